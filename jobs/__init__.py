@@ -1,1 +1,1 @@
-"""What RQ runs: jobs that call into the portal, the workers that do them, and the clock."""
+"""What RQ runs: jobs that call into the portal, their workers, and the scheduler."""

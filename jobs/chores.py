@@ -1,4 +1,4 @@
-"""What the clock has done every hour."""
+"""The scheduler's hourly work."""
 
 from time import monotonic
 
@@ -13,14 +13,14 @@ FORGET = "jobs.errands.forget"
 
 
 class Chores:
-    """Calls a worker to let go of what is old: at the clock's start, then every hour."""
+    """Enqueues the deletion of old data when the scheduler starts, then every hour."""
 
     def __init__(self, redis: Redis) -> None:
         self.queue = Queue("errands", connection=redis, serializer=JSONSerializer)
         self.due = 0.0
 
     def look(self) -> None:
-        """Call it if it is time."""
+        """Enqueue it if it is time."""
         if monotonic() >= self.due:
             self.queue.enqueue(FORGET, job_id="forget", result_ttl=0, failure_ttl=KEPT)
             self.due = monotonic() + HOUR

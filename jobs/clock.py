@@ -1,4 +1,4 @@
-"""The clock: one process that, every second, does what is due at a time."""
+"""The scheduler: one process that runs timed work every second."""
 
 import logging
 import signal
@@ -23,14 +23,14 @@ from portal.operations.workers import LEASE
 from portal.recorder.sweep import Sweeper
 from portal.waiting_room.room import advance_all
 
-LEASE_SECONDS = 3.0  # a clock that died is replaced by another after them
+LEASE_SECONDS = 3.0  # after this, another scheduler replaces one that died
 TICK = 1.0
 
 log = logging.getLogger(__name__)
 
 
 def run_clock() -> None:
-    """Tick until told to stop; of several clocks only the one with the lease acts."""
+    """Run until told to stop; of several schedulers, only the one with the lease acts."""
     logs.begin("clock")
     metrics.begin("clock")
     traces.begin("clock")
@@ -56,12 +56,12 @@ def run_clock() -> None:
 
 
 def attend_rooms(sweeper: Sweeper, stop: Event) -> None:
-    """Let the waiting rooms go on, whatever PostgreSQL does; every clock may, with no lease."""
+    """Update the waiting rooms, even if PostgreSQL is down. Needs no lease."""
     pause = 0.0
     while not stop.wait(pause):
         try:
             pause = advance_all(term.id for term in sweeper.terms)
-        except AWAY:  # which the sweep says as well
+        except AWAY:  # which the sweep also reports
             pause = TICK
         except Exception:
             log.exception("The waiting rooms could not be attended to.")
@@ -69,9 +69,9 @@ def attend_rooms(sweeper: Sweeper, stop: Event) -> None:
 
 
 def tick(sweeper: Sweeper, lease: "Lease", *watches: Watch | Chores | Autoscaler) -> None:
-    """One second's work: even while PostgreSQL is away windows turn, and what is lost is fenced."""
+    """Do one second's work; while PostgreSQL is down, windows still turn and fences go up."""
     try:
-        sweeper.look()  # it may hang; so the lease is asked for afterwards
+        sweeper.look()  # it may hang; so check the lease afterwards
     except AWAY:
         if lease.held():
             sweeper.turn()
@@ -86,19 +86,19 @@ def tick(sweeper: Sweeper, lease: "Lease", *watches: Watch | Chores | Autoscaler
 
 
 class Lease:
-    """The right to act, kept by one process at a time and given back at its end."""
+    """The right to act: one process at a time has it, and gives it back when it exits."""
 
     def __init__(self, redis: Redis) -> None:
         self.lock = Lock(redis, LEASE, timeout=LEASE_SECONDS, blocking=False, thread_local=False)
 
     def held(self) -> bool:
-        """Whether it is ours for the next seconds."""
+        """Return whether it is ours for the next seconds."""
         try:
             return bool(self.lock.reacquire())
         except LockError:  # never ours, or lost
             return bool(self.lock.acquire())
 
     def close(self) -> None:
-        """Let another clock act at once."""
+        """Let another scheduler act at once."""
         with suppress(LockError, RedisError):
             self.lock.release()

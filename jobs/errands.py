@@ -1,4 +1,4 @@
-"""Jobs of the queue `errands`: what somebody asked for and need not wait for."""
+"""Jobs of the queue `errands`: background work that nobody waits for."""
 
 from portal.backend import backend
 from portal.core.db import transaction
@@ -21,28 +21,28 @@ def audit(run: int) -> None:
 
 
 def reconcile(term: int) -> None:
-    """Compare the next part of a term, as is done every few minutes."""
+    """Compare the next part of a term; runs every few minutes."""
     reconciling.go_on(term)
 
 
 def deliver(_term: int) -> None:
-    """Tell receivers of events, whatever their term, and be called again where there are more."""
+    """Send webhook events of all terms; if more are left, another job continues."""
     if webhooks.webhook_sender().send_due():
         enqueue(NO_TERM, ["deliver"])
 
 
 def work_import(import_id: int) -> None:
-    """Read or apply what was sent to be imported."""
+    """Read or apply an uploaded import."""
     imports.continue_import(import_id)
 
 
 def make_export(export_id: int) -> None:
-    """Put everything into a file that somebody asked for."""
+    """Write a requested export file."""
     export_jobs.make(export_id)
 
 
 def forget() -> None:
-    """Let go of what was sent, asked for or told long ago, as is done every hour."""
+    """Delete old sent messages, requests and notifications; runs every hour."""
     with transaction() as session:
         import_jobs.forget_expired(session)
         export_jobs.forget(session)

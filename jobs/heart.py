@@ -1,4 +1,4 @@
-"""The heart of a worker: signs of life that don't wait for the end of a long job."""
+"""The heartbeat of a worker, independent of the end of a long job."""
 
 from contextlib import suppress
 from threading import Event, Thread
@@ -12,12 +12,12 @@ from portal.core.queue import Executions
 if TYPE_CHECKING:
     from rq.worker import BaseWorker
 
-HEARTBEAT_EVERY = 5.0  # seconds between two beats
-LIFE = 30  # seconds after the last one until its job is another's
+HEARTBEAT_EVERY = 5.0  # seconds between two heartbeats
+LIFE = 30  # seconds after the last one before another worker gets its job
 
 
 class Heartbeat:
-    """Beats in a thread of its own, as RQ's own beats only between jobs where it does not fork."""
+    """Sends heartbeats from its own thread; without a fork, RQ sends them only between jobs."""
 
     def __init__(self, worker: "BaseWorker") -> None:
         self.worker = worker
@@ -25,11 +25,11 @@ class Heartbeat:
         self.thread = Thread(target=self._beat_on, daemon=True, name="heart")
 
     def start(self) -> None:
-        """Beat from now on."""
+        """Start sending."""
         self.thread.start()
 
     def stop(self) -> None:
-        """Beat no more."""
+        """Stop sending."""
         self.stopped.set()
         self.thread.join(HEARTBEAT_EVERY)
 
@@ -48,7 +48,7 @@ class Heartbeat:
             was_forgotten = pipe.execute()[0]
             if was_forgotten:
                 pipe.hset(worker.key, mapping=worker.serialize())
-            if execution and worker.execution is not execution:  # ended, and not to come back
+            if execution and worker.execution is not execution:  # ended, and must not come back
                 pipe.delete(execution.key)
                 Executions(execution.job_id, worker.connection).remove(execution, pipe)
             pipe.execute()

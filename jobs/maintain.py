@@ -5,6 +5,6 @@ from portal.windows import readiness
 
 
 def maintain(term: int) -> None:
-    """Make a term ready for what opens, and close out the windows that have ended."""
+    """Prepare a term for its openings, and make the reports of windows that have ended."""
     readiness.make_ready(term)
     closeout.close_out(term)

@@ -4,6 +4,6 @@ from portal.notifications import mail_sender, reminders
 
 
 def notify(term: int) -> None:
-    """Remind of the windows of a term, and send what is due."""
+    """Create the reminders of a term, and send due mail."""
     reminders.remind(term)
     mail_sender.mail_sender().send_due()

@@ -8,6 +8,6 @@ from portal.recorder import promotion as promoter
 
 
 def promote(term: int) -> None:
-    """Give the free seats of a term to those who wait, unless it has been deleted meanwhile."""
+    """Give the free seats of a term to waiting students, unless it was deleted meanwhile."""
     with suppress(NoSuchTerm):
         promoter.promote(term, correlation())

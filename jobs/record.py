@@ -4,5 +4,5 @@ from portal.recorder import recorder
 
 
 def drain(term: int) -> None:
-    """Record what is new in the journal of a term."""
+    """Record the new journal entries of a term."""
     recorder.drain(term)

@@ -1,4 +1,4 @@
-"""A worker: one process that does the jobs of one queue."""
+"""A worker: one process that runs the jobs of one queue."""
 
 import logging
 import time
@@ -23,19 +23,20 @@ from portal.core.queue import Job
 from portal.core.settings import Settings
 
 log = logging.getLogger(__name__)
-done = logging.getLogger("jobs.done")  # says the same all the time, and is to be heard
+done = logging.getLogger("jobs.done")  # repeats one message, which must not be filtered
 
-LISTENING = 5  # seconds for which a worker waits for a job at a time
-HEARTBEAT = 20  # seconds after which a worker that was killed begins to be forgotten
+LISTENING = 5  # seconds that a worker waits for a job at a time
+HEARTBEAT = 20  # seconds after which a killed worker's entry may expire
 TIDY = 10  # seconds between clean-ups of what killed workers left behind
-AT_ONCE = (0.1, 0.7)  # seconds before a job is tried again here; before the last try it rests
+# seconds before an immediate retry of a job; before the last retry there is a rest
+AT_ONCE = (0.1, 0.7)
 
 
 class Call(Job):
-    """A job that has not failed where a part is away: the clock calls again when that is back."""
+    """A job that does not fail while a service is down: the scheduler enqueues it again later."""
 
     def perform(self) -> Any:
-        """Do it, or give up, under the code of what it follows from."""
+        """Run the job under its sender's correlation id, or fail."""
         began, outcome = time.monotonic(), "failed"
         code = self.meta.get("correlation") or self.id
         with following(code), traces.span(self.func_name or "job", self.meta):
@@ -50,7 +51,7 @@ class Call(Job):
         return result
 
     def _try(self) -> Any:
-        """Again at once where it can be tried again; then RQ tries it after a rest."""
+        """Run the job, with immediate retries if possible; then RQ retries it after a rest."""
         for pause in AT_ONCE if self.retries_left else ():
             try:
                 return super().perform()
@@ -69,10 +70,10 @@ class Call(Job):
 
 
 class Worker(SimpleWorker):
-    """Works in its own process: a fork for each job would take longer than the job.
+    """Runs jobs in its own process: a fork for each job would take longer than the job.
 
-    A kill -9 loses nothing: what the job had not done stands in the ledger, where the next one
-    finds it, and its transaction is rolled back.
+    A kill -9 loses nothing: unfinished work is still in the ledger, where the next job finds it,
+    and its transaction is rolled back.
     """
 
     stopping = False
@@ -81,31 +82,31 @@ class Worker(SimpleWorker):
     connection_timeout = LISTENING + redis_clients.SILENCE
 
     def work(self, *args: Any, **options: Any) -> bool:
-        """Do the jobs, and show signs of life in the midst of a long one."""
+        """Run jobs, with heartbeats during long ones."""
         self.heart = Heartbeat(self)
         self.heart.start()
         return super().work(*args, **options)
 
     def teardown(self) -> None:
-        """Die, and show no more of them."""
+        """Exit, and stop the heartbeats."""
         self.heart.stop()
         super().teardown()  # type: ignore[no-untyped-call]
 
     def get_heartbeat_ttl(self, job: RqJob) -> int:  # noqa: ARG002  RQ's signature
-        """Seconds for which a job is its own without a sign of life."""
+        """Return the seconds for which a job stays with its worker without a heartbeat."""
         return LIFE
 
     def subscribe(self) -> None:
-        """Listen to no commands: nobody sends any, and a thread less can be lost in a failover."""
+        """Listen to no commands: none are sent, and one thread less can be lost in a failover."""
 
     def request_stop(self, signum: int, frame: FrameType | None) -> None:
-        """End after the job in hand, on SIGTERM or SIGINT."""
+        """Exit after the current job, on SIGTERM or SIGINT."""
         Worker.stopping = True
         super().request_stop(signum, frame)  # type: ignore[no-untyped-call]
 
 
 def run_worker(queue: str) -> None:
-    """Do the jobs of one queue until told to stop, through outages of whatever it needs."""
+    """Run the jobs of one queue until told to stop, through outages of its services."""
     logs.begin(queue)
     metrics.begin(queue)
     traces.begin(queue)
@@ -114,7 +115,7 @@ def run_worker(queue: str) -> None:
     settings = Settings.read()
     connect(settings)
     subscribers.connect()
-    import_module(f"jobs.{queue}")  # now, so that the first job is as quick as the others
+    import_module(f"jobs.{queue}")  # now, so that the first job is as fast as the others
     memory.settle()
     trouble = Backoff(usual=0.1)
     with suppress(StopRequested):

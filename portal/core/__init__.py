@@ -1,1 +1,1 @@
-"""What every other package builds on; it knows nothing of courses, students or seats."""
+"""Foundations for every other package; knows nothing of courses, students or seats."""

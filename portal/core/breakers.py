@@ -1,8 +1,8 @@
 """Circuit breakers: a service that keeps failing is not called for a while.
 
-Ours, because pybreaker holds a lock during each call, so one slow answer blocks all other requests,
-and it counts failures without a time span. Each process reports the state of its breakers to Redis
-when a call fails or the breaker changes; a process that never reported had no failures.
+We do not use pybreaker: it holds a lock during each call, so one slow answer blocks all other
+requests, and it counts failures without a time span. Each process reports its breakers to Redis
+when a call fails or a breaker changes. A process that never reported had no failures.
 """
 
 import json
@@ -23,8 +23,8 @@ from redis.exceptions import RedisError
 from portal.core import flags
 
 KEY = "fairseat:breakers"
-KEPT = 60 * 60  # seconds after which a process that is silent may be no more
-COUNTED_SECONDS = 60  # seconds for which a failure is held against a service
+KEPT = 60 * 60  # seconds after which a silent process may be gone
+COUNTED_SECONDS = 60  # seconds during which a failure counts
 
 
 State = Literal["closed", "open", "half-open"]
@@ -40,27 +40,27 @@ def report_to(redis: Redis) -> None:
 
 @dataclass(frozen=True)
 class BreakerState:
-    """How a breaker of a process stood at `at`; times in ms since 1970."""
+    """The state of a process's breaker at `at`; times in ms since 1970."""
 
     part: str
     process: str  # host:pid
     failures: int
-    rest_ends: int | None  # None where it is closed
+    rest_ends: int | None  # None if it is closed
     at: int
 
     def state(self, now: float) -> State:
-        """The state at `now` (ms)."""
+        """Return the state at `now` (ms)."""
         if self.rest_ends is None:
             return "closed"
         return "open" if now < self.rest_ends else "half-open"
 
     def counted(self, now: float) -> int:
-        """Failures that are still held against the service at `now` (ms)."""
+        """Return the number of failures that still count at `now` (ms)."""
         return self.failures if now - self.at < COUNTED_SECONDS * 1000 else 0
 
 
 def report(redis: Redis, part: str, failures: int, rest_left: float | None) -> None:
-    """Say how the breaker of a part stands in this process; `rest_left` in seconds."""
+    """Report the breaker of a part in this process; `rest_left` in seconds."""
     now = time()
     ends = None if rest_left is None else round((now + rest_left) * 1000)
     said = {"failures": failures, "rest_ends": ends, "at": round(now * 1000)}
@@ -69,7 +69,7 @@ def report(redis: Redis, part: str, failures: int, rest_left: float | None) -> N
 
 
 def breaker_states(redis: Redis) -> list[BreakerState]:
-    """What has been said lately, the latest first; what is old is forgotten."""
+    """Return the recent reports, latest first, and delete old ones."""
     found: Any = redis.hgetall(KEY)
     all_said = [_said(field.decode(), json.loads(text)) for field, text in found.items()]
     old = [each for each in all_said if each.at < (time() - KEPT) * 1000]
@@ -92,21 +92,22 @@ Result = TypeVar("Result")
 FAILURES = 5
 WITHIN = 60.0  # seconds
 REST = 30.0  # seconds
-AT_ONCE = 8  # calls; whoever comes while so many are waited for had better do without
+AT_ONCE = 8  # concurrent calls; further callers do better without the service
 
 log = logging.getLogger(__name__)
 
 
 class Resting(Exception):  # noqa: N818  a state of the world, not a mistake
-    """The service is left alone, or as many as may wait for it do; it was not asked."""
+    """The service was not called: its breaker is open, or too many calls wait for it."""
 
 
 class Breaker:
-    """Round the calls of one process to one service; `failures` are what speaks against it.
+    """A breaker around the calls of one process to one service.
 
-    Any other exception is an answer of a service that lives. Where failures count `in_a_row`, one
-    success makes good for them. One of a `part` can be switched off by its flag, which has every
-    call made, and tells the operations page how it stands.
+    Exceptions in `failures` count against the service; any other exception is an answer of a
+    working service. With `in_a_row`, one success clears the failures. A breaker with a `part` can
+    be switched off by the flag of that name, and then allows every call. It reports its state to
+    the operations page.
     """
 
     def __init__(
@@ -131,13 +132,13 @@ class Breaker:
 
     @property
     def state(self) -> State:
-        """`half-open` lets one call through, which decides whether the others follow."""
+        """Return the state; `half-open` allows one call, which decides about the rest."""
         if self._rest_ends is None:
             return "closed"
         return "open" if monotonic() < self._rest_ends else "half-open"
 
     def call(self, ask: Callable[..., Result], *arguments: object) -> Result:
-        """What `ask` gives or raises; raises Resting where it is not asked."""
+        """Return or raise what `ask` does; raise Resting if it is not called."""
         self._enter()
         try:
             result = ask(*arguments)

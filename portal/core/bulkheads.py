@@ -1,4 +1,4 @@
-"""Bulkheads: no one kind of work takes so much that the others drown; who is too many is told so.
+"""Bulkheads: limit each kind of work so that others keep working; excess callers get an error.
 
 Other limits: logins at once (portal/people/passwords.py), calls to other services
 (portal/core/breakers.py), connections (portal/core/db.py, portal/core/redis_clients.py), clients
@@ -12,15 +12,15 @@ from rq import Queue
 
 from portal.core import flags
 
-ERRANDS = 40  # that wait for a worker: an hour's work, and more
+ERRANDS = 40  # waiting jobs: more than an hour's work
 
 
 class Full(Exception):  # noqa: N818  a state of the world, not a mistake
-    """As many as there may be are there already; nothing was begun."""
+    """The limit is reached; nothing was started."""
 
 
 class Bulkhead:
-    """So many places in this process, which nobody waits for."""
+    """A limited number of places in this process; callers never wait for one."""
 
     def __init__(self, most: int) -> None:
         self.most = most
@@ -28,19 +28,19 @@ class Bulkhead:
         self._lock = Lock()
 
     def enter(self) -> None:
-        """Take a place, to be left again; raises Full."""
+        """Take a place; raise Full if there is none."""
         with self._lock:
             if self._taken >= self.most and flags.on("bulkheads"):
                 raise Full
             self._taken += 1
 
     def leave(self) -> None:
-        """Give it back."""
+        """Give the place back."""
         with self._lock:
             self._taken -= 1
 
 
 def check_background_queue(redis: Redis) -> None:
-    """Raises Full where more errands wait than anyone would wait for."""
+    """Raise Full if too many background jobs wait."""
     if len(Queue("errands", connection=redis)) >= ERRANDS and flags.on("bulkheads"):
         raise Full

@@ -1,4 +1,4 @@
-"""What a process remembers of PostgreSQL for a while, and longer while it is away."""
+"""Caches of PostgreSQL data in a process; they last longer while PostgreSQL is down."""
 
 import logging
 from collections.abc import Callable, Collection, Mapping
@@ -22,18 +22,18 @@ Key = TypeVar("Key")
 Value = TypeVar("Value")
 
 AWAY = (OperationalError, PoolTimeout)
-AT_ONCE = 4  # readings of one cache that can read many at once: each takes a connection
-BATCH = 500  # keys in such a reading
+AT_ONCE = 4  # concurrent reads of a cache that reads in batches: each takes a connection
+BATCH = 500  # keys in such a read
 
 
 class Cache(Generic[Key, Value]):
-    """Values at most `seconds` old; older only while they are read or PostgreSQL is away.
+    """Values at most `seconds` old; older only during a read or while PostgreSQL is down.
 
-    A value is read once for all who ask for it meanwhile. With `read_many`, keys that are asked
-    for while readings are under way are read together in the next one: a cache that is cold, as
-    after a restart, takes a few connections, however many ask. What it leaves out is read alone.
+    One read serves all callers that ask for a key meanwhile. With `read_many`, keys requested
+    during a read go together into the next one. A cold cache, as after a restart, then takes few
+    connections however many callers there are. Keys missing from the result are read one by one.
 
-    While the flag `caches` is off each is read whenever it is asked for.
+    While the flag `caches` is off, every request reads the value.
     """
 
     def __init__(
@@ -60,14 +60,15 @@ class Cache(Generic[Key, Value]):
         return len(self._known)
 
     def get(self, key: Key) -> Value:
-        """The value, read anew by one at a time where it is too old; raises what `read` raises."""
+        """Return the value; if it is too old, one caller reads it. Raise what `read` raises."""
         with self._lock:
             known, reading = self._known.get(key), self._readings.get(key)
             if known and (reading or self._fresh(known) or self._outage.spares()):
                 return known[1]
             mine = self._readings[key] = Future() if reading is None else reading
         if reading is None and known and self._outage.lasts:
-            # To find out whether a silent server is back may take long: nobody waits for that.
+            # It may take long to find out whether a silent server is back, so nobody waits for
+            # that.
             Thread(target=self._renew, args=(key, mine), daemon=True, name="asks again").start()
             return known[1]
         if reading is None:
@@ -80,13 +81,13 @@ class Cache(Generic[Key, Value]):
             return known[1]
 
     def peek(self, key: Key) -> Value | None:
-        """The value however old it is, None where none is known."""
+        """Return the value whatever its age; None if none is known."""
         with self._lock:
             known = self._known.get(key)
         return known[1] if known else None
 
     def fill(self, read: Callable[[], dict[Key, Value]]) -> dict[Key, Value]:
-        """Read many values at once; they are kept unless something was forgotten meanwhile."""
+        """Read many values at once; keep them unless an entry was invalidated meanwhile."""
         before, at = self._forgotten, monotonic()
         values = read()
         with self._lock:
@@ -95,14 +96,14 @@ class Cache(Generic[Key, Value]):
         return values
 
     def forget(self, key: Key) -> None:
-        """Read the value anew when it is next asked for."""
+        """Discard the value, so that the next caller reads it."""
         with self._lock:
             self._forgotten += 1
             self._known.pop(key, None)
             self._readings.pop(key, None)
 
     def doubt(self, key: Key) -> None:
-        """Read the value anew when it is next asked for, if it can be read then."""
+        """Let the next caller read the value, but keep it in case that read fails."""
         with self._lock:
             self._forgotten += 1
             self._readings.pop(key, None)
@@ -110,7 +111,7 @@ class Cache(Generic[Key, Value]):
                 self._known[key] = (-inf, self._known[key][1])
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Discard everything."""
         with self._lock:
             self._forgotten += 1
             self._known.clear()
@@ -126,7 +127,7 @@ class Cache(Generic[Key, Value]):
         with self._lock:
             self._queue.append((key, reading))
         while not reading.done():
-            with self._places:  # whoever has a place reads for all who wait for one
+            with self._places:  # the caller with a place reads for all that wait for one
                 with self._lock:
                     batch, self._queue = self._queue[:BATCH], self._queue[BATCH:]
                 if not batch:
@@ -178,7 +179,7 @@ class Cache(Generic[Key, Value]):
         reading.set_exception(error)
 
     def _note(self, error: BaseException) -> None:
-        """Leave PostgreSQL alone for a while, be it away or crowded."""
+        """Stop asking PostgreSQL for a while, whether it is down or crowded."""
         self._outage.begin(crowded=crowded(error))
 
     def _end(
@@ -191,7 +192,7 @@ class Cache(Generic[Key, Value]):
     ) -> None:
         with self._lock:
             if self._readings.get(key) is not reading:
-                return  # forgotten meanwhile: what was read may be of before
+                return  # invalidated meanwhile: the value may be outdated
             del self._readings[key]
             if found:
                 self._known[key] = found

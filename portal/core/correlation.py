@@ -1,6 +1,6 @@
-"""One code for a request and everything it causes: log lines, events, jobs and mails.
+"""Correlation ids: one for a request and its log lines, events, jobs and mail.
 
-The web layer says where a request keeps its code (`find_by`).
+The web layer says where a request keeps its id (`find_by`).
 """
 
 import re
@@ -11,7 +11,7 @@ from contextvars import ContextVar
 from portal.core import traces
 
 HEADER = "X-Correlation-Id"
-# No colon: our own codes, such as an import's, have one.
+# No colon: our own ids, such as an import's, contain one.
 FORM = re.compile(r"[0-9A-Za-z-]{8,64}", re.ASCII)
 
 _cause: ContextVar[str] = ContextVar("cause", default="")
@@ -19,19 +19,19 @@ _find: Callable[[], str] = lambda: ""  # noqa: E731  replaced by the web layer
 
 
 def find_by(find: Callable[[], str]) -> None:
-    """Set the function that returns the code of the current request, "" outside of one."""
+    """Set the function that returns the id of the current request, "" outside of one."""
     global _find  # noqa: PLW0603  one per process
     _find = find
 
 
 def correlation() -> str:
-    """Return the code of this request, or of the work of this process; "" where there is none."""
+    """Return the id of this request, or of this process's work; "" if there is none."""
     return _find() or _cause.get()
 
 
 @contextmanager
 def following(code: str) -> Iterator[None]:
-    """Do the work in this block, outside of requests, under the given code."""
+    """Run the block, outside of requests, under the given id."""
     before = _cause.set(code)
     try:
         yield
@@ -40,5 +40,5 @@ def following(code: str) -> Iterator[None]:
 
 
 def cause() -> dict[str, str]:
-    """Return what a job carries so that it runs under the code of whoever enqueued it."""
+    """Return what a job carries so that it runs under its sender's id."""
     return {"correlation": correlation(), **traces.carried()}

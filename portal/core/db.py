@@ -14,7 +14,7 @@ from sqlalchemy.orm import DeclarativeBase, Session, sessionmaker
 from portal.core import traces
 from portal.core.redis_clients import heard
 
-RESTED = 5.0  # seconds after which a connection may lead nowhere without a sign of it
+RESTED = 5.0  # seconds of rest after which a connection may be broken unnoticed
 
 
 class Base(DeclarativeBase):
@@ -37,11 +37,11 @@ def connect(url: str, **options: Any) -> Engine:
     """Bind every later transaction of this process to the database at `url`."""
     engine = create_engine(
         with_driver(url),
-        hide_parameters=True,  # a statement that fails is logged, and they may be secrets
+        hide_parameters=True,  # failing statements are logged, and parameters may be secrets
         pool_size=20,
         max_overflow=0,
         pool_timeout=3,
-        # How long a statement may take; the web gives up sooner (runtime/gunicorn_settings.py).
+        # The time limit of a statement; the web's is shorter (runtime/gunicorn_settings.py).
         connect_args={
             "connect_timeout": 3,
             "application_name": "fairseat",
@@ -58,7 +58,7 @@ def connect(url: str, **options: Any) -> Engine:
 
 
 def crowded(error: BaseException) -> bool:
-    """Whether PostgreSQL is there, but all connections to it are taken, here or on its side."""
+    """Return whether PostgreSQL works but has no free connections, here or on its side."""
     cause = getattr(error, "orig", None)
     full = ("too many clients", "remaining connection slots", "too many connections")
     return isinstance(error, PoolTimeout) or any(each in str(cause) for each in full)
@@ -74,20 +74,20 @@ def with_driver(url: str) -> str:
 
 @contextmanager
 def transaction() -> Iterator[Session]:
-    """A session that commits when the block ends and rolls back when it raises."""
+    """Open a session that commits at the end of the block and rolls back on an error."""
     with Sessions.begin() as session:
         yield session
 
 
 @contextmanager
 def look() -> Iterator[Session]:
-    """A session for one statement that only reads: it costs one trip to PostgreSQL, not three."""
+    """Open a session for a single read: one round trip to PostgreSQL, not three."""
     with Looks() as session:
         yield session
 
 
 def _keep_alive(engine: Engine) -> None:
-    """Try a connection before it is used, where it may have ended: SQLAlchemy would try each."""
+    """Test rested connections before use; SQLAlchemy's own option would test all of them."""
 
     def used(_: Any, record: Any) -> None:
         record.info["used"] = monotonic()

@@ -1,8 +1,8 @@
-"""Feature flags: parts that can be switched off while the portal runs, in all of its processes.
+"""Feature flags: parts that can be switched off in all processes while the portal runs.
 
-PostgreSQL keeps what was switched. Every process reads it once a second in a thread of its own, so
-asking is a look at a set: it costs no query and waits for nobody. While PostgreSQL is away
-what was read last holds; who has not read yet has every part on.
+PostgreSQL stores the flags. A thread in every process reads them once a second, so a check is a
+look in a set: no query, no wait. While PostgreSQL is down, the last reading applies. In a process
+without a reading, every part is on.
 """
 
 import logging
@@ -36,7 +36,7 @@ NAMES = (
     "bulkheads",
     "caches",
 )
-EVERY = 1.0  # seconds between two readings
+EVERY = 1.0  # seconds between reads
 
 log = logging.getLogger(__name__)
 
@@ -46,13 +46,13 @@ _lock = Lock()
 
 
 class Flag(Base):
-    """A part that has been switched at least once."""
+    """A part that was switched at least once."""
 
     __tablename__ = "flags"
 
     name: Mapped[str] = mapped_column(String(40), primary_key=True)
     is_on: Mapped[bool] = mapped_column(Boolean, default=True)
-    version: Mapped[int] = mapped_column(Integer, default=0)  # raised by each switching
+    version: Mapped[int] = mapped_column(Integer, default=0)  # increases with each switch
     reason: Mapped[str] = mapped_column(Text, default="")
     account_id: Mapped[int | None] = mapped_column(ForeignKey("accounts.id"))
     changed_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), server_default=func.now())
@@ -60,7 +60,7 @@ class Flag(Base):
 
 @dataclass(frozen=True)
 class Switching:
-    """That a part of a version that was looked at is to be on or off, and why."""
+    """A request to switch a part, at the version that the admin saw, and why."""
 
     name: str
     on: bool
@@ -69,23 +69,23 @@ class Switching:
 
 
 class Switched(Exception):  # noqa: N818  a state of the world, not a mistake
-    """Somebody else has switched it since it was looked at."""
+    """Another admin has switched it since it was read."""
 
 
 def on(name: str) -> bool:
-    """Whether a part of NAMES is switched on."""
+    """Return whether a part of NAMES is on."""
     if not _begun:
         begin()
     return name not in _off
 
 
 def known_off(name: str) -> bool:
-    """Whether this process has read that a part is off; for whoever may not wait for a reading."""
+    """Return whether this process knows that a part is off; never waits for a read."""
     return name in _off
 
 
 def begin() -> None:
-    """Read them, and go on doing so; in the process that asks, so not before its fork."""
+    """Start reading the flags; call it in the process that uses them, after its fork."""
     global _begun  # noqa: PLW0603  one for the process
     with _lock:
         if _begun:
@@ -96,9 +96,10 @@ def begin() -> None:
 
 
 def read() -> None:
-    """Take up what has been switched; what is known stays while PostgreSQL is away.
+    """Read the flags; keep the known ones while PostgreSQL is down.
 
-    So a process knows within a second that it is back, before a request makes do with what is old.
+    Each process thus notices within a second that PostgreSQL is back, before a request settles for
+    old data.
     """
     global _off  # noqa: PLW0603
     with suppress(SQLAlchemyError):
@@ -108,7 +109,7 @@ def read() -> None:
 
 
 def switch(session: Session, wanted: Switching, by: int) -> None:
-    """Switch a part with the transaction; raises Switched unless it has the version looked at."""
+    """Switch a part in the transaction; raise Switched if its version has changed."""
     name = wanted.name
     session.execute(insert(Flag).values(name=name, version=0).on_conflict_do_nothing())
     flag = session.get_one(Flag, name, with_for_update=True)
@@ -123,5 +124,5 @@ def _read_forever() -> None:
         sleep(EVERY)
         try:
             read()
-        except Exception:  # the next reading may go well, and nobody else would try again
+        except Exception:  # the next read may succeed, and no other code would try
             log.exception("could not read the flags")

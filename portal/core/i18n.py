@@ -52,12 +52,12 @@ def _k(text: str) -> str:
 
 
 def current_locale() -> Locale:
-    """Return the language of whoever reads the text that is being made."""
+    """Return the language of the text's reader."""
     return _forced.get() or _find_locale()
 
 
 def find_locale_by(find: Callable[[], Locale]) -> None:
-    """Set the function that finds the language where no `in_locale` block is open."""
+    """Set the function that finds the language outside of `in_locale` blocks."""
     global _find_locale  # noqa: PLW0603  one per process
     _find_locale = find
 

@@ -1,4 +1,4 @@
-"""What queues, and parts that can be switched off, are called wherever an admin reads of them."""
+"""Names of queues and feature flags for admins."""
 
 from portal.core.i18n import _l
 

@@ -1,4 +1,4 @@
-"""The log of a process: a line for each thing, JSON for machines or text for people."""
+"""The application log: one line per message, JSON for machines or text for people."""
 
 import logging
 import os
@@ -19,16 +19,16 @@ from portal.core.correlation import correlation
 
 ENCODER = JSONEncoder(default=str)
 OURS = ("portal", "jobs", "fairseat")
-# PostgreSQL says there which values it did not like: whose they are is nobody's business.
+# PostgreSQL quotes rejected values in these lines; they may be private.
 VALUES = re.compile(r"^(DETAIL|CONTEXT|HINT): .*\n?", re.MULTILINE)
 
 log = logging.getLogger("fairseat")
 
 
 def begin(process: str) -> None:
-    """Have this process, by that name, write its log to stderr.
+    """Write this process's log to stderr, under that name.
 
-    FAIRSEAT_LOG=json or text chooses the form; without it, people at a terminal read text.
+    FAIRSEAT_LOG=json or text chooses the form; the default at a terminal is text.
     """
     handler = logging.StreamHandler()
     handler.setFormatter(JsonLog(process) if in_json() else Text(process))
@@ -40,13 +40,13 @@ def begin(process: str) -> None:
 
 
 def in_json() -> bool:
-    """Whether the log is for machines."""
+    """Return whether the log is in JSON."""
     wanted = os.environ.get("FAIRSEAT_LOG", "")
     return wanted == "json" if wanted else not sys.stderr.isatty()
 
 
 class JsonLog(JsonFormatter):
-    """One JSON object a line: when, how grave, who says what, under which code; then facts."""
+    """Formatter for one JSON object a line: time, level, source, correlation id, details."""
 
     def __init__(self, process: str) -> None:
         super().__init__(static_fields={"process": process})
@@ -54,7 +54,7 @@ class JsonLog(JsonFormatter):
     def add_fields(
         self, log_data: dict[str, Any], record: logging.LogRecord, message_dict: dict[str, Any]
     ) -> None:
-        """Put what every line has before what this one has."""
+        """Put the common fields before the line's own."""
         at = datetime.fromtimestamp(record.created, UTC)
         log_data["time"] = at.isoformat(timespec="milliseconds")
         log_data["level"] = record.levelname.lower()
@@ -65,33 +65,36 @@ class JsonLog(JsonFormatter):
         log_data["message"] = without_values(record.getMessage())
 
     def jsonify_log_record(self, log_data: dict[str, Any]) -> str:
-        """The line; by an encoder made once, as a new one for each line takes longer than it."""
+        """Return the line.
+
+        Its encoder is made once: a new one per line takes longer than the line.
+        """
         return ENCODER.encode(log_data)
 
     def formatException(self, ei: Any) -> str:  # noqa: N802  logging's name
-        """The trace, without the values that a database tells."""
+        """Return the traceback without the values that a database quotes."""
         return without_values(str(super().formatException(ei)))
 
 
 class Text(logging.Formatter):
-    """A line as people at a terminal read it."""
+    """Formatter for people at a terminal."""
 
     def __init__(self, process: str) -> None:
         super().__init__(f"%(asctime)s {process}: %(message)s%(code)s")
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line, with the code of what it follows from."""
+        """Return the line, with its correlation id."""
         code = correlation()
         record.code = f" [{code}]" if code else ""
         return super().format(record)
 
     def formatException(self, ei: Any) -> str:  # noqa: N802  logging's name
-        """The trace, without the values that a database tells."""
+        """Return the traceback without the values that a database quotes."""
         return without_values(str(super().formatException(ei)))
 
 
 def without_values(trace: str) -> str:
-    """A trace without the lines in which PostgreSQL quotes what it was given."""
+    """Return a traceback without the lines in which PostgreSQL quotes its input."""
     return VALUES.sub("", trace)
 
 
@@ -104,7 +107,7 @@ def _uncaught(
 
 # Log lines that many requests would repeat: each is written once in a while.
 
-SECONDS = 10.0  # in which the same line is written once
+SECONDS = 10.0  # the same line is written once in this time
 MOST = 10_000  # lines that are remembered
 
 said: TTLCache[Hashable, bool] = TTLCache(MOST, SECONDS)
@@ -113,7 +116,7 @@ _lock = Lock()
 
 
 def is_new(*line: Hashable) -> bool:
-    """Return whether such a line was not written within the last seconds."""
+    """Return whether no such line was written in the last seconds."""
     with _lock:
         new = line not in said
         if new:  # renewing it would silence a steady flood for good
@@ -122,7 +125,7 @@ def is_new(*line: Hashable) -> bool:
 
 
 def warn(log: logging.Logger, cause: str, why: object) -> None:
-    """Write a warning once for its cause, and after some seconds how many more there were.
+    """Write a warning once per cause, and after some seconds how many more there were.
 
     `cause` must be one of few.
     """
@@ -139,7 +142,7 @@ def warn(log: logging.Logger, cause: str, why: object) -> None:
 
 
 def forget() -> None:
-    """Write the next line of each kind."""
+    """Write the next line of each kind, even if it repeats."""
     with _lock:
         said.clear()
         _left_out.clear()

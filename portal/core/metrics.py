@@ -1,6 +1,6 @@
-"""What this process counts of itself; /metrics adds up what all processes of the node count.
+"""Metrics of this process; /metrics adds those of all processes of the node.
 
-Where PROMETHEUS_MULTIPROC_DIR names a folder, each process counts in files of its own there.
+If PROMETHEUS_MULTIPROC_DIR names a folder, each process counts in its own files there.
 """
 
 import os
@@ -62,10 +62,11 @@ MAILS = Counter("fairseat_mails", "Mails sent, put off or given up", ["outcome"]
 
 
 def begin(kind: str) -> None:
-    """Count this process among those that live.
+    """Count this process as running.
 
-    One that shares no folder with a web server shows its figures at FAIRSEAT_METRICS_PORT, as
-    `/metrics` of the web does: to whoever has the token, without one to this machine alone.
+    A process that shares no folder with a web server serves its metrics at
+    FAIRSEAT_METRICS_PORT. Clients need the token, as with the web's `/metrics`. Without a token,
+    only this machine may read them.
     """
     PROCESSES.labels(kind).set(1)
     port = os.environ.get("FAIRSEAT_METRICS_PORT")
@@ -74,32 +75,32 @@ def begin(kind: str) -> None:
 
 
 def recorded(lags: Iterable[float]) -> None:
-    """Note how late (seconds) each event was recorded; by the thousand, so all at once."""
+    """Count how late (seconds) each event was recorded; all at once, as there may be thousands."""
     lags = list(lags)
-    # What `observe` does for one event; there is no public way to do it for many.
+    # As `observe` does for one event; there is no public method for many.
     for place, number in Count(bisect_left(LATER, lag) for lag in lags).items():
         EVENT_LAG._buckets[place].inc(number)  # noqa: SLF001
     EVENT_LAG._sum.inc(sum(lags))  # noqa: SLF001
 
 
-# What processes have counted, shown to Prometheus; by those without a web server at a port.
+# The processes' metrics for Prometheus; processes without a web server open a port.
 
-SILENCE = 10  # seconds that a caller may take to say what it wants
+SILENCE = 10  # seconds for a client to send its request
 
 
 def counted() -> bytes:
-    """What this process has counted, or all that share a folder of counts with it."""
+    """Return the metrics of this process, or of all that share its folder."""
     folder = os.environ.get("PROMETHEUS_MULTIPROC_DIR")
     return _added_up(folder) if folder else generate_latest(REGISTRY)
 
 
 def admits(brought: str, token: str) -> bool:
-    """Whether what a request brought as its `Authorization` has the token."""
+    """Return whether a request's `Authorization` header has the token."""
     return compare_digest(brought.encode(), f"Bearer {token}".encode())
 
 
 def at(port: int, token: str) -> None:
-    """Show it from now on to whoever has the token; without one, to this machine alone."""
+    """Serve the metrics at the port to clients with the token; without one, to this machine."""
     host = "0.0.0.0" if token else "127.0.0.1"  # noqa: S104  whoever comes needs the token
     server = make_server(host, port, partial(_answer, token), _Server, _Caller)
     Thread(target=server.serve_forever, daemon=True, name="shows").start()
@@ -113,7 +114,7 @@ class _Caller(WSGIRequestHandler):
     timeout = SILENCE
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002  its signature
-        """Say nothing: it would fill the log."""
+        """Do nothing: it would fill the log."""
 
 
 def _answer(token: str, asked: "WSGIEnvironment", begin: "StartResponse") -> Iterable[bytes]:

@@ -1,4 +1,4 @@
-"""Moments as the ledger counts them: milliseconds since 1970, in UTC."""
+"""Times in the ledger's unit: milliseconds since 1970, in UTC."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""Traces by OpenTelemetry: imported where they are wanted, and nowhere else; see traces.py."""
+"""Traces by OpenTelemetry, imported only where they are enabled; see traces.py."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -28,22 +28,22 @@ from sqlalchemy import Engine
 
 from portal.core.correlation import correlation
 
-# Addresses that have a secret in them, and those that only machines ask for.
+# Addresses that contain a secret, and those that only machines request.
 UNSEEN = "/calendar/,/login/oidc,/static/,/metrics,/live$,/ready,/health,/clock"
 
 _tracer = trace.get_tracer("fairseat")
 
 
 class Correlated(SpanProcessor):
-    """Names in each span the code of what it follows from."""
+    """Adds the correlation id to each span."""
 
     def on_start(self, span: Span, parent_context: Context | None = None) -> None:  # noqa: ARG002
-        """Note it."""
+        """Add the correlation id."""
         span.set_attribute("correlation", correlation())
 
 
 class Rooted(Sampler):
-    """Takes a share of what begins with a request or a job; not the questions of idle workers."""
+    """Samples a share of the traces that begin with a request or job; skips idle workers' polls."""
 
     def __init__(self, share: float) -> None:
         self.share = TraceIdRatioBased(share)
@@ -58,7 +58,7 @@ class Rooted(Sampler):
         links: Sequence[Link] | None = None,
         trace_state: TraceState | None = None,
     ) -> SamplingResult:
-        """Whether a span without a parent is worth its place."""
+        """Return whether a span without a parent is sampled."""
         if kind is SpanKind.CLIENT:
             return SamplingResult(Decision.DROP)
         return self.share.should_sample(
@@ -66,12 +66,12 @@ class Rooted(Sampler):
         )
 
     def get_description(self) -> str:
-        """Its name."""
+        """Return the sampler's name."""
         return f"Rooted({self.share.get_description()})"
 
 
 def begin(process: str) -> None:
-    """Send spans by the settings of OTEL_EXPORTER_OTLP_*; OTEL_TRACES_SAMPLER_ARG is the share."""
+    """Send spans as OTEL_EXPORTER_OTLP_* says; OTEL_TRACES_SAMPLER_ARG is the sampled share."""
     share = float(os.environ.get("OTEL_TRACES_SAMPLER_ARG") or 1)
     service = {"service.name": os.environ.get("OTEL_SERVICE_NAME") or "fairseat"}
     provider = TracerProvider(
@@ -85,24 +85,24 @@ def begin(process: str) -> None:
 
 
 def start(app: Flask) -> None:
-    """A span for each request, from before all else that looks at it."""
+    """Make a span for each request, outside all other middleware."""
     FlaskInstrumentor.instrument_app(app, excluded_urls=UNSEEN)  # type: ignore[no-untyped-call]
 
 
 def watch(engine: Engine) -> None:
-    """A span for each statement, without its parameters; the version we use works as well."""
+    """Make a span for each statement, without parameters; the version we use works too."""
     SQLAlchemyInstrumentor().instrument(engine=engine, skip_dep_check=True)
 
 
 def span(name: str, carried: Mapping[str, str] | None) -> AbstractContextManager[Any]:
-    """A block that is a span."""
+    """Open a span for the block."""
     parent = propagate.extract(carried) if carried else None
     kind = SpanKind.CONSUMER if carried is not None else SpanKind.INTERNAL
     return _tracer.start_as_current_span(name, context=parent, kind=kind)
 
 
 def carried() -> dict[str, str]:
-    """The current span, for a job to carry."""
+    """Return the current span, for a job to carry."""
     found: dict[str, str] = {}
     propagate.inject(found)
     return found

@@ -1,4 +1,4 @@
-"""Whether PostgreSQL gives no answers, so that not every request has to find out for itself."""
+"""Outages of PostgreSQL, known to the process so that not every request must find out."""
 
 import logging
 import time
@@ -9,14 +9,14 @@ from time import monotonic
 from redis.exceptions import RedisError
 from sqlalchemy.exc import InterfaceError, OperationalError
 
-REST = 5.0  # seconds for which PostgreSQL is left alone after it has failed to answer
+REST = 5.0  # seconds without calls after PostgreSQL has failed to answer
 
 
 @dataclass
 class Outage:
-    """While it lasts, one asks every few seconds and the others make do with what they know.
+    """An outage: one caller asks every few seconds, the others use what they know.
 
-    It may be away, or `crowded`: then it is there, but all connections to it are in use.
+    PostgreSQL may be down, or `crowded`: it works, but all connections are in use.
     """
 
     lasts: bool = False
@@ -25,7 +25,7 @@ class Outage:
     lock: Lock = field(default_factory=Lock)
 
     def spares(self) -> bool:
-        """Whether who knows an older value should take it; if not, the caller is the one to ask."""
+        """Return whether a caller with an older value should use it; if not, it should ask."""
         with self.lock:
             if not self.lasts:
                 return False
@@ -36,38 +36,38 @@ class Outage:
 
     @property
     def away(self) -> bool:
-        """Whether PostgreSQL itself does not answer."""
+        """Return whether PostgreSQL itself does not answer."""
         return self.lasts and not self.crowded
 
     def begin(self, *, crowded: bool = False) -> None:
-        """PostgreSQL has just failed to answer, or there was no free connection to it."""
+        """Note that PostgreSQL did not answer, or had no free connection."""
         with self.lock:
             self.lasts, self.crowded, self.rest_ends = True, crowded, monotonic() + REST
 
     def end(self) -> None:
-        """PostgreSQL has just answered."""
+        """Note that PostgreSQL has answered."""
         self.lasts = False
 
 
 postgresql = Outage()
 
 
-# What workers do while PostgreSQL or the ledger is away: wait, longer each time, and log it once.
+# Workers wait while PostgreSQL or the ledger is down, longer each time, and log it once.
 
 
 class Unavailable(Exception):  # noqa: N818  a state of the world, not a mistake
-    """A part that the portal needs, such as the ledger, does not answer."""
+    """A service that the portal needs, such as the ledger, does not answer."""
 
 
 AWAY = (OperationalError, InterfaceError, Unavailable, RedisError, OSError)
-REPEAT_AFTER = 60.0  # seconds until the same thing is said again
-LONGEST_PAUSE = 2.0  # seconds: a recovery is noticed within them
+REPEAT_AFTER = 60.0  # seconds before the same message is logged again
+LONGEST_PAUSE = 2.0  # seconds: the longest delay in noticing a recovery
 
 log = logging.getLogger(__name__)
 
 
 class Backoff:
-    """Failures in a row of one process, and the pause (seconds) that follows them."""
+    """Consecutive failures of one process, and the pause (seconds) after them."""
 
     def __init__(self, usual: float = 0.0) -> None:
         self.usual = usual
@@ -89,19 +89,19 @@ class Backoff:
 
 
 def first_line(error: BaseException) -> str:
-    """The first line of what an error says."""
+    """Return the first line of an error's message."""
     return (str(error).splitlines() or [type(error).__name__])[0]
 
 
 class RepeatFilter(logging.Filter):
-    """Lets a log say the same thing no more than once a minute."""
+    """Allows the same log message at most once a minute."""
 
     def __init__(self) -> None:
         super().__init__()
         self.said: dict[object, float] = {}
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Whether this is news."""
+        """Return whether the message is new."""
         now = time.monotonic()
         news = now - self.said.get(record.msg, -REPEAT_AFTER) >= REPEAT_AFTER
         if news:

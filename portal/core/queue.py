@@ -1,4 +1,4 @@
-"""Jobs and queues: what workers are called to do, and how a job is named, kept and tried again."""
+"""Jobs and queues: names, retention and retries of the jobs that workers run."""
 
 import logging
 import re
@@ -17,7 +17,7 @@ from rq.serializers import JSONSerializer
 
 from portal.core.correlation import cause
 
-RETRY_AFTER = 5  # seconds before the last try of a job that failed three times in a row
+RETRY_AFTER = 5  # seconds before the last retry of a job that failed three times in a row
 QUEUES = ("record", "promote", "maintain", "notify", "errands")
 KEPT = 7 * 24 * 60 * 60  # seconds for which a failed job is kept
 JOBS = {
@@ -28,11 +28,11 @@ JOBS = {
     "reconcile": "jobs.errands.reconcile",
     "deliver": "jobs.errands.deliver",
 }
-QUEUE_OF = {"reconcile": "errands", "deliver": "errands"}  # the others have a queue of their own
+QUEUE_OF = {"reconcile": "errands", "deliver": "errands"}  # other jobs have a queue of their own
 NO_TERM = 0  # for jobs about all terms: mails and webhooks
 JOB_SECONDS = 60  # seconds that a job may take; the scheduler enqueues another for what is left
-LONG_JOBS = {"reconcile": 10 * 60}  # it compares all that differs in one go
-REST_AFTER_FAILURE = 60  # seconds without a new job about a term after one has failed for good
+LONG_JOBS = {"reconcile": 10 * 60}  # compares all differences in one run
+REST_AFTER_FAILURE = 60  # seconds without a new job for a term after one failed for good
 
 NAME_SUFFIX = re.compile(r"-[0-9a-f]{16}$")
 
@@ -43,7 +43,7 @@ _redis: Callable[[], Redis]
 
 
 def connect(redis: Callable[[], Redis]) -> None:
-    """Put the jobs of this process into the queues of that Redis."""
+    """Use that Redis for the queues of this process."""
     global _redis  # noqa: PLW0603  one per process
     _redis = redis
 
@@ -59,10 +59,13 @@ def job_subject(name: str) -> str:
 
 
 class Executions(ExecutionRegistry):
-    """Executions of a job. RQ lists one for a minute longer than it keeps it, and fails then."""
+    """The executions of a job.
+
+    RQ lists one for a minute longer than it keeps it, and fails then.
+    """
 
     def get_executions(self, start: int = 0, end: int = -1) -> list[Execution]:
-        """Return those that RQ still has."""
+        """Return the executions that RQ still has."""
         found = []
         for each in self.get_execution_ids(start, end):
             with suppress(ValueError):
@@ -75,12 +78,12 @@ class Job(RqJob):
 
     @property
     def execution_registry(self) -> Executions:
-        """The executions of the job."""
+        """Return the executions of the job."""
         return Executions(self.id, connection=self.connection)
 
 
 def enqueue(term: int, workers: Iterable[str]) -> None:
-    """Enqueue jobs of JOBS for a term; the scheduler repeats a call that fails."""
+    """Enqueue jobs of JOBS for a term; the scheduler repeats a failed call."""
     for worker in workers:
         try:
             name = QUEUE_OF.get(worker, worker)
@@ -90,7 +93,7 @@ def enqueue(term: int, workers: Iterable[str]) -> None:
 
 
 def _enqueue(queue: Queue, term: int, worker: str) -> None:
-    # A job that still waits will see everything that happens before it starts.
+    # A waiting job will see everything that happens before it starts.
     if any(job_subject(job.decode()) == str(term) for job in _waiting(queue)):
         return
     queue.enqueue(

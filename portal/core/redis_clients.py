@@ -1,6 +1,6 @@
 """Redis clients by purpose: commands, blocking reads and subscriptions never share one.
 
-All of them lead to the server of the URL, or by `redis+sentinel://` to whoever is the primary.
+All lead to the server in the URL, or with `redis+sentinel://` to the current primary.
 """
 
 from contextlib import suppress
@@ -19,19 +19,19 @@ from redis.exceptions import ReadOnlyError, ResponseError
 from redis.retry import Retry
 from redis.sentinel import Sentinel, SentinelConnectionPool, SentinelManagedConnection
 
-SILENCE = 3  # seconds that a server may take to answer where nothing else is said
+SILENCE = 3  # seconds for a server to answer by default
 
 
 def commands(url: str, *, timeout: float = 2.0, size: int = 64) -> Redis:
-    """For short commands: none is sent twice; `timeout` (s) is for each part of it."""
+    """Return a client for short commands; it sends none twice. `timeout` (s) is per part."""
     waits = {"timeout": timeout, "socket_timeout": timeout, "socket_connect_timeout": timeout}
     return _client(url, max_connections=size, **waits)
 
 
 def ask(redis: Redis, *command: str | float) -> Any:
-    """The reply to one command, as it comes: for what every request asks.
+    """Return the raw reply to one command, for what every request asks.
 
-    Redis's own client does as much again around it, to try again and to be watched.
+    Redis's own method costs twice as much, for retries and instrumentation.
     """
     pool = redis.connection_pool
     line: Any = pool.get_connection()
@@ -43,17 +43,17 @@ def ask(redis: Redis, *command: str | float) -> Any:
 
 
 def blocking(url: str, longest: float) -> Redis:
-    """For RQ workers, whose reads block for so many seconds at most."""
+    """Return a client for RQ workers, whose reads block at most `longest` seconds."""
     return _client(url, socket_timeout=longest + SILENCE, health_check_interval=20)
 
 
 def subscriber(url: str) -> Redis:
-    """For the one subscription of a process; reads come with timeouts of their own."""
+    """Return a client for the process's one subscription; reads have their own timeouts."""
     return _client(url, socket_timeout=SILENCE)
 
 
 def check(url: str) -> None:
-    """Raise ValueError, saying what is wrong, unless clients can be made for the URL."""
+    """Raise ValueError with the reason if no client can be made for the URL."""
     if behind_sentinels(url):
         parsed(url)
     else:
@@ -61,7 +61,7 @@ def check(url: str) -> None:
 
 
 def behind_sentinels(url: str) -> bool:
-    """Whether sentinels are to be asked for the server."""
+    """Return whether the URL names sentinels."""
     return url.startswith(f"{SCHEME}://")
 
 
@@ -72,24 +72,24 @@ def _client(url: str, **settings: Any) -> Redis:
     return Redis.from_pool(PatientConnectionPool.from_url(url, **settings))
 
 
-# Connections to a Redis server: quick to get, and waited for as long as it answers others.
+# A fast connection pool that waits as long as the server answers other callers.
 
 TURNS = 10
 
-_poll = get_original("select", "poll")  # gevent's own would look what else there is to do
+_poll = get_original("select", "poll")  # gevent's version would switch to other greenlets
 
 
 class PatientConnectionPool(BlockingConnectionPool):
-    """Redis-py's pool without its statistics, which cost as much again as a short command.
+    """Redis-py's pool without its statistics, which cost as much as a short command.
 
-    It waits until no connection came back in `timeout` seconds with its answer, or ten times as
-    long in all: in a rush it is this process that has much else to do, and the server is not away.
+    A caller waits until no connection has come back with an answer for `timeout` seconds, or ten
+    times that in all. In a rush this process is busy; the server is not down.
     """
 
     answered = 0
 
     def get_connection(self, *_: Any, **__: Any) -> Any:
-        """A connection that nobody else has, to a server that is there."""
+        """Return a free connection to a server that is there."""
         self._checkpid()
         line = self._free() or self.make_connection()  # type: ignore[no-untyped-call]
         try:
@@ -103,13 +103,13 @@ class PatientConnectionPool(BlockingConnectionPool):
         return line
 
     def release(self, connection: Any) -> None:
-        """Take a connection back; one that waited in vain is not connected any more."""
+        """Take a connection back; disconnect one whose reader gave up."""
         self._checkpid()
-        mine = self.owns_connection(connection)  # not of the process that has forked this one
+        mine = self.owns_connection(connection)  # false if the parent opened it before a fork
         if not mine or connection.should_reconnect():
             connection.disconnect()
         self.answered += connection.is_connected
-        with suppress(Full):  # all were given up meanwhile
+        with suppress(Full):  # all were discarded meanwhile
             self.pool.put_nowait(connection if mine else None)
 
     def _free(self) -> Any:
@@ -123,13 +123,13 @@ class PatientConnectionPool(BlockingConnectionPool):
 
 
 def heard(file: int) -> bool:
-    """Whether a server has hung up on a connection that rested, or said what nobody asked for."""
+    """Return whether a resting connection was closed, or holds unexpected data."""
     look = _poll()
     look.register(file, POLLIN)
     return bool(look.poll(0))
 
 
-# Redis behind Sentinel: one URL gives its address, and connections follow its primary.
+# Redis behind Sentinel: one URL gives the addresses; connections follow the primary.
 #
 #     redis+sentinel://user:password@s1:26379,s2:26379,s3:26379/name?db=0&sentinel_password=secret
 #
@@ -139,14 +139,14 @@ def heard(file: int) -> bool:
 
 SCHEME = "redis+sentinel"
 PORT = 26379
-# Seconds for one sentinel: a dead one holds up whoever asks it first.
+# Seconds for one sentinel: a dead one delays the caller that asks it first.
 PATIENCE = 0.5
 KNOWN = ("db", "sentinel_password")
 
 
 @dataclass(frozen=True)
 class Sentinels:
-    """Where the sentinels are, and what they call the primary that is meant."""
+    """The sentinels' addresses, and their name for the primary."""
 
     hosts: tuple[tuple[str, int], ...]
     name: str
@@ -157,7 +157,7 @@ class Sentinels:
 
 
 def parsed(url: str) -> Sentinels:
-    """The parts of the URL; raises ValueError saying what is wrong with it."""
+    """Return the parts of the URL; raise ValueError with the reason if it is invalid."""
     parts = urlsplit(url)
     login, _, hosts = parts.netloc.rpartition("@")
     username, _, password = login.partition(":")
@@ -177,7 +177,7 @@ def parsed(url: str) -> Sentinels:
 
 
 def _host(text: str) -> tuple[str, int]:
-    """One sentinel, such as `s1`, `s1:26379` or `[::1]:26379`."""
+    """Return the host and port in `s1`, `s1:26379` or `[::1]:26379`."""
     try:
         given = urlsplit(f"//{text}")
         host, port = given.hostname, given.port
@@ -189,7 +189,7 @@ def _host(text: str) -> tuple[str, int]:
 
 
 def pool(sentinels: Sentinels, **settings: Any) -> PatientConnectionPool:
-    """Connections to whoever is the primary; `settings` as for a plain pool."""
+    """Return a pool of connections to the current primary; `settings` as for a plain pool."""
     asked: dict[str, Any] = {"socket_timeout": PATIENCE, "socket_connect_timeout": PATIENCE}
     once = Retry(NoBackoff(), 0)
     kwargs = {**asked, "retry": once, "password": sentinels.sentinel_password}
@@ -206,15 +206,15 @@ def pool(sentinels: Sentinels, **settings: Any) -> PatientConnectionPool:
 
 
 class _Line(SentinelManagedConnection):
-    """A connection that is closed where its answers could fall out of step or its server is not it.
+    """A connection that closes if replies could get out of step or its server is not primary.
 
-    One that refuses to write has lost its part or its replicas: the sentinels are asked anew.
+    A server that refuses writes has lost its role or its replicas: ask the sentinels again.
     """
 
     def read_response(self, *args: Any, **settings: Any) -> Any:
         settings.setdefault("disconnect_on_error", True)
         try:
-            # Not by the parent, which calls a refusal a lost answer.
+            # Not the parent's method, which treats a refusal as a lost answer.
             return super(SentinelManagedConnection, self).read_response(*args, **settings)
         except ResponseError as error:
             if isinstance(error, ReadOnlyError) or str(error).startswith("NOREPLICAS"):
@@ -223,14 +223,14 @@ class _Line(SentinelManagedConnection):
 
 
 class _Pool(SentinelConnectionPool, PatientConnectionPool):
-    """Waits for a free connection where redis-py's own would raise."""
+    """Waits for a free connection where redis-py's pool raises."""
 
     def owns_connection(self, connection: Any) -> bool:
-        """Whether it is of this process; redis-py's own leaks one with each failure to connect."""
+        """Return whether this process opened it; redis-py leaks one per failed connect."""
         return bool(PatientConnectionPool.owns_connection(self, connection))
 
     def release(self, connection: Any) -> None:
-        """Take a connection back; one that leads elsewhere by now asks the sentinels anew."""
+        """Take a connection back; one to a former primary asks the sentinels again."""
         if (connection.host, connection.port) != self.master_address:
             connection.disconnect()
         super().release(connection)

@@ -1,4 +1,4 @@
-"""How many workers each queue should have: decided by the clock, read by every supervisor."""
+"""The number of workers for each queue: the scheduler decides, every supervisor reads it."""
 
 import json
 import os
@@ -17,14 +17,14 @@ from rq.serializers import JSONSerializer
 from portal.core.settings import SettingsError
 
 KEY = "fairseat:pools"
-LATE = 5.0  # seconds: a job that waits for so long finds all workers at work
-UP_REST = 5.0  # seconds from a change until there may be more
-DOWN_REST = 60.0  # seconds from a change until there may be fewer
+LATE = 5.0  # seconds: a job that waits this long has found all workers busy
+UP_REST = 5.0  # seconds after a change before workers may be added
+DOWN_REST = 60.0  # seconds after a change before workers may be removed
 
 
 @dataclass(frozen=True)
 class Pool:
-    """The bounds of a queue's workers, and the jobs waiting at which there is to be one more."""
+    """The limits of a queue's workers, and the waiting jobs that add one worker."""
 
     least: int
     most: int
@@ -33,18 +33,18 @@ class Pool:
 
 @dataclass(frozen=True)
 class Seen:
-    """A queue: its workers as last asked for, how many of them work, and what waits for them."""
+    """A queue: the workers last requested, how many are busy, and its waiting jobs."""
 
     workers: int
     busy: int
     waiting: int
-    oldest: float  # seconds for which the first has waited
+    oldest: float  # seconds that the first job has waited
     rested: float  # seconds since the last change
 
 
 @dataclass(frozen=True)
 class Asked:
-    """That a queue should have so many workers on each machine, since when (s) and why."""
+    """The workers requested for a queue on each machine, since when (s) and why."""
 
     workers: int
     at: float = 0.0
@@ -60,11 +60,11 @@ POOLS = {
     "errands": Pool(2, 4, 10),
 }
 LARGE = 8  # cores: a smaller machine has fewer workers
-SMALL = {"promote": 1, "notify": 1}  # workers of a small one, at least
+SMALL = {"promote": 1, "notify": 1}  # minimum workers on a small one
 
 
 def pools(text: str = "", cores: int = os.cpu_count() or 1) -> dict[str, Pool]:
-    """The bounds, as in `record=2-10@50 promote=3-15@30`, by default what suits the machine.
+    """Return the limits, as in `record=2-10@50 promote=3-15@30`; defaults suit the machine.
 
     Raises SettingsError.
     """
@@ -78,7 +78,7 @@ def pools(text: str = "", cores: int = os.cpu_count() or 1) -> dict[str, Pool]:
 
 
 def wanted(pool: Pool, seen: Seen) -> int:
-    """How many workers there should be: one more or fewer than now at a time, within the bounds."""
+    """Return the workers wanted: at most one more or fewer than now, within the limits."""
     now = min(pool.most, max(pool.least, seen.workers))
     pressed = seen.waiting >= pool.up_at or seen.oldest > LATE
     if pressed and seen.rested >= UP_REST:
@@ -90,18 +90,18 @@ def wanted(pool: Pool, seen: Seen) -> int:
 
 
 def asked(redis: Redis) -> dict[str, Asked]:
-    """What was last asked for, by queue; nothing where no clock has ticked yet."""
+    """Return the last requests by queue; empty before a scheduler first ran."""
     found: Any = redis.hgetall(KEY)
     return {name.decode(): Asked(**json.loads(text)) for name, text in found.items()}
 
 
 def ask(redis: Redis, wishes: Mapping[str, Asked]) -> None:
-    """Ask all supervisors for so many."""
+    """Request these workers from all supervisors."""
     redis.hset(KEY, mapping={name: json.dumps(vars(each)) for name, each in wishes.items()})
 
 
 def seen(redis: Redis, queue: str, before: Asked, busy: int) -> Seen:
-    """How a queue stands."""
+    """Return the state of a queue."""
     jobs = Queue(queue, connection=redis, serializer=JSONSerializer)
     first = jobs.get_job_ids(0, 1)
     job = Job.fetch_many(first, connection=redis, serializer=JSONSerializer)[0] if first else None

@@ -1,7 +1,7 @@
-"""The database's schema, brought to the newest migration or back, and what the portal may do in it.
+"""The database schema: migrations up and down, and the portal's grants.
 
-An owner role makes the tables. The portal's own role gets its grants here; in the tables that only
-ever grow it may add and read, and neither change what is there nor switch their triggers off.
+An owner role creates the tables. The portal's own role gets its grants here. In append-only tables
+it may insert and read, but neither change rows nor switch off their triggers.
 """
 
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ from portal.core.db import transaction, with_driver
 from portal.core.settings import ROOT
 
 GROWING = ("events", "audit_entries")
-# The names are ours, and the role is quoted.
+# The names are constants of ours, and the role is quoted.
 GRANTS = f"""
     SELECT pg_advisory_xact_lock(hashtext('fairseat migrations'));
     GRANT USAGE ON SCHEMA public TO {{role}};
@@ -36,7 +36,7 @@ GRANTS = f"""
 def upgrade(url: str, revision: str = "head", *, portal: str = "") -> None:
     """Run the migrations that the database at `url` lacks, up to `revision`.
 
-    With the address by which the `portal` reaches the same database, its role gets its grants.
+    With `portal`, the portal's address of the same database, its role gets its grants.
     """
     command.upgrade(_config(url), revision)
     if portal and make_url(portal).username != make_url(url).username:
@@ -47,7 +47,7 @@ def upgrade(url: str, revision: str = "head", *, portal: str = "") -> None:
 
 @contextmanager
 def as_owner(url: str) -> Iterator[Session]:
-    """A transaction of the role that owns the tables, for what the portal's own role may not do."""
+    """Open a transaction of the tables' owner, for what the portal's role may not do."""
     engine = create_engine(with_driver(url), poolclass=NullPool, hide_parameters=True)
     with Session(engine) as session, session.begin():
         yield session
@@ -60,25 +60,25 @@ def downgrade(url: str, revision: str) -> None:
 
 @cache
 def newest() -> str | None:
-    """The revision that this code was written for."""
+    """Return the revision that this code was written for."""
     return ScriptDirectory.from_config(_config("")).get_current_head()
 
 
 def knows(revision: str) -> bool:
-    """Whether this code can bring tables of that revision to the newest."""
+    """Return whether this code can migrate tables of that revision to the newest."""
     return revision in _known()
 
 
 def serves(revision: str | None) -> bool:
-    """Whether this code works with such tables: its own, or those of a version after it.
+    """Return whether this code works with such tables: its own, or a newer version's.
 
-    What that has changed leaves them usable for the version before: docs/operators-guide.md.
+    Newer migrations keep the tables usable for the version before: docs/operators-guide.md.
     """
     return revision is not None and (revision == newest() or not knows(revision))
 
 
 def ahead(url: str) -> bool:
-    """Whether a version after this one has migrated the database at `url`."""
+    """Return whether a newer version has migrated the database at `url`."""
     engine = create_engine(with_driver(url), poolclass=NullPool)
     with engine.connect() as connection:
         at = MigrationContext.configure(connection).get_current_revision()
@@ -86,7 +86,7 @@ def ahead(url: str) -> bool:
 
 
 def current() -> str | None:
-    """The revision that the connected database is at."""
+    """Return the revision of the connected database."""
     with transaction() as session:
         found: str | None = session.scalar(text("SELECT version_num FROM alembic_version"))
         return found

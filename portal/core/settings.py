@@ -9,62 +9,66 @@ from zoneinfo import ZoneInfo
 
 Network = IPv4Network | IPv6Network
 
-INSTALLED = Path(__file__).resolve().parents[1] / "resources"  # exists in an installed wheel alone
+INSTALLED = Path(__file__).resolve().parents[1] / "resources"  # exists only in an installed wheel
 # The folder of templates/, static/ and migrations/: the repository, or their copy in the wheel.
 ROOT = INSTALLED if INSTALLED.is_dir() else Path(__file__).resolve().parents[2]
 
 
 class SettingsError(ValueError):
-    """Settings with which nobody could be served."""
+    """Settings that the portal cannot run with."""
 
 
 @dataclass(frozen=True)
 class Oidc:
-    """An OpenID provider that people may log in through."""
+    """An OpenID provider for logins."""
 
-    issuer: str  # its address; what it offers is found below /.well-known/
+    issuer: str  # its address; the configuration is found below /.well-known/
     client_id: str
     client_secret: str = field(repr=False)
-    claim: str = "preferred_username"  # the claim that is our user name
+    claim: str = "preferred_username"  # the claim with our username
     name: str = "Single sign-on"  # on the button
 
 
 @dataclass(frozen=True)
 class Settings:
-    """One value per setting; `Settings.read()` gives those of this process."""
+    """One value per setting; `Settings.read()` returns those of this process."""
 
     database_url: str = field(repr=False)
     redis_url: str = field(repr=False)
     secret_key: str = field(repr=False)
-    secret_key_fallbacks: tuple[str, ...] = field(default=(), repr=False)  # keys of before
-    owner_url: str = field(default="", repr=False)  # of the tables' owner; "" = the portal is it
-    replicas: int = 0  # of the ledger that must have a decision before anyone is told of it
+    secret_key_fallbacks: tuple[str, ...] = field(default=(), repr=False)  # former keys
+    owner_url: str = field(default="", repr=False)  # of the tables' owner; "" = the portal itself
+    replicas: int = 0  # replicas of the ledger that must have a decision before anyone sees it
     institution: str = "Fairseat University"
     zone: ZoneInfo = field(default_factory=lambda: ZoneInfo("America/New_York"))
     secure_cookies: bool = False
-    proxies: int = 0  # reverse proxies in front whose X-Forwarded headers are believed
-    url: str = "http://127.0.0.1:8000"  # where people find the portal, for links in mails
-    hosts: tuple[str, ...] = ()  # names that it answers to; none = this machine's, and addresses
+    proxies: int = 0  # trusted reverse proxies: their X-Forwarded headers are used
+    url: str = "http://127.0.0.1:8000"  # the portal's public address, for links in mail
+    hosts: tuple[str, ...] = ()  # accepted host names; none = this machine's, and addresses
     # smtp://user:password@host:port, smtps://…, or …?starttls=1; "" = a folder
     smtp: str = field(default="", repr=False)
     mail_from: str = "registrar@fairseat.example"
     reminders: tuple[int, ...] = (24 * 60, 15)  # minutes before a window opens
-    gate: bool = True  # passes, waiting room and captcha; without it every claim is let through
-    room: tuple[int, int] | None = (6000, 10_000)  # let in a minute, in at once; None = no room
-    metrics_token: str = field(default="", repr=False)  # "" = from this machine alone
+    gate: bool = True  # access tokens, waiting room and captcha; without it every claim is admitted
+    # admitted per minute, inside at once; None = no waiting room
+    room: tuple[int, int] | None = (6000, 10_000)
+    metrics_token: str = field(default="", repr=False)  # "" = from this machine only
     captcha: str = "altcha"  # or "off", or the address of an ALTCHA server
-    captcha_cost: int = 500_000  # hashes that a browser works through for a proof, at most
+    captcha_cost: int = 500_000  # the most hashes that a browser computes for a proof
     oidc: Oidc | None = None
-    passwords: bool = True  # whether people may log in by password
-    workers: str = ""  # bounds such as "record=2-10@50"; "" = what suits the machine
-    # Networks of ours in which programs may be told of events, besides the public internet.
+    passwords: bool = True  # whether password logins are allowed
+    workers: str = ""  # limits such as "record=2-10@50"; "" = what suits the machine
+    # Our own networks that may have webhook receivers, besides the public internet.
     webhook_networks: tuple[Network, ...] = ()
-    reconcile: int = 300  # seconds between two parts of the standing comparison
-    notice_days: int = 400  # for which notices are kept, and mails that were sent
+    reconcile: int = 300  # seconds between parts of the continuous audit
+    notice_days: int = 400  # for which notifications and sent mail are kept
 
     @classmethod
     def read(cls) -> "Settings":
-        """The settings of this process; raises KeyError naming a missing one, or SettingsError."""
+        """Return the settings of this process.
+
+        Raises KeyError with the name of a missing one, or SettingsError.
+        """
         env = os.environ
         found = cls(
             database_url=env["DATABASE_URL"],
@@ -105,8 +109,8 @@ class Settings:
 
 
 def _replicas(redis_url: str) -> int:
-    """FAIRSEAT_REPLICAS, else one where sentinels may promote it; checks the URL as well."""
-    # Not before gevent has patched what the clients stand on, as gunicorn reads this file first.
+    """Return FAIRSEAT_REPLICAS, else 1 if sentinels may promote a replica; check the URL."""
+    # Import only after gevent has patched the clients' modules: gunicorn reads this file first.
     from portal.core import redis_clients  # noqa: PLC0415
 
     try:
@@ -121,7 +125,7 @@ def _replicas(redis_url: str) -> int:
 
 
 def _workers(text: str) -> str:
-    """The bounds as they are given; raises SettingsError where they make no sense."""
+    """Return the limits as given; raise SettingsError if they are invalid."""
     from portal.core import scaling  # noqa: PLC0415  which stands on clients as well
 
     scaling.pools(text)
@@ -129,14 +133,14 @@ def _workers(text: str) -> str:
 
 
 def _address() -> str:
-    """Where `fairseat up` listens, as a browser on this machine finds it."""
+    """Return the address of `fairseat up` for a browser on this machine."""
     host = os.environ.get("HOST") or "127.0.0.1"
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104
     return f"http://{_bracketed(host)}:{os.environ.get('PORT') or 8000}"
 
 
 def _oidc() -> Oidc | None:
-    """The provider at FAIRSEAT_OIDC, None where none is named; raises KeyError without its keys."""
+    """Return the provider at FAIRSEAT_OIDC, None if unset; raise KeyError without its keys."""
     env = os.environ
     if not env.get("FAIRSEAT_OIDC"):
         return None
@@ -150,12 +154,12 @@ def _oidc() -> Oidc | None:
 
 
 def _listed(text: str) -> tuple[str, ...]:
-    """The entries of a list such as `a,b`."""
+    """Return the entries of a list such as `a,b`."""
     return tuple(each.strip() for each in text.split(",") if each.strip())
 
 
 def _hosts(text: str) -> tuple[str, ...]:
-    """The hosts in a list such as `seats.example.edu,10.0.0.7`, or of one address."""
+    """Return the hosts in a list such as `seats.example.edu,10.0.0.7`, or of one address."""
     given = (each.strip() for each in text.split(","))
     names = (urlsplit(each if "//" in each else f"//{each}") for each in given)
     return tuple(_bracketed(name.hostname) for name in names if name.hostname)
@@ -166,7 +170,7 @@ def _bracketed(host: str) -> str:
 
 
 def _networks(text: str) -> tuple[Network, ...]:
-    """The networks in a list such as `10.20.0.0/16,fd00::/8`; raises SettingsError."""
+    """Return the networks in a list such as `10.20.0.0/16,fd00::/8`; raise SettingsError."""
     try:
         return tuple(ip_network(each) for each in _listed(text))
     except ValueError as error:
@@ -174,12 +178,12 @@ def _networks(text: str) -> tuple[Network, ...]:
 
 
 def _minutes(text: str) -> tuple[int, ...]:
-    """The numbers in a list such as `1440,15`; none in a blank one."""
+    """Return the numbers in a list such as `1440,15`; none for a blank one."""
     return tuple(int(each) for each in _listed(text))
 
 
 def _limits(text: str) -> tuple[int, int] | None:
-    """The limits in a text such as `6000/10000`; None for `off`."""
+    """Return the limits in a text such as `6000/10000`; None for `off`."""
     if text == "off":
         return None
     per_minute, at_once = (int(each) for each in text.split("/"))
@@ -189,7 +193,8 @@ def _limits(text: str) -> tuple[int, int] | None:
 def var_folder() -> Path:
     """Return the data folder of embedded servers: `FAIRSEAT_VAR`, by default `var/`.
 
-    That is in the repository, or in the current folder where Fairseat was installed from a wheel.
+    The default is in the repository, or in the current folder if Fairseat was installed from a
+    wheel.
     """
     default = (Path.cwd() if ROOT == INSTALLED else ROOT) / "var"
     return Path(os.environ.get("FAIRSEAT_VAR") or default).resolve()

@@ -1,4 +1,4 @@
-"""Signals: how a lower package lets upper ones know of something without importing them."""
+"""Signals: a lower package informs upper ones without importing them."""
 
 from collections.abc import Callable
 from typing import Generic, ParamSpec
@@ -7,10 +7,10 @@ Arguments = ParamSpec("Arguments")
 
 
 class Signal(Generic[Arguments]):
-    """Something that happens; portal/subscribers.py lists who hears of it.
+    """Something that happens; portal/subscribers.py lists the subscribers.
 
-    Subscribers run at once and in order. Where the sender gives its session, they take part in its
-    transaction, so an error of theirs undoes all of it.
+    Subscribers run at once and in order. If the sender passes its session, they take part in its
+    transaction, so an error in a subscriber rolls everything back.
     """
 
     def __init__(self) -> None:

@@ -1,6 +1,6 @@
-"""Spans for OpenTelemetry, where OTEL_EXPORTER_OTLP_ENDPOINT says whom to send them to.
+"""Spans for OpenTelemetry, sent to OTEL_EXPORTER_OTLP_ENDPOINT.
 
-Without it nothing of OpenTelemetry is imported, and a span costs as much as a call.
+If that is unset, nothing of OpenTelemetry is imported, and a span costs as much as a call.
 """
 
 import logging
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-_tracing: Any = None  # portal/core/opentelemetry.py, once spans are wanted
+_tracing: Any = None  # portal/core/opentelemetry.py, once spans are enabled
 
 
 def begin(process: str) -> None:
-    """Send the spans of this process, if they are wanted; in the process that serves."""
+    """Send the spans of this process if enabled; call it in the process that serves."""
     global _tracing  # noqa: PLW0603  one for the process
     if _tracing or not os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT"):
         return
@@ -34,22 +34,22 @@ def begin(process: str) -> None:
 
 
 def start(app: "Flask") -> None:
-    """A span for each request."""
+    """Make a span for each request."""
     if _tracing:
         _tracing.start(app)
 
 
 def watch(engine: "Engine") -> None:
-    """A span for each statement."""
+    """Make a span for each statement."""
     if _tracing:
         _tracing.watch(engine)
 
 
 def span(name: str, carried: Mapping[str, str] | None = None) -> AbstractContextManager[object]:
-    """A block that is a span, below the one that a job carries, if it does."""
+    """Open a span for the block, below the one that a job carries, if any."""
     return _tracing.span(name, carried) if _tracing else nullcontext()
 
 
 def carried() -> dict[str, str]:
-    """What a job has to carry so that its span is below the one of whoever called it."""
+    """Return what a job carries so that its span is below its sender's."""
     return dict(_tracing.carried()) if _tracing else {}

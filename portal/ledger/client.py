@@ -38,7 +38,7 @@ Times = tuple[int, int]  # when a window opens and closes (ms)
 class Ledger:
     """Decides who gets a seat.
 
-    Every method raises LedgerUnavailable if the ledger can't answer, and LedgerSilent if it may
+    Every method raises LedgerUnavailable if the ledger cannot answer, and LedgerSilent if it may
     have decided without an answer.
     """
 
@@ -68,9 +68,9 @@ class Ledger:
         """Decide several choices in one step; `limit` is the credit limit in hundredths.
 
         `order` gives the numbers (from 1) in which to decide them; the results keep the order of
-        `lines`. `room` is the window whose waiting room must have admitted the student, else
-        NotAdmitted. `asked` is the content of the idempotency key, by default the lines; another
-        content under the same key raises KeyReused.
+        `lines`. `room` is the window whose waiting room must have admitted the student; otherwise
+        it raises NotAdmitted. `asked` is the content of the idempotency key, by default the lines.
+        Other content under the same key raises KeyReused.
         """
         payload = {
             "student": student,
@@ -121,8 +121,8 @@ class Ledger:
     ) -> Decision:
         """Drop a seat, and the seats and waitlist positions in `along`, in one step.
 
-        A seat that can't be held without another of them is not counted as a drop of its own.
-        `days` are the starts (ms) and names of the days around now.
+        A seat that depends on another of them does not count as a drop of its own. `days` are the
+        starts (ms) and names of the days around now.
         """
         payload = {
             "student": student,
@@ -204,8 +204,8 @@ class Ledger:
     ) -> list[Decision]:
         """Decide many adjustments in one step; by idempotency key, decisions in the same order.
 
-        Every drop counts before any addition. What is refused changes nothing, the rest is done.
-        A refusal is not kept under its key: an import may ask again until it succeeds.
+        Every drop counts before any addition. Refused adjustments change nothing; the others are
+        done. A refusal is not stored under its key, so an import may ask again until it succeeds.
         """
         payload = {
             "moves": [as_payload(each) | {"request": key} for key, each in changes.items()],
@@ -344,6 +344,7 @@ class Ledger:
             return {int(section) for section in self.redis.smembers(f"{prefix(term)}:vacant")}
 
     # Selection windows ----------------------------------------------------------------------------
+    #
     # `was` gives the times that a window had when the change was decided: the ledger refuses the
     # change if the times differ by now.
 
@@ -409,6 +410,6 @@ class Ledger:
         return int(seconds) * 1000 + int(micros) // 1000
 
     def clear_woken(self, term: int, worker: str) -> None:
-        """Note that a worker has begun, so that the next decision calls it again."""
+        """Note that a worker has started, so that the next decision enqueues it again."""
         with translate_errors():
             self.redis.hdel(f"{prefix(term)}:woken", worker)

@@ -1,30 +1,30 @@
-"""What the ledger raises: for callers to turn into a clear page or problem."""
+"""The ledger's errors; callers turn them into a clear page or API problem."""
 
 from portal.core.outage import Unavailable
 
 
 class LedgerUnavailable(Unavailable):
-    """The ledger could not be asked; nothing was decided, unless it is a LedgerSilent."""
+    """The ledger did not answer; nothing was decided, except with LedgerSilent."""
 
 
 class LedgerSilent(LedgerUnavailable):
-    """It was asked for a decision and no answer came: whether it decided is unknown."""
+    """A decision was requested and no answer came: whether it was made is unknown."""
 
 
 class LedgerBehind(Exception):  # noqa: N818
-    """The ledger knows less than PostgreSQL has recorded of it: restore it before it decides."""
+    """The ledger has fewer events than PostgreSQL has recorded; restore it first."""
 
 
 class KeyReused(Exception):  # noqa: N818
-    """The request key was used before for something else."""
+    """The idempotency key was used before for something else."""
 
 
 class NotAdmitted(Exception):  # noqa: N818
-    """The waiting room no longer lets the student in: nothing was decided."""
+    """The waiting room no longer admits the student: nothing was decided."""
 
 
 class WindowRefused(Exception):  # noqa: N818
-    """A change to a window that its state forbids, by `code`, `at` the ledger's time in ms.
+    """A change to a window that its state forbids: `code`, and `at`, the ledger's time in ms.
 
     Codes: already_open, already_ended, not_open, canceled, times_crossed, in_the_past, unknown,
     exists, changed.

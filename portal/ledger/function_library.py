@@ -1,4 +1,4 @@
-"""The functions library inside the ledger: loaded where it is missing or another, and called."""
+"""The Redis functions of the ledger: loaded if missing or different, and called."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -26,7 +26,7 @@ from portal.ledger.errors import LedgerSilent, LedgerUnavailable
 from portal.ledger.types import SECTION_FIELDS
 
 FUNCTIONS = Path(__file__).with_name("functions")
-# In this order, as each knows those before it.
+# In this order: later files use earlier ones.
 PARTS = (
     "term",
     "reserves",
@@ -44,19 +44,19 @@ PARTS = (
 )
 LOST = (LostConnection, LateReply)  # no answer came
 AWAY = (*LOST, ReadOnlyError, OutOfMemoryError, ClusterError)
-# Alone, or as the error of a command in a pipeline.
+# On its own, or as the error of a command in a pipeline.
 CANNOT_WRITE = re.compile(r"(?:^|caused error: )(?:NOREPLICAS|MISCONF|MASTERDOWN|FENCED)\b")
 
 Reply = TypeVar("Reply")
 
 
 def join_files(folder: Path, parts: Sequence[str]) -> str:
-    """A library's files as the one text that a server loads."""
+    """Return the files joined into the text that a server loads."""
     return "\n".join((folder / f"{part}.lua").read_text(encoding="utf-8") for part in parts)
 
 
 def ledger_code(facts: Sequence[str] = SECTION_FIELDS) -> str:
-    """The ledger's functions, told what a section is set to be."""
+    """Return the code of the ledger's functions, with the list of a section's fields."""
     name, rest = join_files(FUNCTIONS, PARTS).split("\n", 1)
     listed = ", ".join(f'"{each}"' for each in facts)
     return f"{name}\nlocal FIELDS = {{ {listed} }}\n{rest}"
@@ -66,13 +66,13 @@ CODE = ledger_code()
 
 
 def prefix(term: int) -> str:
-    """How every key of a term begins; the braces keep them in one slot of a cluster."""
+    """Return the prefix of a term's keys; the braces keep them in one slot of a cluster."""
     return f"{{t:{term}}}"
 
 
 @contextmanager
 def translate_errors() -> Iterator[None]:
-    """A block that raises LedgerUnavailable where the server can't be asked."""
+    """Raise LedgerUnavailable in this block if the server cannot be reached."""
     try:
         yield
     except AWAY as error:
@@ -85,20 +85,20 @@ def translate_errors() -> Iterator[None]:
 
 @dataclass
 class Question:
-    """A decision to ask for, and whether it was sent once without an answer."""
+    """A request for a decision, and whether it was sent once without an answer."""
 
     arguments: tuple[str, int, str, str]
-    replicas: int = 0  # that must have the decision before its answer counts
+    replicas: int = 0  # replicas that must have the decision before its answer counts
     unanswered: bool = False
 
     def put(self, redis: Redis) -> Any:
-        """The reply, as the server gives it."""
+        """Return the server's raw reply."""
         pool = redis.connection_pool
-        line: Any = pool.get_connection()  # it is connected now, or has raised: nothing was sent
+        line: Any = pool.get_connection()  # it is connected now or has raised: nothing was sent
         try:
             return self._put(line)
         except BusyLoadingError:
-            raise  # an answer: it does nothing yet
+            raise  # an answer: nothing was done
         except LOST:
             self.unanswered = True
             raise
@@ -115,13 +115,13 @@ class Question:
             try:
                 replicas.check(others[-2], others[-1], self.replicas)
             except replicas.TooFewReplicas:
-                line.mark_for_reconnect()  # another may be the primary by now
+                line.mark_for_reconnect()  # another server may be the primary now
                 raise
         return reply
 
 
 def _answer(line: Any) -> Any:
-    """The next reply; an error of the server is one too, which others may follow."""
+    """Return the next reply; a server error is a reply too, and others may follow it."""
     try:
         return line.read_response()
     except ResponseError as error:
@@ -129,7 +129,7 @@ def _answer(line: Any) -> Any:
 
 
 class FunctionLibrary:
-    """Loads the functions at boot, or at the first call if the ledger was away then.
+    """Loads the functions at startup, or at the first call if the ledger was unavailable.
 
     An answer counts once as many `replicas` have the decision.
     """
@@ -146,16 +146,16 @@ class FunctionLibrary:
             self.load()
 
     def load(self) -> None:
-        """Load the code unless this very code is there; many processes may do so at once."""
+        """Load the code unless this version is there; many processes may do so at once."""
         libraries = self.redis.function_list(library=self.name, withcode=True)
         if not any(self.code.encode() in library for library in libraries):
             self.redis.function_load(self.code, replace=True)
         self.loaded = True
 
     def ask(self, op: str, term: int, payload: dict[str, Any], *, again: bool = False) -> Any:
-        """The reply to a decision; `again` says that asking twice does no harm.
+        """Return the reply to a decision; `again` says that asking twice is safe.
 
-        Raises LedgerSilent where it may have been made without an answer.
+        Raises LedgerSilent if the decision may have been made without an answer.
         """
         arguments = (f"{self.name}_{op}", 1, prefix(term), encode(payload))
         question = Question(arguments, self.replicas)
@@ -170,7 +170,7 @@ class FunctionLibrary:
             raise
 
     def read(self, op: str, term: int, payload: dict[str, Any]) -> Any:
-        """The reply of a function that changes nothing."""
+        """Return the reply of a function that changes nothing."""
         arguments = (f"{self.name}_{op}", 1, prefix(term), encode(payload))
         reply = self._reach(
             lambda: redis_clients.ask(self.redis, "FCALL_RO", *arguments), again=True
@@ -178,7 +178,7 @@ class FunctionLibrary:
         return orjson.loads(reply)
 
     def ask_all(self, op: str, term: int, payloads: Sequence[dict[str, Any]]) -> list[Any]:
-        """The replies to many decisions that do no harm twice, in one round trip."""
+        """Return the replies to many decisions that are safe to repeat, in one round trip."""
 
         def send() -> list[Any]:
             with self.redis.pipeline(transaction=False) as pipe:
@@ -202,9 +202,9 @@ class FunctionLibrary:
             self.load()
         try:
             return send()
-        except ReadOnlyError:  # one that is no primary any more: nothing was done
+        except ReadOnlyError:  # no longer the primary: nothing was done
             return send()
-        except ResponseError as error:  # a server that came back without its functions
+        except ResponseError as error:  # the server restarted without its functions
             if "Function not found" not in str(error):
                 raise
         self.load()
@@ -212,7 +212,7 @@ class FunctionLibrary:
 
 
 def encode(payload: dict[str, Any]) -> str:
-    """JSON for the ledger."""
+    """Return JSON for the ledger."""
     return orjson.dumps(without_none(payload)).decode()
 
 

@@ -1,4 +1,4 @@
-"""Acknowledged means replicated: an answer counts once enough replicas have what it rests on."""
+"""Replication: an answer counts once enough replicas have the data behind it."""
 
 import re
 from collections.abc import Sequence
@@ -10,11 +10,11 @@ from redis import Redis
 from redis.client import Pipeline
 from redis.exceptions import ConnectionError as LostConnection
 
-PATIENCE = 1000  # ms for the replicas, less than a client gives the server
-LAG = 5  # seconds since a replica was last heard of, for it to count
-# Seconds in which one that has left may be the next primary, and the others follow the old one yet.
+PATIENCE = 1000  # ms to wait for replicas, less than a client waits for the server
+LAG = 5  # seconds since its last sign of life for a replica to count
+# Seconds in which a replica that left may become primary, while others still follow the old one.
 GRACE = 10.0
-# As one word, so that redis-py hands the reply on as it comes.
+# As one word, so that redis-py passes the reply on unparsed.
 TELL = "INFO replication"
 REIGN = re.compile(rb"master_replid:(\w+)")
 
@@ -22,23 +22,23 @@ Command = tuple[str | int, ...]
 
 
 class TooFewReplicas(LostConnection):
-    """Not enough replicas have said in time that they have it: the answer is not to be believed."""
+    """Too few replicas confirmed in time: the answer must not be trusted."""
 
 
 class ReplicaLeft(LostConnection):
-    """One has left the primary, and may be promoted: what the others have is not to be believed."""
+    """A replica left the primary and may be promoted: confirmations must not be trusted."""
 
 
 @dataclass
 class Company:
-    """The most replicas that a primary has had, and since when (monotonic) some have left it."""
+    """The most replicas that a primary has had, and since when (monotonic) some have left."""
 
     most: int = 0
     since: float | None = None
     looked: float = 0.0
 
     def settled(self, there: int) -> bool:
-        """Whether none has left lately."""
+        """Return whether no replica has left lately."""
         now = monotonic()
         if now - self.looked > GRACE:
             self.since = None  # they may have come back and left again
@@ -51,15 +51,15 @@ class Company:
         return True
 
 
-_companies: dict[bytes, Company] = {}  # by reign: whoever is promoted begins another
+_companies: dict[bytes, Company] = {}  # by replication id: a promoted server starts another
 
 
 def behind(replicas: int) -> Sequence[Command]:
-    """What is sent on the same connection behind questions, in one go.
+    """Return the commands to send on the same connection after the requests.
 
-    WAIT waits for what the connection itself has written. Who only reads, such as one who asks for
-    a decision again, writes something first: replicas that have it have all that was read. A
-    message to nobody is replicated, but not kept.
+    WAIT waits for what the connection itself has written. A connection that only reads, for example
+    to repeat a request, must write something first: replicas that have it have everything that was
+    read. A message on a channel without listeners is replicated, but not stored.
     """
     if not replicas:
         return ()
@@ -67,7 +67,7 @@ def behind(replicas: int) -> Sequence[Command]:
 
 
 def execute(pipe: Pipeline, replicas: int) -> list[Any]:
-    """The replies to a pipeline that is no transaction; raises TooFewReplicas."""
+    """Return the replies to a pipeline that is no transaction; raise TooFewReplicas."""
     asked, pool = len(pipe), pipe.connection_pool
     for command in behind(replicas):
         pipe.execute_command(*command)  # type: ignore[no-untyped-call]
@@ -79,16 +79,16 @@ def execute(pipe: Pipeline, replicas: int) -> list[Any]:
         try:
             check(replies[-2], replies[-1], replicas)
         except TooFewReplicas:
-            pool.disconnect(inuse_connections=False)  # another may be the primary by now
+            pool.disconnect(inuse_connections=False)  # another server may be the primary now
             raise
     return replies[:asked]
 
 
 def check(waited: Any, told: Any, replicas: int) -> None:
-    """Raise TooFewReplicas unless WAIT counted enough; one that was demoted counts none.
+    """Raise TooFewReplicas unless WAIT counted enough; a demoted server counts none.
 
-    Raises ReplicaLeft where one has left the primary lately: it may just be promoted, while the
-    old primary, which was frozen, wakes and is still acknowledged by another.
+    Raises ReplicaLeft if one left the primary lately. It may be about to be promoted, while the old
+    primary was frozen, wakes, and still gets confirmations from another replica.
     """
     found = waited if isinstance(waited, int) else 0
     if found < replicas:
@@ -100,7 +100,7 @@ def check(waited: Any, told: Any, replicas: int) -> None:
 
 
 def look(redis: Redis) -> None:
-    """See who follows the primary, so that it is known when one leaves, not when it is missed."""
+    """Read which replicas follow the primary, to notice at once when one leaves."""
     told: Any = redis.execute_command(TELL)  # type: ignore[no-untyped-call]
     _settled(told)
 
@@ -112,8 +112,8 @@ def _settled(told: bytes) -> bool:
 
 
 def in_sync(redis: Redis) -> int:
-    """How many replicas follow the primary closely enough for it to count them."""
+    """Return how many replicas follow the primary closely enough to count."""
     told: dict[str, Any] = redis.info("replication")
-    # One that is just coming is counted there, but not told of yet.
+    # A replica that is just joining is in the count, but not in the list.
     found = [each for name, each in told.items() if re.fullmatch(r"slave\d+", name)]
     return sum(each["state"] == "online" and each["lag"] <= LAG for each in found)

@@ -1,4 +1,4 @@
-"""The ledger's JSON replies as values."""
+"""The ledger's JSON replies as Python values."""
 
 import json
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ UNASKED = COUNTS.index("unasked")
 
 
 def submission(reply: Reply) -> SubmissionResult:
-    """A decision on wishes; raises KeyReused, NotAdmitted."""
+    """Return the decision on a submission; raise KeyReused, NotAdmitted."""
     if reply.get("error") == "not_admitted":
         raise NotAdmitted
     if "error" in reply:
@@ -38,7 +38,7 @@ def submission(reply: Reply) -> SubmissionResult:
 
 
 def only(submission: SubmissionResult) -> Decision:
-    """The answer to a wish for one section alone."""
+    """Return the decision on a claim, a submission for one section."""
     [line] = submission.lines
     [found] = line.taken or line.refused[0]
     said = submission
@@ -52,7 +52,7 @@ def _line(reply: Reply) -> ChoiceResult:
 
 
 def answer(reply: Reply) -> Decision:
-    """A decision on a selection; raises KeyReused."""
+    """Return a single decision; raise KeyReused."""
     if "error" in reply:
         raise KeyReused(reply["error"])
     counts = reply.get("seats")
@@ -74,7 +74,7 @@ def answer(reply: Reply) -> Decision:
 
 
 def batch(reply: Reply) -> list[Decision]:
-    """Decisions on a batch of adjustments, an answer for each; raises KeyReused."""
+    """Return the decisions on a batch of adjustments, one for each; raise KeyReused."""
     if "error" in reply:
         raise KeyReused(reply["error"])
     wake = tuple(reply.get("wake", ()))
@@ -82,12 +82,12 @@ def batch(reply: Reply) -> list[Decision]:
 
 
 def reasons(rows: list[Reply] | None) -> tuple[Reason, ...]:
-    """Reasons in the ledger's order."""
+    """Return the reasons in the ledger's order."""
     return tuple(Reason(row["code"], row["facts"]) for row in rows or ())
 
 
 def change(reply: Reply) -> Change:
-    """A change to a section or window; raises LedgerBehind or WindowRefused."""
+    """Return a change to a section or window; raise LedgerBehind or WindowRefused."""
     if reply.get("error") == "behind":
         raise LedgerBehind
     if "error" in reply:
@@ -98,7 +98,7 @@ def change(reply: Reply) -> Change:
 
 
 def promotion(reply: Reply) -> Promotion:
-    """What a promotion came to."""
+    """Return the result of a promotion."""
     return Promotion(
         promoted=tuple(reply.get("promoted") or ()),
         passed=tuple(reply.get("passed") or ()),
@@ -126,7 +126,7 @@ def _waiting(row: list[Any]) -> WaitlistPosition:
 
 
 def seats(stored: Mapping[Any, Any]) -> dict[int, SeatCounts]:
-    """Counts by section, of those that are there; parsed at once, since there are thousands."""
+    """Return counts by section, of those that exist; parsed at once, as there are thousands."""
     known = {int(section): counts for section, counts in stored.items() if counts}
     rows = json.loads(b"[" + b",".join(known.values()) + b"]")
     return {section: _seats(section, row) for section, row in zip(known, rows, strict=True)}
@@ -142,11 +142,11 @@ def drops(stored: Mapping[Any, Any]) -> dict[str, int]:
 
 
 def windows(stored: Mapping[Any, Any]) -> list[WindowView]:
-    """Windows by opening, then by number."""
+    """Return windows by opening, then by number."""
     views = [window(int(key), json.loads(value)) for key, value in stored.items()]
     return sorted(views, key=lambda view: (view.opens, view.id))
 
 
 def window(number: int, row: Reply) -> WindowView:
-    """One window as it is stored."""
+    """Return a window as stored."""
     return WindowView(number, row["name"], row["opens"], row["closes"], row["state"], row["cohort"])

@@ -1,4 +1,4 @@
-"""How often what happened lately, as the ledger counts it within its decisions: for all nodes."""
+"""Counts of recent outcomes, made by the ledger within its decisions, for all nodes."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ from redis import Redis
 from portal.ledger.function_library import prefix, translate_errors
 
 SLOT = 10_000  # ms, as in portal/ledger/functions/term.lua
-SLOTS = 90  # that are over: a quarter of an hour
+SLOTS = 90  # completed slots: a quarter of an hour
 CLAIMS = ("enrolled", "waitlisted", "refused claim")
 REASON = "reason "
 
@@ -19,28 +19,28 @@ Counts = Counter[str]
 
 @dataclass(frozen=True)
 class Tally:
-    """What happened in slots of ten seconds, oldest first; the last one is under way at `at`."""
+    """Outcomes in slots of ten seconds, oldest first; the last one is in progress at `at`."""
 
     at: int  # ms
     slots: tuple[Counts, ...]
 
     @property
     def rate(self) -> float:
-        """Claims a second in the last ten seconds; of the slot before, what is not older counts.
+        """Return claims per second over the last ten seconds.
 
-        So nothing jumps as one slot ends and another begins.
+        The previous slot counts by the share that falls into them, so nothing jumps between slots.
         """
         before, now = map(_claims, self.slots[-2:])
         return (now + before * (1 - self.at % SLOT / SLOT)) * 1000 / SLOT
 
     @property
     def rates(self) -> list[float]:
-        """Claims a second in each slot that is over."""
+        """Return claims per second in each completed slot."""
         return [_claims(slot) * 1000 / SLOT for slot in self.slots[:-1]]
 
     @property
     def total(self) -> Counts:
-        """All that happened."""
+        """Return the sum of all outcomes."""
         return sum(self.slots, Counter())
 
     @property
@@ -50,7 +50,7 @@ class Tally:
 
     @property
     def reasons(self) -> list[tuple[str, int]]:
-        """Codes of refusals and how often each was given, the most frequent first."""
+        """Return the codes of refusals and how often each was given, the most frequent first."""
         total = self.total
         given = Counter(
             {what.removeprefix(REASON): total[what] for what in total if what.startswith(REASON)}
@@ -59,7 +59,7 @@ class Tally:
 
 
 def tally(redis: Redis, terms: Iterable[int], at: int) -> Tally:
-    """What happened in all of the terms in the quarter of an hour until `at` (ms)."""
+    """Return the outcomes in all terms in the quarter of an hour until `at` (ms)."""
     terms, last = list(terms), at // SLOT
     slots = range(last - SLOTS, last + 1)
     with translate_errors(), redis.pipeline(transaction=False) as pipe:

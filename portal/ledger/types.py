@@ -22,8 +22,8 @@ class Reason:
     facts: dict[str, Any] = field(default_factory=dict)
 
 
-# The counts of a section as the ledger lists them; those of a pool only where there is one.
-# `unasked` are those in line who are still to be asked about a reserved seat: the ledger's own.
+# The counts of a section in the ledger's order; those of a pool only if there is one. `unasked`
+# counts waiting students not yet checked for a reserved seat; only the ledger uses it.
 COUNTS = (
     "capacity",
     "taken",
@@ -50,14 +50,14 @@ class SeatCounts:
     waitlist_capacity: int
     status: str
     seq: int
-    passed: int = 0  # of those waiting, how many were passed over for the seats there are
-    kept: int = 0  # seats that are kept for cohorts and not taken yet
-    pool_capacity: int | None = None  # of the seats that it shares with others; None = no pool
-    pool_taken: int = 0  # of these, in all the sections that share them
+    passed: int = 0  # how many of the waiting students were skipped for the free seats
+    kept: int = 0  # seats reserved for cohorts and not taken yet
+    pool_capacity: int | None = None  # seats shared with other sections; None = no pool
+    pool_taken: int = 0  # shared seats taken, in all sections of the pool
 
     @property
     def open(self) -> int:
-        """Seats that anybody could have, of its own and of its pool, never below zero."""
+        """Return the seats open to everyone, of the section and its pool; never negative."""
         own = self.capacity - self.taken - self.kept
         if self.pool_capacity is None:
             return max(0, own)
@@ -70,7 +70,7 @@ class SeatCounts:
 
     @property
     def keeping(self) -> int:
-        """Free seats that are kept for cohorts just now."""
+        """Return the free seats now reserved for cohorts."""
         free = self.capacity - self.taken
         if self.pool_capacity is not None:
             free = min(free, self.pool_capacity - self.pool_taken)
@@ -94,7 +94,7 @@ class HeldSeat:
 
 @dataclass(frozen=True)
 class WaitlistPosition:
-    """A place on a waitlist: `position` from 1 of `size`; `reasons` if passed over."""
+    """A waitlist position: `position` from 1 of `size`; `reasons` if skipped."""
 
     section: int
     credits: int
@@ -103,7 +103,7 @@ class WaitlistPosition:
     position: int
     size: int
     reasons: tuple[Reason, ...] = ()
-    instead: int = 0  # section whose seat is given up once this one comes
+    instead: int = 0  # section to drop once this seat comes
 
 
 @dataclass(frozen=True)
@@ -120,17 +120,17 @@ class Decision:
 
     outcome: Outcome
     at: int
-    seq: int = 0  # event of the decision, a refusal's too: the number of its receipt
+    seq: int = 0  # event of the decision, also of a refusal: the number in its receipt
     section: int = 0
-    registration: int = 0  # the seat's number, where one was given
-    position: int = 0  # place on the waitlist, from 1
+    registration: int = 0  # the seat's number, if one was given
+    position: int = 0  # waitlist position, from 1
     reasons: tuple[Reason, ...] = ()
     seats: SeatCounts | None = None
     replayed: bool = False
-    wake: tuple[str, ...] = ()  # "record", "promote": workers that nobody has called yet
-    given_up: int = 0  # section whose seat went for this one, or will once a seat comes
-    left: tuple[int, ...] = ()  # sections whose waitlists were left with a dropped seat
-    # Where the student stands after it; not told with an answer that is given once more.
+    wake: tuple[str, ...] = ()  # "record", "promote": workers that are not enqueued yet
+    given_up: int = 0  # section dropped for this one, or to drop once a seat comes
+    left: tuple[int, ...] = ()  # sections whose waitlists were left along with a dropped seat
+    # The student's state afterwards; not part of a replayed answer.
     standing: Standing | None = field(default=None, compare=False)
 
 
@@ -142,9 +142,9 @@ class ChoiceResult:
     """
 
     outcome: Outcome
-    rank: int = 0  # of the option taken, from 1; 0 where none was
+    rank: int = 0  # of the alternative taken, from 1; 0 if none was
     taken: tuple[Decision, ...] = ()  # one for each of its parts
-    refused: tuple[tuple[Decision, ...], ...] = ()  # for each option that could not be had, by rank
+    refused: tuple[tuple[Decision, ...], ...] = ()  # for each alternative that was refused, by rank
 
 
 @dataclass(frozen=True)
@@ -155,7 +155,7 @@ class SubmissionResult:
     lines: tuple[ChoiceResult, ...]
     replayed: bool = False
     wake: tuple[str, ...] = ()
-    standing: Standing | None = field(default=None, compare=False)  # as of an answer
+    standing: Standing | None = field(default=None, compare=False)  # as in a Decision
 
 
 @dataclass(frozen=True)
@@ -165,14 +165,14 @@ class Change:
     at: int
     seq: int = 0
     wake: tuple[str, ...] = ()
-    more: bool = False  # a canceled section has not given up all of its seats and places yet
+    more: bool = False  # a canceled section still has seats or waitlist positions to free
 
 
 @dataclass(frozen=True)
 class Promotion:
     """Students whom a promotion enrolled or skipped; `more` while a seat waits for a student.
 
-    Those `aside` can't have the reserved seats, and keep waiting unmarked.
+    Students in `aside` cannot have the reserved seats, and keep waiting unmarked.
     """
 
     promoted: tuple[int, ...]
@@ -184,7 +184,7 @@ class Promotion:
 
 @dataclass(frozen=True)
 class WindowView:
-    """A selection window as the ledger decides by it; times in ms, `closes` excluded."""
+    """A selection window in the form that the ledger uses; times in ms, `closes` excluded."""
 
     id: int
     name: str
@@ -205,21 +205,21 @@ class PoolSpec:
 
     id: int
     capacity: int
-    version: int  # whichever section tells of a newer one, the capacity holds for all
+    version: int  # the newest version sets the capacity for all, whichever section brings it
 
 
 @dataclass(frozen=True)
 class ReserveSpec:
-    """Seats of a section that are kept for a cohort."""
+    """Seats of a section that are reserved for a cohort."""
 
     id: int
     seats: int
-    until: int = 0  # ms; 0 = for good
+    until: int = 0  # ms; 0 = forever
 
 
 @dataclass(frozen=True)
 class SectionSpec:
-    """A section for the ledger: credits in hundredths; applied if `version` is a newer one."""
+    """A section for the ledger: credits in hundredths; applied only if `version` is newer."""
 
     section: int
     capacity: int
@@ -229,14 +229,14 @@ class SectionSpec:
     course: int
     credits_min: int
     credits_max: int
-    times: tuple[Meeting, ...]  # those meetings that can clash
+    times: tuple[Meeting, ...]  # the meetings that can conflict
     version: int
     pool: PoolSpec | None = None
     reserves: tuple[ReserveSpec, ...] = ()
 
 
-# The fields of a section: the ledger's functions get this list when they are loaded, and events
-# and read models follow it. The ledger stores the fields left out here in its own way.
+# The fields of a section: the ledger's functions get this list when they are loaded, and events and
+# read models follow it. The ledger stores the fields left out here in its own way.
 SECTION_FIELDS = tuple(
     each.name
     for each in fields(SectionSpec)
@@ -248,8 +248,8 @@ SECTION_FIELDS = tuple(
 class Claim:
     """A claim: one section with everything that the ledger needs; credits in hundredths.
 
-    `waived` are codes of the ledger's own reasons that the registrar permits the student to pass;
-    `reserves` those of the section's reserves that the student belongs to.
+    `waived` holds codes of the ledger's reasons that a permission lifts; `reserves` holds the
+    section's reserves that the student belongs to.
     """
 
     section: int
@@ -267,8 +267,9 @@ ClaimGroup = tuple[Claim, ...]  # sections to be had together or not at all
 class LedgerChoice:
     """A choice: its alternatives by rank, and a section that is dropped for it (a swap).
 
-    The first option that can be had whole is taken. With `wait`, where none can: the first whose
-    full parts have room on their waitlists; of several parts one at least must have a seat.
+    The first alternative that can be had in full is taken. If none can and `wait` is set, it is the
+    first whose full parts have room on their waitlists. Of several parts, at least one must have a
+    seat.
     """
 
     options: tuple[ClaimGroup, ...]
@@ -278,7 +279,7 @@ class LedgerChoice:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A waiter as the catalogue and the record know them now; credits in hundredths."""
+    """A waiting student as catalog and record know them now; credits in hundredths."""
 
     student: int
     windows: tuple[int, ...]
@@ -291,7 +292,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class SkipRule:
-    """After how many passes a place on a waitlist is lost; `codes` that count, none = any."""
+    """The number of skips that loses a waitlist position; `codes` that count, none = any."""
 
     most: int
     codes: tuple[str, ...] = ()
@@ -305,10 +306,10 @@ class SkipRule:
 
 @dataclass(frozen=True)
 class AdminAdjustment:
-    """A change by hand, `add`, `drop` or both, and by what it is decided.
+    """An admin adjustment, `add`, `drop` or both, and the data to decide it.
 
     `limit` is in hundredths; `days` are the starts (ms) and names of the days around now. `asked`
-    are the credits that were asked for, 0 where the catalog filled them in: a retry must match it.
+    are the requested credits, 0 if the catalog filled them in: a retry must match it.
     """
 
     student: int
@@ -322,7 +323,7 @@ class AdminAdjustment:
 
 
 def content(lines: Sequence[LedgerChoice]) -> list[Any]:
-    """The lines as the content of an idempotency key."""
+    """Return the lines as the content of an idempotency key."""
     return [
         [
             [[[part.section, part.credits] for part in option] for option in line.options],
@@ -341,7 +342,7 @@ def as_payload(asked: LedgerChoice | Candidate | AdminAdjustment) -> dict[str, A
 
 def _given(value: Any) -> Any:
     if is_dataclass(value):
-        value = vars(value)  # `asdict` copies all that is in it first
+        value = vars(value)  # `asdict` would copy everything in it first
     if isinstance(value, dict):
         return {name: _given(each) for name, each in value.items() if each not in (None, ())}
     if isinstance(value, list | tuple):

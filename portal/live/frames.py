@@ -1,4 +1,4 @@
-"""What simple-websocket leaves open: whole frames, no compression."""
+"""What simple-websocket lacks: whole frames, and no compression."""
 
 import struct
 from contextlib import suppress
@@ -8,15 +8,15 @@ from typing import Any
 
 SEND_SECONDS = 10.0
 SOCKET_KEYS = ("gunicorn.socket", "werkzeug.socket")
-TEXT = 0x81  # a whole message
-SHORT, MEDIUM = 126, 65_536  # bytes from which a length takes more of them
+TEXT = 0x81  # a complete text message
+SHORT, MEDIUM = 126, 65_536  # lengths in bytes from which the length field grows
 
 
 class WholeFrames:
-    """A socket whose `send` sends all, one frame after the other, or raises TimeoutError.
+    """A socket whose `send` sends everything, one frame after another, or raises TimeoutError.
 
-    simple-websocket calls `send` and ignores how much of a frame went out; and its answers to pings
-    come from another thread than our messages.
+    simple-websocket ignores how much of a frame `send` has sent. It also answers pings from another
+    thread than the one that sends our messages.
     """
 
     __slots__ = ("_lock", "_rest", "_socket")
@@ -31,9 +31,9 @@ class WholeFrames:
         return getattr(self._socket, name)
 
     def recv(self, size: int) -> bytes:
-        """What comes, however long that takes."""
+        """Return received data, however long that takes."""
         while True:
-            with suppress(TimeoutError, BlockingIOError):  # it is `send` that has not much time
+            with suppress(TimeoutError, BlockingIOError):  # only `send` has a short timeout
                 found: bytes = self._socket.recv(size)
                 return found
 
@@ -47,26 +47,27 @@ class WholeFrames:
         return len(data)
 
     def send_at_once(self, data: bytes) -> bool:
-        """Whether all of the data could be sent without a wait.
+        """Return whether all of the data could be sent without waiting.
 
-        Where a part of it was, the rest of it goes before whatever is sent next.
+        If only a part was sent, the rest goes before whatever is sent next.
         """
         if not self._lock.acquire(blocking=False):
             return False
         try:
             if not self._rest:
-                system = getattr(self._socket, "_sock", self._socket)  # gevent's own would wait
+                # gevent's own socket would wait
+                system = getattr(self._socket, "_sock", self._socket)
                 self._rest = data[system.send(data, MSG_DONTWAIT) :]
                 return not self._rest
         except OSError:
-            pass  # full, or gone: whoever may wait finds out
+            pass  # full or closed: callers that may wait find out
         finally:
             self._lock.release()
         return False
 
 
 def framed(text: str) -> bytes:
-    """A text as it goes over the wire, the same to every page."""
+    """Return a text as a frame, the same for every page."""
     data = text.encode()
     size = len(data)
     if size < SHORT:
@@ -77,8 +78,8 @@ def framed(text: str) -> bytes:
 
 
 def prepare(environ: dict[str, Any]) -> None:
-    """Make a handshake that is about to be answered safe to answer."""
-    # permessage-deflate would cost 129 KB a socket.
+    """Prepare a handshake so that the library answers it safely."""
+    # permessage-deflate would cost 129 KB per socket.
     environ.pop("HTTP_SEC_WEBSOCKET_EXTENSIONS", None)
     for key in SOCKET_KEYS:
         if key in environ:

@@ -1,4 +1,4 @@
-"""The hub of this process: events of the ledger in, fragments out to every page that shows them."""
+"""The hub of this process: events of the ledger in, fragments out to the pages that show them."""
 
 import logging
 import time
@@ -28,22 +28,22 @@ from portal.people import visitors
 
 log = logging.getLogger(__name__)
 
-Alike = tuple[int, frozenset[int], str]  # term, sections and language that pages have in common
+Alike = tuple[int, frozenset[int], str]  # term, sections and language that pages share
 
-MOST_PAGES = 20  # of one account, in one process; another one still has all that pages ask for
+MOST_PAGES = 20  # per account, in one process; further pages still poll
 COALESCE_SECONDS = 0.1
 LOOK_SECONDS = 1.0
-# Counts that change all the time for very many pages must leave time for claims.
+# Frequent counts for very many pages must leave time for claims.
 PAGES_A_SECOND = 2000
 LONGEST_SECONDS = 2.0
-AWAY_A_SECOND = 500  # pages that are sent elsewhere
+AWAY_A_SECOND = 500  # pages told to reconnect elsewhere
 CHECK_SECONDS = 60  # between two checks of a page's connection and session
 EXIT_LOOK_SECONDS = 0.2
-EXIT_SHARE = 0.7  # of the time that a process has to end in
+EXIT_SHARE = 0.7  # the share of the process's time to exit
 
 
 class Hub:
-    """Gathers news for a moment, then tells each page once. Never waits for a page."""
+    """Collects updates for a moment, then sends each page one batch. Never waits for a page."""
 
     def __init__(
         self,
@@ -78,7 +78,7 @@ class Hub:
         )
 
     def start(self) -> None:
-        """Begin to listen; in the process that serves, so not before its fork."""
+        """Start listening; call it in the process that serves, after its fork."""
         with self._lock:
             if self._started:
                 return
@@ -101,9 +101,9 @@ class Hub:
     # Pages
 
     def reserve(self, account: int) -> bool:
-        """Reserve a place for a page of the account; False where it has all that it may have.
+        """Reserve a place for a page of the account; return False if it has all it may have.
 
-        Before its handshake, so that many at the same time cannot all find room.
+        Call it before the handshake, so that simultaneous pages cannot exceed the limit.
         """
         with self._lock:
             if self._of_account[account] >= MOST_PAGES:
@@ -112,30 +112,30 @@ class Hub:
             return True
 
     def release(self, account: int) -> None:
-        """Give back a place that was reserved."""
+        """Give back a reserved place."""
         with self._lock:
             self._of_account[account] -= 1
             if not self._of_account[account]:
                 del self._of_account[account]
 
     def join(self, page: Page) -> None:
-        """Take in a page."""
+        """Add a page."""
         self.start()
         with self._lock:
             self.pages.add(page)
         SOCKETS.inc()
 
     def part(self, page: Page) -> None:
-        """Forget a page."""
+        """Remove a page."""
         with self._lock:
             self.pages.discard(page)
             self._topics.listen(page, set())
         SOCKETS.dec()
 
     def close_all(self, code: int, within: float = 0.0) -> None:
-        """Ask every page to connect elsewhere, in so many seconds at most, and take in no more.
+        """Ask every page to reconnect elsewhere within that many seconds, and accept no more.
 
-        Not all at once where there are many, as all of them come back.
+        Many pages are asked gradually, as all of them come back.
         """
         self.leaving = True
         pages = list(self.pages)
@@ -145,11 +145,11 @@ class Hub:
             time.sleep(pause)
 
     def fragments(self, language: str) -> str:
-        """How the portal runs, for a page of an admin without a socket."""
+        """Return the operations figures for an admin's page without a socket."""
         return self._watch.fragments(language)
 
     def listen(self, page: Page, sections: frozenset[int], wanted: set[Topic]) -> None:
-        """Let the page listen to what is wanted, and send it the counts that are new to it."""
+        """Subscribe the page to these topics, and send it the counts that are new to it."""
         fresh = self.counts.of(page.term) if sections else {}
         with self._lock:
             if page not in self.pages:
@@ -160,17 +160,17 @@ class Hub:
                 page.show(Batch(self.counts.fragments(fresh, new, page.language)))
 
     def wait(self, page: Page, sections: Iterable[int]) -> None:
-        """Let the page hear when the waitlists of these sections move, and of no others."""
+        """Subscribe the page to the waitlists of these sections, and of no others."""
         queues = {topics.queue(page.term, section) for section in sections}
         with self._lock:
             if page in self.pages:
                 self._topics.listen(page, (page.topics - _queues(page)) | queues)
 
-    # News in
+    # Incoming updates
 
     def _hear(self, term: int, event: dict[str, Any]) -> None:
         if event["name"] == "section_set":
-            term_catalog.expire(term)  # so that whoever reloads now sees the section as it is
+            term_catalog.expire(term)  # so that a page reloaded now shows the current section
         with self._lock:
             if "seats" in event:
                 self._news.counts[term] |= self.counts.hear(term, event)
@@ -182,7 +182,7 @@ class Hub:
         self._waiting.set()
 
     def _gather(self, take: Callable[[Updates, int, Any], None]) -> Hear:
-        """What takes in notes of one kind, to be told when a moment has passed."""
+        """Return a handler that collects messages of one kind, to be sent a moment later."""
 
         def hear(term: int, note: Any) -> None:
             with self._lock:
@@ -192,14 +192,14 @@ class Hub:
         return hear
 
     def _hear_ended(self, account: int, _: Any) -> None:
-        """Pages whose session goes on come back at once; the others can't."""
+        """Close the account's pages; those with a valid session come back at once."""
         visitors.doubt(account)
         for page in list(self.pages):
             if page.visitor.id == account:
                 page.close(REFUSED)
 
     def _catch_up(self) -> None:
-        """Nobody knows what was missed, so everything that differs is told."""
+        """Send everything that differs: the missed updates are unknown."""
         try:
             for term in self.counts.terms:
                 changed = self.counts.reload(term)
@@ -217,7 +217,7 @@ class Hub:
     # Once a second
 
     def _look_forever(self) -> None:
-        """Tell of operations; and send pages away when live push is switched off."""
+        """Update operations pages; send pages away if live updates are switched off."""
         while not self._ended.wait(LOOK_SECONDS):
             try:
                 if flags.on("live_push"):
@@ -228,7 +228,7 @@ class Hub:
             except Exception:
                 log.exception("could not tell of operations")
 
-    # Fragments out
+    # Outgoing fragments
 
     def _tell_forever(self) -> None:
         while not self._subscription.ended:
@@ -241,7 +241,7 @@ class Hub:
                 log.exception("some pages were not told")
 
     def _tell(self) -> None:
-        """Hand what has gathered to the pages that it is for; counts not more often than is due."""
+        """Send the collected updates to their pages; counts no more often than allowed."""
         with self._lock:
             news, self._news = self._news, Updates()
             if time.monotonic() < self._counts_due:
@@ -263,18 +263,18 @@ def _queues(page: Page) -> set[Topic]:
 
 
 class HealthRounds:
-    """Takes the pages by turns, so that not all look at once: a timer for each would take a KB."""
+    """Checks the pages in turns, not all at once; a timer per page would take a KB each."""
 
     def __init__(self) -> None:
         self._second = 0
 
     def go_on_forever(self, pages: Collection[Page], ended: Event) -> None:
-        """Once a second, in a thread that waits for nothing else."""
+        """Run once a second, in a thread that waits for nothing else."""
         while not ended.wait(1.0):
             self.go_on(list(pages))
 
     def go_on(self, pages: Iterable[Page]) -> None:
-        """Have those look whose turn it is in this second; one that is new has its first later."""
+        """Ask the pages whose turn is this second to check; a new page waits for a later turn."""
         self._second = (self._second + 1) % CHECK_SECONDS
         for page in pages:
             if page.turn == self._second:
@@ -286,9 +286,9 @@ class HealthRounds:
 def send_counts(
     changed: Mapping[int, set[int]], known: SeatCountCache, pages: Iterable[Page]
 ) -> int:
-    """Tell of sections by term whose counts have changed; gives how many pages were told.
+    """Send changed counts by term and section; return how many pages got them.
 
-    Pages that show the same sections in one language are sent the same text.
+    Pages that show the same sections in one language get the same text.
     """
     told = 0
     for (term, shown, language), group in _alike(pages).items():
@@ -301,7 +301,7 @@ def send_counts(
 
 
 def send_own(news: Updates, topics: Listeners) -> None:
-    """Tell students what has become of their own seats and places."""
+    """Send students the changes to their own seats and waitlist positions."""
     for topic, moments in news.moments.items():
         for page in topics.of(topic):
             touched = {each.get(name, 0) for each in moments for name in ("section", "instead")}
@@ -312,7 +312,7 @@ def send_own(news: Updates, topics: Listeners) -> None:
 
 
 def send_signals(news: Updates, topics: Listeners) -> None:
-    """Give scripts their word."""
+    """Send the pages' scripts their signals."""
     for topic, words in news.signals.items():
         for page in topics.of(topic):
             for signal in words.values():
@@ -328,7 +328,7 @@ def _alike(pages: Iterable[Page]) -> dict[Alike, list[Page]]:
 
 
 def close_pages_on_exit(worker: Any, hub: Hub) -> None:
-    """Send the pages of a gunicorn worker elsewhere as soon as it is told to end."""
+    """Send the pages of a gunicorn worker elsewhere as soon as it is told to exit."""
     Thread(target=_wait, args=(worker, hub), daemon=True, name="leaving").start()
 
 

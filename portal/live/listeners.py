@@ -1,4 +1,4 @@
-"""Who listens to what: open pages by topic."""
+"""Listeners: open pages by topic."""
 
 from collections.abc import Iterable
 
@@ -7,21 +7,21 @@ from portal.live.topics import Topic
 
 
 class Listeners:
-    """The listeners of each topic; not locked, as the hub locks."""
+    """The listeners of each topic; not locked, because the hub locks."""
 
     def __init__(self) -> None:
         self._listeners: dict[Topic, set[Page]] = {}
 
     def of(self, topic: Topic) -> Iterable[Page]:
-        """The pages that listen to the topic."""
+        """Return the pages that listen to the topic."""
         return self._listeners.get(topic, ())
 
     def alike(self, kind: str) -> dict[Topic, set[Page]]:
-        """The pages that listen to each topic of a kind."""
+        """Return the pages that listen to each topic of a kind."""
         return {topic: pages for topic, pages in self._listeners.items() if topic[0] == kind}
 
     def listen(self, page: Page, wanted: set[Topic]) -> None:
-        """Let the page listen to what is wanted and to nothing else."""
+        """Subscribe the page to these topics and to nothing else."""
         for topic in page.topics - wanted:
             self._forget(page, topic)
         for topic in wanted - page.topics:

@@ -1,4 +1,4 @@
-"""One open page: what it listens to, and what is still to be sent to it."""
+"""An open page: the topics it listens to, and what it is still to be sent."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,14 +14,14 @@ from portal.people.visitors import Visitor
 if TYPE_CHECKING:
     from portal.live.topics import Topic
 
-RESTART = 1012  # "service restart": the browser is to come back at once
-LATER = 1013  # "try again later": it makes do without for a while
-REFUSED = 1008  # "policy violation": it is to ask whether it may
+RESTART = 1012  # "service restart": the browser must reconnect at once
+LATER = 1013  # "try again later": the browser does without for a while
+REFUSED = 1008  # "policy violation": the browser must check its permission
 MOMENTS = 20
 
 
 class Batch:
-    """Fragments by name, put together once for all pages that show the same."""
+    """Fragments by name, assembled once for all pages that show the same."""
 
     def __init__(self, fragments: Mapping[str, str]) -> None:
         self.fragments = fragments
@@ -29,25 +29,25 @@ class Batch:
 
     @cached_property
     def frame(self) -> bytes:
-        """It as it is sent, the same to all."""
+        """Return the frame to send, the same for all pages."""
         return framed(self.html)
 
     def then(self, later: "Batch") -> "Batch":
-        """Both in one, the later one's fragments in place of the same of this."""
+        """Return both in one; later fragments replace earlier ones of the same name."""
         return Batch({**self.fragments, **later.fragments})
 
 
 EMPTY = Batch({})
 
 
-@dataclass(slots=True)  # each idle page has one: what is empty is the same for all
+@dataclass(slots=True)  # one per idle page, so empty values are shared
 class Parcel:
-    """What a page is to be sent at once."""
+    """What to send to a page now."""
 
     html: str = ""
     signals: Sequence[str] = ()
     sections: frozenset[int] = frozenset()  # where the student's own state changed
-    moments: Sequence[dict[str, Any]] = ()  # events to be told in words
+    moments: Sequence[dict[str, Any]] = ()  # events to announce in words
     own: bool = False
     mark: str = ""
 
@@ -55,7 +55,7 @@ class Parcel:
 class Page:
     """Holds at most one version of each fragment, so that a slow page costs little.
 
-    Fragments go `at_once` where nothing else is to be sent before them.
+    Fragments go `at_once` if nothing else must be sent before them.
     """
 
     __slots__ = (
@@ -89,8 +89,8 @@ class Page:
         self.sections: frozenset[int] = frozenset()  # whose counts it shows
         self.topics: set[Topic] = set()
         self.closing = 0  # the code to close with, once set
-        self.turn = -1  # the second of each minute at which it looks (HealthRounds)
-        self.due = False  # whether that is now
+        self.turn = -1  # the second of each minute for its check (HealthRounds)
+        self.due = False  # whether the check is due now
         self._wake = wake
         self._at_once = at_once
         self._sending = False
@@ -100,7 +100,7 @@ class Page:
         self._parcel = Parcel()
 
     def show(self, batch: Batch) -> None:
-        """Send fragments; those of the same names that have not been sent yet are forgotten."""
+        """Send fragments; unsent ones of the same names are dropped."""
         with self._lock:
             if batch.html and self._idle and self._at_once(batch.frame):
                 return
@@ -108,7 +108,7 @@ class Page:
         self._wake()
 
     def signal(self, signal: Signal) -> None:
-        """Tell the page's scripts something."""
+        """Send a signal to the page's scripts."""
         with self._lock:
             self._signals[signal.name, signal.detail.get("section")] = signal.text
         self._wake()
@@ -116,7 +116,7 @@ class Page:
     def own(
         self, sections: set[int], moments: Sequence[dict[str, Any]] = (), mark: str = ""
     ) -> None:
-        """Show the student's own state anew unless it has that mark, and say what has happened."""
+        """Send the student's own state unless the page has that mark, and announce the events."""
         with self._lock:
             self._parcel.mark = mark if mark and not self._parcel.own else ""
             self._parcel.own = True
@@ -125,17 +125,17 @@ class Page:
         self._wake()
 
     def look(self) -> None:
-        """Ask the page's sender to look whether the browser is there, and its session good."""
+        """Ask the page's sender to check the browser's connection and session."""
         self.due = True
         self._wake()
 
     def close(self, code: int) -> None:
-        """Ask the page's sender to say goodbye."""
+        """Ask the page's sender to close the connection."""
         self.closing = code
         self._wake()
 
     def take(self) -> Parcel:
-        """All that is to be sent now; the page is owed nothing once that is `sent`."""
+        """Return all that is to be sent now; call `sent` afterwards."""
         with self._lock:
             self._sending = not self._idle
             parcel, self._parcel = self._parcel, Parcel()
@@ -145,12 +145,12 @@ class Page:
         return parcel
 
     def sent(self) -> None:
-        """Note that what was taken has been sent."""
+        """Note that the parcel was sent."""
         with self._lock:
             self._sending = False
 
     @property
     def _idle(self) -> bool:
-        """Whether nothing is owed that would come too late after something else."""
+        """Return whether nothing is pending that must go first."""
         owed = self._sending or self._batch is not EMPTY or self._signals or self._parcel.own
         return not owed

@@ -1,4 +1,4 @@
-"""A word to the open pages of one person, from whatever process has something to say."""
+"""Messages to the open pages of one person, from any process."""
 
 import json
 from collections.abc import Mapping
@@ -20,23 +20,23 @@ def signal_student(
     signal: Literal["plan", "notice"],
     detail: Mapping[str, Any] | None = None,
 ) -> None:
-    """Have the student's pages of the term get `fs:<signal>`; one that is away asks on return."""
+    """Send `fs:<signal>` to the student's pages of the term; a disconnected page asks on return."""
     note = {"student": student, "signal": signal, "detail": dict(detail or {})}
     _publish(f"{prefix(term)}:told", note)
 
 
 def notice_arrived(account: int) -> None:
-    """Have the pages of somebody who is no student get `fs:notice`."""
+    """Send `fs:notice` to the pages of an account that is not a student's."""
     _publish(f"{{a:{account}}}:notice", {})
 
 
 def roster_changed(term: int, section: int) -> None:
-    """Have the pages that show a roster ask for it anew, though nothing has been recorded."""
+    """Make open rosters of the section reload, although nothing was recorded."""
     _publish(f"{prefix(term)}:recorded", {"sections": [section], "seq": 0})
 
 
 def privacy_changed(student: int) -> None:
-    """Refresh the rosters that the student is on."""
+    """Refresh the rosters that list the student."""
     with transaction() as session:
         found = [
             tuple(row)
@@ -55,7 +55,7 @@ def privacy_changed(student: int) -> None:
 
 
 def sessions_ended(account: int) -> None:
-    """Have the pages of an account connect anew: those whose session has ended are refused."""
+    """Make the pages of an account reconnect: those with an ended session are refused."""
     _publish(f"{{a:{account}}}:ended", {})
 
 

@@ -18,8 +18,8 @@ class OwnFragments:
     waits: frozenset[int]
 
 
-# term, student, sections whose cells to render, events to announce, the version mark of the panel
-# that the page shows, the sections that it shows
+# term, student, sections whose cells to render, events to announce, the version mark of the page's
+# panel, the sections that the page shows
 DrawStudent = Callable[
     [int, int, Iterable[int], Sequence[dict[str, Any]], str, Iterable[int]], OwnFragments
 ]

@@ -1,4 +1,4 @@
-"""Seat counts as last heard from the ledger, each with its fragment rendered once a language."""
+"""Seat counts last received from the ledger; each fragment is rendered once per language."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
@@ -8,12 +8,12 @@ from typing import Any
 from portal.core.i18n import in_language
 from portal.ledger.types import SeatCounts
 
-# A newer ledger may tell more than this process knows of.
+# A newer ledger may send fields that this process does not know.
 TOLD = {field.name for field in fields(SeatCounts)} - {"section", "seq"}
 
 
 class SeatCountCache:
-    """The counts of every term that somebody watches."""
+    """The counts of every term that open pages show."""
 
     def __init__(
         self, read: Callable[[int], dict[int, SeatCounts]], render: Callable[[SeatCounts], str]
@@ -28,12 +28,12 @@ class SeatCountCache:
 
     @property
     def terms(self) -> list[int]:
-        """The terms that have been asked for."""
+        """Return the terms that were requested."""
         with self._lock:
             return list({*self._seats, *self._heard})
 
     def of(self, term: int) -> dict[int, SeatCounts]:
-        """The counts of a term, from the ledger when first asked for."""
+        """Return the counts of a term; the first request reads them from the ledger."""
         if term not in self._seats:
             with self._loading:
                 if term not in self._seats:
@@ -41,12 +41,12 @@ class SeatCountCache:
         return self._seats.get(term, {})
 
     def reload(self, term: int) -> set[int]:
-        """Read a term from the ledger anew; gives the sections that have changed."""
+        """Read a term from the ledger again; return the sections that have changed."""
         with self._loading:
             return self._load(term)
 
     def hear(self, term: int, event: dict[str, Any]) -> set[int]:
-        """Take the counts from an event; gives the sections where they were not known already."""
+        """Store an event's counts; return the sections whose counts were new."""
         found = [_seats(each, event["seq"]) for each in (event, *event.get("also", ()))]
         with self._lock:
             if term in self._heard:
@@ -58,12 +58,12 @@ class SeatCountCache:
     def fragments(
         self, seats: Mapping[int, SeatCounts], sections: Iterable[int], language: str
     ) -> dict[str, str]:
-        """The HTML of those of the sections that are among `seats`, by element id."""
+        """Return the HTML of the given sections that are in `seats`, by element id."""
         known = (seats[each] for each in sections if each in seats)
         return {f"seats-{each.section}": self._fragment(each, language) for each in known}
 
     def _load(self, term: int) -> set[int]:
-        """What is heard meanwhile may be newer than what is read; what was heard before is not."""
+        """Load a term; events during the read may be newer than the read, earlier ones are not."""
         with self._lock:
             self._heard[term] = {}
         try:
@@ -80,8 +80,8 @@ class SeatCountCache:
         for seats in heard.values():
             _take(found, seats)
         if not found:
-            return set()  # such a term would be kept for nothing
-        # The same mapping for good, as a page may be looking at it.
+            return set()  # nobody would use that term
+        # Keep the same mapping: a page may be reading it.
         known = self._seats.setdefault(term, {})
         changed = {section for section, seats in found.items() if known.get(section) != seats}
         known.update(found)
@@ -103,7 +103,7 @@ def _seats(told: dict[str, Any], seq: int) -> SeatCounts:
 
 
 def _take(known: dict[int, SeatCounts], seats: SeatCounts) -> bool:
-    """Keep the counts unless newer ones are known."""
+    """Store the counts unless newer ones are known."""
     if seats.section in known and known[seats.section].seq >= seats.seq:
         return False
     known[seats.section] = seats

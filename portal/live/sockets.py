@@ -1,4 +1,4 @@
-"""One page's socket: what it subscribes to, what it may see, and what is sent to it."""
+"""The socket of a page: what it subscribes to, what it may see, and what it is sent."""
 
 import logging
 from contextlib import suppress
@@ -37,16 +37,16 @@ MOST_ID = 2**31
 
 @dataclass(frozen=True)
 class PageSubscription:
-    """What a page asks to be kept up to date: sections it shows, a roster, a waiting room."""
+    """What a page wants updates for: its sections, a roster, a waiting room."""
 
     term: int
     sections: tuple[int, ...] = ()
     held: tuple[int, ...] = ()  # sections in which the student is enrolled or waitlisted
-    mark: str = ""  # of the student's panel as the page shows it
+    mark: str = ""  # the version of the student's panel on the page
     roster: int | None = None
-    room: int | None = None  # the window in whose waiting room it waits
-    student: int | None = None  # whose record an admin looks at
-    operations: bool = False  # how the portal runs, which is of no term
+    room: int | None = None  # the window whose waiting room it is in
+    student: int | None = None  # the student whose record an admin is viewing
+    operations: bool = False  # the operations page, which belongs to no term
 
 
 def parse_subscription(message: str | bytes) -> PageSubscription | None:
@@ -108,7 +108,7 @@ class MessageAllowance:
 
 
 class SocketSession:
-    """The conversation with one page. Only its own greenlet may wait; others only send at once."""
+    """The session of one page. Only its own greenlet may wait; others only send at once."""
 
     __slots__ = ("allowance", "ends", "hub", "page", "session", "socket")
 
@@ -125,7 +125,7 @@ class SocketSession:
         self.hub = hub
         self.page = Page(visitor, socket.event.set, str(current_locale()), self._send_at_once)
         self.allowance = MessageAllowance()
-        self.session = session  # its name
+        self.session = session  # session id
         self.ends = ends  # when the session ends, in seconds since 1970
 
     def run(self) -> None:
@@ -139,14 +139,14 @@ class SocketSession:
             if self.socket.connected:
                 self.socket.close(self.page.closing)
         except OSError:
-            self._cut()  # it read nothing for too long, or is gone
+            self._cut()  # the page read nothing for too long, or is gone
         finally:
             self.hub.part(self.page)
 
     def _round(self) -> None:
         self.socket.event.wait()
         self.socket.event.clear()
-        # Receiving clears the event too, so look for messages before sending.
+        # Receiving clears the event too, so check for messages before sending.
         while (message := self.socket.receive(timeout=0)) is not None:
             self._receive(message)
         if self.page.due:
@@ -206,7 +206,7 @@ class SocketSession:
             page.closing = RESTART  # the browser reconnects
 
     def _catch_up(self, subscription: PageSubscription, known: set[Topic]) -> None:
-        """Send what may have changed between the rendering of the page and its subscription."""
+        """Send what may have changed between the page's rendering and its subscription."""
         if (
             subscription.roster
             and topics.roster(subscription.term, subscription.roster) in self.page.topics - known
@@ -242,7 +242,7 @@ class SocketSession:
                 page.sections,
             )
         except Exception:
-            # The hub asks again when the ledger is back.
+            # The hub tries again when the ledger is back.
             log.exception("could not draw a student's own state")
             return ""
         self.hub.wait(page, drawn.waits)
@@ -254,7 +254,7 @@ class SocketSession:
             self.page.closing = REFUSED
         elif not self.socket.pong_received:
             self.page.closing = RESTART
-        elif self.socket.connected:  # else it has closed meanwhile
+        elif self.socket.connected:  # otherwise it has closed meanwhile
             self.socket.pong_received = False
             self.socket.sock.send(self.socket.ws.send(Ping()))
             self._narrow()
@@ -274,11 +274,11 @@ class SocketSession:
 
     def _cut(self) -> None:
         self.socket.connected = False
-        with suppress(OSError):  # closed by now
+        with suppress(OSError):  # already closed
             self.socket.sock.shutdown(2)
 
 
 @lru_cache(1000)
 def _same(sections: frozenset[int]) -> frozenset[int]:
-    """Share one set between pages that show the same sections: each would take kilobytes."""
+    """Return one shared set for pages that show the same sections: each would take kilobytes."""
     return sections

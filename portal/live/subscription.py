@@ -1,4 +1,4 @@
-"""The one subscription of this process to what the ledger and the recorder publish."""
+"""The only subscription of this process to what the ledger and the recorder publish."""
 
 import json
 import logging
@@ -13,7 +13,7 @@ from redis.client import PubSub
 
 log = logging.getLogger(__name__)
 
-# Of terms, and of accounts.
+# The channels of terms, and of accounts.
 CHANNELS = (
     "{t:*}:live",
     "{t:*}:recorded",
@@ -29,11 +29,11 @@ FIRST_WAIT_SECONDS = 0.2
 LONGEST_WAIT_SECONDS = 3.0
 DOUBLINGS = 4
 
-Hear = Callable[[int, Any], None]  # of which term or account, and what
+Hear = Callable[[int, Any], None]  # the term or account, and the message
 
 
 class Subscription:
-    """Hears of every term; comes back by itself after the ledger was away."""
+    """Receives messages of every term; reconnects after the ledger was unavailable."""
 
     def __init__(
         self,
@@ -49,7 +49,7 @@ class Subscription:
         self.ended = False
 
     def run(self) -> None:
-        """Listen until `ended`; `begun` is called whenever something may have been missed."""
+        """Listen until `ended`; call `begun` whenever messages may have been missed."""
         while not self.ended:
             try:
                 with self._redis.pubsub() as pubsub:  # type: ignore[no-untyped-call]
@@ -63,7 +63,7 @@ class Subscription:
                 self._rest()
 
     def _rest(self) -> None:
-        """Wait longer after each failure, by chance, so that not all come back at once."""
+        """Wait longer after each failure, with jitter, so that not all reconnect at once."""
         longest = min(
             LONGEST_WAIT_SECONDS, FIRST_WAIT_SECONDS * 2 ** min(self._failures, DOUBLINGS)
         )
@@ -86,7 +86,7 @@ class Subscription:
 
     def _pass_on(self, message: dict[str, Any]) -> None:
         if message["type"] == "psubscribe":
-            # redis-py also says so after it has silently connected again.
+            # redis-py also reports this after it has silently reconnected.
             if message["data"] == len(CHANNELS):
                 self._begun()
                 self._failures = 0
@@ -94,7 +94,7 @@ class Subscription:
             self._tell_of(int(channel[1]), channel[2], message["data"])
 
     def _tell_of(self, of: int, kind: str, data: bytes) -> None:
-        """One message that nobody here understands must not cost those that follow it."""
+        """Pass on one message; an unknown one must not block those that follow."""
         try:
             self._hear[kind](of, json.loads(data))
         except Exception:

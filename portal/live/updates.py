@@ -1,4 +1,4 @@
-"""What has been heard and not been told yet, gathered by topic."""
+"""Updates received but not sent yet, by topic."""
 
 import json
 from collections import defaultdict
@@ -11,28 +11,28 @@ from portal.live.topics import Topic
 from portal.waiting_room.room import RoomState, room_state
 
 AT_ONCE = (0, 0)
-# By then every process knows what is offered.
+# By then every process knows the current catalog.
 LATER_MS = (2100, 3500)
-# A page that made the change itself has had its answer by then.
+# By then a page that made the change itself has its response.
 SOON_MS = (200, 500)
-# Later than pages may go by windows that they read before; not all at the same instant.
+# Longer than pages use windows that they read before, and not all at the same instant.
 SPREAD_MS = (1100, 2600)
-# Pages open and close by their own countdown, so this only reminds those that overslept.
+# Pages open and close by their own countdown; this only reminds those that slept.
 WINDOW_NEWS = {
     "window_set": ("window", SPREAD_MS),
     "window_opened": ("turned", AT_ONCE),
     "window_closed": ("turned", AT_ONCE),
 }
-# What a student is told apart from seats. A notice may go to thousands at the same moment.
+# Signals to students, apart from seats. A notification may go to thousands at once.
 TOLD = {"plan": SOON_MS, "notice": SPREAD_MS}
-# What pages ask about, by topic, after nobody knows what they have missed.
+# What pages ask about, by topic, after updates may have been missed.
 MISSED = {
     "student": ("own", *TOLD),
     "account": ("notice",),
     "windows": ("window",),
     "roster": ("roster",),
 }
-CALLED_MS = 1000  # over which those called at once come in, where there are very many
+CALLED_MS = 1000  # spreads the requests of very many students admitted at once
 STATES = {
     "enrolled": "selected",
     "waitlisted": "waiting",
@@ -46,7 +46,7 @@ QUEUE_MOVES = {"waitlisted", "left", "promoted", "passed_over", "section_set"}
 
 @dataclass(frozen=True)
 class Signal:
-    """A word to the scripts of pages, which act on it after so many ms, by chance."""
+    """A signal to the pages' scripts, which act after a random delay (ms)."""
 
     name: str
     detail: dict[str, Any] = field(default_factory=dict)
@@ -54,27 +54,27 @@ class Signal:
 
     @cached_property
     def text(self) -> str:
-        """It as it is sent, the same to all."""
+        """Return the message to send, the same for all pages."""
         return json.dumps(asdict(self))
 
 
 def turn_signal(window: int, spread: int = 0) -> Signal:
-    """That one's turn may have come, to be looked at within so many ms."""
+    """Return the signal that the student may be admitted now; check within `spread` ms."""
     return Signal("turn", {"window": window}, (0, spread))
 
 
 @dataclass
 class Updates:
-    """Sections whose counts have changed, waitlists that have moved, events to show, signals."""
+    """Changed counts, moved waitlists, events to show, and signals."""
 
     counts: dict[int, set[int]] = field(default_factory=lambda: defaultdict(set))  # by term
     queues: set[Topic] = field(default_factory=set)
     moments: dict[Topic, list[dict[str, Any]]] = field(default_factory=lambda: defaultdict(list))
     signals: dict[Topic, dict[str, Signal]] = field(default_factory=lambda: defaultdict(dict))
-    rooms: dict[Topic, RoomState] = field(default_factory=dict)  # as each stood last
+    rooms: dict[Topic, RoomState] = field(default_factory=dict)  # the latest state of each
 
     def hear(self, term: int, event: dict[str, Any]) -> None:
-        """Take in an event of the ledger."""
+        """Add an event of the ledger."""
         name, section = event["name"], event.get("section")
         if name in WINDOW_NEWS:
             word, between = WINDOW_NEWS[name]
@@ -85,7 +85,7 @@ class Updates:
             self._hear_of_student(topics.student(term, event["student"]), event)
 
     def hear_recorded(self, term: int, note: dict[str, Any]) -> None:
-        """Take in that events up to `seq` have been recorded."""
+        """Add that events up to `seq` have been recorded."""
         detail = {"seq": note["seq"]}
         for section in note.get("sections", ()):
             self.say(topics.roster(term, section), Signal("roster", detail))
@@ -93,19 +93,19 @@ class Updates:
             self.say(topics.student(term, student), Signal("recorded", detail))
 
     def hear_told(self, term: int, note: dict[str, Any]) -> None:
-        """Take in what a student is to be told."""
+        """Add a message to a student."""
         name, topic = note["signal"], topics.student(term, note["student"])
         self.say(topic, Signal(name, note["detail"], TOLD[name]))
         if name == "notice":
-            # Perhaps of a section that was canceled: a panel that shows it may have to say so.
+            # The section may be canceled: a panel that shows it may have to say so.
             self.say(topic, Signal("own", {}, LATER_MS))
 
     def hear_notice(self, account: int, _note: Any) -> None:
-        """Take in that there is news for an account."""
+        """Add that an account has a new notification."""
         self.say(topics.account(account), Signal("notice", {}, SOON_MS))
 
     def hear_room(self, term: int, note: dict[str, Any]) -> None:
-        """Take in how a waiting room stands, and who has just been called."""
+        """Add a waiting room's state, and who has just been admitted."""
         window, called = note["window"], note["students"] or ()
         self.rooms[topics.room(term, window)] = room_state(note)
         signal = turn_signal(window, min(CALLED_MS, len(called)))
@@ -113,13 +113,13 @@ class Updates:
             self.say(topics.student(term, student), signal)
 
     def say(self, topic: Topic, signal: Signal) -> None:
-        """Give pages a signal; of several alike only the last is given."""
+        """Add a signal for pages; a later one of the same name replaces it."""
         self.signals[topic][f"{signal.name} {signal.detail.get('section', '')}"] = signal
 
     def _hear_of_student(self, topic: Topic, event: dict[str, Any]) -> None:
-        """What students do themselves their page has shown; what is done for them it has not.
+        """Announce what others did for a student; the page has shown the student's own actions.
 
-        What is done by hand is told by its notice.
+        A notification announces admin adjustments.
         """
         states = BY_HAND if event["cause"] == "adjust" else STATES
         if event["name"] in states:

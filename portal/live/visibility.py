@@ -1,4 +1,4 @@
-"""Which sections a visitor may see, live or asked for."""
+"""Which sections a visitor may see, in live updates and on request."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -17,9 +17,9 @@ from portal.windows.phases import phase, sections_visible
 
 
 def visible_sections(visitor: Visitor, term: int, sections: Sequence[int]) -> tuple[int, ...]:
-    """Those of the sections that the visitor may see, in the order given.
+    """Return those of the sections that the visitor may see, in the given order.
 
-    Raises LedgerUnavailable where only the ledger knows and does not answer.
+    Raises LedgerUnavailable if only the ledger knows and it does not answer.
     """
     if "admin" in visitor.roles or not sections:
         return tuple(sections)
@@ -32,9 +32,9 @@ def visible_sections(visitor: Visitor, term: int, sections: Sequence[int]) -> tu
 
 
 def selection_ended(visitor: Visitor, term: int) -> bool:
-    """Whether a student's selection has ended, by this machine's clock: cheap, for every page.
+    """Return whether a student's selection has ended, by this machine's clock; cheap.
 
-    Raises LedgerUnavailable where the windows are not known.
+    Raises LedgerUnavailable if the windows are not known.
     """
     if not visitor.student_id or "admin" in visitor.roles:
         return False
@@ -46,7 +46,7 @@ def selection_ended(visitor: Visitor, term: int) -> bool:
 
 
 def _as_teacher(visitor: Visitor, cards: list[SectionView]) -> set[int]:
-    """One's own, and all that are open."""
+    """Return the instructor's own sections, and all that are open."""
     own = visitor.teacher_ids
     if not own:
         return set()
@@ -56,7 +56,10 @@ def _as_teacher(visitor: Visitor, cards: list[SectionView]) -> set[int]:
 
 
 def _as_student(visitor: Visitor, term: int, cards: list[SectionView]) -> set[int]:
-    """Those on the student's list, also till lately; and those with a part, unless withdrawn."""
+    """Return sections on the student's list, also recent ones, and those with a part in them.
+
+    A student's part does not show withdrawn sections.
+    """
     if not visitor.student_id:
         return set()
     try:
@@ -66,12 +69,12 @@ def _as_student(visitor: Visitor, term: int, cards: list[SectionView]) -> set[in
     shown = sections_visible(phase(limits.windows_of(who, term), backend().ledger.now()))
     listed = {card.id for card in cards if shown and rules.visible(who, _as_offered(card))}
     others = {card.id for card in cards if card.id not in listed and card.status != "NEW"}
-    # Most pages show nothing but the list, so the ledger is seldom asked for more than its time.
+    # Most pages show only the list, so the ledger is seldom asked for more than its time.
     return listed | (others & _part_of(term, visitor.student_id) if others else set())
 
 
 def _as_offered(card: SectionView) -> SectionView:
-    """A canceled section as it was: a page that shows it still is to hear that it is gone."""
+    """Return a canceled section as if open: pages that show it must learn of its end."""
     return replace(card, status="OPEN") if card.status == "CANCELED" else card
 
 
@@ -81,11 +84,11 @@ def _part_of(term: int, student: int) -> set[int]:
     return held | {each.section for each in standing.waiting}
 
 
-# Who may watch a roster.
+# Access to rosters.
 
 
 def may_see_roster(visitor: Visitor, section: int) -> bool:
-    """Whether the visitor teaches the section, or is an admin."""
+    """Return whether the visitor teaches the section, or is an admin."""
     if "admin" in visitor.roles:
         return True
     taught = select(section_teachers.c.section_id).where(

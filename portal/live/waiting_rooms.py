@@ -1,4 +1,4 @@
-"""Those who wait on open pages: how their rooms stand, and signs of life on their behalf."""
+"""Waiting students with open pages: the state of their rooms, and heartbeats for them."""
 
 import logging
 import time
@@ -15,10 +15,10 @@ from portal.waiting_room.room import QueueEntry, RoomState
 
 log = logging.getLogger(__name__)
 
-TOUCH_SECONDS = 10.0  # the room takes 30 s without any for our own deafness
-# A line of thousands is told seldom enough to cost next to nothing; pages count on meanwhile.
+TOUCH_SECONDS = 10.0  # the room allows 30 s without one
+# Thousands of waiting pages get few updates, which cost little; pages count on meanwhile.
 SHORTEST_SECONDS = 2.0
-LONGEST_SECONDS = 20.0  # pages that hear nothing for longer ask whether the line is dead
+LONGEST_SECONDS = 20.0  # pages without updates for longer check whether the connection is dead
 PAGES_A_SECOND = 250
 
 
@@ -31,7 +31,7 @@ class WaitingRooms:
         self._due: dict[Topic, float] = {}
 
     def tell(self, news: dict[Topic, RoomState]) -> dict[Topic, RoomState]:
-        """Tell waiters how their rooms stand; gives what it is too early to tell."""
+        """Send the rooms' states to their pages; return those that are too early to send."""
         now, early = time.monotonic(), {}
         for topic, state in news.items():
             pages = list(self._topics.of(topic))
@@ -45,7 +45,7 @@ class WaitingRooms:
         return early
 
     def touch(self) -> None:
-        """Show signs of life of all who wait here; who waits no more is told to look.
+        """Send heartbeats for all who wait here; pages that no longer wait are told to check.
 
         Raises LedgerUnavailable.
         """
@@ -59,7 +59,7 @@ class WaitingRooms:
             self._remind(term, window, room.keep_alive(term, window, students))
 
     def touch_forever(self, ended: Event) -> None:
-        """Do so again and again."""
+        """Send heartbeats until `ended`."""
         while not ended.wait(TOUCH_SECONDS):
             try:
                 self.touch()
@@ -77,7 +77,7 @@ class WaitingRooms:
 
 
 def missed_signal(window: int, place: QueueEntry) -> Signal | None:
-    """What a page that waits is told when it asks: it may have been called meanwhile."""
+    """Return the signal for a waiting page that asks: it may have been admitted meanwhile."""
     if place.kind == "waiting":
         return room_signal(window, place.room)
     return None if place.kind == "early" else turn_signal(window)
@@ -85,12 +85,12 @@ def missed_signal(window: int, place: QueueEntry) -> Signal | None:
 
 @lru_cache(maxsize=100)
 def room_signal(window: int, state: RoomState) -> Signal:
-    """How a room stands, from which a waiting page tells its own wait."""
+    """Return the signal with a room's state, from which a page estimates its own wait."""
     pace = [round(each, 3) for each in wait_estimates.per_place(state)]
     facts = {"window": window, "called": state.called, "pace": pace, "paused": state.paused}
     return Signal("room", facts)
 
 
 def pause(pages: int) -> float:
-    """Seconds until so many pages are told again."""
+    """Return the seconds between updates to that many pages."""
     return min(LONGEST_SECONDS, max(SHORTEST_SECONDS, pages / PAGES_A_SECOND))

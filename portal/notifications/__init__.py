@@ -1,1 +1,1 @@
-"""What people are told about: on the page at once, in an inbox, and by mail."""
+"""Notifications: on open pages at once, in the inbox, and by mail."""

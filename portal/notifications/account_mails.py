@@ -1,4 +1,4 @@
-"""Mails that belong to no notification: one-time codes, and alerts about an account."""
+"""Mail that belongs to no notification: one-time codes, and alerts about an account."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -30,13 +30,13 @@ def send_code(account: int) -> str:
     return address
 
 
-# Mails about the safety of an account: whatever one has chosen to hear of, and in no inbox.
+# Mail about an account's security: sent whatever the settings, and not in the inbox.
 
-ALERT_MINUTES = 24 * 60  # minutes for which it is of use
+ALERT_MINUTES = 24 * 60  # minutes before it expires
 
 
 def alert(session: Session, account: int, about: str, **facts: str) -> None:
-    """Have the account told what has been done to it, once the transaction has held."""
+    """Send an alert about a change to the account, once the transaction commits."""
     if not session.get_one(Account, account).email:
         return
     data = {"about": about, "at": round(datetime.now(UTC).timestamp() * 1000), **facts}
@@ -45,14 +45,14 @@ def alert(session: Session, account: int, about: str, **facts: str) -> None:
 
 
 def alert_admins(session: Session, term: int, count: int) -> None:
-    """Alert all admins that the ledger and the record of a term differ."""
+    """Alert all admins that the ledger and the records of a term differ."""
     name = session.get_one(Term, term).name
     for admin in session.scalars(select(Account.id).where(Account.is_admin)):
         alert(session, admin, "differences", term=name, count=str(count))
 
 
 def alert_text(data: dict[str, Any]) -> list[str]:
-    """The subject, then the text: what has been done, when, and what to do if by somebody else."""
+    """Return the subject, then the text: what was done, when, and what to do if unexpected."""
     when = LocalClock(backend().settings.zone).full(data["at"])
     url = backend().settings.url
     said = [ABOUT[data["about"]](data), _("This was on %(when)s.", when=when)]

@@ -1,4 +1,4 @@
-"""Notices and their mails, made in the transaction of what they follow from."""
+"""Create notifications and their mail, in the transaction of the change they report."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -33,13 +33,11 @@ from portal.notifications.models import Notification, NotificationSetting, Outbo
 from portal.people.models import Account, AuditEntry, Hold, Permission, Student
 from portal.recorder.models import LoggedEvent
 
-# What `news` has to select, in this order.
+# The columns that `news` must select, in this order.
 COLUMNS = ("account_id", "kind", "section_id", "window_id", "data", "made_at", "seq", "lead")
 FOR_STUDENTS = {kind.name for kind in KINDS.values() if kind.role == "student"}
 RANKS = {kind.name: kind.rank for kind in KINDS.values()}
-USEFUL_MINUTES = (
-    24 * 60
-)  # minutes after which news by mail is no news; a reminder's end at the opening
+USEFUL_MINUTES = 24 * 60  # minutes after which mail is pointless; a reminder expires at the opening
 
 
 def create(
@@ -50,12 +48,11 @@ def create(
     by_mail: bool = True,
     of_events: bool = False,
 ) -> int:
-    """Make a notice of each row of `news` unless it is there, and a mail where one is wanted.
+    """Create a notification for each new row of `news`, and mail where it is wanted.
 
-    Without `by_mail` none is. What follows `of_events` that are recorded goes under their code,
-    all else under that of this request or job.
-
-    Once the transaction has held, the pages of those concerned are told. Gives their number.
+    Returns their number. Without `by_mail`, no mail is sent. With `of_events`, the correlation id
+    is that of the recorded events, otherwise that of this request or job. After the commit, the
+    open pages of those concerned are notified.
     """
     rows = news.subquery("news")
     made = (
@@ -102,7 +99,7 @@ def _code_of_event(term: int, made: CTE) -> ColumnElement[str]:
 
 
 def _mails(made: CTE, code: ColumnElement[str], *, by_mail: bool) -> ReturningInsert[tuple[int]]:
-    """A mail for each notice whose account has an address and wants mail of that kind."""
+    """Insert a mail for each notification whose account has an address and wants that kind."""
     useful = func.make_interval(
         0, 0, 0, 0, 0, case((made.c.lead > 0, made.c.lead), else_=USEFUL_MINUTES)
     )
@@ -150,7 +147,7 @@ def _tell_afterwards(
 
 @dataclass(frozen=True)
 class Announcement:
-    """What its words need besides the section; `seq` tells it from others of its kind."""
+    """The data of its text, besides the section; `seq` tells it from others of its kind."""
 
     kind: Kind
     section: Section
@@ -159,7 +156,7 @@ class Announcement:
 
 
 def announce(session: Session, told: Announcement, whom: ColumnElement[bool]) -> None:
-    """Make the notice with the transaction for the accounts that fit."""
+    """Create the notification in the transaction, for the accounts that match."""
     section = told.section
     named = {
         "code": section.course.code,
@@ -180,13 +177,13 @@ def announce(session: Session, told: Announcement, whom: ColumnElement[bool]) ->
     create(session, section.term_id, news)
 
 
-# What a student is told of a hold: that it is placed, and that it is lifted.
+# Notifications to a student about a hold: placed, and lifted.
 
 
 def announce_hold(session: Session, hold: Hold, entry: AuditEntry) -> None:
-    """Tell of it with the transaction, under the latest term; once for each entry of the trail.
+    """Announce it in the transaction, under the latest term, once per audit entry.
 
-    Pages of the other terms show holds too, so they are told as well.
+    Pages of the other terms show holds too, so they are notified as well.
     """
     session.flush()
     terms = [term.id for term in offered_terms()]
@@ -224,11 +221,11 @@ def _news(hold: Hold, seq: int) -> Any:
     ).where(Account.deleted_at.is_(None))
 
 
-# What a student is told of a permission past a rule: that it is given, and that it is gone.
+# Notifications to a student about a permission: granted, and revoked.
 
 
 def announce_permission(session: Session, permission: Permission, entry: AuditEntry) -> None:
-    """Tell of it with the transaction, once for each entry of the trail about it."""
+    """Announce it in the transaction, once per audit entry."""
     session.flush()
     about = {
         "waives": permission.waives,

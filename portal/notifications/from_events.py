@@ -1,4 +1,4 @@
-"""Which news follows from what the ledger has decided."""
+"""Notifications that follow from the ledger's decisions."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
@@ -30,7 +30,7 @@ from portal.recorder.events import Event
 from portal.recorder.models import Enrollment, WaitlistEntry
 from portal.recorder.read_models import as_json
 
-# By the kind: what its words need.
+# The data that each kind's text needs.
 OF_A_SEAT = {
     PROMOTED.name: ("instead",),
     PASSED_OVER.name: ("reasons", "lost"),
@@ -43,7 +43,8 @@ SECTION = """jsonb_build_object('code', course.code, 'number', section.number,
 SWAP = """jsonb_build_object('instead', CASE WHEN old.id > 0
        THEN jsonb_build_object('code', old_course.code, 'number', old.number) END)"""
 
-# A waiter may be passed over for every seat of a busy day; the same once more is no news.
+# A waiting student may be skipped for every freed seat of a busy day; the same reason again is no
+# news.
 SEATS = f"""
 SELECT student.account_id, told.kind, told.section AS section_id, NULL::int AS window_id,
        {SECTION} || told.data || {SWAP} AS data, told.at AS made_at, told.seq, 0 AS lead
@@ -63,7 +64,7 @@ WHERE NOT EXISTS (
 ORDER BY told.seq
 """  # noqa: S608  constants of ours
 
-# Who had a part in the section at that event, though they may have given it up since.
+# Students with a part in the section at that event, even if they have dropped it since.
 PART = """JOIN LATERAL (
     SELECT student_id, 'seat' AS had FROM enrollments seat
     WHERE seat.term_id = :term AND seat.section_id = told.section
@@ -90,7 +91,7 @@ WHERE 'CANCELED' IS DISTINCT FROM (
     ORDER BY before.seq DESC LIMIT 1)
 """  # noqa: S608  constants of ours
 
-# What changed since the ledger was last told of the section, which may be several versions.
+# Changes since the ledger last received the section, possibly several versions.
 CHANGES = f"""
 SELECT student.account_id, 'section_changed' AS kind, told.section AS section_id,
        NULL::int AS window_id,
@@ -117,7 +118,7 @@ LEFT JOIN json_to_recordset(:clashes) AS clash(student int, section int, found j
 
 
 def notify_of_events(session: Session, term: int, facts: Sequence[Event]) -> None:
-    """Make the notices that follow from facts whose read models the transaction has written."""
+    """Create the notifications of events whose read models the transaction has written."""
     seats = _of_seats(fact for fact in facts if not fact.imported)
     imported = _of_seats(fact for fact in facts if fact.imported)
     seats, imported = _still_there(session, seats), _still_there(session, imported)
@@ -135,12 +136,13 @@ def notify_of_events(session: Session, term: int, facts: Sequence[Event]) -> Non
         if told:
             values = {"clashes": _rows(clashes)} if news is CHANGES else {}
             select = _select(news, term=term, told=as_json(told), **values)
-            # An import gives a student a whole semester at once: the inbox tells, no mail for each.
+            # An import gives a student a whole semester at once: inbox entries only, no mail for
+            # each.
             create(session, term, select, by_mail=told is not imported, of_events=True)
 
 
 def _of_seats(facts: Iterable[Event]) -> list[dict[str, Any]]:
-    """A row for each piece of news; of those who were passed over several times, the last."""
+    """Return a row for each notification; for students skipped several times, the last."""
     rows = {}
     for fact in facts:
         kind = _kind(fact)
@@ -154,7 +156,10 @@ def _of_seats(facts: Iterable[Event]) -> list[dict[str, Any]]:
 
 
 def _still_there(session: Session, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The rows without seats left alone in sections that are canceled too: those are not kept."""
+    """Return the rows, except seats without their corequisite in canceled sections.
+
+    Those seats are lost anyway.
+    """
     alone = {each for row in rows for each in row["data"].get("alone", ())}
     if not alone:
         return rows
@@ -169,7 +174,7 @@ def _still_there(session: Session, rows: list[dict[str, Any]]) -> list[dict[str,
 
 
 def _add_clashes(session: Session, term: int, rows: Sequence[dict[str, Any]]) -> None:
-    """Note what a seat clashes with that the registrar has given."""
+    """Add what conflicts with a seat that the registrar gave."""
     given = [row for row in rows if row["kind"] == BY_HAND.name and not row["data"].get("gone")]
     clashes = find_conflicts(session, term, {row["section"] for row in given})
     for row in given:
@@ -185,7 +190,7 @@ def _rows(clashes: Mapping[tuple[int, int], Any]) -> str:
 
 
 def _kind(fact: Event) -> str:
-    """The kind of news that the fact is, if any; of a move, the new seat tells."""
+    """Return the kind of notification of an event, if any; for a move, the new seat counts."""
     moves = "swap" in fact.payload
     if "alone" in fact.payload and (moves or not fact.by_hand):
         return COREQUISITE_LOST.name
@@ -219,15 +224,15 @@ def _select(news: str, **values: Any) -> SelectBase:
     )
 
 
-# Which other sections of a student clash with one that the registrar has changed or given.
+# Sections of a student that conflict with one that the registrar changed or gave.
 
-ConflictData = dict[str, Any]  # a section's code and number, and its meetings that clash
+ConflictData = dict[str, Any]  # a section's code and number, and its conflicting meetings
 
 
 def find_conflicts(
     session: Session, term: int, sections: Collection[int]
 ) -> dict[tuple[int, int], Any]:
-    """Return what clashes, by student and section, of all who have a part in the sections."""
+    """Return conflicts by student and section, for all with a part in the sections."""
     rows = session.execute(_others(term, sections)).all() if sections else []
     if not rows:
         return {}
@@ -240,20 +245,20 @@ def find_conflicts(
 
 
 def moved(session: Session, sections: Collection[int]) -> list[int]:
-    """Return those of the sections whose meetings were ever changed."""
+    """Return those of the sections whose meetings ever changed."""
     changes = select(SectionChange.section_id).distinct()
     of_times = SectionChange.fields.has_key("meetings")
     return list(session.scalars(changes.where(SectionChange.section_id.in_(sections), of_times)))
 
 
 def conflict_times(kept: ConflictData) -> list[str]:
-    """Return days and times of what clashes, in the reader's language."""
+    """Return the days and times of a conflict, in the reader's language."""
     views = [MeetingView("", "", True, *each) for each in kept["meetings"]]  # noqa: FBT003
     return list(dict.fromkeys(f"{days(each.mask)} {each.times}" for each in views))
 
 
 def _others(term: int, sections: Collection[int]) -> Select[Any]:
-    """Each seat beside the part that a student has in one of the sections."""
+    """Return each seat beside the student's part in one of the sections."""
     there = aliased(Enrollment)
     seats, places = Enrollment, WaitlistEntry
     part = union(
@@ -285,7 +290,7 @@ def _kept(offered: TermCatalog, section: int, other: int) -> ConflictData | None
 
 
 def _meetings(here: SectionView, there: SectionView) -> list[tuple[int, int | None, int | None]]:
-    """Days and times of the meetings there that clash with one here."""
+    """Return the days and times of meetings in `there` that conflict with one in `here`."""
     return [
         (each.mask, each.start, each.end)
         for each in there.meetings

@@ -1,4 +1,4 @@
-"""What an account has been told: the inbox."""
+"""The inbox: an account's notifications."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ TOASTS_AT_ONCE = 3  # toasts
 
 @dataclass(frozen=True)
 class UnreadCount:
-    """How many notices are unread, and the id of the newest, 0 where there is none."""
+    """The number of unread notifications, and the id of the newest; 0 if there is none."""
 
     unread: int
     newest: int
@@ -29,7 +29,7 @@ class UnreadCount:
 
 @dataclass(frozen=True)
 class InboxEntry:
-    """A notice as it stands in the inbox."""
+    """A notification as the inbox shows it."""
 
     id: int
     made_at: datetime
@@ -43,7 +43,7 @@ class InboxEntry:
 
 
 def unread(account: int) -> UnreadCount | None:
-    """The account's, as last known; None where nothing is known and PostgreSQL is away."""
+    """Return the account's count as last known; None if unknown and PostgreSQL is down."""
     try:
         return _boxes.peek(account) if postgresql.lasts else _boxes.get(account)
     except AWAY:
@@ -51,12 +51,15 @@ def unread(account: int) -> UnreadCount | None:
 
 
 def forget(account: int) -> None:
-    """Read the account's anew when it is next asked for."""
+    """Drop the cached count of the account."""
     _boxes.forget(account)
 
 
 def entries(account: int, before: int | None = None) -> list[InboxEntry]:
-    """A page of notices and one more, if there are more; the newest first, or those before one."""
+    """Return a page of notifications, newest first, plus one more if there are more.
+
+    With `before`, only those older than that notification.
+    """
     found = _entries(account).order_by(Notification.id.desc()).limit(PAGE + 1)
     if before:
         found = found.where(Notification.id < before)
@@ -64,12 +67,12 @@ def entries(account: int, before: int | None = None) -> list[InboxEntry]:
 
 
 def entry(account: int, notice: int) -> InboxEntry | None:
-    """One of the account's notices; None where it is not theirs."""
+    """Return one of the account's notifications; None if it belongs to another account."""
     return next(iter(_read(_entries(account).where(Notification.id == notice))), None)
 
 
 def newer_than(account: int, after: int, kinds: set[str]) -> list[InboxEntry]:
-    """Unread notices of those kinds that are newer than one, the last few."""
+    """Return the latest unread notifications of those kinds that are newer than `after`."""
     newer = _entries(account).where(
         Notification.id > after, Notification.kind.in_(kinds), Notification.read_at.is_(None)
     )
@@ -77,7 +80,7 @@ def newer_than(account: int, after: int, kinds: set[str]) -> list[InboxEntry]:
 
 
 def mark(account: int, notice: int, *, older: bool = False) -> None:
-    """Note that a notice has been read, and all that are older with it if so wished."""
+    """Mark a notification as read; with `older`, all older ones too."""
     which = Notification.id <= notice if older else Notification.id == notice
     with transaction() as session:
         session.execute(
@@ -119,7 +122,7 @@ def _box(account: int) -> UnreadCount:
 
 
 def _box_of_each(accounts: Collection[int]) -> dict[int, UnreadCount]:
-    """The same for many accounts in one statement."""
+    """Return the counts of many accounts, in one statement."""
     unread = func.count().filter(Notification.read_at.is_(None))
     found = (
         select(Notification.account_id, unread, func.max(Notification.id))
@@ -131,5 +134,5 @@ def _box_of_each(accounts: Collection[int]) -> dict[int, UnreadCount]:
     return {account: known.get(account, UnreadCount(0, 0)) for account in accounts}
 
 
-# Every request has looked for changes when it asked who the visitor is.
+# Every request has already checked for changes when it identified the visitor.
 _boxes = caches.register("inbox", _box, _box_of_each)

@@ -1,4 +1,4 @@
-"""The kinds of news, in the order in which people choose what they want by mail."""
+"""The kinds of notifications, in the order of the mail settings."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,14 +8,14 @@ from portal.core.i18n import _l
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of news: `label` and `hint` for its setting, `rank` in the outbox (0 goes first)."""
+    """A kind: `label` and `hint` for its setting, `rank` in the outbox (0 goes first)."""
 
     name: str
     label: Any
     hint: Any
     rank: int = 0
-    toast: bool = False  # shown on open pages by its notice; the others, by their event
-    role: str = "student"  # who gets such news
+    toast: bool = False  # open pages show the notification; for other kinds they show the event
+    role: str = "student"  # who receives it
 
 
 PROMOTED = Kind(

@@ -1,4 +1,4 @@
-"""A notice as a mail: plain text that reads well, in the language of whoever gets it."""
+"""A notification as plain-text mail, in the recipient's language."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -27,12 +27,12 @@ WIDTH = 72
 
 
 class InvalidAddress(ValueError):  # noqa: N818  a fact about an address
-    """An address that no mail can be sent to."""
+    """An address that cannot receive mail."""
 
 
 @dataclass(frozen=True)
 class Mail:
-    """A mail and whom it is for; `id` stays the same however often it is sent."""
+    """A mail and its recipient; `id` stays the same at each attempt."""
 
     id: str
     domain: str  # of the sender
@@ -41,7 +41,7 @@ class Mail:
 
 
 def compose(session: Session, outgoing: OutboxEntry) -> Mail:
-    """The mail of a row of the outbox; raises Unaddressable."""
+    """Return the mail of an outbox row; raise InvalidAddress."""
     write = {outbox.CODE: _code, outbox.ALERT: _alert}.get(outgoing.kind, _notice)
     written = write(session, outgoing)
     if outgoing.correlation:
@@ -86,7 +86,7 @@ def _alert(session: Session, outgoing: OutboxEntry) -> Mail:
 
 
 def _letter(name: str, account: Account, title: str, text: str) -> Mail:
-    """A mail in the language that is spoken; raises Unaddressable."""
+    """Return a mail in the current language; raise InvalidAddress."""
     to, sender = _address(account.name, account.email), _sender()
     message = EmailMessage(policy=SMTP)
     message["Message-ID"] = f"<{name}@{sender.domain}>"
@@ -100,7 +100,7 @@ def _letter(name: str, account: Account, title: str, text: str) -> Mail:
 
 
 def _text(told: NotificationText, kind: str, name: str, term: str) -> str:
-    """The body: what has happened first, why this mail came last."""
+    """Return the body: what happened comes first, why the reader gets this mail comes last."""
     settings = backend().settings
     why = _(
         "You get this email because you want to hear of this: %(kind)s. Choose what you want by"
@@ -130,7 +130,7 @@ def _text_of_code(title: str, name: str) -> str:
 
 
 def _plain(name: str, *paragraphs: str) -> str:
-    """The body of a mail that is no notice."""
+    """Return the body of a mail without a notification."""
     parts = (_("Hello %(name)s,", name=name), *paragraphs)
     return "\n\n".join([*map(_filled, parts), f"-- \n{backend().settings.institution}"]) + "\n"
 
@@ -140,7 +140,7 @@ def _filled(text: str) -> str:
 
 
 def _one_line(text: str) -> str:
-    """The text without line breaks and control characters, which a header must not have."""
+    """Return the text without line breaks and control characters, for use in a header."""
     return "".join(sign for sign in " ".join(text.split()) if sign.isprintable())
 
 
@@ -155,7 +155,7 @@ def _address(name: str, address: str) -> Address:
 
 
 def _sender() -> Address:
-    """Whom the mails are from, by name the institution unless the setting has another."""
+    """Return the sender, named after the institution unless the setting has another name."""
     name, address = parseaddr(backend().settings.mail_from)
     return _address(name or backend().settings.institution, address)
 

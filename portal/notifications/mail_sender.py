@@ -1,4 +1,4 @@
-"""Sends what is due, at least once each; a server in trouble is left alone for a while."""
+"""The mail sender: sends due mail at least once; a failing server gets a pause."""
 
 import logging
 import time
@@ -33,31 +33,30 @@ from portal.notifications.mail_transport import (
 )
 from portal.notifications.models import OutboxEntry
 
-PAUSES = (2.0, 4.0, 8.0)  # seconds before each further try
-LONGEST = 8.0  # seconds; the clock calls again where more is left
+PAUSES = (2.0, 4.0, 8.0)  # seconds before each retry
+LONGEST = 8.0  # seconds; the scheduler starts another job if mail is left
 
 log = logging.getLogger(__name__)
 
 
 def mail_breaker(rest: float = REST) -> Breaker:
-    """A breaker round a mail server; one that puts off a mail now and then is not cut off."""
+    """Return the breaker of a mail server; occasional deferrals do not open it."""
     return Breaker("The mail server", (Deferred, Unreachable), "mail", rest=rest, in_a_row=True)
 
 
 @dataclass
 class MailSender:
-    """The outbox on one side, a mail server or a folder on the other."""
+    """Sends mail from the outbox to a mail server or a folder."""
 
     post: Callable[[], MailTransport]
     breaker: Breaker = field(default_factory=mail_breaker)
     pauses: Sequence[float] = PAUSES
 
     def send_due(self, seconds: float = LONGEST) -> int:
-        """Send what is due over one connection, until there is no more or the server fails.
+        """Send due mail over one connection until none is left or the server fails.
 
-        Gives the number of mails dealt with; 0 while mail is switched off. Each is a transaction
-        of its own: whoever is killed leaves no more than one that may be sent twice, under the
-        same id.
+        Returns the number of mails handled; 0 while mail is switched off. Each has its own
+        transaction: a killed process leaves at most one mail that is sent twice, under the same id.
         """
         until, done = time.monotonic() + seconds, 0
         if not flags.on("mail"):
@@ -68,7 +67,7 @@ class MailSender:
         return done
 
     def _deal_with_one(self, post: MailTransport) -> bool:
-        """Whether there was one and the server lives; raises Resting."""
+        """Handle one mail; return whether there was one and the server works. Raise Resting."""
         with transaction() as session:
             outgoing = outbox.take(session)
             if outgoing is None:
@@ -83,7 +82,7 @@ class MailSender:
     def _send(self, outgoing: OutboxEntry, mail: Mail, post: MailTransport) -> bool:
         try:
             self.breaker.call(post.send, mail)
-        except Unreachable as error:  # which tells of the server, not of this mail
+        except Unreachable as error:  # a fault of the server, not of this mail
             log.warning("No mail server to be had: %s", error)
             _put_off(outgoing, self.pauses[0], str(error))
             return False
@@ -98,7 +97,7 @@ class MailSender:
         return True
 
     def _later(self, outgoing: OutboxEntry, error: str) -> None:
-        """Have it tried again after a pause, longer each time; given up after the last."""
+        """Schedule a retry, with a longer pause each time; after the last it is a dead letter."""
         outgoing.tries += 1
         if outgoing.tries > len(self.pauses):
             _give_up(outgoing, error)
@@ -108,7 +107,7 @@ class MailSender:
 
 @cache
 def mail_sender() -> MailSender:
-    """The one of the settings; raises ValueError where they can't be read."""
+    """Return the sender from the settings; raise ValueError if they are invalid."""
     settings = backend().settings
     if not settings.smtp:
         return MailSender(lambda: MailFolder(var_folder() / "mail"))
@@ -117,7 +116,7 @@ def mail_sender() -> MailSender:
 
 
 def _written(session: Session, outgoing: OutboxEntry) -> Mail | None:
-    """The mail; None where it can't be written, which must not hold up the others."""
+    """Return the mail; None if it cannot be written, which must not block others."""
     try:
         return compose(session, outgoing)
     except SQLAlchemyError:
@@ -136,6 +135,7 @@ def _put_off(outgoing: OutboxEntry, seconds: float, error: str) -> None:
 
 
 def _give_up(outgoing: OutboxEntry, error: str) -> None:
-    log.error("Mail %s is given up", outgoing.id)  # why is kept with it: it may name the address
+    # the reason is stored with it: it may contain the address
+    log.error("Mail %s is given up", outgoing.id)
     MAILS.labels("given up").inc()
     outgoing.dead_at, outgoing.error = func.now(), error

@@ -1,4 +1,4 @@
-"""How a mail leaves: by a mail server, or into a folder where there is none."""
+"""How mail leaves the system: by a mail server, or into a folder if there is none."""
 
 import smtplib
 import ssl
@@ -13,38 +13,38 @@ from portal.notifications.mail import Mail
 
 
 class Refused(Exception):  # noqa: N818  answers, not mistakes
-    """The server will never take this mail."""
+    """The server will never accept this mail."""
 
 
 class Deferred(Exception):  # noqa: N818
-    """The server did not take this mail now."""
+    """The server did not accept this mail now."""
 
 
 class Unreachable(Exception):  # noqa: N818
-    """There was no server to ask."""
+    """The server could not be reached."""
 
 
 class MailTransport(Protocol):
-    """One talk, of many mails."""
+    """One session that sends many mails."""
 
     def send(self, letter: Mail) -> None:
-        """Hand over a mail; raises Refused, Deferred or Unreachable."""
+        """Send a mail; raise Refused, Deferred or Unreachable."""
 
     def close(self) -> None:
-        """End the talk."""
+        """End the session."""
 
 
-# A folder of mails in place of a mail server, for demos and tries.
+# A folder of mails instead of a mail server, for demos and trials.
 
 
 class MailFolder:
-    """Keeps each mail as a file; what is sent again takes its own place."""
+    """Stores each mail as a file; a mail sent again replaces its file."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     def send(self, letter: Mail) -> None:
-        """Write the mail; raises Unreachable where the disk does not let us."""
+        """Write the mail; raise Unreachable if the disk fails."""
         partial = self.path / f".{letter.id}.part"
         try:
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -55,32 +55,32 @@ class MailFolder:
             raise Unreachable(f"{self.path}: {error.strerror}") from error
 
     def close(self) -> None:
-        """Nothing is left open."""
+        """Do nothing: there is no connection."""
 
 
-# A mail server, and what its answers mean for a mail.
+# A mail server, and what its replies mean for a mail.
 
-SMTP_TIMEOUT = 10.0  # seconds for each answer of the server
+SMTP_TIMEOUT = 10.0  # seconds for each reply of the server
 PORTS = {"smtp": 25, "smtps": 465}
 PERMANENT = 500
 
 
 @dataclass(frozen=True)
 class SmtpServer:
-    """Where a mail server is and how to talk to it."""
+    """The address of a mail server, and how to connect to it."""
 
     host: str
     port: int
     user: str = ""
     password: str = ""
-    tls: bool = False  # from the first byte on
+    tls: bool = False  # from the first byte
     starttls: bool = False
 
     @classmethod
     def of(cls, url: str) -> "SmtpServer":
-        """The server of smtp://user:password@host:port, smtps://…, or …?starttls=1.
+        """Return the server of smtp://user:password@host:port, smtps://…, or …?starttls=1.
 
-        Raises ValueError where it is no such address.
+        Raises ValueError for any other address.
         """
         parts = urlsplit(url)
         if parts.scheme not in PORTS or not parts.hostname:
@@ -96,7 +96,7 @@ class SmtpServer:
 
 
 class SmtpConnection:
-    """One connection for many mails, begun with the first, and anew after it broke."""
+    """One connection for many mails; opens with the first, and again after a failure."""
 
     def __init__(self, server: SmtpServer, patience: float = SMTP_TIMEOUT) -> None:
         self.server = server
@@ -104,16 +104,16 @@ class SmtpConnection:
         self._connection: smtplib.SMTP | None = None
 
     def send(self, letter: Mail) -> None:
-        """Hand over a mail; raises Refused, Deferred or Unreachable."""
+        """Send a mail; raise Refused, Deferred or Unreachable."""
         connection = self._connection or self._connect(letter.domain)
         try:
             connection.send_message(letter.message, to_addrs=[letter.to])
-        except OSError as error:  # all that smtplib raises is one
+        except OSError as error:  # every smtplib error is an OSError
             self.close()
             raise _meaning(error) from error
 
     def close(self) -> None:
-        """Say goodbye, if there is still somebody to hear it."""
+        """Close the connection politely, if the server still answers."""
         connection, self._connection = self._connection, None
         with suppress(OSError):
             if connection and connection.sock:
@@ -133,7 +133,7 @@ class SmtpConnection:
         return connection
 
     def _open(self, domain: str) -> smtplib.SMTP:
-        # The name is given, as smtplib would ask the DNS for it, for minutes perhaps.
+        # Pass the name: smtplib would otherwise ask the DNS for it, possibly for minutes.
         where = (self.server.host, self.server.port, domain)
         if self.server.tls:
             context = ssl.create_default_context()
@@ -142,7 +142,7 @@ class SmtpConnection:
 
 
 def _meaning(error: OSError) -> Refused | Deferred | Unreachable:
-    """What a failure says about the mail; a sender that is refused says nothing about it."""
+    """Return what a failure means for the mail; a refused sender is no fault of the mail."""
     if isinstance(error, smtplib.SMTPSenderRefused | smtplib.SMTPHeloError):
         return Unreachable(_said(error))
     if isinstance(error, smtplib.SMTPNotSupportedError) or _code(error) >= PERMANENT:
@@ -151,14 +151,14 @@ def _meaning(error: OSError) -> Refused | Deferred | Unreachable:
 
 
 def _code(error: OSError) -> int:
-    """The server's number, 0 where it said none."""
+    """Return the server's reply code; 0 if there was none."""
     if isinstance(error, smtplib.SMTPRecipientsRefused):
         return max(code for code, _ in error.recipients.values())
     return error.smtp_code if isinstance(error, smtplib.SMTPResponseException) else 0
 
 
 def _said(error: OSError) -> str:
-    """The server's own words, else those of the failure."""
+    """Return the server's text, or else the failure's."""
     answers: list[tuple[int, bytes | str]] = []
     if isinstance(error, smtplib.SMTPRecipientsRefused):
         answers = list(error.recipients.values())

@@ -1,4 +1,4 @@
-"""What people are told, by which ways they want it, and what is still to leave the system."""
+"""Notifications, the settings for them, and the outbox."""
 
 from datetime import datetime
 from typing import Any
@@ -24,7 +24,7 @@ Moment = DateTime(timezone=True)
 
 
 class Notification(Base):
-    """One piece of news for one account, made once for the event (`term_id`, `seq`) behind it."""
+    """A notification for one account, created once for its event (`term_id`, `seq`)."""
 
     __tablename__ = "notices"
     __table_args__ = (
@@ -39,15 +39,15 @@ class Notification(Base):
     kind: Mapped[str] = mapped_column(String(20))  # see kinds.py
     section_id: Mapped[int | None] = mapped_column(ForeignKey("sections.id"))
     window_id: Mapped[int | None] = mapped_column(ForeignKey("windows.id"))
-    data: Mapped[dict[str, Any]] = mapped_column(JSONB)  # what its words need
+    data: Mapped[dict[str, Any]] = mapped_column(JSONB)  # what its text needs
     made_at: Mapped[datetime] = mapped_column(Moment)
     read_at: Mapped[datetime | None] = mapped_column(Moment)
     seq: Mapped[int] = mapped_column(BigInteger)
-    lead: Mapped[int] = mapped_column(Integer)  # minutes that a reminder comes ahead, else 0
+    lead: Mapped[int] = mapped_column(Integer)  # minutes that a reminder comes ahead, otherwise 0
 
 
 class NotificationSetting(Base):
-    """Whether an account wants mail about a kind of news; without a row it does."""
+    """Whether an account wants mail of a kind; without a row it does."""
 
     __tablename__ = "notice_settings"
 
@@ -57,9 +57,9 @@ class NotificationSetting(Base):
 
 
 class OutboxEntry(Base):
-    """What is to leave the system, or has: due from `due_at` on, and of no use after `until`.
+    """An outgoing mail: due from `due_at` on, and expired after `until`.
 
-    Either it is of a notice, or for an account, with what its words need.
+    It belongs to a notification, or else to an account, with the data that its text needs.
     """
 
     __tablename__ = "outbox"
@@ -82,21 +82,21 @@ class OutboxEntry(Base):
     rank: Mapped[int] = mapped_column(SmallInteger)  # lower goes first
     due_at: Mapped[datetime] = mapped_column(Moment)
     until: Mapped[datetime] = mapped_column(Moment)
-    tries: Mapped[int] = mapped_column(SmallInteger)  # that the other side has answered
+    tries: Mapped[int] = mapped_column(SmallInteger)  # attempts that the server answered
     sent_at: Mapped[datetime | None] = mapped_column(Moment)
     dead_at: Mapped[datetime | None] = mapped_column(Moment)
     error: Mapped[str] = mapped_column(Text)
-    # The code of what it follows from; see portal/core/correlation.py.
+    # The correlation id of its cause; see portal/core/correlation.py.
     correlation: Mapped[str] = mapped_column(String(64), default="", server_default="")
 
 
 class Reminder(Base):
-    """How far the students of a window as of event `seq` have been reminded of it."""
+    """How far reminders of a window, as of event `seq`, have been sent."""
 
     __tablename__ = "reminders"
 
     window_id: Mapped[int] = mapped_column(ForeignKey("windows.id"), primary_key=True)
     seq: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
     lead: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
-    through: Mapped[int] = mapped_column(Integer)  # the last account told, in their order
+    through: Mapped[int] = mapped_column(Integer)  # the last account reminded, in order
     done_at: Mapped[datetime | None] = mapped_column(Moment)

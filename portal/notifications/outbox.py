@@ -1,4 +1,4 @@
-"""What is to leave the system: taken in turn, sent again later, or given up."""
+"""The outbox: mail is sent in turn, retried later, or becomes a dead letter."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,17 +12,17 @@ from portal.core.correlation import correlation
 from portal.notifications.models import Notification, OutboxEntry
 from portal.people.models import Account
 
-CODE, ALERT = "code", "alert"  # kinds that belong to no notice
-RANKS = {CODE: -1, ALERT: 0}  # somebody waits for a code; an alert matters at once
+CODE, ALERT = "code", "alert"  # kinds without a notification
+RANKS = {CODE: -1, ALERT: 0}  # somebody waits for a code; an alert is urgent
 WAITING = (OutboxEntry.sent_at.is_(None), OutboxEntry.dead_at.is_(None))
 GIVEN_UP = (OutboxEntry.dead_at.is_not(None), OutboxEntry.kind != CODE)
 DUE = (*WAITING, OutboxEntry.due_at <= func.now())
 IN_TURN = (OutboxEntry.rank, OutboxEntry.due_at)
-KEPT_ALIVE = timedelta(days=1)  # once it has been sent again by hand
+KEPT_ALIVE = timedelta(days=1)  # after an admin sends it again
 
 
 def put(session: Session, kind: str, account: int, data: dict[str, Any], minutes: int) -> None:
-    """Have an account sent what belongs to no notice, within so many minutes or never."""
+    """Queue mail without a notification for an account; it expires after `minutes`."""
     session.execute(
         insert(OutboxEntry).values(
             kind=kind,
@@ -39,12 +39,12 @@ def put(session: Session, kind: str, account: int, data: dict[str, Any], minutes
 
 
 def first_due(session: Session) -> datetime | None:
-    """Since when the next has been due; None where nothing is."""
+    """Return since when the first mail has been due; None if none is due."""
     return session.scalar(select(OutboxEntry.due_at).where(*DUE).order_by(*IN_TURN).limit(1))
 
 
 def take(session: Session) -> OutboxEntry | None:
-    """The next that is due, which is ours until the transaction ends."""
+    """Return the next due mail, locked until the transaction ends."""
     # A mail server may take longer than PostgreSQL lets a transaction be idle.
     session.execute(text("SET LOCAL idle_in_transaction_session_timeout = '2min'"))
     found = select(OutboxEntry).where(*DUE).order_by(*IN_TURN).limit(1)
@@ -53,7 +53,7 @@ def take(session: Session) -> OutboxEntry | None:
 
 @dataclass(frozen=True)
 class DeadLetter:
-    """What could not be sent, and why."""
+    """A mail that could not be sent, and why."""
 
     id: int
     dead_at: datetime
@@ -64,7 +64,7 @@ class DeadLetter:
 
 
 def dead(session: Session, most: int | None = None) -> list[DeadLetter]:
-    """What has been given up, the oldest first; not codes, which are no use any more."""
+    """Return the dead letters, oldest first; without codes, which have expired."""
     kind = func.coalesce(Notification.kind, OutboxEntry.kind)
     found = (
         select(
@@ -85,12 +85,12 @@ def dead(session: Session, most: int | None = None) -> list[DeadLetter]:
 
 
 def number_dead(session: Session) -> int:
-    """How many there are of them."""
+    """Return the number of dead letters."""
     return session.scalar(select(func.count()).select_from(OutboxEntry).where(*GIVEN_UP)) or 0
 
 
 def revive(session: Session, letters: Sequence[int]) -> list[int]:
-    """Let dead letters be sent again from now on; gives those that were dead still."""
+    """Send dead letters again from now on; return those that were still dead."""
     again = {
         "dead_at": None,
         "due_at": func.now(),
@@ -108,18 +108,18 @@ def revive(session: Session, letters: Sequence[int]) -> list[int]:
 
 
 def discard(session: Session, letters: Sequence[int]) -> list[int]:
-    """Forget dead letters; gives those that were dead still."""
+    """Delete dead letters; return those that were still dead."""
     gone = delete(OutboxEntry).where(OutboxEntry.id.in_(letters), OutboxEntry.dead_at.is_not(None))
     return list(session.scalars(gone.returning(OutboxEntry.id)))
 
 
-# Notices and mails of long ago, let go of so many at a time.
+# Old notifications and mail are deleted in batches.
 
 DELETED_AT_ONCE = 10_000
 
 
 def forget(session: Session, days: int) -> None:
-    """Let go of mails that were sent or given up before so many days, and of notices as old."""
+    """Delete sent mail, dead letters and notifications older than `days`."""
     before = func.now() - timedelta(days=days)
     done = or_(OutboxEntry.sent_at < before, OutboxEntry.dead_at < before)
     mails = select(OutboxEntry.id).where(done).limit(DELETED_AT_ONCE)

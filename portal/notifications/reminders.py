@@ -1,4 +1,4 @@
-"""Telling students that a window of theirs is about to open, once for each lead time."""
+"""Reminders: students learn that their window opens soon, once for each lead time."""
 
 import time
 from collections.abc import Iterable, Sequence
@@ -24,24 +24,24 @@ from portal.recorder.subscribers import DueJob
 from portal.windows.cohorts import among
 from portal.windows.models import Window
 
-AT_ONCE = 500  # students a transaction,
-BREATH = 1.0  # seconds until the next: each open page of theirs asks for its news
-LONGEST = 8.0  # seconds; the clock calls again where more is left
+AT_ONCE = 500  # students per transaction
+BREATH = 1.0  # seconds between batches: each open page of these students asks for its news
+LONGEST = 8.0  # seconds; the scheduler starts another job if more is left
 
 
 @dataclass(frozen=True)
 class Due:
-    """A window of which students are to be reminded now; `lead` in minutes before it opens."""
+    """A window whose students need a reminder now; `lead` in minutes before it opens."""
 
     window: int
     term: int
     seq: int
     lead: int
-    through: int = 0  # the last account that has been reminded
+    through: int = 0  # the last account reminded
 
 
 def due(session: Session, now: datetime) -> list[Due]:
-    """What is due and has not been told to all, of windows that were known before it was due."""
+    """Return due, unfinished reminders of windows that were known before they were due."""
     told = and_(Reminder.window_id == Window.id, Reminder.seq == Window.seq)
     set_at = and_(LoggedEvent.term_id == Window.term_id, LoggedEvent.seq == Window.seq)
     through = func.coalesce(Reminder.through, 0)
@@ -72,7 +72,7 @@ def due_jobs(terms: Sequence[int]) -> Iterable[DueJob]:
 
 
 def remind(term: int, now: datetime | None = None, seconds: float = LONGEST) -> None:
-    """Make the reminders of a term that are due, a few hundred at a time."""
+    """Make the due reminders of a term, a few hundred at a time."""
     until = time.monotonic() + seconds
     with transaction() as session:
         waiting = due(session, now or moment(backend().ledger.now()))
@@ -82,12 +82,12 @@ def remind(term: int, now: datetime | None = None, seconds: float = LONGEST) -> 
 
 
 def _tell_some(of: Due) -> bool:
-    """Tell the next few hundred; whether there are more."""
+    """Make the next few hundred reminders; return whether there are more."""
     with transaction() as session:
         begun = {"window_id": of.window, "seq": of.seq, "lead": of.lead, "through": 0}
         session.execute(insert(Reminder).values(begun).on_conflict_do_nothing())
         found = session.execute(_held(of)).one_or_none()
-        if found is None:  # told by another, or moved or canceled meanwhile
+        if found is None:  # done by another worker, or moved or canceled meanwhile
             return False
         reminder, window = found
         accounts = session.scalars(_next(window, reminder.through)).all()
@@ -100,7 +100,7 @@ def _tell_some(of: Due) -> bool:
 
 
 def _held(of: Due) -> Select[Reminder, Window]:
-    """The reminder with its window as they are, the reminder locked."""
+    """Return the reminder, locked, and its current window."""
     return (
         select(Reminder, Window)
         .join(Window, (Window.id == Reminder.window_id) & (Window.seq == Reminder.seq))
@@ -111,7 +111,7 @@ def _held(of: Due) -> Select[Reminder, Window]:
 
 
 def _next(window: Window, after: int) -> Select[int]:
-    """The next accounts of the window's cohort."""
+    """Return the next accounts of the window's cohort."""
     students = select(Student.account_id).where(
         Student.deleted_at.is_(None), Student.account_id > after
     )
@@ -133,5 +133,5 @@ def _news(of: Due, window: Window, accounts: Sequence[int]) -> Select[Any]:
 
 
 def _leads() -> Iterable[tuple[int, int]]:
-    """Each lead time (minutes) with the one that takes its place: 1440 and 15, 15 and 0."""
+    """Return each lead time (minutes) with the next one: 1440 and 15, 15 and 0."""
     return pairwise([*sorted(backend().settings.reminders, reverse=True), 0])

@@ -1,4 +1,4 @@
-"""A notice in words, the same in the inbox, in a toast and in a mail."""
+"""The text of a notification, the same in the inbox, in a toast and in a mail."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ from portal.registration.seat_counts import WaitlistOutlook, outlook_in_words
 
 @dataclass(frozen=True)
 class NotificationContent:
-    """What a notice is about; `data` as it was made."""
+    """The subject of a notification; `data` as stored."""
 
     kind: str
     term: int
@@ -43,18 +43,18 @@ class NotificationContent:
 
     @property
     def name(self) -> str:
-        """The section as people say it, such as CSC 1100-01."""
+        """Return the section's usual name, such as CSC 1100-01."""
         return _named(self.data)
 
     @property
     def url(self) -> str:
-        """The page of the term."""
+        """Return the URL of the term's page."""
         return f"/terms/{self.term}"
 
 
 @dataclass(frozen=True)
 class NotificationText:
-    """What has happened, what it means, and where to go next."""
+    """What happened, what it means, and where to go next."""
 
     title: str
     text: tuple[str, ...]
@@ -63,7 +63,7 @@ class NotificationText:
 
 
 def text_of(news: NotificationContent) -> NotificationText:
-    """The notice as its reader is told of it."""
+    """Return the notification's text for its reader."""
     return TEXTS[news.kind](news)
 
 
@@ -124,7 +124,7 @@ def _corequisite_lost(news: NotificationContent) -> NotificationText:
 
 
 def _alone(news: NotificationContent) -> tuple[str, ...]:
-    """What is said of seats that are held without their corequisite."""
+    """Return the text about seats held without their corequisite."""
     cards = catalog_of(news.term).some(news.data["alone"])
     names = requisites.all_of([section_name(card) for card in cards])
     kept = _(
@@ -145,7 +145,8 @@ def _permitted(news: NotificationContent) -> NotificationText:
         _("It gives no seat: pick the section, or wait for it, as everyone does."),
     ]
     if until := news.data["until"]:
-        last = LocalClock(backend().settings.zone).full(until - 1000)  # midnight is another day
+        # midnight belongs to the next day
+        last = LocalClock(backend().settings.zone).full(until - 1000)
         text.append(_("You may until %(when)s.", when=last))
     title = _("You may now pick %(name)s", name=news.name)
     return NotificationText(
@@ -169,14 +170,14 @@ def _hold(news: NotificationContent) -> NotificationText:
 
 
 def _stands(data: dict[str, Any]) -> Iterable[str]:
-    """From when to when, as far as that is set."""
+    """Yield from when to when, as far as that is set."""
     times = LocalClock(backend().settings.zone)
     if data["since"]:
         yield _("It begins %(when)s.", when=times.full(data["since"]))
     if data["until"]:
         yield _(
             "It ends %(when)s.", when=times.full(data["until"] - 1000)
-        )  # midnight is another day
+        )  # midnight belongs to the next day
 
 
 def _changed(news: NotificationContent) -> NotificationText:
@@ -192,7 +193,7 @@ def _changed(news: NotificationContent) -> NotificationText:
 
 
 def _clashing(news: NotificationContent, clashes: list[str]) -> NotificationText:
-    """That the new times clash, and with what."""
+    """Return the text for new times that conflict with other sections."""
     others = requisites.all_of([_named(each) for each in news.data["clashes"]])
     title = _("%(name)s has changed and clashes with %(others)s", name=news.name, others=others)
     then = (
@@ -267,7 +268,7 @@ def _request_decided(news: NotificationContent) -> NotificationText:
 
 
 def _promised(news: NotificationContent) -> Iterable[str]:
-    """What those who waited were to get by it, where that was known as it was decided."""
+    """Yield what the waiting students were to get, if that was known at the decision."""
     promised = news.data.get("promise")
     return outlook_in_words(WaitlistOutlook(**promised)) if promised else ()
 
@@ -287,7 +288,7 @@ def _mine(news: NotificationContent) -> NextStep:
 
 
 def _found(news: NotificationContent) -> str:
-    """The sections of the course, in the list of the term."""
+    """Return the URL of the course's sections in the term's list."""
     return f"{news.url}?q={quote_plus(_code(news.data))}"
 
 

@@ -1,1 +1,1 @@
-"""How the portal runs: figures, alarms."""
+"""Operations: figures, alarms and health checks of the running portal."""

@@ -1,4 +1,4 @@
-"""What an admin should look at first; none while all is well."""
+"""Alarms: what an admin should check first; none while all is well."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,12 +12,12 @@ from portal.waiting_room.admission_limits import Pause
 from portal.waiting_room.wording import grouped
 
 SLOW = 10  # seconds of lag
-MANY = 1000  # events that are not recorded
+MANY = 1000  # unrecorded events
 
 
 @dataclass(frozen=True)
 class Alarm:
-    """A sentence, and how bad it is."""
+    """A sentence, and its severity."""
 
     text: str
     tone: Literal["few", "stop"] = "stop"

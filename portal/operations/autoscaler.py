@@ -1,4 +1,4 @@
-"""What the clock asks for by the queues: more workers, or fewer."""
+"""The autoscaler: the scheduler requests more or fewer workers, by the length of the queues."""
 
 import logging
 from math import ceil
@@ -15,14 +15,14 @@ log = logging.getLogger(__name__)
 
 
 class Autoscaler:
-    """Looks each second; while autoscaling is off every queue has the least."""
+    """Checks each second; while autoscaling is off, every queue has its minimum."""
 
     def __init__(self, redis: Redis, pools: dict[str, Pool]) -> None:
         self.redis = redis
         self.pools = pools
 
     def look(self) -> None:
-        """Ask for what is wanted, and say so in the log where that is something else."""
+        """Request the workers that are wanted, and log each change."""
         before, on = scaling.asked(self.redis), flags.on("autoscaling")
         queues = {queue.name: queue for queue in crew.queues(self.redis)}
         wishes: dict[str, Asked] = {}
@@ -46,7 +46,7 @@ class Autoscaler:
 
 
 def busy(queue: Manned, workers: int) -> int:
-    """How many of so many have a job in hand, on average over the machines that have as many."""
+    """Return how many of so many workers are busy, averaged over the machines with that many."""
     alive = sum(hand.alive for hand in queue.hands)
     return ceil(queue.busy * workers / max(alive, workers))
 

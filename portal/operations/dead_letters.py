@@ -1,7 +1,7 @@
-"""Dead letters: jobs that failed at each try, with what went wrong, until somebody looks at them.
+"""Dead letters: jobs that failed at each attempt, with the error, until an admin handles them.
 
-A job only says that a term has something to do, so nothing is lost with one: what it left undone
-stands in the ledger or in PostgreSQL, and is tried again after a rest.
+A job only says that a term has work. Nothing is lost with one: the work is still in the ledger or
+in PostgreSQL, and is retried after a rest.
 """
 
 import logging
@@ -33,27 +33,27 @@ log = logging.getLogger("fairseat.alarm")
 
 @dataclass(frozen=True)
 class DeadLetter:
-    """A job that was given up."""
+    """A job that failed for good."""
 
     id: str
     queue: str
     died_at: datetime
-    error: str  # the last line of the trace that says something
+    error: str  # the last meaningful line of the traceback
     trace: str
 
     @property
     def abandoned(self) -> bool:
-        """Whether its worker was killed, which is no failure of the job."""
+        """Return whether its worker was killed, which is no failure of the job."""
         return AbandonedJobError.__name__ in self.error
 
     @property
     def about(self) -> str:
-        """What it was about, as later jobs about the same are."""
+        """Return its subject, the same as that of later jobs about it."""
         return job_subject(self.id)
 
 
 def counts(redis: Redis) -> dict[str, int]:
-    """How many there are in each queue."""
+    """Return the number of dead letters in each queue."""
     with redis.pipeline(transaction=False) as pipe:
         for name in QUEUES:
             pipe.zcard(FailedJobRegistry.key_template.format(name))
@@ -61,13 +61,13 @@ def counts(redis: Redis) -> dict[str, int]:
 
 
 def letters(redis: Redis, queues: Iterable[str] = QUEUES) -> list[DeadLetter]:
-    """All of them, the oldest first."""
+    """Return the dead letters, oldest first."""
     found = [_letter(job) for name in queues for job in _jobs(redis, name)]
     return sorted(found, key=lambda letter: letter.died_at)
 
 
 def retry(redis: Redis, letter: DeadLetter) -> bool:
-    """Have it tried again, as often as at first; False where it is gone."""
+    """Retry it, with the original number of attempts; return False if it is gone."""
     try:
         job = Job.fetch(letter.id, connection=redis, serializer=JSONSerializer)
         job.retries_left = 1
@@ -78,8 +78,8 @@ def retry(redis: Redis, letter: DeadLetter) -> bool:
 
 
 def discard(redis: Redis, letter: DeadLetter) -> bool:
-    """Forget it; False where it is gone."""
-    if not _registry(redis, letter.queue).remove(letter.id):  # or has another go, and must stay
+    """Discard it; return False if it is gone."""
+    if not _registry(redis, letter.queue).remove(letter.id):  # or was retried, and must stay
         return False
     with suppress(NoSuchJobError):
         Job.fetch(letter.id, connection=redis, serializer=JSONSerializer).delete()
@@ -87,7 +87,7 @@ def discard(redis: Redis, letter: DeadLetter) -> bool:
 
 
 class Watch:
-    """Has jobs tried again when they are due, and raises an alarm for those that are given up."""
+    """Enqueues retries when they are due, and raises an alarm for dead letters."""
 
     def __init__(self, redis: Redis) -> None:
         self.redis = redis
@@ -99,12 +99,12 @@ class Watch:
         self._scheduler.prepare_registries(QUEUES)
 
     def look(self) -> None:
-        """What is due each second; a clock that has just begun tells of all that there are."""
+        """Do what is due each second; a new scheduler reports all existing dead letters."""
         self._scheduler.enqueue_scheduled_jobs()  # type: ignore[no-untyped-call]
         found = counts(self.redis)
         changed = [name for name in QUEUES if found[name] != self._counts.get(name, 0)]
         found_dead = letters(self.redis, changed)
-        # The latest about something speaks for those before it.
+        # The latest about a subject stands for those before it.
         latest = {(letter.queue, letter.about): letter for letter in found_dead}
         for letter in found_dead:
             if latest[letter.queue, letter.about] is letter and not letter.abandoned:

@@ -1,6 +1,6 @@
-"""How the portal runs right now, the same from whichever process is asked.
+"""The figures of the running portal, the same from every process.
 
-A store that is away leaves a gap (None): the page is most needed when something is broken.
+A store that is unavailable leaves a gap (None): the page matters most when something is broken.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -61,8 +61,8 @@ from portal.windows.phases import Phase, phase
 Found = TypeVar("Found")
 
 AWAY = (RedisError, LedgerUnavailable, SQLAlchemyError, OSError)
-DAY = 24 * 60 * 60_000  # ms for which a window that has ended is still shown
-FRESH = 0.5  # seconds for which what PostgreSQL said is shown again
+DAY = 24 * 60 * 60_000  # ms for which an ended window is still shown
+FRESH = 0.5  # seconds for which PostgreSQL's figures are reused
 MAILS_SHOWN = 20
 BREAKERS = {
     "mail": _l("Mail server"),
@@ -85,13 +85,13 @@ class Ready:
 
     @property
     def parts(self) -> tuple[int, int]:
-        """How much of how much is done: sections and profiles."""
+        """Return how much of how much is done: sections and profiles."""
         return self.told + self.profiles, self.sections + self.processes * self.students
 
 
 @dataclass(frozen=True)
 class WindowNow:
-    """A window that is open, to come or has just ended, and its waiting room while it has one."""
+    """A window that is open, upcoming or just ended, and its waiting room while it has one."""
 
     window: WindowView
     phase: Phase
@@ -106,11 +106,11 @@ class TermNow:
     windows: Sequence[WindowNow]
     seats: Totals
     seq: int  # of its last event
-    ready: Ready | None  # for the next opening; None where nothing was begun
+    ready: Ready | None  # for the next opening; None if nothing was started
 
     @property
     def coming(self) -> bool:
-        """Whether a window is open or to come."""
+        """Return whether a window is open or upcoming."""
         return any(each.phase.kind in {"before", "open"} for each in self.windows)
 
 
@@ -127,7 +127,7 @@ class Jobs:
 
 @dataclass(frozen=True)
 class Cancellation:
-    """A canceled section that still has seats or waitlist positions to give up."""
+    """A canceled section that still has seats or waitlist positions to free."""
 
     term: Term
     section: int
@@ -138,7 +138,7 @@ class Cancellation:
 
 @dataclass(frozen=True)
 class ImportNow:
-    """An import that is being read or applied, who began it, and its state as pages show it."""
+    """An import in progress, who started it, and its state as pages show it."""
 
     id: int
     name: str
@@ -148,32 +148,32 @@ class ImportNow:
 
 @dataclass(frozen=True)
 class Stored:
-    """What PostgreSQL knows."""
+    """PostgreSQL's figures."""
 
     recorded: dict[int, int]  # the last recorded event, by term
     lag: Lag | None  # how late decisions are recorded
     flags: dict[str, tuple[Flag, str]]  # with the name of who switched it
-    runs: dict[int, tuple[AuditRun, str]]  # the last audit by term, and who asked for it
+    runs: dict[int, tuple[AuditRun, str]]  # the last audit by term, and who requested it
     importing: ImportNow | None
-    exporting: list[tuple[Export, str]]  # with the name of who asked
+    exporting: list[tuple[Export, str]]  # with the name of who requested it
     mails: list[DeadMail]
     mails_in_all: int
-    undelivered: int  # events that a webhook could not be told of
+    undelivered: int  # events that a webhook could not be sent
     students: int
-    differences: dict[int, int]  # found by the standing comparison, by term
+    differences: dict[int, int]  # found by the continuous audit, by term
     pauses: dict[int, Pause]  # the last pause of each waiting room, by window
 
 
 @dataclass(frozen=True)
 class Figures:
-    """All of it, at `at` (ms by the ledger's clock; 0 where that is away)."""
+    """All figures, at `at` (ms by the ledger's clock; 0 if the ledger is unavailable)."""
 
     at: int
     all_terms: Sequence[Term]
     terms: Sequence[TermNow] | None
-    fenced: Sequence[Term] | None  # where nothing is decided until the ledger is restored
+    fenced: Sequence[Term] | None  # whose ledger decides nothing until it is restored
     cancellations: Sequence[Cancellation] | None
-    step: ProgressStep  # of the import under way
+    step: ProgressStep  # of the import in progress
     tally: Tally | None
     jobs: Jobs | None
     reports: Sequence[BreakerState] | None  # of the breakers of all processes
@@ -182,7 +182,7 @@ class Figures:
 
     @property
     def unrecorded(self) -> int | None:
-        """Events that PostgreSQL does not have yet."""
+        """Return how many events PostgreSQL does not have yet."""
         if self.terms is None or self.stored is None:
             return None
         recorded = self.stored.recorded
@@ -196,13 +196,13 @@ class Breaker:
     part: str
     state: State
     failures: int  # that count against the service, of `most`
-    tries_at: int | None  # when it is asked again (ms)
+    tries_at: int | None  # when it is called again (ms)
     processes: int
     most: int = FAILURES
 
     @property
     def name(self) -> str:
-        """What the service is called."""
+        """Return the name of the service."""
         return str(BREAKERS[self.part])
 
 
@@ -220,12 +220,12 @@ class Switch:
 
     @property
     def label(self) -> str:
-        """What the part is called."""
+        """Return the name of the part."""
         return str(PARTS[self.name])
 
 
 def read_figures() -> Figures:
-    """Return how everything stands."""
+    """Return all figures."""
     all_terms = _tried(live_terms) or []
     at = _tried(backend().ledger.now) or 0
     ids = tuple(term.id for term in all_terms)
@@ -251,7 +251,7 @@ def read_figures() -> Figures:
 
 
 def forget() -> None:
-    """Read what PostgreSQL knows again when it is next asked for."""
+    """Discard PostgreSQL's cached figures."""
     _stored.clear()
 
 
@@ -268,7 +268,7 @@ def webhook_breakers(figures: Figures) -> list[Breaker]:
 
 
 def switches(figures: Figures) -> list[Switch]:
-    """Return every flag; as this process knows it where PostgreSQL does not answer."""
+    """Return every flag; as this process knows it if PostgreSQL does not answer."""
     in_use, known = parts_in_use(), figures.stored.flags if figures.stored else {}
     found = []
     for name in flags.NAMES:
@@ -282,7 +282,7 @@ def switches(figures: Figures) -> list[Switch]:
 
 
 def parts_in_use() -> set[str]:
-    """Return the parts that the settings make use of."""
+    """Return the parts that the settings use."""
     settings = backend().settings
     server = settings.gate and "://" in settings.captcha
     there = {
@@ -298,7 +298,7 @@ def parts_in_use() -> set[str]:
 
 
 def ready(term: int, students: int) -> Ready | None:
-    """Return how ready the term is for so many students; None where nothing was begun."""
+    """Return how ready the term is for so many students; None if nothing was started."""
     found = readiness.readiness(term)
     if found is None:
         return None
@@ -318,7 +318,10 @@ def ready(term: int, students: int) -> Ready | None:
 
 
 def admitted_per_minute(state: RoomState) -> int:
-    """Return how many students a waiting room admits a minute, by its last half or whole one."""
+    """Return how many students a waiting room admits per minute.
+
+    It averages the last half minute, or the last whole one.
+    """
     slot = wait_estimates.SLOT
     begin = (state.at // slot - 1) * slot
     admitted = sum(count for at, count in state.pace if at >= begin)
@@ -326,7 +329,7 @@ def admitted_per_minute(state: RoomState) -> int:
 
 
 def _tried(read: Callable[[], Found], *, there: bool = True) -> Found | None:
-    """Return what is read, None where it can't be had; don't ask a store that is not `there`."""
+    """Return the result of `read`, None if it is unavailable; skip a store that is not `there`."""
     try:
         return read() if there else None
     except AWAY:
@@ -356,7 +359,7 @@ def _window(term: int, window: WindowView, at: int) -> WindowNow:
 
 @lru_cache(maxsize=16)
 def _totals(term: int, _seq: int) -> Totals:
-    """Add up the seats of open sections; seats change with an event only."""
+    """Return the seat totals of open sections; only an event changes them."""
     ledger = backend().ledger
     seats = [each for each in ledger.seats(term).values() if each.status == "OPEN"]
     return totals(seats, ledger.pools(term))
@@ -380,7 +383,7 @@ def _cancellations(terms: Sequence[Term]) -> Iterator[Cancellation]:
 
 
 def _section_name(term: int, section: int) -> str:
-    """Return its name; its id where PostgreSQL is away and this process does not know it."""
+    """Return its name; its id if PostgreSQL is down and this process does not know it."""
     with suppress(SQLAlchemyError, NoSuchTerm):
         if found := catalog_of(term).section(section):
             return f"{requisites.shown(found.course_code)}-{found.number}"

@@ -1,4 +1,4 @@
-"""What must work for the portal to serve, asked over connections of their own."""
+"""Health checks: what must work for the portal to serve, each over its own connection."""
 
 import logging
 import threading
@@ -17,19 +17,19 @@ from portal.ledger import replicas
 from portal.ledger.function_library import prefix
 from portal.operations.workers import alive, workers
 
-PROMISED = ("record", "promote")  # queues without whose workers promises are not kept
+PROMISED = ("record", "promote")  # queues that must have workers
 PATIENCE = 1.5  # seconds for all checks together
-FRESH = 0.5  # seconds for which "all is well" is repeated without a new check
+FRESH = 0.5  # seconds for which a good result is reused
 
 log = logging.getLogger(__name__)
 
 
 class Checks:
-    """Asks all parts side by side; one that hangs is missing, and is not asked twice at once."""
+    """Checks all parts in parallel; one that hangs counts as missing and is not checked twice."""
 
     def __init__(self, database_url: str, redis_url: str, needed: int = 0) -> None:
         self.needed = needed  # replicas
-        self.replicas: int | None = None  # that follow; None where nobody can say
+        self.replicas: int | None = None  # that follow; None if unknown
         self.engine = create_engine(
             with_driver(database_url),
             poolclass=NullPool,
@@ -47,16 +47,16 @@ class Checks:
         }
 
     def missing(self) -> list[str]:
-        """The parts that can't serve, by name."""
+        """Return the names of the parts that cannot serve."""
         answers = {part: asked.answer() for part, asked in self.asked.items()}
         wait(answers.values(), timeout=PATIENCE)
         names: list[str] = []
         for part, answer in answers.items():
             names += answer.result() if answer.done() else [part]
-        if "workers" in names:  # nothing is known of them
+        if "workers" in names:  # nothing is known about them
             names.remove("workers")
             names += [f"{queue} worker" for queue in PROMISED]
-        if {"database", "ledger"} & set(names):  # both are needed to hold them side by side
+        if {"database", "ledger"} & set(names):  # both are needed to compare them
             names = [name for name in names if name != "record"]
         return names
 
@@ -84,7 +84,7 @@ class Checks:
             recorded = connection.execute(text("SELECT term_id, seq FROM checkpoints")).all()
         for term, seq in recorded:
             if int(self.redis.get(f"{prefix(term)}:seq") or 0) < seq:
-                yield "record"  # the ledger has lost what was recorded of it
+                yield "record"  # the ledger has lost recorded events
                 return
 
     def _workers(self) -> Iterable[str]:
@@ -95,10 +95,9 @@ class Checks:
 
 
 class Asked:
-    """One check, run in its own thread. All who ask during the check share its answer.
+    """One check, run in its own thread. All callers during the check share its result.
 
-    "Missing" is never repeated: web processes would contradict each other about a part that is
-    back.
+    "Missing" is never reused: web processes would contradict each other about a part that is back.
     """
 
     def __init__(self, part: str, check: Callable[[], Iterable[str]]) -> None:
@@ -109,14 +108,14 @@ class Asked:
         self.since = 0.0
 
     def answer(self) -> Future[list[str]]:
-        """Return the answer under way, the last one if it may be repeated, or a new one."""
+        """Return the check in progress, the last one if it may be reused, or a new one."""
         with self.lock:
             old = self.current
             if old and (not old.done() or self._is_fresh(old)):
                 return old
             self.current = Future()
             self.since = time.monotonic()
-            # A daemon, as a hanging check must not keep the process from ending.
+            # A daemon thread: a hanging check must not keep the process from exiting.
             threading.Thread(target=self._run, args=(self.current,), daemon=True).start()
             return self.current
 

@@ -1,4 +1,4 @@
-"""What PostgreSQL knows: how far it is behind, mails, audits; and who else has the ledger."""
+"""Metrics from PostgreSQL: recording lag, mail, audits; and the ledger's replicas."""
 
 import logging
 from collections.abc import Iterable, Iterator, Sequence
@@ -39,7 +39,7 @@ from portal.recorder.models import AuditRun, ContinuousAudit, LoggedEvent
 
 
 def remembered(terms: Sequence[Term], *, ledger: bool) -> Iterator[Metric]:
-    """What PostgreSQL knows; how far it is behind only where the ledger answers too."""
+    """Yield PostgreSQL's metrics; the recording lag only if the ledger answers too."""
     with transaction() as session:
         age = func.extract("epoch", func.now() - Checkpoint.moved_at)
         checkpoints = {
@@ -78,9 +78,9 @@ def _since(first: datetime | None) -> float:
 
 
 def _audits(session: Session) -> Iterable[Metric]:
-    """Of the last audit of each term that came to an end, whoever asked for it.
+    """Yield metrics of each term's last finished audit.
 
-    One that could not compare all tells no more than what it has found.
+    An incomplete audit reports only the differences it found.
     """
     found = GaugeMetricFamily(
         "fairseat_audit_differences", "Found by the last audit that ended", labels=["term"]
@@ -100,7 +100,7 @@ def _audits(session: Session) -> Iterable[Metric]:
 
 
 def _reconciled(session: Session) -> Iterable[Metric]:
-    """Of the standing comparison: what differs now, and how long ago the last round was done."""
+    """Yield the continuous audit's current differences, and the age of the last round."""
     found = GaugeMetricFamily(
         "fairseat_reconcile_differences", "Found by the standing comparison", labels=["term"]
     )
@@ -125,7 +125,7 @@ def _reconciled(session: Session) -> Iterable[Metric]:
 
 
 def _copied(session: Session) -> float:
-    """How old (seconds) the last backup is; 0 in a portal in which nothing was done yet."""
+    """Return the age (seconds) of the last backup; 0 in a portal without any data."""
     last = select(func.max(AuditEntry.at)).where(AuditEntry.action == "backup.made")
     first = select(func.min(AuditEntry.at))
     since = func.coalesce(last.scalar_subquery(), first.scalar_subquery())
@@ -150,9 +150,9 @@ def _behind(terms: Sequence[Term], checkpoints: dict[int, tuple[int, float]]) ->
 
 
 def _waits(term: int, recorded: int, seconds: float) -> float:
-    """For how long (seconds) the next event waits to be recorded.
+    """Return for how long (seconds) the next event has waited to be recorded.
 
-    Where the journal can't tell, as long as nothing has been: so many `seconds`.
+    If the journal cannot tell, return `seconds`, the time since the last recording.
     """
     first = journal.first_after(backend().redis, term, recorded)
     if first is None:
@@ -161,7 +161,7 @@ def _waits(term: int, recorded: int, seconds: float) -> float:
 
 
 def replicas() -> Iterable[Metric]:
-    """How many replicas keep up with the ledger, and how many have to."""
+    """Yield how many replicas keep up with the ledger, and how many must."""
     well = in_sync(backend().redis)
     wanted = backend().settings.replicas or _demanded()
     return (
@@ -171,16 +171,16 @@ def replicas() -> Iterable[Metric]:
 
 
 def _demanded() -> int:
-    """Without how many the ledger itself takes nothing; 0 where it does not say."""
+    """Return how many replicas the ledger itself requires for a write; 0 if it does not say."""
     try:
         found: Any = backend().redis.config_get("min-replicas-to-write")
-    except ResponseError:  # of a service that lets nobody look
+    except ResponseError:  # a managed service that hides its settings
         return 0
     return int(found.get("min-replicas-to-write", 0))
 
 
 def oldest_jobs(queues: Sequence[str]) -> dict[str, float]:
-    """For how long (seconds) the next job of each queue has waited; 0 where there is none."""
+    """Return for how long (seconds) the next job of each queue has waited; 0 if none."""
     redis = backend().redis
     with redis.pipeline(transaction=False) as pipe:
         for name in queues:
@@ -193,13 +193,13 @@ def oldest_jobs(queues: Sequence[str]) -> dict[str, float]:
     return {name: max(0.0, (now - since.get(name, now)).total_seconds()) for name in queues}
 
 
-# The figures of the whole portal, as Prometheus knows them.
+# The metrics of the whole portal for Prometheus.
 
 STATES = {"closed": 0, "half-open": 1, "open": 2}
 
 
 def read() -> Iterator[Metric]:
-    """All of them; parts that are away are left out."""
+    """Yield all metrics; those of unavailable parts are left out."""
     figures = operations.read_figures()
     yield _gauge("fairseat_ledger_up", "Whether the ledger answers", figures.at > 0)
     yield _gauge("fairseat_postgresql_up", "Whether PostgreSQL answers", figures.postgresql)
@@ -276,20 +276,20 @@ def _labelled(name: str, text: str, *labels: str) -> GaugeMetricFamily:
     return GaugeMetricFamily(name, text, labels=labels)
 
 
-# How the portal as a whole stands, read when somebody scrapes, and no oftener than that is good.
+# Metrics of the whole portal, read on a scrape, but not too often.
 #
-# A part that is away leaves its figures out; one that hangs keeps no scrape waiting.
+# Those of an unavailable part are left out; a part that hangs delays no scrape.
 
 log = logging.getLogger(__name__)
 
-FRESH = 4.0  # seconds for which what was read is told again
+FRESH = 4.0  # seconds for which metrics are reused
 PATIENCE = 2.0  # seconds that a scrape waits
-STALE = 60.0  # seconds after which what was read is told no more
+STALE = 60.0  # seconds after which old metrics are no longer reported
 
 
 @dataclass(eq=False)
 class Gathering(Collector):
-    """What was read last, and the reading under way, of which there is one at a time."""
+    """The last metrics read, and the read in progress; there is one at a time."""
 
     known: list[Metric] = field(default_factory=list)
     at: float = 0.0
@@ -297,7 +297,7 @@ class Gathering(Collector):
     lock: Lock = field(default_factory=Lock)
 
     def collect(self) -> Iterable[Metric]:
-        """The figures, and how old they are."""
+        """Return the metrics, and their age."""
         if reading := self._begun():
             reading.join(PATIENCE)
         age = monotonic() - self.at
@@ -316,14 +316,14 @@ class Gathering(Collector):
         try:
             self.known = list(read())
             self.at = monotonic()
-        except AWAY as error:  # since it was looked whether it is there
+        except AWAY as error:  # since the last check of the part
             log.warning("The figures could not be read: %s", error)
         finally:
             self.under_way = None
 
 
 def registry() -> CollectorRegistry:
-    """The registry that has nothing else."""
+    """Return a registry with these metrics only."""
     return _registry
 
 

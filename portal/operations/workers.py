@@ -1,4 +1,4 @@
-"""The queues, and the workers that do what is in them."""
+"""The queues, and the workers that run their jobs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,13 +12,13 @@ from rq.worker import BaseWorker, WorkerStatus
 
 from portal.core.queue import QUEUES
 
-SILENCE = timedelta(seconds=20)  # a worker's heart beats every 5 seconds
-LEASE = "fairseat:clock"  # that the clock renews every second
+SILENCE = timedelta(seconds=20)  # a worker sends a heartbeat every 5 seconds
+LEASE = "fairseat:clock"  # that the scheduler renews every second
 
 
 @dataclass(frozen=True)
 class Hand:
-    """A worker: what it does, and when (seconds ago) it was last heard of."""
+    """A worker: what it does, and when (seconds ago) its last heartbeat was."""
 
     name: str  # host:pid
     state: str  # idle, busy, or silent
@@ -27,7 +27,7 @@ class Hand:
 
     @property
     def alive(self) -> bool:
-        """Whether it can be counted on."""
+        """Return whether it is idle or busy, not silent."""
         return self.state != "silent"
 
 
@@ -37,35 +37,38 @@ class Manned:
 
     name: str
     waiting: int
-    later: int  # that are tried again in a moment
+    later: int  # that are retried in a moment
     dead: int
     hands: Sequence[Hand]
 
     @property
     def busy(self) -> int:
-        """How many of them have a job in hand."""
+        """Return how many of its workers are busy."""
         return sum(hand.state == "busy" for hand in self.hands)
 
     @property
     def served(self) -> bool:
-        """Whether a worker that can be counted on listens."""
+        """Return whether it has a worker that is not silent."""
         return any(hand.alive for hand in self.hands)
 
 
 class Met(Worker):
-    """A worker as others see it, who keep their connection's patience: RQ would stretch it."""
+    """A worker as other processes see it.
+
+    It keeps the connection's timeout, which RQ's own class would raise.
+    """
 
     def _set_connection(self, connection: Redis) -> Redis:
         return connection
 
 
 def workers(redis: Redis, queue: Queue | None = None) -> list[BaseWorker]:
-    """All of them, or those of a queue."""
+    """Return all workers, or those of a queue."""
     return Met.all(connection=redis, queue=queue)
 
 
 def queues(redis: Redis) -> list[Manned]:
-    """Every queue as it stands."""
+    """Return the state of every queue."""
     with redis.pipeline(transaction=False) as pipe:
         for name in QUEUES:
             queue = Queue(name, connection=redis)
@@ -81,18 +84,18 @@ def queues(redis: Redis) -> list[Manned]:
 
 
 def ticking(redis: Redis) -> bool:
-    """Whether a clock has the lease."""
+    """Return whether a scheduler has the lease."""
     return bool(redis.exists(LEASE))
 
 
 def alive(worker: BaseWorker) -> bool:
-    """Whether a worker has been heard of lately."""
+    """Return whether a worker has sent a heartbeat lately."""
     beat: datetime | None = worker.last_heartbeat
     return beat is not None and datetime.now(UTC) - beat < SILENCE
 
 
 def forget(redis: Redis, pid: int) -> None:
-    """Take the worker of a process of this machine that has ended off the list."""
+    """Remove the worker of an ended process of this machine from the list."""
     for worker in workers(redis):
         if (worker.pid, worker.hostname) == (pid, gethostname()):
             worker_registration.unregister(worker)

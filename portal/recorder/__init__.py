@@ -1,1 +1,1 @@
-"""From the ledger's journal to the event log and its read models in PostgreSQL."""
+"""The recorder: from the ledger's journal to the event log and read models in PostgreSQL."""

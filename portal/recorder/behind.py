@@ -1,4 +1,4 @@
-"""What the ledger has decided and PostgreSQL does not have yet: recorded as far as possible."""
+"""Record, as far as possible, the decisions that PostgreSQL does not have yet."""
 
 from collections.abc import Iterator
 
@@ -28,8 +28,8 @@ def record_all() -> Iterator[str]:
 
 
 def _count(term: int) -> str:
-    """How many decisions that are, and which."""
+    """Return how many decisions are unrecorded, and which."""
     known, last = checkpoint(term), last_seq(backend().redis, term)
-    if last <= known:  # the ledger is an older one
+    if last <= known:  # the ledger is older than the record
         return "Decisions"
     return f"{last - known} decisions (events {known + 1} to {last})"

@@ -1,4 +1,4 @@
-"""The event log, read from its beginning: what must be true if it is."""
+"""The event log, replayed from its beginning: the state that must follow from it."""
 
 from collections.abc import Callable, Iterator
 
@@ -13,27 +13,27 @@ from portal.recorder.projections import TermState, UnknownEvent, apply
 
 ROWS_PER_FETCH = 5000
 MISSING, UNREADABLE = "missing", "unreadable"
-STRIDE = 10_000  # events between two words of progress
+STRIDE = 10_000  # events between progress reports
 
 ProgressCallback = Callable[
     [str, int, int], None
-]  # the step, and how many events of how many are done
+]  # the step, and how many of how many events are done
 
 
 def no_progress(_step: str, _done: int, _events: int) -> None:
-    """What is told to nobody."""
+    """Ignore the progress."""
 
 
 def strides(after: int, through: int) -> Iterator[tuple[int, int]]:
-    """The events behind `after` until `through`, so many at a time."""
+    """Yield ranges of events after `after` through `through`, STRIDE at a time."""
     for start in range(after, through, STRIDE):
         yield start, min(start + STRIDE, through)
 
 
 def fold(session: Session, term: int, state: TermState, after: int, through: int) -> int:
-    """Move the state from event `after` over those until `through`; gives their number.
+    """Apply events after `after` through `through` to the state; return their number.
 
-    Events that are missing or can't be read are noted as contradictions.
+    Missing and unreadable events are stored as contradictions.
     """
     folded, expected = 0, after + 1
     for fact in read_events(session, term, after, through):
@@ -54,7 +54,7 @@ def replay(
     tell: ProgressCallback = no_progress,
     step: str = "replaying",
 ) -> int:
-    """Move a new state over the log until event `through`, which it gives; locks nothing."""
+    """Apply the log through event `through` to a new state; return `through`. Lock nothing."""
     for after, until in strides(0, through):
         tell(step, after, through)
         with transaction() as session:
@@ -64,13 +64,13 @@ def replay(
 
 
 def damage(state: TermState) -> list[tuple[int, str]]:
-    """Those of the contradictions that are events which are missing or can't be read."""
+    """Return the contradictions that are missing or unreadable events."""
     broken = MISSING, UNREADABLE
     return [(seq, wrong) for seq, wrong in state.contradictions if wrong.startswith(broken)]
 
 
 def read_events(session: Session, term: int, after: int, through: int) -> Iterator[Event]:
-    """The facts of a term's event log with `after` < seq <= `through`, in order."""
+    """Yield the events of a term's log with `after` < seq <= `through`, in order."""
     found = session.execute(
         select(*EVENT_COLUMNS)
         .where(LoggedEvent.term_id == term, LoggedEvent.seq > after, LoggedEvent.seq <= through)
@@ -82,7 +82,10 @@ def read_events(session: Session, term: int, after: int, through: int) -> Iterat
 
 
 def find_event(session: Session, term: int, seq: int) -> Event | None:
-    """The event of that number, None for 0; raises JournalGap where the log has lost it."""
+    """Return the event with that number, None for 0.
+
+    Raises JournalGap if the log has lost it.
+    """
     found = next(read_events(session, term, seq - 1, seq), None)
     if seq and not found:
         raise JournalGap(f"term {term}: the event log does not have event {seq}")

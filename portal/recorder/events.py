@@ -1,4 +1,4 @@
-"""One event of the ledger, told alike by the journal and by the event log."""
+"""An event of the ledger, in the same form in the journal and the event log."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,11 +10,11 @@ from portal.core.moments import milliseconds, moment
 
 CONTEXT = ("actor", "correlation", "cause", "request")
 OF_A_SEAT = ("enrolled", "promoted", "dropped")
-# Where there are some: by hand, why and the codes of the reasons that were put aside; else the
-# window that was open to whom it was decided for.
+# Present only where they apply: the reason and the overridden rules of an admin adjustment;
+# otherwise the window that was open to the student.
 MORE = ("reason", "overrides", "during")
 
-IMPORT_PREFIX = "import:"  # begins the correlation of what an import does; its number is behind
+IMPORT_PREFIX = "import:"  # begins the correlation id of an import; its number follows
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,27 +31,27 @@ class Event:
 
     @property
     def by_hand(self) -> bool:
-        """Whether an admin gave or took the seat; what follows from it is not."""
+        """Return whether an admin gave or took the seat; consequences do not count."""
         return "reason" in self.context and self.name in OF_A_SEAT
 
     @property
     def imported(self) -> bool:
-        """Whether an import gave or took the seat."""
+        """Return whether an import gave or took the seat."""
         return self.by_hand and str(self.context["correlation"]).startswith(IMPORT_PREFIX)
 
     @property
     def awaited(self) -> bool:
-        """Whether somebody waits for it to be recorded: a decision about a student.
+        """Return whether a person waits for it to be recorded: a decision about a student.
 
-        Sections and windows that are set, and seats that an import gives, come in bulk and often
-        before a recorder runs. How late they are recorded says nothing about what people wait for.
+        Settings of sections and windows, and imported seats, come in bulk and often before a
+        recorder runs. Their lag says nothing about how long people wait.
         """
         imported = str(self.context.get("correlation", "")).startswith(IMPORT_PREFIX)
         return "student" in self.payload and not imported
 
 
 def parsed(entry: bytes) -> Event:
-    """The fact of a journal entry's JSON."""
+    """Return the event in a journal entry's JSON."""
     event = orjson.loads(entry)
     take = event.pop
     return Event(
@@ -62,12 +62,12 @@ def parsed(entry: bytes) -> Event:
         aggregate=take("aggregate"),
         context={key: take(key, "") for key in CONTEXT}
         | {key: take(key) for key in MORE if key in event},
-        payload=event,  # what is left
+        payload=event,  # the rest
     )
 
 
 def entry_of(fact: Event) -> str:
-    """The JSON of a journal entry that tells the fact."""
+    """Return the event as the JSON of a journal entry."""
     told = {"seq": fact.seq, "at": milliseconds(fact.at), "name": fact.name}
     told |= {"version": fact.version, "aggregate": fact.aggregate}
     context = {name: fact.context[name] for name in (*CONTEXT, *MORE) if fact.context.get(name)}

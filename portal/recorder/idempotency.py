@@ -1,6 +1,6 @@
-"""What was answered under request keys, for the day in which it may be asked for again.
+"""Answers stored under idempotency keys, for the day in which they may be asked for again.
 
-The ledger has it beside its journal; here it is kept for a ledger that is restored, and compared.
+The ledger keeps them beside its journal. This copy serves restores and audits.
 """
 
 import re
@@ -22,10 +22,10 @@ from portal.recorder.events import Event
 from portal.recorder.models import EVENT_COLUMNS, LoggedEvent, StoredAnswer
 
 DAY = timedelta(days=1)
-ENDING = 60_000  # ms before its end, from when on an answer is not compared: clocks differ
+ENDING = 60_000  # ms before it expires, when an answer is no longer compared: clocks differ
 AT_ONCE = 1000  # answers: the ledger looks them up in one step
 
-# All rows in one statement. Where a key is known it is a day old.
+# All rows in one statement. A key that exists already is a day old.
 KEEP = text("""
     INSERT INTO answered (term_id, student_id, request, kept, at)
     SELECT :term, * FROM unnest(
@@ -38,11 +38,11 @@ KEEP = text("""
 """)
 SEQ = re.compile(r'"seq":(\d+)')
 
-Key = tuple[int, str]  # student and request
+Key = tuple[int, str]  # student and idempotency key
 
 
 def keep(session: Session, term: int, facts: Sequence[Event]) -> None:
-    """Keep the answers of those decisions that were asked for under a key."""
+    """Store the answers of decisions that came with an idempotency key."""
     asked = dict(_asked(facts))
     if not asked:
         return
@@ -55,7 +55,7 @@ def keep(session: Session, term: int, facts: Sequence[Event]) -> None:
 
 
 def keep_lost(session: Session, term: int) -> None:
-    """Keep the answers of the last day that the ledger still has and that were lost here."""
+    """Store the last day's answers that the ledger still has and that were lost here."""
     asked = select(*EVENT_COLUMNS).where(
         LoggedEvent.term_id == term,
         LoggedEvent.occurred_at > func.now() - DAY,
@@ -70,7 +70,7 @@ def keep_lost(session: Session, term: int) -> None:
 def differences(
     session: Session, term: int, students: Collection[int] | None = None
 ) -> Iterator[Difference]:
-    """Answers that the ledger does not have as they were recorded, of all or of these students."""
+    """Yield answers that the ledger lacks or holds differently, of all or these students."""
     now = moment(backend().ledger.now())
     fresh = (each for each in known(session, term, now, students) if each[2] > ENDING)
     for batch in batches(fresh, AT_ONCE):
@@ -81,9 +81,9 @@ def differences(
 
 
 def strays(session: Session, term: int, names: Iterable[str], seq: int) -> Iterator[Difference]:
-    """Answers, of all the keys of the ledger, to decisions up to event `seq` that are not recorded.
+    """Yield the ledger's answers to decisions through event `seq` that are not recorded.
 
-    An answer that names no event changed nothing, and is kept by the ledger alone.
+    An answer without an event changed nothing; only the ledger keeps it.
     """
     parts = (name.split(":", 2) for name in names if name.startswith("request:"))
     asked = {(int(student), request) for _, student, request in parts}
@@ -104,14 +104,14 @@ def strays(session: Session, term: int, names: Iterable[str], seq: int) -> Itera
 
 
 def _held(term: int, keys: Sequence[Key]) -> list[str | None]:
-    """What the ledger has under these keys."""
+    """Return the ledger's values under these keys."""
     with translate_errors():
         found: Any = backend().redis.mget([name(term, *key) for key in keys])
     return [said and said.decode() for said in found]
 
 
 def _is_ending(term: int, student: int, request: str) -> bool:
-    """Whether the ledger is about to forget it, as `forget` may have done by another clock."""
+    """Return whether the answer is about to expire; by another clock, `forget` may have run."""
     with translate_errors():
         left: Any = backend().redis.pttl(name(term, student, request))
     return bool(left != -1 and left < ENDING)
@@ -131,7 +131,7 @@ def _difference(student: int, request: str, has: str | None, kept: str | None) -
 def known(
     session: Session, term: int, now: datetime, students: Collection[int] | None = None
 ) -> Iterator[tuple[Key, str, int]]:
-    """Each answer that may still be asked for, and for how long (ms)."""
+    """Yield each answer that may still be asked for, and for how long (ms)."""
     found = (
         select(StoredAnswer.student_id, StoredAnswer.request, StoredAnswer.kept, StoredAnswer.at)
         .where(StoredAnswer.term_id == term, StoredAnswer.at > now - DAY)
@@ -144,12 +144,12 @@ def known(
 
 
 def forget(session: Session) -> None:
-    """Let go of those that the ledger has forgotten."""
+    """Delete answers that have expired in the ledger."""
     session.execute(delete(StoredAnswer).where(StoredAnswer.at < func.now() - DAY))
 
 
 def name(term: int, student: int, request: str) -> str:
-    """Where the ledger has an answer."""
+    """Return the ledger's key of an answer."""
     return f"{prefix(term)}:request:{student}:{request}"
 
 

@@ -18,21 +18,21 @@ AT_ONCE = 2000  # entries
 
 
 class JournalGap(Exception):  # noqa: N818  a state of the world, not a mistake
-    """Events are missing between the record and the journal; somebody must look."""
+    """Events between the record and the journal are missing; an operator must act."""
 
 
 def read(
     redis: Redis, term: int, anchor: Event | None, count: int, *, copies: int = 0
 ) -> list[Event]:
-    """The facts behind the last recorded one, at most `count`, that as many replicas have.
+    """Return at most `count` events after the last recorded one that all replicas have.
 
-    Raises JournalGap unless the journal still has that one, word for word, and they follow it
-    without a gap: else the ledger has lost something and begun to count anew.
+    Raises JournalGap unless the journal still holds that one, byte for byte, and the events follow
+    it without a gap. Otherwise the ledger has lost data and restarted its numbering.
     """
     after = anchor.seq if anchor else 0
-    # One server answers all of it: another one might have copies of something else.
+    # One server answers everything: another one might have copies of something else.
     with translate_errors(), redis.pipeline(transaction=False) as pipe:
-        # The number first: events that come in between can't make it seem ahead of the journal.
+        # Read the number first: events that arrive in between cannot make it seem ahead.
         pipe.get(f"{prefix(term)}:seq")
         pipe.xrange(f"{prefix(term)}:journal", min=f"{after}-0", count=count + 1)
         last, entries = replicas.execute(pipe, copies)
@@ -49,14 +49,14 @@ def read(
 
 
 def find(redis: Redis, term: int, seq: int) -> Event | None:
-    """The fact of that number, if the journal still holds it."""
+    """Return the event with that number, if the journal still holds it."""
     with translate_errors():
         found: Any = redis.xrange(f"{prefix(term)}:journal", min=f"{seq}-0", max=f"{seq}-0")
     return parsed(found[0][1][b"event"]) if found else None
 
 
 def first_after(redis: Redis, term: int, recorded: int) -> Event | None:
-    """The first fact behind event `recorded`; None where the journal has none that can be read."""
+    """Return the first readable event after `recorded`; None if the journal has none."""
     with translate_errors():
         found: Any = redis.xrange(f"{prefix(term)}:journal", min=f"({recorded}-0", count=1)
     with suppress(ValueError, LookupError, TypeError, AttributeError):
@@ -65,7 +65,7 @@ def first_after(redis: Redis, term: int, recorded: int) -> Event | None:
 
 
 def read_all(redis: Redis, term: int) -> list[Event]:
-    """All that the journal holds, in order; read in steps, as others want the ledger too."""
+    """Return all that the journal holds, in order; read in steps to share the ledger."""
     facts: list[Event] = []
     while True:
         since = f"({facts[-1].seq}-0" if facts else "-"
@@ -77,7 +77,7 @@ def read_all(redis: Redis, term: int) -> list[Event]:
 
 
 def restart_commands(term: int, anchor: Event | None) -> list[list[str]]:
-    """The commands by which a term goes on behind that event; where there is none, begins."""
+    """Return the commands that make a term continue after that event, or start without one."""
     journal, seq = f"{prefix(term)}:journal", f"{prefix(term)}:seq"
     gone = ["DEL", journal, seq]
     if anchor is None:
@@ -87,39 +87,39 @@ def restart_commands(term: int, anchor: Event | None) -> list[list[str]]:
 
 
 def latest(redis: Redis, term: int, count: int, after: int = 0) -> list[Event]:
-    """The last facts that the journal holds behind event `after`, newest first, so many at most."""
+    """Return at most `count` of the latest events after event `after`, newest first."""
     with translate_errors():
         found: Any = redis.xrevrange(f"{prefix(term)}:journal", min=f"({after}-0", count=count)
     return [parsed(fields[b"event"]) for _, fields in found]
 
 
 def trim(redis: Redis, term: int, through: int) -> None:
-    """Forget what lies before event `through`, be that the anchor of the next read or earlier."""
+    """Delete what lies before event `through`, the anchor of the next read or earlier."""
     with translate_errors():
         redis.xtrim(f"{prefix(term)}:journal", minid=f"{through}-0", approximate=False)
 
 
 def last_seq(redis: Redis, term: int) -> int:
-    """The number of the term's latest event; 0 where there is none."""
+    """Return the number of the term's latest event; 0 if there is none."""
     with translate_errors():
         return int(redis.get(f"{prefix(term)}:seq") or 0)
 
 
-# What a journal keeps although it is recorded, for a PostgreSQL that comes back from a backup.
+# What a journal keeps after recording, for a PostgreSQL restored from a backup.
 #
-# The recorder goes on from wherever PostgreSQL is, as long as the journal has what comes behind.
+# The recorder continues from PostgreSQL's checkpoint if the journal still has what follows.
 
-KEPT_EVENTS = 100_000  # of a term
-IDLE = timedelta(days=30)  # without an event, after which a backup of before is no use any more
+KEPT_EVENTS = 100_000  # per term
+IDLE = timedelta(days=30)  # without an event; older backups are then of no use
 
 
 def trim_recorded(term: int, recorded: int) -> None:
-    """Have the journal forget what lies further back than that."""
+    """Delete the journal's events before those that it must keep."""
     trim(backend().redis, term, max(0, recorded - KEPT_EVENTS))
 
 
 def trim_idle_terms(session: Session) -> None:
-    """Let go of all of it in terms that are at rest."""
+    """Delete the journal's events in idle terms."""
     at_rest = Checkpoint.moved_at < func.now() - IDLE
     for term, seq in session.execute(select(Checkpoint.term_id, Checkpoint.seq).where(at_rest)):
         trim(backend().redis, term, seq)

@@ -1,4 +1,4 @@
-"""What PostgreSQL remembers of the ledger: the event log and the read models of it."""
+"""What PostgreSQL stores of the ledger: the event log and its read models."""
 
 from datetime import datetime
 from typing import Any
@@ -51,7 +51,7 @@ class LoggedEvent(Base):
     recorded_at: Mapped[datetime] = mapped_column(Moment, server_default=func.now())
 
 
-# What a Fact is made of, in its order.
+# The columns of an Event, in order.
 EVENT_COLUMNS = (
     LoggedEvent.seq,
     LoggedEvent.occurred_at,
@@ -64,47 +64,48 @@ EVENT_COLUMNS = (
 
 
 class StoredAnswer(Base):
-    """What was answered under a request key, word for word, while it may be asked for again."""
+    """The answer given under an idempotency key, byte for byte, until it expires."""
 
     __tablename__ = "answered"
 
     term_id: Mapped[int] = mapped_column(ForeignKey("terms.id"), primary_key=True)
     student_id: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
     request: Mapped[str] = mapped_column(Text, primary_key=True)
-    kept: Mapped[str] = mapped_column(Text)  # as the ledger has it
+    kept: Mapped[str] = mapped_column(Text)  # as in the ledger
     at: Mapped[datetime] = mapped_column(Moment, index=True)
 
 
 class ContinuousAudit(Base):
-    """How far the standing comparison of a term has come, and what it has found to differ."""
+    """Progress of the continuous audit of a term, and the differences it found."""
 
     __tablename__ = "reconciled"
 
     term_id: Mapped[int] = mapped_column(ForeignKey("terms.id"), primary_key=True)
-    at: Mapped[datetime] = mapped_column(Moment)  # when the last part was at work
-    cursor: Mapped[int] = mapped_column(Integer, default=0)  # the last section of this round
-    whole_at: Mapped[datetime | None] = mapped_column(Moment)  # when the last whole round was done
+    at: Mapped[datetime] = mapped_column(Moment)  # when the last part ran
+    # the last section compared in this round
+    cursor: Mapped[int] = mapped_column(Integer, default=0)
+    whole_at: Mapped[datetime | None] = mapped_column(Moment)  # when the last full round ended
     found: Mapped[int] = mapped_column(Integer, default=0)
-    differences: Mapped[list[Any]] = mapped_column(JSONB, default=list)  # the first of them
-    sections: Mapped[list[Any]] = mapped_column(JSONB, default=list)  # where they are
+    differences: Mapped[list[Any]] = mapped_column(JSONB, default=list)  # the first differences
+    sections: Mapped[list[Any]] = mapped_column(JSONB, default=list)  # sections with differences
 
 
 class LagMinute(Base):
-    """How late the events of a minute were recorded, and how often recording failed in it."""
+    """How late the events of a minute were recorded, and how often recording failed."""
 
     __tablename__ = "lags"
     __table_args__ = (Index("ix_lags_minute", "minute"),)
 
     term_id: Mapped[int] = mapped_column(ForeignKey("terms.id"), primary_key=True)
-    minute: Mapped[datetime] = mapped_column(Moment, primary_key=True)  # in which it was recorded
+    minute: Mapped[datetime] = mapped_column(Moment, primary_key=True)  # when they were recorded
     events: Mapped[int] = mapped_column(Integer, default=0)
-    failures: Mapped[int] = mapped_column(Integer, default=0)  # of whole batches
+    failures: Mapped[int] = mapped_column(Integer, default=0)  # of full batches
     slowest: Mapped[int] = mapped_column(BigInteger, default=0)  # ms
-    buckets: Mapped[list[int]] = mapped_column(ARRAY(Integer))  # events, by BOUNDS of lags.py
+    buckets: Mapped[list[int]] = mapped_column(ARRAY(Integer))  # events, by BOUNDS of status.py
 
 
 class Enrollment(Base):
-    """Who holds or held a seat. `state`: enrolled or dropped."""
+    """A seat that a student holds or held. `state`: enrolled or dropped."""
 
     __tablename__ = "enrollments"
     __table_args__ = (
@@ -117,16 +118,16 @@ class Enrollment(Base):
     student_id: Mapped[int] = mapped_column(ForeignKey("students.id"), primary_key=True)
     state: Mapped[str] = mapped_column(String(12))
     credits: Mapped[int] = mapped_column(Integer)  # hundredths
-    # What must be held along with it, as a tree of courses by id; null where nothing must.
+    # Corequisites as a tree of course ids; null if there are none.
     corequisites: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
-    reserve: Mapped[int | None] = mapped_column(Integer)  # under which it was given
+    reserve: Mapped[int | None] = mapped_column(Integer)  # the reserve it was given under
     registration: Mapped[int] = mapped_column(BigInteger)  # seq of the event that gave the seat
     since: Mapped[datetime] = mapped_column(Moment)
-    seq: Mapped[int] = mapped_column(BigInteger)  # event that this row is at
+    seq: Mapped[int] = mapped_column(BigInteger)  # the event that this row reflects
 
 
 class WaitlistEntry(Base):
-    """Who waits or waited. `state`: waiting, passed, promoted or left."""
+    """A waitlist position, past or present. `state`: waiting, passed, promoted or left."""
 
     __tablename__ = "waitlist_places"
     __table_args__ = (
@@ -138,9 +139,10 @@ class WaitlistEntry(Base):
     section_id: Mapped[int] = mapped_column(ForeignKey("sections.id"), primary_key=True)
     student_id: Mapped[int] = mapped_column(ForeignKey("students.id"), primary_key=True)
     state: Mapped[str] = mapped_column(String(12))
-    ticket: Mapped[int] = mapped_column(BigInteger)  # seq of the joining event: the order
+    # seq of the joining event, which sets the order
+    ticket: Mapped[int] = mapped_column(BigInteger)
     credits: Mapped[int] = mapped_column(Integer)  # hundredths
-    instead: Mapped[int | None] = mapped_column(Integer)  # section given up for it, in a swap
+    instead: Mapped[int | None] = mapped_column(Integer)  # section to drop for it, in a swap
     since: Mapped[datetime] = mapped_column(Moment)
     reasons: Mapped[list[Any]] = mapped_column(JSONB, default=list)
     seq: Mapped[int] = mapped_column(BigInteger)
@@ -159,10 +161,10 @@ class SectionSeats(Base):
     prior: Mapped[int] = mapped_column(Integer)
     enrolled: Mapped[int] = mapped_column(Integer, default=0)
     waiting: Mapped[int] = mapped_column(Integer, default=0)
-    passed: Mapped[int] = mapped_column(Integer, default=0)  # of those waiting
-    pool_id: Mapped[int | None] = mapped_column(Integer)  # whose seats it shares; null = none
+    passed: Mapped[int] = mapped_column(Integer, default=0)  # waiting students who were skipped
+    pool_id: Mapped[int | None] = mapped_column(Integer)  # the seat pool; null = none
     pool_capacity: Mapped[int | None] = mapped_column(Integer)
-    # Lists of id, seats and until (ms); of those, how many seats are held, by id; what is kept.
+    # Lists of id, seats and until (ms); held seats by id; seats still reserved.
     reserves: Mapped[list[Any]] = mapped_column(JSONB, default=list)
     reserved: Mapped[dict[str, int]] = mapped_column(JSONB, default=dict)
     kept: Mapped[int] = mapped_column(Integer, default=0)
@@ -170,7 +172,7 @@ class SectionSeats(Base):
 
 
 class AuditRun(Base):
-    """One comparison of ledger, event log and read models that somebody asked for."""
+    """One requested audit of ledger, event log and read models."""
 
     __tablename__ = "audit_runs"
     __table_args__ = (
@@ -188,8 +190,8 @@ class AuditRun(Base):
     done: Mapped[int] = mapped_column(Integer, default=0)  # events compared, of `events`
     events: Mapped[int] = mapped_column(Integer, default=0)
     found: Mapped[int] = mapped_column(Integer, default=0)  # differences
-    # The first of them, as portal/recorder/consistency/audit.py tells them.
+    # The first differences, in the form of portal/recorder/consistency/audit.py.
     differences: Mapped[list[dict[str, Any]]] = mapped_column(
         JSONB, default=list, server_default=text("'[]'")
     )
-    error: Mapped[str] = mapped_column(Text, default="")  # why it ended without an answer
+    error: Mapped[str] = mapped_column(Text, default="")  # why it ended without a result

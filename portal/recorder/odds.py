@@ -1,8 +1,8 @@
-"""How likely a seat comes to a place in line before selection ends: a count, a prior, a tail.
+"""The odds that a waitlist position gets a seat before selection ends.
 
-Seats of a section are given up at a rate of its own, so many a held seat and day. The rates of a
-term's sections vary as a gamma distribution does round the rate of the term; what was seen in a
-section moves its rate away from that, and the number of seats to come is then negative binomial.
+Each section drops seats at its own rate, per held seat and day. The rates of a term's sections
+follow a gamma distribution around the term's rate (the prior). The drops seen in a section move its
+rate from the prior. The number of seats to come is then negative binomial; its tail is the chance.
 """
 
 from collections import defaultdict
@@ -24,19 +24,22 @@ FRESH_SECONDS = 45.0
 
 
 class Moves(NamedTuple):
-    """What moved within an hour: seats taken less seats freed, each times its moment (s), freed."""
+    """Moves within an hour.
+
+    Seats taken minus seats freed; the same, each times its time (s); seats freed.
+    """
 
     net: int = 0
     moments: float = 0.0
     freed: int = 0
 
     def plus(self, more: "Moves") -> "Moves":
-        """Both together."""
+        """Return the sum of both."""
         return Moves(self.net + more.net, self.moments + more.moments, self.freed + more.freed)
 
 
 class FreedLately(NamedTuple):
-    """Seats that were freed, and how long seats were held in which they could have been."""
+    """Seats freed, and the seat-days in which they could have been freed."""
 
     freed: int
     seat_days: float
@@ -44,28 +47,28 @@ class FreedLately(NamedTuple):
 
 @dataclass(frozen=True)
 class Tally:
-    """Seats taken and freed, by hour since 1970; those from before the import are not in it."""
+    """Seats taken and freed, by hour since 1970; excludes seats from before the import."""
 
     hours: Mapping[int, Moves] = field(default_factory=dict)
 
     @property
     def seats(self) -> int:
-        """Seats that are held."""
+        """Return the number of held seats."""
         return sum(moves.net for moves in self.hours.values())
 
     @property
     def begun(self) -> float:
-        """When the first seat was taken (s since 1970), to the hour."""
+        """Return when the first seat was taken (s since 1970), to the hour."""
         return min(self.hours, default=0) * HOUR
 
     def plus(self, hours: Mapping[int, Moves]) -> "Tally":
-        """The tally with what has moved since."""
+        """Return the tally plus later moves."""
         none = Moves()
         added = {hour: self.hours.get(hour, none).plus(moves) for hour, moves in hours.items()}
         return Tally({**self.hours, **added})
 
     def since(self, start: float, now: float) -> FreedLately:
-        """What was seen from the hour of `start` on (s since 1970)."""
+        """Return what was seen from the hour of `start` on (s since 1970)."""
         first, freed, seconds = start // HOUR, 0, 0.0
         for hour, moves in self.hours.items():
             if hour < first:
@@ -86,18 +89,18 @@ class FreedSeats:
 
 
 def refresh_freed_seats(term: int) -> None:
-    """Read what has happened since, unless that was done within 45 s or PostgreSQL is away."""
+    """Read new events, unless that was done within 45 s or PostgreSQL is unavailable."""
     with suppress(*AWAY):
         _freed.get(term)
 
 
 def known_freed_seats(term: int) -> FreedSeats:
-    """The term's tallies as last read in this process, without a wait."""
+    """Return the term's tallies as last read in this process, without waiting."""
     return _freed.peek(term) or FreedSeats()
 
 
 def read_freed_seats(term: int) -> FreedSeats:
-    """The tallies as they are now: those known, and what has happened since."""
+    """Return the current tallies: the known ones plus later events."""
     before = known_freed_seats(term)
     added: dict[int, dict[int, Moves]] = defaultdict(dict)
     seq, whole = before.seq, before.term
@@ -113,16 +116,16 @@ def read_freed_seats(term: int) -> FreedSeats:
 
 
 def forget_freed_seats() -> None:
-    """Let go of what is known, as tests with a new database must."""
+    """Clear the cached tallies, as tests with a new database must."""
     _freed.clear()
 
 
 def _moves(term: int, after: int) -> Executable:
-    """What moved in each section and hour behind event `after`."""
+    """Return the moves of each section and hour after event `after`."""
     moment = func.extract("epoch", LoggedEvent.occurred_at)
     hour = func.floor(moment / HOUR).cast(Integer)
     sign = case((LoggedEvent.name == "dropped", -1), else_=1)
-    # The seats of a canceled section come to nobody.
+    # Nobody gets the seats of a canceled section.
     freed = func.count().filter(
         LoggedEvent.name == "dropped", not_(LoggedEvent.payload.has_key("canceled"))
     )
@@ -144,17 +147,17 @@ def _moves(term: int, after: int) -> Executable:
 _freed = Cache(read_freed_seats, FRESH_SECONDS)
 
 
-LOOKBACK = 7 * DAY  # s: how people hold on to seats changes from week to week
-STRENGTH = 2.0  # the term's rate counts as much as so many freed seats; fits real curves best
-ENOUGH = 5  # seats freed in a term, and days that seats were held, before its rate is worth a word
+LOOKBACK = 7 * DAY  # s: drop behavior changes from week to week
+STRENGTH = 2.0  # the term's rate weighs as much as this many freed seats; fits real data best
+ENOUGH = 5  # seats freed in a term, and seat-days, before its rate means anything
 HORIZONS = (1, 24, 48, 168)  # hours
 LIKELY, UNLIKELY = 0.7, 0.3
 
 
 class Band(StrEnum):
-    """How likely, no finer than it can be known."""
+    """How likely a seat is, no finer than the data allows."""
 
-    EARLY = "early"  # too little has been seen
+    EARLY = "early"  # too little data
     UNLIKELY = "unlikely"
     EVEN = "even"
     LIKELY = "likely"
@@ -162,18 +165,22 @@ class Band(StrEnum):
 
 @dataclass(frozen=True)
 class Estimate:
-    """How likely a seat is before selection ends, and what that rests on."""
+    """How likely a seat is before selection ends, and the figures behind it."""
 
     band: Band
     place: int
-    hours: int = 0  # within so many it is likely already; 0 = only by the end, if at all
-    freed: int = 0  # seats of the section, in so many days
-    days: int = 0  # that were looked back; 0 = since selection began
-    one_in: int = 0  # across the term one of so many seats is freed before the end; 0 = hardly any
+    hours: int = 0  # likely already within this many hours; 0 = only by the end, if at all
+    freed: int = 0  # freed seats of the section in `days`
+    days: int = 0  # days looked back; 0 = since selection began
+    # across the term, one in this many seats is freed before the end; 0 = hardly any
+    one_in: int = 0
 
 
 def estimate(seen: FreedSeats, section: int, place: int, *, now: int, ends: int) -> Estimate:
-    """The odds of a place (from 1) on a section's list; times in ms by the ledger's clock."""
+    """Return the odds of a position (from 1) on a section's waitlist.
+
+    Times are in ms by the ledger's clock.
+    """
     at, own = now / 1000, seen.sections.get(section, Tally())
     start = max(at - LOOKBACK, seen.term.begun)
     term, here = seen.term.since(start, at), own.since(start, at)
@@ -195,7 +202,7 @@ def estimate(seen: FreedSeats, section: int, place: int, *, now: int, ends: int)
 
 
 def tail(least: int, shape: float, mean: float) -> float:
-    """The chance that a negative binomial number of that shape and mean is `least` or more."""
+    """Return the chance that a negative binomial number of that shape and mean is >= `least`."""
     stays = shape / (shape + mean)
     chance, below = stays**shape, 0.0
     for count in range(least):
@@ -211,6 +218,6 @@ def _band(chance: float) -> Band:
 
 
 def _one_in(share: float) -> int:
-    """A share as one in 2, 5, 10, …, no finer than it can be known; 0 for hardly any."""
+    """Return a share as one in 2, 5, 10, …, no finer than the data allows; 0 for hardly any."""
     steps = (1, 2, 3, 4, 5, 10, 20, 50, 100, 200)
     return min(steps, key=lambda each: abs(each * share - 1)) if share * 400 > 1 else 0

@@ -1,4 +1,4 @@
-"""Who is, was or waits in a section, as last recorded, and all that happened to it."""
+"""Who is, was or waits in a section, as last recorded, and the section's events."""
 
 import re
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from portal.recorder.events import Event
 from portal.recorder.models import EVENT_COLUMNS, Enrollment, LoggedEvent, WaitlistEntry
 
 PAGE = 100
-# By group: the table, and the states in it.
+# For each group: the table, and the states in it.
 GROUPS: dict[str, tuple[type[Enrollment] | type[WaitlistEntry], tuple[str, ...]]] = {
     "in": (Enrollment, ("enrolled",)),
     "waiting": (WaitlistEntry, ("waiting", "passed")),
@@ -26,7 +26,7 @@ GROUPS: dict[str, tuple[type[Enrollment] | type[WaitlistEntry], tuple[str, ...]]
 
 @dataclass(frozen=True)
 class Participant:
-    """A student with a part in a section: credits in hundredths, `since` when the state began."""
+    """A student's part in a section: credits in hundredths, `since` when the state began."""
 
     id: int
     name: str
@@ -38,7 +38,7 @@ class Participant:
 
 
 def participants(session: Session, section: int, group: str, page: int) -> list[Participant]:
-    """A page of one of GROUPS: by name, those who wait by turn."""
+    """Return a page of one of GROUPS: by name, or by waitlist order."""
     place, _ = GROUPS[group]
     order = WaitlistEntry.ticket if group == "waiting" else Account.name
     found = (
@@ -62,12 +62,12 @@ def participants(session: Session, section: int, group: str, page: int) -> list[
 
 
 def counts(session: Session, section: int) -> dict[str, int]:
-    """How many each group has."""
+    """Return the size of each group."""
     return {group: session.scalar(_count(section, group)) or 0 for group in GROUPS}
 
 
 def prior(session: Session, section: int) -> int:
-    """How many seats were taken before the term came here, by students without a name."""
+    """Return the seats taken before the term's import, by students who are not listed."""
     found = select(Section.prior_enrolled).where(Section.id == section)
     return session.scalar(found) or 0
 
@@ -75,7 +75,10 @@ def prior(session: Session, section: int) -> int:
 def happened(
     session: Session, term: int, section: int, before: int | None
 ) -> tuple[list[Event], bool]:
-    """A page of the section's events, the latest first, older than event `before`, and if more."""
+    """Return a page of the section's events, latest first, and whether there are more.
+
+    The events are older than event `before`.
+    """
     found = (
         select(*EVENT_COLUMNS)
         .where(LoggedEvent.aggregate == f"section:{section}", LoggedEvent.term_id == term)
@@ -89,7 +92,7 @@ def happened(
 
 
 def names(session: Session, facts: Sequence[Event]) -> dict[str, str]:
-    """Names of `student:1` and `account:1`, as those events tell of them."""
+    """Return the names for `student:1` and `account:1` in those events."""
     actors = {fact.context.get("actor", "") for fact in facts}
     accounts = {int(each[8:]) for each in actors if re.fullmatch(r"account:\d{1,9}", each)}
     students = {fact.payload["student"] for fact in facts if "student" in fact.payload}

@@ -1,4 +1,4 @@
-"""What each event does to the read models: the one place where both are known."""
+"""Projections: what each event does to the read models. No other module knows both."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -12,27 +12,27 @@ Pair = tuple[int, int]  # section, student
 
 
 class UnknownEvent(Exception):  # noqa: N818
-    """An event that this version of the portal can't read: it must not be skipped."""
+    """An event that this version of the portal cannot read: it must not be skipped."""
 
 
 @dataclass
 class TermState:
-    """Rows of the read models by their keys within a term, all of them or those at hand."""
+    """Rows of the read models by their keys within a term: all, or those loaded."""
 
     seats: dict[int, Row] = field(default_factory=dict)
     enrollments: dict[Pair, Row] = field(default_factory=dict)
     places: dict[Pair, Row] = field(default_factory=dict)
     windows: dict[int, Row] = field(default_factory=dict)
-    passed: set[Pair] = field(default_factory=set)  # keys of places that are passed over
-    pools: dict[int, set[int]] = field(default_factory=dict)  # sections by what they share
-    contradictions: list[tuple[int, str]] = field(default_factory=list)  # seq, what is wrong
+    passed: set[Pair] = field(default_factory=set)  # keys of skipped waitlist entries
+    pools: dict[int, set[int]] = field(default_factory=dict)  # sections by seat pool
+    contradictions: list[tuple[int, str]] = field(default_factory=list)  # seq, and what is wrong
 
     def sharing(self, row: Row) -> list[Row]:
-        """The counts of all sections in the pool of this one, its own among them."""
+        """Return the counts of all sections in this section's pool, including its own."""
         return [self.seats[section] for section in self.pools.get(row["pool_id"] or 0, ())]
 
     def counted(self, row: Row) -> dict[str, Any]:
-        """The counts of a section as the ledger must tell them."""
+        """Return the counts that the ledger must report for a section."""
         own = counts(row)
         if not row["pool_id"]:
             return own
@@ -40,11 +40,11 @@ class TermState:
         return own | {"pool_capacity": row["pool_capacity"], "pool_taken": used}
 
     def hear(self, fact: Event) -> None:
-        """Note what else an event tells that has been applied: here nothing."""
+        """Let subclasses use an applied event; do nothing here."""
 
 
 def apply(state: TermState, fact: Event) -> None:
-    """Move the state over one event; raises UnknownEvent."""
+    """Apply one event to the state; raise UnknownEvent."""
     change = CHANGES.get((fact.name, fact.version))
     if change is None:
         raise UnknownEvent(f"event {fact.seq}: {fact.name} version {fact.version}")
@@ -122,7 +122,7 @@ def _reconsidered(state: TermState, fact: Event) -> None:
 
 
 def _refused(state: TermState, fact: Event) -> None:
-    """Nothing moves: the event alone is the receipt."""
+    """Change nothing: the event alone is the receipt."""
 
 
 def _window_set(state: TermState, fact: Event) -> None:
@@ -162,7 +162,7 @@ def _enroll(state: TermState, fact: Event, to: str) -> None:
 
 
 def _move(state: TermState, fact: Event, to: str, **fields: Any) -> None:
-    """Give a place on a waitlist another state; only joining makes one."""
+    """Set the state of a waitlist entry; only joining creates one."""
     key = fact.payload["section"], fact.payload["student"]
     if key not in state.places and to != "waiting":
         state.contradictions.append((fact.seq, f"{to}, but never waited"))
@@ -173,14 +173,14 @@ def _move(state: TermState, fact: Event, to: str, **fields: Any) -> None:
 
 
 def _reprieve(state: TermState, fact: Event, chosen: Callable[[int, int], bool]) -> None:
-    """Let passed-over waiters wait again."""
+    """Let skipped students wait again."""
     for key in [key for key in state.passed if chosen(*key)]:
         state.places[key] |= {"state": "waiting", "reasons": [], "seq": fact.seq}
         _mark(state, key, passed=False)
 
 
 def _mark(state: TermState, key: Pair, *, passed: bool) -> None:
-    """Count a waiter among those who are passed over, or no longer."""
+    """Count a waiting student as skipped, or no longer."""
     if key[0] in state.seats:
         state.seats[key[0]]["passed"] += passed - (key in state.passed)
     if passed:
@@ -190,7 +190,7 @@ def _mark(state: TermState, key: Pair, *, passed: bool) -> None:
 
 
 def _count(state: TermState, fact: Event, *, enrolled: int = 0, waiting: int = 0) -> None:
-    """Count anew, and note where the ledger told of other counts."""
+    """Update the counts, and note where the ledger reported others."""
     row = state.seats.get(fact.payload["section"])
     if row is None:
         state.contradictions.append((fact.seq, f"no section {fact.payload['section']}"))
@@ -203,7 +203,7 @@ def _count(state: TermState, fact: Event, *, enrolled: int = 0, waiting: int = 0
 
 
 def _check(state: TermState, seq: int, section: int, told: dict[str, Any]) -> None:
-    """Note that the counts of a section are those after an event, and whether they fit."""
+    """Store that a section's counts are those after an event; note a mismatch."""
     row = state.seats.get(section)
     counted = row and state.counted(row)
     if row:
@@ -229,19 +229,19 @@ CHANGES: dict[tuple[str, int], Callable[[TermState, Event], None]] = {
     ("window_closed", 1): _window_turned,
 }
 
-# Which older rows a batch needs to see, beside the counts of its sections and its windows.
+# Which older rows a batch needs, besides the counts of its sections and its windows.
 MOVE_WAITLIST_ENTRY = {"swap_planned", "left", "promoted", "passed_over"}
 RETRY_SKIPPED = {"dropped", "section_set", "reserve_opened", "reconsidered"}
 
 
-# What a section's row of the read models counts of its seats, as the ledger counts them.
+# The seat counts in a section's row of the read models, counted as the ledger does.
 
 
 EMPTY_COUNTS: Row = {"enrolled": 0, "waiting": 0, "passed": 0}
 
 
 def settings(told: Row) -> Row:
-    """What an event says that a section is set to, whoever has a seat in it."""
+    """Return the settings of a section in an event, apart from who has a seat."""
     return {
         "section_id": told["section"],
         "status": told["status"],
@@ -255,7 +255,7 @@ def settings(told: Row) -> Row:
 
 
 def counts(row: Row) -> Row:
-    """The counts that the ledger must tell of a section for itself; a pool's are its own."""
+    """Return the counts that the ledger must report for a section alone, without its pool."""
     found = {
         "capacity": row["capacity"],
         "taken": taken(row),
@@ -268,12 +268,12 @@ def counts(row: Row) -> Row:
 
 
 def taken(row: Row) -> int:
-    """Seats that somebody has, be it since before the term was imported."""
+    """Return the seats taken, including those from before the term was imported."""
     return int(row["prior"] + row["enrolled"])
 
 
 def count_reserved(row: Row, fact: Event, given: int) -> None:
-    """Count what is held under each reserve, and what all of them keep at that moment."""
+    """Count the seats held under each reserve, and the seats still reserved at that moment."""
     held, reserve, now = row["reserved"], fact.payload.get("reserve"), milliseconds(fact.at)
     if given and reserve:
         held[str(reserve)] = held.get(str(reserve), 0) + given

@@ -1,4 +1,4 @@
-"""Free seats to the heads of their waitlists, after the rules of PostgreSQL were asked again."""
+"""Promotion: give free seats to the heads of waitlists, after checking PostgreSQL's rules."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -22,13 +22,13 @@ from portal.registration.credits import hundredths
 from portal.registration.limits import credit_limit
 from portal.windows.cohorts import open_to
 
-AT_ONCE = 20  # waiters a round trip
+AT_ONCE = 20  # students per round trip
 
 
 def promote(term: int, correlation: str) -> int:
-    """Fill every free seat of the term that a waiter may have, and give their number.
+    """Fill every free seat of the term that a waiting student may have; return their number.
 
-    Canceled sections give their seats up first, where whoever canceled them has not come so far.
+    First empty canceled sections whose cancellation has not finished.
     """
     ledger = backend().ledger
     offered, windows = catalog_of(term), ledger.windows(term)
@@ -38,14 +38,14 @@ def promote(term: int, correlation: str) -> int:
             continue
     troubles: list[Exception] = []
     placed, called, moved = 0, {"record"}, True
-    while moved and not troubles:  # seats of a pool go to one list, then to another
+    while moved and not troubles:  # seats of a pool may go to one waitlist after another
         moved = False
         for section in sorted(ledger.vacant(term)):
             try:
                 for done in _fill(offered, section, windows, correlation):
                     placed += len(done.promoted)
                     moved = moved or bool(done.promoted or done.passed or done.aside)
-                    called.update(done.wake)  # a swap frees a seat in its turn
+                    called.update(done.wake)  # a swap frees another seat
             except Exception as error:  # noqa: BLE001  one section must not starve the others
                 troubles.append(error)
     enqueue(term, sorted(called))
@@ -64,7 +64,7 @@ def _fill(
         candidates = [_candidate(offered, section, student, windows) for student in heads]
         done = ledger.promote(term, section, candidates, correlation, offered.term.passes)
         yield done
-        # Somebody may have left the head meanwhile; where nothing moved, the clock looks again.
+        # Another process may have changed the head. If nothing moved, the scheduler tries again.
         if not done.more or not (done.promoted or done.passed or done.aside):
             return
 
@@ -72,10 +72,10 @@ def _fill(
 def _candidate(
     offered: TermCatalog, section: int, student: int, windows: list[WindowView]
 ) -> Candidate:
-    """The waiter as PostgreSQL knows them now."""
+    """Return the waiting student as PostgreSQL knows them now."""
     card = offered.section(section)
     try:
-        who = student_profile.read(student)  # a hold may have been lifted a moment ago
+        who = student_profile.read(student)  # a hold may have just been lifted
     except LookupError:
         return _hopeless(student, "student_unknown")
     if card is None:
@@ -96,15 +96,15 @@ def _hopeless(student: int, code: str) -> Candidate:
     return Candidate(student=student, windows=(), limit=0, rules=(Reason(code),))
 
 
-# Another chance for students who were passed over, once what is on record has changed.
+# Another chance for skipped students, once their records have changed.
 
-SKEW = timedelta(seconds=5)  # by which the clocks of our machines may differ
+SKEW = timedelta(seconds=5)  # the possible difference between our machines' clocks
 Moment = InstrumentedAttribute[datetime]
 
 
 @dataclass(frozen=True)
 class SkippedWaiter:
-    """A place in line that was passed over for what stands in the way no more."""
+    """A waitlist entry that was skipped for a reason that no longer applies."""
 
     term: int
     section: int
@@ -112,9 +112,9 @@ class SkippedWaiter:
 
 
 def retry_skipped(student: int) -> None:
-    """Have those sections asked again in which the student waits and was passed over.
+    """Retry the sections in which the student waits and was skipped.
 
-    Where the ledger is away, the clock does it once it is back.
+    If the ledger is unavailable, the scheduler retries once it is back.
     """
     ledger = backend().ledger
     with suppress(LedgerUnavailable):
@@ -125,15 +125,15 @@ def retry_skipped(student: int) -> None:
 
 
 def retry(chance: SkippedWaiter) -> None:
-    """Have the section ask that student again; nothing happens where that is done already."""
+    """Make the student eligible again in that section; does nothing if they already are."""
     change = backend().ledger.reconsider(chance.term, chance.section, chance.student)
     enqueue(chance.term, change.wake)
 
 
 def retriable(now: datetime) -> list[SkippedWaiter]:
-    """Those passed over before a hold of theirs ended, or before they were permitted the section.
+    """Return students skipped before their hold ended or a permission was granted.
 
-    Who is passed over once more, for another reason, is not among them any more.
+    A student who was skipped again later, for another reason, is no longer included.
     """
     place, seats, passed = WaitlistEntry, SectionSeats, LoggedEvent.occurred_at
     found = (

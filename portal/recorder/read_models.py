@@ -1,4 +1,4 @@
-"""The read models and the event log in PostgreSQL, read and written in sets."""
+"""The read models and the event log in PostgreSQL, read and written in bulk."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
@@ -30,16 +30,16 @@ from portal.recorder.projections import MOVE_WAITLIST_ENTRY, RETRY_SKIPPED, Row,
 from portal.windows.models import Window
 
 NULL = r"\N"
-AT_ONCE = 20_000  # rows a statement
+AT_ONCE = 20_000  # rows per statement
 
 
 def as_json(told: object) -> str:
-    """JSON for PostgreSQL, which knows moments and amounts by how they are written."""
+    """Return JSON for PostgreSQL, with times and amounts in its notation."""
     return orjson.dumps(told, default=str).decode()
 
 
 def load(session: Session, term: int, facts: Sequence[Event]) -> TermState:
-    """Those rows of the term that the facts will change, where they are there already."""
+    """Return the existing rows of the term that the events will change."""
     windows = {fact.payload["window"] for fact in facts if "window" in fact.payload}
     return _state(
         seats=_rows(session, term, SectionSeats, _counted_by(term, facts)),
@@ -49,7 +49,7 @@ def load(session: Session, term: int, facts: Sequence[Event]) -> TermState:
 
 
 def load_all(session: Session, term: int) -> TermState:
-    """Every row of the term."""
+    """Return every row of the term."""
     return _state(
         seats=_rows(session, term, SectionSeats, true()),
         enrollments=_rows(session, term, Enrollment, true()),
@@ -61,7 +61,7 @@ def load_all(session: Session, term: int) -> TermState:
 def load_some(
     session: Session, term: int, sections: Collection[int], windows: Collection[int]
 ) -> TermState:
-    """Every row of these sections and windows."""
+    """Return every row of these sections and windows."""
     return _state(
         seats=_rows(session, term, SectionSeats, SectionSeats.section_id.in_(sections)),
         enrollments=_rows(session, term, Enrollment, Enrollment.section_id.in_(sections)),
@@ -71,7 +71,7 @@ def load_some(
 
 
 def write(session: Session, term: int, state: TermState, after: int) -> None:
-    """Store those rows that have moved since event `after`."""
+    """Store the rows that changed after event `after`."""
     for model, rows in (
         (SectionSeats, state.seats.values()),
         (Enrollment, state.enrollments.values()),
@@ -85,7 +85,7 @@ def write(session: Session, term: int, state: TermState, after: int) -> None:
 
 
 def replace(session: Session, term: int, due: TermState, found: TermState) -> None:
-    """Make the rows that were `found` those that are `due`, and leave the others alone."""
+    """Turn the rows that were `found` into those that are `due`; leave equal rows alone."""
     for model, rows, old in (
         (SectionSeats, due.seats, found.seats),
         (Enrollment, due.enrollments, found.enrollments),
@@ -99,9 +99,9 @@ def replace(session: Session, term: int, due: TermState, found: TermState) -> No
 
 
 def append(session: Session, term: int, facts: Sequence[Event]) -> None:
-    """Add the facts to the event log."""
+    """Append the events to the event log."""
     lines = StringIO("".join(_line(term, fact) for fact in facts))
-    # A rush is bound by this insert; COPY takes half the time of any other.
+    # This insert limits the rate of a rush; COPY takes half the time of any other way.
     cursor: Any = session.connection().connection.cursor()
     cursor.copy_expert(
         "COPY events (term_id, seq, name, version, aggregate, student_id, payload, context,"
@@ -112,7 +112,10 @@ def append(session: Session, term: int, facts: Sequence[Event]) -> None:
 
 
 def _line(term: int, fact: Event) -> str:
-    """A line for COPY; JSON has no tabs or line breaks of its own, but backslashes."""
+    """Return a line for COPY.
+
+    JSON contains no raw tabs or line breaks, but it does contain backslashes.
+    """
     told = fact.payload
     json = f"{as_json(told)}\t{as_json(fact.context)}".replace("\\", "\\\\")
     return (
@@ -122,7 +125,7 @@ def _line(term: int, fact: Event) -> str:
 
 
 def _counted_by(term: int, facts: Iterable[Event]) -> ColumnElement[bool]:
-    """Sections of the facts, and all that share or will share seats with these."""
+    """Match the events' sections, and all that share or will share seats with them."""
     told = [fact.payload for fact in facts]
     sections = {each["section"] for each in told if "section" in each}
     pools = {each["pool"] for each in told if "pool" in each}
@@ -137,7 +140,7 @@ def _counted_by(term: int, facts: Iterable[Event]) -> ColumnElement[bool]:
 
 
 def _moved_by(facts: Iterable[Event]) -> ColumnElement[bool]:
-    """Places that the facts move, and the passed-over ones if some may wait again."""
+    """Match the waitlist entries that the events move, and skipped ones that may wait again."""
     movers = [fact.payload for fact in facts if fact.name in MOVE_WAITLIST_ENTRY]
     pairs = select(
         func.unnest(_integers([mover["section"] for mover in movers])),
@@ -188,7 +191,7 @@ def _execute(session: Session, term: int, statement: TextClause, rows: Sequence[
 
 @cache
 def _delete(model: type[Base]) -> TextClause:
-    """Takes away rows, given as one JSON parameter."""
+    """Return the statement that deletes rows, given as one JSON parameter."""
     table = _table(model)
     keys = [column.name for column in table.primary_key if column.name != "term_id"]
     same = " AND ".join(f"old.{name} = gone.{name}" for name in keys)
@@ -201,7 +204,10 @@ def _delete(model: type[Base]) -> TextClause:
 
 @cache
 def _upsert(model: type[Base], *, newer: bool = True) -> TextClause:
-    """Writes rows, given as one JSON parameter, over their older selves, or over any."""
+    """Return the statement that writes rows, given as one JSON parameter.
+
+    They replace older rows only, or all.
+    """
     table = _table(model)
     keys = [column.name for column in table.primary_key]
     others = [column.name for column in table.c if column.name not in keys]

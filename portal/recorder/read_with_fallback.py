@@ -1,6 +1,6 @@
-"""What a page says of seats, places and windows: by the ledger, or as recorded while it is away.
+"""Seats, waitlist positions and windows for pages; the recorded state if the ledger is down.
 
-For reading alone: whoever decides, or shows what a decision will mean, asks the ledger itself.
+For display only: code that decides, or that shows what a decision will mean, asks the ledger.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -22,19 +22,19 @@ Said = TypeVar("Said")
 
 
 def recorded() -> bool:
-    """Whether this request was told what was last recorded: templates/recorded.html says so."""
+    """Return whether this request shows recorded data, which templates/recorded.html announces."""
     return has_app_context() and bool(g.get("recorded"))
 
 
 def recorded_at(terms: Iterable[int]) -> datetime | None:
-    """When the last event of these terms was recorded; None where none has been."""
+    """Return when the last event of these terms was recorded; None if there is none."""
     moved = select(func.max(Checkpoint.moved_at)).where(Checkpoint.term_id.in_(terms))
     with transaction() as session:
         return session.scalar(moved)
 
 
 def beside(read: Callable[[], Said]) -> Said:
-    """Return what `read` gives, and leave the page unmarked: for what stands beside its content."""
+    """Return what `read` gives without marking the page: for data beside its content."""
     before = recorded()
     try:
         return read()
@@ -43,17 +43,17 @@ def beside(read: Callable[[], Said]) -> Said:
 
 
 def stop_waiting() -> None:
-    """Ask the ledger no more in this request."""
+    """Stop asking the ledger in this request."""
     g.recorded = True
 
 
 def seats(term: int) -> dict[int, SeatCounts]:
-    """The counts of every section of a term."""
+    """Return the counts of every section of a term."""
     return _known(lambda: backend().ledger.seats(term), lambda: recorded_state.seats(term))
 
 
 def seats_of(term: int, sections: Sequence[int]) -> dict[int, SeatCounts]:
-    """The counts of those sections that are known."""
+    """Return the counts of those sections that are known."""
     return _known(
         lambda: backend().ledger.seats_of(term, sections),
         lambda: recorded_state.seats(term, sections),
@@ -61,7 +61,7 @@ def seats_of(term: int, sections: Sequence[int]) -> dict[int, SeatCounts]:
 
 
 def reserved(term: int, section: int) -> dict[int, int]:
-    """Seats of a section that are held under its reserves, by reserve."""
+    """Return the seats of a section held under its reserves, by reserve."""
     return _known(
         lambda: backend().ledger.reserved(term, section),
         lambda: recorded_state.reserved(term, section),
@@ -69,7 +69,7 @@ def reserved(term: int, section: int) -> dict[int, int]:
 
 
 def standing(term: int, student: int) -> Standing:
-    """What a student holds and waits for, with positions."""
+    """Return the student's seats and waitlist positions."""
     return _known(
         lambda: backend().ledger.standing(term, student),
         lambda: recorded_state.standing(term, student),
@@ -77,26 +77,27 @@ def standing(term: int, student: int) -> Standing:
 
 
 def drops(term: int, student: int) -> dict[str, int]:
-    """How many seats a student has given up, by day."""
+    """Return how many seats a student has dropped, by day."""
     return _known(
         lambda: backend().ledger.drops(term, student), lambda: recorded_state.drops(term, student)
     )
 
 
 def windows(term: int) -> list[WindowView]:
-    """Every window of a term, by opening."""
+    """Return every window of a term, by opening."""
     return _known(lambda: backend().ledger.windows(term), lambda: recorded_state.windows(term))
 
 
 def now() -> int:
-    """The time in ms, by the ledger's clock or else by this machine's."""
+    """Return the time in ms, by the ledger's clock or else by this machine's."""
     return _known(backend().ledger.now, lambda: int(time() * 1000))
 
 
 def _known(ask: Callable[[], Said], remembered: Callable[[], Said]) -> Said:
-    """One page waits for the ledger once: where that does not answer, the rest is read as well.
+    """Return the ledger's data, or the recorded data once the ledger has failed in this request.
 
-    Who asks for no page has nobody to tell that it is of before: raises LedgerUnavailable.
+    A page waits for the ledger only once. Outside of a request nothing can show that data is old,
+    so it raises LedgerUnavailable.
     """
     if not recorded():
         try:

@@ -1,4 +1,4 @@
-"""Receipts in plain words: a sentence for each kind of event, with the counts of that instant."""
+"""Receipts in words: a sentence for each kind of event, with the counts at that moment."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,17 +22,17 @@ Telling = tuple[Callable[[Facts, str, RefusalContext], str], str, str]
 
 @dataclass(frozen=True)
 class ReceiptText:
-    """What happened, why not if it did not, and the seats at that instant."""
+    """What happened, why not if it was refused, and the seats at that moment."""
 
     text: str
-    outcome: str  # the same in a word or two
-    tone: str  # go, wait, few or stop; blank for what was given up
+    outcome: str  # the same in one or two words
+    tone: str  # go, wait, few or stop; blank for dropped seats
     reasons: list[Explanation]
-    seats: str = ""  # blank where the ledger did not know the section
+    seats: str = ""  # blank if the ledger did not know the section
 
 
 def receipt_text(receipt: Receipt, case: RefusalContext) -> ReceiptText:
-    """The receipt as its student is told it; `case` is that of its section."""
+    """Return the receipt as its student reads it; `case` is its section's context."""
     came, tone = outcome(receipt.fact)
     facts = receipt.fact.payload
     text = _teller(receipt.fact)[0](facts, case.named(receipt.section), case)
@@ -48,13 +48,13 @@ def receipt_text(receipt: Receipt, case: RefusalContext) -> ReceiptText:
 
 
 def outcome(fact: Event) -> tuple[str, str]:
-    """What came of it in a word or two, and its tone."""
+    """Return the outcome in one or two words, and its tone."""
     _tell, came, tone = _teller(fact)
     return str(came), tone
 
 
 def counts(seats: SeatCounts) -> str:
-    """How full a section was: "0 of 30 seats open, 4 waiting."."""
+    """Return how full a section was: "0 of 30 seats open, 4 waiting."."""
     facts = {"open": seats.open, "capacity": seats.capacity, "waiting": seats.waiting}
     if seats.waitlist_capacity or seats.waiting:
         return _("%(open)s of %(capacity)s seats open, %(waiting)s waiting.", **facts)
@@ -164,7 +164,7 @@ def _refused(facts: Facts, name: str, case: RefusalContext) -> str:
 
 
 def _changed(_facts: Facts, name: str, _case: RefusalContext) -> str:
-    """For an event that has no sentence here, such as one of a newer release."""
+    """Return the text for an event without one here, such as one of a newer release."""
     return _("Something changed for you in %(name)s.", name=name)
 
 
@@ -187,28 +187,28 @@ BY_HAND: dict[str, Telling] = {
 }
 
 
-# Receipts as pages show them: in words, by day, with the terms and sections that they name.
+# Receipts as pages show them: in words, by day, with their terms and sections.
 
 
 @dataclass(frozen=True)
 class ShownReceipt:
-    """A receipt and its story."""
+    """A receipt with its text."""
 
     receipt: Receipt
     story: ReceiptText
-    name: str  # of the section, with its title where it is still offered
+    name: str  # of the section, with its title while it is offered
     term: str
 
     @property
     def when(self) -> str:
-        """The ledger's time to the ms: "Mon, Nov 23, 2026, 09:00:05.123 EST"."""
+        """Return the ledger's time to the ms: "Mon, Nov 23, 2026, 09:00:05.123 EST"."""
         times, at = LocalClock(backend().settings.zone), self.receipt.at
         clock = f"{times.at(at):%H:%M:%S}.{at % 1000:03d}"
         return f"{times.day(at)}, {clock} {times.name(at)}"
 
 
 def shown(receipt: Receipt) -> ShownReceipt:
-    """A receipt in words; raises LookupError where its term is no more."""
+    """Return a receipt in words; raise LookupError if its term is deleted."""
     offered = catalog_of(receipt.term)
     card, zone = offered.published(receipt.section), backend().settings.zone
     case = RefusalContext(offered, card, zone, instead=receipt.fact.payload.get("instead") or 0)
@@ -217,7 +217,7 @@ def shown(receipt: Receipt) -> ShownReceipt:
 
 
 def by_day(receipts: list[Receipt]) -> list[tuple[str, list[ShownReceipt]]]:
-    """The receipts in words, by the institution's days, in the order given."""
+    """Return the receipts in words, by the institution's days, in the given order."""
     times = LocalClock(backend().settings.zone)
     days = groupby(receipts, lambda each: times.day(each.at))
     return [(day, [shown(each) for each in lines]) for day, lines in days]

@@ -1,4 +1,4 @@
-"""Receipts: each decision is an event of its term, told by a short code that catches slips."""
+"""Receipts: each decision is an event of its term, with a short code that detects typing errors."""
 
 from contextlib import suppress
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ LONGEST = 40  # characters of a code as people type it
 
 @dataclass(frozen=True)
 class Receipt:
-    """A decision about a student; `recorded` once PostgreSQL has it, which takes a moment."""
+    """A decision about a student; `recorded` is true once PostgreSQL has it, after a moment."""
 
     term: int
     fact: Event
@@ -40,7 +40,7 @@ class Receipt:
 
     @property
     def at(self) -> int:
-        """The ledger's time in ms."""
+        """Return the ledger's time in ms."""
         return milliseconds(self.fact.at)
 
     @property
@@ -53,23 +53,23 @@ class Receipt:
 
     @property
     def reasons(self) -> tuple[Reason, ...]:
-        """Why not, as it was at that instant; none unless it was refused or passed over."""
+        """Return the reasons at that moment; none unless it was refused or skipped."""
         rows = self.fact.payload.get("reasons") or ()
         return tuple(Reason(row["code"], row.get("facts") or {}) for row in rows)
 
     @property
     def seats(self) -> SeatCounts | None:
-        """The counts right after the decision; None where the ledger did not know the section."""
+        """Return the counts right after the decision; None for an unknown section."""
         counts = self.fact.payload.get("seats")
         return SeatCounts(section=self.section, seq=self.fact.seq, **counts) if counts else None
 
 
 def find(text: str) -> Receipt | None:
-    """The receipt of that code, None where nothing happened under it; raises ValueError."""
+    """Return the receipt with that code, or None; raise ValueError if it is mistyped."""
     term, seq = parse(text)
     if term >= MOST_TERM or seq >= MOST_SEQ:
         return None
-    # The journal first: what is recorded by the time that the log is asked is in the log.
+    # Read the journal first: what is recorded meanwhile is then in the log.
     kept = None
     with suppress(LedgerUnavailable):
         kept = journal.find(backend().redis, term, seq)
@@ -86,13 +86,13 @@ def find(text: str) -> Receipt | None:
 
 
 def code(term: int, seq: int) -> str:
-    """The code of a term's event, such as `7-K3QX-9`: term, event, check symbol."""
+    """Return the code of a term's event, such as `7-K3QX-9`: term, event, check symbol."""
     event = _symbols(seq).rjust(SHORTEST, SYMBOLS[0])
     return f"{_symbols(term)}-{event}-{_check(_symbols(term), event)}"
 
 
 def parse(text: str) -> tuple[int, int]:
-    """Term and event of a code as people type it; raises ValueError where it is mistyped."""
+    """Return term and event of a typed code; raise ValueError if it is mistyped."""
     if len(text) > LONGEST:
         raise ValueError("no code is that long")
     try:
@@ -119,10 +119,10 @@ def _number(symbols: str) -> int:
 
 
 def _check(term: str, event: str) -> str:
-    """A sum in the field of 32, in which every place weighs twice its neighbour.
+    """Return the check symbol: a sum in the field GF(32), with weights that double.
 
-    So any one wrong symbol changes it, and any two neighbours that are swapped, the bounds of
-    the groups among them, for which a zero stands.
+    It changes with any one wrong symbol, and with any two neighbors swapped. A zero stands for the
+    boundary between the groups, so swaps across it count too.
     """
     total = 0
     for symbol in f"{term}{SYMBOLS[0]}{event}":
@@ -131,14 +131,14 @@ def _check(term: str, event: str) -> str:
 
 
 def _doubled(value: int) -> int:
-    """Twice an element of the field of 32, whose polynomial is x⁵ + x² + 1."""
+    """Return twice an element of GF(32), whose polynomial is x⁵ + x² + 1."""
     return value << 1 ^ (0b100101 if value & 0b10000 else 0)
 
 
-# What happened to a student, newest first, a page at a time.
+# A student's events, newest first, a page at a time.
 
 PAGE = 30
-FRESH = 200  # events of the journal that may not have been recorded yet
+FRESH = 200  # journal events that may not be recorded yet
 REFUSED = ("refused", "passed_over")
 TOLD = (*REFUSED, "enrolled", "waitlisted", "swap_planned", "dropped", "left", "promoted")
 
@@ -148,7 +148,7 @@ ORDER = (LoggedEvent.occurred_at, LoggedEvent.term_id, LoggedEvent.seq)
 
 @dataclass(frozen=True)
 class HistoryPage:
-    """Receipts, the newest first; `more` where there are older ones."""
+    """Receipts, newest first; `more` if there are older ones."""
 
     receipts: list[Receipt]
     more: bool
@@ -157,12 +157,13 @@ class HistoryPage:
 def history(
     student: int, term: int | None = None, *, before: EventKey | None = None, refused: bool = False
 ) -> HistoryPage:
-    """A student's receipts of a term, or of all, older than `before`; or the `refused` ones alone.
+    """Return a page of a student's receipts, of a term or of all.
 
-    A swap is one receipt. What is still being recorded is among the first of a term.
+    They are older than `before`; with `refused`, refusals only. A swap is one receipt. Receipts
+    that are still being recorded are on the first page of a term.
     """
     names = REFUSED if refused else TOLD
-    # The journal first: what is recorded by the time that the log is asked is in the log.
+    # Read the journal first: what is recorded meanwhile is then in the log.
     fresh = [] if before or term is None else _fresh(student, term, names)
     logged = _logged(student, term, before, names)
     known = {each.fact.seq for each in logged}
@@ -174,7 +175,7 @@ def history(
 
 
 def _fresh(student: int, term: int, names: tuple[str, ...]) -> list[Receipt]:
-    """The student's latest receipts that have not been recorded yet."""
+    """Return the student's latest receipts that are not recorded yet."""
     with suppress(LedgerUnavailable):
         return [
             Receipt(term, fact, recorded=False)
@@ -189,7 +190,7 @@ def _fresh(student: int, term: int, names: tuple[str, ...]) -> list[Receipt]:
 def _logged(
     student: int, term: int | None, before: EventKey | None, names: tuple[str, ...]
 ) -> list[Receipt]:
-    """One more than a page of what has been recorded."""
+    """Return one more than a page of recorded receipts."""
     found = (
         select(LoggedEvent.term_id, *EVENT_COLUMNS)
         .where(LoggedEvent.student_id == student, LoggedEvent.name.in_(names), _not_half_a_swap())
@@ -207,12 +208,12 @@ def _logged(
 
 
 def _moment(place: EventKey) -> ScalarSelect[Any]:
-    """Where an event lies in the order of time, across terms."""
+    """Return an event's position in time, across terms."""
     at = aliased(LoggedEvent)
     parts = (at.occurred_at, at.term_id, at.seq)
     return select(*parts).where(at.term_id == place[0], at.seq == place[1]).scalar_subquery()
 
 
 def _not_half_a_swap() -> ColumnElement[bool]:
-    """Not the seat that went for another: the event of the other one tells of both."""
+    """Leave out the drop of a swap: the event of the new seat covers both."""
     return or_(LoggedEvent.name != "dropped", not_(LoggedEvent.payload.has_key("swap")))

@@ -1,4 +1,4 @@
-"""What was last recorded of seats, places, windows and drops, as the ledger would tell it."""
+"""The recorded seats, waitlist positions, windows and drops, in the ledger's form."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -17,7 +17,7 @@ WAITING = ("waiting", "passed")
 
 
 def seats(term: int, sections: Iterable[int] | None = None) -> dict[int, SeatCounts]:
-    """The counts of some sections of a term, or of all."""
+    """Return the counts of some sections of a term, or of all."""
     found = select(SectionSeats).where(SectionSeats.term_id == term)
     if sections is not None:
         found = found.where(SectionSeats.section_id.in_(sections))
@@ -27,14 +27,14 @@ def seats(term: int, sections: Iterable[int] | None = None) -> dict[int, SeatCou
 
 
 def reserved(term: int, section: int) -> dict[int, int]:
-    """Seats of a section that were held under its reserves, by reserve."""
+    """Return the seats of a section that were held under its reserves, by reserve."""
     with transaction() as session:
         row = session.get(SectionSeats, (term, section))
         return {int(reserve): held for reserve, held in row.reserved.items()} if row else {}
 
 
 def standing(term: int, student: int) -> Standing:
-    """What a student held and waited for, with positions."""
+    """Return the student's seats and waitlist positions."""
     with transaction() as session:
         return Standing(
             tuple(_held(session, term, student)), tuple(_waiting(session, term, student))
@@ -42,7 +42,7 @@ def standing(term: int, student: int) -> Standing:
 
 
 def drops(term: int, student: int) -> dict[str, int]:
-    """How many seats a student had given up, by day."""
+    """Return how many seats a student had dropped, by day."""
     day = LoggedEvent.payload["day"].astext
     mine = (
         LoggedEvent.term_id == term,
@@ -54,14 +54,14 @@ def drops(term: int, student: int) -> dict[str, int]:
 
 
 def windows(term: int) -> list[WindowView]:
-    """Every window of a term, by opening."""
+    """Return every window of a term, by opening."""
     found = select(Window).where(Window.term_id == term).order_by(Window.opens_at, Window.id)
     with transaction() as session:
         return [_window(row) for row in session.scalars(found)]
 
 
 def _used(session: Session, term: int) -> dict[int, int]:
-    """How many seats were taken in each pool."""
+    """Return how many seats were taken in each pool."""
     taken = func.sum(SectionSeats.prior + SectionSeats.enrolled)
     pooled = SectionSeats.term_id == term, SectionSeats.pool_id.is_not(None)
     found = select(SectionSeats.pool_id, taken).where(*pooled).group_by(SectionSeats.pool_id)

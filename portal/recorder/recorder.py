@@ -1,4 +1,4 @@
-"""From the journal into PostgreSQL, each event exactly once, in batches."""
+"""The recorder: from the journal into PostgreSQL, each event exactly once, in batches."""
 
 import json
 import logging
@@ -30,21 +30,21 @@ from portal.recorder.subscribers import subscribers
 
 BATCH = 2000
 LONGEST = 10.0  # seconds
-NAMED_CODES = 100  # codes in a line of the log
-GIVE_WAY = "5s"  # until another drainer is left alone
-BREATH = 0.02  # seconds until the next batch in a rush: a fuller one costs hardly more
+NAMED_CODES = 100  # receipt codes in a line of the application log
+GIVE_WAY = "5s"  # how long to wait for another recorder of the term
+BREATH = 0.02  # seconds between batches in a rush: a fuller batch costs hardly more
 
 log = logging.getLogger(__name__)
 
 
 def drain(term: int, seconds: float = LONGEST) -> int:
-    """Record what the journal holds beyond the checkpoint, and give the number of events.
+    """Record what the journal holds after the checkpoint; return the number of events.
 
-    A rush may never leave it empty: after so many seconds a worker is called to go on.
-    Raises JournalGap or UnknownEvent where going on would lose something.
+    In a rush the journal may never be empty: after `seconds`, a new job continues. Raises
+    JournalGap or UnknownEvent if continuing would lose something.
     """
     subscribers.require()
-    # PostgreSQL first: while it is away, the flag stays up and no worker is called in vain.
+    # PostgreSQL first: while it is down, the flag stays set and no job is enqueued in vain.
     _make_checkpoint(term)
     backend().ledger.clear_woken(term, "record")
     recorded, until = 0, time.monotonic() + seconds
@@ -69,13 +69,13 @@ def _make_checkpoint(term: int) -> None:
 
 
 def _record_batch(term: int) -> Sequence[Event]:
-    """Record the next events in one transaction; none where another drainer holds the term."""
+    """Record the next events in one transaction; none if another recorder holds the term."""
     facts: Sequence[Event] = ()
     try:
         with transaction() as session:
             after = _lock(session, term)
             anchor = event_log.find_event(session, term, after)
-            # What a failover could make forgotten is not recorded.
+            # Events that a failover could lose are not recorded.
             copies = backend().settings.replicas
             facts = journal.read(backend().redis, term, anchor, BATCH, copies=copies)
             if facts:
@@ -89,7 +89,7 @@ def _record_batch(term: int) -> Sequence[Event]:
             raise unknown from error
         raise
     except OperationalError as error:
-        # PostgreSQL ends a drainer that froze in its transaction; the clock calls again.
+        # PostgreSQL ends a recorder that froze in its transaction; the scheduler starts another.
         if isinstance(error.orig, LockNotAvailable):
             return ()
         raise
@@ -97,7 +97,7 @@ def _record_batch(term: int) -> Sequence[Event]:
 
 
 def _lock(session: Session, term: int) -> int:
-    """The checkpoint of the term, which is ours until the transaction ends."""
+    """Return the term's checkpoint, locked until the transaction ends."""
     session.execute(text(f"SET LOCAL lock_timeout = '{GIVE_WAY}'"))
     return session.scalars(
         select(Checkpoint.seq).where(Checkpoint.term_id == term).with_for_update()
@@ -108,7 +108,7 @@ def _record(session: Session, term: int, after: int, facts: Sequence[Event]) -> 
     state = read_models.load(session, term, facts)
     for fact in facts:
         apply(state, fact)
-    for seq, wrong in state.contradictions:  # the event is kept: an audit finds it
+    for seq, wrong in state.contradictions:  # the event is stored: an audit finds it
         log.error("Term %s, event %s contradicts the record: %s", term, seq, wrong)
     read_models.append(session, term, facts)
     read_models.write(session, term, state, after)
@@ -124,7 +124,7 @@ def _record(session: Session, term: int, after: int, facts: Sequence[Event]) -> 
 
 
 def _log(term: int, facts: Sequence[Event]) -> None:
-    """Name what is recorded; in a rush, the event log alone has the code of each."""
+    """Log what is recorded; in a rush, only the event log has the code of each."""
     codes = {str(fact.context["correlation"]) for fact in facts} - {""}
     extra: dict[str, object] = {"term": term, "events": len(facts), "seq": facts[-1].seq}
     if len(codes) <= NAMED_CODES:
@@ -133,7 +133,7 @@ def _log(term: int, facts: Sequence[Event]) -> None:
 
 
 def _tell(term: int, facts: Sequence[Event]) -> None:
-    """Tell the pages of those concerned; who misses it sees it at the next look."""
+    """Notify open pages; a page that misses the message learns it at its next request."""
     told = [fact.payload for fact in facts]
     message = {
         "sections": sorted({each["section"] for each in told if "section" in each}),
@@ -144,13 +144,13 @@ def _tell(term: int, facts: Sequence[Event]) -> None:
         backend().redis.publish(f"{prefix(term)}:recorded", json.dumps(message))
 
 
-# Students of the journal whom PostgreSQL does not know, as after an old copy of it came back.
+# Students in the journal but not in PostgreSQL, for example after an old backup was restored.
 
-NAMED_STUDENTS = 10  # students in a message
+NAMED_STUDENTS = 10  # students named in a message
 
 
 class UnknownStudents(UnknownEvent):
-    """Events about students whom PostgreSQL does not know: they must not be skipped."""
+    """Events about students that PostgreSQL does not know: they must not be skipped."""
 
     def __init__(self, seq: int, students: Sequence[int]) -> None:
         some = ", ".join(str(each) for each in students[:NAMED_STUDENTS])
@@ -166,7 +166,7 @@ class UnknownStudents(UnknownEvent):
 
 
 def _unknown_students(facts: Sequence[Event]) -> UnknownStudents | None:
-    """Those whom the facts name; None where PostgreSQL knows everybody."""
+    """Return the unknown students in the events; None if PostgreSQL knows all of them."""
     named = {int(fact.payload["student"]): fact.seq for fact in reversed(facts) if _about(fact)}
     with transaction() as session:
         known = session.scalars(select(Student.id).where(Student.id.in_(named)))

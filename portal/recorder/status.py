@@ -1,4 +1,4 @@
-"""How each term's record stands: how far behind the ledger, and whether they agree."""
+"""The state of each term's record: how far it is behind the ledger, and whether they agree."""
 
 from bisect import bisect_right
 from collections import Counter
@@ -25,7 +25,10 @@ from portal.recorder.models import ContinuousAudit, LagMinute
 
 @dataclass(frozen=True)
 class TermStatus:
-    """Events `decided` and `recorded`; `differences` of the standing comparison, `compared_at`."""
+    """A term's events `decided` and `recorded`, and the continuous audit's `differences`.
+
+    `compared_at` is when that audit last ran.
+    """
 
     semester_id: int
     name: str
@@ -38,14 +41,14 @@ class TermStatus:
 
     @property
     def status(self) -> str:
-        """The worst that is true of it: fenced, differs, behind or well."""
+        """Return the worst that applies: fenced, differs, behind or well."""
         found = {"fenced": self.fenced, "differs": self.differences > 0}
         found["behind"] = self.decided > self.recorded
         return next((name for name, true in found.items() if true), "well")
 
 
 def term_statuses() -> list[TermStatus]:
-    """Every term; raises LedgerUnavailable."""
+    """Return the status of every term; raise LedgerUnavailable."""
     rows = (
         select(Term.id, Term.name, Checkpoint.seq, Checkpoint.moved_at, ContinuousAudit)
         .outerjoin(Checkpoint, Checkpoint.term_id == Term.id)
@@ -70,11 +73,11 @@ def term_statuses() -> list[TermStatus]:
     ]
 
 
-# How late decisions about students were recorded, minute by minute, for a month.
+# The lag of decisions about students, minute by minute, for a month.
 #
-# They are summed up, so that percentiles of a month cost no more than those of a minute.
+# Counts per bucket make the percentiles of a month as cheap as those of a minute.
 
-# The bounds (ms) of the buckets; the last has no end.
+# The upper bounds (ms) of the buckets; the last bucket has none.
 BOUNDS = (5, 10, 20, 35, 50, 75, 100, 150, 200, 350, 500, 750, 1000, 2000, 5000, 10_000, 60_000)
 KEPT = timedelta(days=30)
 SPANS = {
@@ -98,7 +101,7 @@ NOTE = text("""
 
 @dataclass(frozen=True)
 class Lags:
-    """Of a span of time: events, failures, and ms until events were recorded; None without any."""
+    """Figures of a time span: events, failures, and lags in ms; None if there are no events."""
 
     span: str
     events: int
@@ -110,7 +113,7 @@ class Lags:
 
 
 def count_lags(session: Session, term: int, facts: Sequence[Event], failures: int = 0) -> None:
-    """Count the awaited facts that the transaction records, or failures to record any."""
+    """Count the awaited events that the transaction records, or failures to record."""
     now = datetime.now(UTC)
     late = [max(0, (now - fact.at) // MILLISECOND) for fact in facts if fact.awaited]
     if not late and not failures:
@@ -127,13 +130,13 @@ def count_lags(session: Session, term: int, facts: Sequence[Event], failures: in
 
 
 def count_failure(term: int) -> None:
-    """Count a batch that could not be recorded, unless PostgreSQL is what fails."""
+    """Count a batch that could not be recorded, unless PostgreSQL itself failed."""
     with suppress(SQLAlchemyError), transaction() as session:
         count_lags(session, term, (), failures=1)
 
 
 def lags_over(session: Session, span: str, term: int | None = None) -> Lags:
-    """What a span of SPANS comes to, of a term or of all."""
+    """Return the figures of a span in SPANS, of a term or of all."""
     bucket, place = func.unnest(LagMinute.buckets), func.generate_subscripts(LagMinute.buckets, 1)
     since = LagMinute.minute > func.now() - SPANS[span]
     mine = (since,) if term is None else (since, LagMinute.term_id == term)
@@ -153,24 +156,24 @@ def lags_over(session: Session, span: str, term: int | None = None) -> Lags:
 
 
 def percentile(buckets: Sequence[int], part: float, slowest: int) -> int:
-    """The bound (ms) under which that part of the events is, to its bucket."""
+    """Return the upper bound (ms) of the bucket that holds this percentile."""
     wanted = part * sum(buckets)
     place = next(number for number, sum_ in enumerate(accumulate(buckets)) if sum_ >= wanted)
     return min(slowest, (*BOUNDS, slowest)[place])
 
 
 def forget_lags(session: Session) -> None:
-    """Let go of what is older than a month."""
+    """Delete what is older than a month."""
     session.execute(delete(LagMinute).where(LagMinute.minute < func.now() - KEPT))
 
 
-# How far PostgreSQL is behind the ledger, by the decisions about students that it has recorded.
+# How far PostgreSQL is behind the ledger, by the recorded decisions about students.
 
 LOOKED_AT = 1000  # the latest events of each term
 LATELY = "15 minutes"
 
-# By the primary key from its end, so it costs the same however long the log is. Of the events
-# those that are `Fact.awaited`.
+# Reads the primary key from its end, so the cost does not grow with the log. The filter matches
+# `Event.awaited`.
 LAGS = text(f"""
     SELECT count(*) AS events, percentile_cont(ARRAY[0.5, 0.95, 0.99]) WITHIN GROUP (
         ORDER BY greatest(0, extract(epoch FROM recorded_at - occurred_at))
@@ -186,7 +189,7 @@ LAGS = text(f"""
 
 @dataclass(frozen=True)
 class Lag:
-    """Seconds from a decision about a student until it was recorded, of so many of them."""
+    """The lag in seconds from decision to record, and the number of decisions behind it."""
 
     events: int
     p50: float
@@ -195,9 +198,9 @@ class Lag:
 
 
 def lag(session: Session, terms: Sequence[int]) -> Lag | None:
-    """The lag of what was decided lately in the terms; None where nothing was.
+    """Return the lag of recent decisions in the terms; None if there are none.
 
-    By two clocks, the ledger's and PostgreSQL's, so no finer than they agree.
+    It compares two clocks, the ledger's and PostgreSQL's, so it is only as exact as they agree.
     """
     found = session.execute(LAGS, {"terms": list(terms), "imported": IMPORT_PREFIX}).one()
     return Lag(found.events, *map(float, found.lags)) if found.events else None

@@ -1,6 +1,6 @@
 """Functions of upper packages that the recorder, its audits and the scheduler call.
 
-`portal.subscribers` registers them once in each process, so nothing here imports those packages.
+`portal.subscribers` registers them once per process, so nothing here imports those packages.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -13,7 +13,7 @@ from portal.recorder.events import Event
 
 @dataclass(frozen=True)
 class DueJob:
-    """A job that the scheduler is to enqueue; another `reason` means that there is other work."""
+    """A job that the scheduler must enqueue; a new `reason` means new work."""
 
     term: int
     job: str
@@ -22,17 +22,17 @@ class DueJob:
 
 @dataclass
 class Subscribers:
-    """What is called, and with what."""
+    """The functions to call, and their arguments."""
 
-    # With the transaction that records these events of a term.
+    # Called in the transaction that records these events of a term.
     recorded: list[Callable[[Session, int, Sequence[Event]], None]] = field(default_factory=list)
-    # With the transaction that notes the first differences of a term; their number.
+    # Called in the transaction that stores a term's first differences, with their number.
     differences_found: list[Callable[[Session, int, int], None]] = field(default_factory=list)
-    # Each second, with the terms that are not deleted.
+    # Called each second, with the terms that are not deleted.
     due_jobs: list[Callable[[Sequence[int]], Iterable[DueJob]]] = field(default_factory=list)
 
     def require(self) -> None:
-        """Raise RuntimeError in a process that has registered nothing: it would lose mails."""
+        """Raise RuntimeError in a process without subscribers: it would lose mail."""
         if not self.recorded:
             raise RuntimeError("Call portal.subscribers.connect() first.")
 

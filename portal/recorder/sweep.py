@@ -1,4 +1,4 @@
-"""What the clock does every second: whatever is due, and whatever a lost call left undone."""
+"""The scheduler's work each second: what is due, and what a lost message left undone."""
 
 import logging
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ from portal.recorder.promotion import retriable as chances
 from portal.recorder.subscribers import subscribers
 from portal.windows.readiness import Target, opening
 
-PATIENCE = 5.0  # seconds until a worker whose work has not moved is called again
+PATIENCE = 5.0  # seconds before a worker without progress gets its job again
 
 log = logging.getLogger("fairseat.alarm")
 
@@ -37,16 +37,16 @@ class LiveTerm:
 
     @property
     def wish(self) -> Target:
-        """What it is to be ready for: its catalogue, and that opening (ms)."""
+        """Return what the ledger must be ready for: the catalog's version and the opening (ms)."""
         return Target(self.version, milliseconds(self.opening) if self.opening else 0)
 
 
 @dataclass(frozen=True)
 class Standing:
-    """A term as the ledger knows it; `ready` for which catalogue and opening."""
+    """A term as the ledger knows it; `ready` names the catalog and opening it is ready for."""
 
     seq: int
-    vacant: int  # sections where the promoter has something to do
+    vacant: int  # sections with work for the promoter
     sections: int
     ready: Target
     fenced: bool
@@ -54,16 +54,17 @@ class Standing:
 
 @dataclass
 class Sweeper:
-    """Remembers its calls, and terms: windows turn and fences go up while PostgreSQL is away."""
+    """Remembers jobs and terms, so windows turn and fences go up while PostgreSQL is down."""
 
     terms: list[LiveTerm] = field(default_factory=list)
-    unlike: list[int] = field(default_factory=list)  # terms to be compared
-    due: dict[tuple[int, str], int] = field(default_factory=dict)  # jobs of subscribers, and why
+    unlike: list[int] = field(default_factory=list)  # terms to compare
+    # jobs of subscribers, and their reasons
+    due: dict[tuple[int, str], int] = field(default_factory=dict)
     chances: list[SkippedWaiter] = field(default_factory=list)  # read after the terms
-    calls: dict[tuple[int, str], tuple[int, float]] = field(default_factory=dict)  # why, when
+    calls: dict[tuple[int, str], tuple[int, float]] = field(default_factory=dict)  # reason and time
 
     def look(self) -> None:
-        """Read anew which terms there are, how far each is recorded, and who is to be told."""
+        """Read which terms exist, how far each is recorded, and which jobs are due."""
         self.terms = live_terms()
         self.chances = chances(moment(backend().ledger.now()))
         terms = [term.id for term in self.terms]
@@ -73,7 +74,7 @@ class Sweeper:
             self.unlike = continuous_audit.due(session)
 
     def turn(self) -> None:
-        """Let the ledger tell of windows that have opened or closed, where it has lost nothing."""
+        """Let the ledger open and close windows, if it has lost nothing."""
         for term, standing in zip(self.terms, standings(self.terms), strict=True):
             if standing.fenced:
                 continue
@@ -83,7 +84,7 @@ class Sweeper:
                 backend().ledger.turn(term.id)
 
     def call(self) -> None:
-        """Call the workers that have something to do."""
+        """Enqueue jobs for the workers that have something to do."""
         for term, standing in zip(self.terms, standings(self.terms), strict=True):
             if standing.seq >= term.recorded and not standing.fenced:
                 self._call_to(term, standing)
@@ -94,7 +95,7 @@ class Sweeper:
     def _call_to(self, term: LiveTerm, standing: Standing) -> None:
         if standing.seq > term.recorded:
             self._call(term.id, "record", term.recorded)
-        else:  # else what is not recorded yet may be that they were asked
+        else:  # otherwise the unrecorded events may include that retry
             self._ask_again(term)
         if standing.vacant:
             self._call(term.id, "promote", standing.seq)
@@ -114,7 +115,7 @@ class Sweeper:
                 retry(chance)
 
     def _call(self, term: int, worker: str, why: int) -> None:
-        """Call a worker, but one that could change nothing the last time only now and then."""
+        """Enqueue a job; repeat one that changed nothing only after PATIENCE."""
         before, when = self.calls.get((term, worker), (-1, 0.0))
         if why != before or monotonic() - when > PATIENCE:
             self.calls[term, worker] = why, monotonic()
@@ -122,9 +123,9 @@ class Sweeper:
 
 
 def _fence(term: LiveTerm, standing: Standing) -> None:
-    """Let nothing be decided by a ledger that knows less than was recorded of it.
+    """Stop decisions by a ledger that has fewer events than were recorded.
 
-    It looks once more, in the step that puts the fence up: it may just have been restored.
+    The step that puts up the fence checks again: the ledger may just have been restored.
     """
     why = f"it is at event {standing.seq}, and {term.recorded} are recorded"
     if not fence.put_up(term.id, why, behind=term.recorded):
@@ -139,7 +140,7 @@ def _fence(term: LiveTerm, standing: Standing) -> None:
 
 
 def live_terms() -> list[LiveTerm]:
-    """Every term that is not deleted."""
+    """Return every term that is not deleted."""
     sections = (
         select(func.count()).where(Section.term_id == Term.id).correlate(Term).scalar_subquery()
     )
@@ -155,7 +156,7 @@ def live_terms() -> list[LiveTerm]:
 
 
 def standings(terms: list[LiveTerm]) -> list[Standing]:
-    """How the ledger stands in each term, in one round trip."""
+    """Return the ledger's state of each term, in one round trip."""
     with translate_errors(), backend().redis.pipeline(transaction=False) as pipe:
         for term in terms:
             pipe.get(f"{prefix(term.id)}:seq")
@@ -178,5 +179,5 @@ def standings(terms: list[LiveTerm]) -> list[Standing]:
 
 
 def _ready(version: bytes | None, opening: bytes | None, told: bytes | None) -> Target:
-    """What a term has been made ready for; nothing where that is not done."""
+    """Return what a term is ready for; nothing if it is not ready."""
     return Target(int(version or 0), int(opening or 0)) if int(told or 0) else Target()

@@ -1,4 +1,4 @@
-"""What was done to students by hand, noted in the audit trail with the events it follows from."""
+"""Admin adjustments, written to the audit trail with the events that follow."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -14,10 +14,10 @@ MOVE = "selection.move"
 
 
 def note(session: Session, term: int, facts: Sequence[Event]) -> None:
-    """Note each addition, drop and move by hand, a move once; nothing of what follows from them."""
+    """Write each add, drop and move by an admin, a move once; omit what follows from them."""
     noted = [fact for fact in facts if fact.by_hand and "swap" not in fact.payload]
     if noted:
-        # An account that is unknown here must not keep the term from being recorded.
+        # An unknown account must not block the recording of the term.
         actors = select(Account.id).where(Account.id.in_({_account(fact) for fact in noted}))
         known = set(session.scalars(actors))
         session.add_all(_entry(term, fact, known) for fact in noted)
@@ -40,6 +40,6 @@ def _entry(term: int, fact: Event, known: Collection[int]) -> AuditEntry:
 
 
 def _account(fact: Event) -> int:
-    """The account that acted, 0 where it was none."""
+    """Return the account that acted; 0 if there is none."""
     found = re.fullmatch(r"account:(\d+)", fact.context["actor"])
     return int(found[1]) if found else 0

@@ -1,1 +1,1 @@
-"""What became of a window: as it runs, at its end, and how fair it was."""
+"""Reports on a window: its progress, its result, and how fair it was."""

@@ -1,4 +1,4 @@
-"""What a deed has changed, field by field, in words."""
+"""What an admin action changed, field by field, in words."""
 
 import json
 from collections.abc import Iterator
@@ -20,11 +20,11 @@ MOMENTS = ("opens", "closes")  # in ms
 DATES = ("until", "revoked")  # as text
 CODES = ("waives", "overrides")
 STATES = ("state", "status")
-# Of use to programs alone: the receipt tells of the event.
+# For programs only: the receipt shows the event.
 TECHNICAL = frozenset({"event", "seq", "version"})
-SHOWN = 2  # differences in a line of the list
-LONGEST = 40  # signs of a value there
-# Fields that name a thing by its id.
+SHOWN = 2  # differences shown in a line of the list
+LONGEST = 40  # characters of a value there
+# Fields that contain the id of something.
 THINGS = {
     "account": "account",
     "instead": "section",
@@ -36,7 +36,7 @@ THINGS = {
 
 @dataclass(frozen=True)
 class Change:
-    """A field before and after; `moved` where they differ."""
+    """A field before and after; `moved` if they differ."""
 
     label: str
     before: str
@@ -45,14 +45,14 @@ class Change:
 
     @property
     def brief(self) -> str:
-        """Such as `Seats: 1 → 4`; the field alone where its values are too long for a line."""
+        """Return text such as `Seats: 1 → 4`; only the field if its values are too long."""
         if max(len(self.before), len(self.after)) > LONGEST:
             return self.label
         return f"{self.label}: {self.before} → {self.after}"
 
 
 def changes(entry: Entry, names: dict[Key, Thing], times: LocalClock) -> list[Change]:
-    """Every field that the entry has kept and that says something, in its order."""
+    """Return every field of the entry that means something, in order."""
     before, after = entry.before or {}, entry.after or {}
     found = [
         Change(
@@ -68,7 +68,7 @@ def changes(entry: Entry, names: dict[Key, Thing], times: LocalClock) -> list[Ch
 
 
 def short(entry: Entry, names: dict[Key, Thing], times: LocalClock) -> str:
-    """What it changed of what was there before and is there still; most of it is counted."""
+    """Return the changes of existing fields in short; most of them as a number."""
     if not (entry.before and entry.after):
         return ""
     told = [each.brief for each in changes(entry, names, times) if each.moved]
@@ -78,7 +78,7 @@ def short(entry: Entry, names: dict[Key, Thing], times: LocalClock) -> str:
 
 
 def mentioned(entry: Entry) -> Iterator[Key]:
-    """The things that its fields name."""
+    """Yield the things that its fields refer to."""
     for facts in (entry.before or {}, entry.after or {}):
         for name, kind in THINGS.items():
             if _is_id(facts.get(name)):

@@ -1,4 +1,4 @@
-"""Deeds, things and fields of the audit trail in words; what is new is told by its code."""
+"""Labels of the audit trail's actions, things and fields; a new one shows its code."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -134,35 +134,38 @@ VALUES = {
 
 
 def action(code: str) -> str:
-    """What was done."""
+    """Return the label of an action."""
     return str(AUDIT_ACTIONS.get(code) or code.replace(".", ": ").replace("_", " "))
 
 
 def thing(kind: str) -> str:
-    """What kind of thing it was done to."""
+    """Return the label of a kind of thing."""
     return str(THINGS.get(kind) or kind.replace("_", " ").capitalize())
 
 
 def value(text: str) -> str:
-    """A state as it is kept."""
+    """Return the label of a stored state."""
     return str(VALUES.get(text, text))
 
 
 def option(name: str) -> str:
-    """What a choice of an import is called."""
+    """Return the label of an import's option."""
     return str(OPTIONS.get(name) or name.replace("_", " ").capitalize())
 
 
 def field(name: str) -> str:
-    """What the field of a difference is called."""
+    """Return the label of a changed field."""
     return str(FIELDS.get(name) or name.replace("_", " ").capitalize())
 
 
-# Fields of the trail whose values have a shape of their own, in words.
+# Audit fields whose values have a structure of their own, in words.
 
 
 def in_words(name: str, value: Any) -> str | None:
-    """The value in lines; None where it is of another shape, as earlier versions may have kept."""
+    """Return the value as lines.
+
+    Return None for another structure, as earlier versions may have stored.
+    """
     match name, value:
         case "queue", str():
             return str(QUEUES.get(value, value))
@@ -174,7 +177,7 @@ def in_words(name: str, value: Any) -> str | None:
 
 
 def _counts(kept: dict[str, dict[str, int]]) -> Iterator[str]:
-    """What an import changed, kind by kind: "Courses: 3 added, 1 removed"."""
+    """Yield what an import changed, kind by kind: "Courses: 3 added, 1 removed"."""
     for kind in _ordered(RECORD_NAMES, kept):
         moved = kept[kind]
         if said := [
@@ -184,7 +187,7 @@ def _counts(kept: dict[str, dict[str, int]]) -> Iterator[str]:
 
 
 def _options(kept: dict[str, Any]) -> Iterator[str]:
-    """What was chosen for an import, apart from what says nothing."""
+    """Yield the options of an import, without those that mean nothing."""
     for name in _ordered(OPTIONS, kept):
         value = kept[name]
         if value is not None and value is not False and value != "":
@@ -198,5 +201,5 @@ def _choice(name: str, value: Any) -> str:
 
 
 def _ordered(known: Iterable[str], kept: dict[str, Any]) -> list[str]:
-    """The names in the order in which they are known; the database keeps none."""
+    """Return the names in their usual order; the database stores none."""
     return [name for name in dict.fromkeys([*known, *kept]) if name in kept]

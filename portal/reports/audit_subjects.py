@@ -1,4 +1,4 @@
-"""The names of what entries are about, and where each of them is found."""
+"""The names and pages of the things that audit entries refer to."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable
@@ -19,12 +19,12 @@ from portal.windows.models import Window
 
 Key = tuple[str, str]  # kind and id
 LARGEST = 2**31
-MOST = 50  # things of a kind whose names have the words in them: more make a search say nothing
+MOST = 50  # things of a kind whose names match: with more, a search means nothing
 
 
 @dataclass(frozen=True)
 class Thing:
-    """Something by its name; `url` is blank where it has no page."""
+    """A thing with its name; `url` is blank if it has no page."""
 
     kind: str
     id: str
@@ -33,7 +33,7 @@ class Thing:
 
     @property
     def about(self) -> str:
-        """What the trail calls it."""
+        """Return how the audit trail refers to it."""
         return f"{self.kind}:{self.id}"
 
 
@@ -41,7 +41,7 @@ Names = dict[int, tuple[str, str]]  # name and page, by id
 
 
 def named(keys: Iterable[Key]) -> dict[Key, Thing]:
-    """Each thing with its name, one question for each kind; what nobody knows keeps its id."""
+    """Return each thing with its name, with one query per kind; unknown things keep their id."""
     asked: defaultdict[str, set[int]] = defaultdict(set)
     keys = list(keys)
     for kind, key in keys:
@@ -53,10 +53,10 @@ def named(keys: Iterable[Key]) -> dict[Key, Thing]:
 
 
 def meant(text: str) -> list[str]:
-    """What the trail calls the things of a name: a student's number, a CRN, a section, a term.
+    """Return what the audit trail calls things of a name: a student number, CRN, section or term.
 
-    People and windows are found by a part of their name, the first MOST of a kind. A name such as
-    `section:12` is one already.
+    People and windows match by a part of their name, the first MOST of a kind. A reference such as
+    `section:12` is returned unchanged.
     """
     if ":" in text:
         return [text]
@@ -84,7 +84,7 @@ def meant(text: str) -> list[str]:
 def _called(
     name: SQLColumnExpression[str], text: str, *exact: SQLColumnExpression[str]
 ) -> ColumnElement[bool]:
-    """Whether the text is in the name, or is just what one of the others says."""
+    """Match names that contain the text, or other columns that equal it."""
     return or_(name.icontains(text, autoescape=True), *(column == text for column in exact))
 
 

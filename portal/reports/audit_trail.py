@@ -1,4 +1,4 @@
-"""What is looked for in the audit trail, as an address says it."""
+"""The search criteria of the audit trail, from the query string."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
@@ -25,12 +25,12 @@ from portal.reports.audit_subjects import meant
 
 LONGEST = 120
 ESCAPE = str.maketrans({sign: f"\\{sign}" for sign in "\\%_"})
-NOBODY = "-"  # stands for who has no account: the command line, or the portal itself
+NOBODY = "-"  # stands for users without an account: the command line, or the portal itself
 
 
 @dataclass(frozen=True)
 class Query:
-    """Words in a person's name, a deed's code, a thing by name or as `section:12`, days, a text."""
+    """Criteria: part of a person's name, action code, thing (name or `section:12`), days, text."""
 
     who: str = ""
     deed: str = ""
@@ -41,23 +41,23 @@ class Query:
 
     @classmethod
     def parse(cls, args: Mapping[str, str]) -> "Query":
-        """As an address says it; days that are none are left out."""
+        """Return the criteria of a query string, without invalid days."""
         given = {name: _clean(args.get(name, "")) for name in asdict(cls())}
         found = cls(**given)
         return replace(found, first=_day(found.first), last=_day(found.last))
 
     @staticmethod
     def unread(args: Mapping[str, str]) -> dict[str, str]:
-        """What an address says where a day belongs, and is none."""
+        """Return the invalid days of a query string."""
         given = {name: _clean(args.get(name, "")) for name in ("first", "last")}
         return {name: text for name, text in given.items() if text and not _day(text)}
 
     def args(self) -> dict[str, str]:
-        """What an address says of it."""
+        """Return the criteria as query string arguments."""
         return {name: value for name, value in asdict(self).items() if value}
 
     def conditions(self, zone: ZoneInfo) -> list[ColumnElement[bool]]:
-        """The same for PostgreSQL; days are those of the zone."""
+        """Return the criteria for PostgreSQL; days are in the given time zone."""
         found: list[ColumnElement[bool]] = []
         if self.who == NOBODY:
             found.append(AuditEntry.account_id.is_(None))
@@ -78,7 +78,7 @@ class Query:
 
 
 def _of(thing: str) -> ColumnElement[bool]:
-    """A subject names several things with spaces between them."""
+    """Match a thing; a subject names several things, separated by spaces."""
     return (" " + AuditEntry.subject + " ").contains(f" {thing} ", autoescape=True)
 
 
@@ -105,7 +105,7 @@ def _midnight(day: str, zone: ZoneInfo, after: int = 0) -> datetime:
     return datetime.combine(moved, time(), zone)
 
 
-# Entries of the audit trail, read by pages; nothing here writes.
+# Entries of the audit trail for pages; read only.
 
 PAGE = 50
 BATCH = 1000
@@ -116,7 +116,7 @@ Facts = dict[str, Any] | None
 
 @dataclass(frozen=True)
 class Entry:
-    """Who (blank = nobody with an account) did what to what, when and why."""
+    """Who (blank = no account) did what to what, when and why."""
 
     id: int
     at: datetime
@@ -130,23 +130,23 @@ class Entry:
 
     @property
     def ms(self) -> int:
-        """When it was (ms)."""
+        """Return its time (ms)."""
         return round(self.at.timestamp() * 1000)
 
     @property
     def subjects(self) -> list[tuple[str, str]]:
-        """What it was done to, each thing by its kind and its id."""
+        """Return its subjects, each by kind and id."""
         named = (each.partition(":") for each in self.subject.split(" "))
         return [(kind, key) for kind, colon, key in named if colon]
 
 
 def page(query: Query, zone: ZoneInfo, before: int | None = None) -> list[Entry]:
-    """The newest that fit, or those before one: a page and one more, if there are more."""
+    """Return the newest matching entries, or those before one; one more than a page if any."""
     return _read(query, zone, before, PAGE + 1)
 
 
 def every(query: Query, zone: ZoneInfo) -> Iterator[Entry]:
-    """All that fit, the newest first, a batch in memory at a time."""
+    """Yield all matching entries, newest first, with one batch in memory at a time."""
     before = None
     while found := _read(query, zone, before, BATCH):
         yield from found
@@ -154,20 +154,20 @@ def every(query: Query, zone: ZoneInfo) -> Iterator[Entry]:
 
 
 def one(entry_id: int) -> Entry | None:
-    """The entry of that id."""
+    """Return the entry with that id."""
     with transaction() as session:
         row = session.execute(_entries().where(AuditEntry.id == entry_id)).one_or_none()
     return _entry(row) if row else None
 
 
 def of(session: Session, subject: str) -> list[Entry]:
-    """What was done to a thing last, the latest first."""
+    """Return the last entries about a thing, latest first."""
     found = _entries().where(AuditEntry.subject == subject).order_by(AuditEntry.id.desc())
     return [_entry(row) for row in session.execute(found.limit(LATEST))]
 
 
 def actions() -> list[str]:
-    """The kinds of deeds that there are entries of."""
+    """Return the actions that have entries."""
     with transaction() as session:
         return list(session.scalars(select(AuditEntry.action).distinct()))
 

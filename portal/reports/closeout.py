@@ -1,4 +1,4 @@
-"""Which windows have ended and have no report yet."""
+"""Windows that have ended and have no report yet."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -21,9 +21,9 @@ CLOSING = "window_closed"
 
 
 def ended(term: int) -> Select[int, int]:
-    """The windows of a term that are to be closed out, with the event by which each closed.
+    """Return a term's windows that need a report, with the events that closed them.
 
-    Only once that event is recorded: then so is all that was decided before it.
+    Only once that event is recorded: then so is everything decided before it.
     """
     closing = (LoggedEvent.aggregate == func.concat("window:", Window.id)) & (
         LoggedEvent.name == CLOSING
@@ -44,7 +44,7 @@ def due_jobs(terms: Sequence[int]) -> list[DueJob]:
 
 
 def unreported() -> Any:
-    """How many a term has, as a part of a query of terms."""
+    """Return how many such windows a term has, as part of a query of terms."""
     return (
         select(func.count())
         .select_from(Window)
@@ -59,26 +59,26 @@ def _reported() -> Any:
     return exists().where(WindowReport.window_id == Window.id).correlate(Window)
 
 
-# Closing a window out: once, when all that was decided in it is recorded.
+# Reports are made once, when everything decided in the window is recorded.
 
 
 def close_out(term: int) -> int:
-    """Make the reports of the windows of a term that have ended; gives their number."""
+    """Make the reports of a term's ended windows; return their number."""
     with transaction() as session:
         waiting = session.execute(ended(term)).all()
     return sum(_close_out(window, closing) for window, closing in waiting)
 
 
 def report(window: int) -> WindowReport | None:
-    """The report of a window, None where it has not been made."""
+    """Return the report of a window, None if it is not made yet."""
     with transaction() as session:
         return session.get(WindowReport, window)
 
 
 def _close_out(number: int, closing: int) -> bool:
-    """Make one, with a note in the audit trail; whether it was not there already."""
+    """Make a report, with an entry in the audit trail; return whether it was new."""
     with transaction() as session:
-        # Whoever comes second waits here, and then finds it made.
+        # A second worker waits here, and then finds the report made.
         window = session.get_one(Window, number, with_for_update=True)
         if session.scalar(select(WindowReport.window_id).where(WindowReport.window_id == number)):
             return False

@@ -1,7 +1,7 @@
-"""How fair a window was: what became of students by cohort, by arrival, and by what the gate asked.
+"""How fair a window was: outcomes by cohort, by arrival, and by rate limits and captchas.
 
-Of each group: how many asked, got what they had asked for first, and got any seat; how long that
-took, and why they were refused.
+For each group: how many asked, got their first choice, and got any seat; how long that took, and
+why they were refused.
 """
 
 from collections import Counter, defaultdict
@@ -18,7 +18,7 @@ from portal.reports.window_history import Attempts, Gathered
 from portal.waiting_room import draw
 
 Fairness = dict[str, Any]
-Groups = dict[int, Iterable[str]]  # by student, the groups that they are in
+Groups = dict[int, Iterable[str]]  # each student's groups
 
 NONE = Attempts()
 MINUTE = 60_000
@@ -28,7 +28,7 @@ TENTHS = 10
 
 @dataclass(frozen=True)
 class Traces:
-    """What the gate knows: the order of the early, when the late came, proofs and limits."""
+    """The gate's data: the order of early students, when late ones came, captchas and limits."""
 
     early: list[int]
     late: dict[int, int]
@@ -37,13 +37,13 @@ class Traces:
 
 
 def look(found: Gathered) -> Traces:
-    """What the gate knows of a window's students."""
+    """Return the gate's data on a window's students."""
     early, late = draw.arrivals(found.term, found.window)
     return Traces(early, late, evidence.proofs(), evidence.met_limits(found.opened))
 
 
 def fairness(found: Gathered, known: Traces) -> Fairness:
-    """The report, as it is kept: a table for each way to divide the students."""
+    """Return the report as stored: a table for each way to divide the students."""
     members = found.members
     kinds: dict[str, Groups] = {
         "year": {student: (each.year,) for student, each in members.items()},
@@ -61,7 +61,7 @@ def fairness(found: Gathered, known: Traces) -> Fairness:
 
 
 def _arrivals(found: Gathered, known: Traces) -> Groups:
-    """The tenth of the early line, the minutes after the opening, or none: who did not come."""
+    """Return students' groups: tenth of the early queue, minutes after opening, or none."""
     groups: Groups = dict.fromkeys(found.members, ("away",))
     tenth = max(1, len(known.early)) / TENTHS
     for place, student in enumerate(known.early):
@@ -104,28 +104,28 @@ def _count(tried: Iterable[Attempts], is_so: Callable[[Attempts], bool]) -> int:
 
 
 def _share(waits: list[int], share: float) -> int | None:
-    """The wait (ms) that so many of those who got it did not exceed."""
+    """Return the wait (ms) that this share of the waits does not exceed."""
     return waits[ceil(len(waits) * share) - 1] if waits else None
 
 
-# Small groups are not told apart: what became of fewer than five is somebody's own business.
+# Small groups are hidden: the outcomes of fewer than five students are private.
 
-FEWEST = 5  # who asked, in a group whose outcome is shown
+FEWEST = 5  # students with a request, in a group whose outcome is shown
 
 Row = dict[str, Any]
 Name = TypeVar("Name", bound=Hashable)
 
 
 def hidden_groups(rows: Sequence[Row]) -> set[str]:
-    """The names of the rows whose outcomes are not shown."""
+    """Return the names of the rows whose outcomes are hidden."""
     asked = {row["name"]: row["asked"] for row in rows}
     return _veil(asked, [set(asked)])
 
 
 def hidden_cohorts(rows: Sequence[Row]) -> set[tuple[str, str]]:
-    """The cohorts, as year and level, whose outcomes are not shown.
+    """Return the cohorts, as year and level, whose outcomes are hidden.
 
-    The sums of each year and of each level stand in the report beside it.
+    The report also shows the sums of each year and each level.
     """
     asked = {(row["year"], row["level"]): row["asked"] for row in rows}
     sums = [set(asked)]
@@ -137,10 +137,10 @@ def hidden_cohorts(rows: Sequence[Row]) -> set[tuple[str, str]]:
 
 
 def _veil(asked: Mapping[Name, int], sums: Sequence[set[Name]]) -> set[Name]:
-    """The small ones, and of each group whose sum is known so many more that they stay hidden.
+    """Return the small groups, and enough others that no hidden outcome can be computed.
 
-    What is hidden of a group follows together from the others and their sum: so that has to be
-    the business of enough, too.
+    Where a sum is known, the others and the sum reveal what is hidden in total. So the hidden
+    groups together must have enough students, too.
     """
     hidden = {name for name, count in asked.items() if count < FEWEST}
     before = -1
@@ -181,7 +181,7 @@ ORDER = (*(group_name for _most, group_name in LATE), "late:more", "away")
 
 
 def group_name(kind: str, group: str) -> str:
-    """What a group is called."""
+    """Return the name of a group."""
     if group.startswith("early:"):
         tenth = int(group.removeprefix("early:"))
         return _("Before the opening, tenth %(tenth)s of the line", tenth=tenth)
@@ -193,7 +193,7 @@ def group_name(kind: str, group: str) -> str:
 
 
 def group_order(kind: str, group: str) -> tuple[int, str]:
-    """Sorts the groups of a table as one reads them."""
+    """Return the sort key of a group in its table."""
     if kind == "year":
         return models.year_order(group)
     late = kind == "arrival" and group in ORDER

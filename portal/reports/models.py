@@ -1,4 +1,4 @@
-"""What is kept of a window that has ended: its result and how fair it was, as of its closing."""
+"""The reports of ended windows: result and fairness, as of their closing."""
 
 from datetime import datetime
 from typing import Any
@@ -11,7 +11,7 @@ from portal.core.db import Base
 
 
 class WindowReport(Base):
-    """One for each window that has been open, made once; nothing that comes later changes it."""
+    """A window's report, made once; nothing later changes it."""
 
     __tablename__ = "window_reports"
 
@@ -19,7 +19,7 @@ class WindowReport(Base):
         ForeignKey("windows.id"), primary_key=True, autoincrement=False
     )
     term_id: Mapped[int] = mapped_column(ForeignKey("terms.id"), index=True)
-    seq: Mapped[int] = mapped_column(BigInteger)  # of the event by which it closed
+    seq: Mapped[int] = mapped_column(BigInteger)  # of the event that closed it
     made_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), server_default=func.now())
     students: Mapped[int] = mapped_column(Integer)
     result: Mapped[dict[str, Any]] = mapped_column(JSONB)

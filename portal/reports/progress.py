@@ -1,4 +1,4 @@
-"""What a window has brought so far, counted from the event log: only what is new is read."""
+"""The progress of a window, counted from the event log; only new events are read."""
 
 from contextlib import suppress
 from typing import NamedTuple
@@ -20,7 +20,7 @@ COUNTED = {
 
 
 class Progress(NamedTuple):
-    """Seats given, places in line, seats given up and refusals, as of event `seq`."""
+    """Seats given, waitlist joins, drops and refusals, as of event `seq`."""
 
     seq: int = 0
     seats: int = 0
@@ -30,7 +30,7 @@ class Progress(NamedTuple):
 
 
 def progress_of(term: int, window: WindowView) -> Progress:
-    """So far, a few seconds old; what was last known while PostgreSQL is away."""
+    """Return the progress, a few seconds old; the last known one while PostgreSQL is down."""
     key = (term, window.id)
     with suppress(*AWAY):
         return _tallies.get(key)
@@ -38,7 +38,7 @@ def progress_of(term: int, window: WindowView) -> Progress:
 
 
 def read(key: tuple[int, int]) -> Progress:
-    """The tally as it is now: the one known, and what has happened since."""
+    """Return the current progress: the known one plus later events."""
     term, window = key
     before = _tallies.peek(key) or Progress()
     during = LoggedEvent.context["during"].as_integer() == window
@@ -56,7 +56,7 @@ def read(key: tuple[int, int]) -> Progress:
 
 
 def _opened(window: int) -> Select[int]:
-    """The event by which it opened."""
+    """Return the query for the event that opened a window."""
     of_window = LoggedEvent.aggregate == f"window:{window}"
     return select(LoggedEvent.seq).where(of_window, LoggedEvent.name == "window_opened")
 

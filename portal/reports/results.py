@@ -1,4 +1,4 @@
-"""The result of a window as it closed: seats, cohorts, refusals, and who still waits."""
+"""The result of a window at its closing: seats, cohorts, refusals, and who still waits."""
 
 from collections import Counter, defaultdict
 from typing import Any
@@ -19,7 +19,7 @@ RUNNING = ("OPEN", "CONFIRMED")
 
 
 def result(found: Gathered) -> Result:
-    """The report, as it is kept."""
+    """Return the report as stored."""
     return {
         "students": _students(found),
         "counts": dict(found.counts),
@@ -40,7 +40,7 @@ def _students(found: Gathered) -> dict[str, int]:
 
 
 def _sections(found: Gathered) -> list[dict[str, int]]:
-    """Sections that run, with their counts at the closing and what moved in the window."""
+    """Return the sections that run, with counts at the closing and changes in the window."""
     return [
         {
             "section": section,
@@ -87,7 +87,7 @@ def _reasons(found: Gathered) -> list[dict[str, Any]]:
 
 
 def _waiters(found: Gathered) -> list[dict[str, Any]]:
-    """Students of the cohort who wait as it closes, in the order of each list."""
+    """Return the cohort's students who wait at the closing, in the order of each waitlist."""
     lists: dict[int, list[int]] = defaultdict(list)
     tickets = {key: row["ticket"] for key, row in found.state.places.items() if _waits(row)}
     for section, student in sorted(tickets, key=tickets.__getitem__):
@@ -113,24 +113,24 @@ def _waits(row: dict[str, Any]) -> bool:
     return row["state"] in {"waiting", "passed"}
 
 
-# The rows of a result with the names that people know.
+# The rows of a result with readable names.
 
 Row = dict[str, Any]
 
 
 def sections(offered: TermCatalog, made: WindowReport) -> list[Row]:
-    """Sections by code, with their counts at the closing."""
+    """Return the sections by code, with their counts at the closing."""
     found = [{**row, **_called(offered, row["section"])} for row in made.result["sections"]]
     return sorted(found, key=lambda row: str(row["code"]))
 
 
 def under_filled(rows: list[Row], percent: int) -> list[Row]:
-    """Those of the sections that have filled less than so much of their seats."""
+    """Return the sections with less than this percentage of their seats filled."""
     return [row for row in rows if row["taken"] * 100 < row["capacity"] * percent]
 
 
 def waiters(offered: TermCatalog, made: WindowReport) -> list[Row]:
-    """Who still waited as the window closed, and why they were passed over if they were."""
+    """Return who still waited at the closing, and why they were skipped if they were."""
     rows = made.result["waiters"]
     people = _people({row["student"] for row in rows})
     return [

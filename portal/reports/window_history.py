@@ -1,4 +1,4 @@
-"""What each student of a window asked for and got, out of the events between its two turns."""
+"""What each student of a window requested and got, from the events while it was open."""
 
 from collections import Counter, defaultdict
 from collections.abc import Set as AbstractSet
@@ -22,21 +22,22 @@ SEATS = {"enrolled", "promoted"}
 
 @dataclass
 class Attempts:
-    """One student's: times in ms; `got_at` is when the seat came that was asked for first."""
+    """One student's attempts: times in ms; `got_at` is when the seat of the first choice came."""
 
-    first: int = 0  # the section that was asked for first
+    first: int = 0  # the first choice's section
     first_at: int = 0
     got_at: int = 0
     asks: int = 0
-    seats: set[int] = field(default_factory=set)  # given in the window and not given up in it
+    seats: set[int] = field(default_factory=set)  # given in the window and not dropped in it
     refusals: Counter[str] = field(default_factory=Counter)
 
     def hear(self, fact: Event) -> None:
-        """Take in an event of the student's."""
+        """Add an event of the student."""
         told, section, at = fact.payload, fact.payload["section"], milliseconds(fact.at)
         if fact.name in ASKS and told.get("act", "claim") == "claim":
             self.asks += 1
-            # What others come before is told with its rank, and may be refused before those.
+            # An alternative's event carries its rank, and may be refused before those of a better
+            # rank.
             if not self.first and not told.get("rank"):
                 self.first, self.first_at = section, at
         if fact.name in SEATS:
@@ -50,16 +51,16 @@ class Attempts:
 
     @property
     def wait(self) -> int | None:
-        """From the first ask to that seat (ms), None where it never came."""
+        """Return the time from the first request to that seat (ms), None if it never came."""
         return self.got_at - self.first_at if self.got_at else None
 
 
-# A window as it was: its students, what they did, and how the term stood as it closed.
+# A window in the past: its students, their actions, and the term at its closing.
 
 
 @dataclass(frozen=True)
 class Member:
-    """A student of the window's cohort, or one who was when the window was open."""
+    """A student of the window's cohort, now or when the window was open."""
 
     account: int
     level: str
@@ -69,7 +70,7 @@ class Member:
 
 @dataclass
 class Gathered:
-    """All that reports are made of; `state` is that of the term at the closing."""
+    """The data for all reports; `state` is that of the term at the closing."""
 
     window: int
     term: int
@@ -79,11 +80,11 @@ class Gathered:
     state: TermState = field(default_factory=TermState)
     attempts: dict[int, Attempts] = field(default_factory=lambda: defaultdict(Attempts))
     counts: Counter[str] = field(default_factory=Counter)
-    given: Counter[int] = field(default_factory=Counter)  # seats in the window, by section
+    given: Counter[int] = field(default_factory=Counter)  # seats given in the window, by section
     refused: Counter[int] = field(default_factory=Counter)
 
     def hear(self, fact: Event) -> None:
-        """Take in an event of a student's that was decided in the window, or took a seat of it."""
+        """Add a student's event that was decided in the window, or took a seat of it."""
         student, section = fact.payload.get("student", 0), fact.payload.get("section", 0)
         if fact.context.get("during") != self.window:
             if fact.name == "dropped" and student in self.attempts:
@@ -98,7 +99,7 @@ class Gathered:
 
 
 def gather(session: Session, window: Window, closing: int) -> Gathered:
-    """Read the term's log up to the event by which the window closed."""
+    """Read the term's log up to the event that closed the window."""
     found = Gathered(
         window.id, window.term_id, milliseconds(window.opens_at), milliseconds(window.closes_at), {}
     )
@@ -110,7 +111,7 @@ def gather(session: Session, window: Window, closing: int) -> Gathered:
 
 
 def members(session: Session, window: Window, others: AbstractSet[int]) -> dict[int, Member]:
-    """The students of the window's cohort as they are now, and those others."""
+    """Return the students of the window's current cohort, and those others."""
     found = _people(session, Student.deleted_at.is_(None) & in_cohort_clause(window.cohort))
     return found | _people(session, Student.id.in_(others - found.keys()))
 

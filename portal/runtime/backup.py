@@ -1,4 +1,4 @@
-"""A copy of PostgreSQL in a folder, and back: from its event log the ledger can be made anew."""
+"""Backups: a copy of PostgreSQL in a folder, and back. Its event log restores the ledger."""
 
 import json
 import os
@@ -22,19 +22,19 @@ from portal.runtime.embedded_postgres import binary
 
 FORMAT = 1
 DUMP, TOLD = "postgresql.dump", "backup.json"
-ASIDE = "fairseat_before"  # the schema that what was there waits in until the other is there
+ASIDE = "fairseat_before"  # the schema that holds the previous data until the new data is loaded
 EVENTS = (
     "SELECT t.name, coalesce(c.seq, 0) FROM terms t LEFT JOIN checkpoints c ON c.term_id = t.id"
 )
 
 
 class BackupError(RuntimeError):
-    """It can't be made or brought back; the message says why, and that nothing was changed."""
+    """A backup or restore failed; the message says why, and that nothing was changed."""
 
 
 @dataclass(frozen=True)
 class Manifest:
-    """What is in a backup."""
+    """The contents of a backup."""
 
     format: int
     version: str  # of the portal
@@ -46,7 +46,7 @@ class Manifest:
 
 
 def make(url: str, folder: Path) -> Manifest:
-    """Copy the database at `url` as it is at one moment; the folder is there whole or not at all.
+    """Copy one snapshot of the database at `url`; the folder appears complete or not at all.
 
     Pages and claims go on meanwhile. Raises BackupError.
     """
@@ -69,7 +69,10 @@ def make(url: str, folder: Path) -> Manifest:
 
 
 def check(folder: Path) -> Manifest:
-    """What is in the backup; raises BackupError unless it is whole and this portal can read it."""
+    """Return the contents of the backup.
+
+    Raises BackupError unless it is complete and this portal can read it.
+    """
     manifest = _whole(folder)
     if not schema.knows(manifest.revision):
         raise BackupError(f"The backup is of Fairseat {manifest.version}, newer than this one.")
@@ -90,10 +93,10 @@ def _whole(folder: Path) -> Manifest:
 
 
 def load(url: str, folder: Path) -> None:
-    """Put a checked backup in the place of all that the database at `url` holds, or of nothing."""
+    """Replace everything in the database at `url`, if anything, with a checked backup."""
     with closing(_connected(url)) as connection, connection.cursor() as cursor:
         connection.autocommit = True
-        _put_back(cursor)  # whoever was killed in the midst of this
+        _put_back(cursor)  # after a process was killed in the middle of this
         cursor.execute(f"ALTER SCHEMA public RENAME TO {ASIDE}")
         cursor.execute("CREATE SCHEMA public")
         try:
@@ -106,7 +109,7 @@ def load(url: str, folder: Path) -> None:
 
 
 def used(url: str) -> bool:
-    """Whether the database holds accounts or events."""
+    """Return whether the database holds accounts or events."""
     with closing(_connected(url)) as connection, connection.cursor() as cursor:
         cursor.execute("SELECT to_regclass('public.accounts'), to_regclass('public.events')")
         if None in (cursor.fetchone() or ()):
@@ -116,7 +119,7 @@ def used(url: str) -> bool:
 
 
 def busy(url: str) -> int:
-    """How many connections the portal's processes have to the database."""
+    """Return how many connections the portal's processes have to the database."""
     with closing(_connected(url)) as connection, connection.cursor() as cursor:
         cursor.execute(
             "SELECT count(*) FROM pg_stat_activity"
@@ -127,7 +130,7 @@ def busy(url: str) -> int:
 
 @contextmanager
 def _snapshot(url: str) -> Iterator[tuple[str, str, dict[str, int]]]:
-    """A block in which one view of the database can be copied: its name, tables and events."""
+    """Open a snapshot of the database to copy: its name, tables and events."""
     with closing(_connected(url)) as connection, connection.cursor() as cursor:
         connection.set_session("REPEATABLE READ", readonly=True)
         cursor.execute("SELECT pg_export_snapshot(), (SELECT version_num FROM alembic_version)")
@@ -144,7 +147,7 @@ def _put_back(cursor: Any) -> None:
 
 
 def _run(program: str, url: str, *arguments: str) -> None:
-    """Run a program of PostgreSQL; who lists processes sees no password."""
+    """Run a program of PostgreSQL, with the password hidden from process lists."""
     given = parse_dsn(_plain(url))
     secret = {"PGPASSWORD": given.pop("password")} if "password" in given else {}
     done = subprocess.run(  # noqa: S603  our own command
@@ -171,7 +174,7 @@ def _digest(file: Path) -> str:
         return file_digest(content, "sha256").hexdigest()
 
 
-# Backups made again and again below one folder: when the next is due, and which are let go.
+# Regular backups below one folder: when the next is due, and which are removed.
 
 FORM = "%Y-%m-%dT%H%M%SZ"
 NAME = re.compile(r"\d{4}-\d\d-\d\dT\d{6}Z")
@@ -179,28 +182,28 @@ HALF = ".part"
 
 
 def due(folder: Path, every: timedelta) -> timedelta:
-    """In how long the next is to be made."""
+    """Return the time until the next is due."""
     made = _made(folder)
     if not made:
         return timedelta()
     last = datetime.strptime(made[-1].name, FORM).replace(tzinfo=UTC)
-    # No later than that by whatever clock.
+    # Never later than that, even if the clock changed.
     return min(every, max(timedelta(), last + every - datetime.now(UTC)))
 
 
 def place(folder: Path) -> Path:
-    """Where one that is begun now belongs."""
+    """Return the folder for a backup that starts now."""
     return folder / datetime.now(UTC).strftime(FORM)
 
 
 def let_go(folder: Path, keep: int) -> None:
-    """Remove all but the last so many, and what was left half made; other names are left alone."""
+    """Remove all but the last `keep`, and incomplete ones; leave other names alone."""
     halves = [each for each in folder.glob(f"*{HALF}") if NAME.fullmatch(each.stem)]
     for each in (*_made(folder)[:-keep], *halves):
         shutil.rmtree(each)
 
 
 def _made(folder: Path) -> list[Path]:
-    """Those that are there, the first one first."""
+    """Return the backups that exist, oldest first."""
     found = folder.iterdir() if folder.exists() else ()
     return sorted(each for each in found if NAME.fullmatch(each.name) and (each / TOLD).exists())

@@ -1,4 +1,4 @@
-"""Child processes: each with a session and a log of its own, started again when it ends."""
+"""Child processes: each with a session and a log of its own, restarted when it exits."""
 
 import ctypes
 import logging
@@ -19,10 +19,10 @@ from portal.core import logs
 from portal.core.private_files import owner_only
 
 PR_SET_PDEATHSIG = 1
-LOG_LIMIT = 10_000_000  # bytes of a log, until it is rotated
-OLD_LOGS = 5  # of each process; .1 is the newest
-YOUNG = 10.0  # seconds: a process that ends sooner may have failed at its start
-AT_ONCE = 3  # times in a row that a process that ends young starts again at once
+LOG_LIMIT = 10_000_000  # bytes of a log before it is rotated
+OLD_LOGS = 5  # per process; .1 is the newest
+YOUNG = 10.0  # seconds: a process that exits sooner may have failed to start
+AT_ONCE = 3  # consecutive early exits after which a process still restarts at once
 LONGEST_WAIT = 30.0
 LONGEST_WAIT_OF_SERVERS = 5.0  # all other processes wait for PostgreSQL and the ledger
 
@@ -31,18 +31,18 @@ log = logging.getLogger(__name__)
 
 @dataclass
 class Child:
-    """One process: how it starts, and how it is asked to stop. It never outlives its parent."""
+    """A process: how it starts, and how it is asked to stop. It never outlives its parent."""
 
     name: str
     command: Sequence[str]
     log: Path
     env: Mapping[str, str] = field(default_factory=dict)
-    own_env: bool = False  # whether `env` is all of its environment
+    own_env: bool = False  # whether `env` is its whole environment
     stop_signal: signal.Signals = signal.SIGTERM
     keep_open: tuple[int, ...] = ()  # file descriptors that it inherits
-    to_log: bool = True  # else its output goes where that of its parent goes
+    to_log: bool = True  # otherwise its output goes where its parent's goes
     process: subprocess.Popen[bytes] | None = None
-    log_offset: int = 0  # where in its log the output of this start begins
+    log_offset: int = 0  # the offset in its log where this start's output begins
 
     def start(self) -> None:
         """Start it; its output is appended to its log."""
@@ -56,7 +56,7 @@ class Child:
                 stderr=subprocess.STDOUT if log else None,
                 env=dict(self.env) if self.own_env else {**os.environ, **self.env},
                 pass_fds=self.keep_open,
-                # The terminal's Ctrl-C is for the supervisor, which stops all in order.
+                # The terminal's Ctrl-C is for the supervisor, which stops all processes in order.
                 start_new_session=True,
                 preexec_fn=_die_with_parent(os.getpid(), self.stop_signal),  # noqa: PLW1509  no threads
             )
@@ -67,7 +67,7 @@ class Child:
         return self.process is not None and self.process.poll() is None
 
     def ask_to_stop(self) -> None:
-        """Send its stop signal; does not wait."""
+        """Send its stop signal, without waiting."""
         if self.process is not None and self.alive:
             self.process.send_signal(self.stop_signal)
 
@@ -93,7 +93,7 @@ class Child:
         if not self.log.exists():
             return ""
         with self.log.open("rb") as log:
-            if self.log_offset <= self.log.stat().st_size:  # else the log was rotated since
+            if self.log_offset <= self.log.stat().st_size:  # otherwise the log was rotated since
                 log.seek(self.log_offset)
             output = log.read().decode(errors="replace")
         return "\n".join(output.splitlines()[-lines:])
@@ -105,7 +105,7 @@ def _die_with_parent(parent: int, death_signal: signal.Signals) -> Callable[[], 
     def prepare() -> None:
         if prctl:
             prctl(PR_SET_PDEATHSIG, int(death_signal))
-        if os.getppid() != parent:  # it died before the line above
+        if os.getppid() != parent:  # the parent died before the line above
             os._exit(1)
 
     return prepare
@@ -113,12 +113,12 @@ def _die_with_parent(parent: int, death_signal: signal.Signals) -> Callable[[], 
 
 @dataclass
 class SupervisedChild:
-    """A child that is started again when it ends, later and later if it ends young."""
+    """A child that is restarted when it exits, with growing delays after early exits."""
 
     child: Child
     started: float = 0.0
     failures: int = 0
-    due: float | None = None  # when it starts again
+    due: float | None = None  # when it restarts
     restarting: bool = False
     longest_wait: float = LONGEST_WAIT  # seconds
 
@@ -128,17 +128,17 @@ class SupervisedChild:
         self.child.start()
 
     def ask_to_restart(self) -> None:
-        """Ask it to end, so that it starts again at once; don't wait for that."""
+        """Ask it to exit, so that it restarts at once, without waiting."""
         self.restarting = self.child.alive
         self.child.ask_to_stop()
 
     def go_back_to(self, old: subprocess.Popen[bytes] | None) -> None:
-        """Kill the new process, which does not start, and supervise the old one again."""
+        """Kill the new process, which failed to start, and supervise the old one again."""
         self.child.kill()
         self.child.process, self.due, self.failures = old, None, 0
 
     def look_after(self) -> None:
-        """Start it when that is due; if it has ended, plan that."""
+        """Start it when that is due; if it has exited, plan a restart."""
         rotate(self.child.log)
         if self.due is not None:
             if time.monotonic() >= self.due:
@@ -169,7 +169,7 @@ class SupervisedChild:
 def rotate(log: Path) -> None:
     """Move the content of a long log to an older file, while its process writes to it.
 
-    Copy it, since the process has the file open. On a full disk change nothing.
+    Copy it, since the process has the file open. On a full disk, change nothing.
     """
     with suppress(OSError):
         if log.stat().st_size <= LOG_LIMIT:

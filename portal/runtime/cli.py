@@ -25,7 +25,7 @@ MODULES = {
 
 
 class Commands(AppGroup):
-    """Import the module of a command only when it is called, so that each starts soon."""
+    """Imports a command's module only when it is called, so that each starts fast."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  click's signature
         return list(MODULES)
@@ -38,7 +38,7 @@ class Commands(AppGroup):
         return command
 
     def invoke(self, ctx: click.Context) -> object:
-        """Run the command; report wrong settings in one line."""
+        """Run the command; report invalid settings in one line."""
         os.umask(0o077)  # what a command and its child processes write is private
         try:
             return super().invoke(ctx)

@@ -1,4 +1,4 @@
-"""Which portal a command works for: given servers, those of a running `fairseat up`, or its own."""
+"""The portal that a command uses: given servers, those of a running `fairseat up`, or its own."""
 
 import os
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ NOTHING = "{} Start the portal with `fairseat up`, or set {} and SECRET_KEY."
 
 
 def portal() -> str:
-    """Return a name of the portal that a command works for; raise ClickException."""
+    """Return the name of the portal that a command uses; raise ClickException."""
     try:
         given = [f"{_where(name)} ({name})" for name in SERVERS if os.environ.get(name)]
         return ", ".join(given if len(given) == len(SERVERS) else [_folder(), *given])
@@ -38,9 +38,9 @@ def portal() -> str:
 
 @contextmanager
 def served(*, owner: bool = False) -> Iterator[None]:
-    """Set the environment of a block to servers that run: given ones, or those of `fairseat up`.
+    """Set the environment to running servers: given ones, or those of `fairseat up`.
 
-    `owner` lets it change the tables as well.
+    With `owner`, the block may change the tables as well.
     """
     try:
         if _all_given():
@@ -56,7 +56,7 @@ def served(*, owner: bool = False) -> Iterator[None]:
 
 @contextmanager
 def connected() -> Iterator[Backend]:
-    """Connect a block to servers that run, or that are started for it."""
+    """Connect a block to running servers, or start some for it."""
     try:
         with _servers() as urls:
             os.environ.update(urls)
@@ -71,7 +71,7 @@ def connected() -> Iterator[Backend]:
 
 @contextmanager
 def _servers() -> Iterator[dict[str, str]]:
-    """Give a block the addresses of the servers; start those that are needed, and stop them."""
+    """Yield the servers' addresses; start those that are needed, and stop them afterwards."""
     _check_databases()
     if _all_given():
         os.environ.setdefault("SECRET_KEY", "unused: commands sign nothing")
@@ -123,7 +123,7 @@ def _urls(run: Run) -> dict[str, str]:
 
 
 def _key(folder: DataFolder) -> str:
-    """Return the key that the running portal signs with; a new one would be of no use."""
+    """Return the key that the running portal signs with; a new one would be useless."""
     file = folder.path / "secret"
     try:
         return file.read_text()
@@ -136,7 +136,7 @@ def _all_given() -> bool:
 
 
 def _check_databases() -> None:
-    """Raise SettingsError where the address of a database is none."""
+    """Raise SettingsError if a database address is invalid."""
     for name in ("DATABASE_URL", "DATABASE_OWNER_URL"):
         if os.environ.get(name):
             _database(name)

@@ -23,11 +23,11 @@ OF_OTHERS = (
 
 
 class StartupError(RuntimeError):
-    """The portal can't start; the message says why."""
+    """The portal cannot start; the message says why."""
 
 
 class FolderError(StartupError):
-    """The data folder can't be used; the message says why."""
+    """The data folder cannot be used; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Run:
 
 
 class DataFolder:
-    """A data folder. Its lock is inherited by the servers, so it is free when they are gone."""
+    """A data folder. The servers inherit its lock, so it is free only when they are gone."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -57,18 +57,18 @@ class DataFolder:
             raise FolderError(f"The data folder {path} can't be used: {error.strerror}.") from error
 
     def log(self, name: str) -> Path:
-        """The log of the process `name`."""
+        """Return the log of the process `name`."""
         return self.path / "log" / f"{name}.log"
 
     def emptied(self, name: str) -> Path:
-        """The folder of that name below, with nothing in it."""
+        """Return the subfolder of that name, emptied."""
         below = self.path / name
         shutil.rmtree(below, ignore_errors=True)
         below.mkdir(mode=0o700)
         return below
 
     def secret(self, name: str, length: int = 48) -> str:
-        """The secret of that name, made at its first use and kept."""
+        """Return the secret of that name; the first use makes and stores it."""
         file = self.path / name
         if not file.exists():
             draft = file.with_name(f"{name}.{os.getpid()}")
@@ -80,13 +80,13 @@ class DataFolder:
         return file.read_text()
 
     def own(self) -> Run | None:
-        """Take the folder (gives None), or say what its live owner runs; raises FolderError."""
+        """Own the folder and return None, or return what its live owner runs; raise FolderError."""
         deadline = time.monotonic() + PATIENCE
         while not self._try_lock():
             run = self._run()
             if run:
                 return run
-            # Its owner was killed and the servers are still closing, or it is just starting.
+            # Its owner was killed and the servers are still stopping, or it is just starting.
             if time.monotonic() > deadline:
                 raise FolderError(f"Another process uses the data folder {self.path}.")
             time.sleep(0.2)
@@ -94,34 +94,34 @@ class DataFolder:
         return None
 
     def announce(self, run: Run) -> None:
-        """Tell other terminals what runs here."""
+        """Announce to other terminals what runs here."""
         draft = self.path / "run.json.new"
         draft.touch(mode=0o600)
         draft.write_text(json.dumps(asdict(run)))
         draft.replace(self.path / "run.json")
 
     def note(self, pids: Mapping[str, int]) -> None:
-        """Tell other terminals which process is which."""
+        """Announce to other terminals the process ids by name."""
         draft = self.path / "pids.json.new"
         draft.touch(mode=0o600)
         draft.write_text(json.dumps(pids))
         draft.replace(self.path / "pids.json")
 
     def supervisor(self) -> int:
-        """Return the process id of the supervisor; raise FolderError where none runs."""
+        """Return the process id of the supervisor; raise FolderError if none runs."""
         run = self._run()
         if not run:
             raise FolderError(f"Nothing runs on {self.path}.")
         return run.pid
 
     def pids(self) -> dict[str, int]:
-        """The processes that run here, by name; raises FolderError where none do."""
+        """Return the processes that run here, by name; raise FolderError if there are none."""
         self.supervisor()
         found: dict[str, int] = json.loads((self.path / "pids.json").read_text())
         return found
 
     def release(self) -> None:
-        """Let others own the folder."""
+        """Release the folder for other owners."""
         if self.lock >= 0:
             (self.path / "run.json").unlink(missing_ok=True)
             (self.path / "pids.json").unlink(missing_ok=True)
@@ -129,7 +129,7 @@ class DataFolder:
             self.lock = -1
 
     def _close(self) -> None:
-        """Close the folder to other users; raise FolderError where it is not ours alone."""
+        """Close the folder to other users; raise FolderError if it is not ours alone."""
         found = self.path.stat()
         if found.st_uid != os.geteuid():
             raise FolderError(OF_OTHERS.format(self.path, found.st_uid, os.geteuid()))
@@ -154,7 +154,7 @@ class DataFolder:
         return True
 
     def _run(self) -> Run | None:
-        """What the owner announced, if it is alive."""
+        """Return what the owner announced, if it is alive."""
         try:
             run = Run(**json.loads((self.path / "run.json").read_text()))
             os.kill(run.pid, 0)

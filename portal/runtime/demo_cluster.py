@@ -1,10 +1,10 @@
 """A demo of failover on one machine, for `fairseat cluster`.
 
-The ledger has a primary, two replicas and three sentinels. HAProxy stands before two web nodes, and
-each worker and the scheduler run twice. A deployment uses containers or systemd instead.
+The ledger has a primary, two replicas and three sentinels. HAProxy stands in front of two web
+nodes; each worker and the scheduler run twice. A deployment uses containers or systemd instead.
 
-Each server of the ledger has a file of its own, which the server rewrites: it says which server is
-the primary. The file is made once, so that a primary that was replaced comes back as a replica.
+Each ledger server has its own configuration file, which the server rewrites to say which server is
+the primary. The file is made once, so that a replaced primary comes back as a replica.
 """
 
 import json
@@ -30,23 +30,23 @@ from portal.runtime.supervisor import Groups, PortalSupervisor, supervise
 HOST = "127.0.0.1"
 NAME = "fairseat"
 SERVERS = 3
-PORTS = range(20_000, 30_000)  # below those that the system gives to outgoing connections
-DOWN_AFTER = 3000  # ms of silence until a sentinel believes that a server is down
+PORTS = range(20_000, 30_000)  # below the ports that the system gives to outgoing connections
+DOWN_AFTER = 3000  # ms of silence before a sentinel considers a server down
 # ms for each step of a failover; a vote without a winner is repeated after twice as long.
 FAILOVER = 4000
 ALONE = ("--min-replicas-to-write", "1", "--min-replicas-max-lag", str(replicas.LAG))
 
 NODES = ("web-1", "web-2")
-# Queues with two workers, so that a killed one is not missed; record and errands have two anyway.
+# Queues with two workers, so that one survives a kill; record and errands have two anyway.
 TWICE = ("promote", "notify")
 HAPROXY_MISSING = (
     "HAProxy, which stands before the web nodes of `fairseat cluster`, is not installed."
     " On Debian or Ubuntu:  sudo apt-get install --no-install-recommends haproxy"
 )
-HAPROXY_PATHS = "/usr/sbin:/sbin"  # where Debian puts it, which is not on everyone's path
+HAPROXY_PATHS = "/usr/sbin:/sbin"  # where Debian puts it, which is not in every PATH
 # HAProxy repeats a GET that a dead node left unanswered; a client sends a form again itself, under
-# the same idempotency key. Connections to nodes are closed at once, since a node that stops waits
-# for open ones. Metrics are read from the node that the query names, even while it is away.
+# the same idempotency key. Connections to nodes are closed at once, since a stopping node waits for
+# open ones. Metrics come from the node that the query names, even while it is out of rotation.
 HAPROXY_CONFIG = """\
 global
     maxconn 10000
@@ -85,7 +85,7 @@ HAPROXY_METRICS = "    use-server {name} if {{ path /metrics }} {{ url_param(nod
 
 @dataclass(frozen=True)
 class Topology:
-    """Where the servers of one folder listen; they and the sentinels ask for the same password."""
+    """The addresses of one folder's servers, and the password of servers and sentinels."""
 
     folder: Path
     password: str
@@ -94,22 +94,25 @@ class Topology:
 
     @property
     def url(self) -> str:
-        """Return the address at which clients find the current primary."""
+        """Return the URL at which clients find the current primary."""
         hosts = ",".join(f"{HOST}:{port}" for port in self.sentinels)
         secret = f"?sentinel_password={self.password}"
         return f"redis+sentinel://:{self.password}@{hosts}/{NAME}{secret}"
 
     def server_url(self, number: int) -> str:
-        """Where the server of that number, from 1, is reached, whatever its part is."""
+        """Return the URL of the server with that number (from 1), whatever its role."""
         return f"redis://:{self.password}@{HOST}:{self.servers[number - 1]}"
 
     def sentinel_url(self, number: int) -> str:
-        """Where the sentinel of that number, from 1, is reached."""
+        """Return the URL of the sentinel with that number (from 1)."""
         return f"redis://:{self.password}@{HOST}:{self.sentinels[number - 1]}"
 
 
 def topology(folder: Path, password: str) -> Topology:
-    """The servers of `folder`; their ports are chosen once, as the sentinels' files name them."""
+    """Return the topology of `folder`.
+
+    Its ports are chosen once, because the sentinels' files name them.
+    """
     folder.mkdir(mode=0o700, exist_ok=True)
     chosen = folder / "ports.json"
     if not chosen.exists():
@@ -120,14 +123,14 @@ def topology(folder: Path, password: str) -> Topology:
 
 
 def server(at: Topology, number: int, log: Path, *, durable: bool, lock: int) -> Child:
-    """The server of that number; in a new folder the first one is the primary."""
+    """Return the server with that number; in a new folder, the first is the primary."""
     name = f"valkey-{number}"
     follows = [f"replicaof {HOST} {at.servers[0]}"] if number > 1 else []
     secrets = [f"requirepass {at.password}", f"primaryauth {at.password}"]
     own = _own_file(at.folder / name, [*secrets, *follows])
     options = ["--port", str(at.servers[number - 1]), "--bind", HOST, "--dir", str(own.parent)]
     options += [*KEEPING, *ALONE]
-    # A replica still in its first copy could be promoted empty: it begins at once.
+    # A replica could be promoted, empty, before its first copy: start copying at once.
     options += ["--repl-diskless-sync-delay", "0", "--repl-backlog-size", "64mb"]
     options += DURABLE if durable else HASTY
     command = [str(get_binary_path()), str(own), *options]
@@ -135,10 +138,10 @@ def server(at: Topology, number: int, log: Path, *, durable: bool, lock: int) ->
 
 
 def sentinel(at: Topology, number: int, log: Path, *, lock: int) -> Child:
-    """The sentinel of that number; two of the three must agree."""
+    """Return the sentinel with that number; two of the three must agree."""
     name = f"sentinel-{number}"
     rules = [
-        f"requirepass {at.password}",  # it asks the other sentinels with the same password
+        f"requirepass {at.password}",  # it uses the same password for the other sentinels
         f"sentinel monitor {NAME} {HOST} {at.servers[0]} 2",
         f"sentinel auth-pass {NAME} {at.password}",
         f"sentinel down-after-milliseconds {NAME} {DOWN_AFTER}",
@@ -152,12 +155,12 @@ def sentinel(at: Topology, number: int, log: Path, *, lock: int) -> Child:
 
 
 def answers(url: str) -> bool:
-    """Whether the server there has its data in memory and takes commands."""
+    """Return whether the server has its data in memory and accepts commands."""
     return reached(url, lambda redis: bool(redis.ping()))
 
 
 def in_sync(url: str, wanted: int = 1) -> bool:
-    """Whether there is a primary, and so many replicas have what it has."""
+    """Return whether there is a primary, and `wanted` replicas are in sync."""
     return reached(url, lambda redis: replicas.in_sync(redis) >= wanted)
 
 
@@ -191,7 +194,7 @@ class ClusterServers(Servers):
         at = topology(self.folder.path / "ledger", self.folder.secret("ledger-password"))
         servers = [self._server(at, number) for number in range(1, len(at.servers) + 1)]
         sentinels = [self._sentinel(at, number) for number in range(1, len(at.sentinels) + 1)]
-        # Stop the sentinels first: they would take the stop of a server for a failure.
+        # Stop the sentinels first: they would take a stopped server for a failure.
         self.children = [*sentinels, *servers]
         deadline = time.monotonic() + START_TIMEOUT
         while not in_sync(at.url):
@@ -214,7 +217,7 @@ class ClusterServers(Servers):
 
 
 class ClusterSupervisor(PortalSupervisor):
-    """Two web nodes behind HAProxy, then two of each process that must never be missing."""
+    """Two web nodes behind HAProxy, and two of each process that must never be missing."""
 
     def process_groups(self) -> Groups:
         """Return the nodes, HAProxy, and the workers with two schedulers."""
@@ -239,7 +242,7 @@ def run_cluster(folder: DataFolder, database_url: str, owner_url: str) -> None:
 
 
 def haproxy_program() -> str:
-    """Return the path of HAProxy; raise StartupError saying how to install it."""
+    """Return the path of HAProxy; raise StartupError with how to install it."""
     found = shutil.which("haproxy", path=f"{os.environ.get('PATH', '')}:{HAPROXY_PATHS}")
     if not found:
         raise StartupError(HAPROXY_MISSING)

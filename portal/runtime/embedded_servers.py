@@ -1,4 +1,4 @@
-"""Real servers for a machine that has none: PostgreSQL and Valkey, on private sockets."""
+"""Real servers for a machine without any: PostgreSQL and Valkey, on private sockets."""
 
 import os
 import shutil
@@ -17,7 +17,7 @@ START_TIMEOUT = 60.0
 
 
 class Servers:
-    """The embedded servers of one data folder; none where its URL is given from outside."""
+    """The embedded servers of one data folder; none for a URL given from outside."""
 
     def __init__(
         self,
@@ -104,7 +104,10 @@ class Servers:
 
 
 def _socket_folder() -> Path:
-    """A folder for us alone: its name fits the path of a unix socket, its parents let others by."""
+    """Return a private folder for sockets.
+
+    Its path is short enough for a unix socket, and its parents let other accounts pass.
+    """
     for parent in (tempfile.gettempdir(), "/tmp"):  # noqa: S108  the folder in it is ours alone
         made = Path(tempfile.mkdtemp(prefix="fairseat-", dir=parent))
         fits = len(os.fsencode(made)) <= LONGEST_SOCKET_FOLDER

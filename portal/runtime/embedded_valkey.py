@@ -1,4 +1,4 @@
-"""The embedded ledger: the Valkey of a wheel, on disk before it answers."""
+"""The embedded ledger: Valkey from a wheel, which writes to disk before it answers."""
 
 from collections.abc import Callable
 from ctypes.util import find_library
@@ -13,12 +13,12 @@ from portal.runtime.child_process import Child
 
 HASTY = ("--appendonly", "no")
 DURABLE = ("--appendonly", "yes", "--appendfsync", "always")
-# A roster of hundreds, kept as a list, would be searched from its beginning at every claim.
+# As a list, a roster of hundreds would be searched from its start at every claim.
 KEEPING = ("--save", "", "--maxmemory-policy", "noeviction", "--hash-max-listpack-entries", "64")
-# Where there is no jemalloc, which needs neither. The C library searches long lists where much has
-# been freed, unless it may keep more of what is small at hand. Huge pages, as in GBs of seats to
-# look a page up takes longer than to read it; since Linux 5.8 a write after a fork copies a small
-# one all the same.
+# For systems without jemalloc, which needs neither setting. The C library searches long lists after
+# much memory was freed, unless it may keep more small blocks at hand. Huge pages, because with GBs
+# of seats, finding a page takes longer than reading it. Since Linux 5.8, a write after a fork still
+# copies only a small page.
 BY_THE_C_LIBRARY = {"GLIBC_TUNABLES": "glibc.malloc.tcache_count=1000:glibc.malloc.hugetlb=1"}
 
 
@@ -28,7 +28,7 @@ def url(sockets: Path) -> str:
 
 
 def child(folder: Path, sockets: Path, log: Path, *, durable: bool, lock: int) -> Child:
-    """The server whose data is in `folder`."""
+    """Return the server whose data is in `folder`."""
     folder.mkdir(mode=0o700, exist_ok=True)
     options = ["--port", "0", "--unixsocket", f"{sockets}/valkey.sock", "--unixsocketperm", "700"]
     options += ["--dir", str(folder), *KEEPING, *(DURABLE if durable else HASTY)]
@@ -37,12 +37,12 @@ def child(folder: Path, sockets: Path, log: Path, *, durable: bool, lock: int) -
 
 
 def answers(sockets: Path) -> bool:
-    """Whether the server has its data in memory and takes commands."""
+    """Return whether the server has its data in memory and accepts commands."""
     return reached(url(sockets), lambda redis: bool(redis.ping()))
 
 
 def reached(address: str, holds: Callable[[Redis], bool]) -> bool:
-    """Whether the server at `address` is there, and something holds of it."""
+    """Return whether the server at `address` answers and `holds` is true of it."""
     with redis_clients.commands(address, size=1) as redis:
         try:
             return holds(redis)
@@ -52,6 +52,6 @@ def reached(address: str, holds: Callable[[Redis], bool]) -> bool:
 
 @cache
 def allocating() -> dict[str, str]:
-    """By jemalloc, as Valkey's own builds do, where the system has it; the wheel's has none."""
+    """Return the environment that loads jemalloc, if installed; the wheel's Valkey lacks it."""
     jemalloc = find_library("jemalloc")
     return {"LD_PRELOAD": jemalloc} if jemalloc else BY_THE_C_LIBRARY

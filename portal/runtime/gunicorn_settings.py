@@ -1,4 +1,4 @@
-"""Gunicorn's settings: one process a core, each with gevent for its requests and sockets."""
+"""Gunicorn's settings: one process per core, with gevent for requests and sockets."""
 
 import gc
 import os
@@ -18,10 +18,11 @@ from psycopg2.extensions import STATUS_SETUP, set_wait_callback
 from portal.core import logs
 
 # Seconds that PostgreSQL may stay silent. Workers wait as long as a statement may take
-# (portal/core/db.py), visitors do not. PostgreSQL ends what we give up by its statement_timeout.
+# (portal/core/db.py), visitors do not. PostgreSQL ends abandoned statements by its
+# statement_timeout.
 PATIENCE = 5.0
 COUNTS = "fairseat-metrics-"
-AGAIN = 1.0  # for a new connection, while it has not spoken since it was silent for too long
+AGAIN = 1.0  # for a new connection, after a timeout and until it answers again
 
 wsgi_app = "portal.app:create_app()"
 bind = os.environ.get("FAIRSEAT_BIND") or "{}:{}".format(
@@ -30,12 +31,12 @@ bind = os.environ.get("FAIRSEAT_BIND") or "{}:{}".format(
 backlog = 4096
 workers = int(os.environ.get("WEB_CONCURRENCY") or os.cpu_count() or 1)
 worker_class = "portal.runtime.gunicorn_worker.Worker"
-worker_connections = 10_000  # of a process: requests and open websockets together
+worker_connections = 10_000  # per process: requests and open websockets together
 worker_tmp_dir = "/dev/shm" if Path("/dev/shm").is_dir() else None  # noqa: S108  heartbeats
 keepalive = 15
 timeout = 30
 graceful_timeout = 5
-# FAIRSEAT_PROXIES alone says which proxies to believe.
+# Only FAIRSEAT_PROXIES says which proxies to trust.
 forwarded_allow_ips = ""
 forwarder_headers = ""
 limit_request_line = 4094
@@ -49,10 +50,10 @@ _silent = Event()
 
 
 class Log(Logger):  # type: ignore[misc]
-    """Gunicorn's log, told like that of every other process."""
+    """Gunicorn's log, in the same form as that of every other process."""
 
     def setup(self, cfg: Any) -> None:
-        """Write no line of its own form."""
+        """Add no handlers of its own."""
         super().setup(cfg)
         self.error_log.handlers.clear()
         self.error_log.propagate = True
@@ -63,14 +64,14 @@ logger_class = Log
 
 
 def on_starting(server: Any) -> None:  # noqa: ARG001  gunicorn's signature
-    """Import the portal once for all web processes, before the port is opened.
+    """Import the portal once for all web processes, before the port opens.
 
     Each process makes its own application after its fork: no connection and no thread is shared.
     The processes share a folder for metrics; make one if the environment names none.
     """
     if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
         os.environ["PROMETHEUS_MULTIPROC_DIR"] = mkdtemp(prefix=COUNTS)
-    # What is imported has to find gevent's parts in place. Signals and forks are gunicorn's own
+    # Imported modules must find gevent's patches in place. Signals and forks stay gunicorn's own
     # until a process is forked (portal/runtime/gunicorn_worker.py).
     monkey.patch_all(os=False, signal=False)
     from sqlalchemy.orm import configure_mappers  # noqa: PLC0415
@@ -80,20 +81,21 @@ def on_starting(server: Any) -> None:  # noqa: ARG001  gunicorn's signature
 
     configure_mappers()
     gc.collect()
-    gc.freeze()  # what the processes share stays shared
+    gc.freeze()  # shared memory stays shared
     _wait_until_prepared()
 
 
 def _wait_until_prepared() -> None:
-    """Wait for whoever migrates the database and fills the ledger, if somebody does."""
-    sleep = monkey.get_original("time", "sleep")  # gevent's own would begin a loop before the fork
+    """Wait for a process that migrates the database and fills the ledger, if there is one."""
+    # gevent's version would start a loop before the fork
+    sleep = monkey.get_original("time", "sleep")
     if prepared := os.environ.get("FAIRSEAT_PREPARED"):
         while not Path(prepared).exists():
             sleep(0.05)
 
 
 def on_exit(server: Any) -> None:  # noqa: ARG001  gunicorn's signature
-    """Leave no folder of ours behind."""
+    """Remove our metrics folder."""
     folder = Path(os.environ["PROMETHEUS_MULTIPROC_DIR"])
     if folder.name.startswith(COUNTS):
         rmtree(folder, ignore_errors=True)
@@ -105,7 +107,7 @@ def post_fork(server: Any, worker: Any) -> None:  # noqa: ARG001  gunicorn's sig
 
 
 def post_worker_init(worker: Any) -> None:
-    """Fill caches and join live updates before the first request; close sockets at the end."""
+    """Fill caches and start live updates before the first request; close sockets at the end."""
     from portal.core import flags, memory, metrics  # noqa: PLC0415
     from portal.live.hub import close_pages_on_exit  # noqa: PLC0415
     from portal.web.http import request_log, slow_clients  # noqa: PLC0415
@@ -115,7 +117,7 @@ def post_worker_init(worker: Any) -> None:
     worker.log.error_log.addFilter(request_log.worth_writing)
     metrics.begin("web")
     flags.begin()
-    if hub := worker.wsgi.extensions.get("live"):  # an app on trial may have none
+    if hub := worker.wsgi.extensions.get("live"):  # an app under test may have none
         hub.start()
         close_pages_on_exit(worker, hub)
     readiness.read_ahead()
@@ -126,7 +128,7 @@ def post_worker_init(worker: Any) -> None:
 
 
 def _wait(connection: Any) -> None:
-    # psycopg2's own limits don't hold here: a silent server would keep a request for ever.
+    # psycopg2's own timeouts do not work here: a silent server would block a request forever.
     connecting = connection.status == STATUS_SETUP
     try:
         gevent_wait_callback(
@@ -139,7 +141,7 @@ def _wait(connection: Any) -> None:
 
 
 def _raise_file_limit() -> None:
-    """Every open page is a file to the system, whose usual limit is 1,024."""
+    """Raise the limit of open files: every open page is one, and the usual limit is 1,024."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = workers * worker_connections + 1_000
     if hard != resource.RLIM_INFINITY:

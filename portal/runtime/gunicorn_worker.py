@@ -13,33 +13,33 @@ from gevent import monkey
 from gevent.server import StreamServer
 from gunicorn.workers.ggevent import GeventWorker
 
-AT_ONCE = 16  # of those who knock; with more, one process that has time takes in all
+AT_ONCE = 16  # new connections; with more, one idle process would accept all of them
 POLLRDHUP = getattr(select, "POLLRDHUP", 0)  # Linux: the client sends nothing more
 HUNG_UP = select.POLLERR | select.POLLHUP
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
-PROBE_SECONDS = 0.5  # for the reset of a client that has gone: more than most round trips
+PROBE_SECONDS = 0.5  # for the reset of a client that has gone: longer than most round trips
 PROBE_STEP = 0.02
 
-_poll = monkey.get_original("select", "poll")  # gevent's own would look what else there is to do
+_poll = monkey.get_original("select", "poll")  # gevent's version would switch to other greenlets
 
 
 class Worker(GeventWorker):  # type: ignore[misc]
-    """Takes in all who knock, where gunicorn's own takes one between two answers.
+    """Accepts all waiting connections; gunicorn's own worker accepts one between two responses.
 
-    In a rush the system's queue (`backlog`) is full at once. A client that finds it full tries
-    again after 1, 3, 7 and 15 seconds.
+    In a rush the system's queue (`backlog`) fills at once. A client that finds it full retries
+    after 1, 3, 7 and 15 seconds.
     """
 
     def patch(self) -> None:
-        """Have gevent patch what gunicorn_settings.py left alone, too."""
+        """Let gevent patch what gunicorn_settings.py left out, too."""
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", monkey.MonkeyPatchWarning)  # that it does so in parts
+            warnings.simplefilter("ignore", monkey.MonkeyPatchWarning)  # that it patches in parts
             super().patch()
 
     def server_class(
         self, listener: Any, *, spawn: Any, ssl_context: Any = None, **_: Any
     ) -> StreamServer:
-        """What takes connections in and hands each to a greenlet of its own."""
+        """Return the server that accepts connections and gives each a greenlet."""
         tls = {"ssl_context": ssl_context} if ssl_context else {}
         server = StreamServer(listener, handle=partial(self.handle, listener), spawn=spawn, **tls)
         server.max_accept = AT_ONCE
@@ -48,9 +48,9 @@ class Worker(GeventWorker):  # type: ignore[misc]
     def handle_request(self, listener_name: Any, req: Any, sock: Any, addr: Any) -> None:
         """Answer a request, or drop it if its client has gone while it waited.
 
-        Dropping is safe for every method: the application has not seen the request, so it has
-        decided nothing and answered nothing. Whoever sends it again, under the same idempotency
-        key or not, gets its first answer.
+        Dropping is safe for every method: the application has not seen the request, so nothing was
+        decided or answered. A repeated request, under the same idempotency key or not, gets its
+        first answer.
         """
         if not waits(sock, req.version):
             _count_dropped()
@@ -59,11 +59,11 @@ class Worker(GeventWorker):  # type: ignore[misc]
 
 
 def waits(sock: Any, version: tuple[int, int]) -> bool:
-    """Return whether the client of a request that was read still waits for the answer.
+    """Return whether the client of a request that was read still waits for the response.
 
-    An end of input alone does not say so: a client may shut down its sending half and wait, as
-    `nc -N` does. It gets an interim answer, which HTTP/1.1 clients skip. A client that closed its
-    socket answers that with a reset. HTTP/1.0 knows no interim answers, so such a client is served.
+    An end of input alone does not tell: a client may shut down its sending half and wait, as `nc
+    -N` does. It gets an interim response, which HTTP/1.1 clients skip. A client that closed its
+    socket answers that with a reset. HTTP/1.0 has no interim responses, so such a client is served.
     """
     events = _events(sock, POLLRDHUP)
     if events & HUNG_UP:
@@ -73,7 +73,7 @@ def waits(sock: Any, version: tuple[int, int]) -> bool:
     try:
         os.write(sock.fileno(), CONTINUE)
     except BlockingIOError:
-        return True  # it has not taken earlier answers yet
+        return True  # it has not read earlier responses yet
     except OSError:
         return False
     return not _resets(sock)
@@ -86,7 +86,7 @@ def _count_dropped() -> None:
 
 
 def _resets(sock: Any) -> bool:
-    """Whether the client answers with a reset; looks at once, then a little later."""
+    """Return whether the client answers with a reset; check at once, then a little later."""
     ends = monotonic() + PROBE_SECONDS
     while not (gone := bool(_events(sock, 0) & HUNG_UP)) and monotonic() < ends:
         gevent.sleep(PROBE_STEP)

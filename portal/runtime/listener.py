@@ -1,4 +1,4 @@
-"""The listener of the portal on this machine: opened first, and asked until the portal is ready."""
+"""The portal's listener on this machine: opened first, and asked until the portal is ready."""
 
 import json
 import socket
@@ -16,7 +16,7 @@ from portal.runtime.data_folder import StartupError
 from portal.runtime.restart import STARTED, forget_started, has_started
 
 UNNAMED = "a part that /ready does not name"
-# A web server that ended is back within seconds: visitors wait that long, then they are told.
+# A restarted web server is back within seconds: visitors wait that long before they see a message.
 TOLERATED = 3.0
 
 
@@ -44,13 +44,13 @@ def open_listener(host: str, port: int, patience: float = 0.0) -> socket.socket:
 
 
 def not_ready(address: str, token: str = "") -> str:
-    """Return what `/ready` says is missing; "" when all can serve.
+    """Return what `/ready` says is missing; "" if nothing is.
 
     It names parts to this machine, and to clients with the token of FAIRSEAT_METRICS_TOKEN.
     """
     direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     request = urllib.request.Request(f"{address}/ready")  # noqa: S310  ours
-    if token and token.isascii() and token.isprintable():  # else no header can carry it
+    if token and token.isascii() and token.isprintable():  # otherwise no header can carry it
         request.add_header("Authorization", f"Bearer {token}")
     try:
         direct.open(request, timeout=3).close()
@@ -85,11 +85,11 @@ class StartingPage:
         return self._child.alive
 
     def start(self) -> None:
-        """Answer from now on."""
+        """Start answering."""
         self._child.start()
 
     def stop(self) -> None:
-        """Answer no new request."""
+        """Stop accepting new requests."""
         self._child.stop(timeout=1)
 
     def look_after(self, processes: Sequence[SupervisedChild]) -> None:
@@ -101,12 +101,12 @@ class StartingPage:
                 forget_started(files[each.name])
         if any(has_started(each) for each in files.values()):
             self._down_since = None
-            self._child.ask_to_stop()  # it answers what it has accepted, then ends
+            self._child.ask_to_stop()  # it answers what it has accepted, then exits
         elif not self.shown and self._all_down(web):
             self.start()
 
     def _all_down(self, web: Sequence[Child]) -> bool:
-        """Return whether no web server has served for long; one that is being replaced serves."""
+        """Return whether all web servers are down for long; one being replaced counts as up."""
         if any(each.alive for each in web) and self._down_since is None:
             return False
         now = time.monotonic()

@@ -15,11 +15,11 @@ from portal.runtime.child_process import SupervisedChild, say
 STARTED = "FAIRSEAT_STARTED"  # the file that a web server touches when it serves
 PREPARED = "FAIRSEAT_PREPARED"  # the file that it waits for before it serves
 TIMEOUT = 60.0  # seconds for a web server to start, or to end
-BALANCER_CHECK = 3.0  # seconds until a load balancer uses a node again
+BALANCER_CHECK = 3.0  # seconds before a load balancer uses a node again
 WORKER_TIMEOUT = 20.0  # seconds to wait for a worker; a long job ends after that
 FILE = "restart.jsonl"  # its first line has an id, its last line says how the restart ended
-BEGIN_TIMEOUT = 300.0  # seconds: another restart, or the start, may be under way
-INTERVAL = 0.2  # seconds between two looks at the file
+BEGIN_TIMEOUT = 300.0  # seconds: another restart, or the start, may be in progress
+INTERVAL = 0.2  # seconds between two reads of the file
 NOT_STARTED = "{} does not start, so no more are restarted. Its log is {}"
 
 
@@ -30,10 +30,10 @@ class RestartError(RuntimeError):
 def replace_all(
     processes: Sequence[SupervisedChild], wait: Callable[[], None], report: Callable[[str], None]
 ) -> str:
-    """Replace each process; `wait` passes a moment in which the others are looked after.
+    """Replace each process; `wait` passes a moment and supervises the others meanwhile.
 
     If a web server does not start, leave the old ones running, replace no other process, and return
-    why. Else return "".
+    why. Otherwise return "".
     """
     web = [each for each in processes if STARTED in each.child.env]
     others = [each for each in processes if each not in web and each.child.name != "haproxy"]
@@ -67,7 +67,7 @@ def has_started(started: Path) -> bool:
 
 
 def wait_for_web(processes: Sequence[SupervisedChild], wait: Callable[[], None]) -> None:
-    """Wait until each web server among them serves, or its time is over."""
+    """Wait until each web server among them serves, or until the timeout."""
     for each in processes:
         if STARTED in each.child.env:
             _until(partial(has_started, Path(each.child.env[STARTED])), wait)
@@ -101,7 +101,7 @@ def _replace_web(web: SupervisedChild, wait: Callable[[], None]) -> bool:
 
 
 def _still_serves(started: Path) -> None:
-    with suppress(OSError):  # the starting page does not start beside a process that lives
+    with suppress(OSError):  # the starting page does not start beside a running process
         started.touch()
 
 
@@ -125,7 +125,7 @@ class RestartLog:
 
     def __init__(self, folder: Path) -> None:
         self._file = folder / FILE
-        self._begun = False  # else its lines would go to the file of the restart before
+        self._begun = False  # otherwise its lines would go to the previous restart's file
         with suppress(OSError):
             draft = self._file.with_suffix(".new")
             draft.write_text(json.dumps({"id": time.time_ns()}) + "\n")
@@ -149,7 +149,7 @@ class RestartLog:
 
 
 def latest(folder: Path) -> int:
-    """Return the id of the newest restart, 0 where there was none."""
+    """Return the id of the newest restart, 0 if there was none."""
     try:
         with (folder / FILE).open() as file:
             return int(json.loads(file.readline())["id"])

@@ -1,9 +1,9 @@
-"""The account that PostgreSQL runs as when root starts it: a number that nothing else uses.
+"""The account that runs PostgreSQL when root starts it: a number that nothing else uses.
 
-PostgreSQL refuses root. The account gets no capability, owns its data folder and the folder of its
-socket, and can enter nothing else of ours. A folder above them may be closed to it, such as /root:
-so the data folder is opened here and reached as an open file, and programs that it can't reach are
-copied to where it can.
+PostgreSQL refuses root. The account gets no capability. It owns its data folder and the folder of
+its socket, and can enter nothing else of ours. It may lack access to a folder above them, such as
+/root. So the data folder is opened here and reached as an open file, and programs that it cannot
+reach are copied to where it can.
 """
 
 import contextlib
@@ -18,9 +18,10 @@ from pathlib import Path
 
 from portal.runtime.data_folder import StartupError
 
-# Debian and systemd give these to nobody; a name in /etc/passwd or a running process rules one out.
+# Debian and systemd assign these to nobody; a name in /etc/passwd or a running process rules one
+# out.
 NUMBERS = range(60_578, 61_184)
-NEEDED = ("bin/postgres", "bin/initdb", "lib", "share")  # of what is installed, to run a server
+NEEDED = ("bin/postgres", "bin/initdb", "lib", "share")  # the installed files that a server needs
 NO_SETPRIV = (
     "PostgreSQL does not run as root, and setpriv (Debian package util-linux) is missing to start"
     " it as another account. Install it, run as an ordinary user or set DATABASE_URL."
@@ -32,7 +33,7 @@ OF_ROOT = (
 
 
 def needed() -> bool:
-    """Whether root runs this, so that PostgreSQL needs another account."""
+    """Return whether root runs this, so that PostgreSQL needs another account."""
     return os.geteuid() == 0
 
 
@@ -54,9 +55,10 @@ def of(folder: Path) -> tuple[int, int]:
 
 
 def with_name() -> int:
-    """Return an account that has a name, which initdb asks for.
+    """Return an account with a name, which initdb requires.
 
-    Run it in a group that nothing else uses: then no other process of the account can look into it.
+    Run it in a group that nothing else uses: then no other process of the account can read its
+    data.
     """
     try:
         return pwd.getpwnam("nobody").pw_uid
@@ -83,7 +85,7 @@ def give(folder: Path, number: int, group: int) -> None:
 
 
 def command(number: int, group: int, program: Sequence[str]) -> Sequence[str]:
-    """Return a command that runs `program` as that account, without any capability for good."""
+    """Return a command that runs `program` as that account, permanently without capabilities."""
     setpriv = shutil.which("setpriv")
     if setpriv is None:
         raise StartupError(NO_SETPRIV)
@@ -103,13 +105,13 @@ def command(number: int, group: int, program: Sequence[str]) -> Sequence[str]:
 
 
 def admit(folder: Path, group: int) -> None:
-    """Let only that group pass through a folder of root."""
+    """Let only that group pass through one of root's folders."""
     os.chown(folder, 0, group)
     folder.chmod(0o710)
 
 
 def reachable(install: Path, below: Path) -> Path:
-    """Return `install`, or a copy of it in the new folder `below` where others can't enter it."""
+    """Return `install`, or a copy of it in the new folder `below` that others cannot enter."""
     install = install.resolve()
     program = install / "bin" / "postgres"
     if _open_to_all(program, stat.S_IROTH | stat.S_IXOTH):
@@ -117,7 +119,7 @@ def reachable(install: Path, below: Path) -> Path:
     package, copy = install.parent, below / install.parent.name
     for name in NEEDED:
         _copy(install / name, copy / install.name / name)
-    libraries = f"{package.name}.libs"  # beside it, as wheels have them
+    libraries = f"{package.name}.libs"  # beside it, as in wheels
     if package.with_name(libraries).exists():
         _copy(package.with_name(libraries), below / libraries)
     for each in (below, *below.rglob("*")):
@@ -145,10 +147,10 @@ def _open_to_all(path: Path, bits: int) -> bool:
 
 
 def _running() -> set[int]:
-    """The real, effective, saved and file system accounts of all processes."""
+    """Return the real, effective, saved and file system accounts of all processes."""
     found: set[int] = set()
     for status in Path("/proc").glob("[0-9]*/status"):
-        with contextlib.suppress(OSError):  # it has ended
+        with contextlib.suppress(OSError):  # it has exited
             lines = status.read_text(errors="replace").splitlines()
             numbers = next(line for line in lines if line.startswith("Uid:")).split()[1:]
             found.update(map(int, numbers))

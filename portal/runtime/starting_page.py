@@ -1,6 +1,6 @@
 """Answer every request with 503 and Retry-After while no web server serves at the address.
 
-A program of its own that needs nothing but Python, so that it answers within a tenth of a second:
+A separate program that needs only Python, so that it answers within a tenth of a second:
 
     python -IS starting_page.py DESCRIPTOR_OF_THE_LISTENING_SOCKET FOLDER_OF_THE_TRANSLATIONS
 """
@@ -17,10 +17,10 @@ from html import escape
 
 RETRY_SECONDS = 5
 HEALTH = {b"/ready", b"/live", b"/health"}
-BACKLOG = 4096  # that of door.py: asyncio would set its own on the shared socket
+BACKLOG = 4096  # that of listener.py: asyncio would set its own on the shared socket
 HEAD_SECONDS = 5.0  # for the head of a request
 HEAD_BYTES = 16_384
-REST_SECONDS = 2.0  # for what a client sends beyond it: unread, it would reset the connection
+REST_SECONDS = 2.0  # for the rest that a client sends: unread, it would reset the connection
 LANGUAGE = re.compile(rb"^accept-language:[ \t]*([a-z]{2})", re.IGNORECASE | re.MULTILINE)
 PAGE = """<!doctype html>
 <html lang="{language}">
@@ -31,7 +31,7 @@ PAGE = """<!doctype html>
 <h1>{title}</h1>
 <p>{advice}</p>
 """
-# As the portal's own (templates/macros/ui.html), whose scripts it meets.
+# Like the portal's own toast (templates/macros/ui.html), whose scripts handle it.
 TOAST = """<div class="toast" data-tone="stop">
 <div><p class="toast-title">{title}</p><p>{advice}</p></div>
 <button class="toast-close" type="button" data-close-toast aria-label="{dismiss}">&times;</button>
@@ -40,7 +40,7 @@ TOAST = """<div class="toast" data-tone="stop">
 
 
 def answer(head: bytes, translations: str) -> bytes:
-    """Return the answer to a request with this head: a page, part of a page, or JSON."""
+    """Return the response to a request with this head: a page, part of a page, or JSON."""
     method, _, rest = head.partition(b" ")
     path = rest.partition(b" ")[0].partition(b"?")[0]
     reads = method in {b"GET", b"HEAD"}
@@ -75,12 +75,12 @@ def _words(texts: gettext.NullTranslations, *, reads: bool) -> dict[str, str]:
 
 
 def _reload() -> str:
-    """Have a page load itself again; not all of them at once."""
+    """Return markup that reloads a page, at a random time to spread the load."""
     return f'<meta http-equiv="refresh" content="{random.randint(8, 24)}">\n'  # noqa: S311
 
 
 def _problem(words: dict[str, str], path: bytes) -> dict[str, object]:
-    """The same as problem details (RFC 9457), as the API answers."""
+    """Return the response as problem details (RFC 9457), as the API does."""
     return {
         "type": "about:blank",
         "title": words["title"],
@@ -93,7 +93,7 @@ def _problem(words: dict[str, str], path: bytes) -> dict[str, object]:
 
 
 def _texts(head: bytes, folder: str) -> tuple[str, gettext.NullTranslations]:
-    """The language that the browser asks for first, if there are texts in it, else English."""
+    """Return the browser's first language and its texts; English if there are none."""
     asked = LANGUAGE.search(head)
     if asked:
         language = asked[1].decode().lower()
@@ -136,7 +136,7 @@ async def _meet(
 
 
 async def serve(door: socket.socket, translations: str) -> None:
-    """Answer whoever comes until a signal, then whoever was taken in by then."""
+    """Answer all connections until a signal, then those accepted by then."""
     ended = asyncio.Event()
     loop = asyncio.get_running_loop()
     for each in (signal.SIGTERM, signal.SIGINT):

@@ -21,24 +21,25 @@ from portal.runtime.listener import StartingPage, address_of, not_ready, open_li
 from portal.runtime.restart import RestartLog
 from portal.runtime.worker_pools import WorkerPools
 
-STOP_TIMEOUT = 20.0  # seconds until a process is killed
+STOP_TIMEOUT = 20.0  # seconds before a process is killed
 REMIND = 20.0  # seconds between two lines that say what is not ready
-SAME_ALARM = 30.0  # seconds until an alarm is repeated
+SAME_ALARM = 30.0  # seconds before an alarm is repeated
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 GUNICORN = (sys.executable, "-m", "gunicorn", "-c", "python:portal.runtime.gunicorn_settings")
 
-Groups = Sequence[Sequence[Child]]  # of processes; a group starts when the web of the last serves
+# groups of processes; each starts when the web of the previous one serves
+Groups = Sequence[Sequence[Child]]
 
 
 class Stopped(Exception):  # noqa: N818  asked for, not an error
-    """Someone asked the supervisor to stop."""
+    """A signal asked the supervisor to stop."""
 
 
 @contextmanager
 def owned(folder: DataFolder) -> Iterator[None]:
     """Own the data folder in a block.
 
-    Raise StartupError where another process owns it, and SettingsError for wrong worker bounds.
+    Raise StartupError if another process owns it, and SettingsError for invalid worker limits.
     """
     scaling.pools(os.environ.get("FAIRSEAT_WORKERS", ""))
     if run := folder.own():
@@ -53,7 +54,7 @@ class Supervisor:
     """Supervise workers and a scheduler, for a portal whose web and servers are elsewhere."""
 
     address = "workers alone"  # as the data folder tells other processes
-    to_logs = False  # whether processes write to logs of their own: a container keeps their output
+    to_logs = False  # whether processes have their own logs: a container keeps their output
 
     def __init__(self, folder: DataFolder, servers: Servers) -> None:
         self.folder = folder
@@ -72,7 +73,7 @@ class Supervisor:
     def process_groups(self) -> Groups:
         """Return the portal's own processes."""
         scheduler = self.child("clock", "clock")
-        # It shows the metrics of all of them.
+        # It serves the metrics of all of them.
         port = os.environ.get("FAIRSEAT_METRICS_PORT", "")
         scheduler.env = {**scheduler.env, "FAIRSEAT_METRICS_PORT": port}
         return [[*self.workers(), scheduler]]
@@ -85,11 +86,11 @@ class Supervisor:
         say("Workers and a clock are started.")
 
     def missing(self) -> str:
-        """Return what can't serve yet; "" when all can."""
+        """Return what cannot serve yet; "" if all can."""
         return ""
 
     def close(self) -> None:
-        """Let no new visitor in."""
+        """Accept no new visitors."""
 
     def run(self) -> None:
         """Start all processes and keep them alive until a signal; raise StartupError."""
@@ -113,7 +114,7 @@ class Supervisor:
         """Return a process that runs a command of the portal, connected to the servers."""
         env = {
             **self.servers.urls(),
-            "DATABASE_OWNER_URL": "",  # a process that serves doesn't need it
+            "DATABASE_OWNER_URL": "",  # a process that serves does not need it
             "SECRET_KEY": os.environ.get("SECRET_KEY") or self.folder.secret("secret"),
             "PYTHONUNBUFFERED": "1",
             "PROMETHEUS_MULTIPROC_DIR": str(self._metrics_of(name)),
@@ -139,13 +140,13 @@ class Supervisor:
             raise Stopped
 
     def look_after(self) -> None:
-        """Start what has ended."""
+        """Restart processes that have exited."""
         for each in self.supervised:
             each.look_after()
         self.attempt(self._note_pids)
 
     def attempt(self, act: Callable[[], None]) -> None:
-        """Call `act`, which is repeated soon; report a full disk instead of ending."""
+        """Call `act`, which is repeated soon; report a full disk instead of exiting."""
         try:
             act()
         except OSError as error:
@@ -181,7 +182,7 @@ class Supervisor:
             self.supervised[-1].start()
 
     def _metrics_of(self, name: str) -> Path:
-        """Return the folder in which a process counts, one for each of several web nodes."""
+        """Return the metrics folder of a process, one for each of several web nodes."""
         number = name.rpartition("-")[2]
         if not self.nodes or not number.isdecimal():
             return self.metrics
@@ -198,7 +199,7 @@ class Supervisor:
         self.attempt(self.pools.look_after)
 
     def _note_pids(self) -> None:
-        """Tell other processes which process is which, where that has changed."""
+        """Announce the process ids by name, if they have changed."""
         pids = {each.name: each.process.pid for each in self._children() if each.process}
         if pids != self._pids:
             self.folder.note(pids)
@@ -229,7 +230,7 @@ class Supervisor:
         log.end(failure)
 
     def _wait_until_ready(self) -> str:
-        """Return what is missing after the timeout; "" when all can serve."""
+        """Return what is missing after the timeout; "" if nothing is."""
         deadline = time.monotonic() + restart.TIMEOUT
         while (missing := self.missing()) and time.monotonic() < deadline:
             self._go_on()
@@ -284,7 +285,7 @@ class PortalSupervisor(Supervisor):
 
     def process_groups(self) -> Groups:
         """Return the web at the listener, then one of each other process."""
-        # The listener stays open here too: clients wait while the web server starts again.
+        # The listener stays open here too: clients wait while the web server restarts.
         web = self.web("web", f"fd://{self.listener.fileno()}")
         web.keep_open = (self.listener.fileno(),)
         return [[web], [*self.workers(), self.child("clock", "clock")]]
@@ -299,7 +300,7 @@ class PortalSupervisor(Supervisor):
         return web
 
     def look_after(self) -> None:
-        """Start what has ended, and show the starting page while no web server serves."""
+        """Restart processes that have exited; show the starting page while no web server serves."""
         if not self.restarting:  # then old web servers serve until new ones do
             self.attempt(lambda: self._starting_page.look_after(self.supervised))
         super().look_after()
@@ -329,7 +330,7 @@ class PortalSupervisor(Supervisor):
                 say(f"Not ready yet: {missing}.")
         say(f"Ready: {self.address}")
         if os.environ.get("FAIRSEAT_LOG") == "json":
-            return  # readers of logs must not read a password
+            return  # log readers must not see a password
         if logs.in_json():
             greet(f"Ready: {self.address}")
         password = self.folder.path / "demo-password"
@@ -353,7 +354,7 @@ def supervise(
 ) -> None:
     """Run a portal until a signal comes; raise StartupError or SettingsError."""
     with owned(folder):
-        # The web server of an owner that was killed needs a moment to leave the port.
+        # The web server of a killed owner needs a moment to leave the port.
         patience = 15.0 if folder.abandoned else 0.0
         listener = open_listener(os.environ.get("HOST") or "127.0.0.1", _port(), patience)
         supervisor(folder, servers, listener).run()
@@ -367,6 +368,6 @@ def _port() -> int:
 
 
 def _compile() -> None:
-    """Compile the code once instead of in each process; do without where that can't be stored."""
+    """Compile the code once instead of in each process; continue if it cannot be stored."""
     for name in ("portal", "jobs", "migrations"):
         compileall.compile_dir(ROOT / name, quiet=2)

@@ -12,11 +12,11 @@ from portal.core import redis_clients, scaling
 from portal.operations import workers as crew
 from portal.runtime.child_process import Child, SupervisedChild, say
 
-INTERVAL = 1.0  # seconds between two looks
+INTERVAL = 1.0  # seconds between two checks
 
 
 class WorkerPools:
-    """Add workers to the `supervised` children; remove added ones after the job in hand."""
+    """Adds workers to the `supervised` children; removes added ones after their current job."""
 
     def __init__(
         self,
@@ -33,7 +33,7 @@ class WorkerPools:
         self._forgotten: set[int] = set()
 
     def look_after(self) -> None:
-        """Forget workers that have ended, and start or stop as many as the scheduler asks for."""
+        """Remove exited workers from the list; start or stop as many as the scheduler wants."""
         if time.monotonic() < self._due:
             return
         with suppress(RedisError):  # try again in a second
@@ -56,7 +56,7 @@ class WorkerPools:
             self._added.append(one)
             say(f"Workers of {queue}: {number}.")
         for one in spare[::-1][: max(0, len(mine) - wanted)]:
-            one.child.ask_to_stop()  # it ends after the job in hand
+            one.child.ask_to_stop()  # it exits after its current job
             self.supervised.remove(one)
             self._added.remove(one)
             self.leaving.append(one.child)

@@ -1,4 +1,4 @@
-"""GET /calendar/<secret>.ics: a student's classes, for the programs that the student gave it to."""
+"""GET /calendar/<secret>.ics: a student's classes, for the calendar programs they choose."""
 
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -19,7 +19,7 @@ EPOCH = datetime.fromtimestamp(0, UTC)
 
 
 def _secret() -> str:
-    """What requests of one secret are counted under, from which it can't be told."""
+    """Return the rate limit key of a secret, which does not reveal it."""
     given = str((request.view_args or {}).get("secret", ""))
     return sha256(given.encode()).hexdigest()
 
@@ -28,14 +28,14 @@ def _unknown(response: Response) -> bool:
     return response.status_code == 404
 
 
-# One service may fetch the calendars of a whole campus from one address: so what counts for an
-# address is what was not found.
+# One service may fetch the calendars of a whole campus from one address. So the limit of an address
+# counts only calendars that do not exist.
 @bp.get("/<secret>.ics")
 @public
 @limiter.limit("10/minute;120/hour", key_func=_secret)
 @limiter.limit("60/minute", key_func=client_address, deduct_when=_unknown)
 def feed(secret: str) -> Response:
-    """The calendar of a secret; 404 where it is none, or has been turned off."""
+    """Return the calendar of a secret; 404 if it is unknown or has been turned off."""
     with transaction() as session:
         found = feeds.find(session, secret)
         if found is None:

@@ -19,7 +19,7 @@ bp.add_app_template_global(admission.proven, "captcha_proven")
 @bp.get("")
 @signed_in
 def index() -> ResponseReturnValue:
-    """Render the page that does the check, or says that it is done."""
+    """Render the page that runs the check, or says that it is done."""
     return _page()
 
 
@@ -33,7 +33,7 @@ def challenge() -> ResponseReturnValue:
 @bp.post("")
 @signed_in
 def solve() -> ResponseReturnValue:
-    """Take the solution, from a script or from a form."""
+    """Check the solution, from a script or from a form."""
     try:
         admission.prove(request.form.get("payload", ""))
     except NotProven as refused:
@@ -51,7 +51,7 @@ def code() -> ResponseReturnValue:
 @bp.post("/code")
 @signed_in
 def enter() -> ResponseReturnValue:
-    """Take the code."""
+    """Check the code."""
     try:
         captcha_codes.check(visitor().id, request.form.get("code", ""))
     except NotProven as refused:
@@ -64,7 +64,7 @@ def enter() -> ResponseReturnValue:
 @bp.post("/code/mail")
 @signed_in
 def send() -> ResponseReturnValue:
-    """Send a code to the visitor's address."""
+    """Send a code to the visitor's email address."""
     address = account_mails.send_code(visitor().id)
     if not address:
         return _page(unreached=True), 422
@@ -79,7 +79,7 @@ def _page(refused: NotProven | None = None, *, unreached: bool = False) -> str:
 
 
 def _done() -> ResponseReturnValue:
-    """Go on to where the visitor came from; a script gets an event instead."""
+    """Redirect to the page that the visitor came from; a script gets an event instead."""
     if "HX-Request" in request.headers:
         return "", 204, {"HX-Trigger": "fs:proven"}
     flash(_("Checked: you are not a robot."))

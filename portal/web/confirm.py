@@ -1,4 +1,4 @@
-"""The page or dialog on which someone confirms a change and says why.
+"""The page or dialog to confirm a change and give a reason.
 
 A view describes the change and gives the function that makes it:
 
@@ -8,10 +8,10 @@ A view describes the change and gives the function that makes it:
         page = Confirmation(title=_("Lift the hold"), button=_("Lift it"), back=…, meaning=[…])
         return confirm(page, act)
 
-A GET shows the page. A POST calls `act` with the reason, or shows the page again with what is
-wrong. `act` must be safe to call twice, and must check that nothing has changed since the page was
-shown, for example with a version among the `seen` fields. It returns the response. It returns None
-after adding errors to the form, and raises NotPossible if the change can't be made any more.
+A GET shows the page. A POST calls `act` with the reason, or shows the page again with the errors.
+`act` must be safe to call twice. It must check that nothing has changed since the page was shown,
+for example with a version among the `seen` fields. It returns the response, or None after adding
+errors to the form. It raises NotPossible if the change is no longer possible.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -25,28 +25,28 @@ from portal.web.http.layout import go
 
 
 class NotPossible(Exception):  # noqa: N818  a fact, not a mistake
-    """The change can't be made, or not any more: the message says why."""
+    """The change can't be made, or no longer: the message says why."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Confirmation:
-    """What is about to be done, what it will mean, and the button that does it."""
+    """A change to confirm: its facts, its effects, and its button."""
 
     title: str
     button: str
-    back: tuple[str, str]  # the page that it came from: address and name
+    back: tuple[str, str]  # the previous page: address and name
     facts: Sequence[tuple[str, str]] = ()  # label and value
     meaning: Sequence[str] = ()
     danger: bool = False
     # Sent back in hidden fields; a list is sent as several of one name.
     seen: Mapping[str, object] = field(default_factory=dict)
-    refusal: str = ""  # why it can't be done, as the page shows it in place of the button
+    refusal: str = ""  # why it can't be done, shown in place of the button
     template: str = "confirm.html"  # or one that extends it
     context: Mapping[str, object] = field(default_factory=dict)  # for such a template
 
     @property
     def hidden(self) -> list[tuple[str, object]]:
-        """The name and value of each hidden field."""
+        """Return the name and value of each hidden field."""
         return [
             (name, each)
             for name, value in self.seen.items()
@@ -60,7 +60,7 @@ def confirm(
     """Show the page with its form, by default a reason alone; or make the change.
 
     On a POST only `act` decides whether the change is possible, so that a second press of the same
-    button can be answered as the first was.
+    button gets the same answer as the first.
     """
     form = form or ReasonForm()
     if request.method != "POST":
@@ -79,7 +79,7 @@ def refused(page: Confirmation, why: str) -> ResponseReturnValue:
 
 
 def done(message: str, address: str) -> ResponseReturnValue:
-    """Go on to a page that shows the message."""
+    """Redirect to a page that shows the message."""
     flash(message)
     return go(address)
 

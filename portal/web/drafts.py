@@ -1,4 +1,4 @@
-"""Filled-in forms that an admin has not confirmed yet, stored for a day."""
+"""Forms that an admin has filled in but not confirmed, stored for a day."""
 
 import json
 import secrets
@@ -14,16 +14,16 @@ from portal.ledger.function_library import translate_errors
 from portal.web.http.access import visitor
 
 KEPT = 24 * 60 * 60  # seconds since the admin's last one
-LAST = 10  # of an account, so that what one admin fills in can't crowd the ledger's memory
-LONGEST = 2_000_000  # bytes: a list of as many students as a window takes
+LAST = 10  # per account, so that one admin can't fill the ledger's memory
+LONGEST = 2_000_000  # bytes: enough for the longest list of students
 
 Form = MultiDict[str, str]
 
 
 def save(account: int, place: str, draft: int, form: Form) -> None:
-    """Keep an admin's form of an address under a number, instead of what was there.
+    """Store an admin's form of a page under a number, and replace an older one.
 
-    Raises RequestEntityTooLarge.
+    Raise RequestEntityTooLarge.
     """
     content = json.dumps(form.to_dict(flat=False)).encode()
     if len(content) > LONGEST:
@@ -42,14 +42,14 @@ def save(account: int, place: str, draft: int, form: Form) -> None:
 
 
 def load(account: int, place: str, draft: int) -> Form | None:
-    """The form of the address that the admin has kept under the number, None where it is gone."""
+    """Return the form that the admin stored under the number; None if it is gone."""
     with translate_errors():
         found = backend().redis.hget(_keys(account)[1], _name(place, draft))
     return MultiDict(json.loads(found)) if found else None
 
 
 def _keys(account: int) -> tuple[str, str]:
-    """The names of an account's forms, the newest first, and the forms by name."""
+    """Return the keys of an account's list of forms, the newest first, and of the forms by name."""
     return f"drafts:{{{account}}}:order", f"drafts:{{{account}}}:forms"
 
 
@@ -57,13 +57,13 @@ def _name(place: str, draft: int) -> str:
     return f"{place}:{draft}"
 
 
-# Forms that are sent to be looked over: kept, and shown at an address that sends none again.
+# Submitted forms to review: each is stored and shown at an address that submits nothing again.
 
 OWN = ("csrf_token", "refused")
 
 
 def show_draft(place: str, refused: str = "") -> ResponseReturnValue:
-    """Keep the form that was sent, and on to the page that shows it, with why it was refused."""
+    """Store the submitted form; redirect to the page that shows it, with why it was refused."""
     number = secrets.randbits(53)
     form = MultiDict(each for each in request.form.items(multi=True) if each[0] not in OWN)
     form["refused"] = refused
@@ -72,7 +72,7 @@ def show_draft(place: str, refused: str = "") -> ResponseReturnValue:
 
 
 def shown_draft() -> Form | None:
-    """The form that the address names; None where it names none, or one that is gone."""
+    """Return the form in the address; None if there is none, or it is gone."""
     number = request.args.get("draft", type=int)
     found = load(visitor().id, request.path, number) if number else None
     if number and found is None:

@@ -1,7 +1,7 @@
-"""Forms: the base class and the fields that they are made of.
+"""Forms: the base class and its fields.
 
-Every form is drawn by the macros of templates/macros/forms.html: labels, hints, what was typed, the
-errors beside each field, and all errors in a summary above.
+The macros of templates/macros/forms.html render every form: labels, hints, the input, the errors
+beside each field, and all errors in a summary above.
 """
 
 from collections.abc import Callable, Mapping
@@ -28,12 +28,12 @@ class Form(FlaskForm):  # type: ignore[misc]
     """Base of every form. It reads a POST; give `request.args` for a form that is sent by GET."""
 
     class Meta(FlaskForm.Meta):  # type: ignore[misc]
-        """How fields are drawn."""
+        """How fields are rendered."""
 
         csrf = False  # CSRFProtect has checked the token of every POST before any view
 
         def render_field(self, field: Any, render_kw: dict[str, Any]) -> Markup:
-            """Draw a field's input, tied to its hint and its errors for screen readers."""
+            """Render a field's input, linked to its hint and its errors for screen readers."""
             about = [f"{field.id}-hint"] if field.description else []
             if field.errors:
                 about.append(f"{field.id}-error")
@@ -79,7 +79,7 @@ class TextField(StringField):  # type: ignore[misc]
         self.longest, self.missing, self.too_long = longest, missing, too_long
 
     def process_formdata(self, valuelist: list[str]) -> None:
-        """Take the text as it was typed, tidied."""
+        """Read the text and tidy it."""
         self.data = self.tidy(valuelist[0] if valuelist else "")
 
     def tidy(self, text: str) -> str:
@@ -97,7 +97,7 @@ class TextField(StringField):  # type: ignore[misc]
 
 
 class NoteField(TextField):
-    """A short text of several lines, which may be left out."""
+    """A short optional text of several lines."""
 
     widget = TextArea()
 
@@ -113,7 +113,7 @@ class NoteField(TextField):
 
 
 class ReasonField(NoteField):
-    """The reason for a change, which the audit trail keeps."""
+    """The reason for a change, which the audit trail stores."""
 
     widget = StringField.widget
 
@@ -125,7 +125,7 @@ class ReasonField(NoteField):
 
 
 class NumberField(StringField):  # type: ignore[misc]
-    """A whole number of a range; `data` is None until it is one."""
+    """A whole number in a range; `data` is None until it is valid."""
 
     def __init__(
         self,
@@ -145,12 +145,12 @@ class NumberField(StringField):  # type: ignore[misc]
         self.least, self.most, self.message = least, most, message
 
     def process_formdata(self, valuelist: list[str]) -> None:
-        """Take the number, None where the text is none or has more digits than any in range."""
+        """Read the number; None if the text is invalid or has too many digits for the range."""
         text = valuelist[0].strip() if valuelist else ""
         self.data = self.read(text)
 
     def read(self, text: str) -> Any:
-        """Return the number of a text, or None."""
+        """Return the number in a text, or None."""
         return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
 
     def pre_validate(self, form: Form) -> None:  # noqa: ARG002
@@ -162,7 +162,7 @@ class NumberField(StringField):  # type: ignore[misc]
             raise StopValidation(str(wrong) % self.facts())
 
     def facts(self) -> dict[str, object]:
-        """Return what its message may name."""
+        """Return the placeholders of the field's message."""
         return {
             "field": self.label.text,
             "least": formatting.number(self.least),
@@ -183,7 +183,7 @@ class DecimalField(NumberField):
         super().__init__(label, render_kw={"inputmode": "decimal"}, **more)
 
     def read(self, text: str) -> Any:
-        """Return the number of a text, or None."""
+        """Return the number in a text, or None."""
         try:
             number = Decimal(text.replace(",", "."))
         except InvalidOperation:
@@ -198,9 +198,10 @@ class DecimalField(NumberField):
 
 
 class DayField(StringField):  # type: ignore[misc]
-    """A day in the institution's time zone, or none; `data` is when it begins, in UTC.
+    """An optional day in the institution's time zone; `data` is its start, in UTC.
 
-    With `last=True` it is the last day of something: `data` is its end, which must be to come.
+    With `last=True`, it is the last day of a period: `data` is the end of the day, which must be in
+    the future.
     """
 
     widget = DateInput()
@@ -210,7 +211,7 @@ class DayField(StringField):  # type: ignore[misc]
         self.last = last
 
     def process_formdata(self, valuelist: list[str]) -> None:
-        """Take the day; raise ValueError if the text is none."""
+        """Read the day. Raise ValueError if the text is invalid."""
         self.data = None
         text = valuelist[0].strip() if valuelist else ""
         try:
@@ -232,9 +233,9 @@ class DayField(StringField):  # type: ignore[misc]
 
 
 class MomentField(StringField):  # type: ignore[misc]
-    """A day and time in the institution's time zone; `data` is the moment (ms), None if wrong.
+    """A day and time in the institution's time zone; `data` is the moment (ms), None if invalid.
 
-    Where clocks go back a time comes twice: the field then asks which one, in a second input.
+    When clocks go back, a time occurs twice: the field then asks which one, in a second input.
     """
 
     widget = DateTimeLocalInput()
@@ -247,12 +248,12 @@ class MomentField(StringField):  # type: ignore[misc]
         self.clock = LocalClock(backend().settings.zone)
 
     def process(self, formdata: Any, *rest: Any, **more: Any) -> None:
-        """Take the choice beside it, too."""
+        """Read the second input, too."""
         self.chosen = formdata.get(f"{self.name}_which", "") if formdata else ""
         super().process(formdata, *rest, **more)
 
     def process_formdata(self, valuelist: list[str]) -> None:
-        """Take the moment; raise ValueError if the text is none or could be two."""
+        """Read the moment. Raise ValueError if the text is invalid or ambiguous."""
         self.data = None
         text = valuelist[0].strip() if valuelist else ""
         with_choice = {"first": False, "second": True}.get(self.chosen)
@@ -278,7 +279,7 @@ class MomentField(StringField):  # type: ignore[misc]
             ) from error
 
     def _choices(self, text: str) -> tuple[int, int] | None:
-        """Return both moments of a time that comes twice, so that the choice can be changed."""
+        """Return both moments of a time that occurs twice, so that the choice can be changed."""
         try:
             self.clock.moment(text)
         except AmbiguousTime as twice:
@@ -304,7 +305,7 @@ Choices = Mapping[str, str]  # from value to label
 
 
 class _Choosing:
-    """What fields with choices share. `choices` is a mapping, or a function that gives one."""
+    """The base of fields with choices. `choices` is a mapping, or a function that returns one."""
 
     choices: list[SelectChoice]
     data: Any
@@ -332,10 +333,10 @@ class _Choosing:
 
 
 class ChoicesField(_Choosing, SelectMultipleField):  # type: ignore[misc]
-    """Check boxes of which any may be ticked; `data` has them in the order of the choices."""
+    """Check boxes for any number of choices; `data` keeps the order of the choices."""
 
     def pre_validate(self, form: Form) -> None:  # noqa: ARG002
-        """Raise StopValidation if something unknown is ticked, or nothing where some must be."""
+        """Raise StopValidation if a value is unknown, or a required choice is missing."""
         offered = [choice.value for choice in self.choices]
         ticked = set(self.data or ())
         if unknown := sorted(ticked.difference(offered)):
@@ -347,7 +348,7 @@ class ChoicesField(_Choosing, SelectMultipleField):  # type: ignore[misc]
 
 
 class OneOfField(_Choosing, RadioField):  # type: ignore[misc]
-    """Radio buttons of which one must be chosen."""
+    """Radio buttons. The user must choose one."""
 
 
 class SelectOneField(_Choosing, SelectField):  # type: ignore[misc]
@@ -361,6 +362,6 @@ class ReasonForm(Form):
 
 
 class OptionalReasonForm(Form):
-    """A reason that may be left out."""
+    """An optional reason."""
 
     reason = ReasonField(required=False)

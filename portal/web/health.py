@@ -1,4 +1,4 @@
-"""Whether the portal lives, is well, and can serve: for operators and load balancers."""
+"""Liveness, readiness and health checks, for operators and load balancers."""
 
 from datetime import UTC, datetime
 from functools import cache
@@ -22,16 +22,16 @@ bp = Blueprint("health", __name__)
 @bp.get("/live")
 @public
 def live() -> ResponseReturnValue:
-    """200 while this process answers at all."""
+    """Return 200 while this process responds at all."""
     return jsonify(status="alive")
 
 
 @bp.get("/ready")
 @public
 def ready() -> ResponseReturnValue:
-    """200 when ledger, database and workers can serve, else 503.
+    """Return 200 if ledger, database and workers can serve, else 503.
 
-    Insiders also read what is missing, and how many replicas have what the ledger decides.
+    Insiders also see the missing parts, and how many replicas have the ledger's decisions.
     """
     asked = checks(backend().settings)
     missing = [*asked.missing(), *_ending()]
@@ -44,7 +44,7 @@ def ready() -> ResponseReturnValue:
 @bp.get("/health")
 @public
 def health() -> ResponseReturnValue:
-    """Whether all is well, in a word; insiders read the state of each service, and the version."""
+    """Return the health in one word; insiders see the state of each service and the version."""
     asked = checks(backend().settings)
     missing = asked.missing()
     told: dict[str, Any] = {"status": _word(not missing)}
@@ -68,18 +68,18 @@ def _inside(missing: list[str]) -> dict[str, Any]:
 
 
 def _insider() -> bool:
-    """Whether the request may learn more than a load balancer needs."""
+    """Return whether the client may see more than a load balancer needs."""
     return insiders.from_this_machine() or insiders.has_token() or insiders.is_admin()
 
 
 def _ending() -> list[str]:
-    """What a process that ends says, over connections that it still has."""
+    """Return the problems that a stopping process reports, over connections it still has."""
     hub = current_app.extensions.get("live")
     return ["this process, which is ending"] if hub and hub.leaving else []
 
 
 def _dead_letters() -> dict[str, int] | None:
-    """How many jobs of each queue were given up; None where nobody can say."""
+    """Return how many jobs of each queue are dead; None if this is unknown."""
     try:
         return dead_letters.counts(checks(backend().settings).redis)
     except RedisError:
@@ -92,5 +92,5 @@ def _word(well: bool) -> str:  # noqa: FBT001  what it puts into words
 
 @cache
 def checks(settings: Settings) -> Checks:
-    """The checks of this process."""
+    """Return the checks of this process."""
     return Checks(settings.database_url, settings.redis_url, settings.replicas)

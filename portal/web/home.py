@@ -1,4 +1,4 @@
-"""The front page: straight on to what the visitor came for."""
+"""The front page: it redirects visitors to what they came for."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -18,13 +18,13 @@ from portal.windows.phases import Phase, phase
 
 bp = Blueprint("home", __name__)
 
-LAST_TERM = "term"  # in the session: the one that was looked at last
+LAST_TERM = "term"  # in the session: the term viewed last
 ORDER = {"open": 0, "before": 1, "unscheduled": 2, "ended": 3}
 
 
 @dataclass(frozen=True)
 class Offer:
-    """A term and where the student stands with its windows."""
+    """A term and the student's status in its windows."""
 
     term: Term
     phase: Phase
@@ -36,9 +36,9 @@ def _navigation() -> dict[str, Any]:
 
 
 def current_term() -> int | None:
-    """The term whose pages the navigation leads to: the one last looked at, else the next to open.
+    """Return the term for the navigation: the one viewed last, else the next to open.
 
-    None where there is none, or it can't be read now.
+    Return None if there is none, or it can't be read now.
     """
     try:
         terms = offered_terms()
@@ -53,7 +53,7 @@ def current_term() -> int | None:
 @bp.get("/")
 @signed_in
 def index() -> ResponseReturnValue:
-    """To the term of a student, the sections of an instructor, the windows of an admin."""
+    """Redirect a student to the term, an instructor to sections, an admin to windows."""
     roles = visitor().roles
     if "student" in roles:
         return _student()
@@ -78,7 +78,7 @@ def _enter(term: Term) -> ResponseReturnValue:
 
 
 def _offers(terms: list[Term]) -> list[Offer]:
-    """The open terms first, then those to come, the next one first."""
+    """Return the open terms, then the future ones, the next one first."""
     if not terms:
         return []
     who, now = profile(visitor().student_id or 0), read_with_fallback.now()

@@ -1,4 +1,4 @@
-"""The live doors: a socket, the same fragments without one, and the ledger's clock."""
+"""Live updates: a websocket, the same fragments over HTTP, and the ledger's clock."""
 
 from typing import TYPE_CHECKING, Any, cast
 
@@ -55,7 +55,7 @@ def _begin(state: "BlueprintSetupState") -> None:
 
 
 def hub() -> Hub:
-    """The hub of this process."""
+    """Return the hub of this process."""
     found: Hub = current_app.extensions["live"]
     return found
 
@@ -66,7 +66,7 @@ def _before_handshake() -> None:
         return
     if not flags.on("live_push"):
         abort(503)
-    if not same_origin():  # browsers send cookies with the sockets of any page
+    if not same_origin():  # browsers send cookies with websockets from any site
         abort(403)
     if not hub().reserve(visitor().id):
         abort(429)
@@ -76,7 +76,7 @@ def _before_handshake() -> None:
 
 @bp.teardown_request
 def _release(_error: BaseException | None) -> None:
-    if account := g.pop("reserved", None):  # the socket is shut, or never was one
+    if account := g.pop("reserved", None):  # the websocket is closed, or was never opened
         hub().release(account)
 
 
@@ -90,7 +90,7 @@ def _no_handshake(_error: Exception) -> ResponseReturnValue:
 @sock.route("/ws", bp=bp, endpoint="socket")  # type: ignore[untyped-decorator]
 @signed_in
 def socket(connection: "Server") -> None:
-    """Counts of the sections that a page shows, and the student's own events, as they happen."""
+    """Send counts of the sections on a page, and the student's own events, as they happen."""
     talk = SocketSession(
         connection, hub(), visitor(), session=sessions.name(), ends=sessions.ends()
     )
@@ -99,9 +99,9 @@ def socket(connection: "Server") -> None:
 
 
 def _let_go() -> None:
-    """Forget what was read of the handshake, of which nothing is asked again: it takes 2 KB."""
+    """Free the handshake's data, which is not needed again: it takes 2 KB."""
     session.clear()
-    session.modified = False  # nothing of it is to be sent
+    session.modified = False  # send no session cookie
     known = cast("Any", request)._get_current_object().__dict__  # noqa: SLF001 - its only door
     for name in tuple(known):
         if isinstance(getattr(Request, name, None), cached_property):
@@ -111,7 +111,7 @@ def _let_go() -> None:
 @bp.get("/live/fragments")
 @signed_in
 def fragments() -> ResponseReturnValue:
-    """What the socket would send, for a page that has none just now."""
+    """Return what the websocket would send, for a page that has none now."""
     if "operations" in request.args:
         return _operations()
     try:
@@ -142,7 +142,7 @@ def _operations() -> ResponseReturnValue:
 @bp.get("/live/room")
 @requires("student")
 def waiting() -> ResponseReturnValue:
-    """What the socket would say to a page that waits, and after how many seconds to ask again."""
+    """Return the websocket's messages for a waiting page, and the seconds until the next poll."""
     try:
         term, window = (number(int(request.args[name])) for name in ("term", "room"))
     except (KeyError, ValueError):
@@ -158,7 +158,7 @@ def waiting() -> ResponseReturnValue:
 @bp.get("/clock")
 @public
 def clock() -> ResponseReturnValue:
-    """The ledger's time in ms, by which windows open and close."""
+    """Return the ledger's time in ms, which decides when windows open and close."""
     answer = jsonify(now=backend().ledger.now())
     answer.headers["Cache-Control"] = "no-store"
     return answer

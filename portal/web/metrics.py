@@ -1,4 +1,4 @@
-"""`GET /metrics`: one scrape tells of every process of this node, and of the ledger's state."""
+"""`GET /metrics`: one scrape returns every process of this node, and the ledger's state."""
 
 from functools import cache
 
@@ -19,7 +19,7 @@ bp = Blueprint("metrics", __name__)
 @bp.get("/metrics")
 @public
 def scrape() -> ResponseReturnValue:
-    """All figures in Prometheus' text, for whoever has the token or asks from this machine."""
+    """Return all metrics in Prometheus' text format, to token holders or to this machine."""
     if not _admitted():
         abort(403)
     text = _counted() + generate_latest(prometheus.registry())
@@ -27,14 +27,14 @@ def scrape() -> ResponseReturnValue:
 
 
 def _admitted() -> bool:
-    """By the token where one is set; else from this machine, with no proxy between."""
+    """Return whether the token is valid if one is set; else whether this machine asks directly."""
     if current_app.config["SETTINGS"].metrics_token:
         return insiders.has_token()
     return insiders.from_this_machine()
 
 
 def _counted() -> bytes:
-    """What the processes have counted; added up beside the event loop, where there is one."""
+    """Return the counts of all processes, added up in a thread if there is an event loop."""
     if not is_module_patched("threading"):
         return metrics.counted()
     text: bytes = _pool().apply(metrics.counted)

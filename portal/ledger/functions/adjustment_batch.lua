@@ -1,5 +1,6 @@
 -- A batch of admin adjustments in one step. Every drop counts before any addition, so students can
--- change places in full sections. Who is refused keeps the old seat; the others are judged again then.
+-- change places in full sections. A refused student keeps the old seat, and the others are then
+-- checked again.
 
 -- A trial: the term as the batch would leave it so far. Nothing is written.
 local Trial = { is_trial = true }
@@ -10,7 +11,7 @@ function Trial.of(term)
   return setmetatable(trial, Trial)
 end
 
--- What changes in a section: seats taken, seats of each reserve, and waiters who have got a seat.
+-- A section's changes: seats taken, seats of each reserve, and waiting students who got a seat.
 function Trial:change(id)
   local none = { taken = 0, reserves = {}, served = {}, waiting = 0, skipped = 0, aside = 0, freed = false }
   self.changes[id] = self.changes[id] or none
@@ -24,7 +25,7 @@ function Trial:count_students(section)
   section.passed = self.asked_again[section.id] and 0 or math.max(0, section.passed - change.skipped)
 end
 
--- Of the other sections of a pool: a seat of the pool is free wherever this is asked.
+-- Only for other sections of a pool: at this call a seat of the pool is free.
 function Trial:counts(id)
   local section = self:facts(id)
   self:count_alone(section)
@@ -50,19 +51,19 @@ end
 
 function Trial:is_aside(id, student) return not self:change(id).freed and Term.is_aside(self, id, student) end
 
--- A waiter who has got a seat is no longer there.
+-- A waiting student who got a seat is no longer on the list.
 function Trial:is_skipped(id, student)
   if self:change(id).served[tonumber(student)] then return true end
   return not self.asked_again[id] and Term.is_skipped(self, id, student)
 end
 
--- What a student keeps, with what the batch has given so far.
+-- The student's remaining selections, with what the batch has given so far.
 function Trial:rest(student)
   self.kept[student] = self.kept[student] or without(self:selections(student), {})
   return self.kept[student]
 end
 
--- As a seat comes free, everyone in line is asked again, in all lists of the pool.
+-- A freed seat gives every waiting student another chance, on all lists of the pool.
 function Trial:drop(move)
   local entry = redis.call("HGET", self:key("roster", move.drop), move.student)
   if not entry then return end
@@ -90,7 +91,7 @@ function Trial:give(section, move)
   end
 end
 
--- What refuses a move, none where it can be done: then it is; and the codes of what is overridden.
+-- Return the reasons that refuse a move, and the overridden codes. Without reasons, make the move.
 function Trial:check_move(move)
   self.ask = move
   local mine, rest = self:selections(move.student), self:rest(move.student)
@@ -100,7 +101,7 @@ function Trial:check_move(move)
   return left, aside
 end
 
--- The moves that can be done together; the others get their answers.
+-- Return the moves that work together; the others get their answers.
 local function decide_batch(term, moves, answers)
   local done, again, dropped = {}, nil, {}
   for i, move in ipairs(moves) do
@@ -123,7 +124,7 @@ local function decide_batch(term, moves, answers)
         move.aside = aside
         if #left > 0 then
           answers[i] = refused_adjustment(term, move, left)
-          again = again or move.drop ~= nil -- its seat is not free
+          again = again or move.drop ~= nil -- its seat stays taken
         else
           done[#done + 1] = i
         end
@@ -133,7 +134,7 @@ local function decide_batch(term, moves, answers)
   return done
 end
 
--- All leave before anyone enters: at no event are more seats taken than before.
+-- All drops come before any addition: no event shows more seats taken than before.
 local function adjust_batch(term)
   local moves, answers, keys = term.ask.moves, {}, {}
   term.cause = "adjust"

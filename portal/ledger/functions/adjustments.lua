@@ -6,10 +6,10 @@ local NOT_OVERRIDABLE = {
   section_unknown = true, section_new = true, section_canceled = true,
 }
 
--- Whether a seat is there for this student: a free one belongs to the first who may have it.
+-- Whether a seat exists for this student: a free one belongs to the first student who may have it.
 local function seat_for(term, section, student)
   local reserves, kept = term.ask.add.reserves, not has_unreserved(section)
-  -- In a trial the seat that goes with it is dropped already.
+  -- In a trial, the seat of the same move is already dropped.
   if term:claimable(section, reserves, not term.is_trial and term.ask.drop or nil) then return true end
   if not section.free or kept and not reserve_for(section, reserves) then return false end
   local head = term:actives(section.id, 1, kept)[1]
@@ -27,8 +27,8 @@ local function check_addition(term, reasons, mine, rest)
   return section
 end
 
--- Every reason against the change, and the section to be added. A move is no drop of the day.
--- `rest` is what the student keeps; the section that is added joins it.
+-- Every reason against the change, and the section to add. A move does not count as a drop of the
+-- day. `rest` holds the selections that the student keeps; the added section joins them.
 local function adjustment_reasons(term, mine, rest)
   local ask, reasons, section = term.ask, {}, nil
   if ask.drop and not mine.held[ask.drop] then add_reason(reasons, "not_enrolled", { section = ask.drop }) end
@@ -51,7 +51,7 @@ local function adjustment_reasons_now(term)
   return adjustment_reasons(term, mine, without(mine, { [term.ask.drop or 0] = true }))
 end
 
--- The reasons that still refuse, and the codes of those that are overridden.
+-- Return the reasons that still refuse, and the codes of those that are overridden.
 local function split_overridden(reasons, overrides)
   local found, aside = {}, {}
   for _, reason in ipairs(reasons) do found[reason.code] = true end
@@ -61,7 +61,7 @@ local function split_overridden(reasons, overrides)
   return permitted(reasons, aside), aside
 end
 
--- A waiter who is added has been promoted, and no seat goes for it but the one that is named.
+-- A waiting student who is added counts as promoted; of their seats, only the named one is dropped.
 local function enroll_by_admin(term, ask, section)
   local waits = redis.call("ZSCORE", term:key("queue", section.id), ask.student)
   if waits then term:unqueue(section, ask.student) end
@@ -75,7 +75,7 @@ local function drop_for_move(term, ask)
   term:drop_seat(ask.drop, ask.student, { swap = ask.add.section, alone = alone })
 end
 
--- A drop past the overridden daily limit is not counted against the student either.
+-- A drop beyond the overridden daily limit does not count against the student.
 local function drop_by_admin(term)
   local ask, day = term.ask, nil
   if #permitted({ { code = "drop_limit" } }, ask.overrides) > 0 then
@@ -91,13 +91,13 @@ local function refused_adjustment(term, ask, reasons)
   return { outcome = "refused", at = term.at, section = ask.add and ask.add.section or ask.drop, reasons = reasons }
 end
 
--- The student has done nothing in any window.
+-- The student acted in no window.
 local function begin_adjustment(term, aside)
   term.context = { reason = term.ask.reason, overrides = #aside > 0 and aside or nil }
   term.during = nil
 end
 
--- A refused adjustment is no attempt of the student, so it leaves no receipt.
+-- A refused adjustment is no attempt by the student, so it leaves no receipt.
 local function adjust(term)
   local reasons, section = adjustment_reasons_now(term)
   local left, aside = split_overridden(reasons, term.ask.overrides)
@@ -110,7 +110,7 @@ end
 
 local function preview(term) return { reasons = (adjustment_reasons_now(term)) } end
 
--- What was asked for, without what the catalog adds.
+-- The request, without what the catalog adds.
 local function adjusted(ask)
   return { ask.drop or 0, ask.add and { ask.add.section, ask.asked or 0 } or 0, ask.overrides or 0 }
 end

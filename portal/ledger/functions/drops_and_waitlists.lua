@@ -1,6 +1,6 @@
--- Drops and waitlists: seats dropped, waitlists left, and promotion.
+-- Drops and waitlists: drop seats, leave waitlists, and promote.
 
--- The name of the day that it is, and when the next one begins.
+-- The name of the current day, and when the next one begins.
 local function today(days, at)
   local name, ends = days[1][2], days[1][1] + DAY
   for i, day in ipairs(days) do
@@ -9,7 +9,7 @@ local function today(days, at)
   return name, ends
 end
 
--- Moves those of `left` that can't be held without what is gone from there to `gone`; gives which.
+-- Move from `left` to `gone` what cannot be held without what is gone; return it.
 local function drop_dependents(term, mine, left, gone)
   local fallen, at = {}, 1
   while at <= #left do
@@ -17,7 +17,7 @@ local function drop_dependents(term, mine, left, gone)
     if term:loses(id, mine, gone) then
       gone[id], fallen[#fallen + 1] = true, id
       table.remove(left, at)
-      at = 1 -- others may need this one
+      at = 1 -- others may depend on this one
     else
       at = at + 1
     end
@@ -25,8 +25,9 @@ local function drop_dependents(term, mine, left, gone)
   return fallen
 end
 
--- Which of these to drop first: one that could be held without the others, else the one that takes the
--- most of them with it. The order in which they were named must not matter: they are sorted by id.
+-- Return which of these to drop first: one that can be held without the others, otherwise the one
+-- that takes the most others with it. They are sorted by id, so that the order of the request does
+-- not matter.
 local function first_to_drop(term, mine, left, gone)
   local best, most = 1, -1
   for i, id in ipairs(left) do
@@ -43,8 +44,8 @@ local function first_to_drop(term, mine, left, gone)
   return best
 end
 
--- For each of the seats the drop that it goes with, itself or the one without which it can't be held,
--- and how many drops of the day they are.
+-- For each seat, return the drop it belongs to (itself, or the seat that it depends on), and how
+-- many drops of the day that makes.
 local function group_drops(term, mine, leaving)
   local gone, left, cause, number = {}, {}, {}, 0
   for _, id in ipairs(leaving) do
@@ -59,7 +60,7 @@ local function group_drops(term, mine, leaving)
   return cause, number
 end
 
--- The seats to drop and the waitlists to leave with them, each once.
+-- Return the seats to drop and the waitlists to leave with them, each once.
 local function given_up(mine, ask)
   local gone, seats, places = {}, {}, {}
   for i, id in ipairs(extend({ ask.section }, ask.along or {})) do
@@ -78,7 +79,7 @@ local function leave_one_waitlist(term, id, more)
   return section, seq
 end
 
--- A seat that can't be held without another one goes with it; every other counts as a drop of the day.
+-- A seat that depends on another one goes with it; every other seat counts as a drop of the day.
 local function drop(term)
   local ask, reasons = term.ask, {}
   local mine, drops = term:selections(ask.student), term:key("drops", ask.student)
@@ -144,7 +145,8 @@ end
 
 -- Waitlists ---------------------------------------------------------------------------------------
 
--- The first who may have a seat; a kept one none of those may have who are set aside.
+-- The first students who may have a seat. If only reserved seats are free, leave out those set
+-- aside.
 local function heads(term, section, n) return term:actives(section.id, n, not has_unreserved(section)) end
 
 local function head(term)
@@ -152,8 +154,8 @@ local function head(term)
   return { students = section and heads(term, section, term.ask.n) or {} }
 end
 
--- How many passes count by the term's rule, which names reasons, and whether this one loses the place.
--- A place that a held section needs is kept.
+-- Count the skips under the term's rule, which names reasons; return the count, and whether this
+-- skip loses the position. A position that a held section needs is kept.
 local function count_skip(term, section, student, reasons)
   local rule, counts = term.ask.passes, false
   for _, reason in ipairs(rule and reasons or {}) do
@@ -164,18 +166,18 @@ local function count_skip(term, section, student, reasons)
   return passes, passes >= rule.most and not term:lost_corequisites(student, section.id) or nil
 end
 
--- Give a waiter a seat, or note why not; true if it was given. In a swap the old seat goes with it.
+-- Give a waiting student a seat, or note why not; return true if given. A swap drops the old seat.
 local function try_to_promote(term, section, candidate)
   local student, mine = candidate.student, term:selections(candidate.student)
   local place = mine.waiting[section.id]
   local instead = mine.held[place.instead or 0] and place.instead
   local rest = without(mine, { [instead or 0] = true })
-  candidate.credits = place.credits -- as chosen when joining
+  candidate.credits = place.credits -- as chosen on joining
   local reasons = term:refusal_reasons(section, rest, candidate)
   rest.held[section.id] = place.credits
   if instead then term:check_corequisites_kept(reasons, mine, rest) end
   if #reasons == 0 then
-    -- Before the waiter leaves the list: what follows from it counts who is on it.
+    -- Before the student leaves the list: what follows counts who is on it.
     if instead then term:drop_seat(instead, student, { swap = section.id }) end
     term:unqueue(section, student)
     term:seat("promoted", section, student, candidate, { instead = instead or nil })
@@ -201,7 +203,7 @@ local function promote(term)
   local candidates, promoted, passed, aside = {}, {}, {}, {}
   for _, candidate in ipairs(ask.candidates) do candidates[candidate.student] = candidate end
   for _, student in ipairs(heads(term, section, #ask.candidates + 1)) do
-    term:count(section) -- of a pool it depends on the other sections too
+    term:count(section) -- in a pool it depends on the other sections too
     -- A student who was set aside can only have a seat that is not reserved.
     if has_unreserved(section) or not term:is_aside(section.id, student) then
       if not (section.free and candidates[student] and term:comes_first(section, student)) then break end
@@ -221,7 +223,7 @@ local function reconsider(term)
   return { seq = term:retry_skipped(term.ask.section, term.ask.student) }
 end
 
--- A ledger that knows less than the record has lost something: it must not decide on that ground.
+-- A ledger with fewer events than were recorded has lost something, so it must not decide.
 local function behind(term)
   return (tonumber(redis.call("GET", term:key("seq"))) or 0) < (term.ask.recorded or 0)
 end

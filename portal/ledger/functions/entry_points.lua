@@ -1,4 +1,5 @@
--- Entry points: the functions that clients call, unless the term is fenced (portal/recorder/consistency/fence.py).
+-- Entry points: the functions that clients call, unless the term is fenced
+-- (portal/recorder/consistency/fence.py).
 
 local FENCED = "FENCED the seats of the term are being restored"
 

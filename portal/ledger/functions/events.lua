@@ -2,7 +2,7 @@
 
 function Term:next_seq() return redis.call("INCR", self:key("seq")) end
 
--- Call a worker once, until it clears the mark.
+-- Enqueue a worker once, until it clears the mark.
 function Term:call(worker)
   local first = redis.call("HSETNX", self:key("woken"), worker, 1) == 1
   if first then self.wake[#self.wake + 1] = worker end
@@ -13,7 +13,8 @@ function Term:journal(seq, name, event, unheard)
   event.actor, event.correlation = self.ask.actor or "system", self.ask.correlation or ""
   event.cause, event.request, event.during = self.cause, self.ask.request, self.during
   with(event, self.context)
-  -- The one list of an event that may be empty. Quotes in a text are escaped, so this is no text.
+  -- The only list of an event that may be empty. Texts have their quotes escaped, so they cannot
+  -- match.
   local json = cjson.encode(event):gsub('"times":{}', '"times":[]', 1)
   redis.call("XADD", self:key("journal"), seq .. "-0", "event", json)
   if not unheard then redis.call("PUBLISH", self:key("live"), json) end
@@ -21,13 +22,13 @@ function Term:journal(seq, name, event, unheard)
   self:tally(event.act and name .. " " .. event.act or name)
 end
 
--- Count what happens in slots of ten seconds, for the operations page; they expire soon.
+-- Count outcomes in slots of ten seconds, for the operations page; they expire soon.
 function Term:tally(what)
   local key = self:key("tally", math.floor(self.at / SLOT))
   if redis.call("HINCRBY", key, what, 1) == 1 then redis.call("PEXPIRE", key, TALLIED) end
 end
 
--- A free seat belongs to the list while anyone on it has not been skipped.
+-- A free seat belongs to the waitlist while it has a student who was not skipped.
 function Term:mark_vacancy(id, counts)
   if vacant(counts) then
     redis.call("SADD", self:key("vacant"), id)
@@ -46,7 +47,7 @@ local function seats_of(counts)
   }
 end
 
--- The sections of a pool, with their counts, where these have moved along.
+-- The sections of a pool with their counts, if these have changed too.
 local function moved_along(seq, pool)
   local moved = {}
   for _, each in ipairs(pool.sections) do
@@ -110,14 +111,14 @@ function Term:seat(name, section, student, wish, more)
   return seq
 end
 
--- Have those who were skipped for a seat of the pool asked again, in its other sections.
+-- Give students skipped for a seat of the pool another chance, in its other sections.
 function Term:retry_skipped_in_pool(pool)
   for _, each in ipairs(pool and pool.sections or {}) do
     if each.counts[7] > 0 then self:retry_skipped(each.id) end
   end
 end
 
--- Give a held seat up; everyone on its list is asked again, as it is another seat.
+-- Drop a held seat. Everyone on its waitlist gets another chance, as it is another seat.
 function Term:drop_seat(id, student, more)
   local section, seq, own = self:section(id), self:next_seq(), self:key("student", student)
   local entry = redis.call("HGET", self:key("roster", id), student)
@@ -146,7 +147,7 @@ function Term:retry_skipped(id, student)
   return seq
 end
 
--- A change of a student's seats changes what refuses the student on other waitlists.
+-- A change of a student's seats changes the reasons that apply on their other waitlists.
 function Term:retry_skipped_of(student)
   for _, id in ipairs(ids(self:selections(student).waiting)) do self:retry_skipped(id, student) end
 end

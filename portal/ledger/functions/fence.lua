@@ -1,4 +1,5 @@
--- The fence that stops all entry points, and the functions that work behind it (portal/recorder/consistency/fence.py).
+-- The fence that stops all entry points, and the functions that work behind it
+-- (portal/recorder/consistency/fence.py).
 
 local function past(name, act)
   local function callback(keys, args)
@@ -11,7 +12,7 @@ local function past(name, act)
   redis.register_function({ function_name = "fairseat_" .. name, callback = callback })
 end
 
--- Put up where none stands, and where the last event is before `behind` if that is given.
+-- Put up a fence if none stands and, if `behind` is given, the last event is before it.
 past("fence", function(ask, found, key)
   if found.fence == "" and (not ask.behind or found.seq < ask.behind) then
     redis.call("SET", key("fence"), ask.why)
@@ -20,8 +21,8 @@ past("fence", function(ask, found, key)
   return found
 end)
 
--- Commands, and another fence in the place of this one, or none: only as long as this one stands, in the
--- same run of the server and behind the same event, where these are given.
+-- Run commands, and replace or remove this fence. Only while this fence stands and, where given, in
+-- the same run of the server and after the same event.
 past("behind_fence", function(ask, found, key)
   local same = found.fence == ask.was and found.run == (ask.run or found.run)
   found.changed = not same or found.seq ~= (ask.seq or found.seq)

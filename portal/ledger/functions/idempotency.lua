@@ -1,10 +1,9 @@
--- Idempotency: every answer is kept under the caller's key for a day, refusals too, in the step that
--- decides. The same key with the same content gets the stored answer; with other content, an error.
--- Only a batch of adjustments (adjustment_batch.lua) has its refusals decided again. An error, such as a
--- waiting room that does not let the student in, decides nothing and is not kept.
+-- Idempotency: every answer, also a refusal, is stored under the caller's key for a day, in the
+-- step that decides. The same key with the same content gets the stored answer; with other content,
+-- an error. Only a batch of adjustments (adjustment_batch.lua) decides its refusals again. An
+-- error, such as a waiting room that does not admit the student, decides nothing and is not stored.
 
--- The answer that is stored under a request's key, nil where there is none; the key, and a hash of
--- what is asked.
+-- Return the answer stored under an idempotency key, or nil; the key; and a hash of the content.
 local function stored_answer(term, ask, content)
   if not ask.request or ask.request == "" then return nil end
   local key = term:key("request", ask.student .. ":" .. ask.request)

@@ -1,12 +1,12 @@
--- Pools: sections that share seats, such as a class that is listed under several courses.
+-- Pools: sections that share seats, such as a class listed under several courses.
 
--- A section's counts as they were told last.
+-- A section's counts as last published.
 function Term:counts(id)
   local json = redis.call("HGET", self:key("seats"), id)
   return json and cjson.decode(json) or nil
 end
 
--- A pool with its sections as they were told last, but `section` as it is now.
+-- A pool with its sections as last published, but `section` as it is now.
 function Term:pool(id, section)
   local capacity = redis.call("HGET", self:key("pools"), id)
   if not capacity then return { capacity = 0, taken = 0, sections = {} } end
@@ -26,22 +26,22 @@ function Term:pool(id, section)
   return pool
 end
 
--- Whether someone in line could have a seat of a section that was told, its pool apart, once so many
--- have been given up there.
+-- Whether a waiting student could have a seat of a published section, apart from its pool, once
+-- `left` seats are dropped there.
 local function wanted(counts, left)
   local capacity, taken, waiting, _, status, _, passed, kept, unasked = unpack(counts)
   local open = taken - left + (kept or 0) < capacity
   return status == "OPEN" and (open and waiting > passed or (unasked or 0) > 0)
 end
 
--- Whether a section that was told has a free seat and someone in line who may have it.
+-- Whether a published section has a free seat and a waiting student who may have it.
 local function vacant(counts)
   local shared, used = counts[10], counts[11]
   return wanted(counts, 0) and (not shared or used < shared)
 end
 
--- Whether one who waits nowhere could have a seat, once the one in section `gone` is given up and
--- `more` of the pool have gone to the same student, who belongs to these reserves.
+-- Whether a student on no waitlist could have a seat, once the one in section `gone` is dropped and
+-- `more` seats of the pool have gone to the same student, who belongs to these reserves.
 function Term:claimable(section, reserves, gone, more)
   if section.taken >= section.capacity then return false end
   if reserve_for(section, reserves) then
@@ -72,8 +72,8 @@ function Term:comes_first(section, student)
   return true
 end
 
--- Have a section in this pool and in no other; gives the one that it has left. A pool's capacity
--- is that of its newest version, whichever of its sections tells of it.
+-- Put a section into this pool and no other; return the pool that it left. A pool's capacity is
+-- that of its newest version, whichever section brings it.
 function Term:join_pool(section, pool)
   local before = tonumber(redis.call("HGET", self:key("section", section), "pool") or 0)
   local left = before > 0 and before ~= (pool and pool.id or 0) and before or nil

@@ -1,7 +1,7 @@
--- Refusals: every reason why a student can't have a section.
+-- Refusals: every reason why a student cannot have a section.
 
--- The one of these windows that is open, of several the one that opened last; else what bars, with
--- the most hopeful thing that is true of them.
+-- The open one of these windows; of several, the one that opened last. Otherwise the reason why
+-- none is open, the most hopeful one that applies.
 local function window_now(term, windows)
   local current, since, opens, closed
   local found = #windows > 0 and redis.call("HMGET", term:key("windows"), unpack(windows)) or {}
@@ -25,13 +25,14 @@ local function window_now(term, windows)
   return nil, barred
 end
 
--- Decide by these windows from here on, looked at once: what happens is journaled with the open one.
+-- Decide by these windows from here on; they are read once. Events carry the open one.
 function Term:enter(windows)
   if self.windows == windows then return end
   self.windows, self.during, self.barred = windows, window_now(self, windows)
 end
 
--- What a student's own seats have against another one; `along` are courses had with it.
+-- Add the reasons in a student's own seats against another section; `along` are courses taken with
+-- it.
 function Term:check_selections(reasons, section, mine, terms, along)
   local courses, held, clashes = with({}, along), 0, {}
   for _, id in ipairs(ids(mine.held)) do
@@ -52,7 +53,7 @@ function Term:check_selections(reasons, section, mine, terms, along)
   if #missing > 0 then add_reason(reasons, "corequisite", { missing = missing }) end
 end
 
--- The facts of a section without a seat for the student.
+-- The details of a section without a seat for the student.
 local function full(section)
   local kept = section.free and math.min(section.kept, section.capacity - section.taken) or 0
   local facts = { waiting = section.waiting, waitlist_capacity = section.waitlist }
@@ -70,8 +71,8 @@ local function permitted(reasons, waived)
   return left
 end
 
--- Every reason why a student may not have this section, seats apart. `terms` are those of the
--- wish or of the candidate: credits, limit, windows, corequisites, what is waived, and the
+-- Every reason why a student may not have this section, apart from seats. `terms` come from the
+-- submission or the candidate: credits, limit, windows, corequisites, waived codes, and the
 -- caller's own rules.
 function Term:refusal_reasons(section, mine, terms, along)
   local reasons = {}
@@ -90,7 +91,7 @@ function Term:refusal_reasons(section, mine, terms, along)
 end
 
 -- The waitlist positions that stand in for a seat's corequisites: those taken in the step that gave
--- the seat. One that was joined later may be left again, as the seat is held without it.
+-- the seat. A position joined later may be left again, as the seat is held without it.
 function Term:waiting_corequisites(id, mine)
   local found = {}
   if not next(mine.waiting) then return found end
@@ -102,8 +103,8 @@ function Term:waiting_corequisites(id, mine)
   return found
 end
 
--- How well a seat's corequisites are met: 2 by seats, 1 by seats and stand-ins, 0 not at all; and the
--- courses in which a seat is missing.
+-- How well a seat's corequisites are met: 2 by seats, 1 by seats and stand-ins, 0 not at all; and
+-- the courses that lack a seat.
 function Term:met(id, needs, mine)
   local courses = self:courses(mine.held)
   local missing = lacking(needs, courses)
@@ -112,7 +113,7 @@ function Term:met(id, needs, mine)
   return #lacking(needs, with(courses, places)) == 0 and 1 or 0, missing
 end
 
--- Whether the corequisites of a held section are met less well once these are gone; with what is missing.
+-- Whether a held section's corequisites are met less well once these are gone; and what is missing.
 function Term:loses(id, mine, gone, after)
   local needs = mine.needs[id]
   if not needs then return false end
@@ -120,8 +121,8 @@ function Term:loses(id, mine, gone, after)
   return level < 2 and self:met(id, needs, mine) > level, missing
 end
 
--- Objects where a seat that is kept would lose a corequisite that it has had until now. A place on a
--- waitlist can't replace a seat.
+-- Add a reason if a kept seat would lose a corequisite that it has had. A waitlist position cannot
+-- replace a seat.
 function Term:check_corequisites_kept(reasons, before, after)
   for _, id in ipairs(ids(after.held)) do
     local loses, missing = self:loses(id, before, nil, after)
@@ -129,8 +130,8 @@ function Term:check_corequisites_kept(reasons, before, after)
   end
 end
 
--- The held sections that lose a corequisite with the student's seat or place in one; nil where none
--- does. `gained` is had in its stead.
+-- The held sections that lose a corequisite with the student's seat or position in one; nil if
+-- none. `gained` replaces it.
 function Term:lost_corequisites(student, gone, gained)
   local reasons, mine, found = {}, self:selections(student), {}
   local after = without(mine, { [gone] = true })

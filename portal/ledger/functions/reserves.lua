@@ -1,5 +1,5 @@
--- Reserves: seats of a section that are reserved for a cohort, perhaps until some moment. A seat that is
--- given under a reserve counts for it until it is given up. Who belongs to it, the caller tells.
+-- Reserves: seats of a section that are reserved for a cohort, perhaps until some time. A seat
+-- given under a reserve counts for it until it is dropped. The caller says who belongs to it.
 
 -- Count the seats taken under each reserve of a section.
 function Term:reserved(section) return hash(self:key("reserved", section)) end
@@ -7,7 +7,7 @@ function Term:reserved(section) return hash(self:key("reserved", section)) end
 -- Count the students who are set aside.
 function Term:count_aside(section) return redis.call("SCARD", self:key("aside", section)) end
 
--- How many seats each reserve of a section keeps now, in their order, and all of them.
+-- The seats that each reserve of a section still reserves, in order, and their sum.
 function Term:count_reserved_left(section)
   section.keeps, section.kept, section.unasked = {}, 0, 0
   if #section.reserves == 0 then return end
@@ -19,13 +19,13 @@ function Term:count_reserved_left(section)
     section.keeps[i] = { id = reserve.id, seats = seats }
     section.kept = section.kept + seats
   end
-  -- Those in line who have not been asked yet whether a reserved seat is for them.
+  -- Waiting students who are not yet checked for a reserved seat.
   if section.kept > 0 and section.taken < section.capacity then
     section.unasked = section.active - self:count_aside(section.id)
   end
 end
 
--- The reserve under which a student of these has a seat: the first that keeps one.
+-- The reserve that gives a student of these a seat: the first with one left.
 local function reserve_for(section, reserves)
   for _, each in ipairs(section.keeps) do
     for _, id in ipairs(reserves or {}) do
@@ -34,7 +34,7 @@ local function reserve_for(section, reserves)
   end
 end
 
--- The reserves that keep seats just now.
+-- The reserves that reserve seats now.
 local function active_reserves(section)
   local found = {}
   for _, each in ipairs(section.keeps) do
@@ -43,10 +43,10 @@ local function active_reserves(section)
   return found
 end
 
--- Whether a seat is there that is not reserved; the pool apart.
+-- Whether an unreserved seat is free, apart from the pool.
 local function has_unreserved(section) return section.taken + section.kept < section.capacity end
 
--- A student who can't have the reserved seats is considered again when another seat comes free.
+-- A student who cannot have the reserved seats is considered again when another seat comes free.
 function Term:set_aside(section, student) redis.call("SADD", self:key("aside", section.id), student) end
 
 function Term:is_aside(section, student)
@@ -59,7 +59,7 @@ function Term:count_reserved(section, reserve, by)
   if redis.call("HINCRBY", key, reserve, by) == 0 then redis.call("HDEL", key, reserve) end
 end
 
--- Note when a section's next reserve falls open; gives whether that has changed.
+-- Store when the section's next reserve ends; return whether that has changed.
 function Term:plan_reserves(section, reserves)
   local due
   for _, reserve in ipairs(reserves) do

@@ -1,6 +1,7 @@
 -- Sections and windows, as the registrar sets them.
 
--- Note when the next window opens or closes or a reserve ends: whatever comes then finds it so.
+-- Store when the next window opens or closes or a reserve ends, so that each later call finds it
+-- done.
 local function plan(term)
   local due
   for _, json in pairs(hash(term:key("windows"))) do
@@ -13,8 +14,8 @@ local function plan(term)
   if due then redis.call("SET", term:key("next"), due) else redis.call("DEL", term:key("next")) end
 end
 
--- Close a canceled section's waitlist and give its seats up, so many at most in one step: nobody
--- can claim there any more. True while something is left.
+-- Close a canceled section's waitlist and free its seats, at most so many per step: no student can
+-- claim there any more. Return true while some are left.
 local function empty_canceled(term, section)
   local left, emptying = term.ask.batch, term:key("emptying")
   local waiting = redis.call("ZRANGE", term:key("queue", section.id), 0, left - 1)
@@ -40,7 +41,7 @@ end
 local function empty(term)
   local section = term:section(term.ask.section)
   if section and section.status == "CANCELED" then return { more = empty_canceled(term, section) } end
-  redis.call("SREM", term:key("emptying"), term.ask.section) -- it was opened again
+  redis.call("SREM", term:key("emptying"), term.ask.section) -- the section was reopened
   return { more = false }
 end
 
@@ -62,7 +63,7 @@ local function put_section(term)
     extend(facts, { field, type(told) == "table" and cjson.encode(told) or told })
   end
   redis.call("HSET", key, unpack(facts))
-  -- Other terms, so all are asked again.
+  -- The section's terms changed, so all waiting students are considered again.
   redis.call("DEL", term:key("passed", ask.section), term:key("aside", ask.section))
   event.section_version, event.pool = ask.version, ask.pool and ask.pool.id
   event.pool_version = ask.pool and ask.pool.version
@@ -99,7 +100,7 @@ local function moved_since(window, was)
   return was and (window.opens ~= was[1] or window.closes ~= was[2])
 end
 
--- A change to a window that is "before" or "running"; `change` gives what is wrong, or nothing.
+-- Change a window that is "before" or "running"; `change` returns an error, or nothing.
 local function change_window(phase, change)
   return function(term)
     local window, wrong = window_of(term, term.ask.window), nil
@@ -124,7 +125,7 @@ end
 local function put_window(term)
   local ask, known = term.ask, window_of(term, term.ask.window)
   if behind(term) then return { error = "behind" } end
-  if known then -- sent twice is no mistake, another window under this number is
+  if known then -- a repeated request is fine; another window under this number is not
     local same = known.name == ask.name and known.opens == ask.opens and known.closes == ask.closes
     return same and {} or { error = "exists" }
   end
@@ -151,7 +152,7 @@ local function retry_all_skipped(term)
   for _, id in ipairs(marked) do term:retry_skipped(tonumber(id)) end
 end
 
--- Seats that are kept no longer are anybody's, so all in line are asked again.
+-- Seats that are no longer reserved are open to all, so all waiting students are considered again.
 local function open_reserves(term)
   local due = redis.call("ZRANGEBYSCORE", term:key("reserves"), "-inf", term.at)
   for i, id in ipairs(due) do due[i] = tonumber(id) end

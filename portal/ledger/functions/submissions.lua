@@ -1,4 +1,4 @@
--- Submissions: several choices at once, with alternatives, pairs and swaps.
+-- Submissions: several choices at once, with alternatives, linked sections and swaps.
 
 -- An alternative's parts, each with its section, and whether a seat is free.
 local function parts_of(term, mine, option, instead)
@@ -15,8 +15,8 @@ local function parts_of(term, mine, option, instead)
   return parts
 end
 
--- The courses that a part is had with. One that is only waited for counts where both need each other;
--- `missed` are those that don't count for that.
+-- The courses that a part is taken with. A waitlisted one counts if the two need each other;
+-- `missed` holds those that do not count for that reason.
 local function courses_along(mine, parts, part, wait)
   local along, missed = {}, {}
   for _, other in ipairs(parts) do
@@ -31,7 +31,7 @@ local function courses_along(mine, parts, part, wait)
   return along, missed
 end
 
--- Says of a missing corequisite that it is only waited for.
+-- Mark a missing corequisite as only waitlisted.
 local function mark_waiting(reasons, missed)
   for _, reason in ipairs(reasons) do
     for _, course in ipairs(reason.code == "corequisite" and reason.facts.missing or {}) do
@@ -40,7 +40,7 @@ local function mark_waiting(reasons, missed)
   end
 end
 
--- The student's selections once an alternative is taken: a part without a seat is waitlisted.
+-- The student's selections after an alternative is taken: a part without a seat is waitlisted.
 local function after_taking(rest, parts)
   local after, seated = without(rest, {}), false
   for _, part in ipairs(parts) do seated = seated or part.seat end
@@ -53,7 +53,7 @@ local function after_taking(rest, parts)
   return after
 end
 
--- The parts, each with its reasons for a refusal.
+-- The parts, each with its reasons for refusal.
 local function check_alternative(term, mine, option, instead, wait)
   local rest, gained = without(mine, { [instead or 0] = true }), nil
   local parts = parts_of(term, mine, option, instead)
@@ -62,7 +62,8 @@ local function check_alternative(term, mine, option, instead, wait)
     wish.windows, wish.limit = term.ask.windows, term.ask.limit
     if mine.held[wish.section] then
       part.had = true
-      if wish.section == instead then add_reason(part.reasons, "already_enrolled") end -- gone for itself
+      -- swapped for itself
+      if wish.section == instead then add_reason(part.reasons, "already_enrolled") end
     elseif rest.held[wish.section] then -- named twice
       part.had = true
       add_reason(part.reasons, "same_course", { section = wish.section })
@@ -84,7 +85,8 @@ local function check_alternative(term, mine, option, instead, wait)
   return parts
 end
 
--- "seats" if every part can be had, "wait" if those that are full have room in line, or nothing.
+-- "seats" if every part can be had; "wait" if the full ones have room on their waitlists; otherwise
+-- nil.
 local function chance(parts)
   local sure = 0
   for _, part in ipairs(parts) do
@@ -110,7 +112,7 @@ local function join(term, section, wish, instead)
   return answer(term, "waitlisted", section, { seq = seq, position = position, given_up = instead })
 end
 
--- A waiter who asks again, now for a swap: the place stays, and is asked again.
+-- A waiting student asks again, now for a swap: the position stays, and is considered again.
 local function attach_swap(term, mine, line)
   local id, student, seq = line.options[1][1].section, term.ask.student, term:next_seq()
   local place, section = mine.waiting[id], term:section(id)
@@ -129,7 +131,7 @@ local function attaches_swap(mine, line)
   return place and alone and line.wait and mine.held[line.instead or 0] and place.instead ~= line.instead
 end
 
--- Take an option; the seat that goes for it goes with the first seat that comes.
+-- Take an alternative; the seat to swap goes with the first seat given.
 local function take(term, parts, line, rank)
   local student, answers, given_up, outcome = term.ask.student, {}, nil, "enrolled"
   local more = { rank = rank > 1 and rank or nil }
@@ -153,7 +155,7 @@ local function take(term, parts, line, rank)
   return { outcome = outcome, rank = rank, taken = answers }
 end
 
--- Why an option could not be had, part by part; of one that others come before, with its rank.
+-- Why an alternative was refused, part by part; with its rank if others come before it.
 local function refuse_alternative(term, parts, line, rank)
   local culprit, answers = nil, {}
   for _, part in ipairs(parts) do
@@ -182,8 +184,8 @@ local function has_all(mine, option)
   return true
 end
 
--- One choice: the first of its alternatives that can be had, else the first that can be waited for. It
--- is fulfilled where the student has one of them or waits for it, whatever its rank: what is sent
+-- One choice: the first alternative that can be had, otherwise the first that can be waitlisted. It
+-- is fulfilled if the student has one of them or waits for it, whatever its rank. A submission sent
 -- twice, from two pages, must not count twice.
 local function decide(term, line)
   local mine, weighed, chosen = term:selections(term.ask.student), {}, nil
@@ -210,14 +212,15 @@ local function decide(term, line)
   return said
 end
 
--- Whether the waiting room of a window still lets the student in (portal/waiting_room/functions/room.lua). It
--- is asked in the step that decides: an access token ends with the visit, whatever it says itself.
+-- Whether the waiting room of a window still admits the student
+-- (portal/waiting_room/functions/room.lua). The deciding step checks this: an access token ends
+-- with the visit, whatever it says itself.
 local function admitted(term, window)
   local ends = tonumber(redis.call("ZSCORE", term:key("room", window .. ":in"), term.ask.student))
   return ends and ends > term.at
 end
 
--- Decided in the order given, answered in that of the lines.
+-- Decide in the given order; answer in the order of the lines.
 local function submit(term)
   local ask, lines = term.ask, {}
   if ask.room and not admitted(term, ask.room) then return { error = "not_admitted" } end

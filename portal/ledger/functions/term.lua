@@ -1,32 +1,34 @@
 #!lua name=fairseat
 
--- The seat ledger, in several files that are loaded as one (library.py). One call decides one thing
--- about one term, writes it, journals it and publishes the new counts, all in the same atomic step:
--- nothing here is ever half done.
+-- The seat ledger: several files, loaded as one (function_library.py). Each call decides one thing
+-- about one term, writes it, journals it and publishes the new counts, all in one atomic step.
+-- Nothing here is ever half done.
 --
--- KEYS[1] is the term's prefix, "{t:7}"; every other key begins with it, so that a term is one
+-- KEYS[1] is the term's prefix, "{t:7}". Every other key begins with it, so that a term is one
 -- slot of a cluster. ARGV[1] is a JSON object, and so is the reply. Times are ms by the server's
--- clock, credits are hundredths. cjson writes an empty list as {}: the Python face expects that.
+-- clock, credits are hundredths. cjson writes an empty list as {}: the Python client expects that.
 --
---   section:<id>     hash: what the catalogue says        seats     hash: section -> counts, JSON
+--   section:<id>     hash: the catalog's fields           seats     hash: section -> counts, JSON
 --   roster:<id>      hash: student -> credits:seq:at      windows   hash: window -> JSON
---   queue:<id>       zset: students by ticket             vacant    set: a free seat and a waiter
+--   queue:<id>       zset: students by ticket             vacant    set: sections with a free seat
+--                                                                   and a waiting student
 --   passed:<id>      hash: student -> reasons, JSON       journal   stream: <seq>-0 -> event, JSON
---   passes:<id>      hash: student -> passes that count   next      when a window turns next
---   marked           set: sections with skipped       pools     hash: pool -> capacity:version
+--                          (skipped students)
+--   passes:<id>      hash: student -> skips that count    next      when a window turns next
+--   marked           set: sections with skipped students  pools     hash: pool -> capacity:version
 --   pool:<id>        set: its sections
 --   drops:<student>  hash: day -> how many                seq       number of the last event
---   emptying         set: canceled sections with somebody in them yet
+--   emptying         set: canceled sections that still have students
 --   fence            why nothing may be decided
---   student:<id>     hash: e:<section> -> credits         woken     hash: workers called
+--   student:<id>     hash: e:<section> -> credits         woken     hash: workers already enqueued
 --                          c:<section> -> its corequisites, JSON
---                          w:<section> -> ticket:credits:at, then :section to be given up for it
---   request:<student>:<key>  what was asked (SHA-1) and what was answered, JSON, for a day
---   tally:<ten seconds>      hash: what happened -> how often, for a while
+--                          w:<section> -> ticket:credits:at, then :section to drop for it
+--   request:<student>:<key>  request (SHA-1) and stored answer, JSON, for a day
+--   tally:<ten seconds>      hash: outcome -> how often, for a while
 
 local DAY = 24 * 60 * 60 * 1000
 local SLOT, TALLIED = 10000, 20 * 60 * 1000 -- ms
--- FIELDS, what a section is set to be, comes before this line as it is loaded (library.py).
+-- The loader puts FIELDS, the fields of a section, before this line (function_library.py).
 
 local function hash(key)
   local flat, fields = redis.call("HGETALL", key), {}
@@ -34,7 +36,7 @@ local function hash(key)
   return fields
 end
 
--- The keys of a table as sorted numbers, so that results don't depend on hashing.
+-- The keys of a table as sorted numbers, so that results do not depend on hashing.
 local function ids(fields)
   local found = {}
   for field in pairs(fields) do found[#found + 1] = tonumber(field) end
@@ -58,8 +60,8 @@ end
 
 -- Times and corequisites ------------------------------------------------------------------------
 
--- Two meetings {days, start, end, first_day, last_day} clash on a day that both really have:
--- seven days of the dates that they share show every weekday that occurs there.
+-- Two meetings {days, start, end, first_day, last_day} conflict on a day that both really have:
+-- seven of the dates that they share show every weekday that occurs.
 local function meetings_clash(a, b)
   if a[2] >= b[3] or b[2] >= a[3] then return false end
   local days = bit.band(a[1], b[1])
@@ -80,7 +82,7 @@ local function clash(times, others)
   return false
 end
 
--- The courses that a tree {course} | {all} | {any} still asks for; none once it is fulfilled.
+-- The courses that a tree {course} | {all} | {any} still requires; none once it is met.
 local function lacking(tree, courses)
   if tree.course then return courses[tree.course] and {} or { tree.course } end
   local lacks = {}
@@ -101,7 +103,8 @@ local function names(tree, course)
   return false
 end
 
--- A term: what is ---------------------------------------------------------------------------------
+-- A term: its state
+-- --------------------------------------------------------------------------------
 
 local Term = {}
 Term.__index = Term
@@ -117,7 +120,7 @@ function Term:key(kind, id)
   return self.prefix .. ":" .. kind .. (id and ":" .. id or "")
 end
 
--- Count the students in a section and on its waitlist. A trial of admin adjustments counts otherwise.
+-- Count the students in a section and on its waitlist. A trial of admin adjustments overrides this.
 function Term:count_students(section)
   section.taken = section.prior + redis.call("HLEN", self:key("roster", section.id))
   section.waiting = redis.call("ZCARD", self:key("queue", section.id))
@@ -157,8 +160,8 @@ function Term:section(id)
   return section and self:count(section)
 end
 
--- A student's own few selections: held[section] = credits, needs[section] = its corequisites,
--- waiting[section] = place.
+-- A student's own selections: held[section] = credits, needs[section] = its corequisites,
+-- waiting[section] = waitlist position.
 function Term:selections(student)
   local mine = { student = student, held = {}, needs = {}, waiting = {} }
   for field, value in pairs(hash(self:key("student", student))) do
@@ -204,7 +207,7 @@ function Term:is_skipped(section, student)
   return redis.call("HEXISTS", self:key("passed", section), student) == 1
 end
 
--- The first n waiters who are not skipped; with `unasked` none who are set aside either.
+-- The first n waiting students who are not skipped; with `unasked`, not set aside either.
 function Term:actives(section, n, unasked)
   local found, from, page = {}, 0, nil
   repeat

@@ -1,1 +1,1 @@
-"""Webhooks: programs of the university's that are told what has been decided."""
+"""Webhooks: HTTP messages to the university's programs about decisions."""

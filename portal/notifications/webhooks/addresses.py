@@ -1,4 +1,4 @@
-"""Which addresses a receiver may have: none by which our own network could be asked."""
+"""The addresses that a receiver may have: none that reaches our own network."""
 
 import ipaddress
 import socket
@@ -11,18 +11,19 @@ Address = IPv4Address | IPv6Address
 Networks = Sequence[IPv4Network | IPv6Network]
 
 LONGEST = 2000  # characters of an address
-PUBLIC = IPv6Network("2000::/3")  # all that is given out of IPv6; ipaddress calls more of it global
-TRANSLATED = IPv6Network("64:ff9b::/96")  # each stands for the IPv4 address at its end
+# all allocated IPv6 addresses; ipaddress calls more of them global
+PUBLIC = IPv6Network("2000::/3")
+TRANSLATED = IPv6Network("64:ff9b::/96")  # each stands for the IPv4 address in its last bits
 
 
 class Forbidden(OSError):  # noqa: N818  a fact about an address
-    """What is at the address must not be asked."""
+    """Requests to this address are forbidden."""
 
 
 def parts(url: str, within: Networks) -> SplitResult:
-    """The parts of a receiver's address; raises ValueError unless it is one.
+    """Return the parts of a receiver's address; raise ValueError if it is invalid.
 
-    Outside of networks of our own, where there are such, it has to be https.
+    It must be https, except within our own networks if the settings name any.
     """
     found = urlsplit(url)
     fits = url.isascii() and url.isprintable() and " " not in url and len(url) <= LONGEST
@@ -36,17 +37,17 @@ def parts(url: str, within: Networks) -> SplitResult:
 
 
 def port(url: SplitResult) -> int:
-    """The one that is named, or that of the scheme."""
+    """Return the named port, or the scheme's."""
     return url.port or (443 if url.scheme == "https" else 80)
 
 
 def connect(url: SplitResult, seconds: float, within: Networks) -> socket.socket:
-    """A connection to the receiver, to an address that was looked at; raises OSError."""
+    """Return a connection to the receiver, at a checked address; raise OSError."""
     until = monotonic() + seconds
     error: OSError = Forbidden("Its address is not one of the public internet.")
     hosts = list(_addresses(url, within))
     while hosts:
-        share = (until - monotonic()) / len(hosts)  # a silent one leaves time for the others
+        share = (until - monotonic()) / len(hosts)  # a silent host leaves time for the others
         if share <= 0:
             raise TimeoutError("timed out")
         try:
@@ -70,7 +71,7 @@ def _is_public(address: Address) -> bool:
 
 
 def _meant(address: Address) -> Address:
-    """The IPv4 address that an IPv6 address stands for, where it does."""
+    """Return the IPv4 address that an IPv6 address stands for, if it does."""
     if isinstance(address, IPv6Address):
         if address in TRANSLATED:
             return IPv4Address(int(address) & 0xFFFFFFFF)

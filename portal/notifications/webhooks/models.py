@@ -1,4 +1,4 @@
-"""Receivers of events, and what is still to be told to each."""
+"""Webhook receivers, and the outbox of each."""
 
 from datetime import datetime
 
@@ -25,7 +25,7 @@ Moment = DateTime(timezone=True)
 
 
 class Webhook(Base):
-    """Where events of some names are sent to; one that was deleted is off for good."""
+    """A receiver's address and the events sent to it; a deleted one is off for good."""
 
     __tablename__ = "webhooks"
     __table_args__ = (
@@ -34,8 +34,9 @@ class Webhook(Base):
 
     id: Mapped[int] = mapped_column(primary_key=True)
     url: Mapped[str] = mapped_column(Text)
-    names: Mapped[list[str]] = mapped_column(ARRAY(String(40)))  # see names.py
-    seed: Mapped[str] = mapped_column(String(64))  # of the secret, which is kept nowhere
+    names: Mapped[list[str]] = mapped_column(ARRAY(String(40)))  # see below
+    # the secret's seed; the secret itself is never stored
+    seed: Mapped[str] = mapped_column(String(64))
     is_on: Mapped[bool] = mapped_column(Boolean, default=True)
     version: Mapped[int] = mapped_column(Integer, default=1)
     made_at: Mapped[datetime] = mapped_column(Moment, server_default=func.now())
@@ -70,14 +71,14 @@ class Delivery(Base):
     seq: Mapped[int | None] = mapped_column(BigInteger)
     due_at: Mapped[datetime] = mapped_column(Moment, server_default=func.now())
     tries: Mapped[int] = mapped_column(SmallInteger, default=0)
-    error: Mapped[str] = mapped_column(Text, default="")  # of the last try
+    error: Mapped[str] = mapped_column(Text, default="")  # of the last attempt
     sent_at: Mapped[datetime | None] = mapped_column(Moment)
     dead_at: Mapped[datetime | None] = mapped_column(Moment)
 
 
-# What a receiver can be told of: events of the ledger, by their names in the event log.
+# The events that a receiver can get, by their names in the event log.
 
-TEST = "test"  # what a receiver is sent to see whether it listens
+TEST = "test"  # sent to see whether the receiver answers
 EVENT_NAMES = {
     "enrolled": _l("A seat was given"),
     "dropped": _l("A seat was given up or taken back"),

@@ -1,4 +1,4 @@
-"""What is to be told to receivers: put there by the recorder, taken in turn, or given up."""
+"""The webhook outbox: the recorder fills it, senders take deliveries in turn."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -21,7 +21,7 @@ from portal.recorder.events import Event
 from portal.recorder.models import LoggedEvent
 from portal.recorder.subscribers import DueJob
 
-BATCH = 20  # that a relay sends in one transaction: who is killed sends no more of them again
+BATCH = 20  # deliveries per transaction: a killed sender repeats at most this many
 WAITING = (Delivery.sent_at.is_(None), Delivery.dead_at.is_(None))
 DUE = (*WAITING, Delivery.due_at <= func.now())
 FORGOTTEN_AT_ONCE = 10_000
@@ -39,13 +39,13 @@ ON CONFLICT DO NOTHING
 
 
 def follow(session: Session, term: int, first: int, last: int) -> int:
-    """Have receivers told of these events, with the transaction that logs them; gives how often."""
+    """Queue these events for receivers, in the transaction that logs them; return the number."""
     made = session.execute(FOLLOW, {"term": term, "first": first, "last": last})
     return int(made.rowcount)  # type: ignore[attr-defined]  # of an INSERT
 
 
 def put_events(session: Session, term: int, events: Sequence[Event]) -> None:
-    """Put recorded events into the outbox, and enqueue a job once the transaction holds."""
+    """Put recorded events into the outbox, and enqueue a job once the transaction commits."""
     if follow(session, term, events[0].seq, events[-1].seq):
         listen(session, "after_commit", lambda _: enqueue(NO_TERM, ["deliver"]), once=True)
 
@@ -58,25 +58,25 @@ def due_jobs(_terms: Sequence[int]) -> Iterable[DueJob]:
 
 
 def put_test(session: Session, webhook: int) -> None:
-    """Have a receiver sent what tells of no event."""
+    """Queue a test message to a receiver."""
     session.execute(insert(Delivery).values(webhook_id=webhook, tries=0, error=""))
 
 
 def first_due(session: Session) -> datetime | None:
-    """Since when the next has been due; None where nothing is."""
+    """Return since when the first delivery has been due; None if none is due."""
     mine = select(Delivery.due_at).where(Delivery.webhook_id == Webhook.id, *DUE)
-    first = mine.order_by(Delivery.due_at).limit(1).scalar_subquery()  # of many, by the index
+    first = mine.order_by(Delivery.due_at).limit(1).scalar_subquery()  # one of many, by the index
     return session.scalar(select(func.min(first)).where(Webhook.is_on))
 
 
 def receivers(session: Session) -> Sequence[Webhook]:
-    """Those that something is to be told to now."""
+    """Return the receivers with due deliveries."""
     due = select(Delivery.id).where(Delivery.webhook_id == Webhook.id, *DUE).exists()
     return session.scalars(select(Webhook).where(Webhook.is_on, due).order_by(Webhook.id)).all()
 
 
 def take(session: Session, webhook: int) -> Sequence[Delivery]:
-    """The next that are due to a receiver, which are ours until the transaction ends."""
+    """Return the next due deliveries of a receiver, locked until the transaction ends."""
     # A receiver may take longer than PostgreSQL lets a transaction be idle.
     session.execute(text("SET LOCAL idle_in_transaction_session_timeout = '2min'"))
     found = (
@@ -89,33 +89,33 @@ def take(session: Session, webhook: int) -> Sequence[Delivery]:
 
 
 def dead(session: Session, webhook: int, most: int | None = None) -> Sequence[Delivery]:
-    """What could not be told to a receiver, the oldest first."""
+    """Return a receiver's dead letters, oldest first."""
     found = select(Delivery).where(Delivery.webhook_id == webhook, Delivery.dead_at.is_not(None))
     return session.scalars(found.order_by(Delivery.dead_at, Delivery.id).limit(most)).all()
 
 
 def number_dead(session: Session, webhook: int | None = None) -> int:
-    """How many there are, of one receiver or of all that are still known."""
+    """Return the number of dead letters, of one receiver or of all that are not deleted."""
     found = select(func.count()).select_from(Delivery).join(Webhook)
     found = found.where(Delivery.dead_at.is_not(None), _known())
     return session.scalar(found if webhook is None else found.where(Webhook.id == webhook)) or 0
 
 
 def revive(session: Session, deliveries: Sequence[int]) -> list[int]:
-    """Let those be sent again from now on; gives those that were given up still."""
+    """Send dead letters again from now on; return those that were still dead."""
     again = {"dead_at": None, "due_at": func.now(), "tries": 0}
     changed = update(Delivery).where(Delivery.id.in_(deliveries), Delivery.dead_at.is_not(None))
     return list(session.scalars(changed.values(again).returning(Delivery.id)))
 
 
 def discard(session: Session, deliveries: Sequence[int]) -> list[int]:
-    """Forget them; gives those that were given up still."""
+    """Delete dead letters; return those that were still dead."""
     gone = delete(Delivery).where(Delivery.id.in_(deliveries), Delivery.dead_at.is_not(None))
     return list(session.scalars(gone.returning(Delivery.id)))
 
 
 def forget(session: Session, days: int) -> None:
-    """Let go of what was sent or given up before so many days, and of receivers that are gone."""
+    """Delete finished deliveries older than `days`, and all of deleted receivers."""
     before = func.now() - func.make_interval(0, 0, 0, days)
     old = or_(Delivery.sent_at < before, Delivery.dead_at < before, ~_known())
     found = select(Delivery.id).join(Webhook).where(old).limit(FORGOTTEN_AT_ONCE)
@@ -126,14 +126,14 @@ def _known() -> ColumnElement[bool]:
     return Webhook.deleted_at.is_(None)
 
 
-# What a receiver is sent: the event as JSON, the same however often it is sent.
+# The message to a receiver: the event as JSON, the same at each attempt.
 
 COUNTS = ("status", "capacity", "taken", "waiting")
 
 
 @dataclass(frozen=True)
 class Message:
-    """The body and, beside it, the id by which a receiver knows it again."""
+    """The body, and the id by which a receiver recognizes it."""
 
     id: str
     body: bytes
@@ -141,7 +141,7 @@ class Message:
 
 
 def messages(session: Session, deliveries: Sequence[Delivery]) -> list[Message | None]:
-    """Those of the deliveries, in their order; None where the event is not in the log."""
+    """Return the deliveries' messages, in order; None if the log lacks the event."""
     told = _told(session, [each.id for each in deliveries])
     return [_test(each) if each.seq is None else told.get(each.id) for each in deliveries]
 
@@ -164,7 +164,7 @@ def _told(session: Session, deliveries: Sequence[int]) -> dict[int, Message]:
 
 
 def _message(row: Any) -> Message:
-    """That of an event beside what it is about, as far as there is such."""
+    """Return the message of an event, with what it is about if that exists."""
     event: LoggedEvent = row.LoggedEvent
     told = {
         "id": f"{event.term_id}-{event.seq}",

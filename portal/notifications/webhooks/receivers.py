@@ -1,4 +1,4 @@
-"""Receivers as admins keep them: made, changed, switched and deleted, each with an audit entry."""
+"""Webhook receivers: admins add, change, switch and delete them, with audit entries."""
 
 import hashlib
 import hmac
@@ -21,7 +21,7 @@ SHOWN = 30  # deliveries
 
 
 class ChangedMeanwhile(Exception):  # noqa: N818  a state of the world, not a mistake
-    """Somebody else has changed it since it was looked at."""
+    """Another admin has changed it since it was read."""
 
 
 class AddressTaken(Exception):  # noqa: N818  the same
@@ -30,31 +30,31 @@ class AddressTaken(Exception):  # noqa: N818  the same
 
 @dataclass(frozen=True)
 class ChangedBy:
-    """The account that does something, and why."""
+    """The account that makes the change, and why."""
 
     account: int
     reason: str
 
 
 def webhooks(session: Session) -> Sequence[Webhook]:
-    """All that are not deleted."""
+    """Return all receivers that are not deleted."""
     found = select(Webhook).where(Webhook.deleted_at.is_(None)).order_by(Webhook.id)
     return session.scalars(found).all()
 
 
 def webhook(session: Session, webhook_id: int) -> Webhook | None:
-    """One of them; None where there is none such."""
+    """Return a receiver; None if there is none."""
     return next((each for each in webhooks(session) if each.id == webhook_id), None)
 
 
 def latest(session: Session, webhook_id: int) -> Sequence[Delivery]:
-    """What was sent to it last or waits, the newest first."""
+    """Return a receiver's latest and waiting deliveries, newest first."""
     found = select(Delivery).where(Delivery.webhook_id == webhook_id)
     return session.scalars(found.order_by(Delivery.id.desc()).limit(SHOWN)).all()
 
 
 def make(session: Session, url: str, names: Sequence[str], who: ChangedBy) -> Webhook:
-    """A receiver that is told of events from now on; raises Taken."""
+    """Add a receiver that gets events from now on; raise AddressTaken."""
     made = Webhook(url=url, names=list(names), seed=new_seed())
     session.add(made)
     _flush(session)
@@ -63,7 +63,7 @@ def make(session: Session, url: str, names: Sequence[str], who: ChangedBy) -> We
 
 
 def change(session: Session, known: Webhook, who: ChangedBy, **fields: Any) -> None:
-    """Other values, for a version that was looked at; raises Meanwhile and Taken."""
+    """Change a receiver if the version matches; raise ChangedMeanwhile and AddressTaken."""
     found = _ours(session, known)
     before = {name: getattr(found, name) for name in fields}
     _set(found, **fields)
@@ -72,7 +72,7 @@ def change(session: Session, known: Webhook, who: ChangedBy, **fields: Any) -> N
 
 
 def switch(session: Session, known: Webhook, who: ChangedBy, *, on: bool) -> None:
-    """Have it told of events or not; raises Meanwhile."""
+    """Switch a receiver on or off; raise ChangedMeanwhile."""
     found = _ours(session, known)
     before = {"on": found.is_on}
     _set(found, is_on=on)
@@ -80,7 +80,7 @@ def switch(session: Session, known: Webhook, who: ChangedBy, *, on: bool) -> Non
 
 
 def renew(session: Session, known: Webhook, who: ChangedBy) -> Webhook:
-    """Give it another secret, by which all is signed from now on; raises Meanwhile."""
+    """Give it another secret that signs from now on; raise ChangedMeanwhile."""
     found = _ours(session, known)
     _set(found, seed=new_seed())
     _note(session, found, "secret", who)
@@ -88,7 +88,7 @@ def renew(session: Session, known: Webhook, who: ChangedBy) -> Webhook:
 
 
 def test(session: Session, known: Webhook, who: ChangedBy) -> None:
-    """Have it sent what tells of no event; raises Meanwhile, also where it is off."""
+    """Send it a test message; raise ChangedMeanwhile, also if it is off."""
     found = _ours(session, known)
     if not found.is_on:
         raise ChangedMeanwhile
@@ -97,7 +97,7 @@ def test(session: Session, known: Webhook, who: ChangedBy) -> None:
 
 
 def remove(session: Session, known: Webhook, who: ChangedBy) -> None:
-    """Tell it no more, and let go of what waited for it; raises Meanwhile."""
+    """Delete a receiver and its waiting deliveries; raise ChangedMeanwhile."""
     found = _ours(session, known)
     _set(found, is_on=False, deleted_at=func.now())
     _note(session, found, "delete", who, before={"url": found.url, "names": found.names})
@@ -135,23 +135,23 @@ def _note(session: Session, about: Webhook, deed: str, who: ChangedBy, **facts: 
     )
 
 
-# What a message is signed with: what a secret is made of is kept, the secret itself nowhere.
+# Signatures: the seed of a secret is stored, the secret itself is not.
 
 BEGINNING = "whsec_"
 
 
 def new_seed() -> str:
-    """What a new secret is made of."""
+    """Return the seed of a new secret."""
     return token_hex(16)
 
 
 def signing_secret(seed: str) -> str:
-    """The secret that follows from a seed, for whoever knows ours; as receivers write it."""
+    """Return the secret that follows from a seed and our key, as receivers write it."""
     return BEGINNING + b64encode(_key(seed, backend().settings.secret_key)).decode()
 
 
 def signature(seed: str, message_id: str, at: int, body: bytes) -> str:
-    """The signatures of a message sent at `at` (s), as Standard Webhooks has them: one per key."""
+    """Return the signatures of a message sent at `at` (s), one per key, per Standard Webhooks."""
     signed = f"{message_id}.{at}.".encode() + body
     keys = [_key(seed, each) for each in reversed(backend().settings.signing_keys)]
     codes = [b64encode(hmac.digest(key, signed, hashlib.sha256)).decode() for key in keys]

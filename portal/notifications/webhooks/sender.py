@@ -1,4 +1,4 @@
-"""Tells receivers what is due, at least once each; one in trouble is left alone for a while."""
+"""The webhook sender: sends due deliveries at least once; a failing receiver gets a pause."""
 
 import logging
 import ssl
@@ -27,33 +27,36 @@ from portal.notifications.webhooks.receivers import signature
 
 log = logging.getLogger(__name__)
 
-RECEIVER_TIMEOUT = 10.0  # seconds for an answer, from the first step to it
-READ_BYTES = 1000  # bytes of an answer
-SHOWN_CHARACTERS = 200  # characters of it
+RECEIVER_TIMEOUT = 10.0  # seconds from the first step to the response
+READ_BYTES = 1000  # bytes read of a response
+SHOWN_CHARACTERS = 200  # characters of it that are shown
 
 
 class Undelivered(Exception):  # noqa: N818  a state of the world, not a mistake
-    """The receiver did not take it; the message says why."""
+    """The receiver did not accept it; the message says why."""
 
 
 class ReceiverConnection(HTTPConnection):
-    """Begun with the first message, and anew after it broke; it follows no redirection."""
+    """A connection that opens with the first message, and again after a failure.
+
+    It follows no redirects.
+    """
 
     def __init__(
         self, webhook: Webhook, within: Networks, patience: float = RECEIVER_TIMEOUT
     ) -> None:
         self.to = urlsplit(webhook.url)
-        # Without a port the end of an IPv6 address would be taken for it.
+        # Without a port, the end of an IPv6 address would be taken for one.
         super().__init__(self.to.hostname or "", addresses.port(self.to), timeout=patience)
         self.default_port = 443 if self.to.scheme == "https" else 80
         self.webhook = webhook
         self.within = within
         self.patience = patience
-        self.until = 0.0  # of the monotonic clock: when the message is late
-        self.wire: socket | None = None  # `sock` is None already while the last answer is read
+        self.until = 0.0  # deadline of the message, by the monotonic clock
+        self.wire: socket | None = None  # `sock` is already None while the last response is read
 
     def connect(self) -> None:
-        """To an address that may be asked, which the name can't change any more."""
+        """Connect to a checked address; the name cannot redirect it afterwards."""
         wire = addresses.connect(self.to, self.until - time.monotonic(), self.within)
         self._hold(wire)
         if self.to.scheme == "https":
@@ -65,8 +68,8 @@ class ReceiverConnection(HTTPConnection):
             wrapped.do_handshake()
 
     def tell(self, message: Message) -> None:
-        """Post a message; raises Undelivered unless the receiver says that it has it."""
-        # A receiver that sends one byte at a time would never run into a time-out of its own.
+        """Post a message; raise Undelivered unless the receiver confirms it."""
+        # A receiver that sends one byte at a time would never reach a timeout of its own.
         self.until = time.monotonic() + self.patience
         timer = Timer(self.patience, self._cut)
         timer.start()
@@ -84,7 +87,7 @@ class ReceiverConnection(HTTPConnection):
             self.request("POST", target, message.body, self._headers(message))
             answer = self.getresponse()
             said = answer.read(READ_BYTES)
-            if not answer.isclosed():  # there is more, which is not for us
+            if not answer.isclosed():  # there is more, which we ignore
                 self.close()
         except BaseException:
             self.close()
@@ -104,7 +107,7 @@ class ReceiverConnection(HTTPConnection):
         return headers | ({HEADER: message.correlation} if message.correlation else {})
 
     def _hold(self, wire: socket) -> None:
-        """Have it as the one to be cut; raises TimeoutError where that has come too late."""
+        """Store the socket to cut at the deadline; raise TimeoutError if it has passed."""
         self.sock = self.wire = wire
         wire.settimeout(self.patience)
         if time.monotonic() >= self.until:
@@ -113,8 +116,8 @@ class ReceiverConnection(HTTPConnection):
     def _cut(self) -> None:
         if self.wire:
             with suppress(OSError):
-                # TLS's own would go on without TLS. Not both ways: what still came would then be a
-                # reset, in place of what has been read.
+                # TLS's own shutdown would continue without TLS. Do not shut down both directions:
+                # data that still arrives would then cause a reset, and what was read would be lost.
                 socket.shutdown(self.wire, SHUT_RD)
 
 
@@ -123,27 +126,27 @@ def _told(answer: HTTPResponse, said: bytes) -> str:
     return f"{answer.status} {answer.reason}{': ' if text else ''}{text}"
 
 
-PAUSES = (5.0, 60.0, 5 * 60.0, 30 * 60.0, 2 * 60 * 60.0)  # seconds before each further try
-LONGEST = 8.0  # seconds; the clock calls again where more is left
+PAUSES = (5.0, 60.0, 5 * 60.0, 30 * 60.0, 2 * 60 * 60.0)  # seconds before each retry
+LONGEST = 8.0  # seconds; the scheduler starts another job if more is left
 LOST = "Its event is not in the log."
-BREAKER_PREFIX = "webhook-"  # with the number of the receiver, the name of its breaker
+BREAKER_PREFIX = "webhook-"  # plus the receiver's id: the name of its breaker
 
 
 @dataclass
 class WebhookSender:
-    """The outbox on one side, the receivers on the other."""
+    """Sends deliveries from the outbox to the receivers."""
 
     pauses: Sequence[float] = PAUSES
     rest: float = REST
     patience: float = RECEIVER_TIMEOUT
     breakers: dict[int, Breaker] = field(default_factory=dict)
-    last: int = 0  # the receiver that had its turn before
+    last: int = 0  # the receiver that had the last turn
 
     def send_due(self, seconds: float = LONGEST) -> int:
-        """Send what is due, a few to each receiver in turn, until there is no more to be done.
+        """Send due deliveries, a few to each receiver in turn, until none is left.
 
-        Gives the number of deliveries dealt with; 0 while webhooks are switched off. Whoever is
-        killed leaves no more than one batch that may be sent twice, under the same ids.
+        Returns the number of deliveries handled; 0 while webhooks are switched off. A killed
+        process leaves at most one batch that is sent twice, under the same ids.
         """
         until, done = time.monotonic() + seconds, 0
         while time.monotonic() < until and flags.on("webhooks"):
@@ -156,7 +159,7 @@ class WebhookSender:
     def _round(self, until: float) -> int:
         with transaction() as session:
             found = outbox.receivers(session)
-        # Who comes after the last one is first: a slow one must not have the time of all.
+        # Start after the last receiver: a slow one must not use up everybody's time.
         dealt = 0
         for webhook in sorted(found, key=lambda each: (each.id <= self.last, each.id)):
             if time.monotonic() > until:
@@ -182,7 +185,7 @@ class WebhookSender:
         return dealt
 
     def _send(self, delivery: Delivery, message: Message | None, line: ReceiverConnection) -> bool:
-        """Whether the receiver may be told the next."""
+        """Send a delivery; return whether the receiver can get the next."""
         if message is None:
             delivery.error = LOST
             _give_up(delivery, f"{delivery.term_id}-{delivery.seq}")
@@ -200,7 +203,7 @@ class WebhookSender:
             return True
 
     def _later(self, delivery: Delivery, message: Message, error: str) -> None:
-        """Have it tried again after a pause, longer each time; given up after the last."""
+        """Schedule a retry, with a longer pause each time; after the last it is a dead letter."""
         delivery.error, pauses = error, self.pauses[delivery.tries :]
         delivery.tries += 1
         if pauses:
@@ -225,5 +228,5 @@ def _give_up(delivery: Delivery, what: str) -> None:
 
 @cache
 def webhook_sender() -> WebhookSender:
-    """The one whose breakers remember."""
+    """Return the process's sender, whose breakers keep their state."""
     return WebhookSender()

@@ -85,7 +85,7 @@ class Crowd:
         self.cpu_used.append((time.monotonic(), time.process_time()))
 
     def progress(self) -> dict[str, Any]:
-        """Return the figures of this moment."""
+        """Return the current figures."""
         now, visits = time.monotonic(), list(self.visits.values())
         recent = sum(each.received_at > now - RECENT for each in self.answers[-10_000:])
         return {
@@ -98,7 +98,7 @@ class Crowd:
         }
 
     def _live(self, student: Student, chance: Random) -> None:
-        """Do all that one student does; a student who is turned away tries again."""
+        """Do all that one student does; a student who is refused entry tries again."""
         wanted = behavior.preferences(self.sections, chance)
         acts = behavior.acts(chance)
         self._sleep(self.timeline.seconds_until(behavior.arrival(chance)))

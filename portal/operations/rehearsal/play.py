@@ -32,14 +32,14 @@ Tell = Callable[[dict[str, Any]], None]
 
 
 class RefusedError(Exception):
-    """The rehearsal can't be played; the message says why."""
+    """The rehearsal cannot be played; the message says why."""
 
 
 def play(students: int, seconds: int, tell: Tell, *, anyway: bool = False) -> dict[str, Any]:
     """Play a rehearsal and return its report; `tell` receives the progress each second.
 
-    KeyboardInterrupt ends it early. Raise RefusedError where it can't be played: another one runs,
-    or real students register before its end and it is not to be played `anyway`.
+    KeyboardInterrupt ends it early. Raise RefusedError if another rehearsal runs, or, without
+    `anyway`, if real students register before its end.
     """
     if not backend().settings.passwords:
         raise RefusedError("Made-up students log in with passwords: FAIRSEAT_PASSWORDS is 0.")
@@ -54,7 +54,7 @@ def play(students: int, seconds: int, tell: Tell, *, anyway: bool = False) -> di
 
 
 def delete_leftovers() -> None:
-    """Delete what a rehearsal that was killed has left behind."""
+    """Delete what a killed rehearsal has left behind."""
     with suppress(RefusedError), _the_only_one(), transaction() as session:
         practice_term.delete_all(session)
 
@@ -73,7 +73,7 @@ def _the_only_one() -> Iterator[None]:
 
 
 def _check_windows(seconds: int) -> None:
-    """Raise RefusedError where a window of real students is open, or opens within the time."""
+    """Raise RefusedError if a window of real students is open, or opens within the time."""
     ledger, now = backend().ledger, backend().ledger.now()
     with transaction() as session:
         real = select(Term).where(Term.deleted_at.is_(None), ~Term.practice)

@@ -29,7 +29,7 @@ SLOTS = [(days, time(hour), time(hour, 50)) for days in (0b10101, 0b01010) for h
 
 
 class NotForPractice(Exception):  # noqa: N818  a state of the world, not a mistake
-    """The term is one of real students."""
+    """The term is a term of real students."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def make(students: int, password: str) -> PracticeTerm:
 def open_window(practice: PracticeTerm, opens: int, closes: int) -> int:
     """Schedule a window (times in ms) for the students of the practice term; return its id.
 
-    Raise NotForPractice where the term is not a practice term.
+    Raise NotForPractice if the term is not a practice term.
     """
     cohort = with_student_list({"students": practice.numbers})
     with transaction() as session:
@@ -81,7 +81,7 @@ def open_window(practice: PracticeTerm, opens: int, closes: int) -> int:
 
 
 def delete_all(session: Session) -> None:
-    """Mark every practice term, and all that was made for it, as deleted."""
+    """Mark every practice term, and everything made for it, as deleted."""
     left = select(Term.id).where(Term.practice, Term.deleted_at.is_(None))
     for term in session.scalars(left).all():
         _delete(session, term)
@@ -106,7 +106,7 @@ def _delete(session: Session, term: int) -> None:
 
 
 def _code(term: int) -> str:
-    """Return what the codes and user names of a practice term begin with."""
+    """Return the prefix of a practice term's codes and usernames."""
     return f"PRACTICE{term}"
 
 

@@ -67,7 +67,7 @@ def waits(visits: Sequence[Visit]) -> dict[str, float]:
 def advise(seen: Observed, processes: int, students: int) -> dict[str, Any] | None:
     """Return the limits and web processes for so many students.
 
-    Return None where no student was admitted before the end of the rush.
+    Return None if no student was admitted before the end of the rush.
     """
     end_of_rush = seen.timeline.time_of(STARTS[2])
     admitted = [each.admitted for each in seen.visits if 0 < each.admitted < end_of_rush]
@@ -93,8 +93,8 @@ def advise(seen: Observed, processes: int, students: int) -> dict[str, Any] | No
 def _capacity(seen: Observed, processes: int) -> tuple[float, str]:
     """Return the answers per second that the web processes can give, and what limited them.
 
-    The limit is `web`; `crowd`, where this process was too busy; or `none`, where no slice was
-    slow. Then the capacity is an estimate from the usual time of an answer.
+    The limit is `web`; `crowd`, if this process was too busy; or `none`, if no slice was slow. Then
+    the capacity is an estimate from the usual time of an answer.
     """
     opening = seen.timeline.time_of(OPENING)
     slices: dict[int, list[Answer]] = defaultdict(list)

@@ -24,7 +24,7 @@ class Unanswered(Exception):  # noqa: N818  a state of the portal, not a mistake
 
 @dataclass(frozen=True)
 class Answer:
-    """How long the portal took for a request; `status` is 0 where no answer came."""
+    """How long the portal took for a request; `status` is 0 if no answer came."""
 
     request: str
     at: float  # on the clock of time.monotonic
@@ -37,7 +37,7 @@ class Answer:
 
     @property
     def served(self) -> bool:
-        """Whether the portal did what it was asked, or gave its reasons why not."""
+        """Return whether the portal did what was asked, or gave its reasons."""
         return 0 < self.status < 500 and self.status != 429
 
 
@@ -60,7 +60,7 @@ class Student:
         self.http.headers["User-Agent"] = "Fairseat rehearsal"
 
     def log_in(self, password: str) -> None:
-        """Log in by the form, then load the page of the term."""
+        """Log in with the form, then load the page of the term."""
         form = _hidden_fields(self._request("login", "GET", "/login").text)
         credentials = {"username": self.username, "password": password}
         self._request("login", "POST", "/login", form | credentials)
@@ -75,7 +75,7 @@ class Student:
         self._request("page", "GET", self.page)
 
     def enter(self) -> str:
-        """Ask to be let in, and return the state that the waiting room gives."""
+        """Ask for admission, and return the state that the waiting room gives."""
         answer = self._request("room", "POST", f"{self.page}/room", {}, HTMX)
         state = answer.headers.get(STANDS, "")
         if state == "unproven":
@@ -84,9 +84,9 @@ class Student:
         return state
 
     def claim(self, section: int, *, waits: bool) -> str:
-        """Ask for a seat, or if one `waits` for a waitlist position where the section is full.
+        """Ask for a seat or, with `waits`, for a waitlist position if the section is full.
 
-        Return `seat`, `position`, `full`, `refused`, or `out` where the student is not let in.
+        Return `seat`, `position`, `full`, `refused`, or `out` if the student is not admitted.
         """
         where = f"{self.page}/sections/{section}/pick"
         form = self._request("form", "GET", where, None, HTMX)
@@ -135,7 +135,7 @@ class Student:
         fields: dict[str, str] | None = None,
         headers: dict[str, str] | None = None,
     ) -> requests.Response:
-        """Return the answer; raise Unanswered where there is none of use."""
+        """Return the response; raise Unanswered if there is none of use."""
         more: dict[str, Any] = {"headers": headers or {}, "allow_redirects": False}
         if fields is not None:
             more["data"] = {"csrf_token": self.csrf_token} | fields

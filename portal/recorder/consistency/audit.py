@@ -1,4 +1,4 @@
-"""Invariant 5: the ledger, the event log and the read models tell of the same term."""
+"""Audit (invariant 5): compare the ledger, the event log and the read models of a term."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -26,16 +26,16 @@ from portal.recorder.journal import JournalGap, last_seq
 from portal.recorder.projections import UnknownEvent
 from portal.recorder.recorder import drain
 
-PATIENCE = 20.0  # seconds without getting on: PostgreSQL ends a drainer that has frozen sooner
+PATIENCE = 20.0  # seconds without progress; PostgreSQL ends a frozen recorder sooner
 LOST, UNREAD = "journal", "journal entry"
 
 Report = dict[str, Any]
 
 
 def audit(name: str = "", keep: Callable[[int, Report], None] | None = None) -> Report:
-    """What differs in the term of that name, or in every term; raises LookupError.
+    """Return the differences of the named term, or of every term.
 
-    The report of each is given to `keep`.
+    Each term's report is passed to `keep`. Raises LookupError.
     """
     reports = []
     for number, term in terms_named(name):
@@ -47,10 +47,11 @@ def audit(name: str = "", keep: Callable[[int, Report], None] | None = None) -> 
 
 
 def audit_term(term: int, tell: ProgressCallback = no_progress) -> Report:
-    """What differs in a term; claims may go on meanwhile. Tells how far it has come.
+    """Return the differences of a term, and report progress.
 
-    The ledger is not compared where it is ahead of what can be recorded: then it says by how
-    many events (`unrecorded`), and that is no difference, but not `clean` either.
+    Claims may go on meanwhile. If the ledger is ahead of what can be recorded, it is not compared.
+    The report then gives the number of events as `unrecorded`: no difference, but not `clean`
+    either.
     """
     tell("recording", 0, 0)
     broken = unrecordable(term)
@@ -62,7 +63,7 @@ def audit_term(term: int, tell: ProgressCallback = no_progress) -> Report:
     taken = ledger_keys.read_keys(backend().redis, term, told)
     broken = broken or unrecordable(term)
     with transaction() as session:
-        # One view of the log and of the read models, however far they have come meanwhile.
+        # One snapshot of the log and the read models, even if recording goes on.
         session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
         comparison = _Comparison(session, term, image, known, tell)
         differences = [*broken, *_unknown(names), *comparison.differences(taken)]
@@ -78,7 +79,7 @@ def audit_term(term: int, tell: ProgressCallback = no_progress) -> Report:
 
 
 def _unknown(names: Iterable[str]) -> Iterator[Difference]:
-    """Keys that nothing here knows how to record, compare or restore."""
+    """Yield a difference for each key that has no recording, comparison or restore rule."""
     for name in sorted(names):
         if split(name)[0] not in BY_NAME.keys() | APART:
             yield {"where": "ledger key", "what": name, "log": "no kind of key that is known"}
@@ -86,7 +87,7 @@ def _unknown(names: Iterable[str]) -> Iterator[Difference]:
 
 @dataclass
 class _Comparison:
-    """The image as of event `at`, which is moved on along the log."""
+    """Comparison with the image as of event `at`, which moves forward along the log."""
 
     session: Session
     term: int
@@ -96,9 +97,9 @@ class _Comparison:
     unrecorded: int = 0
 
     def differences(self, taken: Sequence[Step]) -> list[Difference]:
-        """Of the ledger at each step, then of the read models with the whole log.
+        """Compare the ledger at each step, then the read models with the whole log.
 
-        Of a ledger that is ahead of the log nothing can be told.
+        A ledger that is ahead of the log cannot be compared.
         """
         known = checkpoint(self.term, self.session)
         self.unrecorded = max(0, taken[-1][0] - known)
@@ -109,7 +110,7 @@ class _Comparison:
         return found + list(of_log(self.image))
 
     def advance(self, through: int) -> None:
-        """Fold the log until that event."""
+        """Apply the log's events through that number."""
         for after, until in strides(self.at, through):
             self.tell("comparing", after, through)
             fold(self.session, self.term, self.image, after, until)
@@ -117,9 +118,9 @@ class _Comparison:
 
 
 def catch_up(term: int) -> bool:
-    """Have recorded what the journal holds now; False where the recorder does not get on.
+    """Record what the journal holds now; return False if the recorder makes no progress.
 
-    Raises JournalGap or UnknownEvent where it can never be.
+    Raises JournalGap or UnknownEvent if recording can never succeed.
     """
     through, known, until = last_seq(backend().redis, term), 0, 0.0
     while True:
@@ -134,11 +135,11 @@ def catch_up(term: int) -> bool:
 
 
 def unrecordable(term: int) -> list[Difference]:
-    """Have the journal recorded; gives what stands in the way of that for good."""
+    """Record the journal; return what blocks it permanently."""
     try:
         catch_up(term)
     except JournalGap as gap:
         return [{"where": LOST, "what": str(gap)}]
-    except (UnknownEvent, ValueError) as event:  # such as an entry that is no JSON
+    except (UnknownEvent, ValueError) as event:  # such as an entry that is not JSON
         return [{"where": UNREAD, "what": str(event)}]
     return []

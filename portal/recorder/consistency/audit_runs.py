@@ -1,4 +1,4 @@
-"""Audits that somebody asked for: one of a term at a time, done by a worker, with its progress."""
+"""Audits on request: a worker runs one per term at a time and reports progress."""
 
 import logging
 from datetime import timedelta
@@ -21,10 +21,10 @@ from portal.recorder.consistency.audit import Report, audit_term
 from portal.recorder.models import AuditRun
 
 QUEUE, JOB = "errands", "jobs.errands.audit"
-LONGEST = 30 * 60  # seconds that one may take
-STILL = timedelta(minutes=5)  # after which one that has not moved has lost its worker
-SHOWN = 200  # differences that are kept of one
-OFTEN = 1.0  # seconds between two words of progress
+LONGEST = 30 * 60  # seconds that a run may take
+STILL = timedelta(minutes=5)  # a run without progress for this long has lost its worker
+SHOWN = 200  # differences stored per run
+OFTEN = 1.0  # seconds between progress reports
 BEHIND = (
     "{} events are not recorded yet, so the ledger could not be compared. See that a recorder runs"
     " and gets on, then audit again."
@@ -35,7 +35,10 @@ log = logging.getLogger(__name__)
 
 
 def enter(session: Session, term: int, by: int) -> int | None:
-    """A new run, to be called for once this is committed; None while another one is under way."""
+    """Return the number of a new run, or None if another one is in progress.
+
+    Enqueue the run after this transaction commits.
+    """
     lost = update(AuditRun).where(
         AuditRun.term_id == term, UNDER_WAY, AuditRun.moved_at < func.now() - STILL
     )
@@ -45,7 +48,7 @@ def enter(session: Session, term: int, by: int) -> int | None:
 
 
 def call(term: int, run: int) -> None:
-    """Call a worker to a run; raises LedgerUnavailable where none can be called."""
+    """Enqueue a run; raise LedgerUnavailable if the queue cannot be reached."""
     queue = Queue(QUEUE, connection=backend().redis, serializer=JSONSerializer)
     try:
         queue.enqueue(
@@ -63,7 +66,7 @@ def call(term: int, run: int) -> None:
 
 
 def run(number: int) -> None:
-    """Do it, unless it was given up; what comes of it is kept with it, a failure too."""
+    """Execute a run unless it was abandoned, and store its result or failure."""
     with transaction() as session:
         wanted = select(AuditRun.term_id).where(AuditRun.id == number, UNDER_WAY)
         term = session.scalar(wanted)
@@ -79,19 +82,19 @@ def run(number: int) -> None:
 
 
 def keep(term: int, report: Report) -> None:
-    """Keep an audit that a command has done, as those are kept that pages have asked for."""
+    """Store an audit that a command ran, in the same way as audits that pages request."""
     with transaction() as session:
         session.add(AuditRun(term_id=term, ended_at=func.now(), **_result(report)))
 
 
 def latest(session: Session, term: int, count: int) -> list[AuditRun]:
-    """The last runs of a term, the latest first."""
+    """Return the last runs of a term, latest first."""
     found = select(AuditRun).where(AuditRun.term_id == term).order_by(AuditRun.id.desc())
     return list(session.scalars(found.limit(count)))
 
 
 class Progress:
-    """Notes with a run how far it has come, once a second at most."""
+    """Progress of a run, stored at most once a second."""
 
     def __init__(self, number: int) -> None:
         self._run = number
@@ -99,7 +102,7 @@ class Progress:
         self._due = 0.0
 
     def tell(self, step: str, done: int, events: int) -> None:
-        """Note a step, and how many events of how many it has compared."""
+        """Store the step, and how many of how many events are compared."""
         if step == self._step and monotonic() < self._due:
             return
         self._step, self._due = step, monotonic() + OFTEN

@@ -1,6 +1,6 @@
-"""The standing comparison: a part of each term every few minutes, and all of it in rounds.
+"""The continuous audit: a part of each term every few minutes, all of it in rounds.
 
-What differs raises an alarm and is looked at again with every part, until it agrees.
+A difference raises an alarm. Every later part checks it again until it agrees.
 """
 
 import logging
@@ -26,8 +26,8 @@ from portal.recorder.models import ContinuousAudit
 from portal.recorder.subscribers import subscribers
 
 SECONDS = 20.0  # for one part
-KEPT = 200  # differences that are kept word for word
-MISSING = 20  # events that are named
+KEPT = 200  # differences stored in full
+MISSING = 20  # missing events listed by number
 
 NUMBER = text("""
     SELECT seq, (SELECT count(*) FROM events WHERE term_id = :term AND events.seq <= point.seq)
@@ -46,7 +46,7 @@ log = logging.getLogger("fairseat.alarm")
 
 
 def due(session: Session) -> list[int]:
-    """Terms whose next part is due."""
+    """Return the terms whose next part is due."""
     every = timedelta(seconds=backend().settings.reconcile)
     found = (
         select(Checkpoint.term_id)
@@ -60,10 +60,10 @@ def due(session: Session) -> list[int]:
 
 @dataclass
 class Part:
-    """A part that is being compared: how far it has come, and what differs.
+    """A part of the audit in progress: how far it is, and what differs.
 
-    `again` are sections that differed and have not been looked at again yet, `known` what was
-    kept of that; `told` is whether anybody has been told that something differs.
+    `again` holds sections that differed and are not yet checked again; `known` holds their stored
+    differences. `told` is the number already reported.
     """
 
     term: int
@@ -72,19 +72,19 @@ class Part:
     known: list[Difference]
     told: int  # how many differences
     found: dict[Place, Difference] = field(default_factory=dict)
-    sections: set[int] = field(default_factory=set)  # where they are
+    sections: set[int] = field(default_factory=set)  # sections with differences
 
     def add(self, differences: Iterable[Difference], among: Collection[int] = ()) -> None:
-        """Note what differs among these sections."""
+        """Store the differences of these sections."""
         for each in differences:
             self.found[each["where"], each["what"]] = each
             self.sections |= _named(each) or _whole(each, among)
 
 
 def go_on(term: int, seconds: float = SECONDS) -> list[Difference]:
-    """Compare what differed before and the next part of a term; gives what differs.
+    """Compare known differences and the next part of a term; return what differs.
 
-    It is noted after each slice, so that the next part goes on there whatever becomes of this one.
+    Progress is stored after each slice, so the next part continues there even if this one fails.
     """
     part, until = _begin(term), monotonic() + seconds
     part.add([*unrecordable(term), *_missing(term)])
@@ -99,7 +99,7 @@ def go_on(term: int, seconds: float = SECONDS) -> list[Difference]:
 
 
 def _begin(term: int) -> Part:
-    """Take the turn, so that nobody else is called to it before the next is due."""
+    """Claim the turn, so that no other worker starts before the next part is due."""
     begun = insert(ContinuousAudit).values(term_id=term, at=func.now(), cursor=0, found=0)
     begun = begun.values(differences=[], sections=[])
     taken = begun.on_conflict_do_update(index_elements=["term_id"], set_={"at": func.now()})
@@ -115,7 +115,7 @@ def _begin(term: int) -> Part:
 
 
 def _again(part: Part) -> None:
-    """What differs still of what differed."""
+    """Compare again the sections that differed before."""
     while part.again:
         sections = sorted(part.again)[: partial_audit.AT_ONCE]
         part.add(_compared(part.term, sections), sections)
@@ -123,7 +123,7 @@ def _again(part: Part) -> None:
 
 
 def _onward(part: Part, until: float) -> None:
-    """From a section on, until it is late or the round is done: the next begins at 0."""
+    """Compare from the cursor until time runs out or the round ends; the next starts at 0."""
     while sections := partial_audit.after(part.term, part.cursor):
         part.add(_compared(part.term, sections), sections)
         part.cursor = sections[-1]
@@ -135,12 +135,12 @@ def _onward(part: Part, until: float) -> None:
 
 
 def _compared(term: int, sections: Iterable[int]) -> list[Difference]:
-    # What differs but once was caught in the middle of a change.
+    # A difference that appears only once was read in the middle of a change.
     return partial_audit.compare(term, sections) and partial_audit.compare(term, sections)
 
 
 def _missing(term: int) -> list[Difference]:
-    """Events that the log has lost."""
+    """Return events that the log has lost."""
     with transaction() as session:
         session.execute(text("SET LOCAL statement_timeout = '2min'"))
         through, there = session.execute(NUMBER, {"term": term}).one()
@@ -149,9 +149,9 @@ def _missing(term: int) -> list[Difference]:
 
 
 def _note(part: Part, **more: Any) -> None:
-    """Keep how far it has come and what was found; where it is the first, say it."""
+    """Store the progress and the differences; report the first difference."""
     found, count = list(part.found.values()), len(part.found)
-    if part.again:  # nobody could look whether that differs still
+    if part.again:  # these sections could not be checked again
         found += [each for each in part.known if (each["where"], each["what"]) not in part.found]
         count = max(len(found), part.told)
     row = {
@@ -170,14 +170,17 @@ def _note(part: Part, **more: Any) -> None:
 
 
 def _named(difference: Difference) -> set[int]:
-    """The section that a difference is told of, if it is told of one."""
+    """Return the section that a difference names, if it names one."""
     if difference["where"] == "section_seats":
         return {int(difference["what"].split()[1])}
     return set(map(int, OF_SECTION.findall(difference["what"])[:1]))
 
 
 def _whole(difference: Difference, among: Collection[int]) -> set[int]:
-    """Sections that show it when they are looked at again; any shows what windows differ."""
+    """Return the sections to check again for a difference.
+
+    Any section shows a difference of windows.
+    """
     windows = difference["where"] in {"windows", "ledger windows"}
     return {min(among)} if among and windows else set(among)
 

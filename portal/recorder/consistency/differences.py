@@ -1,4 +1,4 @@
-"""What differs between two tellings of a term, entry by entry and row by row."""
+"""Differences between two versions of a term, by entry and by row."""
 
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
@@ -25,9 +25,9 @@ def of_ledger(
     advance: Callable[[int], None],
     within: Callable[[Kind, str, str], bool] = lambda *_: True,
 ) -> Iterator[Difference]:
-    """Where the ledger held something else than it must by the log, of the entries `within`.
+    """Yield where the ledger differs from what the log implies, for the entries `within`.
 
-    `advance` moves the image on to the event at which a step was taken.
+    `advance` moves the image to the event at which a step was read.
     """
     at, due = -1, dict[str, Entries]()
     for seq, found in taken:
@@ -53,7 +53,7 @@ def _of_key(
 
 
 def of_read_models(log: TermState, found: TermState) -> Iterator[Difference]:
-    """Where the read models tell something else than the log."""
+    """Yield where the read models differ from the log."""
     for table, due, rows in (
         ("section_seats", log.seats, found.seats),
         ("enrollments", log.enrollments, found.enrollments),
@@ -77,7 +77,7 @@ def _of_table(table: str, due: dict[Any, Any], rows: dict[Any, Any]) -> Iterator
 
 
 def _told(row: dict[str, Any] | None) -> dict[str, Any] | None:
-    """The row with its times as text."""
+    """Return the row with its times as text."""
     return row and {
         name: value.isoformat() if isinstance(value, datetime) else value
         for name, value in row.items()
@@ -85,6 +85,6 @@ def _told(row: dict[str, Any] | None) -> dict[str, Any] | None:
 
 
 def of_log(state: TermState) -> Iterator[Difference]:
-    """Where the log contradicts itself, lacks an event or can't be read."""
+    """Yield where the log contradicts itself, lacks an event or cannot be read."""
     for event, wrong in state.contradictions:
         yield {"where": "event log", "what": f"event {event}", "log": wrong}

@@ -1,4 +1,4 @@
-"""A section or a student event by event, beside what ledger and read models say of them."""
+"""A section or a student, event by event, beside the ledger and the read models."""
 
 from collections.abc import Iterator
 
@@ -14,11 +14,11 @@ from portal.recorder.consistency.partial_audit import Behind, Slice
 from portal.recorder.events import Event
 from portal.recorder.models import Enrollment, LoggedEvent, SectionSeats, WaitlistEntry
 
-QUIET = {"section", "student", "seats", "also", "times"}  # said already, or long
+QUIET = {"section", "student", "seats", "also", "times"}  # shown elsewhere, or long
 
 
 def explain(term: int, kind: str, number: int) -> Iterator[str]:
-    """Lines that tell of a `section` or `student`; the differences come last."""
+    """Yield lines about a `section` or `student`; the differences come last."""
     sections = {number} if kind == "section" else _sections_of(term, number)
     part = partial_audit.around(term, sections)
     with transaction() as session:
@@ -38,7 +38,7 @@ def explain(term: int, kind: str, number: int) -> Iterator[str]:
 
 
 def _sections_of(term: int, student: int) -> set[int]:
-    """Sections that anything tells of the student."""
+    """Return the sections that any source connects with the student."""
     found = select(LoggedEvent.payload["section"].as_integer()).where(
         LoggedEvent.student_id == student, LoggedEvent.term_id == term
     )
@@ -61,7 +61,7 @@ def _line(fact: Event) -> str:
 
 
 def _rows(term: int, kind: str, number: int) -> Iterator[str]:
-    """What the read models say."""
+    """Yield what the read models hold."""
     tables = [SectionSeats] if kind == "section" else []
     with transaction() as session:
         for model in (*tables, Enrollment, WaitlistEntry):
@@ -75,7 +75,7 @@ def _rows(term: int, kind: str, number: int) -> Iterator[str]:
 
 
 def _ledger(part: Slice, kind: str, number: int) -> Iterator[str]:
-    """What the ledger says."""
+    """Yield what the ledger holds."""
     keys = part.keys({number} if kind == "student" else ())
     for _, found in ledger_keys.read_keys(backend().redis, part.term, keys):
         for key, entries in sorted(found.items()):

@@ -1,7 +1,7 @@
-"""A fence before a term of the ledger: as long as it stands, nothing is decided there.
+"""A fence blocks all decisions of a term in the ledger while it stands.
 
-Whoever asks is told that the ledger can't be asked. Whatever is done to the fence, or behind it, is
-one step of the ledger, and counts once replicas have it: the next primary has the fence as well.
+Requests fail as if the ledger were unavailable. Each change to the fence, or behind it, is one
+atomic step, and counts once replicas have it. The next primary therefore has the fence too.
 """
 
 from collections.abc import Sequence
@@ -16,14 +16,14 @@ Command = list[str]
 
 
 class Changed(Exception):  # noqa: N818  a state of the world, not a mistake
-    """Another primary answers than the one that was looked at, or the term was changed there."""
+    """Another primary answers now, or the term changed there."""
 
 
 @dataclass(frozen=True)
 class Held:
-    """A fence of one's own, by its `mark`; the run of the primary, and the term's last event.
+    """A fence of our own: its `mark`, the primary's run id and the term's last event.
 
-    Its methods raise Changed where it does not stand any more, or another primary answers.
+    Its methods raise Changed if the fence is gone or another primary answers.
     """
 
     term: int
@@ -32,48 +32,51 @@ class Held:
     seq: int
 
     def write(self, *commands: Command) -> None:
-        """Do these in one step."""
+        """Run these commands in one step."""
         self._move(self.mark, commands)
 
     def confirm(self) -> None:
-        """Raise Changed where the last event is another by now."""
+        """Raise Changed if the last event is no longer the same."""
         self._move(self.mark, (), seq=self.seq)
 
     def let_go(self, before: str = "", *, seq: int | None = None) -> None:
-        """Let the term go on, or put the fence of before back; only behind that event if given."""
+        """Remove the fence, or put the earlier one back.
+
+        With `seq`, only if that is the last event.
+        """
         self._move(before, (), seq=seq)
 
     def _move(self, now: str, commands: Sequence[Command], seq: int | None = None) -> None:
-        # Who writes once more writes the same; a fence may have been let go of already.
+        # A repeated write has the same result; the fence may already be removed.
         again = now == self.mark
         _behind(self.term, self.mark, now, commands, again=again, run=self.run, seq=seq)
 
 
 def put_up(term: int, why: str, *, behind: int | None = None) -> bool:
-    """Let nothing be decided from here on; with `behind` only where the last event is before that.
+    """Put up a fence; return whether one stands for that reason.
 
-    Whether it stands for that reason: one that stands already is left.
+    With `behind`, only if the last event is before that number. An existing fence stays.
     """
     found = backend().ledger.library.ask("fence", term, {"why": why, "behind": behind}, again=True)
     return bool(found["fence"] == why)
 
 
 def hold(term: int, reason: str) -> Held:
-    """Put up one's own, in the place of what stands there."""
+    """Put up our own fence, replacing any that stands."""
     mark = f"{reason} ({uuid4().hex})"
     found = _behind(term, why(term), mark, ())
     return Held(term, mark, found["run"], found["seq"])
 
 
 def why(term: int) -> str:
-    """Why it stands; blank where there is none."""
+    """Return why the fence stands; blank if there is none."""
     with translate_errors():
         found = backend().redis.get(key(term))
     return found.decode() if isinstance(found, bytes) else ""
 
 
 def key(term: int) -> str:
-    """Where it stands."""
+    """Return the fence's key."""
     return f"{prefix(term)}:fence"
 
 

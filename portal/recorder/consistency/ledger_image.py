@@ -1,8 +1,8 @@
-"""What the ledger holds of a term, by the event log: one description of every key and entry.
+"""The image: what the ledger should hold of a term according to the event log.
 
-Audits compare the ledger with it, `rebuild ledger` writes it. A kind of key that is missing in
-KINDS is a difference wherever it is found. What a section is set to is described in
-`portal.ledger.types.SectionSpec`, which the ledger's functions and events follow too.
+It describes every key and entry. Audits compare the ledger with it; `rebuild ledger` writes it. A
+key whose kind is not in KINDS is always a difference. `portal.ledger.types.SectionSpec` describes
+the settings of a section; the ledger's functions and events follow it too.
 """
 
 from collections import Counter, defaultdict
@@ -19,44 +19,46 @@ from portal.recorder.events import Event
 from portal.recorder.projections import Pair, Row, TermState
 
 Shape = Literal["hash", "set", "sorted set", "text"]
-# Of a hash its fields, of a set its members (True), of a sorted set its members and scores.
+# A hash's fields, a set's members (value True), or a sorted set's members and scores.
 Entries = Mapping[str, Any]
 Keys = Mapping[str, Entries]  # by their names without the term's prefix
 
 WAITS = {"waiting", "passed"}
-TEXT = "value"  # names the one entry of a text
-# No event tells of these: the journal and its fence, answers (see `answered`), the waiting room,
-# figures, and who was called.
+TEXT = "value"  # the name of a string key's only entry
+# No event describes these: the journal and its fence, stored answers (see `answered`), the waiting
+# room, metrics, and who was notified.
 APART = {"journal", "seq", "fence", "request", "room", "tally", "warmup", "woken"}
 
 
 @dataclass
 class Image(TermState):
-    """All that follows from the log of a term: the read models, and what the ledger adds.
+    """Everything that follows from the log of a term: read models, and the ledger's extras.
 
-    `aside` and `elsewhere` follow from no event: the ledger itself tells an audit of them. A
-    rebuilt ledger begins without them.
+    `aside` and `elsewhere` follow from no event: an audit reads them from the ledger. A rebuilt
+    ledger starts without them.
     """
 
     last: Event | None = None
-    told: dict[int, Row] = field(default_factory=dict)  # what each section was set to be
-    planned: dict[int, int] = field(default_factory=dict)  # when its reserves were looked at (ms)
+    told: dict[int, Row] = field(default_factory=dict)  # the settings of each section
+    # when its reserves were last checked (ms)
+    planned: dict[int, int] = field(default_factory=dict)
     pool_versions: dict[int, int] = field(default_factory=dict)
     opened: set[int] = field(default_factory=set)  # windows
     ended: set[int] = field(default_factory=set)
-    passes: dict[Pair, int] = field(default_factory=dict)  # that count
+    passes: dict[Pair, int] = field(default_factory=dict)  # that are in force
     drops: dict[int, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))  # by day
-    aside: set[Pair] = field(default_factory=set)  # waiters for whom no reserved seat is
-    elsewhere: set[int] = field(default_factory=set)  # ms: reserves of sections not looked at
+    # waiting students for whom no reserved seat exists
+    aside: set[Pair] = field(default_factory=set)
+    elsewhere: set[int] = field(default_factory=set)  # ms: reserves of other sections
 
     def hear(self, fact: Event) -> None:
-        """Note one more event."""
+        """Apply one more event."""
         self.last = fact
         if note := NOTES.get(fact.name):
             note(self, fact)
 
     def keys(self) -> dict[str, Entries]:
-        """Every key that must be there, with its entries."""
+        """Return every key that must exist, with its entries."""
         return {
             kind.key(number): {str(name): value for name, value in entries.items()}
             for kind in KINDS
@@ -65,15 +67,15 @@ class Image(TermState):
         }
 
     def held(self) -> Iterator[tuple[Pair, Row]]:
-        """Seats that somebody has."""
+        """Yield the seats that are held."""
         return ((at, row) for at, row in self.enrollments.items() if row["state"] == "enrolled")
 
     def waited(self) -> Iterator[tuple[Pair, Row]]:
-        """Places on waitlists."""
+        """Yield the waitlist positions."""
         return ((at, row) for at, row in self.places.items() if row["state"] in WAITS)
 
     def set_aside(self, found: Keys) -> None:
-        """Believe the ledger who was set aside, of those who wait and were not skipped."""
+        """Take from the ledger which waiting, not skipped students were set aside."""
         self.aside = {
             (section, student)
             for (section, student), row in self.waited()
@@ -124,12 +126,12 @@ NOTES: dict[str, Callable[[Image, Event], None]] = {
 
 # What each kind of key holds --------------------------------------------------------------------
 
-Numbered = Iterable[tuple[int | None, Mapping[Any, Any]]]  # what a key is of, and its entries
+Numbered = Iterable[tuple[int | None, Mapping[Any, Any]]]  # the number in the key, and its entries
 
 
 def _sections(image: Image) -> Numbered:
     for section, told in image.told.items():
-        # An event from before a field was there does not tell it, and the ledger has not got it.
+        # Events from before a field existed lack it, and so does the ledger.
         facts = {name: told[name] for name in types.SECTION_FIELDS if name in told}
         facts |= {"version": told["section_version"], "pool": told.get("pool") or 0}
         yield section, facts | {"reserves": told.get("reserves", [])}
@@ -148,7 +150,7 @@ def _counted(image: Image, section: int, asked: Mapping[int, int]) -> list[Any]:
 
 
 def _unasked(image: Image) -> dict[int, int]:
-    """How many in line are still to be asked whether a reserved seat is for them, by section."""
+    """Return, by section, how many waiting students are not yet checked for reserved seats."""
     aside = Counter(section for section, _ in image.aside)
     return {
         section: row["waiting"] - row["passed"] - aside[section]
@@ -164,7 +166,7 @@ def _vacant(image: Image) -> Numbered:
 
 
 def _is_vacant(image: Image, section: int, unasked: int) -> bool:
-    """Whether there is a seat, and somebody in line to be asked."""
+    """Return whether a seat is free and a waiting student is still to be checked."""
     row = image.seats[section]
     counted = image.counted(row)
     room = not row["pool_id"] or counted["pool_taken"] < counted["pool_capacity"]
@@ -209,7 +211,7 @@ def _students(image: Image) -> Numbered:
 
 
 def _joined(row: Row, *names: str) -> str:
-    """The values as the ledger joins them; the last may be missing."""
+    """Return the values joined as the ledger does it; the last may be missing."""
     *values, last = [milliseconds(row[name]) if name == "since" else row[name] for name in names]
     return ":".join(map(str, [*values, last] if last else values))
 
@@ -223,7 +225,7 @@ def _pools(image: Image) -> Numbered:
 
 
 def _opening_reserves(image: Image) -> dict[int, int]:
-    """Sections, and when (ms) the first of their reserves opens that was not open yet."""
+    """Return, by section, when (ms) the next of its reserves ends."""
     ends = {
         section: [each["until"] for each in row["reserves"] if each["until"] > planned]
         for section, planned in image.planned.items()
@@ -258,10 +260,10 @@ def _next(image: Image) -> Numbered:
 
 @dataclass(frozen=True)
 class Kind:
-    """Keys `name`, or `name:<number>` where each is `of` something.
+    """A kind of key: `name`, or `name:<number>` where each is `of` something.
 
-    Their fields or members are numbers of an `entry`, or names of their own. With `spare` what
-    the ledger has beyond its due does no harm: it is looked at and forgotten.
+    Fields or members are numbers of an `entry`, or names of their own. With `spare`, extra entries
+    in the ledger do no harm: the ledger checks and removes them.
     """
 
     name: str
@@ -272,11 +274,11 @@ class Kind:
     spare: bool = False
 
     def key(self, number: object = None) -> str:
-        """The name of one, without the term's prefix."""
+        """Return the name of a key, without the term's prefix."""
         return f"{self.name}:{number}" if self.of else self.name
 
     def what(self, number: str, name: str) -> str:
-        """How a difference names an entry: "section 12, student 5"."""
+        """Return how a difference names an entry: "section 12, student 5"."""
         parts = f"{self.of} {number}" if self.of else "", f"{self.entry} {name}".strip()
         return ", ".join(part for part in parts if part)
 
@@ -309,18 +311,18 @@ BY_NAME = {kind.name: kind for kind in KINDS}
 
 
 def split(key: str) -> tuple[str, str]:
-    """The kind of a key, and the number that it is of."""
+    """Return the kind of a key, and its number."""
     kind, _, number = key.partition(":")
     return kind, number
 
 
 def stored(value: Any) -> str:
-    """A value as the ledger has it: lists and mappings as JSON."""
+    """Return a value as the ledger stores it: lists and mappings as JSON."""
     return value if isinstance(value, str) else orjson.dumps(value).decode()
 
 
 def plain(value: bytes | str) -> Any:
-    """What the ledger has, to be compared: an empty list may be written as an empty object."""
+    """Return the ledger's value for comparison; it may write an empty list as an empty object."""
     text = value.decode() if isinstance(value, bytes) else value
     try:
         found = _listed(orjson.loads(text))

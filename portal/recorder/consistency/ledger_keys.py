@@ -19,12 +19,12 @@ from portal.recorder.consistency.ledger_image import (
     stored,
 )
 
-KEYS_PER_STEP = 2000  # keys a step
-Step = tuple[int, Keys]  # the number of the last event, and what there was just then
+KEYS_PER_STEP = 2000  # keys per step
+Step = tuple[int, Keys]  # the number of the last event, and the keys at that moment
 
 
 def key_names(redis: Redis, term: int) -> set[str]:
-    """Every key of the term, without its prefix."""
+    """Return every key of the term, without its prefix."""
     at = f"{prefix(term)}:"
     with translate_errors():
         found = redis.scan_iter(match=f"{at}*", count=KEYS_PER_STEP)
@@ -32,19 +32,19 @@ def key_names(redis: Redis, term: int) -> set[str]:
 
 
 def sections_of(redis: Redis, term: int) -> set[int]:
-    """The sections that the ledger lists."""
+    """Return the sections that the ledger lists."""
     with translate_errors():
         return {int(section) for section in redis.hkeys(f"{prefix(term)}:seats")}
 
 
 def pools_of(redis: Redis, term: int) -> set[int]:
-    """The pools that the ledger lists."""
+    """Return the pools that the ledger lists."""
     with translate_errors():
         return {int(pool) for pool in redis.hkeys(f"{prefix(term)}:pools")}
 
 
 def students(redis: Redis, term: int, sections: Iterable[int]) -> set[int]:
-    """Who has a seat or a place in line in these sections."""
+    """Return the students with a seat or a waitlist position in these sections."""
     at = prefix(term)
     with translate_errors(), redis.pipeline(transaction=False) as pipe:
         for section in sections:
@@ -54,7 +54,7 @@ def students(redis: Redis, term: int, sections: Iterable[int]) -> set[int]:
 
 
 def read_keys(redis: Redis, term: int, keys: Collection[str]) -> list[Step]:
-    """These keys, each step of them at one moment; those of the whole term are in the first."""
+    """Return these keys, each step read atomically; keys of the whole term come first."""
     first = [key for key in keys if ":" not in key or split(key)[0] == "aside"]
     steps = list(batches(sorted(set(keys) - set(first)), KEYS_PER_STEP)) or [[]]
     steps[0] = [*first, *steps[0]]
@@ -97,14 +97,15 @@ def _entries(shape: Shape, reply: Any) -> Iterator[tuple[str, Any]]:
             yield from [(TEXT, plain(reply))] if reply is not None else []
 
 
-# Keys as the commands that write them into the ledger, in steps that hold nobody up for long.
+# Commands that write keys into the ledger, in steps short enough not to delay decisions.
 
-MEMBERS_PER_COMMAND = 1000  # of a command: a function can pass on some thousand words at once
-WORDS_PER_STEP = 2000  # words of a step
+# per command: a function can pass on only some thousand arguments at once
+MEMBERS_PER_COMMAND = 1000
+WORDS_PER_STEP = 2000  # arguments per step
 
 
 def write_commands(name: str, shape: Shape, entries: Entries) -> Iterator[Command]:
-    """What writes a key where there is none."""
+    """Yield the commands that write a key that does not exist yet."""
     match shape:
         case "hash":
             yield from _pieces("HSET", name, ((each, stored(entries[each])) for each in entries))
@@ -117,7 +118,7 @@ def write_commands(name: str, shape: Shape, entries: Entries) -> Iterator[Comman
 
 
 def command_steps(found: Iterable[Command]) -> Iterator[list[Command]]:
-    """The commands, in order, some at a time."""
+    """Yield the commands in order, in batches."""
     step: list[Command] = []
     words = 0
     for command in found:
@@ -131,7 +132,7 @@ def command_steps(found: Iterable[Command]) -> Iterator[list[Command]]:
 
 
 def batches(entries: Iterable[Any], size: int) -> Iterator[list[Any]]:
-    """The entries, in order, as many at a time."""
+    """Yield the entries in order, `size` at a time."""
     entries = iter(entries)
     while batch := list(islice(entries, size)):
         yield batch

@@ -1,4 +1,4 @@
-"""A few sections of a term at a time: their events, their part of the ledger, their rows."""
+"""Partial audit: a few sections of a term, their events, ledger keys and rows."""
 
 import re
 from collections import Counter, defaultdict
@@ -30,7 +30,7 @@ from portal.recorder.models import (
 from portal.recorder.projections import TermState, UnknownEvent, apply
 from portal.windows.models import Window
 
-AT_ONCE = 50  # sections: the ledger is read in one step, which holds up claims for so long
+AT_ONCE = 50  # sections: one atomic step reads the ledger and delays claims meanwhile
 TRIES = 5
 SHARES = text("""
     SELECT DISTINCT (payload ->> 'section')::int, (payload ->> 'pool')::int FROM events
@@ -46,12 +46,12 @@ OF_SECTION = re.compile(r"(?:section |\b[ecw]:)(\d+)")
 
 
 class Behind(Exception):  # noqa: N818  a state of the world, not a mistake
-    """The ledger is ahead of what can be recorded, so nothing can be told of it."""
+    """The ledger is ahead of what can be recorded, so it cannot be compared."""
 
 
 @dataclass(frozen=True)
 class Slice:
-    """Sections with all that ever shared seats with them, the pools of these, and all windows."""
+    """Sections with all that ever shared seats with them, their pools, and all windows."""
 
     term: int
     sections: frozenset[int]
@@ -66,12 +66,12 @@ class Slice:
         ]
 
     def keys(self, students: Iterable[int]) -> set[str]:
-        """Keys of the ledger that tell of it, with those of these students."""
+        """Return the ledger's keys of the slice, with those of these students."""
         numbers = {"": (None,), "section": self.sections, "pool": self.pools, "student": students}
         return {kind.key(number) for kind in KINDS for number in numbers[kind.of]}
 
     def holds(self, kind: Kind, number: str, name: str) -> bool:
-        """Whether an entry of such a key belongs to it."""
+        """Return whether an entry of such a key belongs to the slice."""
         word, which = (kind.of, number) if kind.of else (kind.entry, name)
         if kind.name == "student":
             word, which = "section", name.partition(":")[2]
@@ -80,7 +80,7 @@ class Slice:
 
 
 def after(term: int, last: int) -> list[int]:
-    """The next sections of a term, by number; none behind the last."""
+    """Return the next sections of a term, by number; empty after the last."""
     with transaction() as session:
         catalogued = select(Section.id).where(Section.term_id == term, Section.id > last)
         counted = select(SectionSeats.section_id).where(
@@ -93,12 +93,12 @@ def after(term: int, last: int) -> list[int]:
 
 
 def around(term: int, sections: Iterable[int]) -> Slice:
-    """The slice of these sections."""
+    """Return the slice of these sections."""
     with transaction() as session:
         shared = session.execute(SHARES, {"term": term}).all()
         known = set(session.scalars(select(Window.id).where(Window.term_id == term)))
     known |= {window.id for window in backend().ledger.windows(term)}
-    # Pools that the ledger alone knows belong to any slice.
+    # Pools that only the ledger knows belong to every slice.
     listed = ledger_keys.pools_of(backend().redis, term)
     reached, pools, more = set(sections), listed - {pool for _, pool in shared}, True
     while more:
@@ -110,15 +110,15 @@ def around(term: int, sections: Iterable[int]) -> Slice:
 
 
 def compare(term: int, sections: Iterable[int]) -> list[Difference]:
-    """What differs in the slice of these sections; claims may go on. Raises Behind."""
+    """Return what differs in the slice of these sections; raise Behind. Claims may go on."""
     sections = set(sections)
     for _ in range(TRIES):
         part = around(term, sections)
         students = _students(part)
         taken = ledger_keys.read_keys(backend().redis, term, part.keys(students))
-        unrecordable(term)  # which is told elsewhere
+        unrecordable(term)  # reported elsewhere
         if part == around(term, sections):
-            break  # else another section shares their seats by now, or there is another window
+            break  # otherwise another section now shares their seats, or a window was added
     return _differences(part, students, taken)
 
 
@@ -150,7 +150,7 @@ def _differences(part: Slice, students: set[int], taken: list[Step]) -> list[Dif
 def _drops(
     session: Session, term: int, students: Iterable[int], through: int
 ) -> dict[int, Counter[str]]:
-    """The drops of students by day, in whatever section."""
+    """Return the drops of students by day, in any section."""
     found: dict[int, Counter[str]] = defaultdict(Counter)
     asked = {"term": term, "through": through, "students": list(students)}
     for student, day, count in session.execute(DROPS, asked):
@@ -159,7 +159,7 @@ def _drops(
 
 
 def events(session: Session, part: Slice, since: int, through: int) -> Iterator[Event]:
-    """What happened in a slice behind event `since`, until `through`."""
+    """Yield the events of a slice after event `since`, through `through`."""
     found = session.execute(
         select(*EVENT_COLUMNS)
         .where(
@@ -181,7 +181,7 @@ def _fold(session: Session, part: Slice, state: TermState, since: int, through: 
 
 
 def _students(part: Slice) -> set[int]:
-    """Who has or had a seat or place there, by the read models or by the ledger."""
+    """Return who has or had a seat or position there, by the read models or the ledger."""
     held = select(Enrollment.student_id).where(Enrollment.section_id.in_(part.sections))
     waited = select(WaitlistEntry.student_id).where(WaitlistEntry.section_id.in_(part.sections))
     with transaction() as session:

@@ -1,4 +1,4 @@
-"""The read models made anew from the event log, while pages and claims go on."""
+"""Rebuild: the read models made again from the event log, while pages and claims go on."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ from portal.recorder.consistency.differences import Difference, of_log, of_read_
 from portal.recorder.event_log import ProgressCallback, damage, fold, no_progress, replay
 from portal.recorder.projections import TermState
 
-# Nobody else can record the term meanwhile: claims go on, and the journal grows.
+# No other worker can record the term meanwhile: claims go on, and the journal grows.
 PATIENT = (
     "SET LOCAL lock_timeout = '60s'; SET LOCAL statement_timeout = '10min';"
     " SET LOCAL idle_in_transaction_session_timeout = '10min'"
@@ -21,7 +21,7 @@ PATIENT = (
 
 
 class LogDamaged(Exception):  # noqa: N818  a state of the world, not a mistake
-    """Events are missing or unreadable: what follows from the log is not what happened."""
+    """Events are missing or unreadable, so the log does not show what happened."""
 
     def __init__(self, differences: list[Difference]) -> None:
         super().__init__(", ".join(f"{each['what']}: {each['log']}" for each in differences[:5]))
@@ -30,16 +30,16 @@ class LogDamaged(Exception):  # noqa: N818  a state of the world, not a mistake
 
 @dataclass(frozen=True)
 class Rebuilt:
-    """How many events were replayed, and what the read models had told otherwise."""
+    """How many events were replayed, and what differed in the read models."""
 
     events: int
     differences: list[Difference]
 
 
 def rebuild(term: int, tell: ProgressCallback = no_progress) -> Rebuilt:
-    """Have the read models tell what follows from the event log, all of it or nothing.
+    """Make the read models match the event log, in full or not at all.
 
-    Only rows that differ are written, in one transaction under the recorder's lock: pages see the
+    Only rows that differ are written, in one transaction under the recorder's lock. Pages see the
     old rows, then the new ones. Raises LogDamaged.
     """
     state = TermState()
@@ -58,24 +58,24 @@ def rebuild(term: int, tell: ProgressCallback = no_progress) -> Rebuilt:
 
 
 def refuse_damaged(state: TermState) -> None:
-    """Raise LogDamaged where the log has lost events, or some that can't be read."""
+    """Raise LogDamaged if the log has lost or unreadable events."""
     if damaged := damage(state):
         raise LogDamaged(list(of_log(TermState(contradictions=damaged))))
 
 
 def _lock(session: Session, term: int) -> int:
-    """The checkpoint of the term, held against its recorder until the transaction ends."""
+    """Return the term's checkpoint, locked against its recorder until the transaction ends."""
     found = select(Checkpoint.seq).where(Checkpoint.term_id == term).with_for_update()
     return session.scalar(found) or 0
 
 
-# What is wrong with a term, sorted by what mends it, and events brought back from a backup.
+# Differences sorted by their repair, and events brought back from a backup.
 
-EVENTS_PER_STATEMENT = 1000  # events a statement
+EVENTS_PER_STATEMENT = 1000  # events per statement
 OF_LEDGER = ("ledger", "journal")
 OF_SEATS = {"ledger roster": "enrollments", "ledger windows": "windows"}
 
-# What of a backup the log does not have, or has otherwise.
+# The backup's events that the log lacks or holds differently.
 UNLIKE = """
     FROM json_populate_recordset(NULL::events, CAST(:rows AS json)) kept
     WHERE kept.term_id = :term
@@ -91,7 +91,7 @@ UNLIKE = """
 
 @dataclass(frozen=True)
 class Cure:
-    """What mends the differences of a term: `log` needs a backup, and comes before all else."""
+    """What repairs the differences of a term; `log` needs a backup and comes first."""
 
     log: list[Difference] = field(default_factory=list)
     record: list[Difference] = field(default_factory=list)
@@ -99,10 +99,9 @@ class Cure:
 
 
 def cure(differences: Iterable[Difference]) -> Cure:
-    """Sort differences by what mends them.
+    """Return the differences sorted by what repairs them.
 
-    Where ledger and read models tell the same against the log, it is the log that was altered: they
-    must not be made to follow it.
+    If ledger and read models agree against the log, the log was altered: they must not follow it.
     """
     found, places = Cure(), {(each["where"], each["what"]) for each in differences}
     for each in differences:
@@ -118,18 +117,19 @@ def cure(differences: Iterable[Difference]) -> Cure:
 
 
 def twice(first: Iterable[Difference], again: Iterable[Difference]) -> list[Difference]:
-    """What differs both times: what differs but once was caught in the middle of a change."""
+    """Return what differs both times; a single difference was read in the middle of a change."""
     known = set(map(_place, first))
     return [each for each in again if _place(each) in known]
 
 
 def _place(difference: Difference) -> tuple[str, str]:
     where, what = difference["where"], difference["what"]
-    return where, "" if where.startswith("journal") else what  # which tells how far it is by now
+    # its text names the progress, which changes
+    return where, "" if where.startswith("journal") else what
 
 
 def unlike(session: Session, term: int, rows: list[str]) -> list[int]:
-    """Which of the events, as lines of JSON, the log does not have or has otherwise."""
+    """Return which of the events (lines of JSON) the log lacks or holds differently."""
     found: list[int] = []
     for lines in _batches(rows):
         asked = {"term": term, "rows": lines}
@@ -138,8 +138,9 @@ def unlike(session: Session, term: int, rows: list[str]) -> list[int]:
 
 
 def bring_back(session: Session, term: int, rows: list[str]) -> None:
-    """Put those events into the log as they are told; needs a superuser of PostgreSQL."""
-    session.execute(text("SET LOCAL session_replication_role = replica"))  # else it is append-only
+    """Write those events into the log unchanged; needs a superuser of PostgreSQL."""
+    # otherwise it is append-only
+    session.execute(text("SET LOCAL session_replication_role = replica"))
     for lines in _batches(rows):
         session.execute(
             text(

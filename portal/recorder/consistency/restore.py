@@ -1,6 +1,7 @@
-"""The ledger of a term made anew from the event log, behind a fence, where it has lost something.
+"""Restore: the ledger of a term made again from the event log, after it lost data.
 
-Nothing is decided meanwhile. Whoever is killed leaves the fence up: it is begun again.
+A fence blocks decisions meanwhile. If the process dies, the fence stays up and the restore starts
+again.
 """
 
 from collections import Counter
@@ -29,25 +30,25 @@ from portal.recorder.events import Event
 from portal.recorder.journal import JournalGap
 from portal.recorder.projections import UnknownEvent
 
-AT_ONCE = 2000  # keys a round trip
-# What the log doesn't know of and what may stay: a waiting room has its own order of who came when.
+AT_ONCE = 2000  # keys per round trip
+# Keys that the log does not describe and that may stay: a waiting room has its own order.
 KEPT = APART - {"request", "woken", "warmup"}
-LOCK = 6_001  # of this, among PostgreSQL's advisory locks
+LOCK = 6_001  # the class of PostgreSQL's advisory locks
 PROMISED = "record", "promote", "maintain", "notify", "reconcile"
 WHY = "it is being restored from the event log"
 
 
 class Unrecorded(Exception):  # noqa: N818  a state of the world, not a mistake
-    """The journal goes on where the record ends, but could not be recorded: it must not be lost."""
+    """The journal continues the record but could not be recorded: it must not be lost."""
 
 
 class Busy(Exception):  # noqa: N818
-    """Somebody else restores the term just now."""
+    """Another process is restoring the term."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What a restored ledger holds, by kind, and decisions that it alone knows and will forget."""
+    """What a restored ledger will hold, by kind, and the decisions it will lose."""
 
     seq: int
     holds: dict[str, int]
@@ -56,24 +57,24 @@ class Plan:
 
 @dataclass(frozen=True)
 class Restored:
-    """Decisions that were forgotten, and what an audit found afterwards."""
+    """The decisions that were lost, and the result of the audit afterwards."""
 
     lost: list[Event]
     report: dict[str, Any]
 
 
 def plan(term: int, tell: ProgressCallback = no_progress) -> Plan:
-    """What `restore` would do, but that it records what can be recorded. Raises as that does."""
+    """Return what `restore` would do, after recording what it can; raise the same errors."""
     _record(term)
     image = _image(term, tell)
     return Plan(checkpoint(term), _sizes(term, image), _lost(term))
 
 
 def restore(term: int, tell: ProgressCallback = no_progress) -> Restored:
-    """Restore it, and compare it with the log; the fence stays up where something differs.
+    """Restore the ledger and compare it with the log; if they differ, the fence stays up.
 
-    Raises LogDamaged, Unrecorded or Busy before anything is changed. Raises Changed where another
-    primary has come to answer meanwhile, or the term was changed behind the fence, which stays up.
+    Raises LogDamaged, Unrecorded or Busy before anything changes. Raises Changed if another primary
+    took over, or the term changed behind the fence, which stays up.
     """
     with _alone(term):
         before = fence.why(term)
@@ -98,7 +99,7 @@ def restore(term: int, tell: ProgressCallback = no_progress) -> Restored:
 
 @contextmanager
 def _alone(term: int) -> Iterator[None]:
-    """A block in which nobody else restores the term; whoever is killed lets go of it."""
+    """Keep other processes from restoring the term; a killed process loses the lock."""
     with transaction() as session:
         session.execute(text("SET LOCAL idle_in_transaction_session_timeout = 0"))
         if not session.scalar(select(func.pg_try_advisory_xact_lock(LOCK, term))):
@@ -107,8 +108,8 @@ def _alone(term: int) -> Iterator[None]:
 
 
 def _record(term: int) -> None:
-    """Record all of a journal that goes on where the record ends."""
-    with suppress(JournalGap):  # else it is what will be forgotten
+    """Record all of a journal that continues the record."""
+    with suppress(JournalGap):  # otherwise it is what will be lost
         try:
             if not catch_up(term):
                 raise Unrecorded("PostgreSQL is too slow: try again")
@@ -124,7 +125,7 @@ def _image(term: int, tell: ProgressCallback) -> Image:
 
 
 def _lost(term: int) -> list[Event]:
-    """What the journal tells otherwise than the log, or beyond it."""
+    """Return the journal's events that differ from the log or go beyond it."""
     facts = journal.read_all(backend().redis, term)
     if not facts:
         return []
@@ -153,7 +154,7 @@ def _sizes(term: int, image: Image) -> dict[str, int]:
 
 
 def _wipe(held: Held) -> None:
-    """Let go of what the ledger holds."""
+    """Delete the ledger's keys."""
     redis, at = backend().redis, f"{prefix(held.term)}:"
     with translate_errors():
         found = redis.scan_iter(match=f"{at}*", count=AT_ONCE)

@@ -1,1 +1,1 @@
-"""The commands of `fairseat`, a file each; each gives a click command named `command`."""
+"""The commands of `fairseat`, one file each, with a click command named `command`."""

@@ -29,14 +29,14 @@ from portal.runtime.commands.audit_trail import note
 from portal.runtime.commands.consistency import bars, restore_term, say_plan
 
 WRONG = (click.ClickException, psycopg2.Error, SQLAlchemyError, *AWAY)
-AGAIN = timedelta(minutes=5)  # after one that could not be made, at the latest
+AGAIN = timedelta(minutes=5)  # the longest wait after a failed backup
 UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 
 log = logging.getLogger(__name__)
 
 
 def span(_ctx: click.Context, _param: click.Parameter, given: str | None) -> timedelta | None:
-    """A time such as 6h: so many seconds, minutes, hours or days."""
+    """Return the duration in a text such as 6h: seconds, minutes, hours or days."""
     found = re.fullmatch(r"([1-9]\d{0,3})([smhd])", given or "")
     if given and not found:
         raise click.BadParameter(f"write {given} like 30m, 6h or 1d.")
@@ -48,10 +48,10 @@ def span(_ctx: click.Context, _param: click.Parameter, given: str | None) -> tim
 @click.option("--every", callback=span, help="Go on and make one below FOLDER each time: 6h.")
 @click.option("--keep", type=click.IntRange(1), default=14, help="How many of these are kept: 14.")
 def backup_command(folder: Path, every: timedelta | None, keep: int) -> None:
-    """Copy PostgreSQL to the new FOLDER, with all that was acknowledged until now.
+    """Copy PostgreSQL to the new FOLDER, with everything acknowledged until now.
 
-    Pages and claims go on meanwhile. The ledger needs no copy: `fairseat restore` makes it anew
-    from the event log. What the environment holds, such as SECRET_KEY, is not copied.
+    Pages and claims go on meanwhile. The ledger needs no copy: `fairseat restore` makes it again
+    from the event log. The environment, such as SECRET_KEY, is not copied.
     """
     if every:
         _go_on(folder, every, keep)
@@ -63,7 +63,7 @@ def backup_command(folder: Path, every: timedelta | None, keep: int) -> None:
 
 
 def _go_on(folder: Path, every: timedelta, keep: int) -> None:
-    """Make one whenever it is due, until told to stop; one that is begun is ended first."""
+    """Make backups when due, until told to stop; finish one that has started."""
     logs.begin("backup")
     stop = Event()
     for each in (signal.SIGTERM, signal.SIGINT):
@@ -109,7 +109,7 @@ def _make(folder: Path) -> Manifest:
     return made
 
 
-# `fairseat restore`: what `fairseat backup` has copied, in the place of what is there.
+# `fairseat restore`: replace the portal's data with a backup.
 
 TROUBLES = (
     LogDamaged,
@@ -145,10 +145,10 @@ AHEAD = (
 @click.option("--yes", is_flag=True, help="Replace what is there.")
 @click.option("--forget", is_flag=True, help="Forget what the ledger knows beyond the backup.")
 def restore_command(folder: Path, *, yes: bool, forget: bool) -> None:
-    """Bring back the backup in FOLDER: PostgreSQL, then the ledger from its event log.
+    """Restore the backup in FOLDER: PostgreSQL, then the ledger from its event log.
 
-    A ledger that has outlived PostgreSQL, and whose journal goes on where the backup ends, is
-    recorded first: then nothing is lost at all. The portal must not run.
+    If the ledger survived and its journal continues where the backup ends, its events are recorded
+    first, and nothing is lost. Stop the portal before.
     """
     click.echo(f"Restoring into {command_context.portal()}.")
     with connected() as parts:
@@ -178,7 +178,7 @@ def _ledger(number: int, name: str, *, forget: bool) -> None:
         say_plan(name, planned)
         last = last_seq(backend().redis, number)
         if (planned.lost or last > planned.seq) and not forget:
-            fence.put_up(number, restore.WHY)  # it must go on neither with the one nor the other
+            fence.put_up(number, restore.WHY)  # it must not continue with either
             raise click.ClickException(AHEAD.format(name, last, planned.seq))
         restore_term(number, name, planned)
     except TROUBLES as why:
@@ -186,7 +186,7 @@ def _ledger(number: int, name: str, *, forget: bool) -> None:
 
 
 def _let_go(parts: Backend, known: set[int]) -> None:
-    """Forget what the ledger holds of other terms: their numbers will be given again."""
+    """Delete the ledger's data of other terms: their numbers will be used again."""
     kept = {prefix(number).encode() for number in known}
     with translate_errors(), parts.redis.pipeline(transaction=False) as pipe:
         for key in parts.redis.scan_iter(match="{t:*}*", count=1000):

@@ -1,4 +1,4 @@
-"""`fairseat audit`: whether ledger, event log and read models tell the same."""
+"""`fairseat audit`: compare ledger, event log and read models."""
 
 import json
 from collections.abc import Iterator
@@ -43,7 +43,7 @@ KINDS = "section", "student"
 def aggregate(
     _context: click.Context, _option: click.Parameter, given: str | None
 ) -> tuple[str, int] | None:
-    """The kind and number in a text such as `section:12`."""
+    """Return the kind and number in a text such as `section:12`."""
     kind, _, number = (given or "").partition(":")
     if given and not (kind in KINDS and number.isdecimal()):
         raise click.BadParameter(f"{given!r} is neither section:NUMBER nor student:NUMBER.")
@@ -59,9 +59,9 @@ def aggregate(
     help="Instead tell of section:NUMBER or student:NUMBER, event by event.",
 )
 def audit_command(term: str, whom: tuple[str, int] | None) -> None:
-    """Compare ledger, event log and read models; exit status 1 where they differ.
+    """Compare ledger, event log and read models; exit status 1 if they differ.
 
-    It is kept among the audits that the operations page shows, which its alarm follows.
+    The result is stored with the audits on the operations page, and sets or clears its alarm.
     """
     with connected():
         if whom:
@@ -89,11 +89,11 @@ def _explain(name: str, kind: str, number: int) -> None:
     raise SystemExit(differs)
 
 
-# `fairseat rebuild`: the read models, or the ledger, made anew from the event log.
+# `fairseat rebuild`: make the read models, or the ledger, again from the event log.
 
 SIDES = "ledger", "read_model", "log"
 SHOWN = 20  # differences that are printed
-KEPT = 1000  # forgotten decisions that the audit trail tells of
+KEPT = 1000  # lost decisions listed in the audit trail
 DAMAGED = (
     "The event log of {} is damaged, and nothing else tells what happened: {}. Bring these events"
     " back from a backup of PostgreSQL first. Nothing was changed."
@@ -120,15 +120,15 @@ STILL = (
 
 @click.group("rebuild")
 def rebuild_command() -> None:
-    """Make the read models, or the ledger, anew from the event log."""
+    """Make the read models, or the ledger, again from the event log."""
 
 
 @rebuild_command.command("record")
 @click.option("--term", "name", default="", help="Only the term of that name.")
 def record(name: str) -> None:
-    """Have rosters, places, counts and windows in PostgreSQL tell what the event log tells.
+    """Make rosters, waitlists, counts and windows in PostgreSQL match the event log.
 
-    All of a term or nothing of it; pages and claims go on meanwhile.
+    Changes a term in full or not at all; pages and claims go on meanwhile.
     """
     with connected():
         for number, term in chosen(name):
@@ -145,7 +145,7 @@ def record(name: str) -> None:
 
 
 def _compare(number: int, term: str) -> None:
-    """Say whether all agrees now; kept among the audits, which the alarm follows."""
+    """Print whether all agree now; store the audit, which sets or clears the alarm."""
     with bars() as tell:
         report = audit_term(number, tell)
     audit_runs.keep(number, report)
@@ -158,11 +158,11 @@ def _compare(number: int, term: str) -> None:
 @click.option("--all", "every", is_flag=True, help="Every term, also where nothing is wrong.")
 @click.option("--yes", is_flag=True, help="Do it; else it is only said what would be done.")
 def ledger(names: tuple[str, ...], *, every: bool, yes: bool) -> None:
-    """Have the ledger hold what follows from the event log, where it has lost something.
+    """Make the ledger match the event log again, where it has lost something.
 
     Without --term or --all: the terms whose ledger is fenced, lost decisions or differs from the
-    log. Nothing can be claimed in such a term meanwhile; afterwards an audit says whether all is
-    well, and only then is the term opened again.
+    log. Such a term accepts no claims meanwhile. Afterwards an audit checks it; the term opens
+    again only if all is well.
     """
     with connected():
         named_terms = [term for name in names for term in chosen(name)]
@@ -178,7 +178,7 @@ def ledger(names: tuple[str, ...], *, every: bool, yes: bool) -> None:
 
 
 def _needs_rebuild(number: int, term: str) -> bool:
-    """Say whether the ledger of the term is as the event log tells, and if not, why not."""
+    """Print and return whether the term's ledger must be rebuilt, and print why."""
     try:
         why = _wrong(number)
     except LedgerUnavailable as error:
@@ -196,13 +196,13 @@ def _wrong(number: int) -> str:
     with bars() as tell:
         report = audit_term(number, tell)
     audit_runs.keep(number, report)
-    # What only the read models tell otherwise is for `rebuild record`.
+    # Differences in the read models only are for `rebuild record`.
     count = sum("read_model" not in each for each in report["differences"])
     return f"the ledger or its journal differs from the event log, {count} times" if count else ""
 
 
 def ledger_anew(number: int, term: str, *, yes: bool) -> None:
-    """Say what the ledger is to hold and what it will forget; with `yes` do it."""
+    """Print what the ledger will hold and what it will lose; with `yes`, do it."""
     try:
         with bars() as tell:
             planned = restore.plan(number, tell)
@@ -220,7 +220,7 @@ def ledger_anew(number: int, term: str, *, yes: bool) -> None:
 
 
 def say_plan(term: str, planned: Plan) -> None:
-    """Print what will be there, and what will be forgotten."""
+    """Print what will be there, and what will be lost."""
     click.echo(f"{term}: as of event {planned.seq} the ledger is to hold:")
     for what, count in planned.holds.items():
         click.echo(f"  {count:>9,}  {what}")
@@ -232,7 +232,7 @@ def say_plan(term: str, planned: Plan) -> None:
 
 
 def restore_term(number: int, term: str, planned: Plan) -> None:
-    """Do what was planned, note it in the trail, and say what came of it."""
+    """Execute the plan, add it to the audit trail, and print the result."""
     with bars() as tell:
         restored = restore.restore(number, tell)
     lost = [[fact.seq, fact.name, fact.payload] for fact in restored.lost[:KEPT]]
@@ -254,7 +254,7 @@ def chosen(name: str) -> list[tuple[int, str]]:
 
 
 def say(differences: list[Difference]) -> None:
-    """Print the first differences, a line each."""
+    """Print the first differences, one per line."""
     for each in differences[:SHOWN]:
         click.echo(f"  {each['where']}, {each['what']}: {'; '.join(_told(each))}".rstrip(": "))
     if len(differences) > SHOWN:
@@ -262,7 +262,7 @@ def say(differences: list[Difference]) -> None:
 
 
 def _told(difference: Difference) -> list[str]:
-    """What each side tells; of two rows only that in which they differ."""
+    """Return each side's data; of two rows, only the fields that differ."""
     sides = {who: difference[who] for who in SIDES if who in difference}
     rows = list(sides.values())
     if rows and all(isinstance(row, dict) for row in rows):
@@ -274,7 +274,7 @@ def _told(difference: Difference) -> list[str]:
     return [f"{who.replace('_', ' ')} {told}" for who, told in sides.items()]
 
 
-# `fairseat repair`: what differs between ledger, event log and read models, mended.
+# `fairseat repair`: repair differences between ledger, event log and read models.
 
 ALTERED = (
     "The event log of {} was altered or has lost events, and all else follows from it. Bring these"
@@ -301,10 +301,10 @@ UNRECORDED_REPAIR = (
 )
 @click.option("--yes", is_flag=True, help="Do it; else it is only said what would be done.")
 def repair_command(name: str, backup: Path | None, *, yes: bool) -> None:
-    """Say what differs in each term and how it is mended; with --yes mend it.
+    """Print what differs in each term and its repair; with --yes, repair it.
 
-    Only what differs twice is mended, and nothing while decisions wait to be recorded. Exit status
-    1 where something is still to be mended.
+    Only repeated differences are repaired, and none while decisions wait to be recorded. Exit
+    status 1 if something still needs repair.
     """
     left = False
     with connected():
@@ -332,7 +332,7 @@ def _listed(numbers: list[int]) -> str:
 
 
 def _mend(number: int, term: str, *, yes: bool) -> bool:
-    """Whether all is well in the end."""
+    """Repair a term; return whether all is well in the end."""
     report = _looked_at(number)
     _refuse_unrecorded(term, report)
     if report["clean"]:
@@ -356,7 +356,7 @@ def _mend(number: int, term: str, *, yes: bool) -> bool:
 
 
 def _looked_at(number: int) -> Report:
-    """What differs, twice where anything does; kept among the audits."""
+    """Return the audit, repeated if anything differs; store it."""
     with bars() as tell:
         report = audit_term(number, tell)
     if report["differences"]:
@@ -369,9 +369,9 @@ def _looked_at(number: int) -> Report:
 
 
 def _refuse_unrecorded(term: str, report: Report) -> None:
-    """Raise ClickException where there is something to be recorded first."""
+    """Raise ClickException if events must be recorded first."""
     what = {each["where"]: each["what"] for each in report["differences"]}
-    if report["unrecorded"] and LOST not in what:  # which nobody can record any more
+    if report["unrecorded"] and LOST not in what:  # which can no longer be recorded
         why = f" It says: {what[UNREAD]}." if UNREAD in what else ""
         raise click.ClickException(UNRECORDED_REPAIR.format(report["unrecorded"], term, why))
 
@@ -391,20 +391,20 @@ def _say(term: str, found: Cure) -> None:
         say(found.ledger)
 
 
-# Bars for what takes long, on the error output: how far, how fast, how long yet.
+# Progress bars for long work, on standard error: done, rate, time left.
 
 
 class Rate(Column):
-    """Steps a second."""
+    """Steps per second."""
 
     def render(self, task: Task) -> Text:
-        """The rate, blank until it is known."""
+        """Return the rate, blank until it is known."""
         return Text(f"{task.speed:,.0f}/s" if task.speed else "")
 
 
 @contextmanager
 def bars() -> Iterator[ProgressCallback]:
-    """A block in which each step that is told has a bar of its own."""
+    """Show a progress bar for each step of the block."""
     known: dict[str, TaskID] = {}
     columns = (
         TextColumn("{task.description:12}"),

@@ -14,10 +14,10 @@ from portal.runtime.command_context import connected, portal
 @click.command("export")
 @click.argument("target", type=click.Path(dir_okay=False, path_type=Path))
 def export_command(target: Path) -> None:
-    """Write everything to the zip TARGET, which imported again changes nothing.
+    """Write everything to the zip TARGET; importing it again changes nothing.
 
-    What the ledger has decided is recorded first. Exit status 1 where some of it can't be: then
-    the file lacks it, and the error output says what.
+    The ledger's decisions are recorded first. Exit status 1 if some cannot be: the file lacks them,
+    and standard error says which.
     """
     click.echo(f"Exporting from {portal()}.", err=True)
     with connected():

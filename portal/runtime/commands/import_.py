@@ -1,4 +1,4 @@
-"""`fairseat import PATH`: a semester out of CSV files, or people and classes of OneRoster."""
+"""`fairseat import PATH`: a semester from CSV files, or people and classes from OneRoster."""
 
 import re
 from datetime import UTC, date, datetime
@@ -91,11 +91,11 @@ DAY = click.DateTime(["%Y-%m-%d"])
     help="Where the full report goes (.csv or .json).",
 )
 def import_command(source: Path, path: Path | None, *, dry: bool, **choices: Any) -> None:
-    """Import the folder or zip SOURCE, all of it or nothing."""
+    """Import the folder or zip SOURCE, in full or not at all."""
     console, report, options = Console(), Report(), Options(**choices)
     console.print(f"Importing into {portal()}.", soft_wrap=True, highlight=False)
     path = (path or default_path(options.term or source.stem)).resolve()
-    write(report, path)  # before anything is stored: a report that can't be written is none
+    write(report, path)  # before anything is stored: a report that cannot be written is useless
     with connected():
         try:
             done = imported(source, options, report, console, dry=dry)
@@ -120,7 +120,7 @@ def import_command(source: Path, path: Path | None, *, dry: bool, **choices: Any
 
 
 def default_path(name: str) -> Path:
-    """A file of the data folder, by term and time."""
+    """Return a file path in the data folder, by term and time."""
     slug = re.sub(r"\W+", "-", name.lower()).strip("-")[:60]
     return var_folder() / "imports" / f"{slug}-{datetime.now(UTC):%Y%m%d-%H%M%S}.csv"
 
@@ -128,7 +128,7 @@ def default_path(name: str) -> Path:
 def imported(
     source: Path, options: Options, report: Report, console: Console, *, dry: bool
 ) -> Imported:
-    """The import, with a bar for each of its steps."""
+    """Run the import, with a progress bar for each step."""
     bars: dict[str, TaskID] = {}
     with Progress(*COLUMNS, console=console) as progress:
 
@@ -141,7 +141,7 @@ def imported(
 
 
 def said(failure: Exception) -> str:
-    """Why nothing came of it."""
+    """Return why the import failed."""
     if isinstance(failure, import_jobs.Busy):
         return f"Another import is under way: {failure}. Wait until it is done."
     return str(failure)
@@ -156,7 +156,7 @@ def tell_changes(done: Imported, console: Console) -> None:
 
 
 def tell_of_ledger(done: Imported, console: Console) -> None:
-    """Print how many sections were news to the ledger."""
+    """Print how many sections were new to the ledger."""
     if done.news is None:
         console.print("The ledger is away: the clock will tell it of the sections later.")
     else:

@@ -1,4 +1,4 @@
-"""`fairseat jobs`: jobs that were given up."""
+"""`fairseat jobs`: dead jobs."""
 
 import click
 import requests
@@ -18,9 +18,9 @@ from portal.waiting_room.draw import Draw
 @click.option("--retry", is_flag=True, help="Have them tried again.")
 @click.option("--discard", is_flag=True, help="Forget them.")
 def jobs_command(ids: tuple[str, ...], *, retry: bool, discard: bool) -> None:
-    """List jobs that failed at each try, or what happened to the IDS; status 1 where there are.
+    """List jobs that failed at each attempt, or show the IDS; exit status 1 if there are any.
 
-    Each says that a term has something to do, which is tried again by itself after a rest.
+    Each says that a term has work; that work is retried after a rest.
     """
     if retry and discard:
         raise click.UsageError("Either --retry or --discard.")
@@ -49,13 +49,13 @@ def _say(found: list[dead_letters.DeadLetter], *, at_length: bool) -> None:
         click.echo(letter.trace if at_length else f"    {letter.error}")
 
 
-# `fairseat mail`: mails that could not be sent.
+# `fairseat mail`: mail that could not be sent.
 
 
 @click.command("mail")
 @click.option("--retry", is_flag=True, help="Send all of them again.")
 def mail_command(*, retry: bool) -> None:
-    """List mails that were given up, with the last error of each; exit status 1 where there are."""
+    """List undelivered mail, with the last error of each; exit status 1 if there is any."""
     with connected():
         with transaction() as session:
             letters = outbox.dead(session)
@@ -73,7 +73,7 @@ def mail_command(*, retry: bool) -> None:
     raise SystemExit(bool(letters) and not retry)
 
 
-# `fairseat order TERM WINDOW`: whether the draw of a window follows from its published seed.
+# `fairseat order TERM WINDOW`: check that a window's draw follows from its published seed.
 
 PATIENCE_SECONDS = 30
 
@@ -83,7 +83,7 @@ PATIENCE_SECONDS = 30
 @click.argument("window", type=int, required=False)
 @click.option("--text", help="The published text instead: a file, an address, or - to read it.")
 def order_command(term: int | None, window: int | None, text: str | None) -> None:
-    """Recompute the order of those who came early to a WINDOW of a TERM; exit status 1 if wrong.
+    """Recompute the order of students who came early to a WINDOW of a TERM; exit status 1 if wrong.
 
     Both are numbers, as in the address of the page that shows the order.
     """

@@ -1,4 +1,4 @@
-"""`fairseat account USERNAME`: an account for an admin, or for a teacher whom an import named."""
+"""`fairseat account USERNAME`: an account for an admin, or for an imported instructor."""
 
 import secrets
 import sys
@@ -22,9 +22,9 @@ from portal.runtime.command_context import connected
 @click.option("--department", default="", metavar="CODE", help="Which, if several have that name.")
 @click.option("--password-stdin", is_flag=True, help="Read the password, don't invent one.")
 def account_command(username: str, *, password_stdin: bool, **choices: Any) -> None:
-    """Make an account named USERNAME and print its password, this once.
+    """Make an account named USERNAME and print its password once.
 
-    An account that is there already gets the roles and keeps its name and password.
+    An existing account gets the roles and keeps its name and password.
     """
     if choices["department"] and not choices["teaches"]:
         raise click.UsageError("--department says which teacher --teaches means.")
@@ -68,7 +68,7 @@ def account_command(username: str, *, password_stdin: bool, **choices: Any) -> N
     help="What it may do; everything if not given. May be given several times.",
 )
 def token_command(user: str, name: str, days: int | None, scopes: tuple[str, ...]) -> None:
-    """Make a personal access token for USER and print it, this once."""
+    """Make a personal access token for USER and print it once."""
     with connected():
         try:
             secret = tokens.create_for(user, tokens.TokenRequest(name, sorted(set(scopes)), days))
@@ -77,7 +77,7 @@ def token_command(user: str, name: str, days: int | None, scopes: tuple[str, ...
     click.echo(secret)
 
 
-# `fairseat override STUDENT`: let one student into one section past a rule.
+# `fairseat override STUDENT`: let one student take a section despite a rule.
 
 
 @click.command("override")
@@ -93,9 +93,9 @@ def token_command(user: str, name: str, days: int | None, scopes: tuple[str, ...
 )
 @click.option("--revoke", is_flag=True, help="Take back what was permitted for this section.")
 def override_command(student: str, *, term: str, crn: str, revoke: bool, **choices: Any) -> None:
-    """Let STUDENT (number or user name) take a section past the rules that --waive names.
+    """Let STUDENT (number or username) take a section despite the rules that --waive names.
 
-    Seats, waitlists and selection windows stay as they are for everyone.
+    Seats, waitlists and selection windows apply as for everyone.
     """
     if revoke == bool(choices["waive"]):
         raise click.UsageError("Say with --waive which rules to pass, or --revoke.")
@@ -123,6 +123,6 @@ def _revoked(target: Target, reason: str) -> str:
 
 
 def _end_of(day: datetime) -> datetime:
-    """The midnight, in the institution's zone, with which the day is over."""
+    """Return the midnight at the end of the day, in the institution's time zone."""
     after = day + timedelta(days=1)
     return after.replace(tzinfo=backend().settings.zone).astimezone(UTC)

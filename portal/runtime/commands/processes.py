@@ -28,7 +28,7 @@ LOST = (
 def prepare_command() -> None:
     """Migrate the database, make the demo semester in an empty one, and warm up the ledger.
 
-    For the portal that runs on the data folder, or for DATABASE_URL, REDIS_URL and SECRET_KEY.
+    Works on the portal that runs on the data folder, or on DATABASE_URL, REDIS_URL and SECRET_KEY.
     """
     with served(owner=True):
         _prepare(Settings.read())
@@ -51,7 +51,7 @@ def _prepare(settings: Settings) -> None:
 
 
 def _demo() -> None:
-    """The demo semester, where nobody has an account yet and FAIRSEAT_DEMO is not 0."""
+    """Make the demo semester if no account exists and FAIRSEAT_DEMO is not 0."""
     if os.environ.get("FAIRSEAT_DEMO") == "0" or demo.exists():
         return
     demo.create(DataFolder(var_folder()).secret("demo-password", 9), timedelta(minutes=2))
@@ -61,9 +61,9 @@ def _demo() -> None:
 @click.command("worker")
 @click.argument("queue", type=click.Choice(["record", "promote", "maintain", "notify", "errands"]))
 def worker_command(queue: str) -> None:
-    """Do the jobs of one queue until told to stop.
+    """Run the jobs of one queue until told to stop.
 
-    For the portal that runs on the data folder, or for DATABASE_URL, REDIS_URL and SECRET_KEY.
+    Works on the portal that runs on the data folder, or on DATABASE_URL, REDIS_URL and SECRET_KEY.
     """
     with served():
         run_worker(queue)
@@ -71,9 +71,9 @@ def worker_command(queue: str) -> None:
 
 @click.command("clock")
 def clock_command() -> None:
-    """Turn windows when they are due and call workers that were missed.
+    """Open and close windows on time and enqueue work that was missed.
 
-    For the portal that runs on the data folder, or for DATABASE_URL, REDIS_URL and SECRET_KEY.
+    Works on the portal that runs on the data folder, or on DATABASE_URL, REDIS_URL and SECRET_KEY.
     """
     with served():
         run_clock()

@@ -1,4 +1,4 @@
-"""`fairseat rehearse`: made-up students play an opening against the portal that runs."""
+"""`fairseat rehearse`: made-up students play an opening against the running portal."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -75,7 +75,7 @@ LIMITS = {
 def rehearse_command(students: int, minutes: float, *, anyway: bool, path: Path | None) -> None:
     """Play an opening with made-up students, in a practice term that is deleted afterwards.
 
-    Exit status 1 where a seat was given twice or the audit found a difference. Ctrl-C ends it.
+    Exit status 1 if a seat was given twice or the audit found a difference. Ctrl-C ends it.
     """
     console = Console()
     now = datetime.now(UTC)
@@ -114,7 +114,7 @@ def render(report: dict[str, Any], institution: str, now: datetime) -> str:
 
 
 def summary(report: dict[str, Any]) -> list[str]:
-    """Return what to know of the report, in sentences."""
+    """Return the report's main points, in sentences."""
     advice = report["advice"]
     return [
         WAITS.format(**report["waits"]),

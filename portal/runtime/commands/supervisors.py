@@ -1,4 +1,4 @@
-"""Commands that supervise processes: they import little, so that they start soon."""
+"""Commands that supervise processes; they import little, so that they start fast."""
 
 import os
 import signal
@@ -26,7 +26,7 @@ def _errors_in_a_line() -> Iterator[None]:
 
 @click.command("up")
 def up_command() -> None:
-    """Start the servers, the web, the workers and the clock, and keep them alive."""
+    """Start the servers, the web, the workers and the scheduler, and keep them running."""
     with _errors_in_a_line():
         folder = DataFolder(var_folder())
         servers = Servers(
@@ -43,7 +43,7 @@ def up_command() -> None:
 def cluster_command(pids: bool) -> None:  # noqa: FBT001  click's way
     """Start the portal with a ledger that has replicas and sentinels, and two web nodes.
 
-    A demo of failover: kill what you like. Its data is in cluster/ of the data folder.
+    A demo of failover: kill any process. Its data is in cluster/ of the data folder.
     """
     with _errors_in_a_line():
         folder = DataFolder(var_folder() / "cluster")
@@ -58,7 +58,7 @@ def cluster_command(pids: bool) -> None:  # noqa: FBT001  click's way
 
 @click.command("workers")
 def workers_command() -> None:
-    """Start workers of every queue and a clock, as many as there is work for, until told to stop.
+    """Run workers for every queue, as many as needed, and a scheduler, until told to stop.
 
     For DATABASE_URL and REDIS_URL, with the SECRET_KEY of the web nodes.
     """
@@ -75,11 +75,12 @@ def workers_command() -> None:
 @click.command("restart")
 @click.option("--no-wait", is_flag=True, help="Return at once; the log of the portal tells more.")
 def restart_command(*, no_wait: bool) -> None:
-    """Have `fairseat up`, or `cluster`, replace its web servers, workers and clocks.
+    """Make `fairseat up`, or `cluster`, replace its web servers, workers and schedulers.
 
-    One after the other: each ends its work first, and pages connect again by themselves. PostgreSQL
-    and the ledger go on. Wait until the new processes serve. Exit status 1 where a web server does
-    not start (then the old processes go on), or something is missing.
+    They are replaced one after the other: each finishes its work first, and pages reconnect
+    automatically. PostgreSQL and the ledger keep running. Wait until the new processes serve. Exit
+    status 1 if a web server does not start (the old processes then keep running), or if something
+    is missing.
     """
     with _errors_in_a_line():
         folder = DataFolder(var_folder())

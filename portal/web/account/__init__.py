@@ -1,1 +1,1 @@
-"""Account."""
+"""The account's pages: login, sessions, access tokens, inbox and settings."""

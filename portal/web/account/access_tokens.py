@@ -1,4 +1,4 @@
-"""My access tokens: a list of them, a form for another, and a way to end each."""
+"""My access tokens: a list of them, a form for another, and a way to revoke each."""
 
 from time import time
 
@@ -16,7 +16,7 @@ from portal.web.http.layout import go
 
 bp = Blueprint("tokens", __name__, url_prefix="/tokens")
 
-DAYS = (30, 90, 365)  # for which a token may be valid
+DAYS = (30, 90, 365)  # choices of a token's validity
 SCOPES = {
     "read": _l("See what I have: my sections, my places in line, what is offered"),
     "register": _l("Act for me: pick, cancel, join and leave waitlists"),
@@ -58,7 +58,7 @@ def index() -> ResponseReturnValue:
 @signed_in
 @limiter.limit("20/hour")
 def make() -> ResponseReturnValue:
-    """Make a token and show it, this once."""
+    """Create a token and show it once."""
     form = TokenForm()
     secret = _make(form) if form.validate() else ""
     if not secret:
@@ -71,21 +71,21 @@ def make() -> ResponseReturnValue:
 @bp.get("/<int:token>/revoke")
 @signed_in
 def ask(token: int) -> ResponseReturnValue:
-    """Ask whether a token is really to end."""
+    """Ask for confirmation before a token is revoked."""
     return render_template("account/revoke.html", token=_own(token))
 
 
 @bp.post("/<int:token>/revoke")
 @signed_in
 def revoke(token: int) -> ResponseReturnValue:
-    """End a token: programs that send it are refused within two seconds."""
+    """Revoke a token: programs that send it are refused within two seconds."""
     for name in tokens.revoke(visitor().id, token) or abort(404):
         flash(_("“%(name)s” is revoked.", name=name), "message")
     return go(url_for(".index"))
 
 
 def _make(form: TokenForm) -> str:
-    """Return the secret of a new token; "" if there can be none, with an error in the form."""
+    """Return the secret of a new token; "" and an error in the form if there can be none."""
     wanted = TokenRequest(form.name.data, tuple(form.scopes.data), int(form.days.data))
     try:
         return tokens.create(visitor().id, wanted)

@@ -1,4 +1,4 @@
-"""Devices on which someone has logged in before: strangers who guess can't lock them out.
+"""Devices with an earlier login: attackers who guess passwords can't lock their users out.
 
 A device is forgotten when the account's password changes or all its sessions are ended.
 """
@@ -19,7 +19,7 @@ KEPT = timedelta(days=180)
 
 
 def known(username: str) -> str:
-    """The id of this device if that name has logged in on it, else blank."""
+    """Return the id of this device if this user has logged in on it, else blank."""
     try:
         found = _signer(username).unsign(
             request.cookies.get(COOKIE, ""), max_age=int(KEPT.total_seconds())
@@ -31,7 +31,7 @@ def known(username: str) -> str:
 
 
 def remember(response: Response, username: str, epoch: int) -> None:
-    """Let this device be known as that name's until the account's `epoch` ends."""
+    """Remember this device for the user until the account's `epoch` ends."""
     device = known(username) or secrets.token_urlsafe(12)
     response.set_cookie(
         COOKIE,
@@ -45,12 +45,12 @@ def remember(response: Response, username: str, epoch: int) -> None:
 
 
 def _epoch(username: str) -> str:
-    """The epoch of the account's sessions, which a new password raises."""
+    """Return the epoch of the account's sessions, which increases with a new password."""
     with look() as db:
         named = Account.username == username, Account.deleted_at.is_(None)
         return str(db.scalar(select(Account.session_epoch).where(*named)))
 
 
 def _signer(username: str) -> TimestampSigner:
-    # The name is in the seal alone: the cookie tells nobody who has logged in.
+    # Only the signature includes the name: the cookie does not reveal who has logged in.
     return TimestampSigner(backend().settings.signing_keys, salt=f"device {username}")

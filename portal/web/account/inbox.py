@@ -1,4 +1,4 @@
-"""The inbox: what one has been told, the newest first."""
+"""The inbox: a person's notifications, the newest first."""
 
 from flask import Blueprint, abort, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
@@ -28,8 +28,8 @@ TOASTS = {kind.name for kind in KINDS.values() if kind.toast}
 @bp.get("")
 @signed_in
 def index() -> ResponseReturnValue:
-    """A page of notices, those before one where the address says so."""
-    inbox.forget(visitor().id)  # the number beside the list is as fresh as the list
+    """Render a page of notifications, those before the one in the address if there is one."""
+    inbox.forget(visitor().id)  # the unread count must be as fresh as the list
     found = inbox.entries(visitor().id, request.args.get("before", type=int))
     shown = found[: inbox.PAGE]
     return render_template(
@@ -40,7 +40,7 @@ def index() -> ResponseReturnValue:
 @bp.get("/<int:notice>")
 @signed_in
 def follow(notice: int) -> ResponseReturnValue:
-    """Where the notice leads; it counts as read from then on."""
+    """Redirect to the notification's page, and mark it as read."""
     found = _own(notice)
     _mark(notice)
     return redirect(found.words.step.url)
@@ -49,7 +49,7 @@ def follow(notice: int) -> ResponseReturnValue:
 @bp.post("/<int:notice>/read")
 @signed_in
 def read(notice: int) -> ResponseReturnValue:
-    """Mark one as read, in place or back on the page that it was on."""
+    """Mark one as read, in place or back on the page that showed it."""
     _own(notice)
     _mark(notice)
     if "HX-Request" in request.headers:
@@ -60,7 +60,7 @@ def read(notice: int) -> ResponseReturnValue:
 @bp.post("/read")
 @signed_in
 def read_all() -> ResponseReturnValue:
-    """Mark as read all that the page showed or that is older, and nothing that came since."""
+    """Mark the notifications on the page and older ones as read, but none that came later."""
     through = request.form.get("through", type=int)
     if through is None:
         abort(400)
@@ -71,7 +71,7 @@ def read_all() -> ResponseReturnValue:
 @bp.get("/count")
 @signed_in
 def count() -> ResponseReturnValue:
-    """The number of unread notices; and, in words, those that a page has not told of yet."""
+    """Return the number of unread notifications, and messages for those new to the page."""
     inbox.forget(visitor().id)
     after = request.args.get("after", type=int)
     newer = [] if after is None else inbox.newer_than(visitor().id, after, TOASTS)
@@ -80,7 +80,7 @@ def count() -> ResponseReturnValue:
 
 
 def term_of_visitor() -> Term | None:
-    """The term that a student came from, or last looked at, for the way back to it."""
+    """Return the term that a student came from, or viewed last, for a link back."""
     terms = live_terms() if visitor().student_id else []
     came_from = request.args.get("term", type=int) or (current_term() if terms else 0)
     return next((term for term in terms if term.id == came_from), next(iter(terms), None))
@@ -91,7 +91,7 @@ def _own(notice: int) -> inbox.InboxEntry:
 
 
 def _mark(notice: int, *, older: bool = False) -> None:
-    """Mark as read, and let the visitor's other pages know."""
+    """Mark as read, and update the visitor's other pages."""
     inbox.mark(visitor().id, notice, older=older)
     for term in live_terms() if visitor().student_id else ():
         signal_student(term.id, visitor().student_id or 0, "notice")
@@ -111,7 +111,7 @@ def _toast(entry: inbox.InboxEntry) -> Markup:
     )
 
 
-# What one wants to hear of by mail.
+# Settings for mail.
 
 settings_bp = Blueprint("inbox_settings", __name__, url_prefix="/inbox/settings")
 
@@ -119,7 +119,7 @@ settings_bp = Blueprint("inbox_settings", __name__, url_prefix="/inbox/settings"
 @settings_bp.get("")
 @signed_in
 def form() -> ResponseReturnValue:
-    """Each kind of news, and whether it comes by mail as well."""
+    """Render each kind of notification, and whether it also comes by mail."""
     account = visitor().id
     with transaction() as session:
         address = session.scalar(select(Account.email).where(Account.id == account))
@@ -140,7 +140,7 @@ def form() -> ResponseReturnValue:
 @settings_bp.post("")
 @signed_in
 def save() -> ResponseReturnValue:
-    """Keep what is wished for."""
+    """Store the settings."""
     wanted = set(request.form.getlist("by_mail"))
     rows = [
         {"account_id": visitor().id, "kind": kind.name, "by_mail": kind.name in wanted}
@@ -158,6 +158,6 @@ def save() -> ResponseReturnValue:
 
 
 def _kinds() -> list[Kind]:
-    """Those that the visitor may get; all of them for who has no part in anything yet."""
+    """Return the kinds that the visitor may get; all of them for a visitor without a role."""
     roles = visitor().roles
     return [kind for kind in KINDS.values() if kind.role in roles or not roles]

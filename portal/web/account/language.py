@@ -19,7 +19,7 @@ bp = Blueprint("language", __name__)
 @bp.post("/language")
 @public
 def choose() -> ResponseReturnValue:
-    """The same page in another language; kept by the account, and without one by the browser."""
+    """Return the same page in another language; the account stores it, or else the browser."""
     language = request.form.get("language", "")
     if language not in LANGUAGES:
         abort(400)

@@ -42,14 +42,14 @@ BUSY_SECONDS = 5
 
 
 def name_tried() -> str:
-    """The user name in the form, as one of ours could be written."""
+    """Return the user name in the form, normalized."""
     return request.form.get("username", "").replace("\0", "").strip()[:64]
 
 
 @bp.get("/login")
 @public
 def form() -> ResponseReturnValue:
-    """The page that asks for name and password."""
+    """Render the page that asks for name and password."""
     onward = safe_path(request.args.get("next", ""))
     if current_user.is_authenticated:
         return redirect(onward)
@@ -59,7 +59,7 @@ def form() -> ResponseReturnValue:
 @bp.post("/login")
 @public
 def log_in() -> ResponseReturnValue:
-    """Begin a session, or say that name and password do not belong together."""
+    """Begin a session, or say that the user name or password is wrong."""
     if not backend().settings.passwords:
         abort(404)
     onward = safe_path(request.form.get("next", ""))
@@ -85,14 +85,14 @@ def log_in() -> ResponseReturnValue:
 @bp.get("/login/challenge")
 @public
 def challenge() -> ResponseReturnValue:
-    """A puzzle for a browser in which nobody has logged in."""
+    """Return a puzzle for a browser without a login."""
     return captcha.challenge(NOBODY)
 
 
 @bp.post("/login/challenge")
 @public
 def solve() -> ResponseReturnValue:
-    """Take the solution: it is good for one more try."""
+    """Check the solution: it allows one more attempt."""
     try:
         earn(request.form.get("payload", ""))
     except captcha.NotProven as refused:
@@ -110,9 +110,9 @@ def log_out() -> ResponseReturnValue:
 
 
 def end_this_session() -> None:
-    """End the session of this request on all nodes, so that a copy of its cookie is worth nothing.
+    """End the session of this request on all nodes, so that copies of its cookie are useless.
 
-    While PostgreSQL is away only the cookie goes.
+    While PostgreSQL is unavailable, only the cookie is deleted.
     """
     account = current_user.is_authenticated and current_user.id
     name, until = sessions.name(), sessions.ends()
@@ -127,9 +127,9 @@ def end_this_session() -> None:
 
 
 def page(onward: str, *, asks: bool = False, **said: object) -> str:
-    """The page that asks for name and password, with what there is to say to the last try.
+    """Render the page for name and password, with the result of the last attempt.
 
-    It `asks` for a captcha before another.
+    With `asks`, it requires a captcha before another attempt.
     """
     settings = backend().settings
     return render_template(
@@ -147,7 +147,7 @@ def page(onward: str, *, asks: bool = False, **said: object) -> str:
 
 
 def safe_path(wanted: str) -> str:
-    """`wanted` where it is a path on this site, else the front page."""
+    """Return `wanted` if it is a path on this site, else the front page."""
     plain = wanted.isprintable() and "\\" not in wanted
     return wanted if plain and wanted.startswith("/") and not wanted.startswith("//") else "/"
 
@@ -155,7 +155,8 @@ def safe_path(wanted: str) -> str:
 def _enter(visitor: visitors.Visitor, onward: str) -> ResponseReturnValue:
     shared = "shared" in request.form
     end_this_session()
-    visitor = visitors.find(visitor.id) or visitor  # ending that session may end all of them
+    # Ending the old session may end all of the account's sessions.
+    visitor = visitors.find(visitor.id) or visitor
     sessions.begin(visitor, shared=shared)
     answer = make_response(redirect(onward))
     if not shared:
@@ -169,7 +170,7 @@ def _visitor(username: str, password: str) -> visitors.Visitor | None:
 
 
 def _account(username: str, password: str) -> int | None:
-    """The account that name and password belong to; takes as long for an unknown name."""
+    """Return the account of the name and password; an unknown name takes the same time."""
     with look() as db:
         row = db.execute(
             select(Account.id, Account.password_hash).where(
@@ -181,7 +182,7 @@ def _account(username: str, password: str) -> int | None:
     if not passwords.verify(kept, password) or row is None:
         return None
     if passwords.outdated(kept):
-        with suppress(passwords.TooManyError):  # it can wait for another login
+        with suppress(passwords.TooManyError):  # a later login can do it
             _rehash(row.id, password)
     return int(row.id)
 
@@ -192,24 +193,24 @@ def _rehash(account_id: int, password: str) -> None:
         db.execute(update(Account).where(Account.id == account_id).values(password_hash=fresh))
 
 
-# One more try at a password than a stranger has, for each captcha solved.
+# One more password attempt beyond the limit, for each captcha solved.
 
-NOBODY = 0  # the account of a puzzle for someone who has not logged in
+NOBODY = 0  # the account in a puzzle for a visitor without a login
 KEPT_AS = "one_more"  # in the session
 LASTS = 10 * 60  # seconds
 
 
 def earn(payload: str) -> None:
-    """Take a solution, for one more try; raises NotProven, or LedgerUnavailable."""
+    """Check a solution, for one more attempt. Raise NotProven or LedgerUnavailable."""
     captcha.check(payload, NOBODY)
     session[KEPT_AS] = secrets.token_urlsafe(12)
-    # Whoever keeps a copy of the session's cookie has one more try all the same.
+    # Redis counts the attempt, so that copies of the session's cookie share it.
     with translate_errors():
         backend().redis.set(_name(session[KEPT_AS]), 1, ex=LASTS)
 
 
 def spend() -> bool:
-    """Whether there was one more try, which is this one."""
+    """Return whether there was one more attempt, and use it up."""
     one_more = session.pop(KEPT_AS, "")
     with suppress(RedisError):
         return bool(one_more and backend().redis.delete(_name(one_more)))

@@ -1,8 +1,8 @@
-"""Limits on password attempts: they slow guessers down and lock nobody out.
+"""Limits on password attempts: they slow guessers down and lock no one out.
 
-An attempt is charged before its password is compared, in one step with the check, so attempts at
-the same time cannot all pass. A success is refunded. Beyond the budget a stranger's attempt needs a
-captcha. A device that the account has logged in on has a budget of its own.
+An attempt is charged before its password is compared, in one step with the check, so concurrent
+attempts can't all pass. A success is refunded. Over the limit, an unknown device needs a captcha
+for each attempt. A device that the account has logged in on has its own limit.
 """
 
 from collections.abc import Sequence
@@ -13,44 +13,45 @@ from portal.protection.rate_limits import Charge, RateLimit, rate_limiter
 from portal.web.account import devices
 from portal.web.http.request_info import client_address
 
-# Of attempts that failed, and of those whose password is being compared.
+# These count failed attempts, and those whose password is being compared.
 OF_PAIR = RateLimit("login", at_once=10, a_minute=1)  # one name from one address, or on one device
-OF_NAME = RateLimit("login-name", at_once=100, a_minute=100 / 60)  # one name, wherever from
+OF_NAME = RateLimit("login-name", at_once=100, a_minute=100 / 60)  # one name, from any address
 OF_ADDRESS = RateLimit("login-from", at_once=1000, a_minute=1000)  # a whole campus may share one
-# Those that succeed too: each costs a hash.
+# This counts successful attempts too: each costs a hash.
 ALL_OF_PAIR = RateLimit("login-tries", at_once=60, a_minute=60)
 
 
 @dataclass(frozen=True)
 class Tries:
-    """The budgets that a password attempt is charged to."""
+    """The limits that a password attempt is charged to."""
 
-    budgets: Sequence[Charge]  # which a success gets back
+    budgets: Sequence[Charge]  # refunded after a success
     pair: Charge
-    spent: Sequence[Charge] = ()  # on the budgets, where one of them was used up before
+    spent: Sequence[Charge] = ()  # charges to the limits, if one of them was used up already
 
     def charge(self) -> int:
-        """Charge all budgets and return 0, or none and return the seconds to wait."""
+        """Charge all limits and return 0, or charge none and return the seconds to wait."""
         return ceil(rate_limiter().reserve(self.pair, *self.budgets) / 1000)
 
     def charge_anyway(self) -> "Tries":
-        """Charge this attempt although a budget is used up, as a captcha was solved for it."""
+        """Charge this attempt although a limit is used up, because a captcha was solved for it."""
         _pair, *spent = rate_limiter().owe(self.pair, *self.budgets)
         return replace(self, spent=spent)
 
     def refund(self) -> None:
-        """Give the charge back: no wrong password was compared."""
+        """Refund the charge: no wrong password was compared."""
         rate_limiter().refund(*(self.spent or self.budgets))
 
     def wait(self) -> int:
-        """Return the seconds until another attempt is within the budgets; 0 for now."""
+        """Return the seconds until another attempt is within the limits; 0 if it is now."""
         return ceil(rate_limiter().look(self.pair, *self.budgets) / 1000)
 
 
 def of(name: str, *, everywhere: bool) -> Tries:
-    """Return the budgets of a user name for this request.
+    """Return the limits of a user name for this request.
 
-    With `everywhere`, attempts from all addresses count together: only where a captcha leads past.
+    With `everywhere`, attempts from all addresses count together. Use it only where a captcha
+    allows further attempts.
     """
     device = devices.known(name)
     if device:

@@ -1,4 +1,4 @@
-"""My account: who I am here, my password, my sessions, my privacy."""
+"""My account: name and roles, password, sessions, privacy."""
 
 from flask import (
     Blueprint,
@@ -38,7 +38,7 @@ ROLES = {
 
 
 class PasswordForm(Form):
-    """The password now in use, and another one."""
+    """The current password, and a new one."""
 
     current = PasswordField(_l("Your password now"))
     fresh = PasswordField(_l("Your new password"))
@@ -66,7 +66,7 @@ class PasswordForm(Form):
 @bp.get("")
 @signed_in
 def show() -> ResponseReturnValue:
-    """Render who I am here, and by which ways I log in."""
+    """Render the visitor's account and its ways to log in."""
     who, settings = visitor(), backend().settings
     with transaction() as db:
         account = db.get_one(Account, who.id)
@@ -95,7 +95,7 @@ def end_sessions() -> ResponseReturnValue:
 @bp.post("/privacy")
 @requires("student")
 def change_privacy() -> ResponseReturnValue:
-    """Ask for privacy, or take that back."""
+    """Request privacy, or end it."""
     wanted = request.form.get("private")
     if wanted not in {"yes", "no"}:
         abort(400)
@@ -111,7 +111,7 @@ def change_privacy() -> ResponseReturnValue:
 @bp.get("/password")
 @signed_in
 def password_form() -> ResponseReturnValue:
-    """Render the form that asks for the password now in use and for another."""
+    """Render the form for the current and the new password."""
     return _password_page(PasswordForm(_own())), 200
 
 

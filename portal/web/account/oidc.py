@@ -1,4 +1,4 @@
-"""An OpenID provider, as somebody to ask: authorization code, PKCE, state and nonce."""
+"""Login through an OpenID provider: authorization code, PKCE, state and nonce."""
 
 import logging
 from collections.abc import Mapping
@@ -25,17 +25,17 @@ if TYPE_CHECKING:
     from flask.blueprints import BlueprintSetupState
 
 
-PATIENCE = 4.0  # seconds for each answer of the provider
-LOGINS = 64  # of a process that wait for it at once; beyond, it counts as away
+PATIENCE = 4.0  # seconds for each response of the provider
+LOGINS = 64  # concurrent logins of a process; more count as the provider being unavailable
 SKEW = 120  # seconds that its clock may be off
-STATES = 3  # logins that one browser may have begun: each takes a fifth of what a cookie holds
-STATE = "_state_oidc_"  # how Authlib begins their names in the session
+STATES = 3  # concurrent logins of a browser: each takes a fifth of a cookie
+STATE = "_state_oidc_"  # Authlib's prefix of their names in the session
 AWAY = (RequestException, Resting)
-UNTRUE = (OAuthError, JoseError, KeyError, ValueError)  # what was brought back can't be believed
+UNTRUE = (OAuthError, JoseError, KeyError, ValueError)  # the provider's response is not valid
 
 
 class Provider:
-    """The provider of an app: what its addresses and keys are is asked once, at first use."""
+    """The provider of an app; its addresses and keys are fetched once, at first use."""
 
     def __init__(self, settings: Oidc) -> None:
         self.settings = settings
@@ -55,7 +55,7 @@ class Provider:
         )
 
     def begin(self, back: str, onward: str) -> str:
-        """Where the browser is sent to log in, from where it comes `back`; raises one of AWAY."""
+        """Return the provider's login address, which leads to `back`. Raise one of AWAY."""
         asked = self.breaker.call(self.client.create_authorization_url, back)
         for forgotten in [name for name in session if name.startswith(STATE)][: 1 - STATES]:
             session.pop(forgotten)
@@ -64,19 +64,19 @@ class Provider:
         return str(asked["url"])
 
     def onward(self, state: str) -> str:
-        """Where a login leads that has been begun in this session."""
+        """Return the page after a login that began in this session."""
         kept = self.client.framework.get_state_data(session, state) or {}
         return str(kept.get("onward", "/"))
 
     def username(self) -> str:
-        """Our name for whom the browser comes back as, by the provider's word; blank for none.
+        """Return the user name that the provider confirms; blank if there is none.
 
-        Raises one of AWAY, or of UNTRUE.
+        Raise one of AWAY or of UNTRUE.
         """
         return self.breaker.call(self._username)
 
     def farewell(self, back: str) -> str:
-        """Where the browser is sent to log out there; blank for nowhere. Raises one of AWAY."""
+        """Return the provider's logout address; blank if it has none. Raise one of AWAY."""
         if "end_session_endpoint" not in self.breaker.call(self.client.load_server_metadata):
             return ""
         client_id = self.settings.client_id
@@ -92,7 +92,7 @@ class Provider:
         return str(claims.get(self.settings.claim, ""))
 
     def _more(self, token: Mapping[str, Any], subject: str) -> Mapping[str, Any]:
-        """What the provider tells besides, of the same person; raises ValueError if of another."""
+        """Return the provider's user info; raise ValueError if it is about another person."""
         claims: Mapping[str, Any] = self.client.userinfo(token=token)
         if claims.get("sub") != subject:
             raise ValueError("The provider speaks of another person.")
@@ -118,11 +118,11 @@ def _begin(state: "BlueprintSetupState") -> None:
         state.app.extensions["oidc"] = Provider(settings)
 
 
-# A link and not a form: our pages may send forms to nobody else.
+# A link instead of a form: our pages may send forms only to us.
 @bp.get("")
 @public
 def leave() -> ResponseReturnValue:
-    """To the provider, to log in there."""
+    """Redirect to the provider for the login."""
     onward = safe_path(request.args.get("next", ""))
     try:
         return redirect(_provider().begin(url_for(".come_back", _external=True), onward))
@@ -133,7 +133,7 @@ def leave() -> ResponseReturnValue:
 @bp.get("/back")
 @public
 def come_back() -> ResponseReturnValue:
-    """Back from the provider: begin a session of whom it names, if we know them."""
+    """Begin a session for the user that the provider confirms, if the user is known."""
     onward = _provider().onward(request.args.get("state", ""))
     try:
         username = _provider().username()
@@ -141,15 +141,15 @@ def come_back() -> ResponseReturnValue:
         return _away(error, onward)
     except UNTRUE as error:
         if logs.is_new("untrue", client_address()):
-            # Quoted: what it says may be what stood in the address.
+            # Quoted: the error text may come from the address.
             log.warning("A login through the provider was not believed: %r", str(error))
         return page(onward, untrue=True), 400
-    named = username.isprintable() and username  # no name of ours has a NUL or a line break
+    named = username.isprintable() and username  # user names have no NUL or line break
     visitor = visitors.read(Account.username == named) if named else None
     if visitor is None:
         return page(onward, stranger=username or "?"), 403
     end_this_session()
-    # Ending that session may have ended all of them: read the account as it is now.
+    # Ending the old session may end all of the account's: read the account as it is now.
     sessions.begin(visitors.read(Account.id == visitor.id) or visitor)
     session["provider"] = True
     return redirect(onward)
@@ -158,7 +158,7 @@ def come_back() -> ResponseReturnValue:
 @bp.get("/end")
 @public
 def end() -> ResponseReturnValue:
-    """To the provider, to log out there as well."""
+    """Redirect to the provider for the logout."""
     try:
         farewell = _provider().farewell(url_for("login.form", _external=True))
     except AWAY as error:

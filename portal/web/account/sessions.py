@@ -1,8 +1,8 @@
 """Sessions: how they begin and how long they last.
 
-Twelve hours from the login, used or not: who waits in a lobby is not to be logged out when it
-opens. On a shared computer, and for admins, who never wait in one, half an hour without a request
-ends it sooner.
+A session lasts twelve hours from the login, used or not: students in a lobby must not be logged out
+when the window opens. It ends after half an hour without a request on a shared computer, and for
+admins, who never wait in a lobby.
 """
 
 from datetime import timedelta
@@ -20,23 +20,23 @@ if TYPE_CHECKING:
 
 LONGEST = timedelta(hours=12)
 IDLE = timedelta(minutes=30)
-STEP = timedelta(minutes=1)  # how exactly it is kept when a session was last used
+STEP = timedelta(minutes=1)  # precision of the time of the last request
 
 
 def begin(visitor: "Visitor", *, shared: bool = False) -> None:
-    """A new session with nothing of the old one in it; on a `shared` computer it ends sooner."""
+    """Begin a new, empty session; on a `shared` computer it ends sooner."""
     new_session(visitor.language)
-    session.permanent = not shared  # else it goes with the browser's window
-    session["since"], session["is"] = int(time()), token_urlsafe(12)  # no two are alike
+    session.permanent = not shared  # otherwise it ends with the browser
+    session["since"], session["is"] = int(time()), token_urlsafe(12)  # every session is unique
     if shared or "admin" in visitor.roles:
         session["used"] = int(time())
     login_user(visitor)
 
 
 def holds() -> bool:
-    """Whether the session of this request has not run out; it counts as used by asking.
+    """Return whether this request's session is valid, and record that it was used.
 
-    A page that asks by itself (static/js/refresh.js) says so, and uses nothing.
+    A page that reloads itself (static/js/refresh.js) says so, which does not count as use.
     """
     now, used = time(), session.get("used")
     if now >= ends():
@@ -51,10 +51,10 @@ def holds() -> bool:
 
 
 def name() -> str:
-    """The name of the session of this request, which no other one has; blank without a login."""
+    """Return the unique name of this request's session; blank without a login."""
     return str(session.get("is", ""))
 
 
 def ends() -> float:
-    """When the session of this request ends at the latest, in seconds since 1970."""
+    """Return when this request's session ends at the latest, in seconds since 1970."""
     return float(session.get("since", 0) + LONGEST.total_seconds())

@@ -1,4 +1,4 @@
-"""Admin adjustments: adding, dropping or moving a student, past rules if the admin says so."""
+"""Admin adjustments: add, drop or move a student, with overrides of rules if the admin chooses."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -36,7 +36,7 @@ from portal.web.http.access import requires, visitor
 from portal.web.http.layout import go
 from portal.web.student.request_form import KEY, new_key
 
-# By reason, what the registrar may override. The student's own text is shown beside it.
+# By reason, what the registrar may override. The page shows it beside the student's own text.
 OVERRIDE_LABELS = {
     "window_unscheduled": _l("No window is scheduled for the student"),
     "window_before": _l("The student’s window has not opened yet"),
@@ -64,7 +64,7 @@ OTHER_LABEL = _l("A rule stands in the way")
 
 @dataclass
 class AdjustmentRequest:
-    """Whom to add where and to drop from where, as far as it is known; errors are in `reading`."""
+    """The student and the sections to add and drop, if known; errors are in `reading`."""
 
     offered: TermCatalog
     who: StudentProfile | None = None
@@ -75,25 +75,25 @@ class AdjustmentRequest:
 
     @property
     def subject(self) -> SectionView:
-        """The section that it is about: the new one of a move."""
+        """Return the adjusted section: the new one of a move."""
         found = self.add or self.drop
         assert found, "it names no section"  # noqa: S101  a bug
         return found
 
     @property
     def title(self) -> str:
-        """What is to be done."""
+        """Return the title of the adjustment."""
         if self.add and self.drop:
             return _("Move a student")
         return _("Take a student out") if self.drop else _("Add a student")
 
     def case(self, held: Mapping[int, int]) -> RefusalContext:
-        """Return what explanations need; `held` are credits by section."""
+        """Return the context of explanations; `held` are credits by section."""
         instead = self.drop.id if self.add and self.drop else 0
         return RefusalContext(self.offered, self.subject, backend().settings.zone, held, instead)
 
     def adjustment(self, overrides: tuple[str, ...] = ()) -> Adjustment:
-        """Return what the ledger is asked for."""
+        """Return the adjustment for the ledger."""
         assert self.who, "it names no student"  # noqa: S101  a bug
         return Adjustment(
             self.offered.term.id,
@@ -106,7 +106,7 @@ class AdjustmentRequest:
 
 
 def read(fields: Mapping[str, str], offered: TermCatalog) -> AdjustmentRequest:
-    """Return what the fields name, with all errors."""
+    """Return the request in the fields, with all errors."""
     asked = AdjustmentRequest(offered)
     given = {name: fields.get(name, "").replace("\0", "").strip() for name in FIELDS}
     asked.who = _student(given["student"], asked.reading)
@@ -156,7 +156,7 @@ def _section(text: str, name: str, asked: AdjustmentRequest) -> SectionView | No
 
 @dataclass(frozen=True)
 class Overridable:
-    """A refusal that can be overridden under one code, and what the student would read."""
+    """A refusal that can be overridden under one code, and the student's text for it."""
 
     code: str
     label: str
@@ -175,7 +175,7 @@ def overridable(reasons: Iterable[Reason], case: RefusalContext) -> list[Overrid
 
 
 def meaning(asked: AdjustmentRequest, standing: Standing) -> Iterator[str]:
-    """Yield sentences about whom it affects."""
+    """Yield sentences about the consequences for students."""
     sharing = asked.offered.sharing(asked.drop) if asked.drop else []
     ids = {card.id for card in (asked.add, asked.drop, *sharing) if card}
     counts = backend().ledger.seats_of(asked.offered.term.id, sorted(ids))
@@ -190,7 +190,7 @@ def meaning(asked: AdjustmentRequest, standing: Standing) -> Iterator[str]:
 
 
 def done(asked: AdjustmentRequest) -> str:
-    """Return what has been done."""
+    """Return the result in words."""
     who = asked.who.name if asked.who else ""
     if asked.add and asked.drop:
         names = {"old": section_name(asked.drop), "name": section_name(asked.add)}
@@ -218,10 +218,10 @@ def _added(name: str, seats: SeatCounts) -> Iterator[str]:
 def _afterwards(
     asked: AdjustmentRequest, drop: SectionView, counts: dict[int, SeatCounts]
 ) -> dict[int, SeatCounts]:
-    """Return the seat counts afterwards of the section left and of those sharing its seats."""
+    """Return the seat counts, after the drop, of the section left and of its seat pool."""
     entered = asked.add.id if asked.add else 0
     pool = {drop.id, *(card.id for card in asked.offered.sharing(drop))}
-    stays = entered in pool  # so that as many are taken of the shared seats as before
+    stays = entered in pool  # so that as many shared seats are taken as before
     found = {}
     for seats in (counts[each] for each in sorted(pool & counts.keys())):
         own = (seats.section == entered) - (seats.section == drop.id)
@@ -238,7 +238,7 @@ def _afterwards(
 
 
 def _kept(asked: AdjustmentRequest, drop: SectionView) -> int:
-    """Return the reserved seats there once this one, which may be one of them, is dropped."""
+    """Return the reserved seats left after the drop, which may free one of them."""
     held = Counter(backend().ledger.reserved(drop.term_id, drop.id))
     with transaction() as session:
         seat = session.get(Enrollment, (drop.term_id, drop.id, asked.adjustment().student))
@@ -250,7 +250,7 @@ def _kept(asked: AdjustmentRequest, drop: SectionView) -> int:
 def _goes_to(
     asked: AdjustmentRequest, drop: SectionView, after: dict[int, SeatCounts]
 ) -> Iterator[str]:
-    """Yield who gets the dropped seat, by the counts afterwards."""
+    """Yield who gets the dropped seat, by the counts after the drop."""
     left = after.pop(drop.id)
     lines = reached_waitlists(left, after.values())
     if lines.keys() - {drop.id}:
@@ -276,9 +276,9 @@ bp = Blueprint("adjust", __name__, url_prefix="/terms/<int:term_id>/adjust")
 @bp.get("")
 @requires("admin")
 def ask(term_id: int) -> ResponseReturnValue:
-    """Render the form; once it is filled in (`look`), what the adjustment will mean.
+    """Render the form; once it is filled in (`look`), also the effects of the adjustment.
 
-    After a refusal, render why.
+    After a refusal, render the reasons.
     """
     offered, sent = catalog_of(term_id), drafts.shown_draft()
     form = request.args if sent is None else sent
@@ -297,7 +297,7 @@ def ask(term_id: int) -> ResponseReturnValue:
 @bp.post("")
 @requires("admin")
 def do(term_id: int) -> ResponseReturnValue:
-    """Adjust in one step, or go to the page that says why not."""
+    """Adjust in one step, or redirect to the page that shows the refusal."""
     asked, key = read(request.form, catalog_of(term_id)), request.form.get("request", "")
     why = read_reason(asked.reading, request.form)
     if asked.reading.errors:
@@ -338,7 +338,7 @@ def _clashes(asked: AdjustmentRequest) -> list[str]:
         return []
     try:
         standing = backend().ledger.standing(asked.offered.term.id, asked.who.student)
-    except LedgerUnavailable:  # the student's page says it as well
+    except LedgerUnavailable:  # the student's page shows them as well
         return []
     found = clashes(asked.offered, standing, asked.add.id)
     return [_("%(who)s is told: %(what)s", who=asked.who.name, what=text) for text in found]
@@ -356,7 +356,7 @@ def _form(asked: AdjustmentRequest, form: Form) -> ResponseReturnValue:
 
 
 def _page(asked: AdjustmentRequest, form: Form) -> ResponseReturnValue:
-    """Render what it will mean now, with a check box for each reason that can be overridden."""
+    """Render the current effects, with a check box for each reason that can be overridden."""
     change, term = asked.adjustment(), asked.offered.term
     standing = backend().ledger.standing(term.id, change.student)
     reasons = adjustments.preview(change)
@@ -380,7 +380,7 @@ def _page(asked: AdjustmentRequest, form: Form) -> ResponseReturnValue:
 def _back(asked: AdjustmentRequest, form: Form, just: int | None = None) -> str:
     """Return the page that the admin came from: the section's, the student's, or the list.
 
-    The section's page shows what is recorded, so it gets the student adjusted `just` now.
+    The section's page shows recorded data, so it also gets the student adjusted `just` now.
     """
     term = asked.offered.term.id
     if form.get("back") == "section" and (card := asked.add or asked.drop):

@@ -15,12 +15,12 @@ from portal.core.i18n import _
 from portal.people.models import Account, Student
 from portal.recorder.models import Enrollment, WaitlistEntry
 
-SHOWN = 200  # that are named; the page of the results lists them all
+SHOWN = 200  # names on the page; the results page lists all
 
 
 @dataclass(frozen=True)
 class AffectedStudent:
-    """A student with a seat or a place on the waitlist, and what is to be said of it."""
+    """A student with a seat or a waitlist position, and notes on both."""
 
     id: int
     name: str
@@ -30,12 +30,12 @@ class AffectedStudent:
 
 
 def people(session: Session, section: int) -> list[AffectedStudent]:
-    """Everyone with a part in the section as recorded, seats first; one more than are shown."""
+    """Return everyone with a seat or a waitlist position, seats first; one more than shown."""
     return people_of(session, [section])[section]
 
 
 def people_of(session: Session, sections: Sequence[int]) -> dict[int, list[AffectedStudent]]:
-    """The same for each of several sections."""
+    """Return the same for each of several sections."""
     found: dict[int, list[AffectedStudent]] = {section: [] for section in sections}
     for row in session.execute(_parts(sections)):
         if len(found[row.section_id]) <= SHOWN:
@@ -48,7 +48,7 @@ def people_of(session: Session, sections: Sequence[int]) -> dict[int, list[Affec
 def clashing(
     session: Session, section: int, offered: TermCatalog, new: Sequence[MeetingView]
 ) -> list[AffectedStudent]:
-    """Those with a seat for whom these meetings of the section clash, and with what."""
+    """Return those with a seat who have a clash with these meetings, and the clash."""
     told: dict[int, list[str]] = {}
     for student, other in session.execute(_others(section)):
         card = offered.section(other)
@@ -61,7 +61,7 @@ def clashing(
 
 
 def _parts(sections: Sequence[int]) -> Select[Any]:
-    """Who has a seat or a place in the sections, seats first, by name."""
+    """Select those with a seat or a waitlist position in the sections, seats first, by name."""
     seats, places = Enrollment, WaitlistEntry
     held = seats.section_id.in_(sections), seats.state == "enrolled"
     waiting = places.section_id.in_(sections), places.state.in_(("waiting", "passed"))
@@ -78,7 +78,7 @@ def _named() -> Select[int, str, str]:
 
 
 def _others(section: int) -> Select[int, int]:
-    """Each other seat of those who have one here: student and section."""
+    """Select the other seats of students with a seat in this section: student and section."""
     here, there = aliased(Enrollment), aliased(Enrollment)
     return (
         select(there.student_id, there.section_id)
@@ -90,7 +90,7 @@ def _others(section: int) -> Select[int, int]:
 
 
 def _clash(meetings: Iterable[MeetingView], other: SectionView) -> str:
-    """What clashes and when; blank where nothing does."""
+    """Return the sections and times that clash; blank if none do."""
     mine = list(meetings)
     times = [
         f"{each.days} {each.times}"

@@ -1,4 +1,4 @@
-"""The audit trail: searched, one entry, and as a file. It is never changed."""
+"""The audit trail, which never changes: a search, one entry, and a file."""
 
 import json
 from itertools import chain
@@ -22,7 +22,7 @@ bp = Blueprint("audit_trail", __name__)
 @bp.get("/audit")
 @requires("admin")
 def index() -> ResponseReturnValue:
-    """Render the newest entries that match, or those before one."""
+    """Render the newest entries that match, or those before a given one."""
     query, zone = Query.parse(request.args), backend().settings.zone
     found = audit_trail.page(query, zone, request.args.get("before", type=int))
     shown = found[: audit_trail.PAGE]
@@ -53,7 +53,7 @@ def index() -> ResponseReturnValue:
 @bp.get("/audit/<int:entry_id>")
 @requires("admin")
 def show(entry_id: int) -> ResponseReturnValue:
-    """Render one entry with what it changed, field by field."""
+    """Render one entry with its changes, field by field."""
     entry = audit_trail.one(entry_id) or abort(404)
     names = audit_subjects.named([*entry.subjects, *mentioned(entry)])
     return render_template(
@@ -92,6 +92,6 @@ def _row(entry: Entry) -> list[str]:
 
 
 def _receipt(entry: Entry) -> str:
-    """Return the receipt code of the decision that the entry is about, or "" if there is none."""
+    """Return the receipt code of the entry's decision, or "" if there is none."""
     seq, term = (entry.after or {}).get("event"), dict(entry.subjects).get("term", "")
     return code(int(term), seq) if isinstance(seq, int) and term.isdigit() else ""

@@ -35,7 +35,7 @@ REMEDY = "<any(retry,discard):remedy>"
 
 @dataclass(frozen=True)
 class Wording:
-    """The texts of what can be done with a dead letter."""
+    """The texts of an action on dead letters."""
 
     title: str
     meaning: str
@@ -125,7 +125,7 @@ def settle_job(job: str, remedy: str) -> ResponseReturnValue:
 
 
 def _settle_job(job: DeadJob, remedy: str, reason: str) -> bool:
-    """Do it and note who did, or neither; return whether the job was still there."""
+    """Do it and record who did, or neither; return whether the job still existed."""
     entry = AuditEntry(
         account_id=visitor().id,
         action=f"job.{remedy}",
@@ -150,7 +150,7 @@ def _settle_job(job: DeadJob, remedy: str, reason: str) -> bool:
 @bp.route(f"/mails/<which>/{REMEDY}", methods=["GET", "POST"])
 @requires("admin")
 def settle_mails(which: str, remedy: str) -> ResponseReturnValue:
-    """Send a mail, or all that were shown, again; or discard them."""
+    """Send a mail, or all those shown, again; or discard them."""
     through = _shown_through()
     with transaction() as session:
         found = [
@@ -202,13 +202,13 @@ def _settle_mails(which: str, remedy: str, found: Sequence[DeadMail], reason: st
     return bool(settled)
 
 
-# Webhook deliveries; their views are in webhooks.py, below the webhook's address
+# Webhook deliveries. Their views are in webhooks.py, below the webhook's address.
 
 
 def settle_deliveries(
     webhook: Webhook, which: str, remedy: str, back: tuple[str, str]
 ) -> ResponseReturnValue:
-    """Send a delivery, or all that were shown, again; or discard them."""
+    """Send a delivery, or all those shown, again; or discard them."""
     through = _shown_through()
     with transaction() as session:
         found = [
@@ -255,7 +255,7 @@ def _settle_deliveries(
     return bool(settled)
 
 
-# What the three share
+# Shared by all three kinds
 
 
 def _settle(  # noqa: PLR0913
@@ -268,7 +268,7 @@ def _settle(  # noqa: PLR0913
     trace: str = "",
     back: tuple[str, str] | None = None,
 ) -> ResponseReturnValue:
-    """Ask, or do it and say so; without facts there is nothing to be done any more."""
+    """Ask for confirmation, or act and report; if `facts` is empty, nothing is left to do."""
     back = back or (HOME, _("Operations"))
 
     def settle(reason: str) -> ResponseReturnValue:
@@ -297,13 +297,13 @@ def _failure(died_at: datetime, error: str) -> list[tuple[str, str]]:
 
 
 def _seen(found: Sequence[DeadMail] | Sequence[Delivery]) -> dict[str, object]:
-    """Return what the form sends back: when the last one that it shows was given up."""
+    """Return what the form sends back: when the last dead letter on the page failed for good."""
     died_at = found[-1].dead_at if found else None
     return {"through": died_at.isoformat()} if died_at else {}
 
 
 def _shown_through() -> datetime | None:
-    """Return when the last one that the form showed was given up; None on a GET."""
+    """Return when the last dead letter on the form failed for good; None on a GET."""
     if request.method != "POST":
         return None
     try:

@@ -24,13 +24,13 @@ bp = Blueprint("exports", __name__)
 @bp.post("/exports")
 @requires("admin")
 def ask() -> ResponseReturnValue:
-    """Request an export of everything and go to its page."""
+    """Request a full export and go to its page."""
     with suppress(RedisError):
         bulkheads.check_background_queue(backend().redis)
     with transaction() as session:
         found = export_jobs.request_export(session, visitor().id)
         session.add(_entry("export.make", f"export:{found.id}"))
-    with suppress(RedisError):  # the page says that nothing comes; it can be asked for again
+    with suppress(RedisError):  # the page shows that nothing arrives, and offers another try
         export_jobs.enqueue(found.id)
     return go(url_for("admin.exports.show", export_id=found.id))
 
@@ -45,21 +45,21 @@ def show(export_id: int) -> ResponseReturnValue:
 @bp.get("/exports/<int:export_id>/oneroster.zip")
 @requires("admin")
 def fetch(export_id: int) -> ResponseReturnValue:
-    """The file."""
+    """Return the file."""
     found = _mine(export_id)
     if found.size is None:
         abort(404)
     answer = Response(export_jobs.content(export_id), mimetype="application/zip")
     answer.content_length = found.size
     answer.headers.set("Content-Disposition", "attachment", filename="oneroster.zip")
-    answer.cache_control.no_store = True  # it is about people
+    answer.cache_control.no_store = True  # contains personal data
     return answer
 
 
 @bp.get("/terms/<int:term_id>/rosters.csv")
 @requires("admin")
 def of_term(term_id: int) -> ResponseReturnValue:
-    """Everyone in every section of a term."""
+    """Return everyone in every section of a term."""
     term = catalog_of(term_id).term
     with transaction() as session:
         session.add(_entry("export.rosters", f"term:{term.id}"))
@@ -69,7 +69,7 @@ def of_term(term_id: int) -> ResponseReturnValue:
 @bp.get("/terms/<int:term_id>/sections/<int:section_id>/roster.csv")
 @requires("admin")
 def of_section(term_id: int, section_id: int) -> ResponseReturnValue:
-    """Everyone in one section."""
+    """Return everyone in one section."""
     card = catalog_of(term_id).section(section_id) or abort(404)
     with transaction() as session:
         session.add(_entry("export.rosters", f"section:{section_id}"))

@@ -1,4 +1,4 @@
-"""Times in an admin's form: local, in the institution's zone, with what can go wrong in words."""
+"""Local times in an admin's form, in the institution's zone, with error messages."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,7 +11,7 @@ from portal.core.i18n import _, _l
 
 @dataclass(frozen=True)
 class Listed:
-    """What there is to say of a list: how many numbers, how many again, which no student has."""
+    """A list of student numbers: how many, how many repeated, and which are unknown."""
 
     given: int
     again: int
@@ -20,27 +20,27 @@ class Listed:
 
 @dataclass
 class Reading:
-    """What was read from a form, and by field what is wrong with it."""
+    """Values read from a form, and errors by field."""
 
     values: dict[str, Any] = field(default_factory=dict)
     errors: dict[str, list[str]] = field(default_factory=dict)
-    # By field: the two moments between which the admin has to choose.
+    # By field: the two moments of an ambiguous local time, for the admin to choose from.
     choices: dict[str, tuple[int, int]] = field(default_factory=dict)
     listed: Listed | None = None
 
     def wrong(self, name: str, message: str) -> None:
-        """Note that a field is wrong."""
+        """Add an error to a field."""
         self.errors.setdefault(name, []).append(message)
 
 
-FARTHEST = 5 * 365 * 24 * 60 * 60_000  # ms; beyond it a year has been mistyped
+FARTHEST = 5 * 365 * 24 * 60 * 60_000  # ms; a later time means a mistyped year
 LABELS = {"opens": _l("Begins"), "closes": _l("Ends")}
 
 
 def read_time(
     reading: Reading, form: MultiDict[str, str], name: str, clock: LocalClock, label: str = ""
 ) -> None:
-    """Read the moment (ms) in one field, and the choice beside it where a time comes twice."""
+    """Read the moment (ms) in a field; a second input resolves a time that occurs twice."""
     text = form.get(name, "").strip()
     chosen = {"first": False, "second": True}.get(form.get(f"{name}_which", ""))
     try:
@@ -79,7 +79,7 @@ def read_time(
 
 
 def check_order(reading: Reading, now: int) -> None:
-    """Note what is wrong between the two times, and between them and the ledger's clock."""
+    """Add errors for the order of the two times and of the ledger's clock."""
     for name, label in LABELS.items():
         if abs(reading.values.get(name, now) - now) > FARTHEST:
             reading.wrong(
@@ -94,7 +94,7 @@ def check_order(reading: Reading, now: int) -> None:
 
 
 def _keep_choice(reading: Reading, form: MultiDict[str, str], name: str, clock: LocalClock) -> None:
-    """Where a time comes twice, show the choice that was made, so that it can be changed."""
+    """If a time occurs twice, keep showing the choice made, so that it can be changed."""
     try:
         clock.moment(form[name].strip())
     except AmbiguousTime as twice:

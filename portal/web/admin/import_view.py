@@ -1,4 +1,4 @@
-"""An import as its page shows it: changes with examples, field by field, and findings."""
+"""An import on its page: changes with examples, field by field, and findings."""
 
 from dataclasses import dataclass
 from itertools import groupby
@@ -24,7 +24,7 @@ from portal.exchange.importing.report import (
 )
 
 EXAMPLES = 5
-ROWS = 20  # of a kind on the page; the report has them all
+ROWS = 20  # of a kind on the page; the report has all
 LONGEST = 160
 NOTHING = "–"
 KINDS = {kind: _l(name) for kind, name in RECORD_NAMES.items()}
@@ -85,7 +85,7 @@ class Example:
 
 @dataclass(frozen=True)
 class Line:
-    """How much of one kind changes, and some of it, by sort of change."""
+    """The number of changes of one kind, with examples, by type of change."""
 
     kind: str
     counts: dict[str, int]
@@ -94,7 +94,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Reason:
-    """A kind of finding, how many rows have it, and the first of them."""
+    """A kind of finding, its number of rows, and the first of them."""
 
     kind: FindingKind
     count: int
@@ -102,7 +102,7 @@ class Reason:
 
     @property
     def pressing(self) -> bool:
-        """Whether it is shown unfolded, because somebody has to act."""
+        """Return whether the page shows it unfolded, because someone must act."""
         return self.kind.action is Action.REFUSED and self.count <= ROWS
 
 
@@ -169,7 +169,7 @@ def _name(name: str) -> str:
 
 
 def said(name: str, fields: dict[str, Any]) -> str:
-    """Return the value of a field as people read it."""
+    """Return the value of a field in readable form."""
     text = _said(name, fields.get(name))
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
 

@@ -1,4 +1,4 @@
-"""Pages to import files: send them, review the changes, apply them."""
+"""Pages to import files: upload them, review the changes, apply them."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -36,10 +36,10 @@ from portal.web.http.uploads import MOST_BYTES, takes_files
 bp = Blueprint("imports", __name__, url_prefix="/imports")
 MOST_PLACES = 10_000
 MOST_CREDITS = 200
-# Once enrollments are being applied, an import can only go forward.
+# Once an import starts to apply enrollments, it can't be undone.
 REVOCABLE = ("ready", *(state for state in BUSY if state != "seating"))
 CHOICES = {"rest": {"leave_out": True}, "past": {"past": True}}
-OWN = {"apply", *CHOICES}  # for whoever sent it
+OWN = {"apply", *CHOICES}  # steps for the sender only
 STEPS = {
     "apply": (("ready",), "approved", _l("The import is being applied.")),
     "rest": (("ready",), "approved", _l("The import is being applied.")),
@@ -140,7 +140,7 @@ def progress(import_id: int) -> ResponseReturnValue:
         with transaction() as session:
             found = _find(session, import_id)
             state = import_jobs.state_of(session, found)
-    except (OperationalError, InterfaceError):  # the page goes on asking
+    except (OperationalError, InterfaceError):  # the page asks again
         away = {"found": None, "state": "away", "step": ProgressStep()}
         return render_template("admin/import_progress.html", import_id=import_id, seen=seen, **away)
     if state != seen:
@@ -184,7 +184,7 @@ def _against(session: Session, found: Import, step: str) -> str:
 
 
 def _moved(session: Session, found: Import, step: str) -> str:
-    """Change the state as the step demands. Return why that is not possible, blank if it is."""
+    """Change the state for the step. Return why that is not possible, blank if it is."""
     of, state, _done = STEPS[step]
     choices = {"options": found.options | CHOICES.get(step, {})}
     try:
@@ -201,7 +201,7 @@ def _moved(session: Session, found: Import, step: str) -> str:
 @bp.get("/<int:import_id>/report.csv")
 @requires("admin")
 def report(import_id: int) -> ResponseReturnValue:
-    """Send all findings and changes as CSV."""
+    """Return all findings and changes as CSV."""
     with transaction() as session:
         _find(session, import_id)
     rows = report_rows(import_id, str(current_locale()))
@@ -213,7 +213,7 @@ def _find(session: Session, import_id: int) -> Import:
 
 
 def _call(import_id: int) -> None:
-    # If Redis is away, the page offers to try again.
+    # If Redis is unavailable, the page offers to try again.
     with suppress(RedisError):
         runs.enqueue(import_id)
 
@@ -238,7 +238,7 @@ def _form(
 @bp.route("/<int:import_id>/end", methods=["GET", "POST"])
 @requires("admin")
 def end(import_id: int) -> ResponseReturnValue:
-    """End an import without the seats that are left."""
+    """End an import without the remaining seats."""
     with transaction() as session:
         found = session.get(Import, import_id) if import_id < 2**31 else None
         found = found or abort(404)
@@ -279,7 +279,7 @@ def end(import_id: int) -> ResponseReturnValue:
 
 
 def read_options(reading: Reading, form: MultiDict[str, str]) -> Options:
-    """Return the chosen options, with defaults in place of wrong values."""
+    """Return the chosen options, with defaults in place of invalid values."""
     layout = form.get("layout", "")
     if layout not in LAYOUTS:
         reading.wrong("layout", _("Choose the file format."))
@@ -299,7 +299,7 @@ def read_options(reading: Reading, form: MultiDict[str, str]) -> Options:
 
 
 def read_files(reading: Reading, sent: list[FileStorage]) -> list[File]:
-    """Return the chosen files by their bare names."""
+    """Return the uploaded files under their base names."""
     files = [
         (bare_name(each.filename), cast("BinaryIO", each.stream)) for each in sent if each.filename
     ]

@@ -1,4 +1,4 @@
-"""Instructors of the catalog, and the accounts that teach as them: found, linked and unlinked."""
+"""Instructors of the catalog and their accounts: search, link and unlink."""
 
 from flask import Blueprint, abort, render_template, request, url_for
 from flask.typing import ResponseReturnValue
@@ -46,14 +46,14 @@ def index() -> ResponseReturnValue:
 @bp.get("/<int:instructor_id>")
 @requires("admin")
 def show(instructor_id: int) -> ResponseReturnValue:
-    """Render an instructor's sections and account, and a form to look for an account."""
+    """Render an instructor's sections and account, and a search for an account."""
     return _page(_instructor(instructor_id), AccountForm(formdata=None)), 200
 
 
 @bp.route("/<int:instructor_id>/link", methods=["GET", "POST"])
 @requires("admin")
 def link(instructor_id: int) -> ResponseReturnValue:
-    """Let an account teach as an instructor."""
+    """Link an account to an instructor."""
     instructor, form = _instructor(instructor_id), AccountForm(request.values)
     with transaction() as session:
         account = instructors.account_of(session, form.account.data)
@@ -80,7 +80,7 @@ def link(instructor_id: int) -> ResponseReturnValue:
 @bp.route("/<int:instructor_id>/unlink", methods=["GET", "POST"])
 @requires("admin")
 def unlink(instructor_id: int) -> ResponseReturnValue:
-    """End that an account teaches as an instructor."""
+    """Unlink an account from an instructor."""
     instructor = _instructor(instructor_id)
     name = request.form.get("account", instructor.username or "").replace("\0", "")
     with transaction() as session:
@@ -155,7 +155,7 @@ def _page(instructor: InstructorView, form: AccountForm) -> str:
 
 
 def _classes(instructor_id: int) -> list[tuple[str, list[SectionView]]]:
-    """Return what the instructor teaches, by term."""
+    """Return the instructor's sections, by term."""
     catalogs = [catalog_of(term.id) for term in live_terms()]
     found = [(each.term.name, each.taught_by(frozenset({instructor_id}))) for each in catalogs]
     return [(name, sections) for name, sections in found if sections]

@@ -1,4 +1,4 @@
-"""Operations: how the portal runs, the switches of its parts, and the audits."""
+"""Operations: the portal's status, its feature flags, and the audits."""
 
 from collections.abc import Collection
 from functools import partial
@@ -40,7 +40,7 @@ bp = Blueprint("operations", __name__, url_prefix="/operations")
 bp.register_blueprint(dead_letters.bp)
 
 HOME = "/admin/operations"
-EARLIER = 10  # audits that are listed
+EARLIER = 10  # audits in the list
 # The panels in the order of the page; each has the id ops-<part>, and is sent when it changes.
 PANELS = (
     *("state", "now", "windows", "queues", "underway", "dead_jobs", "dead_mails"),
@@ -73,13 +73,13 @@ AUDIT_STEPS = {
 }
 
 
-# The page, and its panels for pages that are open
+# The page, and its panels for open pages
 
 
 @bp.get("")
 @requires("admin")
 def index() -> ResponseReturnValue:
-    """Render everything at a glance, what is wrong first."""
+    """Render the whole status, problems first."""
     return render_template(
         "admin/operations/index.html", panels=PANELS, **_content(figures.read_figures())
     )
@@ -106,7 +106,7 @@ def _draw(pages: Environment, languages: Collection[str]) -> dict[str, Fragments
 
 
 def _content(found: Figures) -> dict[str, Any]:
-    """Return what the panels are drawn from, in the reader's language."""
+    """Return the data of the panels, in the reader's language."""
     return {
         "figures": found,
         "alarms": alarms(found),
@@ -122,7 +122,7 @@ def _content(found: Figures) -> dict[str, Any]:
     }
 
 
-# Switches
+# Feature flags
 
 
 @bp.route(f"/flags/<any({','.join(flags.NAMES)}):name>", methods=["GET", "POST"])
@@ -159,7 +159,7 @@ def switch(name: str) -> ResponseReturnValue:
 
 
 def _switch(wanted: Switching) -> None:
-    """Switch it and note who did; raise NotPossible if somebody else has just switched it."""
+    """Switch it and record who did. Raise NotPossible if another admin has just switched it."""
     by = visitor().id
     try:
         with transaction() as session:
@@ -177,7 +177,7 @@ def _switch(wanted: Switching) -> None:
     except Switched:
         flag = _flag(wanted.name)
         mine = flag.account_id == by and flag.version == wanted.version + 1
-        if not (mine and flag.is_on == wanted.on):  # else it is the same press once more
+        if not (mine and flag.is_on == wanted.on):  # otherwise it is the same button press again
             raise NotPossible(
                 _("Somebody else has switched it since you opened this. Look at it again.")
             ) from None
@@ -194,21 +194,21 @@ def _flag(name: str) -> Flag:
 @bp.get("/audits/<int:term_id>")
 @requires("admin")
 def audit(term_id: int) -> ResponseReturnValue:
-    """Render the last run with what it found, and those before it."""
+    """Render the last run with its findings, and earlier runs."""
     return render_template("admin/operations/audit.html", **_audits(term_id))
 
 
 @bp.get("/audits/<int:term_id>/run")
 @requires("admin")
 def audit_progress(term_id: int) -> ResponseReturnValue:
-    """Render the last run alone, for a page that is open."""
+    """Render the last run alone, for an open page."""
     return render_template("admin/operations/audit_run.html", **_audits(term_id))
 
 
 @bp.post("/audits/<int:term_id>")
 @requires("admin")
 def start_audit(term_id: int) -> ResponseReturnValue:
-    """Have a worker compare; one run at a time."""
+    """Start an audit in a worker; only one runs at a time."""
     by = visitor().id
     with translate_errors():
         bulkheads.check_background_queue(backend().redis)

@@ -1,4 +1,4 @@
-"""The reason that is given for what is done by hand."""
+"""The reasons that admins give for their changes."""
 
 from werkzeug.datastructures import MultiDict
 
@@ -9,7 +9,7 @@ LONGEST = 500
 
 
 def read_reason(reading: Reading, form: MultiDict[str, str], *, needed: bool = True) -> str:
-    """The reason in a form, as the audit trail keeps it."""
+    """Return the reason in a form, as the audit trail stores it."""
     reason = read_note(reading, form, "reason")
     if needed and not reason:
         reading.wrong("reason", _("Say why: the audit trail keeps it with your name."))
@@ -17,7 +17,7 @@ def read_reason(reading: Reading, form: MultiDict[str, str], *, needed: bool = T
 
 
 def read_note(reading: Reading, form: MultiDict[str, str], name: str = "note") -> str:
-    """A text that may be left out."""
+    """Return an optional text."""
     text = "\n".join(" ".join(line.split()) for line in form.get(name, "").splitlines())
     text = text.replace("\0", "").strip()
     if len(text) > LONGEST:

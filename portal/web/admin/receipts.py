@@ -1,4 +1,4 @@
-"""Receipts as the registrar sees them: one by its code, or all of a student."""
+"""Receipts for the registrar: one by its code, or all of a student."""
 
 from dataclasses import dataclass
 
@@ -32,7 +32,7 @@ class Owner:
 @bp.get("")
 @requires("admin")
 def index() -> ResponseReturnValue:
-    """Go to the receipt of a code, or render those of a student whom the search finds."""
+    """Go to the receipt of a code, or render the receipts of the student found by the search."""
     wanted, page = searched()
     if receipt := _found(wanted):
         return redirect(url_for("admin.receipts.show", code=receipt.code))
@@ -52,7 +52,7 @@ def index() -> ResponseReturnValue:
 
 
 def _students(wanted: str, page: int) -> tuple[Owner | None, list[StudentSummary], bool]:
-    """Return the only student that matches, or else a page of those that match."""
+    """Return the only student that matches, or a page of several that match."""
     if not wanted:
         return None, [], False
     if exact := _student(Student.number == wanted):
@@ -67,7 +67,7 @@ def _students(wanted: str, page: int) -> tuple[Owner | None, list[StudentSummary
 @bp.get("/<code>")
 @requires("admin")
 def show(code: str) -> ResponseReturnValue:
-    """Render one decision with all that is known of it."""
+    """Render one decision with all its details."""
     found = _found(code) or abort(404)
     return render_template(
         "admin/receipt.html",

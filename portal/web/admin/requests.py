@@ -27,7 +27,7 @@ TEXTS = {
 
 
 class NoteForm(Form):
-    """A note to the instructor, which a refusal needs."""
+    """A note to the instructor, required to decline."""
 
     note = NoteField(_l("Note"), missing=_l("Say why, so that it can be understood."))
 
@@ -53,14 +53,14 @@ def index() -> ResponseReturnValue:
 @bp.get("/<int:asked_id>")
 @requires("admin")
 def show(asked_id: int) -> ResponseReturnValue:
-    """Render one request, and what approving it will mean."""
+    """Render one request, and the effects of its approval."""
     return _page(_line(asked_id), NoteForm(formdata=None)), 200
 
 
 @bp.post("/<int:asked_id>")
 @requires("admin")
 def decide(asked_id: int) -> ResponseReturnValue:
-    """Approve or decline a request, once; pressed again it stays as it is."""
+    """Approve or decline a request, once; a second press changes nothing."""
     line, form, decision = _line(asked_id), NoteForm(), request.form.get("deed", "")
     if decision not in DECISIONS:
         abort(400)

@@ -1,4 +1,4 @@
-"""A section's students: enrolled, waiting, and gone; and its history."""
+"""A section's students (enrolled, waiting, and former ones) and its history."""
 
 from dataclasses import dataclass
 
@@ -29,7 +29,7 @@ SHOWN = (*GROUPS, "history")
 
 @dataclass(frozen=True)
 class SectionEvent:
-    """An event of the section: what happened, to whom, by whom, and an admin's reason."""
+    """An event of the section: what happened, the student, the actor, and an admin's reason."""
 
     seq: int
     at: int  # ms

@@ -1,7 +1,7 @@
-"""Making and changing sections, and sharing seats: a form, what it will mean, then the change.
+"""Creating and changing sections, and seat pools: a form, its effects, then the change.
 
-A form that is sent is kept as a draft and shown at an address of its own, so that going back in the
-browser sends nothing again. Once it is confirmed, it is stored.
+A submitted form is stored as a draft and shown at its own address, so that going back in the
+browser submits nothing again. The change is made when the admin confirms it.
 """
 
 from collections.abc import Sequence
@@ -50,26 +50,26 @@ from portal.web.http.layout import go
 bp = Blueprint("section_editing", __name__, url_prefix="/terms/<int:term_id>/sections")
 
 SHOWN = 30  # courses to choose from
-SEATS, WAITLIST = 30, 10  # what the form of a new section begins with
+SEATS, WAITLIST = 30, 10  # initial values of a new section
 POOL_LABELS = {"name": _l("Name"), "capacity": _l("Shared seats"), "section": _l("Sections")}
 
 
 @dataclass(frozen=True)
 class Preview:
-    """What a change will mean, and the form for the reason."""
+    """The effects of a change, and the form for the reason."""
 
     changes: list[Difference]
     effects: list[str]
     warnings: list[str]
     takes: bool  # something from students, so that it needs a reason
     reason: Form
-    clashing: Sequence[affected.AffectedStudent] = ()  # whose other sections clash then
+    clashing: Sequence[affected.AffectedStudent] = ()  # those whose other sections would clash
     people: Sequence[affected.AffectedStudent] = ()  # everyone with a seat or a waitlist position
 
 
 @dataclass(frozen=True)
 class FoundCourse:
-    """A course to choose, and how many sections of it the term has."""
+    """A course to choose, and the number of its sections in the term."""
 
     id: int
     code: str
@@ -83,7 +83,7 @@ class FoundCourse:
 @bp.route("/<int:section_id>/edit", methods=["GET", "POST"])
 @requires("admin")
 def edit(term_id: int, section_id: int) -> ResponseReturnValue:
-    """Render the form, or what a form that was sent will mean; store it once it is confirmed."""
+    """Render the form or the effects of the submitted one; store it once it is confirmed."""
     posted = request.method == "POST"
     sent = request.form if posted else drafts.shown_draft()
     with transaction() as session:
@@ -105,7 +105,7 @@ def edit(term_id: int, section_id: int) -> ResponseReturnValue:
     seen = SeenSection(term_id, section_id, stored.version)
     try:
         sections.edit_section(seen, form.details, visitor().id, preview.reason.reason.data)
-    except (Stale, NotPossible):  # since it was read above
+    except (Stale, NotPossible):  # changed since it was read above
         return drafts.show_draft(request.path)
     apply_in_ledger(term_id, section_id)
     flash(_("Changed: %(name)s.", name=_name(stored, form.details)))
@@ -121,7 +121,7 @@ def _section_form(session: Session, stored: StoredSection, sent: Sent) -> Sectio
 
 
 def _to_review(stored: StoredSection, sent: Sent, form: SectionForm) -> bool:
-    """Return whether a form that was sent describes a change; add errors where it does not."""
+    """Return whether a submitted form describes a change; add errors if it does not."""
     if stored.obstacle or not form.validate() or {"edit", "more"} & sent.keys():
         return False
     seen = sent.get("version", 0, type=int)
@@ -191,7 +191,7 @@ def _edit_page(
 def _conflict_page(
     session: Session, stored: StoredSection, form: SectionForm
 ) -> ResponseReturnValue:
-    """Show both versions; the form keeps what was entered, on the version that is stored now."""
+    """Show both versions; the form applies the admin's input to the version stored now."""
     differs = differences(stored.details, form.details)
     if not differs:
         form.refuse(_("It has been changed meanwhile, to just what you have entered."))
@@ -211,13 +211,13 @@ def _confirm_page(stored: StoredSection, sent: Sent, preview: Preview) -> Respon
     return page, 422 if preview.reason.errors else 200
 
 
-# Making a section
+# Creating a section
 
 
 @bp.get("/new")
 @requires("admin")
 def new(term_id: int) -> ResponseReturnValue:
-    """Render courses to choose from, the form of the one chosen, or what was sent of it."""
+    """Render courses to choose from, the form of the chosen one, or the submitted form."""
     sent = drafts.shown_draft()
     chosen = request.args.get("course", type=int) if sent is None else _course_id(sent)
     if chosen is None:
@@ -246,7 +246,7 @@ def new(term_id: int) -> ResponseReturnValue:
 @bp.post("")
 @requires("admin")
 def create(term_id: int) -> ResponseReturnValue:
-    """Store the new draft once it is confirmed; otherwise go on to the page that reviews it."""
+    """Store the new draft once it is confirmed; otherwise redirect to the review page."""
     sent = request.form
     with transaction() as session:
         course = _course(session, _course_id(sent)) or abort(400)
@@ -258,7 +258,7 @@ def create(term_id: int) -> ResponseReturnValue:
         section_id = sections.create_section(
             term_id, course.id, form.crn.data, form.details, visitor().id
         )
-    except NotPossible:  # since it was read above
+    except NotPossible:  # changed since it was read above
         return drafts.show_draft(url_for(".new", term_id=term_id))
     apply_in_ledger(term_id, section_id)
     name = f"{requisites.shown(course.code)}-{form.details.number}"
@@ -276,7 +276,7 @@ def _course(session: Session, course_id: int) -> Course | None:
 
 
 def _courses_page(term_id: int) -> ResponseReturnValue:
-    """Render the courses that the words of the search fit, by code."""
+    """Render the courses that match the search, by code."""
     wanted = " ".join(request.args.get("q", "").replace("\0", "").split())[:200]
     here = (Section.term_id == term_id) & Section.deleted_at.is_(None)
     query = (
@@ -300,7 +300,7 @@ def _courses_page(term_id: int) -> ResponseReturnValue:
 
 
 def _blank(session: Session, term_id: int, course: Course) -> Sent:
-    """Return the form as a course suggests it, with the next free numbers."""
+    """Return the form with the course's defaults and the next free numbers."""
     numbers = select(Section.number, Section.crn, Section.course_id)
     taken = session.execute(numbers.where(Section.term_id == term_id)).all()
     siblings = {row.number for row in taken if row.course_id == course.id}
@@ -324,13 +324,13 @@ def _new_page(term_id: int, course: Course, form: NewSectionForm) -> ResponseRet
     return page, 422 if form.errors else 200
 
 
-# Sharing seats
+# Seat pools
 
 
 @bp.route("/<int:section_id>/share", methods=["GET", "POST"])
 @requires("admin")
 def share(term_id: int, section_id: int) -> ResponseReturnValue:
-    """Render the form, or what a form that was sent will mean; store it once it is confirmed."""
+    """Render the form or the effects of the submitted one; store it once it is confirmed."""
     posted = request.method == "POST"
     sent, offered = request.form if posted else drafts.shown_draft(), catalog_of(term_id)
     with transaction() as session:
@@ -372,7 +372,7 @@ def share(term_id: int, section_id: int) -> ResponseReturnValue:
 def _share(stored: StoredSection, wanted: SeatPool, reason: str) -> ResponseReturnValue:
     try:
         touched = sections.share_seats(stored.term_id, wanted, visitor().id, reason)
-    except Stale:  # since it was read above
+    except Stale:  # changed since it was read above
         return drafts.show_draft(request.path)
     except NotPossible as refused:
         return drafts.show_draft(request.path, str(OBSTACLES[refused.code]))
@@ -382,7 +382,7 @@ def _share(stored: StoredSection, wanted: SeatPool, reason: str) -> ResponseRetu
 
 
 def _own_seats(stored: StoredSection) -> SeatPool:
-    """Return what the section might share: all of its seats, with nobody yet."""
+    """Return a new pool of all the section's seats, with no other section yet."""
     members = (Member(stored.id, name_of_stored(stored)),)
     name = requisites.shown(stored.course_code)
     return SeatPool(0, 0, name, stored.details.capacity, members)
@@ -398,7 +398,7 @@ def _pool_differences(old: SeatPool, new: SeatPool) -> list[Difference]:
 
 
 def _pool_lines(pool: SeatPool) -> dict[str, list[str]]:
-    """Return it field by field; what one section has alone is not shared."""
+    """Return the pool field by field; a single section shares nothing."""
     if len(pool.members) < seat_pools.FEWEST:
         return {name: [] for name in POOL_LABELS}
     names = [each.name for each in pool.members]

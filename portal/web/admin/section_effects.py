@@ -1,4 +1,4 @@
-"""What a change of a section or of shared seats means, in sentences, before it is made."""
+"""The effects of a change of a section or of a seat pool, in sentences, before it is made."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -35,7 +35,7 @@ HARDER = ("prerequisites", "corequisites", "restrictions")
 
 @dataclass(frozen=True)
 class Occupancy:
-    """How many have a part in a section, by the ledger; `prior` came with the import, unnamed."""
+    """The number of students of a section in the ledger; `prior` were imported without names."""
 
     taken: int
     waiting: int
@@ -45,17 +45,17 @@ class Occupancy:
 
     @property
     def anyone(self) -> bool:
-        """Whether somebody whom we know has a seat or a place."""
+        """Return whether a student known by name has a seat or a waitlist position."""
         return self.taken > self.prior or self.waiting > 0
 
 
 def seats_of(stored: StoredSection) -> SeatCounts | None:
-    """Its counts, None where the ledger has not heard of it."""
+    """Return its counts; None if the ledger does not know it."""
     return backend().ledger.seats_of(stored.term_id, [stored.id]).get(stored.id)
 
 
 def occupancy(stored: StoredSection, seats: SeatCounts | None) -> Occupancy:
-    """Who has a part in it now; nobody where the ledger has not heard of it."""
+    """Return its current students; no one if the ledger does not know the section."""
     if seats is None:
         return Occupancy(0, 0, stored.prior)
     held = backend().ledger.reserved(stored.term_id, stored.id) if stored.details.reserves else {}
@@ -69,7 +69,7 @@ def effects(
     now: Occupancy,
     offered: TermCatalog,
 ) -> list[str]:
-    """What the change will mean, and for how many."""
+    """Return the effects of the change, and how many students each concerns."""
     if stored.status == "NEW":
         return [_("It is a draft, so no student sees any of this.")]
     said = [*_whom(now), *_seats(stored, wanted, now), *_waitlist(stored, wanted, now)]
@@ -92,7 +92,7 @@ def effects(
 def _newly_linked(
     stored: StoredSection, wanted: SectionDetails, offered: TermCatalog
 ) -> Iterator[str]:
-    """That courses come to be taken together, as each of them names the other from now on."""
+    """Yield that courses become corequisites, because each now names the other."""
     card = offered.section(stored.id)
     if card is None:
         return
@@ -108,7 +108,7 @@ def _newly_linked(
 
 
 def needs_reason(stored: StoredSection, wanted: SectionDetails, now: Occupancy) -> bool:
-    """Whether the change takes something from students, so that it needs a reason."""
+    """Return whether the change takes something from students, so that it needs a reason."""
     old = stored.details
     if stored.status == "NEW":
         return False
@@ -180,7 +180,7 @@ def _waitlist(stored: StoredSection, wanted: SectionDetails, now: Occupancy) -> 
 def clashing(
     session: Session, stored: StoredSection, wanted: SectionDetails, offered: TermCatalog
 ) -> list[affected.AffectedStudent]:
-    """Those with a seat whose other sections clash with the new times and did not before."""
+    """Return those with a seat whose other sections newly clash with the changed times."""
     if stored.details.meetings == wanted.meetings:
         return []
     before = affected.clashing(session, stored.id, offered, stored.details.meetings)
@@ -202,15 +202,16 @@ def _new_times(troubled: Sequence[affected.AffectedStudent]) -> Iterator[str]:
         yield _("The new times clash with no other section of those who have a seat.")
 
 
-# What an admin should know of a section as planned: nothing of it forbids anything.
+# Warnings about a planned section: none of them prevents the change.
 
-SHOWN = 12  # clashes that are named; more would hide what matters
-COLUMNS = {"classification": "year"}  # of a student, where a restriction calls it otherwise
+SHOWN = 12  # clashes in the list; more would hide what matters
+# Names of students' columns that differ from those of restrictions.
+COLUMNS = {"classification": "year"}
 
 
 @dataclass(frozen=True)
 class PlannedSection:
-    """A section as it is to be, among the others of its term; `id` is 0 where it is new."""
+    """A section as planned, among the others of its term; `id` is 0 for a new one."""
 
     id: int
     course_code: str
@@ -219,7 +220,7 @@ class PlannedSection:
 
 
 def warnings(session: Session, planned: PlannedSection) -> list[str]:
-    """Kept seats that help nobody, names that nothing else has, and clashes, each in a sentence."""
+    """Return warnings on useless reserves, unknown names, and clashes, a sentence each."""
     return [
         *_unused_reserves(session, planned.details),
         *_doubtful(planned),
@@ -230,7 +231,7 @@ def warnings(session: Session, planned: PlannedSection) -> list[str]:
 
 
 def _unused_reserves(session: Session, details: SectionDetails) -> Iterator[str]:
-    """Seats that are kept for nobody, no longer, or though they are not there."""
+    """Yield reserves for no student, reserves that have ended, and more of them than seats."""
     number = sum(each.seats for each in details.reserves)
     if number > details.capacity:
         yield _n(
@@ -248,7 +249,7 @@ def _unused_reserves(session: Session, details: SectionDetails) -> Iterator[str]
 
 
 def _doubtful(planned: PlannedSection) -> Iterator[str]:
-    """A number that another section of the course has, and a course that asks for itself."""
+    """Yield a number used by another section of the course, and a course that requires itself."""
     name = f"{requisites.shown(planned.course_code)}-{planned.details.number}"
     for other in planned.offered.sections:
         code, number = other.course_code, other.number
@@ -265,7 +266,7 @@ def _doubtful(planned: PlannedSection) -> Iterator[str]:
 
 
 def _unknown_values(session: Session, details: SectionDetails) -> Iterator[str]:
-    """Restrictions to what no student's record says."""
+    """Yield restrictions to values that no student record has."""
     for kind in dict.fromkeys(kind for _rule, kind, _value in details.restrictions):
         known = {" ".join(each.casefold().split()): each for each in _recorded(session, kind)}
         for value in (value for _rule, each, value in details.restrictions if each == kind):
@@ -280,7 +281,7 @@ def _unknown_values(session: Session, details: SectionDetails) -> Iterator[str]:
 
 
 def _recorded(session: Session, kind: str) -> Iterable[str]:
-    """What a restriction of that kind can name; nothing where no student has any."""
+    """Return the values that a restriction of that kind can name; empty if no student has one."""
     if kind in {"major", "field_of_study"}:
         rows = session.execute(select(Subject.code, Subject.name))
         return [each for row in rows for each in row if each]
@@ -289,7 +290,7 @@ def _recorded(session: Session, kind: str) -> Iterable[str]:
 
 
 def _conflicts(planned: PlannedSection) -> Iterator[str]:
-    """Meetings that can't all be held, or not by everyone who should come."""
+    """Yield meetings that conflict with each other, or for some of their participants."""
     yield from _own_conflicts(planned.details.meetings)
     for other in planned.offered.sections:
         if (
@@ -302,7 +303,7 @@ def _conflicts(planned: PlannedSection) -> Iterator[str]:
 
 
 def _unknown_names(session: Session, details: SectionDetails) -> Iterator[str]:
-    """Rooms and courses that are named and not known."""
+    """Yield unknown rooms and courses."""
     rooms = dict.fromkeys(each.room for each in details.meetings if each.room)
     known = set(session.scalars(select(Room.name).where(Room.name.in_(rooms))))
     for room in rooms.keys() - known:
@@ -322,7 +323,7 @@ def _own_conflicts(meetings: Iterable[MeetingView]) -> Iterator[str]:
 
 
 def _same_class(planned: PlannedSection, other: SectionView) -> bool:
-    """Whether one is the other under another code, so that they meet together."""
+    """Return whether both are the same class under two codes, so that they meet together."""
     named = other.course_code in planned.details.cross_lists
     return named or planned.course_code in other.cross_lists
 
@@ -352,7 +353,7 @@ def _conflicts_with(details: SectionDetails, other: SectionView) -> Iterator[str
 
 
 def _impossible_corequisites(planned: PlannedSection) -> Iterator[str]:
-    """A course that is to be taken along with it must leave one of its sections possible."""
+    """Yield corequisites whose sections all clash with this one."""
     card = planned.offered.section(planned.id)
     if card is None:
         return
@@ -372,11 +373,11 @@ def _times(meeting: MeetingView) -> str:
     return f"{meeting.days} {meeting.times}"
 
 
-# Shared seats.
+# Seat pools.
 
 
 def pool_effects(now: SeatPool, wanted: SeatPool, term_id: int) -> list[str]:
-    """What it will mean, and for how many."""
+    """Return the effects, and how many students each concerns."""
     counts = backend().ledger.seats_of(term_id, sorted(wanted.ids))
     taken = sum(each.taken for each in counts.values())
     if len(wanted.members) == 1 or not wanted.members:
@@ -408,7 +409,7 @@ def pool_effects(now: SeatPool, wanted: SeatPool, term_id: int) -> list[str]:
 
 
 def pool_warnings(wanted: SeatPool, offered: TermCatalog) -> list[str]:
-    """What an admin should know; nothing of it forbids anything."""
+    """Return warnings for an admin: none of them prevents the change."""
     return [
         said for card in offered.some(sorted(wanted.ids)) for said in _pool_warnings(card, wanted)
     ]

@@ -1,7 +1,8 @@
-"""The forms of sections: all fields of a section, its meetings and reserved seats, shared seats.
+"""The forms of sections: all fields of a section, meetings and reserved seats, seat pools.
 
 The fields of `SectionForm` come from the table in `portal/catalog/section_fields.py`. Meetings and
-reserved seats are rows of fields, numbered from 0; `meetings` and `reserves` say how many rows.
+reserved seats are rows of fields, numbered from 0; `meetings` and `reserves` give the number of
+rows.
 """
 
 import re
@@ -32,23 +33,23 @@ from portal.web.forms import ChoicesField, Form, MomentField, NumberField, Selec
 from portal.windows import cohorts
 
 MOST_MEETINGS, MOST_RESERVES, MOST_SHARING = 20, 8, 20
-MOST_STUDENTS = 500  # of a list: every process holds it with the section
-LONGEST_NUMBER = 64  # characters of what should be a student's number
-WITHIN = 366  # days around the term; a day beyond them has a mistyped year
+MOST_STUDENTS = 500  # in a list: every process holds it with the section
+LONGEST_NUMBER = 64  # characters of a student number as typed
+WITHIN = 366  # days around the term; a date outside has a mistyped year
 CRN = re.compile(r"[\w.-]{1,24}")
 
 Sent = MultiDict[str, str]
 
 
 class ParsedField(StringField):  # type: ignore[misc]
-    """A text with a form of its own, such as prerequisites; `data` is what it says."""
+    """A text with its own syntax, such as prerequisites; `data` is the parsed value."""
 
     def __init__(self, label: str, parse: Callable[[str], Any], **more: Any) -> None:
         super().__init__(label, **more)
         self.parse = parse
 
     def process_formdata(self, valuelist: list[str]) -> None:
-        """Take what the text says; raise ValueError where it is unclear."""
+        """Parse the text. Raise ValueError if it is invalid."""
         self.data = None
         try:
             self.data = self.parse("".join(valuelist[:1]).replace("\0", ""))
@@ -57,7 +58,7 @@ class ParsedField(StringField):  # type: ignore[misc]
 
     @property
     def written(self) -> str:
-        """The text as it was sent."""
+        """Return the text as it was sent."""
         return "".join((self.raw_data or [])[:1])
 
     def _value(self) -> str:
@@ -65,7 +66,7 @@ class ParsedField(StringField):  # type: ignore[misc]
 
 
 class LinesField(TextField):
-    """A text of several lines, which may be left out."""
+    """An optional text of several lines."""
 
     widget = TextArea()
 
@@ -76,19 +77,19 @@ class LinesField(TextField):
 
 
 class NamesField(Field):  # type: ignore[misc]
-    """Names, one to an input; `data` has those that are not blank."""
+    """Names, one per input; `data` has those that are not blank."""
 
     def process_formdata(self, valuelist: list[str]) -> None:
-        """Take the names, tidied."""
+        """Read the names, without surplus blanks."""
         tidied = (" ".join(each.replace("\0", "").split()) for each in valuelist)
         self.data = [each for each in tidied if each]
 
 
 class OptionalMomentField(MomentField):
-    """A day and time that may be left out."""
+    """An optional day and time."""
 
     def process_formdata(self, valuelist: list[str]) -> None:
-        """Take the moment, None where it is blank."""
+        """Read the moment; None if it is blank."""
         self.data = None
         if "".join(valuelist).strip():
             super().process_formdata(valuelist)
@@ -100,12 +101,12 @@ class StudentNumbersField(StringField):  # type: ignore[misc]
     widget = TextArea()
 
     def process_formdata(self, valuelist: list[str]) -> None:
-        """Take the numbers."""
+        """Read the numbers."""
         found = re.findall(r"[^\s,;\0]+", "".join(valuelist[:1]))
         self.data = sorted({each[:LONGEST_NUMBER] for each in found})
 
     def check(self, session: Session) -> None:
-        """Add an error if these are too many, or if no student has one of them."""
+        """Add an error if there are too many, or if no student has one of them."""
         if len(self.data) > MOST_STUDENTS:
             facts = {"count": len(self.data), "most": MOST_STUDENTS}
             shown = {name: formatting.number(number) for name, number in facts.items()}
@@ -125,11 +126,11 @@ class StudentNumbersField(StringField):  # type: ignore[misc]
 
 
 class _Row(Form):
-    """A row of fields; `prefix` begins their names."""
+    """A row of fields; their names begin with `prefix`."""
 
-    title: ClassVar[str]  # says which row an error is of
-    counting: ClassVar[tuple[str, ...]]  # a new row in which none of these stands is none
-    known: ClassVar[str]  # a hidden field that rows have that were there before
+    title: ClassVar[str]  # names the row in error messages
+    counting: ClassVar[tuple[str, ...]]  # a new row is ignored if all of these are blank
+    known: ClassVar[str]  # a hidden field of rows that existed before
 
     gone = BooleanField()
 
@@ -139,13 +140,13 @@ class _Row(Form):
 
     @property
     def counts(self) -> bool:
-        """Whether it is to be stored."""
+        """Return whether the row is to be stored."""
         said = any(any(map(str.strip, self[name].raw_data or ())) for name in self.counting)
         return not self.gone.data and bool(self[self.known].data or said)
 
     @property
     def row_errors(self) -> dict[str, list[str]]:
-        """What is wrong with it, by the names of its inputs."""
+        """Return the row's errors, by the names of its inputs."""
         return {
             f"{self._prefix}{name}": [
                 str(self.title) % {"number": self.number + 1, "message": message}
@@ -276,12 +277,12 @@ class ReserveForm(_Row):
 
     @property
     def order(self) -> tuple[int, int]:
-        """Its place; one that was moved there comes before or after the one that stood there."""
+        """Return the row's position; a moved row goes before or after the row that was there."""
         place = self.place.data or MOST_RESERVES
         return place, (place > self.number + 1) - (place < self.number + 1)
 
     def validate(self, extra_validators: Any = None) -> bool:
-        """Check the fields, and that somebody is meant."""
+        """Check the fields, and that the cohort is not empty."""
         super().validate(extra_validators)
         self.students.check(self.session)
         kinds = ("years", "levels", "subjects", "students")
@@ -299,7 +300,7 @@ class ReserveForm(_Row):
 
 
 class SectionForm(Form):
-    """All fields of a section; the plain ones and those that are parsed come from FIELDS."""
+    """All fields of a section; the plain and the parsed ones come from FIELDS."""
 
     teacher = NamesField(
         _l("Teachers"), description=_l("One to a field; an empty field is nobody.")
@@ -322,19 +323,19 @@ class SectionForm(Form):
         self.full = rows >= MOST_MEETINGS, kept >= MOST_RESERVES
 
     def part(self, name: str) -> list[Field]:
-        """The fields of a part of the form."""
+        """Return the fields of a part of the form."""
         return [self[each.name] for each in FIELDS.values() if each.part == name != "lists"]
 
     @property
     def errors(self) -> dict[Any, Any]:
-        """All that is wrong, with that of its rows."""
+        """Return all errors, including those of the rows."""
         found = dict(super().errors)
         for row in (*self.meetings, *self.reserves):
             found |= row.row_errors
         return found
 
     def validate(self, extra_validators: Any = None) -> bool:
-        """Check the fields and the rows, and take the details that they describe."""
+        """Check the fields and the rows, and build the details that they describe."""
         super().validate(extra_validators)
         teachers = self._teachers()
         written = self.cross_lists.written.split(",")
@@ -370,7 +371,7 @@ class SectionForm(Form):
         return tuple(each for key, each in known.items() if key in wanted)
 
     def _check_reserves(self, ordered: Iterable[ReserveForm]) -> None:
-        """No more seats can be reserved at once than the section has."""
+        """Add an error if more seats are reserved at once than the section has."""
         kept, capacity = 0, self.capacity.data
         for row in ordered:
             reserve = row.view
@@ -403,7 +404,7 @@ class NewSectionForm(SectionForm):
         self.taken = session.scalar(taken) is not None
 
     def validate_crn(self, field: TextField) -> None:
-        """Raise StopValidation if it is no registration number, or another section has it."""
+        """Raise StopValidation if it is not a registration number, or another section has it."""
         if not CRN.fullmatch(field.data):
             raise StopValidation(str(field.missing))
         if self.taken:
@@ -435,7 +436,7 @@ class SharedSeatsForm(Form):
         self.session, self.offered, self.now = session, offered, now
 
     def validate(self, extra_validators: Any = None) -> bool:
-        """Check the fields, and take the pool that they describe."""
+        """Check the fields, and build the pool that they describe."""
         super().validate(extra_validators)
         members = self._members()
         if len(members) == 1 and not self.now.id:
@@ -468,7 +469,7 @@ class SharedSeatsForm(Form):
         return tuple(sorted(found.values(), key=lambda each: (each.name, each.id)))
 
     def _obstacle(self, section: SectionView) -> str:
-        """Return why a section can't come in, blank where nothing is against it or it is in."""
+        """Return why a section can't join the pool; blank if it can or already has."""
         if section.id in self.now.ids and section.pool == (self.now.id or None):
             return ""
         if section.status == "CANCELED":
@@ -507,7 +508,7 @@ class SharedSeatsForm(Form):
 
 
 def write_details(details: SectionDetails) -> Sent:
-    """Return what `SectionForm` is sent where nothing is changed in it."""
+    """Return the fields of an unchanged `SectionForm`."""
     sent: Sent = MultiDict()
     for each in FIELDS.values():
         if each.part != "lists":
@@ -522,7 +523,7 @@ def write_details(details: SectionDetails) -> Sent:
 
 
 def write_pool(pool: SeatPool) -> Sent:
-    """Return what `SharedSeatsForm` is sent where nothing is changed in it."""
+    """Return the fields of an unchanged `SharedSeatsForm`."""
     sent: Sent = MultiDict({"name": pool.name, "capacity": str(pool.capacity)})
     sent.setlist("section", [each.name for each in pool.members])
     return sent
@@ -556,7 +557,7 @@ def _write_reserve(sent: Sent, number: int, view: ReserveView) -> None:
 
 
 def _form_field(each: SectionField) -> Any:
-    """Return the form field of a field of sections."""
+    """Return the form field for a field of sections."""
     area: dict[str, Any] = {"rows": 2} if each.several_lines else {}
     if each.parse:
         more = {"widget": TextArea()} if each.several_lines else {}
@@ -579,7 +580,7 @@ def _key(name: str) -> str:
 
 
 def _whole(text: str | None) -> int:
-    """Return the whole number of a hidden field, 0 where it is none."""
+    """Return the whole number of a hidden field; 0 if it is not one."""
     short = text or ""
     return int(short) if short.isascii() and short.isdigit() and len(short) < 10 else 0
 

@@ -1,4 +1,4 @@
-"""The sections of a term: the list, one of them, and publishing, canceling or deleting it."""
+"""The sections of a term: the list, one section, and its publishing, canceling or deleting."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -88,7 +88,7 @@ VERBS = {
 
 @dataclass(frozen=True)
 class StatusPage:
-    """What the page says on which a change of the status is confirmed."""
+    """The texts of a page that confirms a change of the status."""
 
     name: str
     title: str
@@ -137,7 +137,7 @@ class SectionQuery:
 
     @classmethod
     def parse(cls, args: "MultiDict[str, str]") -> "SectionQuery":
-        """Return what the address asks for; what makes no sense in it is ignored."""
+        """Return the query of the address; ignore invalid values."""
         status, fewer = args.get("status", ""), args.get("fewer", "").strip()
         known = fewer.isascii() and fewer.isdigit() and len(fewer) < 7
         return cls(
@@ -145,12 +145,12 @@ class SectionQuery:
         )
 
     def args(self) -> list[tuple[str, str]]:
-        """Return the arguments that `parse` reads back as this."""
+        """Return the arguments that `parse` reads back as this query."""
         more = [("status", self.status), ("fewer", str(self.fewer or ""))]
         return [*self.query.args(), *((name, value) for name, value in more if value)]
 
     def pick(self, offered: TermCatalog, counts: Mapping[int, SeatCounts]) -> list[SectionView]:
-        """Return the sections of the term that fit, sorted."""
+        """Return the sections of the term that match, sorted."""
         return [
             each
             for each in offered.search(self.query)
@@ -159,14 +159,14 @@ class SectionQuery:
         ]
 
     def _underfilled(self, section: SectionView, seats: SeatCounts | None) -> bool:
-        """Return whether too few have a seat; no section lacks any that has none or is not run."""
+        """Return whether too few seats are taken in a running section that has seats."""
         runs = section.status in RUNNING and section.capacity > 0
         return runs and (seats.taken if seats else 0) < self.fewer
 
 
 @dataclass(frozen=True)
 class DeletedSection:
-    """A section that was taken off every list."""
+    """A section deleted from every list."""
 
     id: int
     name: str
@@ -177,7 +177,7 @@ class DeletedSection:
 
 @dataclass(frozen=True)
 class Reserved:
-    """Seats reserved for a cohort, how many of them are taken, and whether their time is `over`."""
+    """Seats reserved for a cohort, the number taken, and whether the reserve is `over`."""
 
     whom: str
     until: str
@@ -192,7 +192,7 @@ class Reserved:
 @bp.get("")
 @requires("admin")
 def index(term_id: int) -> ResponseReturnValue:
-    """Render the sections that fit the search, drafts and canceled ones too, page by page."""
+    """Render the sections that match the search, also drafts and canceled ones, page by page."""
     offered, counts = catalog_of(term_id), read_with_fallback.seats(term_id)
     wanted = SectionQuery.parse(request.args)
     found = wanted.pick(offered, counts)
@@ -220,7 +220,7 @@ def index(term_id: int) -> ResponseReturnValue:
 @bp.get("/deleted")
 @requires("admin")
 def deleted(term_id: int) -> ResponseReturnValue:
-    """Render the sections that have been deleted, to bring them back."""
+    """Render the deleted sections, with a button to restore each."""
     term = catalog_of(term_id).term
     found = (
         select(Section, Course.code)
@@ -247,7 +247,7 @@ def deleted(term_id: int) -> ResponseReturnValue:
 @bp.get("/<int:section_id>")
 @requires("admin")
 def show(term_id: int, section_id: int) -> ResponseReturnValue:
-    """Render one section: its fields, warnings, and what has been done to it."""
+    """Render one section: its fields, warnings, and its history."""
     offered = catalog_of(term_id)
     with transaction() as session:
         stored = find_or_404(session, term_id, section_id)
@@ -266,7 +266,7 @@ def show(term_id: int, section_id: int) -> ResponseReturnValue:
         facts=[
             (field.label, field.lines(getattr(stored.details, name)))
             for name, field in FIELDS.items()
-            if name != "reserves"  # has a table of its own, with how many of them are taken
+            if name != "reserves"  # shown in their own table, with the number taken
         ],
         cautions=cautions,
         clashing=clashing,
@@ -290,12 +290,12 @@ def find_or_404(session: Session, term_id: int, section_id: int) -> StoredSectio
 
 
 def name_of_stored(stored: StoredSection) -> str:
-    """Return what people call the section."""
+    """Return the section's usual name."""
     return f"{requisites.shown(stored.course_code)}-{stored.details.number}"
 
 
 def apply_in_ledger(term_id: int, *section_ids: int) -> None:
-    """Have the ledger decide by the change; while it is away, say that it will."""
+    """Apply the change in the ledger; while it is unavailable, say that it will follow."""
     if not send_sections(term_id, *section_ids):
         flash(
             _(
@@ -306,14 +306,14 @@ def apply_in_ledger(term_id: int, *section_ids: int) -> None:
 
 
 def _sums(found: Iterable[SectionView], counts: Mapping[int, SeatCounts]) -> Totals:
-    """Return what those that run have together."""
+    """Return the totals of the running sections."""
     known = [each for each in found if each.status in RUNNING and each.id in counts]
     pools = {each.id: each.pool for each in known if each.pool}
     return totals((counts[each.id] for each in known), pools)
 
 
 def _with_changes(log: list[Entry]) -> list[tuple[Entry, str]]:
-    """Return each entry with what it changed, in a line."""
+    """Return each entry with its changes in a line."""
     names = audit_subjects.named(key for each in log for key in audit_differences.mentioned(each))
     times = LocalClock(backend().settings.zone)
     return [(each, audit_differences.short(each, names, times)) for each in log]
@@ -336,7 +336,7 @@ def _reserves(stored: StoredSection) -> list[Reserved]:
 
 
 def _partners(stored: StoredSection, offered: TermCatalog) -> list[str]:
-    """Return the codes of courses that are taken along with it, each naming the other."""
+    """Return the codes of its corequisite courses, where each names the other."""
     section = offered.section(stored.id)
     if section is None:
         return []
@@ -350,7 +350,7 @@ def _partners(stored: StoredSection, offered: TermCatalog) -> list[str]:
 @bp.route(f"/<int:section_id>/<any({','.join(STATUS_CHANGES)}):change>", methods=["GET", "POST"])
 @requires("admin")
 def change_status(term_id: int, section_id: int, change: str) -> ResponseReturnValue:
-    """Publish, confirm, reopen, cancel, delete or bring back a section, once it is confirmed."""
+    """Publish, confirm, reopen, cancel, delete or restore a section, once it is confirmed."""
     with transaction() as session:
         stored = find_or_404(session, term_id, section_id)
         named = change in {"cancel", "confirm"}
@@ -402,7 +402,7 @@ def obstacle(action: str, code: str) -> str:
 
 
 def _refusal(action: str, stored: StoredSection, seats: SeatCounts | None) -> str:
-    """Return what the section's state has against the change, blank where nothing."""
+    """Return why the section's state prevents the change; blank if it does not."""
     wanted = STATUS_CHANGES[action]
     moved = stored.deleted == wanted.deletes if wanted.deletes is not None else False
     if moved or (stored.status == wanted.status and not stored.deleted):
@@ -414,14 +414,14 @@ def _refusal(action: str, stored: StoredSection, seats: SeatCounts | None) -> st
     if occupancy(stored, seats).anyone:
         return obstacle(action, "held")
     if seats.status != stored.status:
-        # The ledger still lets students in: it must be told first that they can't come in.
+        # The ledger still admits students to the section: close it there first.
         apply_in_ledger(stored.term_id, stored.id)
         return obstacle(action, "untold")
     return ""
 
 
 def _meaning(action: str, now: Occupancy) -> list[str]:
-    """Return what a change of the status means for students."""
+    """Return the effects of a change of the status on students."""
     match action:
         case "publish":
             return [

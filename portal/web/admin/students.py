@@ -1,4 +1,4 @@
-"""Students as the registrar sees them: search, record, holds, permissions, courses, privacy."""
+"""Students for the registrar: search, record, holds, permissions, completed courses, privacy."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -62,18 +62,18 @@ Row = TypeVar("Row", HoldRecord, PermissionRecord)
 
 @dataclass(frozen=True)
 class Place:
-    """A seat or a waitlist position, with its section if that is still known."""
+    """A seat or a waitlist position, with its section if it still exists."""
 
     place: HeldSeat | WaitlistPosition
     card: SectionView | None
     name: str
     credits: str
-    instead: str = ""  # the section that goes once a seat comes
+    instead: str = ""  # the section to drop in the swap
 
 
 @dataclass(frozen=True)
 class StudentWindow:
-    """A window that the student may use, how it stands, and its cohort."""
+    """A window that the student may use, its phase, and its cohort."""
 
     window: WindowView
     phase: Phase
@@ -99,7 +99,7 @@ class StudentTerm:
 @bp.get("")
 @requires("admin")
 def index() -> ResponseReturnValue:
-    """Render the students that match a search; go to a student whose exact number it is."""
+    """Render the students that match a search; go directly to an exact student number."""
     text, page = searched()
     with transaction() as session:
         exact = student_records.find_by_number(session, text) if text else None
@@ -270,7 +270,7 @@ def lift_hold(student_id: int, hold_id: int) -> ResponseReturnValue:
     return confirm(page, act)
 
 
-# Permissions to pass a rule
+# Permissions
 
 
 class PermissionForm(Form):
@@ -342,7 +342,7 @@ def grant(student_id: int) -> ResponseReturnValue:
 @bp.route("/<int:student_id>/overrides/<int:override_id>/revoke", methods=["GET", "POST"])
 @requires("admin")
 def revoke(student_id: int, override_id: int) -> ResponseReturnValue:
-    """Take a permission back; a seat that the student got by it stays."""
+    """Revoke a permission; the student keeps a seat obtained with it."""
     record = _record(student_id)
     permit = _one(record.permits, override_id)
 
@@ -377,9 +377,9 @@ def revoke(student_id: int, override_id: int) -> ResponseReturnValue:
 
 
 class CompletedForm(Form):
-    """A completed course: a new one, or what the record should say about one."""
+    """A completed course: a new one, or the correction of one."""
 
-    was = HiddenField()  # what the record said when the page was shown
+    was = HiddenField()  # the record's values when the page was shown
     course = TextField(
         _l("Course"),
         longest=24,
@@ -398,12 +398,12 @@ class CompletedForm(Form):
 
     @property
     def code(self) -> str:
-        """The course's code as it is stored."""
+        """Return the course's code as it is stored."""
         return requisites.key(self.course.data or "")
 
     @property
     def wanted(self) -> CompletedRecord | None:
-        """What the record should say."""
+        """Return the new record."""
         if "remove" in self and self.remove.data:
             return None
         return CompletedRecord(
@@ -414,7 +414,7 @@ class CompletedForm(Form):
 @bp.route("/<int:student_id>/completed", methods=["GET", "POST"])
 @requires("admin")
 def correct_completed(student_id: int) -> ResponseReturnValue:
-    """Add a completed course, correct one (`course` in the address), or take one off."""
+    """Add a completed course, correct one (`course` in the address), or remove one."""
     record, code = _record(student_id), request.args.get("course", "")
     shown = _completed(record, code)
     facts = (
@@ -465,7 +465,7 @@ def _completed(record: StudentRecord, code: str) -> CompletedRecord | None:
 
 
 def _mark(course: CompletedRecord | None) -> str:
-    """Return what the record says of a course, as the form sends it back."""
+    """Return a course's record as the form sends it back."""
     return f"{course.term_name}|{course.grade}|{course.credits}" if course else ""
 
 
@@ -475,7 +475,7 @@ def _mark(course: CompletedRecord | None) -> str:
 @bp.route("/<int:student_id>/privacy", methods=["GET", "POST"])
 @requires("admin")
 def set_privacy(student_id: int) -> ResponseReturnValue:
-    """Keep a student's details from instructors, or show them again."""
+    """Hide a student's details from instructors, or show them again."""
     with transaction() as session:
         student = session.get(Student, student_id)
         if student is None or student.deleted_at:
@@ -523,7 +523,7 @@ def _privacy(private: bool) -> list[str]:  # noqa: FBT001
     ]
 
 
-# What the pages share
+# Shared by the pages
 
 
 def _record(student_id: int) -> StudentRecord:

@@ -1,4 +1,4 @@
-"""The rules of a term: a form, then what they will mean."""
+"""The rules of a term: a form, then the effects of a change."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -34,7 +34,7 @@ USUAL_SKIPS = 2
 
 @dataclass(frozen=True)
 class Reach:
-    """How many students have more credits than the limit, and how many waitlist positions exist."""
+    """How many students exceed the credit limit, and how many waitlist positions exist."""
 
     beyond: int
     places: int
@@ -77,7 +77,7 @@ class RulesForm(Form):
 
     @property
     def rules(self) -> TermRules:
-        """The rules that it describes, once it is valid."""
+        """Return the rules in the form, once it is valid."""
         fixed = self.credit_limit.data, self.drops_per_day.data
         if self.places.data != "lost":
             return TermRules(*fixed)
@@ -87,7 +87,7 @@ class RulesForm(Form):
 @bp.route("", methods=["GET", "POST"])
 @requires("admin")
 def edit(term_id: int) -> ResponseReturnValue:
-    """Render the rules in a form; then what other ones will mean; then set them."""
+    """Render the rules in a form, then the effects of new ones, then set them."""
     term = _term(term_id)
     before = term_rules.rules(term)
     if request.method == "GET" and "credit_limit" not in request.args:
@@ -137,7 +137,7 @@ def _form(term: Term, form: RulesForm) -> str:
 
 
 def _fields(rules: TermRules) -> dict[str, Any]:
-    """Return the rules as the form has them."""
+    """Return the rules as the form's values."""
     return {
         "credit_limit": rules.credit_limit,
         "drops_per_day": rules.drops_per_day,
@@ -167,7 +167,7 @@ def _skips(rules: TermRules) -> str:
 
 
 def _reach(session: Session, term: int, wanted: TermRules) -> Reach:
-    """Return how many students and waitlist positions the rules would concern now."""
+    """Return how many students and waitlist positions the rules would affect now."""
     held = (
         select(Enrollment.student_id)
         .where(Enrollment.term_id == term, Enrollment.state == "enrolled")

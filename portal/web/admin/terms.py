@@ -1,4 +1,4 @@
-"""Terms and their selection windows; the page updates itself."""
+"""Terms and their selection windows, on a page that updates itself."""
 
 from dataclasses import asdict, dataclass
 from hashlib import sha256
@@ -38,24 +38,24 @@ class ScheduledWindow:
 
     @property
     def counted(self) -> bool:
-        """Whether the text of its cohort says how many students it has: a list alone does."""
+        """Return whether the cohort's text includes its number of students: only a list's does."""
         cohort = {kind: some for kind, some in self.window.cohort.items() if some}
         return cohort.keys() == {"list"} and cohort["list"]["students"] == self.students
 
     @property
     def canceled(self) -> bool:
-        """Whether it was canceled before it began."""
+        """Return whether it was canceled before it began."""
         return self.window.state == "canceled"
 
     @property
     def over(self) -> bool:
-        """Whether it has ended or was canceled."""
+        """Return whether it has ended or was canceled."""
         return self.canceled or self.phase.kind == "ended"
 
 
 @dataclass(frozen=True)
 class WindowFigures:
-    """A window's waiting room, None if it is off or away, and its counts."""
+    """A window's counts and its waiting room, which is None if off or unavailable."""
 
     room: RoomState | None
     tally: Progress
@@ -63,7 +63,7 @@ class WindowFigures:
 
 @dataclass(frozen=True)
 class TermOverview:
-    """A term with all that has been scheduled in it."""
+    """A term with its windows."""
 
     term: Term
     phase: Phase
@@ -75,17 +75,17 @@ class TermOverview:
 
     @property
     def doubled(self) -> int:
-        """How many students have two windows open at once, now or later."""
+        """Return how many students have two windows open at once, now or later."""
         return sum(lane.doubled(self.phase.now) for lane in self.lanes)
 
     @property
     def coming(self) -> list[ScheduledWindow]:
-        """The windows that are open or to come."""
+        """Return the open and future windows."""
         return [each for each in self.windows if not each.over]
 
     @property
     def over(self) -> list[ScheduledWindow]:
-        """Those that have ended or were canceled, the last first."""
+        """Return the windows that have ended or were canceled, the last first."""
         return [each for each in reversed(self.windows) if each.over]
 
 
@@ -109,7 +109,7 @@ def sections() -> ResponseReturnValue:
 @bp.get("/now")
 @requires("admin")
 def now() -> ResponseReturnValue:
-    """Render what has changed since the page of that mark: everything, or the figures alone."""
+    """Render changes since the page with this mark: everything, or the figures alone."""
     overviews = [_overview(term) for term in live_terms()]
     mark = _mark(overviews)
     part = "figures" if request.args.get("mark") == mark else "overviews"
@@ -149,7 +149,7 @@ def _running(term: int, window: WindowView) -> WindowFigures:
 
 
 def _mark(overviews: list[TermOverview]) -> str:
-    """Return a hash of everything on the page but the figures and the time left."""
+    """Return a hash of everything on the page except the figures and the time left."""
     told = [
         (overview.term.id, overview.term.name, each.phase.kind, asdict(each.window))
         for overview in overviews

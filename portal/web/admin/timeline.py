@@ -1,4 +1,4 @@
-"""Where the windows of a term lie in time: the geometry of a drawing 1,000 units wide."""
+"""The timeline of a term's windows: the geometry of a drawing 1,000 units wide."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,10 +14,10 @@ WIDTH = 1000
 ROW = 40
 TRACK = 32
 HEAD = 34
-FOOT = 20  # for the name of the line of this moment
+FOOT = 20  # for the label of the current time
 GAP = 8
-LETTER = 7.5  # about the width of one
-LEFT = 700  # names of bars that begin beyond end with them
+LETTER = 7.5  # approximate width of a letter
+LEFT = 700  # the name of a bar that begins further right ends with the bar
 MARGIN = 0.04
 LEAST_MARGIN = 15 * 60_000
 THINNEST = 4.0
@@ -41,7 +41,7 @@ STEPS = (
 
 @dataclass(frozen=True)
 class Bar:
-    """A window: its name and kind, where it begins and how long it is."""
+    """A window: its name and kind, its start and its width."""
 
     name: str
     kind: str
@@ -49,7 +49,7 @@ class Bar:
     y: float
     width: float
     name_x: float
-    name_ends: bool  # at that place, instead of beginning there
+    name_ends: bool  # at `name_x`, instead of starting there
 
 
 @dataclass(frozen=True)
@@ -61,13 +61,13 @@ class Tick:
 
     @property
     def ends(self) -> bool:
-        """Whether its label ends there, as it would stick out beyond."""
+        """Return whether its label ends there, because it would exceed the drawing."""
         return self.x + LETTER * len(self.label) > WIDTH
 
 
 @dataclass(frozen=True)
 class Strip:
-    """A time in which some, all or a part (twice) of a cohort has a window."""
+    """A period in which some or all of a cohort have a window, or some have two."""
 
     cover: str
     x: float
@@ -76,7 +76,7 @@ class Strip:
 
 @dataclass(frozen=True)
 class Track:
-    """A cohort under the windows, and when they are open to it."""
+    """A cohort below the windows, and when windows are open to it."""
 
     name: str
     name_x: float
@@ -86,7 +86,7 @@ class Track:
 
 @dataclass(frozen=True)
 class Timeline:
-    """The drawing: `now` is where the ledger's clock stands."""
+    """The drawing: `now` is the current time of the ledger's clock."""
 
     bars: list[Bar]
     tracks: list[Track]
@@ -96,16 +96,16 @@ class Timeline:
 
     @property
     def whole(self) -> float:
-        """The height with the name of the line of this moment."""
+        """Return the height with the label of the current time."""
         return self.height + FOOT
 
 
 def timeline(
     windows: Sequence[WindowView], now: int, zone: ZoneInfo, lanes: Sequence[GroupCoverage] = ()
 ) -> Timeline | None:
-    """The drawing of these windows, of their cohorts and of this moment; None without windows.
+    """Return the drawing of the windows, their cohorts and the current time; None without windows.
 
-    Those that were canceled are left out: their times would only make the others small.
+    Canceled windows are left out: their times would shrink the others.
     """
     windows = [window for window in windows if window.state != "canceled"]
     if not windows:
@@ -123,25 +123,25 @@ def timeline(
 
 @dataclass(frozen=True)
 class Scale:
-    """From ms to places on the axis."""
+    """The scale from ms to positions on the axis."""
 
     first: float
     last: float
     zone: ZoneInfo
 
     def x(self, ms: float) -> float:
-        """The place of a moment."""
+        """Return the position of a moment."""
         return round((ms - self.first) / (self.last - self.first) * WIDTH, 1)
 
     def ticks(self) -> list[Tick]:
-        """Round local times, at most about eight of them."""
+        """Return round local times, usually eight at most."""
         span = timedelta(milliseconds=self.last - self.first)
         step = next((step for step in STEPS if span / step <= TICKS), STEPS[-1])
         at = self._round(datetime.fromtimestamp(self.first / 1000, self.zone), step)
         found = []
         while at.timestamp() * 1000 < self.last:
             found.append(Tick(self.x(at.timestamp() * 1000), self._label(at, step)))
-            at += step  # by the clock on the wall, across any change of it
+            at += step  # in local time, across clock changes
         return [tick for tick in found if tick.x >= 0]
 
     def _round(self, local: datetime, step: timedelta) -> datetime:
@@ -171,7 +171,7 @@ def _track(lane: GroupCoverage, y: float, line: float, scale: Scale) -> Track:
 
 
 def _beside(line: float, x: float, name: str) -> float:
-    """Where a name begins: at `x`, or right of the line that would strike it through there."""
+    """Return the start of a name: `x`, or right of the current-time line if both would overlap."""
     return line + GAP if x - GAP < line < x + LETTER * len(name) else x
 
 

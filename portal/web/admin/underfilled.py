@@ -46,16 +46,16 @@ class UnderfilledSection:
 
     @property
     def share(self) -> float:
-        """The share of its seats that is taken."""
+        """Return the fraction of its seats that is taken."""
         return self.seats.taken / self.seats.capacity
 
 
 @dataclass(frozen=True)
 class Limits:
-    """A section is under-filled with fewer than `fewer` students, or under `percent` of its seats.
+    """Limits: a section with fewer than `fewer` students, or under `percent` of its seats, matches.
 
-    0 is no limit. Sections with fewer seats than `least`, of other subjects, and those that are
-    full or waited for don't count.
+    0 means no limit. Sections with fewer than `least` seats, of other subjects, full ones, and
+    those with a waitlist never match.
     """
 
     fewer: int = 0
@@ -65,7 +65,7 @@ class Limits:
 
     @classmethod
     def parse(cls, args: "MultiDict[str, str]") -> "Limits":
-        """Return the limits that an address names; the usual ones if it names none."""
+        """Return the limits in an address; the defaults if it has none."""
         if not any(name in args for name in NUMBERS):
             return cls(FIRST)
         fewer, percent, least = (_number(args.get(name, "")) for name in NUMBERS)
@@ -99,7 +99,7 @@ class Limits:
 
 
 def wanted(seats: SeatCounts) -> bool:
-    """Return whether it is full, or someone who may have a seat waits for it."""
+    """Return whether it is full, or a student who may have a seat waits for it."""
     return full(seats) or seats.waiting > seats.passed
 
 
@@ -122,18 +122,18 @@ MOST = 200  # sections in the list, and in one step
 
 @dataclass(frozen=True)
 class SectionToCancel:
-    """A section that is to be canceled, the version that was seen, and whom it affects."""
+    """A section to cancel, the version shown, and the students affected."""
 
     card: SectionView
     version: int
     seats: SeatCounts | None
     prior: int
-    partners: list[str]  # courses that are taken along with it
-    people: list[AffectedStudent]  # with a seat or a place on the waitlist
+    partners: list[str]  # its corequisite courses
+    people: list[AffectedStudent]  # with a seat or a waitlist position
 
     @property
     def mind(self) -> list[str]:
-        """Reasons not to cancel it."""
+        """Return reasons not to cancel it."""
         said = []
         if self.seats and full(self.seats):
             said.append(_("It is full."))
@@ -146,14 +146,14 @@ class SectionToCancel:
 
     @property
     def known(self) -> int:
-        """Students with a seat whose names are known here."""
+        """Return how many students with a seat are known by name."""
         return self.seats.taken - self.prior if self.seats else 0
 
 
 @bp.get("")
 @requires("admin")
 def index(term_id: int) -> ResponseReturnValue:
-    """The sections that are under-filled, the emptiest first; or what canceling some will mean."""
+    """Render the under-filled sections, the emptiest first; or the effects of canceling some."""
     offered, reading, form = catalog_of(term_id), Reading(), drafts.shown_draft()
     if form is None:
         return _list(offered, reading, request.args)
@@ -170,7 +170,7 @@ def index(term_id: int) -> ResponseReturnValue:
 @bp.post("")
 @requires("admin")
 def cancel(term_id: int) -> ResponseReturnValue:
-    """Cancel all of them or none, once it is confirmed; otherwise on to what it will mean."""
+    """Cancel all of them or none if confirmed; otherwise redirect to the effects."""
     offered, reading = catalog_of(term_id), Reading()
     cards = _ticked(offered, reading, request.form)
     why = read_reason(reading, request.form)
@@ -194,7 +194,7 @@ def _ticked(offered: TermCatalog, reading: Reading, form: Form) -> list[SectionV
 
 
 def _do(offered: TermCatalog, cards: list[SectionView], why: str) -> str:
-    """Cancel them; why none was canceled, blank once they are."""
+    """Cancel them; return why none was canceled, or blank."""
     seen = [
         sections.SeenSection(
             offered.term.id, card.id, request.form.get(f"version_{card.id}", 0, type=int)
@@ -204,7 +204,7 @@ def _do(offered: TermCatalog, cards: list[SectionView], why: str) -> str:
     try:
         sections.change_status("cancel", seen, visitor().id, why)
     except Stale as stale:
-        if sections.done_before("cancel", seen, visitor().id):  # the same press once more
+        if sections.done_before("cancel", seen, visitor().id):  # the same button press again
             return ""
         return _nothing(offered, stale.section_id, _("it has been changed meanwhile"))
     except NotPossible as refused:

@@ -1,4 +1,4 @@
-"""A window's waiting room as it runs: how it stands, its limits, and the buttons that act on it."""
+"""A window's waiting room: its status, its limits, and the buttons that control it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -48,7 +48,7 @@ class LimitsForm(Form):
 
 @dataclass(frozen=True)
 class Control:
-    """A button of the page: its texts, and what it makes of the limits and the usual rate."""
+    """A button of the page: its texts, and the limits it sets from the current and default ones."""
 
     title: str
     meaning: str
@@ -105,7 +105,7 @@ CONTROLS = {
 @bp.get("")
 @requires("admin")
 def show(term_id: int, window_id: int) -> ResponseReturnValue:
-    """Render how the room stands, and its limits."""
+    """Render the waiting room's status and its limits."""
     window = _window(term_id, window_id)
     state = room.state(term_id, window_id)
     form = LimitsForm(formdata=None, per_minute=state.per_minute, at_once=state.at_once)
@@ -115,7 +115,7 @@ def show(term_id: int, window_id: int) -> ResponseReturnValue:
 @bp.get("/figures")
 @requires("admin")
 def figures(term_id: int, window_id: int) -> ResponseReturnValue:
-    """Render how it stands now, for a page that is open."""
+    """Render the current status, for an open page."""
     return render_template(
         "admin/room_figures.html", **_figures(term_id, _window(term_id, window_id))
     )
@@ -124,7 +124,7 @@ def figures(term_id: int, window_id: int) -> ResponseReturnValue:
 @bp.post("")
 @requires("admin")
 def change(term_id: int, window_id: int) -> ResponseReturnValue:
-    """Set both limits, from this moment on."""
+    """Set both limits, with immediate effect."""
     window, form = _window(term_id, window_id), LimitsForm()
     if backend().settings.room is None:
         abort(400)
@@ -143,7 +143,7 @@ def change(term_id: int, window_id: int) -> ResponseReturnValue:
 @bp.route(f"/<any({','.join(CONTROLS)}):control>", methods=["GET", "POST"])
 @requires("admin")
 def act_on(term_id: int, window_id: int, control: str) -> ResponseReturnValue:
-    """Pause the queue, let it go on, or switch the room off or on."""
+    """Pause or resume the queue, or switch the room off or on."""
     window, state = _window(term_id, window_id), room.state(term_id, window_id)
     if backend().settings.room is None:
         abort(404)

@@ -1,4 +1,4 @@
-"""Webhooks: which programs receive which events, and how their deliveries go."""
+"""Webhooks: which programs receive which events, and the status of their deliveries."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ CHANGED = _l("Somebody else has changed this meanwhile. Look again.")
 
 
 class WebhookForm(Form):
-    """A receiver: its address, and the events that it is told of."""
+    """A receiver: its address and its events."""
 
     version = HiddenField()
     url = TextField(
@@ -71,7 +71,7 @@ class WebhookForm(Form):
 
 @dataclass(frozen=True)
 class Change:
-    """What can be done with a receiver, in words, and how."""
+    """A change of a receiver: its texts and its function."""
 
     title: str
     meaning: str
@@ -121,7 +121,7 @@ def index() -> ResponseReturnValue:
 @bp.post("")
 @requires("admin")
 def make() -> ResponseReturnValue:
-    """Make a receiver, and show its secret, this once."""
+    """Create a receiver, and show its secret once."""
     form = WebhookForm()
     if not form.validate():
         return _list(form, 422)
@@ -138,14 +138,14 @@ def make() -> ResponseReturnValue:
 @bp.get("/<int:webhook_id>")
 @requires("admin")
 def show(webhook_id: int) -> ResponseReturnValue:
-    """Render a receiver: what it is told, and how that went."""
+    """Render a receiver: its events and its deliveries."""
     return _page(_one(webhook_id))
 
 
 @bp.route("/<int:webhook_id>/edit", methods=["GET", "POST"])
 @requires("admin")
 def edit(webhook_id: int) -> ResponseReturnValue:
-    """Change a receiver's address and events, unless somebody else has changed them meanwhile."""
+    """Change a receiver's address and events, unless someone else has changed them meanwhile."""
     webhook = _one(webhook_id)
     form = WebhookForm(obj=webhook)
 
@@ -168,7 +168,7 @@ def edit(webhook_id: int) -> ResponseReturnValue:
 @bp.post("/<int:webhook_id>/test")
 @requires("admin")
 def test(webhook_id: int) -> ResponseReturnValue:
-    """Have a receiver sent a message that tells of no event, unless it is off meanwhile."""
+    """Send a test message without an event to a receiver, unless it has been switched off."""
     webhook = _one(webhook_id)
     page = Confirmation(
         title=_("Send a test"),
@@ -188,7 +188,7 @@ def test(webhook_id: int) -> ResponseReturnValue:
 @bp.route(f"/<int:webhook_id>/<any({','.join(CHANGES)}):what>", methods=["GET", "POST"])
 @requires("admin")
 def change(webhook_id: int, what: str) -> ResponseReturnValue:
-    """Switch a receiver, give it a new secret, or delete it."""
+    """Switch a receiver on or off, renew its secret, or delete it."""
     webhook, words = _one(webhook_id), CHANGES[what]
 
     def act(reason: str) -> ResponseReturnValue:
@@ -219,7 +219,7 @@ def change(webhook_id: int, what: str) -> ResponseReturnValue:
 @bp.route(f"/<int:webhook_id>/deliveries/<which>/{REMEDY}", methods=["GET", "POST"])
 @requires("admin")
 def settle(webhook_id: int, which: str, remedy: str) -> ResponseReturnValue:
-    """Send dead deliveries again, or discard them."""
+    """Retry or discard dead deliveries."""
     webhook = _one(webhook_id)
     return settle_deliveries(webhook, which, remedy, _back(webhook))
 
@@ -244,7 +244,7 @@ def _list(form: WebhookForm, status: int) -> ResponseReturnValue:
 
 
 def _page(webhook: Webhook, *, tell: bool = False) -> ResponseReturnValue:
-    """Render a receiver and its deliveries; with `tell` its secret, which no cache may keep."""
+    """Render a receiver and its deliveries; with `tell` also its secret, without caching."""
     with transaction() as session:
         latest = receivers.latest(session, webhook.id)
         dead = outbox.dead(session, webhook.id, DEAD_SHOWN)
@@ -267,7 +267,7 @@ def _page(webhook: Webhook, *, tell: bool = False) -> ResponseReturnValue:
 
 
 def _rest_ends(webhook: Webhook) -> int:
-    """Return until when (ms) some worker's breaker leaves it alone; 0 where none does."""
+    """Return when (ms) the last worker's open breaker allows calls again; 0 if none is open."""
     now = time() * 1000
     try:
         reports = breakers.breaker_states(backend().redis)

@@ -1,4 +1,4 @@
-"""The form for a new window: read in full, every error at once, the input kept."""
+"""The form for a new window: all errors are shown at once, and the input is kept."""
 
 import re
 
@@ -14,13 +14,13 @@ from portal.windows.service import NewWindow
 
 NAME_LENGTH = 120
 SHOWN_UNKNOWN = 5
-MOST_STUDENTS = 100_000  # of a list
-LONGEST = 64  # of what should be a student's number; none has as many signs
+MOST_STUDENTS = 100_000  # in a list
+LONGEST = 64  # of a student number as typed; real ones are shorter
 OURS = ("csrf_token", "draft", "edit")
 
 
 def typed(form: MultiDict[str, str], file: FileStorage | None) -> MultiDict[str, str]:
-    """What was filled in, the student numbers of an uploaded list after those that were typed."""
+    """Return the form's input, with student numbers of an uploaded list after the typed ones."""
     kept = MultiDict((name, value) for name, value in form.items(multi=True) if name not in OURS)
     if file and file.filename:
         listed = "\n".join(_numbers(file.read()))
@@ -29,7 +29,7 @@ def typed(form: MultiDict[str, str], file: FileStorage | None) -> MultiDict[str,
 
 
 def _numbers(content: bytes) -> list[str]:
-    """The first column of a list, as spreadsheets save it; a heading has no digit in it."""
+    """Return the first column of a list saved by a spreadsheet; a heading has no digit."""
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -42,7 +42,7 @@ def _numbers(content: bytes) -> list[str]:
 def read_plan(
     session: Session, form: MultiDict[str, str], clock: LocalClock, now: int
 ) -> tuple[NewWindow | None, Reading]:
-    """The window that the form describes, None while anything is wrong with it."""
+    """Return the window in the form; None if anything is wrong."""
     reading = Reading()
     _read_name(reading, form)
     for name in ("opens", "closes"):
@@ -81,7 +81,7 @@ def read_some(
     before: str = "",
     most: int = MOST_STUDENTS,
 ) -> cohorts.Cohort:
-    """Those who are chosen, in the fields that the kinds name after `before`; {} = nobody yet."""
+    """Return the cohort in the fields named `before` plus the kind; {} if nothing is chosen."""
     cohort: cohorts.Cohort = {}
     offered = cohorts.choices(session)
     for kind in ("years", "levels", "subjects"):
@@ -101,7 +101,7 @@ def read_some(
 def _read_students(
     session: Session, reading: Reading, form: MultiDict[str, str], name: str, most: int
 ) -> list[str]:
-    """Numbers of a list; those that no student has are noted, unless no other is there."""
+    """Return the numbers of a list; unknown ones are an error only if all are unknown."""
     given = [each[:LONGEST] for each in re.findall(r"[^\s,;\0]+", form.get(name, ""))]
     numbers = sorted(set(given))
     if len(numbers) > most:

@@ -1,4 +1,4 @@
-"""What became of a window once it has ended: its result and its fairness, as pages and files."""
+"""Reports on a window that has ended: its result and its fairness, as pages and files."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -26,15 +26,15 @@ bp = Blueprint(
 )
 
 Group = dict[str, Any]
-UNDER = 50  # percent of the seats: a section that is less full stands out
-COUNTED = ("students", "asked", "seated", "seats", "waiting")  # of a cohort
-MOST_SHOWN = 100  # rows of a table; the file has them all
+UNDER = 50  # percent of the seats: sections below it stand out
+COUNTED = ("students", "asked", "seated", "seats", "waiting")  # for each cohort
+MOST_SHOWN = 100  # rows of a table; the file has all
 
 
 @bp.get("/report")
 @requires("admin")
 def show(term_id: int, window_id: int) -> ResponseReturnValue:
-    """Render the result; until it is made, say when that will be."""
+    """Render the result; before it exists, say when it will."""
     window, made = _window(term_id, window_id), closeout.report(window_id)
     if made is None:
         return _none_yet(term_id, window)
@@ -164,7 +164,7 @@ def _fairness_tables(made: WindowReport) -> list[Table]:
 
 
 def _none_yet(term_id: int, window: WindowView) -> str:
-    """Render the page in place of a report that is not made yet."""
+    """Render the page in place of a report that does not exist yet."""
     now = phase([window], read_with_fallback.now())
     term = catalog_of(term_id).term
     return render_template("admin/report_none.html", term=term, window=window, phase=now)
@@ -177,6 +177,6 @@ def _window(term_id: int, window_id: int) -> WindowView:
 
 
 def _made(term_id: int, window_id: int) -> WindowReport:
-    """Return the report that a file is made of, or 404."""
+    """Return the report for a file, or 404."""
     _window(term_id, window_id)
     return closeout.report(window_id) or abort(404)

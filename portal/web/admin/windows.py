@@ -1,7 +1,7 @@
-"""Selection windows: scheduling one, and moving, canceling, extending or closing it.
+"""Selection windows: scheduling, moving, canceling, extending and closing them.
 
-Times and cohorts are given on pages that change nothing: going back or reloading sends nothing a
-second time. A new window is kept as a draft until it is confirmed.
+Admins enter times and cohorts on pages that change nothing, so going back or reloading submits
+nothing again. A new window is stored as a draft until it is confirmed.
 """
 
 from collections.abc import Callable
@@ -35,7 +35,7 @@ from portal.windows.service import Author, time_warnings
 
 bp = Blueprint("windows", __name__, url_prefix="/terms/<int:term_id>/windows")
 
-FARTHEST = 5 * 365 * 24 * 60 * 60_000  # ms; beyond it a year has been mistyped
+FARTHEST = 5 * 365 * 24 * 60 * 60_000  # ms; a later time means a mistyped year
 REFUSED = {
     "already_open": _l(
         "The window has begun, so it can't be moved or canceled. Extend or close it."
@@ -65,11 +65,11 @@ TOO_LATE = {"before": "not_open", "open": "already_open", "ended": "already_ende
 
 @dataclass(frozen=True)
 class WindowAction:
-    """What can be done to a window: its texts, its fields, the phase that it needs."""
+    """An action on a window: its texts, its fields, the phase that it needs."""
 
     title: str
     meaning: str
-    in_room: str  # for those in the waiting room: with `waiting` and `inside`
+    in_room: str  # about the waiting room's students, with `waiting` and `inside`
     button: str
     done: str  # with `name`, the window's
     phase: str
@@ -130,7 +130,7 @@ class TimesForm(Form):
     closes = MomentField(_l("Ends"))
 
     def check(self, now: int, after: int = 0) -> bool:
-        """Validate the times against each other and the ledger's clock; `closes` comes `after`."""
+        """Validate the times against each other, the ledger's clock, and the old end `after`."""
         if not self.validate():
             return False
         for field in self:
@@ -149,12 +149,12 @@ class TimesForm(Form):
 
     @property
     def values(self) -> dict[str, Any]:
-        """The moments (ms) by name."""
+        """Return the moments (ms) by name."""
         return {field.name: field.data for field in self}
 
     @property
     def sent(self) -> dict[str, object]:
-        """What was typed and chosen, to be sent again."""
+        """Return the submitted input, to send it again."""
         typed = {field.name: field.raw_data[0] for field in self if field.raw_data}
         chosen = {f"{field.name}_which": field.chosen for field in self if field.chosen}
         return typed | chosen
@@ -166,7 +166,7 @@ class TimesForm(Form):
 @bp.route(f"/<int:window_id>/<any({','.join(ACTIONS)}):action>", methods=["GET", "POST"])
 @requires("admin")
 def change(term_id: int, window_id: int, action: str) -> ResponseReturnValue:
-    """Ask for the new times, show what the change will mean, then make it."""
+    """Ask for the new times, show the effects of the change, then make it."""
     wanted, subject = ACTIONS[action], _subject(term_id, window_id)
     before = subject.window
     times = _times(wanted, subject)
@@ -174,7 +174,7 @@ def change(term_id: int, window_id: int, action: str) -> ResponseReturnValue:
     if request.method == "POST" and service.already_done(
         action, term_id, window_id, author, times.values
     ):
-        return _changed(wanted, before)  # the same press once more
+        return _changed(wanted, before)  # the same button press again
     page = _confirmation(term_id, wanted, subject)
     if request.method == "GET" and subject.phase.kind != wanted.phase:
         why = REFUSED[TOO_LATE.get(subject.phase.kind, "canceled")]
@@ -206,7 +206,7 @@ def _subject(term_id: int, window_id: int) -> ScheduledWindow:
 
 
 def _times(action: WindowAction, subject: ScheduledWindow) -> TimesForm:
-    """Return the form of the action's times, as sent or as they are now."""
+    """Return the form of the action's times, as submitted or as they are now."""
     sent = request.values if any(name in request.values for name in action.fields) else None
     now = {name: getattr(subject.window, name) for name in ("opens", "closes")}
     form = TimesForm(sent, data=now)
@@ -216,7 +216,7 @@ def _times(action: WindowAction, subject: ScheduledWindow) -> TimesForm:
 
 
 def _was() -> tuple[int, int] | None:
-    """Return the times that the window had on the page that was confirmed."""
+    """Return the window's times on the page that was confirmed."""
     opens, _dash, closes = request.form.get("was", "").partition("-")
     if not (opens.isdecimal() and closes.isdecimal() and len(opens + closes) < 40):
         return None
@@ -255,7 +255,7 @@ def _with_effects(
     subject: ScheduledWindow,
     times: TimesForm,
 ) -> Confirmation:
-    """Return the page that shows what the change will mean."""
+    """Return the page with the effects of the change."""
     before, now, term = subject.window, subject.phase.now, catalog_of(term_id).term
     if action.fields:
         after = replace(before, **times.values)
@@ -299,10 +299,10 @@ def new(term_id: int) -> ResponseReturnValue:
 @requires("admin")
 @takes_files
 def create(term_id: int) -> ResponseReturnValue:
-    """Keep what was filled in as a draft, and go to its page; nothing is scheduled yet."""
+    """Store the input as a draft, and go to its page; nothing is scheduled yet."""
     term, form = catalog_of(term_id).term, typed(request.form, request.files.get("file"))
     place, number = _place(term_id), request.form.get("draft", 0, type=int)
-    if drafts.load(visitor().id, place, number) is None:  # a number is never made up by a form
+    if drafts.load(visitor().id, place, number) is None:  # a form can't invent a number
         number = service.new_id()
     drafts.save(visitor().id, place, number, form)
     return redirect(url_for(".draft", term_id=term.id, draft=number), 303)
@@ -311,7 +311,7 @@ def create(term_id: int) -> ResponseReturnValue:
 @bp.get("/drafts/<int:draft>")
 @requires("admin")
 def draft(term_id: int, draft: int) -> ResponseReturnValue:
-    """Render what is wrong with a draft, or what it will mean."""
+    """Render a draft's errors, or the effects of scheduling it."""
     term, form = catalog_of(term_id).term, drafts.load(visitor().id, _place(term_id), draft)
     if form is None:
         return _gone(term)
@@ -339,7 +339,7 @@ def draft(term_id: int, draft: int) -> ResponseReturnValue:
 @bp.post("/drafts/<int:draft>")
 @requires("admin")
 def schedule_draft(term_id: int, draft: int) -> ResponseReturnValue:
-    """Schedule the draft; its number is the window's, so that two presses make one window."""
+    """Schedule the draft; its number is the window's, so two presses create one window."""
     term, form = catalog_of(term_id).term, drafts.load(visitor().id, _place(term_id), draft)
     if form is None:
         return _gone(term)
@@ -358,7 +358,7 @@ def schedule_draft(term_id: int, draft: int) -> ResponseReturnValue:
 
 
 def _place(term_id: int) -> str:
-    """Return where the drafts of a term are kept."""
+    """Return the key under which the drafts of a term are stored."""
     return url_for(".create", term_id=term_id)
 
 

@@ -1,6 +1,6 @@
-"""The blueprint of the API: strict parsing, its errors as problems, and what it documents itself.
+"""The blueprint of the API: strict parsing, errors as problems, and shared documentation.
 
-Each operation documents its own answers. The blueprint adds the problems that any request can
+Each operation documents its own responses. The blueprint adds the problems that any request can
 meet, the ways to authenticate, and the operation's id.
 """
 
@@ -47,7 +47,7 @@ STUDENTS_ALONE = Words(
 
 
 class InvalidRequest(ValueError):  # noqa: N818  the client's mistake, not ours
-    """A request that is not valid, with one error for each field."""
+    """An invalid request, with one error for each field."""
 
     def __init__(self, errors: list[dict[str, str]], status: int = 422) -> None:
         super().__init__(errors)
@@ -56,7 +56,7 @@ class InvalidRequest(ValueError):  # noqa: N818  the client's mistake, not ours
 
 
 class Parser(FlaskParser):
-    """Reads requests strictly, and reports everything that is wrong with one at once."""
+    """A strict parser that reports all errors of a request at once."""
 
     def _raw_load_json(self, req: Request) -> Any:
         body = req.get_data(cache=True)
@@ -66,7 +66,8 @@ class Parser(FlaskParser):
             raise UnsupportedMediaType
         try:
             return json.loads(body, parse_constant=_refuse_constant)
-        except (ValueError, RecursionError) as error:  # also numbers and lists without end
+        # Also numbers and lists that are too long or too deep.
+        except (ValueError, RecursionError) as error:
             message = _("This is no JSON: %(error)s", error=error)[:200]
             raise InvalidRequest([field_error("", message)], 400) from error
 
@@ -82,7 +83,7 @@ class Parser(FlaskParser):
 
 
 class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
-    """A blueprint that documents what all of its operations have in common."""
+    """A blueprint that documents what its operations have in common."""
 
     ARGUMENTS_PARSER = Parser()
 
@@ -122,7 +123,7 @@ def invalid(pointer: str, message: str, status: int = 422) -> InvalidRequest:
 
 @bp.before_request
 def _protect() -> None:
-    """Require a form token with a session: other sites can't know it, nor an access token."""
+    """Require a form token with a session: other sites know neither it nor an access token."""
     if current_app.config["WTF_CSRF_ENABLED"] and authentication.bearer() is None:
         csrf.protect()
 

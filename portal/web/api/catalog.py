@@ -1,4 +1,4 @@
-"""GET /semesters, /windows and /sections/available: what there is to register for, and when."""
+"""GET /semesters, /windows and /sections/available: terms, windows, and available sections."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -76,7 +76,7 @@ class Meeting(Answer):
 
 
 class Schedule(Answer):
-    """In words, and meeting by meeting."""
+    """Meeting times, in words and one by one."""
 
     days = fields.String()
     time = fields.String()
@@ -185,7 +185,7 @@ class SectionsQuery(WindowsQuery):
 @signed_in
 @bp.response(200, envelope(Semesters))
 def semesters() -> dict[str, Any]:
-    """The semesters, the latest first."""
+    """Return the semesters, the latest first."""
     return answer({"semesters": offered_terms()})
 
 
@@ -195,7 +195,7 @@ def semesters() -> dict[str, Any]:
 @bp.response(200, envelope(Windows), headers=recorded_reads.HEADERS)
 @bp.alt_response(404, response="NOT_FOUND")
 def windows(query: dict[str, Any]) -> dict[str, Any]:
-    """The selection windows of a semester; students see only those for them."""
+    """Return the selection windows of a semester; students see only their own."""
     term = catalog_of(query["semester_id"]).term.id
     found, mine = recorded_reads.windows(term), recorded_reads.phase_of(term)
     each = [{"window": window, "phase": phase([window], mine.now)} for window in found]
@@ -209,9 +209,9 @@ def windows(query: dict[str, Any]) -> dict[str, Any]:
 @bp.response(200, envelope(Sections), headers=recorded_reads.HEADERS)
 @bp.alt_response(404, response="NOT_FOUND")
 def available(query: dict[str, Any]) -> dict[str, Any]:
-    """The open sections of a semester with their seats: those of courses that are for you.
+    """Return the open sections of a semester with their seats: those of courses open to you.
 
-    A student sees none unless their window is open: `answer` says how it stands with it.
+    A student sees none unless their window is open: `answer` gives the state of the window.
     """
     catalog = catalog_of(query["semester_id"])
     now, counts = (
@@ -237,7 +237,7 @@ def available(query: dict[str, Any]) -> dict[str, Any]:
 
 
 def shown(catalog: TermCatalog, sections: Iterable[SectionView]) -> dict[int, dict[str, Any]]:
-    """Return sections by id as the schema Section takes them, with their counts of this moment."""
+    """Return sections by id for the schema Section, with their current counts."""
     found = list(sections)
     counts = recorded_reads.seats_of(catalog.term.id, [each.id for each in found])
     yours = _open_to_visitor(catalog, found, counts)
@@ -263,7 +263,7 @@ def _window_id(found: Phase) -> int | None:
 
 
 def _is_staff() -> bool:
-    """Whether the visitor always sees sections: instructors and admins do."""
+    """Return whether the visitor always sees sections: instructors and admins do."""
     who = visitor()
     return "admin" in who.roles or not who.student_id
 

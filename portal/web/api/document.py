@@ -61,7 +61,7 @@ bp = Blueprint("api_docs", __name__, url_prefix="/api")
 
 
 class Api(flask_smorest.Api):  # type: ignore[misc]
-    """The API and its document; portal.errors answers its errors, as everywhere."""
+    """The API and its document; portal/web/http/errors.py handles its errors."""
 
     DEFAULT_ERROR_RESPONSE_NAME = None
     ERROR_SCHEMA = Problem
@@ -120,7 +120,7 @@ def openapi() -> ResponseReturnValue:
 
 @bp.app_template_filter("marked")
 def marked(text: str) -> Markup:
-    """Return a text with what stands between backticks as code."""
+    """Return a text with everything between backticks marked as code."""
     return Markup(CODE.sub(r"<code>\1</code>", str(escape(text))))  # noqa: S704 - it is escaped
 
 
@@ -147,7 +147,7 @@ def _security_schemes(cookie: str) -> dict[str, dict[str, str]]:
 
 
 def _add_examples(document: dict[str, Any]) -> None:
-    """Give each JSON body of a request and of a successful answer an example of its schema."""
+    """Give each JSON body of a request and of a successful response an example of its schema."""
     schemas = document["components"]["schemas"]
     for item in document["paths"].values():
         for operation in (item[method] for method in ("get", "post") if method in item):

@@ -1,4 +1,4 @@
-"""POST /register/drop and /register/leave: give up a seat or a waitlist position."""
+"""POST /register/drop and /register/leave: drop a seat, or leave a waitlist."""
 
 import time
 from collections.abc import Sequence
@@ -34,8 +34,8 @@ from portal.web.http.access import requires, visitor
 from portal.web.student import results
 from portal.web.student.request_form import MOST_TOGETHER
 
-PAUSES = (0.02, 0.04, 0.08, 0.16)  # seconds between looks: promoting takes a worker some ms
-EVENTS_AFTER = 50  # events after a drop in which its promotion is looked for
+PAUSES = (0.02, 0.04, 0.08, 0.16)  # seconds between polls: a promotion takes a worker some ms
+EVENTS_AFTER = 50  # events after a drop in which to search for its promotion
 
 
 class Leave(Body):
@@ -97,7 +97,7 @@ class Dropped(GivenUp):
 @bp.response(200, envelope(Dropped), headers=idempotency.HEADERS)
 @bp.alt_response(404, response="NOT_FOUND")
 def drop(headers: dict[str, Any], body: dict[str, Any]) -> ResponseReturnValue:
-    """Give up a seat, which goes to the head of the waitlist. Needs no access token."""
+    """Drop a seat, which goes to the head of the waitlist. Needs no access token."""
     catalog, requester, section = _request(headers, body)
     for number, other in enumerate(body["along"]):
         published_section(catalog, other, f"/along/{number}")
@@ -168,11 +168,11 @@ def _decision(
 
 
 def _waitlist_processed(term: int, dropped: Decision) -> bool | None:
-    """Return True once the waitlist has been considered, False if it is empty, else None."""
+    """Return True once the waitlist is processed, False if it can't move, else None."""
     counts = dropped.seats
     if counts is None or counts.status != "OPEN" or not (counts.open and counts.waiting):
         return False
-    with suppress(LedgerUnavailable):  # the seat is dropped, and the answer says so in any case
+    with suppress(LedgerUnavailable):  # the drop is done, and the response says so in any case
         for pause in PAUSES:
             time.sleep(pause)
             counts = backend().ledger.seats_of(term, [dropped.section])[dropped.section]
@@ -182,7 +182,7 @@ def _waitlist_processed(term: int, dropped: Decision) -> bool | None:
 
 
 def _may_know_who(catalog: TermCatalog, section: int) -> bool:
-    """Whether the visitor may know who got the seat: an admin, or an instructor of the section."""
+    """Return whether the visitor, an admin or instructor, may know who got the seat."""
     who, found = visitor(), catalog.section(section)
     teaches = found is not None and not who.teacher_ids.isdisjoint(found.teacher_ids)
     return teaches or "admin" in who.roles

@@ -1,4 +1,4 @@
-"""Fields of requests and answers: a value counts only in its own JSON type, never "5" for 5."""
+"""Fields of requests and responses: a value must have its own JSON type, never "5" for 5."""
 
 import re
 from decimal import Decimal
@@ -100,7 +100,7 @@ class IdempotencyKey(fields.String):
 
 
 class Moment(fields.DateTime):
-    """A moment in an answer, from milliseconds of the ledger's clock or from a datetime."""
+    """A moment in a response, from milliseconds of the ledger's clock or from a datetime."""
 
     def _serialize(self, value: Any, *args: Any, **options: Any) -> Any:
         at = moment(value) if isinstance(value, int) else value
@@ -108,12 +108,12 @@ class Moment(fields.DateTime):
 
 
 def described(field: type[fields.Field[Any]], description: str, **options: Any) -> Any:
-    """Return a field of an answer with a description for the document."""
+    """Return a response field with a description for the document."""
     return field(metadata={"description": description}, **options)
 
 
 def one_of(*values: str, **options: Any) -> fields.String:
-    """Return a text field of an answer that has one of these values."""
+    """Return a text field of a response that has one of these values."""
     return fields.String(metadata={"enum": list(values), **options.pop("metadata", {})}, **options)
 
 

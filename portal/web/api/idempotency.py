@@ -52,7 +52,7 @@ class KeyHeader(ma.Schema):
 def chosen_key(headers: dict[str, Any], body: dict[str, Any]) -> str:
     """Return the key of the header or the body, or a new one.
 
-    Raises InvalidRequest where the two differ.
+    Raise InvalidRequest if the two differ.
     """
     given = {key for key in (headers.get("key"), body.get("idempotency_key")) if key}
     if len(given) > 1:
@@ -65,7 +65,7 @@ def chosen_key(headers: dict[str, Any], body: dict[str, Any]) -> str:
 def decision(
     schema: ma.Schema, data: dict[str, Any], message: str, *, granted: bool, replayed: bool
 ) -> ResponseReturnValue:
-    """Return a decision: an answer if anything was granted, else a problem with the same data."""
+    """Return a success response if anything was granted, else a problem with the same data."""
     headers = {KEY_HEADER: data["idempotency_key"]} | (
         {REPLAYED_HEADER: "true"} if replayed else {}
     )
@@ -85,7 +85,7 @@ def _reused(_error: KeyReused) -> ResponseReturnValue:
 
 @bp.errorhandler(LedgerSilent)
 def _silent(error: LedgerSilent) -> ResponseReturnValue:
-    """Name the key that was made, so that the client can repeat the request under it."""
+    """Return the generated key, so that the client can repeat the request under it."""
     logs.warn(log, "No answer to a decision", error)
     made = {KEY_HEADER: str(g.idempotency_key)} if "idempotency_key" in g else {}
     return problem(503, SILENT, LATER | made)

@@ -1,4 +1,4 @@
-"""GET /metrics/lag and /projections/health, and what the document says of the health checks."""
+"""GET /metrics/lag and /projections/health, and the documentation of the health checks."""
 
 from typing import Any
 
@@ -105,7 +105,7 @@ HEALTH_CHECKS: dict[str, tuple[type[ma.Schema], str, tuple[str, ...]]] = {
 @requires("admin")
 @bp.response(200, envelope(Lag))
 def lag() -> dict[str, Any]:
-    """How late decisions were recorded, lately and within the last month; for admins."""
+    """Return how late decisions were recorded, recently and in the last month; for admins."""
     with transaction() as session:
         return answer({"spans": [lags_over(session, span) for span in SPANS]})
 
@@ -114,7 +114,7 @@ def lag() -> dict[str, Any]:
 @requires("admin")
 @bp.response(200, envelope(Projections))
 def projections() -> dict[str, Any]:
-    """How far each semester is recorded, and whether ledger and record agree; for admins."""
+    """Return the recorder's progress per semester, and the audit results; for admins."""
     return answer({"projections": term_statuses()})
 
 

@@ -1,7 +1,7 @@
-"""What the API reads from the ledger, or from the record while the ledger is away.
+"""API reads from the ledger, or from the read models while the ledger is unavailable.
 
-An answer from the record says so: in its message, and by a header with the time of the last
-recorded event. Decisions never use it.
+A response from the read models says so: in its message, and in a header with the time of the last
+recorded event. Decisions never use them.
 """
 
 from contextlib import suppress
@@ -39,13 +39,13 @@ FRESH_SECONDS = 1
 
 
 def windows(term: int) -> list[WindowView]:
-    """Return the windows of a term: all of them, or to a student those of their cohorts."""
+    """Return the windows of a term: all of them, or for a student those of their cohorts."""
     student, found = visitor().student_id, _all_windows(term)
     return open_to(profile(student), found) if student else found
 
 
 def phase_of(term: int) -> Phase:
-    """Return where the visitor stands with the windows of a term."""
+    """Return the visitor's phase in the windows of a term."""
     return phase(windows(term), read_with_fallback.now())
 
 
@@ -61,7 +61,7 @@ def all_seats(term: int) -> dict[int, SeatCounts]:
 
 
 def seats_of(term: int, sections: list[int]) -> dict[int, SeatCounts]:
-    """Return the counts of some sections of this moment."""
+    """Return the current counts of some sections."""
     _remember(term)
     return read_with_fallback.seats_of(term, sections)
 
@@ -73,14 +73,14 @@ def standing(term: int, student: int) -> Standing:
 
 
 def scene(catalog: TermCatalog, student: int, mine: Standing) -> StudentTerm:
-    """Return where a student stands in a term with these enrollments and waitlist positions."""
+    """Return a student's state in a term with these enrollments and waitlist positions."""
     term, who = catalog.term.id, profile(student)
     now = phase(open_to(who, _all_windows(term)), read_with_fallback.now())
     return StudentTerm(who, catalog, mine, now, LocalClock(backend().settings.zone))
 
 
 def note() -> str:
-    """Return the message of an answer from the record; blank for any other."""
+    """Return the message of a response from the read models; blank for any other."""
     if not read_with_fallback.recorded():
         return ""
     return _("The ledger can't be asked now: this is what was last recorded.")

@@ -68,7 +68,7 @@ NO_ACCESS_TOKEN = Words(
 
 
 class Choice(Body):
-    """A section about which there is more to say than its id."""
+    """A section with options, such as credits."""
 
     section_id = Id(required=True)
     credits = Credits("Where the section leaves a choice.")
@@ -170,9 +170,9 @@ class Line:
 def register(headers: dict[str, Any], body: dict[str, Any]) -> ResponseReturnValue:
     """Register for sections of one semester, in one step, with a result for each.
 
-    The status is 200 if anything was granted, and 409 with the same `data` if all was refused.
-    Each decision, a refusal too, is kept for a day under its idempotency key, and repeated to
-    requests with this key. To try again after a refusal, use a new key.
+    The status is 200 if anything was granted, and 409 with the same `data` if all was refused. Each
+    decision, also a refusal, is stored for a day under its idempotency key. A request with the same
+    key gets the same response. To try again after a refusal, use a new key.
     """
     student, catalog = own_student(body), _catalog(body)
     token, key = admission.access_token(), idempotency.chosen_key(headers, body)
@@ -211,7 +211,7 @@ def own_student(body: Mapping[str, Any]) -> int:
 
 
 def catalog_of_semester(term: int) -> TermCatalog:
-    """Return the catalog of the semester that a body names; raises InvalidRequest."""
+    """Return the catalog of the semester in a body. Raise InvalidRequest."""
     try:
         return catalog_of(term)
     except NoSuchTerm as error:
@@ -219,9 +219,9 @@ def catalog_of_semester(term: int) -> TermCatalog:
 
 
 def catalog_of_sections(sections: Mapping[str, int]) -> TermCatalog:
-    """Return the catalog of the one semester of sections, which are given by JSON pointer.
+    """Return the catalog of the sections' semester; the sections are given by JSON pointer.
 
-    Raises InvalidRequest for unknown sections, and for sections of several semesters.
+    Raise InvalidRequest for unknown sections, and for sections of several semesters.
     """
     catalogs = [catalog_of(term.id) for term in live_terms()]
     found: list[TermCatalog] = []
@@ -250,7 +250,7 @@ def catalog_of_sections(sections: Mapping[str, int]) -> TermCatalog:
 
 
 def published_section(catalog: TermCatalog, section: int, pointer: str) -> SectionView:
-    """Return a section that students know; raises InvalidRequest."""
+    """Return a section that is visible to students. Raise InvalidRequest."""
     found = catalog.section(section)
     if found is None or found.status == "NEW":
         raise invalid(pointer, _("There is no such section in this semester."), 404)
@@ -265,7 +265,7 @@ def _catalog(body: dict[str, Any]) -> TermCatalog:
 
 
 def _lines(body: dict[str, Any], catalog: TermCatalog) -> list[Line]:
-    """Return the sections of a body; raises InvalidRequest for unknown and repeated ones."""
+    """Return the sections of a body. Raise InvalidRequest for unknown and repeated ones."""
     found: list[Line] = []
     for number, choice in enumerate(body["section_ids"]):
         pointer = f"/section_ids/{number}"
@@ -289,7 +289,7 @@ def _checked_credits(section: SectionView, amount: Decimal | None, pointer: str)
 
 
 def _decided_together(lines: Sequence[Line], catalog: TermCatalog) -> list[list[Line]]:
-    """Group the lines whose courses need each other."""
+    """Group the sections whose courses are corequisites."""
     groups: list[list[Line]] = []
     for line in lines:
         needed = set(linked_courses.courses(line.section, catalog))
@@ -304,7 +304,7 @@ def _decided_together(lines: Sequence[Line], catalog: TermCatalog) -> list[list[
 
 
 def _content(lines: Sequence[Line]) -> list[Any]:
-    """Return what the client asked for, as the content of its idempotency key."""
+    """Return the client's request, as the content of its idempotency key."""
     return [
         [
             line.section.id,
@@ -317,7 +317,7 @@ def _content(lines: Sequence[Line]) -> list[Any]:
 
 
 def _choice(group: Sequence[Line]) -> requests.Choice:
-    """Return one choice of the submission: it waits if all of its lines may."""
+    """Return one choice of the submission: it may wait if all of its sections may."""
     swapped = {line.instead_of for line in group if line.instead_of}
     if len(swapped) > 1:
         last = next(line for line in reversed(group) if line.instead_of)
@@ -368,10 +368,10 @@ def _status(decided: Decision) -> str:
 
 
 def _registrations(decided: Sequence[Decision], term: int, student: int) -> dict[int, int]:
-    """Return the numbers of the seats that the student had already, by section."""
+    """Return the ids of the seats that the student had already, by section."""
     if not any(each.code == "already_enrolled" for one in decided for each in one.reasons):
         return {}
-    with suppress(LedgerUnavailable):  # it has been decided, and the answer says so in any case
+    with suppress(LedgerUnavailable):  # the decision is made, and the response says so in any case
         mine = backend().ledger.standing(term, student).enrolled
         return {each.section: each.registration for each in mine}
     return {}

@@ -1,4 +1,4 @@
-"""What all answers share: the envelope, problem details, and the kinds of problems."""
+"""Schemas that all responses share: the envelope, problem details, and the kinds of problems."""
 
 from functools import cache
 from typing import Any, Literal
@@ -24,7 +24,7 @@ ProblemKind = Literal[
     "window-ended",
 ]
 
-# The kinds of problems that have a `type` of their own: their statuses, and what the page says.
+# The kinds of problems with their own `type`: their statuses, and the text of the page.
 PROBLEM_KINDS: dict[ProblemKind, tuple[str, str]] = {
     "malformed": ("400, 404, 422", "Fields are not valid, or name nothing offered: see `errors`."),
     "no-pass": (
@@ -49,10 +49,10 @@ def problem_type(kind: ProblemKind) -> str:
 
 
 class Answer(ma.Schema):
-    """A part of an answer: every field is always present, and there are no others."""
+    """A part of a response: every field is always present, and there are no others."""
 
     class Meta:
-        """Tell the document that there are no other fields."""
+        """Document that there are no other fields."""
 
         unknown = ma.RAISE
 
@@ -62,7 +62,7 @@ class Answer(ma.Schema):
 
 
 class Body(ma.Schema):
-    """The JSON body of a request; refuses fields that it does not know."""
+    """The JSON body of a request; refuses unknown fields."""
 
     class Meta:
         """Refuse other fields."""
@@ -77,7 +77,7 @@ class FieldError(Answer):
 
 
 class Problem(ma.Schema):
-    """Problem details (RFC 9457), with the `success` and `message` of every answer."""
+    """Problem details (RFC 9457), with the `success` and `message` of every response."""
 
     type = described(fields.String, "The kind of problem.", required=True)
     title = fields.String(required=True)
@@ -99,7 +99,7 @@ class ReasonSchema(Answer):
 
 @cache
 def envelope(data: type[ma.Schema]) -> type[ma.Schema]:
-    """Return the schema of an answer that carries such data."""
+    """Return the schema of a response with such data."""
     parts: dict[str, fields.Field[Any]] = {
         "success": fields.Boolean(),
         "message": fields.String(),
@@ -118,7 +118,7 @@ def reasons_in_words(
 ) -> list[dict[str, str]]:
     """Return reasons about a section as codes and sentences.
 
-    `swapped` is the section to be dropped for it.
+    `swapped` is the section to drop in a swap.
     """
     zone = backend().settings.zone
     case = RefusalContext(catalog, catalog.section(section), zone, instead=swapped)

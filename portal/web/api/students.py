@@ -1,4 +1,4 @@
-"""GET /me, /students/{id}/registrations and /waitlist: who asks, and what a student has."""
+"""GET /me, /students/{id}/registrations and /waitlist: the visitor, and students' sections."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -116,7 +116,7 @@ class StudentRecord:
 @signed_in
 @bp.response(200, Me)
 def me() -> dict[str, Any]:
-    """Who is asking, as what, and what they may do here."""
+    """Return who you are, your roles, and what you may do here."""
     who = visitor()
     return {
         "id": who.id,
@@ -135,7 +135,7 @@ def me() -> dict[str, Any]:
 @bp.response(200, envelope(Registrations), headers=recorded_reads.HEADERS)
 @bp.alt_response(404, response="NOT_FOUND")
 def registrations(query: dict[str, Any], student_id: int) -> dict[str, Any]:
-    """The seats of a student: your own, in your classes as a teacher, all as an admin."""
+    """Return a student's seats: your own, those in classes you teach, or all as an admin."""
     records = _visible_records(student_id, query.get("semester_id"))
     found = [each for record in records for each in _entries(record, record.standing.enrolled)]
     data = {
@@ -153,7 +153,7 @@ def registrations(query: dict[str, Any], student_id: int) -> dict[str, Any]:
 @bp.response(200, envelope(Waitlist), headers=recorded_reads.HEADERS)
 @bp.alt_response(404, response="NOT_FOUND")
 def waitlist(query: dict[str, Any], student_id: int) -> dict[str, Any]:
-    """The waitlist positions of a student: your own, in your classes as a teacher, or all."""
+    """Return a student's waitlist positions: your own, those in classes you teach, or all."""
     records = _visible_records(student_id, query.get("semester_id"))
     found = [each for record in records for each in _waitlist_entries(record)]
     data = {"student_id": student_id, "waitlist": found, "total_waitlist_entries": len(found)}
@@ -161,10 +161,10 @@ def waitlist(query: dict[str, Any], student_id: int) -> dict[str, Any]:
 
 
 def _visible_records(student: int, term: int | None) -> list[StudentRecord]:
-    """Return a student's records of one term or all: one's own, or those that one may see.
+    """Return a student's records of one term or all: the visitor's own, or those they may see.
 
-    Instructors see what concerns their sections, and admins everything. Everyone else gets a 404,
-    which does not tell whether there is such a student.
+    Instructors see records of their sections, and admins see everything. Everyone else gets a 404,
+    which does not reveal whether the student exists.
     """
     who = visitor()
     terms = [term] if term else [each.id for each in live_terms()]
@@ -188,7 +188,7 @@ def _exists(student: int) -> bool:
 
 
 def _of_instructor(record: StudentRecord, teachers: frozenset[int]) -> StudentRecord:
-    """Keep what is about the instructor's sections, and nothing about other sections."""
+    """Keep the entries of the instructor's sections, without details about other sections."""
 
     def taught(entry: HeldSeat | WaitlistPosition) -> bool:
         section = record.catalog.section(entry.section)

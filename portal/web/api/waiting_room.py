@@ -94,7 +94,7 @@ class QueuePlace(Answer):
 @signed_in
 @bp.response(200, envelope(CaptchaChallenge))
 def captcha_challenge() -> dict[str, Any]:
-    """A puzzle for this account, whose solution counts once: a proof of work."""
+    """Return a puzzle for this account, a proof of work. Its solution counts once."""
     return answer({"needed": captcha_needed(), "challenge": captcha.challenge(visitor().id)})
 
 
@@ -106,8 +106,8 @@ def captcha_challenge() -> dict[str, Any]:
 def enter_room(body: dict[str, Any], window_id: int) -> ResponseReturnValue:
     """Join the queue of a window, or return the place that you have.
 
-    Everyone who comes before the window opens is early, and a draw puts them in order. Later ones
-    stand behind them. A place belongs to its student, from any program and browser.
+    Everyone who comes before the window opens is early, and a draw puts them in order. Later
+    students follow them. A place belongs to its student, from any program and browser.
     """
     queue = _queue_of(window_id)
     entry = queue.look_up()
@@ -126,11 +126,11 @@ def enter_room(body: dict[str, Any], window_id: int) -> ResponseReturnValue:
 @bp.alt_response(202, schema=envelope(QueuePlace), headers=RETRY_AFTER, success=True)
 @bp.alt_response(404, response="NOT_FOUND")
 def room_place(window_id: int, request_id: str) -> ResponseReturnValue:
-    """Your place: 202 until the order is drawn, then 200, at last with an access token.
+    """Return your place: 202 until the order is drawn, then 200, at last with an access token.
 
-    It needs the scope `register`, because asking keeps the place and the answer lets you register.
-    A student who does not ask for some minutes is skipped. 404 once the visit is over, and for
-    the request of anyone else.
+    This needs the scope `register`, because asking keeps the place and the response lets you
+    register. A student who does not ask for some minutes is skipped. The status is 404 once the
+    visit is over, and for another student's request.
     """
     queue = _queue_of(window_id)
     entry = queue.look_up()
@@ -143,7 +143,7 @@ def room_place(window_id: int, request_id: str) -> ResponseReturnValue:
 
 @dataclass(frozen=True)
 class Queue:
-    """The queue of a window for one student, also where there are no waiting rooms."""
+    """The queue of a window for one student; without waiting rooms it admits everyone."""
 
     term: int
     window: WindowView
@@ -154,14 +154,14 @@ class Queue:
         return self.who.student_id or 0
 
     def look_up(self) -> QueueEntry | None:
-        """Return the student's place, if any; a sign of life of whoever waits."""
+        """Return the student's place, if any; this also shows that the student is still waiting."""
         if without_rooms():
             return self._entry_without_room()
         found = room.look(self.term, self.window.id, self.student)
         return None if found.kind in {"none", "gone"} else found
 
     def enter(self) -> QueueEntry:
-        """Return the student's place, old or new; raises WindowEnded."""
+        """Return the student's place, old or new. Raise WindowEnded."""
         if not without_rooms():
             return room.enter(self.term, self.window.id, self.student)
         found = self._entry_without_room()
@@ -178,7 +178,7 @@ class Queue:
         return admission.issue(self.term, now, applicant, in_room=not without_rooms())
 
     def _entry_without_room(self) -> QueueEntry | None:
-        """Call everyone at the opening, under an id that follows from account and window."""
+        """Admit everyone at the opening; the id follows from account and window."""
         state = replace(room.state(self.term, self.window.id), off=True)
         if state.phase not in {"before", "open"}:
             return None
@@ -208,7 +208,7 @@ def _term_of(window: int) -> int:
 
 
 def _check_proof(payload: str) -> None:
-    """Take the proof, where one is needed; raises NotProven."""
+    """Check the captcha proof if one is needed. Raise NotProven."""
     if proven():
         return
     if authentication.bearer():
@@ -244,7 +244,7 @@ def _wait_seconds(entry: QueueEntry) -> dict[str, int | None]:
 
 
 def _poll_after(entry: QueueEntry, token: AccessToken | None) -> int:
-    """Return the seconds until the next poll: halfway to a token's end, which renews it."""
+    """Return the seconds until the next poll: half the time left of a token, to renew it."""
     if token:
         return max(1, (token.ends - entry.room.at) // 2 // SECOND)
     return math.ceil(wait_estimates.poll_interval(entry))

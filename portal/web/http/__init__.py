@@ -1,1 +1,1 @@
-"""What every request passes through before its view."""
+"""Checks and services that every request passes before its view."""

@@ -1,4 +1,4 @@
-"""Who may open which page: every view states its rule, and one without a rule opens to nobody."""
+"""Access rules: every view states who may open it; a view without a rule is closed."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
@@ -17,7 +17,7 @@ from portal.web.http.request_info import same_origin
 PUBLIC = "public"
 SIGNED_IN = "signed in"
 READS = {"GET", "HEAD", "OPTIONS"}
-# Addresses that admins share with students: what each role sees in place of the view.
+# Admins share these addresses with students: what each role sees instead of the view.
 INSTEAD = {
     "student.term": ("admin", "admin.sections.index"),
     "receipts.show": ("admin", "admin.receipts.show"),
@@ -46,12 +46,12 @@ def signed_in(view: View) -> View:
 
 
 def requires(*roles: str) -> Callable[[View], View]:
-    """Open a view to those who have one of the roles: student, instructor, admin."""
+    """Open a view to users with one of the roles: student, instructor, admin."""
     return lambda view: _mark(view, *roles)
 
 
 def needs_scope(scope: str) -> Callable[[View], View]:
-    """Ask a token for this scope, whatever the method: for a GET that gives leave to change."""
+    """Require this token scope for every method: a GET may also grant the right to register."""
 
     def decorate(view: View) -> View:
         view.scope = scope  # type: ignore[attr-defined]
@@ -61,17 +61,17 @@ def needs_scope(scope: str) -> Callable[[View], View]:
 
 
 def rule_of(view: Callable[..., Any]) -> frozenset[str]:
-    """The rule that a view has stated; empty where it has none."""
+    """Return the rule that a view states; empty if it states none."""
     return cast("frozenset[str]", getattr(view, "access", frozenset()))
 
 
 def visitor() -> Visitor:
-    """Who is asking, in a view that is not public."""
+    """Return the visitor, in a view that is not public."""
     return cast("Visitor", current_user._get_current_object())  # noqa: SLF001 - its only door
 
 
 def start(app: Flask) -> None:
-    """Check the rule of the view before every request."""
+    """Check the view's rule before every request."""
     app.before_request(_guard)
     app.register_error_handler(CSRFError, _without_token)
     public(app.view_functions["static"])
@@ -84,7 +84,7 @@ def _mark(view: View, *rule: str) -> View:
 
 def _guard() -> ResponseReturnValue | None:
     if request.endpoint is None:
-        return None  # no such page: the 404 is for everyone
+        return None  # no such page: everyone gets the 404
     rule = rule_of(current_app.view_functions[request.endpoint])
     if PUBLIC in rule:
         return None
@@ -97,7 +97,7 @@ def _guard() -> ResponseReturnValue | None:
 
 
 def _without_token(error: CSRFError) -> ResponseReturnValue:  # noqa: ARG001
-    """A form whose session is over, or that another site made: only our own can be sent again."""
+    """Answer a form with an invalid session or from another site: only ours can be sent again."""
     if not _may_be_sent_again():
         return answer(400, EXPIRED)
     rule = rule_of(current_app.view_functions[request.endpoint or "static"])
@@ -108,12 +108,12 @@ def _without_token(error: CSRFError) -> ResponseReturnValue:  # noqa: ARG001
 
 
 def _may_be_sent_again() -> bool:
-    """Whether one of our pages has sent it, with no field in it that a page may not show."""
+    """Return whether one of our pages sent the form, and a page may show all of its fields."""
     return same_origin() and not request.files and bool(resubmission.shown())
 
 
 def _beyond_scope(view: Callable[..., Any]) -> ResponseReturnValue | None:
-    """What an access token that may not do this is told; sessions have no scopes."""
+    """Refuse an access token that lacks the scope; return None if it may go on, as sessions may."""
     usual = "read" if request.method in READS else "register"
     needed = getattr(view, "scope", usual)
     if needed in g.get("scopes", {needed}):
@@ -143,7 +143,7 @@ def _to_login() -> ResponseReturnValue:
 
 
 def to_login_and_back() -> ResponseReturnValue:
-    """Redirect to the login, which leads back to what was asked for."""
+    """Redirect to the login, which leads back to the requested page."""
     if request.headers.get("HX-Request"):
         return resuming.in_place()
     ended = resuming.known() or request.method != "GET"

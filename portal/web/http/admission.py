@@ -1,7 +1,6 @@
 """Admission in requests: the captcha proof of a session, access tokens, and who may register.
 
-A request that changes something without an access token is refused before Redis or PostgreSQL
-hears of it.
+A change without an access token is refused without calling Redis or PostgreSQL.
 """
 
 from dataclasses import replace
@@ -26,10 +25,10 @@ from portal.windows.phases import Phase
 
 HEADER = "Fairseat-Pass"
 COOKIE = "pass"
-ADMISSION_HEADER = "Fairseat-Gate"  # tells scripts how their student stands
+ADMISSION_HEADER = "Fairseat-Gate"  # tells scripts the student's admission status
 READS = {"GET", "HEAD", "OPTIONS"}
 
-PROOF = "proven"  # in the session: the account, and until when
+PROOF = "proven"  # in the session: the account, and the end of validity
 PROOF_LASTS = 12 * 60 * 60  # seconds
 
 NOT_YOUR_TURN = Words(
@@ -39,11 +38,11 @@ NOT_YOUR_TURN = Words(
 
 
 class AccessTokenRequired(Exception):  # noqa: N818  a state of the world, not a mistake
-    """A request to register has no access token, or one that is not good for it."""
+    """A request to register has no access token, or one that is not valid for it."""
 
 
 def needs_access_token(view: View) -> View:
-    """Let a view take changes only with an access token; reading needs none."""
+    """Require an access token for changes in a view; reading needs none."""
     view.needs_access_token = True  # type: ignore[attr-defined]
     return view
 
@@ -56,13 +55,13 @@ def check_tokens(app: Flask) -> None:
 
 
 def start(app: Flask) -> None:
-    """Check the owners of access tokens once it is known who asks, and send new tokens."""
+    """Check the owner of an access token once the visitor is known, and send new tokens."""
     app.before_request(_check_owner)
     app.after_request(_send_token)
 
 
 def enabled() -> bool:
-    """Whether the gate is on: captcha, waiting rooms and access tokens."""
+    """Return whether captcha, waiting rooms and access tokens are on."""
     return bool(current_app.config["GATE"])
 
 
@@ -70,24 +69,24 @@ def enabled() -> bool:
 
 
 def captcha_needed() -> bool:
-    """Whether anyone is asked for a proof at all."""
+    """Return whether visitors must pass a captcha at all."""
     return enabled() and captcha.enabled()
 
 
 def proven() -> bool:
-    """Whether the visitor's session has proved that it is no robot, or needs not."""
+    """Return whether the visitor's session has passed the captcha, or needs none."""
     account, until = session.get(PROOF, (0, 0))
     return not captcha_needed() or (account == visitor().id and time() < until)
 
 
 def prove(payload: str) -> None:
-    """Take the solution of a puzzle for the visitor's session; raises as captcha.check does."""
+    """Check the solution of a puzzle for the visitor's session; raise as captcha.check does."""
     captcha.check(payload, visitor().id)
     remember_proof()
 
 
 def remember_proof() -> None:
-    """Let the visitor's session count as proved."""
+    """Mark the visitor's session as proven."""
     session[PROOF] = (visitor().id, int(time()) + PROOF_LASTS)
 
 
@@ -95,31 +94,31 @@ def remember_proof() -> None:
 
 
 def look_up(term: int, phase: Phase, who: Visitor) -> Admission:
-    """Return how the visitor stands; looking does not join the queue."""
+    """Return the visitor's admission status without joining the queue."""
     if not enabled():
         return FREE
     return _with_token(admission.look_up(term, phase, _applicant(who)))
 
 
 def enter(term: int, phase: Phase, who: Visitor) -> Admission:
-    """Join the queue, or get in if the queue is empty; raises WindowEnded."""
+    """Join the queue, or get in if the queue is empty. Raise WindowEnded."""
     if not enabled():
         return FREE
     return _with_token(admission.enter(term, phase, _applicant(who)))
 
 
 def forget_token() -> None:
-    """Send no access token with this answer."""
+    """Send no access token with this response."""
     g.pop("new_token", None)
 
 
 def access_token() -> AccessToken | None:
-    """Return the access token with which this request was let through."""
+    """Return the access token that admitted this request."""
     return cast("AccessToken | None", g.get("access_token"))
 
 
 def refused(words: Words) -> ResponseReturnValue:
-    """Answer that it is not the visitor's turn, without asking who the visitor is."""
+    """Answer that it is not the visitor's turn, without looking up the visitor."""
     g.nobody = True
     return answer(403, words, {ADMISSION_HEADER: "pass"})
 
@@ -131,14 +130,14 @@ def _applicant(who: Visitor) -> Applicant:
 
 
 def _with_token(found: Admission) -> Admission:
-    """Have a token that was issued or renewed sent along with the answer."""
+    """Send a token that was issued or renewed along with the response."""
     if found.token and found.token != _sent_token():
         g.new_token = found.token
     return found
 
 
 def _sent_token() -> AccessToken | None:
-    """Return the access token of the request, if it is ours and has not ended."""
+    """Return the request's access token if we signed it and it has not expired."""
     if "sent_token" not in g:
         text = request.headers.get(HEADER) or request.cookies.get(COOKIE, "")
         g.sent_token = access_tokens.decode(text)
@@ -163,13 +162,13 @@ def _check_token() -> ResponseReturnValue | None:
 
 
 def _logged_out() -> bool:
-    """Whether a page's form comes from a browser whose session is over."""
+    """Return whether a page's form comes from a browser whose session has ended."""
     program = "Authorization" in request.headers or request.path.startswith("/api/")
     return not program and not ("_user_id" in session and sessions.holds())
 
 
 def _is_own(token: AccessToken) -> bool:
-    """Whether a token is of the account of this session; a bearer's is compared later."""
+    """Return whether a token belongs to this session's account; API tokens are compared later."""
     account, signed, _ = str(session.get("_user_id", "")).partition(".")
     return account == str(token.account) if signed else "Authorization" in request.headers
 
@@ -186,7 +185,7 @@ def _not_your_turn(_error: Exception) -> ResponseReturnValue:
 
 
 def _visit_over(error: NotAdmitted) -> ResponseReturnValue:
-    """Take the access token from a browser whose visit has ended, perhaps on another device."""
+    """Delete the access token in a browser whose visit has ended, perhaps on another device."""
     response = make_response(_not_your_turn(error))
     found = access_token()
     if found:

@@ -1,4 +1,4 @@
-"""Addresses of scripts and styles that change with their content, so that browsers keep them."""
+"""Addresses of scripts and styles that change with their content, so that browsers cache them."""
 
 from functools import cache
 from hashlib import sha256
@@ -21,18 +21,18 @@ bp = Blueprint("assets", __name__)
 
 
 class PageSessions(SecureCookieSessionInterface):
-    """Sessions that add no header to files, which shared caches may give to everyone."""
+    """Sessions that add no header to static files, which shared caches may give to everyone."""
 
     digest_method = staticmethod(sha256)
 
     def save_session(self, app: Flask, session: SessionMixin, response: Response) -> None:
-        """Send the session with the answer, unless it is a file."""
+        """Send the session with the response, unless it is a static file."""
         if request.endpoint not in OURS:
             super().save_session(app, session, response)
 
 
 def start(app: Flask) -> None:
-    """Give templates `static_url` and `style_url`, and browsers leave to keep both for good."""
+    """Provide `static_url` and `style_url` to templates, and let browsers cache both for good."""
     app.register_blueprint(bp)
     app.session_interface = PageSessions()
     addresses = {"static_url": static_url, "style_url": style_url, "script_url": script_url}
@@ -41,31 +41,31 @@ def start(app: Flask) -> None:
 
 
 def static_url(filename: str) -> str:
-    """Where a file of `static/` is served, with the hash of its content."""
+    """Return the address of a file in `static/`, with the hash of its content."""
     return url_for("static", filename=filename, v=_known("static", filename))
 
 
 def style_url() -> str:
-    """Where all styles are served as one file."""
+    """Return the address of all styles in one file."""
     return url_for("assets.style", v=_known("assets.style"))
 
 
 def script_url() -> str:
-    """Where all scripts of ours are served as one file."""
+    """Return the address of all our scripts in one file."""
     return url_for("assets.script", v=_known("assets.script"))
 
 
 @bp.get("/style.css")
 @public
 def style() -> Response:
-    """Every file of `static/css` in one answer: a rush of new browsers asks once, not ten times."""
+    """Return every file of `static/css` in one response, to save new browsers ten requests."""
     return _answer(*_style(_stamps("css")), "text/css")
 
 
 @bp.get("/script.js")
 @public
 def script() -> Response:
-    """Every file of `static/js` in one answer, each in a scope of its own."""
+    """Return every file of `static/js` in one response, each in its own scope."""
     return _answer(*_script(_stamps("js")), "text/javascript")
 
 
@@ -78,7 +78,8 @@ def _answer(text: bytes, tag: str, mimetype: str) -> Response:
 
 def _keep(response: Response) -> Response:
     if request.endpoint in OURS and response.status_code in {200, 304}:
-        # A page of another version, while nodes are replaced, must not make anyone keep ours.
+        # During a rolling update a page may name another version: browsers must not cache ours for
+        # it.
         ours = _version(request.endpoint, **(request.view_args or {}))
         same = request.args.get("v", "") == ours
         response.headers["Cache-Control"] = FOREVER if same else "no-cache"
@@ -86,7 +87,7 @@ def _keep(response: Response) -> Response:
 
 
 def _version(endpoint: str, filename: str = "") -> str | None:
-    """The hash of what is served there now; None for a file that there is not."""
+    """Return the hash of the current content; None if the file does not exist."""
     if endpoint == "assets.style":
         return _style(_stamps("css"))[1]
     if endpoint == "assets.script":
@@ -97,7 +98,7 @@ def _version(endpoint: str, filename: str = "") -> str | None:
 
 @cached(TTLCache(maxsize=100, ttl=FRESH_SECONDS), lock=Lock())
 def _known(endpoint: str, filename: str = "") -> str | None:
-    """The same, a little old at most: each page names several files."""
+    """Return a cached `_version`, because each page names several files."""
     return _version(endpoint, filename)
 
 

@@ -1,4 +1,4 @@
-"""Who sends a request: the account of its session, or of its access token."""
+"""The sender of a request: the account of its session or of its access token."""
 
 from flask import Request, g, request
 
@@ -18,7 +18,7 @@ def start() -> None:
 
 
 def of_request(asked: Request) -> Visitor | None:
-    """Return the visitor whose access token the request carries; its scopes are in `g.scopes`."""
+    """Return the visitor of the request's access token; its scopes are in `g.scopes`."""
     token = bearer(asked)
     if token and not tokens.is_cached(token):
         request_limits.count_guess()

@@ -8,7 +8,7 @@ from portal.core.correlation import FORM, HEADER, correlation, find_by
 
 
 def start(app: Flask) -> None:
-    """Give each request a code, and send it with every answer."""
+    """Give each request a code, and send it with every response."""
     find_by(_of_request)
     app.after_request(_send)
 
@@ -22,7 +22,7 @@ def _of_request() -> str:
 
 
 def _from_proxy() -> str:
-    """Return the code that a proxy of ours has set; nobody else may choose one."""
+    """Return the code that our own proxy has set; other clients can't choose one."""
     if not current_app.config["SETTINGS"].proxies:
         return ""
     found = request.headers.get(HEADER, "")

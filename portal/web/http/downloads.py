@@ -10,9 +10,9 @@ from portal.exchange.spreadsheets import Row, csv_pieces
 def download(name: str, rows: Iterable[Row]) -> Response:
     """Return the rows as a CSV file.
 
-    They are sent as they come, after the request has ended, so they must not depend on it.
+    The response streams them after the request has ended, so they must not depend on it.
     """
     answer = Response(csv_pieces(rows), mimetype="text/csv")
     answer.headers.set("Content-Disposition", "attachment", filename=name)
-    answer.cache_control.no_store = True  # it is about people
+    answer.cache_control.no_store = True  # contains personal data
     return answer

@@ -1,4 +1,4 @@
-"""What a visitor reads when something goes wrong: pages, parts of pages, or problem details."""
+"""Error responses for visitors: pages, parts of pages, or problem details."""
 
 import logging
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ class Words:
 
     title: str
     advice: str
-    onward: str = ""  # the page that says more; of a problem, its type
+    onward: str = ""  # the page that says more, or the type of a problem
 
 
 WORDS = {
@@ -80,7 +80,7 @@ WORDS = {
         _l("Your seats and places are safe and nothing was changed. Try again in a few seconds."),
     ),
 }
-# The same for programs, which have no pages to reload.
+# The texts for API clients, which have no pages to reload.
 FOR_CLIENTS = {
     400: Words(_l("This request can't be read"), _l("Nothing was changed.")),
     401: Words(
@@ -111,7 +111,7 @@ LATER = {"Retry-After": str(RETRY_SECONDS)}
 
 
 def start(app: Flask) -> None:
-    """Answer every kind of error in words."""
+    """Register a handler with a text for every kind of error."""
     app.register_error_handler(HTTPException, _http)
     app.register_error_handler(TooMany, lambda error: _limited(error.seconds))
     app.register_error_handler(RateLimitExceeded, lambda _: _limited(_until()))
@@ -127,9 +127,10 @@ def start(app: Flask) -> None:
 def answer(
     status: int, words: Words, headers: dict[str, Any] | None = None, *, again: bool = False
 ) -> ResponseReturnValue:
-    """The error in the form that was asked for: JSON, a dialog or toast, or a page.
+    """Return the error in the requested form: JSON, a dialog or toast, or a page.
 
-    With the form that was sent, to be sent `again`. Who is refused all the time is told briefly.
+    With `again`, the page includes the submitted form to send again. A client with too many
+    refusals gets a brief answer.
     """
     if status < 500 and (brief := refused_often()):
         return brief
@@ -154,7 +155,7 @@ def answer(
 def problem(
     status: int, words: Words, headers: dict[str, Any] | None = None, **more: Any
 ) -> ResponseReturnValue:
-    """The error as problem details (RFC 9457), with what `more` there is to tell of it."""
+    """Return the error as problem details (RFC 9457); `more` are additional members."""
     if words in WORDS.values():
         words = FOR_CLIENTS.get(status, words)
     facts = {
@@ -164,7 +165,7 @@ def problem(
         "detail": str(words.advice),
         "instance": request.path,
         "correlation": correlation(),
-        "success": False,  # this and the message: for clients that read every answer alike
+        "success": False,  # this and the message: for clients that read every response the same way
         "message": str(words.advice),
     }
     told = jsonify(facts | more)
@@ -174,7 +175,7 @@ def problem(
 
 
 def away(error: Exception) -> ResponseReturnValue:
-    """A store can't be asked: that nothing was changed, unless that is not known."""
+    """Answer that a store is unavailable, and that nothing was changed if that is certain."""
     if crowded(error):
         return _busy(error)
     logs.warn(log, f"A store is away ({type(error).__name__})", error)
@@ -182,7 +183,7 @@ def away(error: Exception) -> ResponseReturnValue:
 
 
 def _busy(error: Exception) -> ResponseReturnValue:
-    """PostgreSQL is there, but nobody let go of a connection to it in time."""
+    """Answer that the PostgreSQL connection pool is exhausted."""
     logs.warn(log, "All connections to PostgreSQL are in use", error)
     advice = _(
         "Your seats and places are safe and nothing was changed. Try again in %(num)s seconds.",
@@ -207,7 +208,7 @@ def _limited(seconds: int) -> ResponseReturnValue:
 
 
 def _until() -> int:
-    """Seconds until the limit of a view lets its next request through."""
+    """Return the seconds until the view's rate limit allows the next request."""
     met = limiter.current_limit
     return max(1, ceil(met.reset_at - time())) if met else 60
 
@@ -224,13 +225,13 @@ def _slower(seconds: int) -> tuple[Words, dict[str, str]]:
 
 
 def refused_often() -> ResponseReturnValue | None:
-    """Count a refusal; return a brief answer where a client has had too many, else None."""
+    """Count a refusal; return a brief answer for a client with too many refusals, else None."""
     wait = request_limits.refusal_wait()
     return _briefly(wait) if wait else None
 
 
 def _briefly(seconds: int) -> ResponseReturnValue:
-    """A refusal that costs next to nothing."""
+    """Return a refusal that costs almost nothing to make."""
     words, later = _slower(seconds)
     if request.path.startswith("/api/"):
         return problem(429, words, later)

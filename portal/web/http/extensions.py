@@ -18,9 +18,10 @@ def _account() -> str:
 
 
 class Logins(LoginManager):  # type: ignore[misc]
-    """Flask-Login without its protection of sessions.
+    """Flask-Login without its session protection.
 
-    It marks them as old, which nothing here asks about, and hashes for it even where it is off.
+    That protection marks sessions as stale, which the portal never reads, and computes a hash even
+    when it is off.
     """
 
     def _session_protection_failed(self) -> bool:
@@ -28,10 +29,10 @@ class Logins(LoginManager):  # type: ignore[misc]
 
 
 class FormTokens(CSRFProtect):  # type: ignore[misc]
-    """The check of form tokens by Flask-WTF; a Referer that is no address counts as foreign."""
+    """The form token check of Flask-WTF; a malformed Referer counts as foreign."""
 
     def protect(self, *args: Any, **how: Any) -> None:
-        """Check the token, and by https the Referer; raises CSRFError."""
+        """Check the token, and over https the Referer. Raise CSRFError."""
         try:
             super().protect(*args, **how)
         except ValueError as error:
@@ -40,8 +41,8 @@ class FormTokens(CSRFProtect):  # type: ignore[misc]
 
 csrf = FormTokens()
 htmx = Htmx()
-# Of single views that are seldom asked for, which look for themselves; what every request costs is
-# counted in portal/web/http/request_limits.py.
+# For single views that are rarely requested and check their own limit.
+# portal/web/http/request_limits.py counts what every request costs.
 limiter = Limiter(key_func=_account, strategy="moving-window", in_memory_fallback_enabled=True)
 logins = Logins()
 sock = Sock()
@@ -52,8 +53,8 @@ def start(app: Flask) -> None:
     redis = redis_clients.commands(backend().settings.redis_url, timeout=1.0, size=8)
     app.config["RATELIMIT_STORAGE_URI"] = "redis://"
     app.config["RATELIMIT_STORAGE_OPTIONS"] = {"connection_pool": redis.connection_pool}
-    app.extensions["limiter"] = {limiter}  # so that it looks at no request of other views
+    app.extensions["limiter"] = {limiter}  # so that it ignores requests to other views
     for extension in (csrf, htmx, sock):
         extension.init_app(app)
-    # Templates have `visitor` (layout.py), which can be rendered while PostgreSQL is away.
+    # Templates use `visitor` (layout.py), which renders even while PostgreSQL is unavailable.
     logins.init_app(app, add_context_processor=False)

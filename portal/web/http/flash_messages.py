@@ -1,4 +1,4 @@
-"""Short messages for a later page: each is kept in the session until a page shows it."""
+"""Short messages for a later page: the session stores each until a page shows it."""
 
 import json
 from dataclasses import dataclass
@@ -10,14 +10,14 @@ from flask import g, get_flashed_messages, request, session
 from portal.web.http.request_info import is_prefetch, split_url
 
 KEPT_AS = "messages"
-MOST = 5  # messages that are kept
-MOST_BYTES = 1500  # of all of them, as JSON: a cookie holds 4 KB
-PAGE_SECONDS = 20  # for which a message waits for its own page; then any page shows it
+MOST = 5  # stored messages
+MOST_BYTES = 1500  # of all messages as JSON: a cookie holds 4 KB
+PAGE_SECONDS = 20  # a message waits this long for its own page; then any page shows it
 
 
 @dataclass(frozen=True)
 class Message:
-    """A text with its tone: `message` is a toast, all else a note above the page."""
+    """A text with its tone: `message` is a toast, any other tone a note above the page."""
 
     tone: str
     text: str
@@ -28,15 +28,15 @@ class Message:
 
 
 def keep(text: str, tone: str, page: str) -> None:
-    """Keep a message for the page of an address, so that no other tab shows it first."""
+    """Store a message for the page of an address, so that no other tab shows it first."""
     kept = [*session.get(KEPT_AS, ()), (tone, text, split_url(page).path, time())]
     session[KEPT_AS] = _newest(kept)
 
 
 def take() -> list[Message]:
-    """Return the messages that this page is to show, and keep the others.
+    """Return the messages that this page should show, and keep the others.
 
-    A request for a part of a page takes none: nothing would show them.
+    A request for a part of a page takes none, because that part would not show them.
     """
     if "messages" not in g:
         part = is_prefetch() or "HX-Request" in request.headers
@@ -55,7 +55,7 @@ def _kept() -> list[Message]:
 
 
 def _newest(kept: list[Any]) -> list[Any]:
-    """The newest messages that fit into the cookie."""
+    """Return the newest messages that fit into the cookie."""
     kept = kept[-MOST:]
     while kept and len(json.dumps(kept)) > MOST_BYTES:
         kept = kept[1:]

@@ -1,4 +1,4 @@
-"""The names that the portal answers to: no link is ever built from one that somebody made up."""
+"""Accepted host names: links are never built from a forged Host header."""
 
 import re
 from collections.abc import Collection
@@ -17,12 +17,12 @@ PORT = re.compile(r":\d+$")
 
 
 def start(app: Flask) -> None:
-    """Refuse requests to any other host; to be called before whatever looks at one."""
+    """Refuse requests to any other host. Call this before code that reads the host."""
     app.before_request(_check)
 
 
 def ours(host: str, settings: Settings) -> bool:
-    """Whether a Host header's value, of which Werkzeug leaves "" if it is garbage, names us."""
+    """Return whether a Host header names us; Werkzeug gives "" for an invalid one."""
     return _ours(host, settings.hosts, settings.url)
 
 
@@ -31,7 +31,7 @@ def _check() -> None:
     if "Host" not in request.headers or ours(request.host, current_app.config["SETTINGS"]):
         return
     # Send plain text: a page needs addresses, which can't be built for an unknown host.
-    g.nobody = True  # whose language it is, nobody needs to be asked
+    g.nobody = True  # the answer's language needs no look-up of the account
     told = _("The portal does not answer to this host name.")
     abort(Response(f"{told}\n", 400, mimetype="text/plain"))
 
@@ -43,7 +43,7 @@ def _ours(host: str, hosts: Collection[str], url: str) -> bool:
         return True
     if hosts:
         return name in hosts
-    # A name that leads here by an attacker's DNS is neither an address nor this machine's own.
+    # Refuse a name that an attacker's DNS points here (DNS rebinding).
     return _is_address(name) or name in _own(url)
 
 

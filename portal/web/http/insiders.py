@@ -1,4 +1,4 @@
-"""Who may see how the portal runs: this machine, monitors with the token, and admins."""
+"""Insiders, who may see the portal's status: this machine, monitors with the token, and admins."""
 
 from contextlib import suppress
 from ipaddress import ip_address
@@ -13,7 +13,7 @@ FORWARDED = ("Forwarded", "X-Forwarded-For", "X-Real-Ip")
 
 
 def from_this_machine() -> bool:
-    """Whether the request comes from this machine, with no proxy between."""
+    """Return whether the request comes from this machine without a proxy."""
     forwarded = any(name in request.headers for name in FORWARDED)
     try:
         return ip_address(request.remote_addr or "").is_loopback and not forwarded
@@ -22,14 +22,14 @@ def from_this_machine() -> bool:
 
 
 def has_token() -> bool:
-    """Whether it brings the token of FAIRSEAT_METRICS_TOKEN, where one is set."""
+    """Return whether the request has the token of FAIRSEAT_METRICS_TOKEN, if one is set."""
     token = current_app.config["SETTINGS"].metrics_token
     return bool(token) and metrics.admits(request.headers.get("Authorization", ""), token)
 
 
 def is_admin() -> bool:
-    """Whether an admin asks, by a session or by an access token that may read."""
-    with suppress(*AWAY):  # nobody knows who asks while PostgreSQL is away
+    """Return whether an admin asks, with a session or with an access token that may read."""
+    with suppress(*AWAY):  # while PostgreSQL is unavailable the account is unknown
         roles: frozenset[str] = getattr(current_user, "roles", frozenset())
         return "admin" in roles and "read" in g.get("scopes", {"read"})
     return False

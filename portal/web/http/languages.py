@@ -13,7 +13,7 @@ from portal.core.i18n import (
     translate_templates,
 )
 
-SESSION_KEY = "language"  # what was chosen in this browser
+SESSION_KEY = "language"  # the language chosen in this browser
 
 
 def start(app: Flask) -> None:
@@ -44,7 +44,7 @@ def _of_request() -> Locale:
 def _chosen() -> Locale:
     """Return the language chosen in this browser, else the account's, else the browser's own.
 
-    The session knows a choice at once; the account's may be read from a cache of two seconds.
+    A choice in the session applies at once; the account's may come from a cache of two seconds.
     """
     for own in (session.get(SESSION_KEY), _of_account()):
         if own in LOCALES:
@@ -53,7 +53,7 @@ def _chosen() -> Locale:
 
 
 def _of_browser() -> Locale:
-    """Return the first language that the browser asks for and that we have, of any country."""
+    """Return the first language that the browser asks for and the portal has, of any country."""
     for tag, quality in request.accept_languages:
         language = tag.partition("-")[0].lower()
         if quality and language in LOCALES:
@@ -67,7 +67,7 @@ def _of_account() -> str:
     try:
         return str(getattr(current_user, "language", ""))
     except SQLAlchemyError:
-        return ""  # PostgreSQL is away
+        return ""  # PostgreSQL is unavailable
 
 
 def _name_language(response: Response) -> Response:

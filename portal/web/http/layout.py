@@ -1,4 +1,4 @@
-"""What every page needs around its own content."""
+"""Content that every page needs around its own."""
 
 import re
 from typing import Any
@@ -19,15 +19,16 @@ from portal.web.http.access import visitor
 
 HTMX = {
     "allowEval": False,
-    # Whatever comes in works at once; a form pressed before it does would be sent without scripts.
+    # New content is active at once: a form submitted before that would be sent without scripts.
     "defaultSettleDelay": 0,
-    # Each element states its own target and swap: what is swapped in takes nothing from its place.
+    # Each element states its own target and swap, so new content inherits nothing from its parent.
     "disableInheritance": True,
-    "historyCacheSize": 0,  # pages are someone's own and stay out of local storage
+    "historyCacheSize": 0,  # pages are personal and must stay out of local storage
     "includeIndicatorStyles": False,
     "refreshOnHistoryMiss": True,
     "selfRequestsOnly": True,
-    "timeout": 30_000,  # ms: longer than any answer takes, so that a dead line is told of
+    # Ms: longer than any response takes, so that users learn of a lost connection.
+    "timeout": 30_000,
     "responseHandling": [
         {"code": "204", "swap": False},
         {"code": "[23]..", "swap": True},
@@ -40,14 +41,14 @@ CODE = re.compile(r"\b(?:[A-Z]+ )?\w+-\w+\b")
 
 
 def start(app: Flask) -> None:
-    """Give every template the visitor, the institution and its time."""
+    """Provide the visitor, the institution and its time to every template."""
     app.context_processor(_around)
     app.jinja_env.filters["unbroken"] = unbroken
     app.jinja_env.filters["shown"] = requisites.shown
 
 
 def unbroken(text: str) -> Markup:
-    """A text whose codes, such as CSC 1100-01, stay on one line."""
+    """Return the text with its codes, such as CSC 1100-01, kept on one line."""
     return Markup(CODE.sub(r'<span class="nowrap">\g<0></span>', str(escape(text))))  # noqa: S704 - it is escaped
 
 
@@ -55,7 +56,7 @@ def _around() -> dict[str, Any]:
     settings = current_app.config["SETTINGS"]
     return {
         "visitor": _visitor(),
-        # Someone is logged in, though it is not known who while a store is away.
+        # Someone is logged in, but a store is unavailable, so their name is unknown.
         "nameless": "_user_id" in session and request.blueprint == "student",
         "institution": settings.institution,
         "htmx_config": HTMX,
@@ -64,22 +65,22 @@ def _around() -> dict[str, Any]:
         "messages": flash_messages.take,
         "language": str(current_locale()),
         "recorded": read_with_fallback.recorded(),
-        # The same content as a page of its own, or inside the dialog of the page it was asked from.
+        # The same content as its own page, or inside the dialog of the page that requested it.
         "layout": "dialog.html" if request.headers.get("HX-Target") == "dialog" else "base.html",
     }
 
 
 def _visitor() -> Visitor | None:
-    if g.get("nobody"):  # an answer that must ask nobody who that is
+    if g.get("nobody"):  # this response must not look up the account
         return None
     try:
         return visitor() if current_user.is_authenticated else None
     except SQLAlchemyError:
-        return None  # the page that says so is drawn without a name
+        return None  # the error page renders without a name
 
 
 def go(address: str) -> ResponseReturnValue:
-    """On to another page, from a form that htmx sent as well as from one that the browser did."""
+    """Go to another page, after a form sent by htmx or by the browser."""
     if request.headers.get("HX-Request"):
         return "", 204, {"HX-Redirect": address}
     return redirect(address, 303)

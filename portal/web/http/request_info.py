@@ -1,4 +1,4 @@
-"""What a request says about its client, its origin and its purpose."""
+"""A request's client, origin and purpose."""
 
 from functools import lru_cache
 from ipaddress import IPv6Address, ip_address, ip_network
@@ -11,15 +11,15 @@ SUBSCRIBER = 64  # bits of an IPv6 address that one subscriber shares
 
 
 def client_address() -> str:
-    """Return the key of limits for this request: its IPv4 address or its IPv6 network."""
+    """Return the rate limit key of this request: its IPv4 address or its IPv6 network."""
     return subscriber_network(request.remote_addr or "")
 
 
 @lru_cache(maxsize=10_000)
 def subscriber_network(address: str) -> str:
-    """Return an IPv4 address as it is, and for an IPv6 address its /64 network.
+    """Return an IPv4 address as it is, and the /64 network of an IPv6 address.
 
-    Every IPv6 subscriber has a /64 at least, so a limit per address would limit nobody.
+    Every IPv6 subscriber has at least a /64, so a limit per address would limit no one.
     """
     try:
         found = ip_address(address.partition("%")[0])
@@ -41,9 +41,9 @@ def split_url(address: str | None) -> SplitResult:
 
 
 def same_origin() -> bool:
-    """Return whether a page of ours sent this request, by its Origin header: scheme, host and port.
+    """Return whether the Origin header names our own scheme, host and port.
 
-    Behind a proxy that speaks https the scheme is known by FAIRSEAT_PROXIES or FAIRSEAT_HTTPS.
+    Behind a proxy that speaks https, FAIRSEAT_PROXIES or FAIRSEAT_HTTPS tells the scheme.
     """
     secure = request.is_secure or bool(current_app.config["SESSION_COOKIE_SECURE"])
     expected = f"{'https' if secure else 'http'}://{request.host}"
@@ -51,6 +51,6 @@ def same_origin() -> bool:
 
 
 def is_prefetch() -> bool:
-    """Return whether a browser or a program asks before anyone has opened the page."""
+    """Return whether a browser or a program loads the page before anyone opens it."""
     purpose = request.headers.get("Sec-Purpose") or request.headers.get("Purpose", "")
     return request.method == "HEAD" or purpose.lower().startswith(PREFETCH)

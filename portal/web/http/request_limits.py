@@ -1,7 +1,7 @@
-"""What each request costs of which rate limit: of the account, or of the address of a stranger.
+"""The cost of each request, and the rate limit that pays for it: the account's or the address's.
 
-Logged-in users never share a limit with others behind the same address, so thousands may share
-one. A request is counted once, after everything that can be checked without Redis.
+Logged-in users never share a limit with others at the same address, so thousands may share one. A
+request is counted once, after every check that needs no Redis.
 """
 
 from collections.abc import Mapping
@@ -16,18 +16,18 @@ from portal.protection import evidence
 from portal.protection.rate_limits import Charge, RateLimit, rate_limiter
 from portal.web.http.request_info import client_address
 
-# By account, over all its devices.
+# Per account, over all its devices.
 DECISIONS = RateLimit("decisions", at_once=60, a_minute=10)  # 600 an hour: each is journaled
 PLANNING = RateLimit("planning", at_once=120, a_minute=60)
 REQUESTS = RateLimit("requests", at_once=300, a_minute=300)
 PROOFS = RateLimit("proofs", at_once=30, a_minute=30)
-CODES = RateLimit("codes", at_once=3, a_minute=0.1)  # each is a mail
-# By address, for those who are not logged in: a whole campus may arrive at once.
+CODES = RateLimit("codes", at_once=3, a_minute=0.1)  # each sends a mail
+# Per address, for visitors who are not logged in: a whole campus may arrive at once.
 STRANGERS = RateLimit("strangers", at_once=30_000, a_minute=30_000)
-# Refusals with a full page; more get a single line. Each process counts its own.
+# Refusals with a full page; further ones get a single line. Each process counts its own.
 REFUSALS = RateLimit("refusals", at_once=60, a_minute=60)
 REFUSALS_OF_STRANGERS = RateLimit("strangers-refusals", at_once=600, a_minute=600)
-# Unknown personal access tokens, by address: each one is looked up in PostgreSQL.
+# Unknown personal access tokens, per address: each one is looked up in PostgreSQL.
 GUESSES = RateLimit("guesses", at_once=600, a_minute=600)
 
 FREE = {
@@ -35,15 +35,15 @@ FREE = {
     "assets.style",
     "assets.script",
     "live.clock",
-    "calendar.feed",  # which has a limit of its own
+    "calendar.feed",  # it has its own limit
     "health.live",
     "health.ready",
     "health.health",
     "metrics.scrape",
 }
-# Thousands ask at an opening, and counting in Redis would take a tenth of the time of an answer.
+# Thousands ask at an opening, and counting in Redis would add a tenth to the response time.
 COUNTED_HERE = {"live.waiting"}
-# What costs other than one of REQUESTS, for logged-in users.
+# For logged-in users: views that cost something other than one of REQUESTS.
 COSTS: Mapping[str, tuple[RateLimit, int]] = {
     "student.claim": (DECISIONS, 1),
     "student.swap_seats": (DECISIONS, 1),
@@ -83,24 +83,24 @@ class TooMany(Exception):  # noqa: N818  a state of the world, not a mistake
 
 
 def start(app: Flask) -> None:
-    """Count every request; to be started after all checks that need no Redis."""
+    """Count every request; start this after all checks that need no Redis."""
     app.before_request(_count)
 
 
 def spend(*charges: Charge) -> None:
-    """Take charges from their limits; raises TooMany."""
+    """Take charges from their limits. Raise TooMany."""
     wait = rate_limiter().spend(*charges)
     if wait:
         raise TooMany(wait)
 
 
 def decides() -> bool:
-    """Whether this request asks for a decision about seats."""
+    """Return whether this request asks for a decision about seats."""
     return COSTS.get(request.endpoint or "", (REQUESTS, 1))[0] is DECISIONS
 
 
 def refusal_wait() -> int:
-    """Return the seconds until a refusal gets a full page again; 0 for now. Needs no store."""
+    """Return the seconds until a refusal gets a full page again, or 0. Needs no store."""
     if not _enforced():
         return 0
     account = str(session.get("_user_id", "")).partition(".")[0]
@@ -111,7 +111,7 @@ def refusal_wait() -> int:
 
 
 def count_guess() -> None:
-    """Count an unknown personal access token before it is looked up; raises TooMany."""
+    """Count an unknown personal access token before it is looked up. Raise TooMany."""
     if _enforced():
         try:
             _spend_here(Charge(GUESSES, client_address()))
@@ -130,13 +130,13 @@ def _count() -> None:
     try:
         spend(charge)
     except TooMany:
-        if charge.limit is DECISIONS:  # of an account: the report on fairness shows it
+        if charge.limit is DECISIONS:  # an account's: the fairness report shows it
             evidence.record_limited(int(charge.who))
         raise
 
 
 def _spend_here(charge: Charge) -> None:
-    """Take a charge from a limit that this process counts alone; raises TooMany."""
+    """Take a charge from a limit that this process counts alone. Raise TooMany."""
     wait = max(rate_limiter().own.count("spend", [charge]))
     if wait:
         raise TooMany(wait)

@@ -1,4 +1,4 @@
-"""Who was turned away, and what came of each login: a line each in the log."""
+"""Log lines for refused requests and for the result of each login."""
 
 import logging
 
@@ -25,7 +25,7 @@ DEEDS = {
 
 
 def start(app: Flask) -> None:
-    """Look at every answer."""
+    """Log responses that need it."""
     app.after_request(_note)
 
 
@@ -58,7 +58,7 @@ def _told(what: str) -> None:
 
 
 def _answered(response: Response) -> None:
-    """A line for whatever may have changed something, without what the address names."""
+    """Log a request that may have changed something, without the values in its address."""
     ms = round(took() * 1000, 1)
     route = _route()
     facts = {"route": route, "status": response.status_code, "ms": ms, "account": _account()}
@@ -66,7 +66,7 @@ def _answered(response: Response) -> None:
 
 
 def _route() -> str:
-    """The pattern of the address, never the address: that of a calendar is a secret."""
+    """Return the route's pattern, never the address: a calendar's address is a secret."""
     return str(request.url_rule or "nowhere")
 
 
@@ -75,8 +75,8 @@ def _method() -> str:
 
 
 def _account() -> str:
-    """The account whose name was tried, or that asks, as far as that is known by now."""
-    visitor = g.get("_login_user")  # Flask-Login's; to ask it anew could take a query
+    """Return the account that asks, or the name of a login attempt, if it is known by now."""
+    visitor = g.get("_login_user")  # Flask-Login's; asking it again could cost a query
     known = g.get("tried") or getattr(visitor, "id", None) or session.get("_user_id", "")
     return str(known).partition(".")[0]
 
@@ -86,7 +86,7 @@ def _is_new(status: int) -> bool:
 
 
 def worth_writing(record: logging.LogRecord) -> bool:
-    """Filter gunicorn's log: leave out what was sent, as it may hold secrets, and repetitions."""
+    """Filter gunicorn's log: leave out request contents, which may be secret, and repetitions."""
     told = str(record.msg)
     if told.startswith(NO_HTTP):
         address = told.removeprefix(NO_HTTP).partition(": ")[0]

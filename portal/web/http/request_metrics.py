@@ -1,4 +1,4 @@
-"""How many requests there are of each kind, what came of them, and how long they took."""
+"""Metrics of requests: number, outcome and duration by kind."""
 
 from functools import cache
 from time import perf_counter
@@ -9,17 +9,17 @@ from prometheus_client import Counter, Histogram
 from portal.core.metrics import REQUEST_TIME, REQUESTS
 
 METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
-LONG = {"live.socket"}  # that last as long as a page is open
+LONG = {"live.socket"}  # these last as long as a page is open
 
 
 def start(app: Flask) -> None:
-    """Count every request; to be started before all that may answer one."""
+    """Count every request; start this before everything that may answer one."""
     app.before_request(_begin)
     app.after_request(_count)
 
 
 def took() -> float:
-    """Seconds since this request began."""
+    """Return the seconds since this request began."""
     return perf_counter() - float(g.get("began", perf_counter()))
 
 
@@ -29,7 +29,7 @@ def _begin() -> None:
 
 def _count(response: Response) -> Response:
     asked, rule = request.method, request.url_rule
-    # Routes, not addresses, and no methods of somebody's making: their number is bounded.
+    # Routes instead of addresses, and only known methods, keep the number of labels bounded.
     route, method = rule.rule if rule else "none", asked if asked in METHODS else "other"
     _requests(route, method, response.status_code).inc()
     if rule is None or rule.endpoint not in LONG:
@@ -39,7 +39,7 @@ def _count(response: Response) -> Response:
 
 @cache
 def _requests(*labels: str | int) -> Counter:
-    """The counter of one kind: to look it up among all takes longer than to count."""
+    """Return a cached counter: looking it up takes longer than counting."""
     return REQUESTS.labels(*labels)
 
 

@@ -1,4 +1,4 @@
-"""Which fields of a form may be shown again, or kept in an address, after it was refused.
+"""Form fields that may be shown again, or kept in an address, after a refusal.
 
 An allow list: a form with any other field, such as a password or a code, is not offered again.
 """
@@ -16,23 +16,23 @@ FIELDS = frozenset(
         *("next", "place", "plan", "request", "unsure", "version", "wait"),
         # inboxes, languages, privacy
         *("before", "by_mail", "language", "layout", "private", "seen", "through"),
-        # what admins and teachers decide
+        # decisions of admins and instructors
         *("add", "capacity", "confirmed", "course", "credit_limit", "deed", "drop", "note"),
         *("over", "past", "places", "reason", "section", "status", "student", "term", "waives"),
         *("wanted", "was", "whom", "who"),
     }
 )
-NUMBERED = re.compile(r"(?:with|credits|version)[-_][0-9]{1,18}")  # one of each for many sections
+NUMBERED = re.compile(r"(?:with|credits|version)[-_][0-9]{1,18}")  # one each for many sections
 
 
 def shown() -> list[tuple[str, str]]:
-    """Return the fields of the form that was sent; none where it has a field that is not listed."""
+    """Return the fields of the submitted form; none if one of them is not on the list."""
     fields = list(_sent())
     return fields if all(_listed(name) for name, _ in fields) else []
 
 
 def listed() -> dict[str, str]:
-    """Return the fields of the form that are listed, without those that are not."""
+    """Return the fields of the form that are on the list."""
     return {name: text for name, text in _sent() if _listed(name)}
 
 

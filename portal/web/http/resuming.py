@@ -1,6 +1,6 @@
-"""What a visitor reads whose session has ended, and the way back to what they were doing.
+"""Ended sessions: what the visitor reads, and the way back to their task.
 
-Nothing is sent for them: after the login they find the same form with the same choices, and press.
+Nothing is sent for them: after the login they find the same form and choices, and submit it.
 """
 
 from collections.abc import Callable
@@ -17,15 +17,15 @@ from portal.web.http import resubmission
 from portal.web.http.request_info import split_url
 
 View = TypeVar("View", bound=Callable[..., Any])
-SIGNAL = "fs:logged-out"  # tells the page's scripts
+SIGNAL = "fs:logged-out"  # event for the page's scripts
 LEFT_OUT = {"request", "unsure"}  # fields that are valid for one submission only
-UNCHECKED = "wait"  # a box that says nothing where it is left open, though open is a choice
+UNCHECKED = "wait"  # an empty check box sends nothing, although leaving it empty is a choice
 MOST = 1500  # bytes of a query that a login leads back to
 
 
 @dataclass(frozen=True)
 class Resumable:
-    """How a view is come back to: `say` names it, `to` gives its address if that is another one."""
+    """How to return to a view: `say` names it, `to` gives its address if that is another one."""
 
     say: Callable[..., str]
     to: Callable[..., str] | None = None
@@ -34,7 +34,7 @@ class Resumable:
 def resumes(
     say: Callable[..., str], to: Callable[..., str] | None = None
 ) -> Callable[[View], View]:
-    """Mark a view, so that a login leads back to it; both functions take what the view takes."""
+    """Mark a view that a login may lead back to; both functions take the view's arguments."""
 
     def mark(view: View) -> View:
         view.resumable = Resumable(say, to)  # type: ignore[attr-defined]
@@ -44,7 +44,7 @@ def resumes(
 
 
 def onward() -> str:
-    """Where a login leads on to from this request; blank where that is nowhere in particular."""
+    """Return the page after a login from this request; blank if there is none in particular."""
     found, asked = _marked(request.endpoint), request.view_args or {}
     if found and found.to:
         return found.to(**asked)
@@ -56,7 +56,7 @@ def onward() -> str:
 
 
 def words(path: str) -> str:
-    """What a login that leads to `path` continues, in a sentence; blank where nothing is begun."""
+    """Return a sentence on what continues after a login that leads to `path`; else blank."""
     try:
         endpoint, asked = current_app.url_map.bind("").match(split_url(path).path, "GET")
     except (HTTPException, RequestRedirect):
@@ -66,23 +66,23 @@ def words(path: str) -> str:
 
 
 def known() -> bool:
-    """Whether this browser had been logged in, as far as can be seen."""
+    """Return whether this browser was logged in before, as far as we can tell."""
     return bool(session.get("_user_id") or request.headers.get("HX-Request"))
 
 
 def marked() -> bool:
-    """Whether the view of this request can be come back to."""
+    """Return whether a login may lead back to this request's view."""
     return _marked(request.endpoint) is not None
 
 
 def login(path: str, *, ended: bool = False) -> str:
-    """The page that asks for name and password, and leads on to `path` from there."""
+    """Return the address of the login page, which leads on to `path`."""
     onward_ = None if path in {"", "/"} else path
     return url_for("login.form", next=onward_, ended="yes" if ended else None)
 
 
 def in_place() -> ResponseReturnValue:
-    """The answer to a page that is open: a dialog with the way back, or a word to its scripts."""
+    """Answer an open page: a dialog with the way back, or an event for its scripts."""
     if request.headers.get("HX-Target") != "dialog":
         return "", 401, {"HX-Reswap": "none", "HX-Trigger": SIGNAL}
     path = onward()
@@ -96,9 +96,9 @@ def _marked(endpoint: str | None) -> Resumable | None:
 
 
 def _with_choices() -> str:
-    """The form's own address, with what was chosen in it and the page that it was opened from.
+    """Return the form's address with the choices made and the page that it was opened from.
 
-    What does not fit is left out: first the choices, then the query that the form came with.
+    If it is too long, leave out first the choices, then the query that the form came with.
     """
     asked = parse_qsl(request.query_string.decode(errors="replace"))
     queries = (urlencode(each) for each in ([*asked, *_choices()], asked))
@@ -107,7 +107,7 @@ def _with_choices() -> str:
 
 
 def _choices() -> list[tuple[str, str]]:
-    """The fields of a form that a page may show again; anyone may have sent it, with any others."""
+    """Return the form fields that a page may show again; the request may contain any others."""
     if request.method == "POST":
         chosen = {UNCHECKED: "0", **resubmission.listed()}
         return [(name, text) for name, text in chosen.items() if name not in LEFT_OUT]
@@ -116,6 +116,6 @@ def _choices() -> list[tuple[str, str]]:
 
 
 def _page() -> str:
-    """The page that asks; blank where nobody says so."""
+    """Return the page that sent the request; blank if it is unknown."""
     page = split_url(request.headers.get("HX-Current-URL") or request.referrer)
     return urlunsplit(("", "", page.path, page.query, ""))

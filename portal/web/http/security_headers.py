@@ -1,4 +1,4 @@
-"""Headers that tell browsers what pages of the portal never do."""
+"""Security headers: what pages of the portal never do."""
 
 from functools import lru_cache
 
@@ -6,7 +6,7 @@ from flask import Flask, Response, current_app, request
 
 from portal.web.http.hosts import ours
 
-# What no page asks of a device, by the names that browsers know.
+# Device features that no page uses, under the names that browsers know.
 UNUSED = (
     "accelerometer",
     "autoplay",
@@ -42,7 +42,7 @@ STEADY = {
 
 
 def start(app: Flask) -> None:
-    """Put the headers on every answer."""
+    """Add the headers to every response."""
     app.after_request(_seal)
 
 
@@ -52,7 +52,7 @@ def _seal(response: Response) -> Response:
     if request.path.startswith("/api/") and response.is_json:
         response.headers.setdefault("Content-Disposition", 'attachment; filename="api.json"')
     if "Cache-Control" not in response.headers:
-        # Pages are someone's own, and computers in a library are everyone's.
+        # Pages are personal, and library computers are shared.
         response.headers["Cache-Control"] = "no-store"
         response.vary.update(("Cookie", "HX-Request"))
     return response
@@ -80,5 +80,5 @@ def _policy(host: str, secure: bool, encrypted: bool) -> str:  # noqa: FBT001
 
 
 def _socket(host: str, secure: bool) -> str:  # noqa: FBT001
-    """The address of our socket: not every browser takes one of the same origin for 'self'."""
+    """Return our websocket's address: some browsers exclude same-origin sockets from 'self'."""
     return f" {'wss' if secure else 'ws'}://{host}" if host else ""

@@ -1,7 +1,7 @@
-"""Slow clients: nobody keeps a place in the server by sending or taking drop by drop.
+"""Timeouts for slow clients, so that none can occupy the server by sending or reading slowly.
 
-Gunicorn itself gives a request's line and headers as long as an idle connection (`keepalive`), all
-together. What it does not limit is how long a body may take to come, or an answer to be taken.
+Gunicorn itself limits the time of a request's line and headers together to that of an idle
+connection (`keepalive`). It does not limit the time to receive a body or to send a response.
 """
 
 import io
@@ -16,13 +16,13 @@ from werkzeug.exceptions import RequestTimeout
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
-BODY_SECONDS = 20.0  # for all of a body: 13 KB a second at the largest
-BODY = "fairseat.body"  # where the WSGI environment has a request's Body
-TAKE_SECONDS = 60.0  # for a client to take all that is sent at once
+BODY_SECONDS = 20.0  # for a whole body: 13 KB a second at the largest
+BODY = "fairseat.body"  # key of a request's Body in the WSGI environment
+TAKE_SECONDS = 60.0  # for a client to read one chunk of a response
 
 
 class Patience:
-    """A WSGI application under gunicorn and gevent, with an end to how long others may take."""
+    """A WSGI application under gunicorn and gevent, with a timeout for slow clients."""
 
     def __init__(self, app: "WSGIApplication") -> None:
         self.app = app
@@ -38,7 +38,7 @@ class Patience:
 
 
 class Body(io.RawIOBase):
-    """A request's body, of which reading ends with a 408 once its time is over."""
+    """A request's body. Reading it ends with a 408 after the timeout."""
 
     def __init__(self, body: Any) -> None:
         self._body = body
@@ -46,7 +46,7 @@ class Body(io.RawIOBase):
         self._large = False
 
     def expect_more(self, seconds: float) -> None:
-        """Give a large body so many seconds from now on, and others a turn while it comes."""
+        """Set the timeout of a large body, and let other requests run while it arrives."""
         self._ends, self._large = monotonic() + seconds, True
 
     def readable(self) -> bool:
@@ -62,5 +62,5 @@ class Body(io.RawIOBase):
 
 
 def hush(record: logging.LogRecord) -> bool:
-    """Whether a line of gunicorn's log is worth it: not that someone took an answer too slowly."""
+    """Return whether to keep a line of gunicorn's log: not if a client only read too slowly."""
     return not (record.exc_info and isinstance(record.exc_info[1], TimeoutError))

@@ -1,4 +1,4 @@
-"""Files in forms: only some views take them, from those alone whom they are for."""
+"""File uploads: only some views accept them, and only from the users they are for."""
 
 from flask import Flask, current_app, g, request
 from flask_login import current_user
@@ -8,21 +8,21 @@ from portal.web.http.access import View, rule_of, visitor
 from portal.web.http.slow_clients import BODY
 
 MOST_BYTES = 64 * 2**20
-MOST_TEXT = 4 * 2**20  # of bytes that are no file, such as a list that was pasted
-SECONDS = 600.0  # for all of a body
-AT_ONCE = 4  # that a process takes: they lie on its disk, and are read in its memory
+MOST_TEXT = 4 * 2**20  # bytes outside files, such as a pasted list
+SECONDS = 600.0  # for a whole body
+AT_ONCE = 4  # uploads of a process: they use its disk and memory
 
 uploads = Bulkhead(AT_ONCE)
 
 
 def takes_files(view: View) -> View:
-    """Let a view be sent more than pages are."""
+    """Let a view accept larger bodies than other views."""
     view.takes_files = True  # type: ignore[attr-defined]
     return view
 
 
 def start(app: Flask) -> None:
-    """Raise the limits of such views; to be started before anything reads a form."""
+    """Raise the limits of such views; start this before anything reads a form."""
     app.before_request(_allow)
     app.teardown_request(_leave)
 

@@ -1,4 +1,4 @@
-"""Requests of an instructor: more seats, or an override for a student; and what became of them."""
+"""Requests of an instructor: more seats, or an override for a student; and their outcomes."""
 
 from flask import Blueprint, abort, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
@@ -29,7 +29,7 @@ WHY = {
 
 
 class SeatsForm(Form):
-    """How many seats a section should have."""
+    """The number of seats that a section should have."""
 
     wanted = NumberField(
         _l("Seats that the class should have"),
@@ -40,7 +40,7 @@ class SeatsForm(Form):
 
 
 class OverrideForm(Form):
-    """The student whom rules of a section should let pass."""
+    """The student, and the rules of a section to override."""
 
     student = TextField(_l("Student number"), longest=64, missing=_l("Give the student’s number."))
     waives = ChoicesField(
@@ -52,7 +52,7 @@ class OverrideForm(Form):
     student_id = 0
 
     def validate_student(self, field: TextField) -> None:
-        """Find the student; raise ValidationError if there is none of that number."""
+        """Find the student; raise ValidationError if none has that number."""
         wanted = Student.number == field.data, Student.deleted_at.is_(None)
         with transaction() as session:
             self.student_id = session.scalar(select(Student.id).where(*wanted)) or 0
@@ -63,7 +63,7 @@ class OverrideForm(Form):
 @bp.route("/sections/<int:section_id>/requests/seats", methods=["GET", "POST"])
 @requires("instructor")
 def ask_seats(section_id: int) -> ResponseReturnValue:
-    """Ask for more seats in a section."""
+    """Request more seats in a section."""
     shown, form = own_section(section_id), SeatsForm()
     form.wanted.least = shown.card.capacity + 1
     capacity = formatting.number(shown.card.capacity)
@@ -83,7 +83,7 @@ def ask_seats(section_id: int) -> ResponseReturnValue:
 @bp.route("/sections/<int:section_id>/requests/override", methods=["GET", "POST"])
 @requires("instructor")
 def ask_override(section_id: int) -> ResponseReturnValue:
-    """Ask for an override that lets one student pass rules of a section."""
+    """Request an override of a section's rules for one student."""
     shown, form = own_section(section_id), OverrideForm()
     if request.method == "POST" and form.validate():
         rules = form.waives.data
@@ -126,7 +126,7 @@ def index() -> ResponseReturnValue:
 @bp.post("/requests/<int:asked_id>/withdraw")
 @requires("instructor")
 def withdraw(asked_id: int) -> ResponseReturnValue:
-    """Withdraw a request of one's own."""
+    """Withdraw one of the visitor's own requests."""
     found = listing.one(asked_id)
     if found is None or found.request.account_id != visitor().id:
         abort(404)

@@ -1,4 +1,4 @@
-"""Who is in a section and on its waitlist, as recorded: searched, sorted, as addresses."""
+"""The roster and the waitlist of a section, as recorded: searched, sorted, as addresses."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -26,7 +26,7 @@ from portal.web.http.access import visitor
 class Person:
     """A student on a roster or a waitlist, as far as the visitor may see; credits in hundredths.
 
-    `place` counts from 1 on a waitlist, and `passed` is for who was passed over there.
+    `place` counts from 1 on a waitlist, and `passed` means that the student was skipped there.
     """
 
     id: int
@@ -44,19 +44,19 @@ class Person:
 
 @dataclass(frozen=True)
 class Roster:
-    """Those enrolled, by name, and those waiting, in order."""
+    """The enrolled students by name, and the waiting ones in order."""
 
     enrolled: list[Person]
     waiting: list[Person]
 
     @property
     def withheld(self) -> int:
-        """How many have asked for privacy."""
+        """Return how many have requested privacy."""
         return sum(each.private for each in (*self.enrolled, *self.waiting))
 
 
 def roster(term_id: int, section_id: int, roles: frozenset[str]) -> Roster:
-    """Return the people of a section, as a visitor of these roles may see them."""
+    """Return the people of a section, as a visitor with these roles may see them."""
     with transaction() as session:
         enrolled = session.execute(_enrolled(term_id, section_id)).all()
         waiting = session.execute(_waiting(term_id, section_id)).all()
@@ -67,7 +67,7 @@ def roster(term_id: int, section_id: int, roles: frozenset[str]) -> Roster:
 
 
 def students_of(teachers: Iterable[int], students: Iterable[int | None]) -> set[int]:
-    """Return those of the students who are in a section of these instructors, or wait for one."""
+    """Return the students who are enrolled in a section of these instructors, or wait for one."""
     taught = select(section_teachers.c.section_id).where(
         section_teachers.c.teacher_id.in_(teachers)
     )
@@ -175,7 +175,7 @@ SORTS = {
 
 @dataclass(frozen=True)
 class RosterView:
-    """The search words, and the order of the roster; a waitlist keeps its own."""
+    """The search words, and the order of the roster; a waitlist keeps its own order."""
 
     text: str = ""
     sort: str = "name"
@@ -183,7 +183,7 @@ class RosterView:
 
     @classmethod
     def parse(cls, args: Mapping[str, str]) -> "RosterView":
-        """Return the view that an address asks for; leave nonsense out."""
+        """Return the view that an address asks for; ignore invalid values."""
         text = " ".join(args.get("q", "").replace("\0", "").split())[:LONGEST]
         sort = args.get("sort", "")
         down = args.get("order") == "down"
@@ -197,15 +197,15 @@ class RosterView:
 
     @property
     def direction(self) -> str:
-        """Up or down."""
+        """Return the direction of the order, up or down."""
         return "down" if self.down else "up"
 
     def by(self, sort: str) -> "RosterView":
-        """Return the view sorted by a column; the other way round if it is sorted by it."""
+        """Return the view sorted by a column; in reverse if it is sorted by it already."""
         return replace(self, sort=sort, down=sort == self.sort and not self.down)
 
     def at(self, roster: Roster) -> Roster:
-        """Return what it shows of a roster; waitlist positions stay as they are."""
+        """Return the matching part of a roster; waitlist positions do not change."""
         inside = sorted(self._found(roster.enrolled), key=ORDERS["name"])
         inside.sort(key=ORDERS[self.sort], reverse=self.down)
         return Roster(inside, self._found(roster.waiting))
@@ -225,9 +225,9 @@ def _words(person: Person) -> str:
     return folded(" ".join((person.name, person.number, person.email, *person.majors, person.year)))
 
 
-# Some mail programs take addresses of about 2,000 characters and cut what is longer.
+# Some mail programs accept addresses of about 2,000 characters and cut longer ones.
 LONGEST_LINK = 1800
-BLIND = "mailto:?bcc="  # nobody sees whom else it goes to
+BLIND = "mailto:?bcc="  # recipients do not see each other
 PLAIN = re.compile(r"[^\s,;<>()\"\[\]@]+@[^\s,;<>()\"\[\]@]+")
 
 
@@ -242,7 +242,7 @@ class MailtoLink:
 
 @dataclass(frozen=True)
 class Mailing:
-    """Addresses to write to, and how many people have none that may be seen."""
+    """Addresses to write to, and the number of people without a visible one."""
 
     addresses: tuple[str, ...]
     private: int
@@ -250,12 +250,12 @@ class Mailing:
 
     @property
     def letters(self) -> list[MailtoLink]:
-        """As few mails as mail programs can take."""
+        """Return as few mails as mail programs can handle."""
         return list(_letters(self.addresses))
 
 
 def mailing(people: Iterable[Person]) -> Mailing:
-    """Return the addresses of those one can write to."""
+    """Return the addresses of people who can be written to."""
     found, people = dict[str, None](), list(people)
     for person in people:
         if PLAIN.fullmatch(person.email):
@@ -286,7 +286,7 @@ class InstructorSection:
 
     @property
     def name(self) -> str:
-        """The section's name, such as CSC 1100-01."""
+        """Return the section's name, such as CSC 1100-01."""
         return section_name(self.card)
 
 

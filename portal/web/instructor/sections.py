@@ -1,4 +1,4 @@
-"""An instructor's own sections, and who is in them: as pages, as a file, as addresses."""
+"""An instructor's own sections and their students: as pages, as a file, as addresses."""
 
 import re
 from collections.abc import Iterator
@@ -69,10 +69,10 @@ def section(section_id: int) -> ResponseReturnValue:
 @bp.get("/sections/<int:section_id>/roster")
 @requires("instructor", "admin")
 def roster(section_id: int) -> ResponseReturnValue:
-    """Render roster and waitlist alone, for a page that is open already."""
+    """Render roster and waitlist alone, for an open page."""
     shown, look = own_section(section_id), RosterView.parse(request.args)
     answer = make_response(render_template("instructor/roster.html", **_listed(shown, look)))
-    # The address of the page follows what is searched for, so that a reload shows the same.
+    # The address of the page includes the search, so that a reload shows the same result.
     answer.headers["HX-Replace-Url"] = url_for(
         ".section", section_id=section_id, **cast("Any", look.args())
     )
@@ -92,7 +92,7 @@ def roster_csv(section_id: int) -> ResponseReturnValue:
 @bp.get("/sections/<int:section_id>/emails")
 @requires("instructor", "admin")
 def emails(section_id: int) -> ResponseReturnValue:
-    """Render the addresses of those enrolled, of those waiting, or of all."""
+    """Render the addresses of the enrolled students, of the waiting ones, or of all."""
     shown, asked = own_section(section_id), request.args.get("to")
     people = RosterView().at(read_roster(shown.term.id, section_id, visitor().roles))
     to = asked if asked in WHOM else WHOM[0]

@@ -34,7 +34,7 @@ __all__ = [
 
 @bp.before_request
 def _remember_term() -> None:
-    """Remember the term: pages of no term link back to the one seen last."""
+    """Remember the term: pages without a term link back to the last one."""
     term = (request.view_args or {}).get("term_id")
     whole = request.method == "GET" and "text/html" in request.headers.get("Accept", "")
     if whole and "HX-Request" not in request.headers and session.get(LAST_TERM) != term:

@@ -56,7 +56,7 @@ class Refusal:
 class Refusals:
     """Every refusal that a form shows, with receipts if the ledger refused.
 
-    `replayed` is the time of an earlier answer; `retry` means that the form may be sent again.
+    `replayed` is the time of the earlier answer; `retry` means that the form may be sent again.
     """
 
     refusals: list[Refusal]
@@ -136,7 +136,7 @@ def refusals_in_words(now: StudentTerm, answers: Sequence[Decision], instead: in
         for each in own or answers
         if each.reasons
     ]
-    if stays:  # all of them are had together or none
+    if stays:  # the student gets all of them or none
         refusals = [
             replace(one, reasons=[why.without_form for why in one.reasons]) for one in refusals
         ]
@@ -189,7 +189,7 @@ def again(act: str, offered: TermCatalog, card: SectionView) -> str:
 
 
 def waiting(stands: WaitingRoomStatus, card: SectionView) -> tuple[str, dict[str, str]]:
-    """Render the queue position or the captcha in place of a form; the form replaces it."""
+    """Render the queue position or the captcha in place of a form; the form replaces it later."""
     page = render_template(
         "waiting_room/waiting.html",
         line=stands,
@@ -199,7 +199,7 @@ def waiting(stands: WaitingRoomStatus, card: SectionView) -> tuple[str, dict[str
         back=request_form.return_address(card.term_id),
         term=stands.scene.term,
     )
-    return page, {"HX-Trigger": "fs:window"}  # the page behind it may not know yet
+    return page, {"HX-Trigger": "fs:window"}  # the page behind the dialog may be out of date
 
 
 def form(act: str, now: StudentTerm, card: SectionView, told: Refusals, /, **facts: Any) -> str:

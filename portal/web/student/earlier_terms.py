@@ -1,4 +1,4 @@
-"""How full each course was when it was last offered, as its sections ended."""
+"""How full each course was at the end of the last term that offered it."""
 
 from dataclasses import dataclass
 
@@ -15,7 +15,7 @@ FRESH_SECONDS = 600
 
 @dataclass(frozen=True)
 class LastTime:
-    """All sections of a course in a term of the past, together."""
+    """All sections of a course in an earlier term, together."""
 
     term: str
     capacity: int
@@ -24,7 +24,7 @@ class LastTime:
 
 
 def last_time(term: int) -> dict[int, LastTime]:
-    """By course, the latest term before this one that had it; empty while nothing is known."""
+    """Return the latest earlier term that offered each course, by course; empty while unknown."""
     try:
         return _courses.get(term)
     except AWAY:
@@ -32,7 +32,7 @@ def last_time(term: int) -> dict[int, LastTime]:
 
 
 def read(term: int) -> dict[int, LastTime]:
-    """The same as the record has it now, in one query for the whole term."""
+    """Return the same from PostgreSQL, in one query for the whole term."""
     with transaction() as session:
         rows = session.execute(_earlier(term)).all()
     return {row[0]: LastTime(*row[1:]) for row in rows}

@@ -231,23 +231,23 @@ def _canceled(cases: Mapping[int, RefusalContext]) -> dict[int, Explanation]:
     return {id_: explain([Reason("section_canceled")], case)[0] for id_, case in gone.items()}
 
 
-# Fragments drawn by themselves: from what they are told alone.
+# Fragments that depend only on their arguments.
 
 
 def render_fragment(name: str, /, **facts: Any) -> Markup:
-    """A template without what pages have around their own content (portal/web/http/layout.py)."""
+    """Render a template without the content around pages (portal/web/http/layout.py)."""
     pages = current_app.jinja_env
     template = pages.get_template(name)
-    # What `template.render` does, but for going through its globals one by one, through two maps.
+    # Like `template.render`, without its copy of all globals through two maps.
     context = pages.context_class(pages, {**pages.globals, **facts}, name, template.blocks)
     return Markup("".join(template.root_render_func(context)))  # noqa: S704 - templates escape
 
 
-# What a student has to see to, as a fragment.
+# Holds and time conflicts, as a fragment.
 
 
 def attention_html(term: int, found: Attention) -> Markup:
-    """The same for pages, id attention."""
+    """Render holds and time conflicts for pages, id attention."""
     return render_fragment(
         "fragments/attention.html",
         term=term,
@@ -271,7 +271,7 @@ def _hold(hold: HoldView) -> str:
 def _until(hold: HoldView) -> str:
     if not hold.until:
         return ""
-    last = hold.until - timedelta(seconds=1)  # midnight is another day
+    last = hold.until - timedelta(seconds=1)  # midnight belongs to the next day
     return _("It ends %(when)s.", when=_when(last))
 
 

@@ -71,7 +71,8 @@ def plan_panel(term_id: int) -> ResponseReturnValue:
 def change_plan(term_id: int) -> ResponseReturnValue:
     """Apply a button of the plan, or show why that failed."""
     word = request.form.get("do", "")
-    now = mine_of(term_id)  # first: where it can't be read, nothing is changed, as is then said
+    # Read first: if this fails, nothing is changed, and the response says so.
+    now = mine_of(term_id)
     try:
         wanted = change_of(word, number("line"), lambda section: _credits(term_id, section))
         make(term_id, wanted)
@@ -86,9 +87,9 @@ def change_plan(term_id: int) -> ResponseReturnValue:
 
 
 def make(term_id: int, wanted: Change) -> Plan:
-    """Change the plan that the form saw, and update the student's other pages.
+    """Change the plan version that the form showed, and update the student's other pages.
 
-    Raises StalePlan and CannotPlan.
+    Raise StalePlan or CannotPlan.
     """
     student = visitor().student_id or 0
     changed = change(term_id, student, number("version"), wanted)
@@ -125,7 +126,7 @@ def _credits(term_id: int, section: int) -> int:
     return hundredths(Decimal(chosen))
 
 
-# Plan a section: as a line, as a fallback, or with the one that it is linked to.
+# Plan a section: as a choice, as an alternative, or with its corequisite.
 
 
 @bp.get("/sections/<int:section_id>/plan")
@@ -143,7 +144,7 @@ def ask_plan(term_id: int, section_id: int) -> ResponseReturnValue:
 def plan_section(term_id: int, section_id: int) -> ResponseReturnValue:
     """Add the section to the plan or take it out, or show why not."""
     out = request.form.get("do") == "out"
-    # First: where it can't be read, nothing is changed, as is then said.
+    # Read first: if this fails, nothing is changed, and the response says so.
     now, card = _to_take_out(term_id, section_id) if out else visible_section(term_id, section_id)
     try:
         if out:
@@ -158,7 +159,7 @@ def plan_section(term_id: int, section_id: int) -> ResponseReturnValue:
 
 
 def _to_take_out(term_id: int, section_id: int) -> tuple[StudentTerm, SectionView]:
-    """Return a section that another page may have removed from the plan already."""
+    """Return a section that another page may already have removed from the plan."""
     return mine_of(term_id), published_section(term_id, section_id)
 
 
@@ -178,7 +179,7 @@ def _done(now: StudentTerm, card: SectionView, *, out: bool) -> ResponseReturnVa
 
 
 def _option(card: SectionView) -> Alternative:
-    """Return the alternative of the form; respond with 400 to nonsense."""
+    """Return the alternative in the form; respond with 400 to invalid input."""
     chosen = request.form.get("credits", "")
     if chosen and chosen not in credit_choices(card):
         abort(400)
@@ -238,14 +239,14 @@ def _form(now: StudentTerm, card: SectionView, template: str, why: str, **facts:
     )
 
 
-# Where a section could stand in a plan, and what is foreseen of it there.
+# The places for a section in a plan, and the likely refusals there.
 
 WORD = re.compile(r"(new|else|join)(?:-(\d{1,3}))?(?:-(\d{1,3}))?", re.ASCII)
 
 
 @dataclass(frozen=True)
 class Place:
-    """A place in the plan: its label, and the word that a form sends."""
+    """A place in the plan: its label, and the value that a form sends."""
 
     word: str
     label: str
@@ -256,12 +257,12 @@ class PlaceOutlook:
     """Likely refusals and credits of a plan with the section in it."""
 
     problems: list[Explanation]
-    credits: str  # of all first choices and of what is held
+    credits: str  # of all first choices and held seats
     over: bool
 
 
 def places(now: StudentTerm, plan: Plan, card: SectionView) -> list[Place]:
-    """Return every place for a section, the likeliest first."""
+    """Return every place for a section, the most likely first."""
     joins = list(_joins(now, plan, card))
     elses = [
         (
@@ -303,7 +304,7 @@ def place_outlook(now: StudentTerm, plan: Plan, section: int) -> PlaceOutlook:
 
 
 def _joins(now: StudentTerm, plan: Plan, card: SectionView) -> Iterator[Place]:
-    """Yield alternatives with a linked section, but none of the same course."""
+    """Yield alternatives with a corequisite section, but none of the same course."""
     partners = {each.id for group in linked_courses.sections(card, now.catalog) for each in group}
     for at, line in enumerate(plan.choices):
         for rank, option in enumerate(line.alternatives):

@@ -1,4 +1,4 @@
-"""My plan: a panel beside the list, or in full on a page of its own."""
+"""My plan: a panel beside the list, or a full page of its own."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -33,14 +33,14 @@ def panel(  # noqa: PLR0913  the ways in which a page may want it
     said: str = "",
     lost: bool = False,
 ) -> Markup:
-    """My plan, id plan; `full` with all that can be changed, by default as the page has it.
+    """Render my plan, id plan; `full` shows every control, by default as the page has it.
 
-    `said` is why a change was not made; `lost` if what had the focus is gone.
+    `said` tells why a change failed. `lost` means that the focused element is gone.
     """
     full = on_plan_page() if full is None else full
     plan = scene.plan if plan is None else plan
     known = plan or Plan()
-    status_on_page(scene, known)  # who may submit it needs a pass
+    status_on_page(scene, known)  # submitting it needs an access token
     planned = plan_credits(known, scene.catalog)
     html = current_app.jinja_env.get_template("fragments/plan.html").render(
         scene=scene,
@@ -62,17 +62,17 @@ def panel(  # noqa: PLR0913  the ways in which a page may want it
 
 
 def on_plan_page() -> bool:
-    """Whether the page that asks is the plan's own."""
+    """Return whether the plan's own page sent the request."""
     address = request.htmx.current_url if request.htmx else request.path
     return split_url(address).path.endswith("/plan")
 
 
-# A plan as a student sees it: names and times, and what is foreseen, in words.
+# A plan as a student sees it: names and times, and likely refusals in words.
 
 
 @dataclass(frozen=True)
 class SeenPart:
-    """A section as a part of an option; `card` is None where it is no longer offered."""
+    """A section of an alternative; `card` is None if it is no longer offered."""
 
     section: int
     name: str
@@ -87,7 +87,7 @@ class SeenPart:
 
 @dataclass(frozen=True)
 class SeenOption:
-    """Sections to be had together, and what stands in their way."""
+    """Sections to enroll in together, and the likely refusals."""
 
     parts: list[SeenPart]
     problems: list[Explanation]
@@ -99,7 +99,7 @@ class SeenOption:
 
 @dataclass(frozen=True)
 class SeenLine:
-    """A line with its options by rank; `key` stays with it wherever it is moved."""
+    """A choice with its ranked alternatives; `key` stays the same when it is moved."""
 
     options: list[SeenOption]
     wait: bool
@@ -112,14 +112,14 @@ class SeenLine:
 
 @dataclass(frozen=True)
 class SeenPlan:
-    """All lines, and what stands in the way of them all."""
+    """All choices of a plan, and the reasons that concern the whole plan."""
 
     lines: list[SeenLine]
     common: list[Explanation]
 
 
 def plan_as_seen(scene: StudentTerm, plan: Plan, *, full: bool) -> SeenPlan:
-    """The plan in words; `full` with counts, and how full each course was last time."""
+    """Return the plan in words; `full` adds counts and how full each course was last time."""
     reasons = likely_refusals_of_plan(
         scene.profile, scene.catalog, scene.standing, scene.limit, plan
     )
@@ -144,7 +144,7 @@ def plan_as_seen(scene: StudentTerm, plan: Plan, *, full: bool) -> SeenPlan:
 
 
 def reasons_against(scene: StudentTerm, reasons: Reasons) -> list[Explanation]:
-    """What stands in the way of an option alone, in words."""
+    """Return the likely refusals of one alternative, in words."""
     return once(
         each
         for section, found in reasons.items()
@@ -154,19 +154,19 @@ def reasons_against(scene: StudentTerm, reasons: Reasons) -> list[Explanation]:
 
 
 def once(words: Iterable[Explanation]) -> list[Explanation]:
-    """The same, each sentence once."""
+    """Return the explanations without repeated sentences."""
     return list({each.text: each for each in words}.values())
 
 
 def live_counts(seats: SeatCounts) -> Markup:
-    """Live counts that may be on a page twice: scripts give one of them its id."""
+    """Render live counts that may be on a page twice: scripts give one of them its id."""
     name = f"seats-{seats.section}"
     drawn = str(fragments.seats(seats)).replace(f' id="{name}"', "", 1)
     return Markup(f'<div class="counts" data-counts="{name}">{drawn}</div>')  # noqa: S704 - is drawn
 
 
 def _before(reasons: list[Reason], later: set[int]) -> list[Reason]:
-    """Of two first choices that clash the later loses, so it is told there alone."""
+    """Leave out clashes with later first choices: the later one loses, so only it shows them."""
     return [
         each
         for each in reasons

@@ -1,4 +1,4 @@
-"""Submit my plan: all of it in one step, as it was seen when the button was pressed."""
+"""Submit my plan in one step, as it was when the student pressed the button."""
 
 import logging
 from collections import Counter
@@ -45,7 +45,7 @@ log = logging.getLogger(__name__)
 @with_plan
 @needs_access_token
 def submit_plan(term_id: int) -> ResponseReturnValue:
-    """Every line with what came of it; the plan comes with the form, so no query is needed."""
+    """Show the result of every choice; the form carries the plan, so this needs no query."""
     plan, offered = _sent(), _offered(term_id)
     try:
         decided = commands.register(request_form.requester(term_id), plan.choices)
@@ -58,7 +58,7 @@ def submit_plan(term_id: int) -> ResponseReturnValue:
 
 
 def _sent() -> Plan:
-    """The plan that the form carries; 400 where it is none or has no lines."""
+    """Return the plan in the form; respond with 400 if it is invalid or has no choices."""
     try:
         plan = plans.read(request.form.get("plan", ""))
     except ValueError:
@@ -84,7 +84,7 @@ def _again(offered: TermCatalog, plan: Plan) -> str:
 
 
 def _decided(offered: TermCatalog, plan: Plan, decided: SubmissionResult) -> ResponseReturnValue:
-    """The lines with their results; around them, where htmx asks, all that has changed."""
+    """Render the choices with their results; for htmx, add every changed part of the page."""
     term, gone = offered.term.id, fulfilled(plan, decided)
     settled = _settle(term, gone)
     said = plan_result(plan, decided, RefusalContext(offered, None, backend().settings.zone))
@@ -102,7 +102,7 @@ def _decided(offered: TermCatalog, plan: Plan, decided: SubmissionResult) -> Res
 
 
 def _when(decided: SubmissionResult) -> str:
-    """When it was decided, in words."""
+    """Return the time of the decision, in words."""
     ledger, zone = backend().ledger, backend().settings.zone
     with suppress(LedgerUnavailable):
         return LocalClock(zone).when(decided.at, ledger.now())
@@ -110,7 +110,7 @@ def _when(decided: SubmissionResult) -> str:
 
 
 def _settle(term: int, sections: list[int]) -> Plan | None:
-    """What was had or is waited for leaves the plan, on the student's other pages too."""
+    """Remove sections with a seat or a waitlist position from the plan, on all pages."""
     student = visitor().student_id or 0
     plan = settle(term, student, sections) if sections else None
     if plan:
@@ -121,7 +121,7 @@ def _settle(term: int, sections: list[int]) -> Plan | None:
 def _changed(
     decided: SubmissionResult, term: int, plan: Plan, settled: Plan | None, gone: list[int]
 ) -> Markup:
-    """Cells, counts and panels of all that the plan named; nothing if they can't be read now."""
+    """Render cells, counts and panels of all planned sections; empty if they can't be read now."""
     try:
         now = mine_of(term, decided)
         left = settled or without(now.plan or plan, gone)
@@ -140,14 +140,14 @@ def _changed(
     return Markup().join(map(fragments.out_of_band, parts))
 
 
-# What came of a plan, line by line, as a student reads it.
+# The result of a plan, choice by choice, in words.
 
 Word = Literal["enrolled", "waitlisted", "had", "refused"]
 
 
 @dataclass(frozen=True)
 class Missed:
-    """An option that could not be had, and why."""
+    """A refused alternative, and why."""
 
     name: str
     reasons: list[Explanation]
@@ -155,7 +155,7 @@ class Missed:
 
 @dataclass(frozen=True)
 class ChoiceOutcome:
-    """What came of a line: `name` is what was taken, or the first choice where nothing was."""
+    """The result of a choice: `name` is the alternative taken, or the first if none was."""
 
     word: Word
     name: str
@@ -167,7 +167,7 @@ class ChoiceOutcome:
 
 @dataclass(frozen=True)
 class Result:
-    """What came of all lines, those of one kind counted."""
+    """The results of all choices, and their number by kind."""
 
     lines: list[ChoiceOutcome]
     common: list[Explanation]
@@ -176,20 +176,20 @@ class Result:
 
 
 def plan_result(plan: Plan, decided: SubmissionResult, case: RefusalContext) -> Result:
-    """The answers to a plan in words; `case` is of no section."""
+    """Return the answers to a plan in words; `case` names no section."""
     lines = [_settled(*each, case) for each in zip(plan.choices, decided.lines, strict=True)]
     words = Counter(each.word for each in lines)
     return Result(lines, _common(decided, case), summary(words), words["refused"] < len(lines))
 
 
 def fulfilled(plan: Plan, decided: SubmissionResult) -> list[int]:
-    """A section of each line that is had or waited for now."""
+    """Return one section of each choice with a seat or a waitlist position now."""
     pairs = zip(plan.choices, decided.lines, strict=True)
     return [line.sections[0] for line, answer in pairs if _word(answer) != "refused"]
 
 
 def summary(words: "Counter[Word]") -> str:
-    """How many lines of each kind: `2 selected, 1 on a waitlist`."""
+    """Return the number of choices of each kind: `2 selected, 1 on a waitlist`."""
     texts: dict[Word, str] = {
         "enrolled": _n("%(num)s selected", "%(num)s selected", words["enrolled"]),
         "waitlisted": _n("%(num)s on a waitlist", "%(num)s on waitlists", words["waitlisted"]),
@@ -231,7 +231,7 @@ def _chosen(line: Choice, answer: ChoiceResult) -> Alternative:
 
 
 def _text(word: Word, answer: ChoiceResult, case: RefusalContext) -> str:
-    """What more there is to say of a line that was had: which choice it is, and places in line."""
+    """Return details of a successful choice: its rank, and waitlist positions."""
     choice = _("It is your choice no. %(rank)s.", rank=answer.rank) if answer.rank > 1 else ""
     if word != "waitlisted":
         return choice
@@ -273,6 +273,6 @@ def _named(sections: list[int], case: RefusalContext) -> str:
 
 
 def _titled(sections: list[int], case: RefusalContext) -> str:
-    """What the first of the sections is called, that of a lecture rather than its lab's."""
+    """Return the title of the first section: the lecture's rather than its lab's."""
     cards = [card for section in sections if (card := case.catalog.published(section))]
     return section_title(case.catalog, cards[0]) if cards else ""

@@ -1,4 +1,4 @@
-"""A receipt, for the student whose it is."""
+"""A receipt, for the student it belongs to."""
 
 from flask import Blueprint, abort, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
@@ -16,7 +16,7 @@ receipts_bp = Blueprint("receipts", __name__, url_prefix="/receipts")
 @receipts_bp.get("/<code>")
 @requires("student")
 def show(code: str) -> ResponseReturnValue:
-    """One decision with its time, outcome, reasons and seats; what is another's is not there."""
+    """Render one decision with its time, outcome, reasons and seats; 404 for another student's."""
     try:
         found = receipts.find(code)
     except ValueError:
@@ -29,13 +29,13 @@ def show(code: str) -> ResponseReturnValue:
     return render_template("student/receipt.html", line=shown(found), term=term)
 
 
-# What happened to me in a term, and why.
+# My attempts in a term, and their reasons.
 
 
 @bp.get("/history")
 @requires("student")
 def history(term_id: int) -> ResponseReturnValue:
-    """All that was asked for and what came of it, or the refusals alone, the newest first."""
+    """Render all attempts with their outcomes, or the refusals alone, the newest first."""
     offered, refused = catalog_of(term_id), request.args.get("only") == "refused"
     before = _place(term_id, request.args.get("before", ""))
     page = read(visitor().student_id or 0, term_id, before=before, refused=refused)
@@ -50,7 +50,7 @@ def history(term_id: int) -> ResponseReturnValue:
 
 
 def _place(term_id: int, code: str) -> tuple[int, int] | None:
-    """The term and event of a code from which a page goes back; 404 for one of elsewhere."""
+    """Return the term and event of the code that a page starts at; 404 if it is from elsewhere."""
     if not code:
         return None
     try:

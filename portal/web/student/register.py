@@ -1,4 +1,4 @@
-"""The forms that ask for a seat: alone, with what it is linked to, or in exchange for another."""
+"""The forms that request a seat: alone, with corequisites, or in a swap."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -35,19 +35,19 @@ Form = Callable[[StudentTerm, Sequence[Decision]], str]
 
 @dataclass(frozen=True)
 class SectionOption:
-    """A section to choose, with its counts of this moment."""
+    """A section to choose, with its current counts."""
 
     card: SectionView
     name: str
     meetings: tuple[MeetingView, ...]
     counts: Markup
     free: bool
-    caution: str  # the first thing that stands in its way, in words
+    caution: str  # the first likely refusal, in words
 
 
 @dataclass(frozen=True)
 class Group:
-    """Sections of which one is needed; `chosen` is the one to begin with."""
+    """Sections to choose one from; `chosen` is preselected."""
 
     courses: str
     choices: list[SectionOption]
@@ -55,12 +55,12 @@ class Group:
 
     @property
     def free(self) -> bool:
-        """Whether one of them has a seat."""
+        """Return whether one of them has a free seat."""
         return any(each.free for each in self.choices)
 
 
 def groups(now: StudentTerm, card: SectionView, instead: int, sent: Sequence[int]) -> list[Group]:
-    """For each linked course that is still needed, its sections; those in `sent` are chosen."""
+    """Return the sections of each corequisite still needed; those in `sent` are chosen."""
     standing = precheck.without_seats(now.standing, [instead])
     held = {each.course_id for each in now.catalog.some(one.section for one in standing.enrolled)}
     needed = rules.corequisites(now.profile, card, now.catalog)
@@ -77,7 +77,7 @@ def groups(now: StudentTerm, card: SectionView, instead: int, sent: Sequence[int
 def choices(
     now: StudentTerm, cards: Sequence[SectionView], reasons: Sequence[list[Reason]]
 ) -> list[SectionOption]:
-    """Sections to choose from, and what stands in the way of each."""
+    """Return the sections to choose from, with the likely refusals of each."""
     seats = backend().ledger.seats_of(now.term.id, [card.id for card in cards])
     known = [seats.get(card.id) or unknown_counts(card) for card in cards]
     return [
@@ -107,7 +107,7 @@ def _group(
 def _against(
     now: StudentTerm, card: SectionView, partner: SectionView, instead: int
 ) -> list[Reason]:
-    """What stands in the way of a partner that is had along with the section."""
+    """Return the likely refusals of a corequisite section taken with the section."""
     wished = [(each, hundredths(each.credits_min)) for each in (card, partner)]
     standing = precheck.without_seats(now.standing, [instead])
     plan = precheck.likely_refusals_together(now.profile, now.catalog, standing, now.limit, wished)
@@ -118,7 +118,7 @@ def _against(
 @requires("student")
 @resumes(adding)
 def pick(term_id: int, section_id: int) -> ResponseReturnValue:
-    """The form that asks before a seat is claimed, with all that is known to stand in the way."""
+    """Show the form that asks before a claim, with all likely refusals."""
     now, card = visible_section(term_id, section_id)
     return _in_turn(now, card) or pick_dialog(now, card)
 
@@ -128,7 +128,7 @@ def pick(term_id: int, section_id: int) -> ResponseReturnValue:
 @resumes(adding)
 @needs_access_token
 def claim(term_id: int, section_id: int) -> ResponseReturnValue:
-    """A seat or a place in line, or all the reasons why not."""
+    """Claim a seat or a waitlist position, or show all reasons for the refusal."""
     card = published_section(term_id, section_id)
     return _decided(card, lambda now, refused: pick_dialog(now, card, refused))
 
@@ -137,7 +137,7 @@ def claim(term_id: int, section_id: int) -> ResponseReturnValue:
 @requires("student")
 @resumes(swapping)
 def swap(term_id: int, section_id: int) -> ResponseReturnValue:
-    """The form that asks before a seat is exchanged for another one."""
+    """Show the form that asks before a swap."""
     now, card = visible_section(term_id, section_id)
     return _in_turn(now, card) or swap_dialog(now, card, _held(card))
 
@@ -147,7 +147,7 @@ def swap(term_id: int, section_id: int) -> ResponseReturnValue:
 @resumes(swapping)
 @needs_access_token
 def swap_seats(term_id: int, section_id: int) -> ResponseReturnValue:
-    """The other seat, or a place in line for it, or all the reasons why the old one is kept."""
+    """Swap the seat, or wait for the new one, or show why the student keeps the old one."""
     card = published_section(term_id, section_id)
     old = _held(card)
     return _decided(card, lambda now, refused: swap_dialog(now, card, old, refused), old.id)
@@ -157,12 +157,12 @@ def swap_seats(term_id: int, section_id: int) -> ResponseReturnValue:
 @requires("student")
 @resumes(swapping)
 def swaps(term_id: int, section_id: int) -> ResponseReturnValue:
-    """The other sections of a course, to exchange the one that is held."""
+    """Show the other sections of a course, to swap the held one for."""
     return swaps_dialog(*visible_section(term_id, section_id))
 
 
 def _in_turn(now: StudentTerm, card: SectionView) -> ResponseReturnValue | None:
-    """One's number in line, or the captcha, in place of a form; None for who is let in."""
+    """Return the queue position or the captcha in place of a form; None if admitted."""
     stands = (
         waiting_room.enter(now) if now.phase.kind == "open" else waiting_room.WaitingRoomStatus(now)
     )
@@ -170,7 +170,7 @@ def _in_turn(now: StudentTerm, card: SectionView) -> ResponseReturnValue | None:
 
 
 def _decided(card: SectionView, form: Form, instead: int | None = None) -> ResponseReturnValue:
-    """Ask the ledger; `form` is what it was asked with, to show why it refuses."""
+    """Ask the ledger; `form` renders the submitted form again, to show why it refuses."""
     try:
         amount = request_form.credits_wished(card)
     except ValueError:
@@ -193,7 +193,7 @@ def _decided(card: SectionView, form: Form, instead: int | None = None) -> Respo
 
 
 def _had(answers: Sequence[Decision], now: StudentTerm, instead: int | None) -> bool:
-    """Whether all that was refused is had already, and on the same terms."""
+    """Return whether the student already has everything refused, on the same terms."""
     if {reason.code for each in answers for reason in each.reasons} - ALREADY_HAD:
         return False
     places = (now.places.get(each.section) for each in answers)
@@ -201,7 +201,7 @@ def _had(answers: Sequence[Decision], now: StudentTerm, instead: int | None) -> 
 
 
 def _held(card: SectionView) -> SectionView:
-    """The section that the address names to be given up; 404 where that is none or the same."""
+    """Return the section to drop that the address names; 404 if there is none or it is the same."""
     old = published_section(card.term_id, request_form.instead())
     if old.id == card.id:
         abort(404)
@@ -209,7 +209,7 @@ def _held(card: SectionView) -> SectionView:
 
 
 def pick_dialog(now: StudentTerm, card: SectionView, answers: Sequence[Decision] = ()) -> str:
-    """Asks for a seat; where another section of the course is held, for an exchange at once."""
+    """Render the form for a seat; for a swap if the student holds another section of the course."""
     held = now.catalog.some(now.held)
     rival = next((each for each in held if each.course_id == card.course_id), None)
     if rival and not answers and not now.state(card.id):
@@ -220,12 +220,12 @@ def pick_dialog(now: StudentTerm, card: SectionView, answers: Sequence[Decision]
 def swap_dialog(
     now: StudentTerm, card: SectionView, old: SectionView, answers: Sequence[Decision] = ()
 ) -> str:
-    """Asks for a seat in exchange for the one in `old`."""
+    """Render the form that swaps the seat in `old` for one in the section."""
     return _form("swap", now, card, answers, old)
 
 
 def swaps_dialog(now: StudentTerm, card: SectionView) -> str:
-    """The other sections of the course, each leading to the exchange of this one for it."""
+    """Render the other sections of the course, each with a link to the swap."""
     siblings = [
         each
         for each in now.catalog.sections_of(card.course_id)
@@ -244,7 +244,7 @@ def swaps_dialog(now: StudentTerm, card: SectionView) -> str:
 
 
 def credit_range(card: SectionView) -> Decision:
-    """That the credits chosen are none that the section is offered for."""
+    """Return the refusal of credits that the section is not offered for."""
     facts = {"min": hundredths(card.credits_min), "max": hundredths(card.credits_max)}
     return dialogs.as_refusal(card.id, [Reason("credit_range", facts)])
 
@@ -292,7 +292,7 @@ def _form(
 
 
 def _exchange(now: StudentTerm, old: SectionView) -> dict[str, Any]:
-    """What is told of the section that is given up."""
+    """Return what the form shows about the section to drop."""
     return {
         "old": old,
         "old_name": section_name(old),
@@ -305,7 +305,7 @@ def _exchange(now: StudentTerm, old: SectionView) -> dict[str, Any]:
 def _rivals(
     now: StudentTerm, card: SectionView, seats: SeatCounts, offered: set[str]
 ) -> list[NextStep]:
-    """The exchanges that could be made for the section, but for one that is offered already."""
+    """Return the possible swaps for the section, except one that is already offered."""
     if now.phase.kind != "open" or now.state(card.id) or precheck.waitlist_full(seats):
         return []
     steps = [
@@ -322,9 +322,10 @@ def _rivals(
 def _foreseen(
     now: StudentTerm, card: SectionView, instead: int, together: Sequence[Group]
 ) -> list[Reason]:
-    """Why it would be refused as things stand, but for what can be chosen along with it."""
+    """Return the likely refusals, without those that a choice of corequisites settles."""
     place, standing = now.places.get(card.id), now.standing
-    if place and instead and place.instead != instead:  # a place in line becomes one for a swap
+    # The waitlist position becomes one for a swap.
+    if place and instead and place.instead != instead:
         rest = tuple(each for each in standing.waiting if each is not place)
         standing = replace(standing, waiting=rest)
     found = precheck.likely_refusals(

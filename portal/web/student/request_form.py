@@ -1,4 +1,4 @@
-"""What a form that asks sends, read and checked."""
+"""The input of forms that ask before a change, read and checked."""
 
 import re
 from collections.abc import Iterable
@@ -30,31 +30,31 @@ if TYPE_CHECKING:
 
 KEY = re.compile(r"[\w-]{8,64}", re.ASCII)
 NUMBER = re.compile(r"\d{1,9}", re.ASCII)
-PARTNER = "with-"  # and the number of the choice
+PARTNER = "with-"  # followed by the number of the choice
 OF_THE_FORM = ("csrf_token", "request", "back", "unsure")
-MOST_TOGETHER = 6  # sections that one form is about
-PLACES = ("", "/mine", "/plan", "/schedule")  # of a term, to come back to
+MOST_TOGETHER = 6  # sections in one form
+PLACES = ("", "/mine", "/plan", "/schedule")  # pages of a term to return to
 
 
 def new_key() -> str:
-    """A key under which an answer can be asked for again, however often a form is sent."""
+    """Return a new idempotency key: however often a form is sent, it is decided once."""
     return uuid4().hex
 
 
 def key() -> str:
-    """The key of the form that was sent, one for the whole request where it had none."""
+    """Return the form's idempotency key; one for the whole request if the form had none."""
     if "request_key" not in g:
         g.request_key = request.form.get("request") or new_key()
     return str(g.request_key)
 
 
 def is_unsure(error: Exception) -> bool:
-    """Whether nobody knows what came of the form, which may have been sent before."""
+    """Return whether the form's result is unknown; it may have been sent before."""
     return isinstance(error, LedgerSilent) or "unsure" in request.form
 
 
 def requester(term_id: int) -> Requester:
-    """Who asks, under the key of the form; 400 where that is no key."""
+    """Return the requester with the form's idempotency key; 400 if the key is invalid."""
     if not KEY.fullmatch(key()):
         abort(400)
     student, passed = visitor().student_id or 0, access_token()
@@ -71,50 +71,50 @@ def credits_wished(card: SectionView) -> int | None:
 
 
 def fields() -> "MultiDict[str, str]":
-    """What the form sends, or what was chosen in it before a login led back to it."""
+    """Return the form's fields, or the choices made in it before a login led back to it."""
     sent: MultiDict[str, str] = request.form if request.method == "POST" else request.args
     return sent
 
 
 def credits_chosen() -> str:
-    """The credits chosen, as the form has them; blank where none were."""
+    """Return the chosen credits as the form has them; blank if there are none."""
     return fields().get("credits", "")
 
 
 def wait_wished(usual: bool = False) -> bool:  # noqa: FBT001, FBT002 - what holds where none was
-    """Whether a place on the waitlist is welcome, should the last seat be gone."""
+    """Return whether the student accepts a waitlist position if the last seat is gone."""
     return fields().get("wait", "1" if usual else "") == "1"
 
 
 def partners() -> list[int]:
-    """The sections chosen to be had along with the one asked for; 400 where they make no sense."""
+    """Return the sections chosen together with the requested one; 400 if they are invalid."""
     chosen = fields()
     return _numbers(chosen[name] for name in sorted(chosen) if name.startswith(PARTNER))
 
 
 def along() -> list[int]:
-    """The sections that the address names to be given up as well; 400 where it makes no sense."""
+    """Return the sections in the address to drop as well; 400 if they are invalid."""
     return _numbers(request.args.getlist("along"))
 
 
 def instead() -> int:
-    """The section that the address names to be given up in exchange; 400 where it names none."""
+    """Return the section in the address to swap out; 400 if there is none."""
     return _numbers([request.args.get("instead", "")])[0]
 
 
 def query() -> str:
-    """What the form's address ends with, from the question mark on; blank where there is none."""
+    """Return the query of the form's address with its question mark; blank if there is none."""
     text = request.query_string.decode(errors="replace")
     return f"?{text}" if text else ""
 
 
 def sent() -> dict[str, str]:
-    """The choices that were sent, to be sent once more."""
+    """Return the submitted choices, to send them again."""
     return {name: text for name, text in resubmission.listed().items() if name not in OF_THE_FORM}
 
 
 def return_address(term_id: int) -> str:
-    """The page of this term that the student came from, with its search and filters."""
+    """Return the page of this term that the student came from, with its search and filters."""
     here = f"/terms/{term_id}"
     came = split_url(request.referrer)
     path = fields().get("back") or f"{came.path}{'?' + came.query if came.query else ''}"
@@ -129,32 +129,32 @@ def _numbers(texts: Iterable[str]) -> list[int]:
     return list(dict.fromkeys(map(int, found)))
 
 
-# What a student was doing when their session ended, in words for the page that asks to log in.
+# Names of the tasks that an ended session interrupted, for the login page.
 
 
 def adding(term_id: int, section_id: int) -> str:
-    """For the form that asks for a seat."""
+    """Return the text for the form that requests a seat."""
     return _("Log in to continue adding %(name)s.", name=_named(term_id, section_id))
 
 
 def swapping(term_id: int, section_id: int) -> str:
-    """For the forms that exchange a seat."""
+    """Return the text for the forms that swap a seat."""
     return _("Log in to continue your swap: %(name)s.", name=_named(term_id, section_id))
 
 
 def dropping(term_id: int, section_id: int) -> str:
-    """For the form that gives a seat up."""
+    """Return the text for the form that drops a seat."""
     return _("Log in to continue dropping %(name)s.", name=_named(term_id, section_id))
 
 
 def leaving(term_id: int, section_id: int) -> str:
-    """For the form that gives up a place on a waitlist."""
+    """Return the text for the form that leaves a waitlist."""
     name = _named(term_id, section_id)
     return _("Log in to continue leaving the waitlist of %(name)s.", name=name)
 
 
 def planning(term_id: int, section_id: int) -> str:
-    """For the form that puts a section into the plan."""
+    """Return the text for the form that adds a section to the plan."""
     return _("Log in to continue planning %(name)s.", name=_named(term_id, section_id))
 
 
@@ -170,7 +170,7 @@ with_plan = resumes(_with_plan, _plan_page)
 
 
 def _named(term_id: int, section_id: int) -> str:
-    """The section, unless it is not for everyone to know of: nobody is logged in here."""
+    """Return the section's name if it is public: the visitor is not logged in here."""
     try:
         card = catalog_of(term_id).published(section_id)
     except (NoSuchTerm, SQLAlchemyError):

@@ -1,4 +1,4 @@
-"""What a student reads and sees once the ledger has decided."""
+"""Pages and texts that show a student the ledger's decision."""
 
 import logging
 from collections.abc import Iterable, Sequence
@@ -35,10 +35,9 @@ TONES = {Outcome.ENROLLED: "go", Outcome.WAITLISTED: "wait"}
 def show_result(
     decided: Sequence[Decision], card: SectionView, along: Sequence[SectionView] = ()
 ) -> ResponseReturnValue:
-    """The change in place, or back on the page that the student came from.
+    """Render the change in place, or redirect to the page that the student came from.
 
-    `along` was given up with the section. What was decided is said even where nothing more can
-    be read.
+    `along` was dropped with the section. The decision is shown even if nothing else can be read.
     """
     also = [each.id for each in along]
     try:
@@ -58,14 +57,14 @@ def show_result(
 
 
 def close_dialog(parts: Iterable[Markup]) -> Response:
-    """An answer that closes the dialog once its parts are in their places."""
+    """Return a response that closes the dialog once its parts are in place."""
     response = make_response(Markup().join(parts))
     response.headers["HX-Trigger-After-Settle"] = "fs:close"
     return response
 
 
 def _changed(decided: Sequence[Decision], now: StudentTerm, also: list[int]) -> list[Markup]:
-    """The cells and counts of all sections that were touched, and my selections."""
+    """Render the cells and counts of all affected sections, and my selections."""
     touched = [each.section for each in decided] + [each.given_up for each in decided] + also
     sections = [section for section in dict.fromkeys(touched) if section]
     return [
@@ -78,14 +77,14 @@ def _changed(decided: Sequence[Decision], now: StudentTerm, also: list[int]) -> 
 
 
 def _counts(first: Decision, now: StudentTerm, sections: list[int]) -> Iterable[SeatCounts]:
-    """The counts by now: those of the answer, unless it is an old one or others moved as well."""
+    """Return current counts: the answer's, unless it is a replay or others have changed too."""
     if len(sections) == 1 and first.seats and not first.replayed:
         return [first.seats]
     return backend().ledger.seats_of(now.term.id, sections).values()
 
 
 def _blind(decided: Sequence[Decision], card: SectionView, also: list[int]) -> ResponseReturnValue:
-    """What was decided, from the answers alone."""
+    """Render the decision from the answers alone."""
     title = decision_in_words(decided, card.term_id, also)
     advice = _("Refresh the page to see all that you have.")
     text = with_receipts(advice, receipt_codes(card.term_id, decided))
@@ -102,11 +101,11 @@ def _tone(decided: Sequence[Decision]) -> str:
     return next((tone for outcome, tone in reversed(TONES.items()) if outcome in outcomes), "")
 
 
-# What came of a decision, in words: true also where an old answer is given once more.
+# The result of a decision in words, which are also true when an answer is replayed.
 
 
 def result_words(decided: Sequence[Decision], now: StudentTerm, also: Sequence[int]) -> Words:
-    """What came of it as things stand now; `also` are sections given up with the first."""
+    """Return the result as it stands now; `also` are sections dropped with the first."""
     first, name = decided[0], now.case(None).named
     if first.outcome == Outcome.LEFT:
         return _left(now, first.section, name(first.section))
@@ -130,7 +129,7 @@ def result_words(decided: Sequence[Decision], now: StudentTerm, also: Sequence[i
 
 
 def decision_in_words(decided: Sequence[Decision], term: int, also: Sequence[int]) -> str:
-    """What was decided, in a sentence, from the answers alone."""
+    """Return the decision in a sentence, from the answers alone."""
     offered, first = catalog_of(term), decided[0]
     if first.replayed:
         return _("It went through when you first sent it.")
@@ -243,10 +242,10 @@ def _named(now: StudentTerm, sections: Sequence[int]) -> list[str]:
     return [now.case(None).named(section) for section in sections]
 
 
-# Receipts' codes beside what they are the receipts of.
+# Links from results to their receipts.
 
 
 def with_receipts(text: str, codes: Sequence[str]) -> Markup:
-    """The text, and after it each code as a link to its receipt."""
+    """Return the text, followed by each code as a link to its receipt."""
     links = render_fragment("student/receipts.html", codes=codes)
     return Markup("{} {}").format(text, links.strip())

@@ -1,4 +1,4 @@
-"""My schedule, and the page that gives and takes back its secret address."""
+"""My schedule, and the page that creates and ends its secret address."""
 
 from datetime import datetime
 
@@ -25,7 +25,7 @@ from portal.web.student.student_term import find_attention, section_title
 @bp.get("/schedule")
 @requires("student")
 def schedule(term_id: int) -> ResponseReturnValue:
-    """The week, the list, exams and days off; the part that changes alone where htmx asks."""
+    """Render the week, the list, exams and days off; for htmx, only the part that changes."""
     offered, student = catalog_of(term_id), visitor().student_id or 0
     found = timetable.timetable(offered, student)
     if request.htmx.target == "schedule":
@@ -45,7 +45,7 @@ def schedule(term_id: int) -> ResponseReturnValue:
 @bp.get("/schedule/feed")
 @requires("student")
 def schedule_feed(term_id: int) -> ResponseReturnValue:
-    """The secret address of the student's calendar, and how to get or end one."""
+    """Render the secret address of the student's calendar, and buttons to renew or end it."""
     feed = feeds.current(visitor().student_id or 0)
     address = url_for("calendar.feed", secret=feeds.secret(feed), _external=True) if feed else ""
     return render_template(
@@ -56,7 +56,7 @@ def schedule_feed(term_id: int) -> ResponseReturnValue:
 @bp.post("/schedule/feed")
 @requires("student")
 def change_feed(term_id: int) -> ResponseReturnValue:
-    """Make an address or end it; what is asked of one that has been replaced changes nothing."""
+    """Renew or end the calendar address; a form that shows an older address changes nothing."""
     student, was = visitor().student_id or 0, request.form.get("feed", 0, type=int)
     if request.form.get("act") == "end":
         feeds.end(student, was)
@@ -68,7 +68,7 @@ def change_feed(term_id: int) -> ResponseReturnValue:
 
 
 def _attention(term: int, student: int, held: list[SectionView]) -> str:
-    """What there is to see to; blank while nobody can say who the student is."""
+    """Render the student's holds and clashes; blank while PostgreSQL is unavailable."""
     try:
         return attention_html(term, find_attention(profile(student), held))
     except (LookupError, *AWAY):
@@ -76,7 +76,7 @@ def _attention(term: int, student: int, held: list[SectionView]) -> str:
 
 
 def _around(offered: TermCatalog) -> dict[str, object]:
-    """What the templates need beside the schedule itself."""
+    """Return what the templates need besides the schedule itself."""
 
     def title(card: SectionView) -> str:
         return section_title(offered, card)

@@ -1,4 +1,4 @@
-"""What the list says of a section to everyone alike, drawn once for each version of the catalog."""
+"""Rows of the section list; parts equal for everyone are rendered once per catalog version."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ from portal.windows.phases import sections_visible
 if TYPE_CHECKING:
     from werkzeug.datastructures import MultiDict
 
-KEPT = 10_000  # sections, each some KB
+KEPT = 10_000  # sections, some KB each
 
 CELL_HELPERS = {
     "credit_words": credit_words,
@@ -42,7 +42,7 @@ CELL_HELPERS = {
 
 
 class SharedCells(NamedTuple):
-    """The parts of a line that do not depend on who reads it, but on the language."""
+    """The parts of a row that depend on its reader's language only."""
 
     when: Markup
     named: Markup
@@ -50,12 +50,12 @@ class SharedCells(NamedTuple):
 
 
 def shared_cells(catalog: TermCatalog, card: SectionView) -> SharedCells:
-    """Those of a section."""
+    """Return the shared parts of a section's row."""
     return _alike(catalog, card, current_locale())
 
 
 def distinct_meetings(card: SectionView) -> tuple[MeetingView, ...]:
-    """The meetings but for common exam blocks and those to be arranged, each time once."""
+    """Return the distinct meetings, without common exam blocks and those to be arranged."""
     known = (each for each in card.meetings if each.clashes and (each.mask or each.end is not None))
     return tuple({(each.mask, each.start, each.end): each for each in known}.values())
 
@@ -82,20 +82,20 @@ def _alike(catalog: TermCatalog, card: SectionView, _language: Locale) -> Shared
 
 @cached(LRUCache(maxsize=16), key=lambda catalog: (catalog.term.id, catalog.version))
 def _usual(catalog: TermCatalog) -> set[str]:
-    """Return what most sections say of where and how they are taught, which goes without saying."""
+    """Return the usual places and teaching modes of the term, which rows leave out."""
     names = [each.name for each in FIELDS.values() if each.picker]
     ways = [Counter(getattr(card, name) for card in catalog.sections) for name in names]
     return {"", *(way.most_common(1)[0][0] for way in ways if way)}
 
 
-# Sections as lines of the list; each is drawn once for all to whom it says the same.
+# Sections as rows of the list; each row is rendered once for all students who see the same.
 
-DRAWN = 5_000  # lines, each some KB
+DRAWN = 5_000  # rows, some KB each
 
 
 @dataclass(frozen=True)
 class Row:
-    """What a line says, about which section."""
+    """The content of a section's row."""
 
     url: str  # of the section
     section: int
@@ -103,13 +103,13 @@ class Row:
     alike: SharedCells
     seats: Markup
     act: Markup
-    caution: str  # the first rule that stands in the way, in words
+    caution: str  # the first rule that prevents registering, in words
     kept: tuple[ReservedNote, ...]
     planned: bool
 
 
 def section_rows(scene: StudentTerm, cards: list[SectionView]) -> list[Markup]:
-    """The sections as lines, with their counts of this moment."""
+    """Return the sections as rows with their current counts."""
     counts = backend().ledger.seats_of(scene.term.id, [card.id for card in cards])
     language = current_locale()
     return [
@@ -119,7 +119,7 @@ def section_rows(scene: StudentTerm, cards: list[SectionView]) -> list[Markup]:
 
 
 def unknown_counts(card: SectionView) -> SeatCounts:
-    """The counts of a section that the ledger has not been told of yet: nothing to be had."""
+    """Return the counts of a section that the ledger does not know yet: nothing is available."""
     return SeatCounts(card.id, card.capacity, card.capacity, 0, 0, card.status, 0)
 
 
@@ -156,14 +156,14 @@ COUNTS_FRESH_SECONDS = 1
 
 @dataclass(frozen=True)
 class Listing:
-    """Some pages of the sections that fit a query."""
+    """Some pages of the sections that match a query."""
 
     query: Query
     total: int
     page: int
     lines: list[Markup]
-    last: int = 0  # the section of the last line
-    example: str = ""  # the code of a course that could be searched for
+    last: int = 0  # the section of the last row
+    example: str = ""  # the code of a course to search for
 
     @property
     def pages(self) -> int:
@@ -171,26 +171,26 @@ class Listing:
 
     @property
     def more(self) -> str:
-        """The address with one page more; blank where this is all, or all that is wise."""
+        """Return the address with one page more; blank if there is none, or at the maximum."""
         if self.page >= min(self.pages, MOST_PAGES):
             return ""
         return "?" + urlencode([*self.query.args(), ("page", self.page + 1)])
 
     def query_url(self, term_id: int) -> str:
-        """The address of this search, without what was left blank."""
+        """Return the address of this search, without its blank fields."""
         args = urlencode(self.query.args())
         return f"/terms/{term_id}{'?' + args if args else ''}"
 
     @property
     def left(self) -> int:
-        """How many sections are on no page yet."""
+        """Return how many sections are on later pages."""
         return max(0, self.total - self.page * PAGE)
 
 
 def listing(
     scene: StudentTerm, args: "MultiDict[str, str]", *, last_page_only: bool = False
 ) -> Listing:
-    """The pages up to the one asked for, or that one alone; nothing once selection has ended."""
+    """Return the pages up to the requested one, or that one alone; empty after selection ends."""
     query = Query.parse(args)
     if not sections_visible(scene.phase):
         return Listing(query, 0, 1, [])
@@ -206,7 +206,7 @@ def listing(
 
 
 def _example(scene: StudentTerm, found: "list[SectionView]") -> str:
-    """The code of a course of the term that the student may see, where nothing was found."""
+    """Return the code of a course that the student may see, if the search found nothing."""
     if found:
         return ""
     offered = (card for card in scene.catalog.sections if rules.visible(scene.profile, card))
@@ -220,7 +220,7 @@ def _all_counts(term: int) -> dict[int, SeatCounts]:
 
 
 def _counts_for(scene: StudentTerm) -> dict[int, SeatCounts]:
-    """All counts as they are for the student."""
+    """Return all counts as they apply to the student."""
     counts = _all_counts(scene.term.id)
     some = [card for card in scene.catalog.sections if card.reserves and card.id in counts]
     own = {

@@ -1,4 +1,4 @@
-"""Where a student stands in a term right now: what every page and fragment is drawn from."""
+"""A student's current state in a term: the data that every page and fragment is rendered from."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -25,28 +25,28 @@ from portal.windows.phases import Phase, phase, sections_visible
 
 @dataclass(frozen=True)
 class Attention:
-    """Holds that stand or are to come, and two sections each that clash."""
+    """Current and future holds, and pairs of sections that clash."""
 
     holds: tuple[HoldView, ...]
     clashes: tuple[tuple[SectionView, SectionView], ...]
 
     @property
     def mark(self) -> object:
-        """Tells one from another; it changes also when a hold begins."""
+        """Return a value that changes with the content, and when a hold begins."""
         holds = [(hold, hold.stands) for hold in self.holds]
         meetings = [(one.id, one.meetings, other.id, other.meetings) for one, other in self.clashes]
         return holds, meetings
 
 
 def find_attention(who: StudentProfile, held: Iterable[SectionView]) -> Attention:
-    """What there is to see to for a student who holds these sections."""
+    """Return the holds and clashes of a student with seats in these sections."""
     running = [card for card in held if card.status != "CANCELED"]
     clashing = [pair for pair in pairs(running) if not _permitted(who, *pair)]
     return Attention(tuple(hold for hold in who.holds if not hold.over), tuple(clashing))
 
 
 def _permitted(who: StudentProfile, one: SectionView, other: SectionView) -> bool:
-    """Whether the registrar permits the student one of them though it clashes."""
+    """Return whether the student has a permission for one of two sections that clash."""
     return any("time_conflict" in rules.permitted(who, card) for card in (one, other))
 
 
@@ -66,70 +66,70 @@ class StudentTerm:
 
     @cached_property
     def held(self) -> dict[int, HeldSeat]:
-        """Seats by section."""
+        """Return seats by section."""
         return {each.section: each for each in self.standing.enrolled}
 
     @cached_property
     def places(self) -> dict[int, WaitlistPosition]:
-        """Places on waitlists by section."""
+        """Return waitlist positions by section."""
         return {each.section: each for each in self.standing.waiting}
 
     @property
     def sections(self) -> list[int]:
-        """Those that are held, then those that are waited for."""
+        """Return the sections with a seat, then those with a waitlist position."""
         return [*self.held, *self.places]
 
     @cached_property
     def plan(self) -> Plan | None:
-        """What is planned; None while PostgreSQL can't be asked."""
+        """Return the plan; None while PostgreSQL is unavailable."""
         return plan_of(self.term.id, self.profile.student)
 
     @cached_property
     def planned(self) -> frozenset[int]:
-        """The sections that the plan names."""
+        """Return the sections in the plan."""
         return frozenset(self.plan.sections if self.plan else ())
 
     @cached_property
     def attention(self) -> Attention:
-        """What the student has to see to."""
+        """Return the holds and clashes that the student must resolve."""
         return find_attention(self.profile, self.catalog.some(self.held))
 
     @property
     def mark(self) -> str:
-        """Tells one standing from another, so that a page which shows it is not sent it again."""
+        """Return a value that identifies this state, so that up-to-date pages are not updated."""
         cards = self.catalog.some([*self.held, *self.places])
         shown = self.standing, [card.status for card in cards], self.attention.mark
         return f"{crc32(repr(shown).encode()):08x}"
 
     def title(self, card: SectionView) -> str:
-        """What a section is called."""
+        """Return the title of a section."""
         return section_title(self.catalog, card)
 
     @property
     def credits(self) -> int:
-        """Hundredths held."""
+        """Return the credits held, in hundredths."""
         return sum(each.credits for each in self.standing.enrolled)
 
     @property
     def limit(self) -> int:
-        """The most hundredths that may be held."""
+        """Return the credit limit, in hundredths."""
         return hundredths(limits.credit_limit(self.profile, self.catalog))
 
     @property
     def opening(self) -> str:
-        """What stands in place of a button until picking begins; blank once it has begun."""
+        """Return the text in place of a button before registration begins; blank afterwards."""
         if self.phase.kind == "before" and self.phase.window:
             return _("Opens %(time)s", time=self.soon(self.phase.window.opens))
         return _("Not open yet") if self.phase.kind == "unscheduled" else ""
 
     @property
     def stage(self) -> str:
-        """The phase and what it shows in the list, to tell whether a page is still right."""
+        """Return the phase and what the list shows in it, to tell whether a page is up to date."""
         return f"{self.phase.kind} {self.opening}"
 
     @property
     def lists(self) -> str:
-        """Until when waitlists move."""
+        """Return the time until which waitlists promote."""
         window = self.phase.window
         if self.phase.kind == "open" and window:
             until = self.moment(window.closes)
@@ -141,49 +141,49 @@ class StudentTerm:
         return _("The lists move once selection is scheduled.")
 
     def shows(self, card: SectionView) -> bool:
-        """Whether the student sees the section, which they may neither hold nor wait for."""
+        """Return whether the student sees a section without a seat or waitlist position in it."""
         return sections_visible(self.phase) and rules.visible(self.profile, card)
 
     def workable(self, reasons: Iterable[Explanation]) -> list[Explanation]:
-        """Reasons in words with those of their steps that can be taken now."""
+        """Return reasons in words, with the next steps that are possible now."""
         is_open = self.phase.kind == "open"
         return [each if is_open else each.without_form for each in reasons]
 
     def in_the_way(self, card: SectionView) -> list[Reason]:
-        """What is held of the same course or at the same time, unless the registrar permits it."""
+        """Return held seats of the same course or time, unless the student has a permission."""
         held = self.catalog.some(self.held) if self.held else []
         return precheck.conflicts(self.profile, card, held)
 
     def state(self, section: int) -> str:
-        """`selected`, `waiting`, or blank."""
+        """Return `selected`, `waiting`, or blank."""
         return "selected" if section in self.held else "waiting" if section in self.places else ""
 
     def case(self, card: SectionView | None) -> RefusalContext:
-        """What a refusal about the section needs to be told in words."""
+        """Return the context that explains a refusal of the section."""
         held = {each.section: each.credits for each in self.standing.enrolled}
         return RefusalContext(self.catalog, card, self.times.zone, held)
 
     def case_in_line(self, section: int) -> RefusalContext:
-        """The same for a section that the student waits for."""
+        """Return the same for a section that the student waits for."""
         place = self.places.get(section)
         case = self.case(self.catalog.section(section))
         return replace(case, waits=True, instead=place.instead if place else 0)
 
     def soon(self, ms: int) -> str:
-        """A moment as briefly as it is clear: the clock if it is today, else the day."""
+        """Return a moment in its shortest clear form: the time if it is today, else the day."""
         return self.times.soon(ms, self.phase.now)
 
     def moment(self, ms: int) -> str:
-        """A moment in words: `9:00 am`, or `Mon, Nov 23, 9:00 am` on another day."""
+        """Return a moment in words: `9:00 am`, or `Mon, Nov 23, 9:00 am` on another day."""
         return self.times.moment_at(ms, self.phase.now)
 
     def when(self, ms: int) -> str:
-        """The same with the word that a sentence needs: `at 9:00 am`, `on Mon, Nov 23, 9:00 am`."""
+        """Return a moment with its preposition: `at 9:00 am`, `on Mon, Nov 23, 9:00 am`."""
         return self.times.when(ms, self.phase.now)
 
 
 def section_title(offered: TermCatalog, card: SectionView) -> str:
-    """What a section is called: its course, and its own title where sections have several."""
+    """Return a section's title: its course's, and its own if the course's sections have some."""
     own, course = card.title, card.course_title
     if not own or not course or own.casefold() == course.casefold():
         return course or own
@@ -194,9 +194,9 @@ def section_title(offered: TermCatalog, card: SectionView) -> str:
 def student_term(
     term_id: int, student: int, at: int | None = None, standing: Standing | None = None
 ) -> StudentTerm:
-    """The student's scene; `at` and `standing` as the ledger has just told them, if it has.
+    """Return the student's state; `at` and `standing` come from the ledger's latest answer, if any.
 
-    Raises LookupError where there is no such student or term.
+    Raise LookupError if there is no such student or term.
     """
     ledger, who, offered = backend().ledger, profile(student), catalog_of(term_id)
     return StudentTerm(
@@ -210,14 +210,14 @@ def student_term(
 
 @dataclass(frozen=True)
 class ReservedNote:
-    """What is said of seats that are kept; `mine` where the student is among those they are for."""
+    """A note about reserved seats; `mine` means that the student may use them."""
 
     text: str
     mine: bool
 
 
 def reserved_notes(now: StudentTerm, card: SectionView) -> list[ReservedNote]:
-    """For whom seats of a section are kept, in the order in which they are given."""
+    """Return who a section's seats are reserved for, in the order in which they are given."""
     mine = rules.reserves(now.profile, card) if card.reserves else ()
     return [
         ReservedNote(_text(now, each, each.id in mine), each.id in mine)
@@ -226,7 +226,7 @@ def reserved_notes(now: StudentTerm, card: SectionView) -> list[ReservedNote]:
 
 
 def reserves_for(now: StudentTerm, card: SectionView) -> list[ReserveView]:
-    """The section's reserves that keep seats for the student."""
+    """Return the section's reserves that include the student."""
     if not card.reserves:
         return []
     mine = rules.reserves(now.profile, card)
@@ -234,7 +234,7 @@ def reserves_for(now: StudentTerm, card: SectionView) -> list[ReserveView]:
 
 
 def active_reserves(now: StudentTerm, card: SectionView) -> list[ReserveView]:
-    """The section's reserves that have not fallen open."""
+    """Return the section's reserves that have not been released."""
     return [
         each
         for each in card.reserves
@@ -245,10 +245,10 @@ def active_reserves(now: StudentTerm, card: SectionView) -> list[ReserveView]:
 def seats_open_to(
     now: StudentTerm, card: SectionView, seats: SeatCounts, *, likely: bool = False
 ) -> SeatCounts:
-    """The counts as they are for the student: seats kept for them are open, ahead of the line.
+    """Return the counts for the student: seats reserved for them count as open, before waitlists.
 
-    Where others have reserves too, the ledger is asked whose seats are left; not if what is
-    `likely` is enough.
+    If others have reserved seats too, ask the ledger whose seats are left. With `likely`, an
+    estimate is enough.
     """
     mine = reserves_for(now, card) if seats.keeping else []
     if not mine:

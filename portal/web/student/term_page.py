@@ -1,4 +1,4 @@
-"""The term's one page, lobby and picker alike, and my selections."""
+"""The single page of a term, lobby and picker alike, and my selections."""
 
 import random
 from collections.abc import Callable
@@ -39,14 +39,14 @@ from portal.windows.cohorts import open_to
 from portal.windows.phases import phase, sections_visible
 
 TERMS_FRESH_SECONDS = 10
-MOST_TERMS = 4  # that are named on the page of one of them
+MOST_TERMS = 4  # terms with a link on the page of one of them
 
 
 View = Callable[..., ResponseReturnValue]
 
 
 def or_recorded(view: View) -> View:
-    """Let a page be read out of PostgreSQL while the ledger is away; parts of pages wait for it."""
+    """Serve a page from PostgreSQL while the ledger is unavailable; parts of pages wait for it."""
 
     @wraps(view)
     def read(term_id: int) -> ResponseReturnValue:
@@ -65,7 +65,7 @@ def or_recorded(view: View) -> View:
 @requires("student")
 @or_recorded
 def term(term_id: int) -> ResponseReturnValue:
-    """The lobby before the window opens, the picker while it is open, my selections after."""
+    """Render the lobby before the window opens, the picker while it is open, else my selections."""
     now = mine_of(term_id)
     if request.htmx.target == "more":
         found = listing(now, request.args, last_page_only=True)
@@ -87,11 +87,11 @@ def term(term_id: int) -> ResponseReturnValue:
 @bp.get("/stage")
 @requires("student")
 def stage(term_id: int) -> ResponseReturnValue:
-    """The banner of this moment; the list too, where its phase needs another one."""
+    """Render the current banner, and the list if its phase needs a different one."""
     limits.forget_windows()  # a page asks because they have changed
     now = mine_of(term_id)
     shown = request.args.get("shown", "")
-    # When picking begins, styles alone turn the cells: nothing moves under anyone's pointer.
+    # When registration begins, styles alone change the cells: nothing moves under the pointer.
     begun = shown.startswith("before") and now.phase.kind == "open"
     found = None if begun or shown == now.stage else listing(now, _args_of_page())
     return render_template("student/stage.html", listing=found, **around(now))
@@ -101,12 +101,12 @@ def stage(term_id: int) -> ResponseReturnValue:
 @requires("student")
 @or_recorded
 def mine(term_id: int) -> ResponseReturnValue:
-    """My selections and my waitlists, with live places."""
+    """Render my selections and my waitlists, with live positions."""
     return render_template("student/mine.html", **around(mine_of(term_id)))
 
 
 def mine_of(term_id: int, decided: Decision | SubmissionResult | None = None) -> StudentTerm:
-    """The visitor's scene in a term, as of what was `decided`; 404 where there is no such term."""
+    """Return the visitor's state, as of `decided` if given; 404 if the term does not exist."""
     at = None if decided is None or decided.replayed else decided.at
     standing = decided.standing if decided else None
     try:
@@ -116,7 +116,7 @@ def mine_of(term_id: int, decided: Decision | SubmissionResult | None = None) ->
 
 
 def around(now: StudentTerm, line: WaitingRoomStatus | None = None) -> dict[str, object]:
-    """What every page of a student has around its own content."""
+    """Return what every student page has around its own content."""
     odds.refresh_freed_seats(now.term.id)
     line = line or status_on_page(now)
     return {
@@ -135,7 +135,7 @@ def around(now: StudentTerm, line: WaitingRoomStatus | None = None) -> dict[str,
 
 
 def _near(term_id: int) -> list[Term]:
-    """The terms before and after one, a few in all."""
+    """Return a few terms before and after this one."""
     terms = offered_terms()
     place = next((at for at, term in enumerate(terms) if term.id == term_id), 0)
     first = max(0, min(place - MOST_TERMS // 2, len(terms) - MOST_TERMS))
@@ -144,12 +144,12 @@ def _near(term_id: int) -> list[Term]:
 
 @cached(TTLCache(maxsize=1, ttl=TERMS_FRESH_SECONDS), lock=Lock())
 def offered_terms() -> list[Term]:
-    """The terms to choose from, a little old at most."""
+    """Return the terms to choose from, from a short cache."""
     return term_catalog.offered_terms()
 
 
 def _refresh(now: StudentTerm) -> int:
-    """Seconds after which a page without scripts asks anew, spread so that not all ask at once."""
+    """Return seconds until a page without scripts reloads, spread to avoid reloads all at once."""
     spread = random.randint(0, 20)  # noqa: S311 - no secret
     if now.phase.kind == "open":
         return 40 + spread
@@ -158,7 +158,7 @@ def _refresh(now: StudentTerm) -> int:
 
 
 def _args_of_page() -> "MultiDict[str, str]":
-    """The search and filters of the page that asks."""
+    """Return the search and filters of the page that sent the request."""
     return MultiDict(parse_qsl(split_url(request.htmx.current_url).query))
 
 
@@ -193,7 +193,7 @@ def _page(term_id: int) -> ResponseReturnValue:
 
 
 def _lines(offered: TermCatalog, plan: Plan | None) -> list[list[str]]:
-    """The lines of a plan, each with its options by rank."""
+    """Return the choices of a plan, each with its alternatives by rank."""
     lines = plan.choices if plan else ()
     return [[_named(offered, option) for option in line.alternatives] for line in lines]
 

@@ -1,4 +1,4 @@
-"""Into the line at the gate and out of it, and the page that explains it."""
+"""Views to join and leave the queue, and the page that explains it."""
 
 from flask import Response, abort, flash, make_response, redirect, render_template, url_for
 from flask.typing import ResponseReturnValue
@@ -24,14 +24,14 @@ from portal.web.student.term_page import around, mine_of
 @bp.get("/room")
 @requires("student")
 def room(term_id: int) -> ResponseReturnValue:
-    """Where I stand in line, how the line works, and what happens when it is my turn."""
+    """Render my queue position, how the queue works, and what happens on my turn."""
     return render_template("waiting_room/room.html", wording=wording, **around(mine_of(term_id)))
 
 
 @bp.post("/room")
 @requires("student")
 def enter_room(term_id: int) -> ResponseReturnValue:
-    """In line, or in where nobody is ahead."""
+    """Join the queue, or get in if no one is ahead."""
     now = mine_of(term_id)
     stands = waiting_room.enter(now)
     if request.htmx:
@@ -43,7 +43,7 @@ def enter_room(term_id: int) -> ResponseReturnValue:
 @bp.get("/room/leave")
 @requires("student")
 def ask_to_leave_room(term_id: int) -> ResponseReturnValue:
-    """The form that asks first, as it costs the place."""
+    """Show the form that asks before leaving, because the position is lost."""
     now = mine_of(term_id)
     facts = {
         "line": waiting_room.current_status(now),
@@ -56,7 +56,7 @@ def ask_to_leave_room(term_id: int) -> ResponseReturnValue:
 @bp.post("/room/leave")
 @requires("student")
 def leave_room(term_id: int) -> ResponseReturnValue:
-    """Out of the line, for the next in it."""
+    """Leave the queue for the next student."""
     left = waiting_room.leave(mine_of(term_id))
     said = _("You have left. What you selected stays yours.")
     if request.htmx:
@@ -68,7 +68,7 @@ def leave_room(term_id: int) -> ResponseReturnValue:
     return answer
 
 
-# The order of those who came early, for anyone to check.
+# The order of early requests, for anyone to check.
 
 SHOWN = 100  # requests on the page; the file has all
 
@@ -76,7 +76,7 @@ SHOWN = 100  # requests on the page; the file has all
 @bp.get("/windows/<int:window_id>/order")
 @public
 def show_order(term_id: int, window_id: int) -> ResponseReturnValue:
-    """The fingerprint; once it is open the seed, the order, and how to recompute it."""
+    """Render the commitment; after the opening, the seed, the order, and how to recompute it."""
     window = _window(term_id, window_id)
     found = _published(term_id, window)
     return render_template(
@@ -96,10 +96,10 @@ def show_order(term_id: int, window_id: int) -> ResponseReturnValue:
 @bp.get("/windows/<int:window_id>/order.txt")
 @public
 def order_file(term_id: int, window_id: int) -> ResponseReturnValue:
-    """The same as a text: see portal/waiting_room/draw.py."""
+    """Return the order as a text file: see portal/waiting_room/draw.py."""
     found = _published(term_id, _window(term_id, window_id))
     file = Response(found.text, mimetype="text/plain")
-    if found.seed:  # it stays as it is
+    if found.seed:  # it no longer changes
         file.headers["Cache-Control"] = f"private, max-age={draw.FRESH_SECONDS}"
         file.add_etag()
     return file.make_conditional(request)
@@ -116,13 +116,13 @@ def _published(term_id: int, window: WindowView) -> Draw:
 
 
 def _mine(term_id: int, window_id: int) -> int:
-    """Where the request of a student who has logged in stands, from 1; 0 for everyone else."""
+    """Return the queue position of the visitor's request, from 1; 0 for everyone else."""
     student = getattr(current_user, "student_id", None)
     return draw.position_of(term_id, window_id, student) if student else 0
 
 
 def _noted(term_id: int, window_id: int) -> list[tuple[str, str]]:
-    """What the audit has noted of the fingerprint, and when; nothing while it can't be asked."""
+    """Return the audit trail's entries on the commitment with times; empty if unavailable."""
     try:
         found = draw.audited_commitments(term_id, window_id)
     except AWAY:

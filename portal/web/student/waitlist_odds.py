@@ -1,4 +1,4 @@
-"""How likely a seat is, told in words with what they rest on; never finer than it can be known."""
+"""Chances of a seat from the waitlist, in words with their basis, no more precise than the data."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ from portal.web.student.student_term import StudentTerm
 
 @dataclass(frozen=True)
 class Odds:
-    """The odds in a sentence, and what they rest on in another."""
+    """The odds in a sentence, and their basis in another."""
 
     text: str
     basis: str
@@ -19,7 +19,7 @@ class Odds:
 
 
 def waitlist_odds(scene: StudentTerm) -> dict[int, Odds]:
-    """The odds of each place in line, by section; none while no list moves."""
+    """Return the odds of each waitlist position, by section; empty while no waitlist promotes."""
     window = scene.phase.window
     if scene.phase.kind != "open" or window is None:
         return {}

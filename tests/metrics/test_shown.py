@@ -20,7 +20,7 @@ def a_worker_on_its_own(token: str = "") -> Iterator[int]:
     """A process that shares no folder with a web server, and the port that it shows itself at."""
     port = free_port()
     env = {name: text for name, text in os.environ.items() if name != "PROMETHEUS_MULTIPROC_DIR"}
-    code = "from portal.ops import metrics; metrics.begin('record'); print(flush=True); input()"
+    code = "from portal.core import metrics; metrics.begin('record'); print(flush=True); input()"
     with subprocess.Popen(
         [sys.executable, "-c", code],
         env=env | {"FAIRSEAT_METRICS_PORT": str(port), "FAIRSEAT_METRICS_TOKEN": token},

@@ -94,5 +94,5 @@ def test_what_the_portal_has_to_lend_them_is_asked_for(tmp_path: Path) -> None:
     env = {**os.environ, "FAIRSEAT_VAR": str(var)} | dict.fromkeys(needed, "")
     done = subprocess.run(WORKERS, env=env, check=False, capture_output=True, text=True)
     assert done.returncode == 1
-    assert done.stderr.startswith(f"Error: Without {', '.join(needed)}: set")
+    assert done.stderr.startswith(f"Error: Set {', '.join(needed)}")
     assert not var.exists()

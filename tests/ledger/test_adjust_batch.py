@@ -219,3 +219,16 @@ def test_windows_hold_for_it_as_for_any_adjustment(desk: Desk) -> None:
     desk.put_window(8, now + MINUTE, now + DAY)
     moves = [desk.by_hand(501, 2, 1, windows=(8,)), desk.by_hand(502, 1, 2)]
     assert [codes(each) for each in desk.adjust_batch(*moves)] == [["window_before"], ["full"]]
+
+
+def test_a_move_gives_the_mover_another_chance_on_their_own_waitlists(desk: Desk) -> None:
+    full(desk, 2)
+    desk.section(1)
+    desk.section(3)
+    desk.claim(601, 1)
+    assert desk.claim(601, 2).outcome == Outcome.WAITLISTED
+    desk.section(2, capacity=2, version=2)
+    desk.promote(2, 601, limit=0)  # skipped: too many credits
+    said = desk.adjust_batch(desk.by_hand(601, 3, 1), desk.by_hand(701, 2))
+    assert outcomes(said) == [Outcome.ENROLLED, Outcome.REFUSED]
+    assert codes(said[1]) == ["full"]

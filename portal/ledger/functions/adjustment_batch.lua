@@ -13,7 +13,9 @@ end
 
 -- A section's changes: seats taken, seats of each reserve, and waiting students who got a seat.
 function Trial:change(id)
-  local none = { taken = 0, reserves = {}, served = {}, waiting = 0, skipped = 0, aside = 0, freed = false }
+  local none = {
+    taken = 0, reserves = {}, served = {}, retried = {}, waiting = 0, skipped = 0, aside = 0, freed = false,
+  }
   self.changes[id] = self.changes[id] or none
   return self.changes[id]
 end
@@ -54,6 +56,7 @@ function Trial:is_aside(id, student) return not self:change(id).freed and Term.i
 -- A waiting student who got a seat is no longer on the list.
 function Trial:is_skipped(id, student)
   if self:change(id).served[tonumber(student)] then return true end
+  if self:change(id).retried[tonumber(student)] then return false end
   return not self.asked_again[id] and Term.is_skipped(self, id, student)
 end
 
@@ -61,6 +64,16 @@ end
 function Trial:rest(student)
   self.kept[student] = self.kept[student] or without(self:selections(student), {})
   return self.kept[student]
+end
+
+-- A change of seats gives the student another chance on their own waitlists: see retry_skipped_of.
+function Trial:retry_skipped_of(student)
+  for id in pairs(self:selections(student).waiting) do
+    local change = self:change(id)
+    if not change.served[student] and not change.retried[student] and Term.is_skipped(self, id, student) then
+      change.retried[student], change.skipped = true, change.skipped + 1
+    end
+  end
 end
 
 -- A freed seat gives every waiting student another chance, on all lists of the pool.
@@ -76,6 +89,7 @@ function Trial:drop(move)
   for _, id in ipairs(pool > 0 and redis.call("SMEMBERS", self:key("pool", pool)) or {}) do
     self.asked_again[tonumber(id)] = true
   end
+  self:retry_skipped_of(move.student)
 end
 
 function Trial:give(section, move)
@@ -85,10 +99,13 @@ function Trial:give(section, move)
   if reserve then change.reserves[reserve] = (change.reserves[reserve] or 0) + 1 end
   if redis.call("ZSCORE", self:key("queue", section.id), student) then
     change.waiting = change.waiting + 1
-    if Term.is_skipped(self, section.id, student) then change.skipped = change.skipped + 1 end
+    if not change.retried[student] and Term.is_skipped(self, section.id, student) then
+      change.skipped = change.skipped + 1
+    end
     if Term.is_aside(self, section.id, student) then change.aside = change.aside + 1 end
     change.served[student] = true
   end
+  self:retry_skipped_of(student)
 end
 
 -- Return the reasons that refuse a move, and the overridden codes. Without reasons, make the move.

@@ -27,11 +27,13 @@ from tests.web.visits import press, words
 def test_it_lists_waitlists_with_place_size_and_time(
     app: Flask, ada: FlaskClient, term: Any
 ) -> None:
-    section = builders.a_section(builders.a_course(), term, capacity=0)
+    section = builders.a_section(builders.a_course(title="Data Structures"), term, capacity=0)
     press(browser_of(app, "ben"), section, "pick", wait="1")
     press(ada, section, "pick", wait="1")
     page = ada.get(f"/terms/{term.id}/mine").text
     assert f'id="place-{section.id}"' in page
+    assert "Data Structures" in words(page)
+    assert "no longer offered" not in words(page).lower()
     assert "Place 2 of 2" in words(page)
     assert "joined at" in words(page)
     assert f"/terms/{term.id}/sections/{section.id}/leave" in page

@@ -338,8 +338,7 @@ class SectionForm(Form):
         """Check the fields and the rows, and build the details that they describe."""
         super().validate(extra_validators)
         teachers = self._teachers()
-        written = self.cross_lists.written.split(",")
-        if self.own_code in map(requisites.key, written):
+        if self.own_code in (self.cross_lists.data or ()):
             own = requisites.shown(self.own_code)
             self.refuse(_("%(code)s is the course of the section itself.", code=own), "cross_lists")
         meetings = [row for row in self.meetings if row.counts]

@@ -49,7 +49,13 @@ def command(node: Node, report: Path, minutes: str = "60") -> subprocess.Popen[s
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
+        preexec_fn=_hear_ctrl_c,  # noqa: PLW1509  no threads are needed after it
     )
+
+
+def _hear_ctrl_c() -> None:
+    """Accept SIGINT even if the tests themselves run in the background, which ignores it."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def entries() -> list[AuditEntry]:

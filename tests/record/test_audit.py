@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from itertools import count
 from threading import Event
 
@@ -12,13 +13,14 @@ from click.testing import CliRunner
 
 from portal.backend import Backend, backend
 from portal.core.db import transaction
+from portal.ledger.types import Candidate, ReserveSpec
 from portal.recorder.consistency import audit_runs
 from portal.recorder.consistency.audit import audit, audit_term
 from portal.recorder.consistency.explain import explain
 from portal.recorder.recorder import drain
 from portal.runtime.cli import main
 from tests.record.held import held_up
-from tests.record.rush import Rush, a_rush, claims, drop, everyone_everywhere
+from tests.record.rush import Rush, a_rush, claim, claims, drop, everyone_everywhere, spec
 from tests.record.storm import storm
 from tests.record.tampering import TAMPERINGS, a_term_to_tamper_with
 
@@ -56,6 +58,24 @@ def test_it_compares_while_claims_go_on(backend: Backend) -> None:  # noqa: ARG0
     assert [each.exception() for each in storms] == [None, None]
     assert [report["differences"] for report in reports] == [[]] * 8
     assert reports[0]["events"] < reports[-1]["events"]
+
+
+def test_a_student_set_aside_while_it_reads_is_no_difference(backend: Backend) -> None:
+    rush = a_rush(sections=1, students=4, capacity=2)
+    section, (first, cohort, other, last) = rush.sections[0], rush.students
+    told = replace(spec(section, capacity=2, version=2), reserves=(ReserveSpec(1, 1),))
+    backend.ledger.put_section(rush.term, told)
+    for student, reserves in ((first, ()), (cohort, (1,)), (other, ()), (last, ())):
+        claim(rush, student, section, reserves=reserves)
+    drop(rush, cohort, section)
+
+    def set_aside(step: str, _done: int, _of: int) -> None:
+        if step == "reading":
+            candidate = Candidate(other, (rush.window,), 100_000)
+            promotion = backend.ledger.promote(rush.term, section, [candidate], "a test")
+            assert promotion.aside == (other,)
+
+    assert audit_term(rush.term, set_aside)["differences"] == []
 
 
 def test_it_stands_a_whole_semester(backend: Backend) -> None:  # noqa: ARG001

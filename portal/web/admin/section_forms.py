@@ -7,6 +7,7 @@ rows.
 
 import re
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from datetime import UTC, date, datetime, time
 from typing import Any, ClassVar
 
@@ -22,7 +23,13 @@ from portal.catalog import cohort_names, formatting, requisites
 from portal.catalog.local_time import LocalClock
 from portal.catalog.models import Course, Room, Section, Term
 from portal.catalog.seat_pools import Member, SeatPool
-from portal.catalog.section_fields import FIELDS, MOST_SEATS, SectionDetails, SectionField
+from portal.catalog.section_fields import (
+    FIELDS,
+    MOST_SEATS,
+    SectionDetails,
+    SectionField,
+    parse_codes,
+)
 from portal.catalog.sections import named_teachers
 from portal.catalog.spellings import Unclear
 from portal.catalog.term_catalog import SectionView, TermCatalog, TermView
@@ -338,7 +345,7 @@ class SectionForm(Form):
         """Check the fields and the rows, and build the details that they describe."""
         super().validate(extra_validators)
         teachers = self._teachers()
-        if self.own_code in (self.cross_lists.data or ()):
+        if self._names_own_course():
             own = requisites.shown(self.own_code)
             self.refuse(_("%(code)s is the course of the section itself.", code=own), "cross_lists")
         meetings = [row for row in self.meetings if row.counts]
@@ -358,6 +365,14 @@ class SectionForm(Form):
             reserves=tuple(row.view for row in reserves),
         )
         return True
+
+    def _names_own_course(self) -> bool:
+        """Tell whether it is cross-listed with itself, even beside names that are no codes."""
+        for written in self.cross_lists.written.split(","):
+            with suppress(Unclear):
+                if self.own_code in parse_codes(written):
+                    return True
+        return False
 
     def _teachers(self) -> tuple[Any, ...]:
         wanted = {name.casefold(): name for name in self.teacher.data}

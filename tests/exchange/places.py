@@ -41,13 +41,13 @@ def who() -> str:
     return " ".join(sorted(f"{number[2:]}{crn}" for crn, number in roster()))
 
 
-def adjust(number: int, **change: str) -> None:
-    """An admin does something to a student meanwhile."""
+def adjust(number: int, key: str | None = None, **change: str) -> None:
+    """An admin does something to a student meanwhile, under an idempotency key if one is given."""
     with transaction() as session:
         student = session.scalars(select(Student.id).where(Student.number == f"S-{number}")).one()
         sections = {each.crn: each.id for each in session.scalars(select(Section))}
     named = {what: sections[crn] for what, crn in change.items()}
     past = ("window_unscheduled", "same_course", "drop_limit")
     asked = Adjustment(the_term().id, student, overrides=past, **named)
-    said = adjustments.adjust(asked, why="first", by=1, request=None, correlation="tests")
+    said = adjustments.adjust(asked, why="first", by=1, request=key, correlation="tests")
     assert said.outcome != Outcome.REFUSED

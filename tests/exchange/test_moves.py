@@ -10,6 +10,7 @@ from portal.backend import backend
 from portal.catalog.models import Section
 from portal.core.db import transaction
 from portal.exchange.importing import runs
+from portal.exchange.importing.models import ImportRow
 from portal.ledger.function_library import prefix
 from portal.ledger.types import Outcome
 from portal.people.models import AuditEntry, Student
@@ -174,6 +175,19 @@ def test_a_seat_that_was_dropped_meanwhile_is_not_given_back(boss: FlaskClient) 
     adjust(1, drop="A")
     runs.continue_import(import_id)
     assert who() == "1B 2A"
+
+
+def test_a_change_whose_key_was_used_before_does_not_stop_the_others(boss: FlaskClient) -> None:
+    seats = dict.fromkeys("ABCDX", 1)
+    begin(boss, "1A 2B", **seats)
+    import_id = stored(boss, "1C 2D", **seats)
+    with transaction() as session:
+        rows = session.scalars(select(ImportRow).where(~ImportRow.removes))
+        row = next(each.id for each in rows if each.key.endswith("S-1"))
+    adjust(1, key=f"import-{import_id}-{row}", add="X")
+    runs.continue_import(import_id)
+    assert "All of it was applied." in page(boss, import_id)
+    assert who() == "1A 1X 2D"
 
 
 # Who is killed amid it

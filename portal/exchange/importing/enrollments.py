@@ -6,8 +6,8 @@ seat for it, until nothing more can be done.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from itertools import groupby, islice
 from typing import Any
@@ -23,9 +23,10 @@ from portal.exchange.importing.diff import Counts
 from portal.exchange.importing.models import Import, ImportRow, Options
 from portal.exchange.importing.report import MOST, Note, add_notes, readable_key
 from portal.exchange.importing.tables import Progress
+from portal.ledger.errors import KeyReused
 from portal.ledger.types import Outcome
 from portal.people.models import AuditEntry
-from portal.people.student_profile import read_all
+from portal.people.student_profile import StudentProfile, read_all
 from portal.recorder.events import IMPORT_PREFIX
 from portal.registration import adjustments
 from portal.registration.adjustments import Adjustment, Batch
@@ -296,9 +297,27 @@ def _decide(found: Import, changes: Collection[Change]) -> Iterator[tuple[Change
             by=found.account_id,
             correlation=f"{IMPORT_PREFIX}{found.id}",
         )
-        for change, answer in zip(known, adjustments.adjust_batch(many, people), strict=True):
-            refused = answer.outcome == Outcome.REFUSED
-            yield change, [reason.code for reason in answer.reasons] if refused else []
+        for change, codes in zip(known, _refusals(many, people), strict=True):
+            yield change, codes
+
+
+def _refusals(batch: Batch, people: Mapping[int, StudentProfile]) -> list[list[str]]:
+    """Decide the changes of a batch. Return the codes that refuse each, none where it is done.
+
+    The ledger decides nothing of a batch with a reused idempotency key. Its changes are then
+    decided one by one, and the one with that key counts as decided before.
+    """
+    try:
+        decided = adjustments.adjust_batch(batch, people)
+    except KeyReused:
+        if len(batch.changes) == 1:
+            return [[]]
+        alone = (replace(batch, changes={key: each}) for key, each in batch.changes.items())
+        return [codes for one in alone for codes in _refusals(one, people)]
+    return [
+        [reason.code for reason in each.reasons] if each.outcome == Outcome.REFUSED else []
+        for each in decided
+    ]
 
 
 def _adjustment(change: Change) -> Adjustment:

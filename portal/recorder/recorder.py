@@ -3,7 +3,7 @@
 import json
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 
@@ -16,15 +16,17 @@ from sqlalchemy.orm import Session
 from sqlalchemy.sql import func
 
 from portal.backend import backend
+from portal.catalog.term_catalog import terms_named
 from portal.core import metrics
-from portal.core.checkpoints import Checkpoint
+from portal.core.checkpoints import Checkpoint, checkpoint
 from portal.core.db import transaction
 from portal.core.queue import enqueue
+from portal.ledger.errors import LedgerUnavailable
 from portal.ledger.function_library import prefix
 from portal.people.models import Student
 from portal.recorder import event_log, idempotency, journal, read_models, status
 from portal.recorder.events import Event
-from portal.recorder.journal import JournalGap
+from portal.recorder.journal import JournalGap, last_seq
 from portal.recorder.projections import UnknownEvent, apply
 from portal.recorder.subscribers import subscribers
 
@@ -33,6 +35,7 @@ LONGEST = 10.0  # seconds
 NAMED_CODES = 100  # receipt codes in a line of the application log
 GIVE_WAY = "5s"  # how long to wait for another recorder of the term
 BREATH = 0.02  # seconds between batches in a rush: a fuller batch costs hardly more
+PATIENCE = 20.0  # seconds without progress; PostgreSQL ends a frozen recorder sooner
 
 log = logging.getLogger(__name__)
 
@@ -61,6 +64,41 @@ def drain(term: int, seconds: float = LONGEST) -> int:
         if len(facts) < BATCH:
             time.sleep(BREATH)
     return recorded
+
+
+def catch_up(term: int) -> bool:
+    """Record what the journal holds now; return False if the recorder makes no progress.
+
+    Raises JournalGap or UnknownEvent if recording can never succeed.
+    """
+    through, known, until = last_seq(backend().redis, term), 0, 0.0
+    while True:
+        drain(term, seconds=0)
+        before, known = known, checkpoint(term)
+        if known >= through:
+            return True
+        if known > before or not until:
+            until = time.monotonic() + PATIENCE
+        elif time.monotonic() > until:
+            return False
+
+
+def record_all() -> Iterator[str]:
+    """Record all decisions of every term; yield a sentence for each term where that fails."""
+    slow = "PostgreSQL is too slow, or another recorder holds the semester. Try again"
+    for number, name in terms_named():
+        try:
+            why = "" if catch_up(number) else slow
+        except (JournalGap, UnknownEvent, ValueError) as wrong:
+            why = str(wrong)
+        except LedgerUnavailable as away:
+            yield f"The ledger does not answer, so its latest decisions are unknown: {away}."
+            return
+        if why:
+            known, last = checkpoint(number), last_seq(backend().redis, number)
+            # An older copy of the ledger may be behind the record.
+            events = f"{last - known} decisions (events {known + 1} to {last})"
+            yield f"{events if last > known else 'Decisions'} of {name} are not recorded: {why}."
 
 
 def _make_checkpoint(term: int) -> None:

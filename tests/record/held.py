@@ -9,14 +9,13 @@ from sqlalchemy import select, text
 from portal.core.checkpoints import Checkpoint
 from portal.core.db import transaction
 from portal.recorder import recorder
-from portal.recorder.consistency import audit
 
 
 @contextmanager
 def held_up(term: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A block in which nothing of the term can be recorded."""
     with monkeypatch.context() as patch, transaction() as session:
-        patch.setattr(audit, "PATIENCE", 0.0)
+        patch.setattr(recorder, "PATIENCE", 0.0)
         patch.setattr(recorder, "GIVE_WAY", "10ms")
         session.execute(text("SET LOCAL idle_in_transaction_session_timeout = 0"))
         session.execute(select(Checkpoint).where(Checkpoint.term_id == term).with_for_update())

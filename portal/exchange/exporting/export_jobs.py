@@ -22,7 +22,7 @@ from portal.exchange.importing.failures import TRANSIENT
 from portal.exchange.importing.import_jobs import SETTLED, pieces
 from portal.exchange.importing.runs import NO_TIMEOUTS
 from portal.people.models import Account
-from portal.recorder.behind import record_all
+from portal.recorder.recorder import record_all
 
 QUEUE, JOB = "errands", "jobs.errands.make_export"
 LONGEST = timedelta(minutes=30)  # that a worker may take

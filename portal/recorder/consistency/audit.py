@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from time import monotonic
 from typing import Any
 
 from sqlalchemy.orm import Session
@@ -22,11 +21,10 @@ from portal.recorder.consistency.ledger_image import (
 )
 from portal.recorder.consistency.ledger_keys import Step
 from portal.recorder.event_log import ProgressCallback, fold, no_progress, replay, strides
-from portal.recorder.journal import JournalGap, last_seq
+from portal.recorder.journal import JournalGap
 from portal.recorder.projections import UnknownEvent
-from portal.recorder.recorder import drain
+from portal.recorder.recorder import catch_up
 
-PATIENCE = 20.0  # seconds without progress; PostgreSQL ends a frozen recorder sooner
 LOST, UNREAD = "journal", "journal entry"
 
 Report = dict[str, Any]
@@ -117,23 +115,6 @@ class _Comparison:
             self.tell("comparing", after, through)
             fold(self.session, self.term, self.image, after, until)
         self.at = max(self.at, through)
-
-
-def catch_up(term: int) -> bool:
-    """Record what the journal holds now; return False if the recorder makes no progress.
-
-    Raises JournalGap or UnknownEvent if recording can never succeed.
-    """
-    through, known, until = last_seq(backend().redis, term), 0, 0.0
-    while True:
-        drain(term, seconds=0)
-        before, known = known, checkpoint(term)
-        if known >= through:
-            return True
-        if known > before or not until:
-            until = monotonic() + PATIENCE
-        elif monotonic() > until:
-            return False
 
 
 def unrecordable(term: int) -> list[Difference]:

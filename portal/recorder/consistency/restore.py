@@ -21,7 +21,7 @@ from portal.core.queue import enqueue
 from portal.ledger.function_library import prefix, translate_errors
 from portal.recorder import idempotency, journal
 from portal.recorder.consistency import fence, ledger_keys
-from portal.recorder.consistency.audit import audit_term, catch_up
+from portal.recorder.consistency.audit import audit_term
 from portal.recorder.consistency.fence import Command, Held
 from portal.recorder.consistency.ledger_image import APART, BY_NAME, Image, split
 from portal.recorder.consistency.repair import refuse_damaged
@@ -29,6 +29,7 @@ from portal.recorder.event_log import ProgressCallback, no_progress, read_events
 from portal.recorder.events import Event
 from portal.recorder.journal import JournalGap
 from portal.recorder.projections import UnknownEvent
+from portal.recorder.recorder import catch_up
 
 AT_ONCE = 2000  # keys per round trip
 # Keys that the log does not describe and that may stay: a waiting room has its own order.

@@ -18,10 +18,10 @@ from portal.core.outage import AWAY, first_line
 from portal.ledger import replicas
 from portal.ledger.errors import LedgerUnavailable
 from portal.ledger.function_library import prefix, translate_errors
-from portal.recorder.behind import record_all
 from portal.recorder.consistency import fence, restore
 from portal.recorder.consistency.repair import LogDamaged
 from portal.recorder.journal import last_seq
+from portal.recorder.recorder import record_all
 from portal.runtime import backup, command_context
 from portal.runtime.backup import Manifest
 from portal.runtime.command_context import connected

@@ -7,7 +7,7 @@ import click
 
 from portal.core.private_files import owner_only
 from portal.exchange.exporting.oneroster import write_oneroster
-from portal.recorder.behind import record_all
+from portal.recorder.recorder import record_all
 from portal.runtime.command_context import connected, portal
 
 

@@ -36,7 +36,7 @@ from tests import cast  # noqa: E402
 
 CONNECTIONS, STUDENTS = 32, 200
 # Of these, one queue alone is scaled, also on a machine that would hardly do so.
-POOLS = "notify=1-4@20 record=1-1@99 promote=1-1@99 maintain=1-1@99 errands=1-1@99"
+POOLS = "notify=1-4@20 record=1-1@99 promote=1-1@99 maintain=1-1@99 background=1-1@99"
 HEARD = 2 * flags.EVERY + 0.5  # seconds until all processes have heard of a flag
 JOBS, JOB = 60, 0.2  # a backlog, and the seconds that each job of it takes
 CALLS, SILENCE = 60, 0.05  # to a service outside that is away, and the seconds until that is known

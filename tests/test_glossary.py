@@ -19,10 +19,6 @@ RETIRED = {
     *("take_off", "give_up", "step_out", "by_hand", "sharers", "keeping"),
 }
 LEFT = {
-    "jobs/chores.py: Chores",
-    "jobs/chores.py: chores",
-    "jobs/errands.py: errands",
-    "jobs/heart.py: heart",
     "portal/waiting_room/functions/doors.lua: doors",
 }
 

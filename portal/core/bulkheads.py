@@ -12,7 +12,7 @@ from rq import Queue
 
 from portal.core import flags
 
-ERRANDS = 40  # waiting jobs: more than an hour's work
+MOST_BACKGROUND_JOBS = 40  # waiting jobs: more than an hour's work
 
 
 class Full(Exception):  # noqa: N818  a state of the world, not a mistake
@@ -42,5 +42,5 @@ class Bulkhead:
 
 def check_background_queue(redis: Redis) -> None:
     """Raise Full if too many background jobs wait."""
-    if len(Queue("errands", connection=redis)) >= ERRANDS and flags.on("bulkheads"):
+    if len(Queue("background", connection=redis)) >= MOST_BACKGROUND_JOBS and flags.on("bulkheads"):
         raise Full

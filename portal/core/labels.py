@@ -7,7 +7,7 @@ QUEUES = {
     "promote": _l("Promote from waitlists"),
     "maintain": _l("Tell the ledger of sections"),
     "notify": _l("Send notices and mail"),
-    "errands": _l("Long errands: imports and audits"),
+    "background": _l("Background work: imports and audits"),
 }
 PARTS = {
     "waiting_room": _l("Waiting rooms"),

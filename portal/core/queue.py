@@ -18,17 +18,18 @@ from rq.serializers import JSONSerializer
 from portal.core.correlation import cause
 
 RETRY_AFTER = 5  # seconds before the last retry of a job that failed three times in a row
-QUEUES = ("record", "promote", "maintain", "notify", "errands")
+QUEUES = ("record", "promote", "maintain", "notify", "background")
 KEPT = 7 * 24 * 60 * 60  # seconds for which a failed job is kept
 JOBS = {
     "record": "jobs.record.drain",
     "promote": "jobs.promote.promote",
     "maintain": "jobs.maintain.maintain",
     "notify": "jobs.notify.notify",
-    "reconcile": "jobs.errands.reconcile",
-    "deliver": "jobs.errands.deliver",
+    "reconcile": "jobs.background.reconcile",
+    "deliver": "jobs.background.deliver",
 }
-QUEUE_OF = {"reconcile": "errands", "deliver": "errands"}  # other jobs have a queue of their own
+# other jobs have a queue of their own
+QUEUE_OF = {"reconcile": "background", "deliver": "background"}
 NO_TERM = 0  # for jobs about all terms: mails and webhooks
 JOB_SECONDS = 60  # seconds that a job may take; the scheduler enqueues another for what is left
 LONG_JOBS = {"reconcile": 10 * 60}  # compares all differences in one run

@@ -57,7 +57,7 @@ POOLS = {
     "promote": Pool(3, 15, 30),
     "notify": Pool(2, 8, 100),
     "maintain": Pool(1, 2, 50),
-    "errands": Pool(2, 4, 10),
+    "background": Pool(2, 4, 10),
 }
 LARGE = 8  # cores: a smaller machine has fewer workers
 SMALL = {"promote": 1, "notify": 1}  # minimum workers on a small one

@@ -37,7 +37,7 @@ FAILOVER = 4000
 ALONE = ("--min-replicas-to-write", "1", "--min-replicas-max-lag", str(replicas.LAG))
 
 NODES = ("web-1", "web-2")
-# Queues with two workers, so that one survives a kill; record and errands have two anyway.
+# Queues with two workers, so that one survives a kill; record and background have two anyway.
 TWICE = ("promote", "notify")
 HAPROXY_MISSING = (
     "HAProxy, which stands before the web nodes of `fairseat cluster`, is not installed."

@@ -11,7 +11,7 @@ from flask.testing import FlaskClient
 from sqlalchemy import func, select
 
 from portal.core import flags
-from portal.core.bulkheads import ERRANDS
+from portal.core.bulkheads import MOST_BACKGROUND_JOBS
 from portal.core.db import transaction
 from portal.exchange.exporting.models import Export
 from portal.exchange.importing.models import Import
@@ -32,9 +32,9 @@ def boss(app: Flask, cast: Cast) -> FlaskClient:  # noqa: ARG001
 
 @pytest.fixture
 def crowd(app: Flask) -> None:  # noqa: ARG001
-    """As many errands wait as may."""
-    for _ in range(ERRANDS):
-        slow.call("errands", slow.UNTIL, Path("nowhere"))
+    """As many background jobs wait as may."""
+    for _ in range(MOST_BACKGROUND_JOBS):
+        slow.call("background", slow.UNTIL, Path("nowhere"))
 
 
 @pytest.fixture

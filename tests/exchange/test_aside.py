@@ -16,7 +16,7 @@ from tests.exchange.makers import as_zip, latest, sent
 from tests.record.processes import ready, running, wait_for
 from tests.web.visitors import browser_of
 
-ASIDE = [("worker", queue) for queue in ("errands", "errands", "maintain")]
+ASIDE = [("worker", queue) for queue in ("background", "background", "maintain")]
 
 
 def test_sections_reach_the_ledger_and_audits_end_while_an_import_is_stored(
@@ -29,7 +29,7 @@ def test_sections_reach_the_ledger_and_audits_end_while_an_import_is_stored(
         session.execute(update(Section).values(capacity=9, version=Section.version + 1))
     import_id = sent(boss, as_zip(Campus()))
     with Sessions.begin() as holder, running(*ASIDE):
-        ready("errands", "maintain")
+        ready("background", "maintain")
         holder.execute(text("LOCK TABLE sections IN SHARE ROW EXCLUSIVE MODE"))
         boss.post(f"/admin/imports/{import_id}/apply")
         wait_for(lambda: latest().state == "applying" and at_work())

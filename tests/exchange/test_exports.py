@@ -10,7 +10,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import func, select, text, update
 
-from jobs import errands
+from jobs import background
 from portal.catalog.models import Section
 from portal.core.db import Sessions, transaction
 from portal.exchange.exporting import export_jobs
@@ -103,7 +103,7 @@ def test_everything_is_a_zip_with_a_manifest(boss: FlaskClient, section: Section
     export_id = asked(boss)
     assert "A worker is gathering everything" in page(boss, export_id)
     assert boss.get(f"/admin/exports/{export_id}/oneroster.zip").status_code == 404
-    errands.make_export(export_id)
+    background.make_export(export_id)
     assert "Fetch the file" in page(boss, export_id)
     answer = boss.get(f"/admin/exports/{export_id}/oneroster.zip")
     assert answer.content_length == len(answer.data)
@@ -117,14 +117,14 @@ def test_everything_is_a_zip_with_a_manifest(boss: FlaskClient, section: Section
 
 def test_a_worker_makes_what_was_asked_for(boss: FlaskClient) -> None:
     export_id = asked(boss)
-    with running(("worker", "errands")):
+    with running(("worker", "background")):
         wait_for(lambda: "Fetch the file" in page(boss, export_id))
 
 
 @pytest.mark.parametrize("killed", [False, True])
 def test_one_that_is_cut_off_is_made_by_another_worker(boss: FlaskClient, *, killed: bool) -> None:
     export_id = asked(boss)
-    with running(("worker", "errands")) as [worker]:
+    with running(("worker", "background")) as [worker]:
         with Sessions.begin() as holder:
             holder.execute(text(NO_TIMEOUTS))
             holder.execute(text("LOCK TABLE sections IN ACCESS EXCLUSIVE MODE"))
@@ -139,7 +139,7 @@ def test_one_that_is_cut_off_is_made_by_another_worker(boss: FlaskClient, *, kil
         with transaction() as session:
             session.execute(text("UPDATE exports SET asked_at = now() - interval '1 minute'"))
         export_jobs.resume()  # as the clock does
-        with running(*[("worker", "errands")] * killed):
+        with running(*[("worker", "background")] * killed):
             wait_for(lambda: "Fetch the file" in page(boss, export_id))
 
 
@@ -170,9 +170,9 @@ def test_a_file_that_could_not_be_made_says_so_and_is_tried_again(
     with monkeypatch.context() as trouble:
         trouble.setattr(export_jobs, "write_oneroster", lambda _out: next(iter(())))
         with pytest.raises(StopIteration):
-            errands.make_export(export_id)
+            background.make_export(export_id)
     assert "It could not be made" in page(boss, export_id)
-    errands.make_export(export_id)
+    background.make_export(export_id)
     assert "Fetch the file" in page(boss, export_id)
 
 
@@ -181,7 +181,7 @@ def test_a_file_is_forgotten_after_a_day(boss: FlaskClient, cast: Cast) -> None:
     assert f"/admin/exports/{export_id}" in boss.get("/admin/imports").text
     with transaction() as session:
         session.execute(text("UPDATE exports SET asked_at = now() - interval '25 hours'"))
-    errands.forget()
+    background.delete_expired()
     assert boss.get(f"/admin/exports/{export_id}").status_code == 404
     with transaction() as session:
         assert session.scalar(select(func.count()).select_from(ExportPart)) == 0

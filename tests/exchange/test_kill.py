@@ -17,7 +17,7 @@ from tests.exchange.oneroster import School
 from tests.exchange.rosters import roster
 from tests.record.processes import running, wait_for
 
-WORKER = ("worker", "errands")
+WORKER = ("worker", "background")
 HELD = "LOCK TABLE sections IN ACCESS EXCLUSIVE MODE"
 Process = subprocess.Popen[bytes]
 

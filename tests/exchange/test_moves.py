@@ -200,7 +200,7 @@ def test_rings_go_on_where_a_worker_was_killed(boss: FlaskClient) -> None:
     begin(boss, " ".join(sorted(before)), A=count // 2, B=count // 2)
     import_id = stored(boss, " ".join(after), A=count // 2, B=count // 2)
     runs.enqueue(import_id)
-    with running(("worker", "errands")) as [worker]:
+    with running(("worker", "background")) as [worker]:
         wait_for(lambda: moved() > 0)
         worker.kill()
         worker.wait()
@@ -208,7 +208,7 @@ def test_rings_go_on_where_a_worker_was_killed(boss: FlaskClient) -> None:
     with transaction() as session:
         session.execute(text("UPDATE imports SET moved_at = now() - interval '1 minute'"))
     runs.resume()
-    with running(("worker", "errands")):
+    with running(("worker", "background")):
         wait_for(lambda: latest().state == "done")
     assert who() == " ".join(sorted(after))
     with transaction() as session:

@@ -2,7 +2,7 @@
 
 from sqlalchemy import func, select, text
 
-from jobs.errands import forget
+from jobs.background import delete_expired
 from portal.core.db import transaction
 from portal.notifications import outbox
 from portal.notifications.mail_sender import MailSender
@@ -33,10 +33,10 @@ def test_what_is_old_and_done_goes_and_the_rest_stays(news: Story, relay: MailSe
     before = left()
     assert min(before) > 0
     age(399)
-    forget()
+    delete_expired()
     assert left() == before
     age(2)
-    forget()
+    delete_expired()
     assert left() == (0, 0)
 
 

@@ -3,11 +3,11 @@
 import pytest
 from rq import Queue
 
-from jobs.clock import LEASE, Lease, tick
 from portal.backend import Backend
 from portal.core.queue import enqueue
 from portal.ledger.types import Outcome
 from portal.operations.dead_letters import Watch
+from portal.operations.scheduler import LEASE, Lease, tick
 from portal.recorder.recorder import drain
 from portal.recorder.sweep import Sweeper
 from portal.waiting_room import room
@@ -130,7 +130,7 @@ def test_a_clock_without_the_lease_does_nothing(backend: Backend, sweeper: Sweep
     rush = a_rush(sections=1, students=1)
     claim(rush, rush.students[0], rush.sections[0])
     assert Lease(backend.redis).held()
-    tick(sweeper, Lease(backend.redis), Watch(backend.redis))
+    tick(sweeper, Lease(backend.redis), Watch(backend.redis).look)
     assert called(backend, "record") == 0
 
 

@@ -5,10 +5,10 @@ from rq import Queue
 from rq.serializers import JSONSerializer
 from sqlalchemy.exc import OperationalError
 
-from jobs.clock import Lease, tick
 from portal.backend import Backend, backend
 from portal.ledger.errors import LedgerUnavailable
 from portal.ledger.function_library import prefix
+from portal.operations.scheduler import Lease, tick
 from portal.recorder.consistency import fence
 from portal.recorder.consistency.restore import restore
 from portal.recorder.recorder import drain

@@ -12,11 +12,11 @@ from rq import Queue
 from rq.serializers import JSONSerializer
 from rq.worker import BaseWorker
 
-from jobs.chores import FORGET
 from portal.backend import Backend
 from portal.core.queue import KEPT, enqueue, job_name, job_subject
 from portal.operations import dead_letters, workers
 from portal.operations.dead_letters import DeadLetter, Watch
+from portal.operations.scheduler import CLEANUP_JOB
 from tests import cast
 from tests.record.poison import give_up, waiting
 from tests.record.processes import caught_up, ready, recorded, running, wait_for
@@ -152,7 +152,7 @@ def test_the_latest_of_a_term_speaks_for_those_before_it(
 
 
 def test_none_speaks_for_its_neighbour(backend: Backend) -> None:
-    errands = Queue("errands", connection=backend.redis, serializer=JSONSerializer)
+    background = Queue("background", connection=backend.redis, serializer=JSONSerializer)
     jobs = [
         "7-audit-3",
         job_name("7"),
@@ -162,8 +162,8 @@ def test_none_speaks_for_its_neighbour(backend: Backend) -> None:
         "export-5",
     ]
     for job in [*jobs, job_name("import-5")]:
-        errands.enqueue(FORGET, job_id=job, failure_ttl=KEPT)
-        give_up(backend, "poison", "errands")
+        background.enqueue(CLEANUP_JOB, job_id=job, failure_ttl=KEPT)
+        give_up(backend, "poison", "background")
     Watch(backend.redis).look()
     left = {letter.id for letter in dead_letters.letters(backend.redis)}
     others = {"7-audit-3", "7", "70", "import-5", "import-55", "export-5"}
@@ -172,11 +172,11 @@ def test_none_speaks_for_its_neighbour(backend: Backend) -> None:
 
 
 def test_a_term_is_called_about_whatever_waits_of_its_audits(backend: Backend) -> None:
-    errands = Queue("errands", connection=backend.redis, serializer=JSONSerializer)
-    errands.enqueue(FORGET, job_id="7-audit-3")
+    background = Queue("background", connection=backend.redis, serializer=JSONSerializer)
+    background.enqueue(CLEANUP_JOB, job_id="7-audit-3")
     enqueue(7, ["reconcile"])
     enqueue(7, ["reconcile"])
-    assert [job_subject(job) for job in errands.job_ids] == ["7-audit-3", "7"]
+    assert [job_subject(job) for job in background.job_ids] == ["7-audit-3", "7"]
 
 
 def test_health_counts_them(client: FlaskClient, given_up: DeadLetter) -> None:

@@ -201,11 +201,11 @@ def test_the_clock_calls_for_a_part_when_it_is_due(backend: Backend) -> None:
     def called() -> int:
         sweeper.look()
         sweeper.call()
-        return Queue("errands", connection=backend.redis).count
+        return Queue("background", connection=backend.redis).count
 
     drain(rush.term)
     assert called() == 1
-    Queue("errands", connection=backend.redis).empty()
+    Queue("background", connection=backend.redis).empty()
     continuous_audit.go_on(rush.term)
     assert called() == 0
     with transaction() as session:

@@ -5,10 +5,10 @@ from pathlib import Path
 
 from rq import Retry
 
-from jobs.chores import Chores
 from portal.backend import Backend
 from portal.core.queue import RETRY_AFTER
 from portal.operations import dead_letters
+from portal.operations.scheduler import HourlyCleanup
 from tests.record import slow
 from tests.record.processes import running, wait_for
 
@@ -31,7 +31,7 @@ def test_later_each_time_then_never_again(backend: Backend, tmp_path: Path) -> N
 
 
 def test_what_is_old_is_let_go_of_once_an_hour(backend: Backend) -> None:
-    chores = Chores(backend.redis)
+    cleanup = HourlyCleanup(backend.redis)
     for _ in range(3):
-        chores.look()
-    assert chores.queue.job_ids == ["forget"]
+        cleanup.look()
+    assert cleanup.queue.job_ids == ["cleanup"]

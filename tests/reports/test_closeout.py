@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select
 
-from jobs.clock import Lease, tick
 from portal.backend import Backend
 from portal.catalog.models import Section, Term
 from portal.core.db import transaction
 from portal.ledger.types import AdminAdjustment, Claim, WindowView
 from portal.operations.dead_letters import Watch
+from portal.operations.scheduler import Lease, tick
 from portal.people.models import AuditEntry, Student
 from portal.recorder.promotion import promote
 from portal.recorder.recorder import drain
@@ -212,7 +212,7 @@ def test_the_clock_has_it_done(term: Term, backend: Backend) -> None:
     with closing(Lease(backend.redis)) as lease, running(*workers):
 
         def done() -> bool:
-            tick(sweeper, lease, Watch(backend.redis))
+            tick(sweeper, lease, Watch(backend.redis).look)
             return report(window.id) is not None
 
         wait_for(done, 30)

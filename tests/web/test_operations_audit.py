@@ -67,7 +67,7 @@ def test_a_worker_does_it_and_the_page_says_who_asked(
     assert "under way" in waiting
     assert 'hx-trigger="every 1s"' in waiting
     assert "Audit now" not in waiting
-    with running(("worker", "errands")):
+    with running(("worker", "background")):
         wait_for(lambda: run_of(rush).ended_at)
     shown = admin.get(page(rush)).text
     assert "no difference" in shown

@@ -16,7 +16,7 @@ from tests.webhooks.deliveries import deliveries
 
 def called() -> int:
     """How many jobs wait that tell receivers."""
-    ids = Queue("errands", connection=backend().redis).get_job_ids()
+    ids = Queue("background", connection=backend().redis).get_job_ids()
     return sum(each.startswith("0-") for each in ids)
 
 
@@ -67,7 +67,7 @@ def test_the_clock_calls_where_the_call_was_lost(
     assert webhook
     story.claim(cast.ada)
     story.record()
-    backend().redis.delete("rq:queue:errands")
+    backend().redis.delete("rq:queue:background")
     sweeper = Sweeper()
     sweeper.look()
     sweeper.call()

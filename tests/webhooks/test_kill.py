@@ -37,9 +37,9 @@ def test_each_event_is_told_at_least_once(rushed: Webhook, receiver: Receiver) -
     assert rushed
     with running(("clock",)):
         for told in (50, 150):
-            with running(("worker", "errands")):  # which kills it at the end
+            with running(("worker", "background")):  # which kills it at the end
                 wait_for(lambda told=told: len(receiver.told) >= told)
-        with running(("worker", "errands")):
+        with running(("worker", "background")):
             wait_for(all_sent)
     with transaction() as session:
         events = session.execute(

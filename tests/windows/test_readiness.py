@@ -6,12 +6,12 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from sqlalchemy import update
 
-from jobs.clock import Lease, tick
 from portal.backend import Backend
 from portal.catalog.models import Section, Term
 from portal.core.db import transaction
 from portal.ledger.function_library import prefix
 from portal.operations.dead_letters import Watch
+from portal.operations.scheduler import Lease, tick
 from portal.recorder.recorder import drain
 from portal.recorder.sweep import Sweeper
 from portal.windows import readiness

@@ -24,7 +24,7 @@ from portal.exchange.importing.runs import NO_TIMEOUTS
 from portal.people.models import Account
 from portal.recorder.recorder import record_all
 
-QUEUE, JOB = "errands", "jobs.errands.make_export"
+QUEUE, JOB = "background", "jobs.background.make_export"
 LONGEST = timedelta(minutes=30)  # that a worker may take
 KEPT = timedelta(days=1)
 AT_WORK = 7_305_002  # key of the locks that whoever makes an export holds, by its id

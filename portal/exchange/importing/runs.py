@@ -225,7 +225,7 @@ def fail(import_id: int, why: ImportFailedError, report: Report | None = None) -
         import_jobs.change_state(session, import_id, "failed", of=of, error=why.stored, **notes)
 
 
-QUEUE, JOB = "errands", "jobs.errands.work_import"
+QUEUE, JOB = "background", "jobs.background.work_import"
 LONGEST = 60 * 60  # seconds that a job may take
 LOOK_AGAIN = 0.5  # seconds
 

@@ -20,7 +20,7 @@ from portal.ledger.errors import LedgerUnavailable
 from portal.recorder.consistency.audit import Report, audit_term
 from portal.recorder.models import AuditRun
 
-QUEUE, JOB = "errands", "jobs.errands.audit"
+QUEUE, JOB = "background", "jobs.background.audit"
 LONGEST = 30 * 60  # seconds that a run may take
 STILL = timedelta(minutes=5)  # a run without progress for this long has lost its worker
 SHOWN = 200  # differences stored per run

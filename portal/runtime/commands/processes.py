@@ -2,17 +2,18 @@
 
 import os
 from datetime import timedelta
+from importlib import import_module
 
 import click
 
-from jobs.clock import run_clock
-from jobs.worker import run_worker
-from portal import backend
+from portal import backend, subscribers
 from portal.catalog.term_catalog import live_terms
-from portal.core import schema
+from portal.core import logs, memory, metrics, schema, traces, worker
+from portal.core.queue import QUEUES
 from portal.core.settings import Settings, var_folder
 from portal.exchange import demo
 from portal.ledger.errors import LedgerBehind
+from portal.operations import scheduler
 from portal.runtime.command_context import served
 from portal.runtime.data_folder import DataFolder
 from portal.windows.warmup import warm_up
@@ -59,14 +60,17 @@ def _demo() -> None:
 
 
 @click.command("worker")
-@click.argument("queue", type=click.Choice(["record", "promote", "maintain", "notify", "errands"]))
+@click.argument("queue", type=click.Choice(QUEUES))
 def worker_command(queue: str) -> None:
     """Run the jobs of one queue until told to stop.
 
     Works on the portal that runs on the data folder, or on DATABASE_URL, REDIS_URL and SECRET_KEY.
     """
     with served():
-        run_worker(queue)
+        settings = _begin(queue)
+        import_module(f"jobs.{queue}")  # now, so that the first job is as fast as the others
+        memory.settle()
+        worker.work(queue, settings.redis_url)
 
 
 @click.command("clock")
@@ -76,4 +80,16 @@ def clock_command() -> None:
     Works on the portal that runs on the data folder, or on DATABASE_URL, REDIS_URL and SECRET_KEY.
     """
     with served():
-        run_clock()
+        _begin("clock")
+        scheduler.run()
+
+
+def _begin(kind: str) -> Settings:
+    """Prepare this process for jobs or timed work, and return the settings."""
+    logs.begin(kind)
+    metrics.begin(kind)
+    traces.begin(kind)
+    settings = Settings.read()
+    backend.connect(settings)
+    subscribers.connect()
+    return settings

@@ -61,7 +61,7 @@ WHEN_OFF = {
     "webhooks": _l("Off: what receivers are to be told waits."),
     "provider_breaker": _l("Off: the provider is asked every time, however often it fails."),
     "autoscaling": _l("Off: each queue has its least number of workers, however much waits."),
-    "bulkheads": _l("Off: uploads and errands are taken on however many there are already."),
+    "bulkheads": _l("Off: uploads and background jobs are accepted, however many wait."),
     "caches": _l("Off: what pages show is read from PostgreSQL each time; slower, never staler."),
 }
 AUDIT_STEPS = {

@@ -59,8 +59,8 @@ def test_an_import_is_named_by_its_file_and_leads_to_its_page(
 def test_parts_of_the_portal_and_queues_have_the_names_of_operations(admin: FlaskClient) -> None:
     an_entry("flag.switched", "flag:live_push", before={"off": False}, after={"off": True})
     assert "Part of the portal Live push" in listed(admin)
-    told = changed(admin, an_entry("job.retry", "job:x", before={"queue": "errands"}))
-    assert told["Queue"] == ("Long errands: imports and audits", "–")
+    told = changed(admin, an_entry("job.retry", "job:x", before={"queue": "background"}))
+    assert told["Queue"] == ("Background work: imports and audits", "–")
 
 
 def test_all_of_them_have_names() -> None:

@@ -3,30 +3,29 @@
 import logging
 import time
 from contextlib import suppress
-from importlib import import_module
+from threading import Event, Thread
 from types import FrameType
 from typing import Any
 
-from rq import SimpleWorker
+from redis.exceptions import RedisError
+from rq import SimpleWorker, worker_registration
 from rq.exceptions import StopRequested
 from rq.job import Job as RqJob
 from rq.serializers import JSONSerializer
 from rq.timeouts import BaseTimeoutException
 
-from jobs.heart import LIFE, Heartbeat
-from portal import subscribers
-from portal.backend import connect
-from portal.core import logs, memory, metrics, redis_clients, traces
+from portal.core import metrics, redis_clients, traces
 from portal.core.correlation import following
 from portal.core.outage import AWAY, LONGEST_PAUSE, Backoff, RepeatFilter, first_line
-from portal.core.queue import Job
-from portal.core.settings import Settings
+from portal.core.queue import Executions, Job
 
 log = logging.getLogger(__name__)
 done = logging.getLogger("jobs.done")  # repeats one message, which must not be filtered
 
 LISTENING = 5  # seconds that a worker waits for a job at a time
-HEARTBEAT = 20  # seconds after which a killed worker's entry may expire
+HEARTBEAT_EVERY = 5.0  # seconds between two heartbeats
+LIFE = 30  # seconds after the last heartbeat before another worker gets the job
+ENTRY_LIFE = 20  # seconds after which a killed worker's entry may expire
 TIDY = 10  # seconds between clean-ups of what killed workers left behind
 # seconds before an immediate retry of a job; before the last retry there is a rest
 AT_ONCE = (0.1, 0.7)
@@ -37,17 +36,21 @@ class Call(Job):
 
     def perform(self) -> Any:
         """Run the job under its sender's correlation id, or fail."""
-        began, outcome = time.monotonic(), "failed"
+        began, outcome, result = time.monotonic(), "failed", None
         code = self.meta.get("correlation") or self.id
         with following(code), traces.span(self.func_name or "job", self.meta):
             try:
                 result = self._try()
                 outcome = "done"
             except AWAY as error:
-                result, outcome = None, "gave up"
+                outcome = "gave up"
                 log.warning("A job had to give up: %s", first_line(error))
             finally:
-                self._told(outcome, time.monotonic() - began)
+                seconds = time.monotonic() - began
+                metrics.JOBS.labels(self.origin, outcome).inc()
+                metrics.JOB_TIME.labels(self.origin).observe(seconds)
+                facts = {"job": self.id, "outcome": outcome, "ms": round(seconds * 1000)}
+                done.info("%s: %s", self.func_name, outcome, extra=facts)
         return result
 
     def _try(self) -> Any:
@@ -61,12 +64,6 @@ class Call(Job):
                 log.warning("A job is tried again: %s", first_line(error))
             time.sleep(pause)
         return super().perform()
-
-    def _told(self, outcome: str, seconds: float) -> None:
-        metrics.JOBS.labels(self.origin, outcome).inc()
-        metrics.JOB_TIME.labels(self.origin).observe(seconds)
-        facts = {"job": self.id, "outcome": outcome, "ms": round(seconds * 1000)}
-        done.info("%s: %s", self.func_name, outcome, extra=facts)
 
 
 class Worker(SimpleWorker):
@@ -82,14 +79,16 @@ class Worker(SimpleWorker):
     connection_timeout = LISTENING + redis_clients.SILENCE
 
     def work(self, *args: Any, **options: Any) -> bool:
-        """Run jobs, with heartbeats during long ones."""
-        self.heart = Heartbeat(self)
-        self.heart.start()
+        """Run jobs, with heartbeats during long ones: without a fork, RQ sends none then."""
+        self.ended = Event()
+        self.heartbeats = Thread(target=self._send_heartbeats, daemon=True, name="heartbeat")
+        self.heartbeats.start()
         return super().work(*args, **options)
 
     def teardown(self) -> None:
         """Exit, and stop the heartbeats."""
-        self.heart.stop()
+        self.ended.set()
+        self.heartbeats.join(HEARTBEAT_EVERY)
         super().teardown()  # type: ignore[no-untyped-call]
 
     def get_heartbeat_ttl(self, job: RqJob) -> int:  # noqa: ARG002  RQ's signature
@@ -104,37 +103,45 @@ class Worker(SimpleWorker):
         Worker.stopping = True
         super().request_stop(signum, frame)  # type: ignore[no-untyped-call]
 
+    def _send_heartbeats(self) -> None:
+        while not self.ended.wait(HEARTBEAT_EVERY):
+            with suppress(RedisError, OSError):
+                self._send_heartbeat()
 
-def run_worker(queue: str) -> None:
+    def _send_heartbeat(self) -> None:
+        execution = self.execution
+        with self.connection.pipeline() as pipe:
+            self.heartbeat(pipeline=pipe)
+            worker_registration.register(self, pipe)
+            if execution:
+                execution.heartbeat(self.queues[0].started_job_registry, LIFE, pipe)
+            was_forgotten = pipe.execute()[0]
+            if was_forgotten:
+                pipe.hset(self.key, mapping=self.serialize())
+            if execution and self.execution is not execution:  # ended, and must not come back
+                pipe.delete(execution.key)
+                Executions(execution.job_id, self.connection).remove(execution, pipe)
+            pipe.execute()
+
+
+def work(queue: str, redis_url: str) -> None:
     """Run the jobs of one queue until told to stop, through outages of its services."""
-    logs.begin(queue)
-    metrics.begin(queue)
-    traces.begin(queue)
     for each in (logging.getLogger("rq.worker"), log):
         each.addFilter(RepeatFilter())
-    settings = Settings.read()
-    connect(settings)
-    subscribers.connect()
-    import_module(f"jobs.{queue}")  # now, so that the first job is as fast as the others
-    memory.settle()
-    trouble = Backoff(usual=0.1)
+    backoff = Backoff(usual=0.1)
     with suppress(StopRequested):
         while not Worker.stopping:
             try:
-                worker = _worker(queue, settings)
-                trouble.over()
+                worker = Worker(
+                    [queue],
+                    connection=redis_clients.blocking(redis_url, LISTENING),
+                    worker_ttl=ENTRY_LIFE,
+                    maintenance_interval=TIDY,
+                    job_class=Call,
+                    serializer=JSONSerializer,
+                )
+                backoff.over()
                 worker.work(logging_level="WARNING")
             except AWAY as error:
-                trouble.met(error)
-            time.sleep(trouble.pause)
-
-
-def _worker(queue: str, settings: Settings) -> Worker:
-    return Worker(
-        [queue],
-        connection=redis_clients.blocking(settings.redis_url, LISTENING),
-        worker_ttl=HEARTBEAT,
-        maintenance_interval=TIDY,
-        job_class=Call,
-        serializer=JSONSerializer,
-    )
+                backoff.met(error)
+            time.sleep(backoff.pause)

@@ -1,0 +1,39 @@
+"""Jobs of the queue `background`: long work that nobody waits for."""
+
+from portal.core.queue import NO_TERM, enqueue
+from portal.exchange.exporting import export_jobs
+from portal.exchange.importing import runs as imports
+from portal.notifications.webhooks import sender as webhooks
+from portal.operations import retention
+from portal.recorder.consistency import audit_runs, continuous_audit
+
+
+def audit(run: int) -> None:
+    """Compare ledger, event log and read models of a term."""
+    audit_runs.run(run)
+
+
+def reconcile(term: int) -> None:
+    """Compare the next part of a term; runs every few minutes."""
+    continuous_audit.go_on(term)
+
+
+def deliver(_term: int) -> None:
+    """Send webhook events of all terms; if more are left, another job continues."""
+    if webhooks.webhook_sender().send_due():
+        enqueue(NO_TERM, ["deliver"])
+
+
+def work_import(import_id: int) -> None:
+    """Read or apply an uploaded import."""
+    imports.continue_import(import_id)
+
+
+def make_export(export_id: int) -> None:
+    """Write a requested export file."""
+    export_jobs.make(export_id)
+
+
+def delete_expired() -> None:
+    """Delete old data; runs every hour."""
+    retention.delete_expired()

@@ -1,0 +1,24 @@
+"""What is deleted after a while."""
+
+from portal.backend import backend
+from portal.core.db import transaction
+from portal.exchange.exporting import export_jobs
+from portal.exchange.importing import import_jobs
+from portal.notifications import outbox
+from portal.notifications.webhooks import outbox as webhooks
+from portal.operations.rehearsal import play
+from portal.recorder import idempotency, journal, status
+
+
+def delete_expired() -> None:
+    """Delete old sent messages, requests and notifications, and what killed rehearsals left."""
+    days = backend().settings.notice_days
+    with transaction() as session:
+        import_jobs.forget_expired(session)
+        export_jobs.forget(session)
+        idempotency.forget(session)
+        status.forget_lags(session)
+        journal.trim_idle_terms(session)
+        outbox.forget(session, days)
+        webhooks.forget(session, days)
+    play.delete_leftovers()

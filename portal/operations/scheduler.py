@@ -1,0 +1,115 @@
+"""The scheduler: one process that runs timed work every second."""
+
+import logging
+import signal
+from collections.abc import Callable
+from contextlib import closing, suppress
+from threading import Event, Thread
+from time import monotonic
+
+from redis import Redis
+from redis.exceptions import LockError, RedisError
+from redis.lock import Lock
+from rq import Queue
+from rq.serializers import JSONSerializer
+
+from portal.backend import backend
+from portal.core import scaling
+from portal.core.outage import AWAY, Backoff
+from portal.core.queue import KEPT
+from portal.exchange.exporting import export_jobs
+from portal.exchange.importing import runs
+from portal.operations.autoscaler import Autoscaler
+from portal.operations.dead_letters import Watch
+from portal.operations.workers import LEASE
+from portal.recorder.sweep import Sweeper
+from portal.waiting_room.room import advance_all
+
+LEASE_SECONDS = 3.0  # after this, another scheduler replaces one that died
+TICK = 1.0
+CLEANUP_EVERY = 60 * 60.0  # seconds
+CLEANUP_JOB = "jobs.background.delete_expired"
+
+log = logging.getLogger(__name__)
+
+
+class Lease:
+    """The right to act: one process at a time has it, and gives it back when it exits."""
+
+    def __init__(self, redis: Redis) -> None:
+        self.lock = Lock(redis, LEASE, timeout=LEASE_SECONDS, blocking=False, thread_local=False)
+
+    def held(self) -> bool:
+        """Return whether it is ours for the next seconds."""
+        try:
+            return bool(self.lock.reacquire())
+        except LockError:  # never ours, or lost
+            return bool(self.lock.acquire())
+
+    def close(self) -> None:
+        """Let another scheduler act at once."""
+        with suppress(LockError, RedisError):
+            self.lock.release()
+
+
+class HourlyCleanup:
+    """Enqueues the deletion of old data when the scheduler starts, then every hour."""
+
+    def __init__(self, redis: Redis) -> None:
+        self.queue = Queue("background", connection=redis, serializer=JSONSerializer)
+        self.due = 0.0
+
+    def look(self) -> None:
+        """Enqueue it if it is time."""
+        if monotonic() >= self.due:
+            self.queue.enqueue(CLEANUP_JOB, job_id="cleanup", result_ttl=0, failure_ttl=KEPT)
+            self.due = monotonic() + CLEANUP_EVERY
+
+
+def run() -> None:
+    """Run until told to stop; of several schedulers, only the one with the lease acts."""
+    stop = Event()
+    for each in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(each, lambda *_: stop.set())
+    settings, redis = backend().settings, backend().redis
+    watches = Watch(redis), HourlyCleanup(redis), Autoscaler(redis, scaling.pools(settings.workers))
+    duties = runs.resume, export_jobs.resume, *(each.look for each in watches)
+    sweeper, backoff = Sweeper(), Backoff(usual=TICK)
+    if settings.room:
+        Thread(target=_advance_waiting_rooms, args=(sweeper, stop), daemon=True).start()
+    with closing(Lease(redis)) as lease:
+        while not stop.wait(backoff.pause):
+            try:
+                tick(sweeper, lease, *duties)
+            except AWAY as error:
+                backoff.met(error)
+            else:
+                backoff.over()
+
+
+def tick(sweeper: Sweeper, lease: Lease, *duties: Callable[[], object]) -> None:
+    """Do one second's work; while PostgreSQL is down, windows still turn and fences go up."""
+    try:
+        sweeper.look()  # it may hang; so check the lease afterwards
+    except AWAY:
+        if lease.held():
+            sweeper.turn()
+        raise
+    if lease.held():
+        sweeper.turn()
+        sweeper.call()
+        for duty in duties:
+            duty()
+
+
+def _advance_waiting_rooms(sweeper: Sweeper, stop: Event) -> None:
+    """Update the waiting rooms, even if PostgreSQL is down. Needs no lease."""
+    pause = 0.0
+    while not stop.wait(pause):
+        try:
+            pause = advance_all(term.id for term in sweeper.terms)
+        except AWAY:  # which the sweep also reports
+            pause = TICK
+        except Exception:
+            log.exception("The waiting rooms could not be updated.")
+            pause = TICK

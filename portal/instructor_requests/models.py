@@ -1,6 +1,5 @@
 """Requests of instructors: more seats for a section, or an override for one student."""
 
-from collections.abc import Iterable
 from datetime import datetime
 
 from sqlalchemy import (
@@ -69,15 +68,6 @@ class InstructorRequest(Base):
     decider: Mapped[Account | None] = relationship(foreign_keys=decided_by)
 
 
-RULES = {
-    "prerequisite": _l("Prerequisites"),
-    "corequisite": _l("Courses to be taken along with it"),
-    "restriction": _l("Restrictions to majors, years, levels and the like"),
-    "not_for_you": _l("Courses that are not for everyone"),
-    "time_conflict": _l("A clash of times"),
-    "same_course": _l("Another section of the same course"),
-    "credit_limit": _l("The limit of credits"),
-}
 STATES = {
     "open": _l("Open"),
     "approved": _l("Approved"),
@@ -94,8 +84,3 @@ REFUSED = {
     "decided": _l("It has been decided already."),
     "not_yours": _l("Only who made a request can withdraw it."),
 }
-
-
-def rule_names(codes: Iterable[str]) -> str:
-    """Return the names of the rules of these codes, in one line."""
-    return "; ".join(str(RULES.get(code, code)) for code in codes)

@@ -11,7 +11,6 @@ from portal.catalog.local_time import LocalClock
 from portal.catalog.section_changes import changes
 from portal.catalog.term_catalog import catalog_of
 from portal.core.i18n import _
-from portal.instructor_requests.models import rule_names
 from portal.ledger.types import Reason
 from portal.notifications import from_events
 from portal.notifications.kinds import (
@@ -28,7 +27,13 @@ from portal.notifications.kinds import (
     WINDOW_SOON,
 )
 from portal.registration.next_steps import NextStep, RefusalContext, section_name
-from portal.registration.reasons import Explanation, explain, hold_reason, hold_text
+from portal.registration.reasons import (
+    Explanation,
+    explain,
+    hold_reason,
+    hold_text,
+    permission_names,
+)
 from portal.registration.seat_counts import WaitlistOutlook, outlook_in_words
 
 
@@ -141,7 +146,7 @@ def _permitted(news: NotificationContent) -> NotificationText:
         kept = _("The registrar has taken it back. A seat that you have stays yours.")
         return NotificationText(title, (kept,), _mine(news), "stop")
     text = [
-        _("Put aside for you: %(rules)s.", rules=rule_names(news.data["waives"])),
+        _("Put aside for you: %(rules)s.", rules=permission_names(news.data["waives"])),
         _("It gives no seat: pick the section, or wait for it, as everyone does."),
     ]
     if until := news.data["until"]:

@@ -91,6 +91,11 @@ def label(code: str) -> str:
     return str(REASONS[code].label) if code in REASONS else code
 
 
+def permission_names(codes: Iterable[str]) -> str:
+    """Return the names of the rules that a permission lifts, in one line."""
+    return "; ".join(str(PERMISSIONS.get(code, code)) for code in codes)
+
+
 def any_lasting(reasons: Iterable[Reason]) -> bool:
     """Return whether one of the reasons stays whatever the student does about the others."""
     return any(each.code not in FIXABLE for each in reasons)

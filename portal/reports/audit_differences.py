@@ -9,7 +9,7 @@ from typing import Any
 from portal.catalog import cohort_names, formatting
 from portal.catalog.local_time import LocalClock
 from portal.core.i18n import _
-from portal.instructor_requests.models import RULES
+from portal.registration.reasons import PERMISSIONS
 from portal.reports import audit_labels
 from portal.reports.audit_labels import in_words
 from portal.reports.audit_subjects import Key, Thing
@@ -104,7 +104,7 @@ def _told(name: str, value: Any, names: dict[Key, Thing], times: LocalClock) -> 
     if (said := in_words(name, value)) is not None:
         return said or NONE
     if isinstance(value, list):
-        known = RULES if name in CODES else {}
+        known = PERMISSIONS if name in CODES else {}
         return "\n".join(
             _plain(known.get(each, each) if _hashable(each) else each) for each in value
         )

@@ -8,12 +8,6 @@ from portal.catalog.models import Term
 from portal.core.db import transaction
 from portal.people.models import AuditEntry
 
-# Reasons for skipping a waiting student that a rule may count.
-COUNTED = (
-    *("hold", "time_conflict", "same_course", "credit_limit", "prerequisite", "restriction"),
-    *("corequisite", "window_ended", "window_unscheduled"),
-)
-
 
 class RulesChanged(Exception):  # noqa: N818  a state of the world, not a mistake
     """Somebody has changed the rules since the page was shown."""

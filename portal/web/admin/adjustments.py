@@ -26,7 +26,7 @@ from portal.registration import adjustments
 from portal.registration.adjustments import Adjustment
 from portal.registration.credits import credit_choices
 from portal.registration.next_steps import RefusalContext, section_name
-from portal.registration.reasons import NOT_OVERRIDABLE, explain
+from portal.registration.reasons import NOT_OVERRIDABLE, OBSTACLES, explain
 from portal.registration.seat_counts import reached_waitlists, reserved_left
 from portal.web import drafts
 from portal.web.admin.form_reading import Reading
@@ -36,29 +36,6 @@ from portal.web.http.access import requires, visitor
 from portal.web.http.layout import go
 from portal.web.student.request_form import KEY, new_key
 
-# By reason, what the registrar may override. The page shows it beside the student's own text.
-OVERRIDE_LABELS = {
-    "window_unscheduled": _l("No window is scheduled for the student"),
-    "window_before": _l("The student’s window has not opened yet"),
-    "window_ended": _l("The student’s window has ended"),
-    "section_confirmed": _l("The roster is closed"),
-    "full": _l(
-        "There is no free seat for this student: it goes over the capacity, past those who wait,"
-        " or into seats that are kept for others"
-    ),
-    "hold": _l("There is a hold on the student’s record"),
-    "prerequisite": _l("A prerequisite is missing"),
-    "corequisite": _l("A corequisite is missing"),
-    "corequisite_not_offered": _l("A corequisite is not offered this term"),
-    "restriction": _l("The section is for others"),
-    "not_for_you": _l("The course is not shown to this student"),
-    "same_course": _l("The student has another section of this course"),
-    "time_conflict": _l("The times clash"),
-    "credit_limit": _l("It goes over the limit of credits"),
-    "credit_range": _l("The section can’t be taken for so many credits"),
-    "needed_by": _l("Another selection needs the one that goes"),
-    "drop_limit": _l("The cancellations of today are used up"),
-}
 OTHER_LABEL = _l("A rule stands in the way")
 
 
@@ -169,7 +146,7 @@ def overridable(reasons: Iterable[Reason], case: RefusalContext) -> list[Overrid
     for each in explain((each for each in reasons if each.code not in NOT_OVERRIDABLE), case):
         found.setdefault(each.code, []).append(each.text)
     return [
-        Overridable(code, str(OVERRIDE_LABELS.get(code, OTHER_LABEL)), texts)
+        Overridable(code, str(OBSTACLES.get(code, OTHER_LABEL)), texts)
         for code, texts in found.items()
     ]
 
@@ -304,7 +281,7 @@ def do(term_id: int) -> ResponseReturnValue:
         return drafts.show_draft(request.path)
     if not KEY.fullmatch(key):
         abort(400)
-    over = tuple(each for each in request.form.getlist("over") if each in OVERRIDE_LABELS)
+    over = tuple(each for each in request.form.getlist("over") if each in OBSTACLES)
     try:
         answer = adjustments.adjust(
             asked.adjustment(over), why=why, by=visitor().id, request=key, correlation=correlation()

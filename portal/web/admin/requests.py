@@ -6,8 +6,9 @@ from flask.typing import ResponseReturnValue
 from portal.core.i18n import _, _l
 from portal.instructor_requests import listing, service
 from portal.instructor_requests.listing import RequestView, remaining_obstacles
-from portal.instructor_requests.models import REFUSED, STATES, TONES, rule_names
+from portal.instructor_requests.models import REFUSED, STATES, TONES
 from portal.instructor_requests.service import RequestRefused
+from portal.registration.reasons import permission_names
 from portal.registration.seat_counts import outlook_in_words
 from portal.web.forms import Form, NoteField
 from portal.web.http.access import requires, visitor
@@ -21,7 +22,7 @@ TEXTS = {
     "states": STATES,
     "tones": TONES,
     "stale": REFUSED,
-    "rules": rule_names,
+    "rules": permission_names,
     "promised": outlook_in_words,
 }
 

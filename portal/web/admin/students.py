@@ -34,8 +34,8 @@ from portal.recorder.receipts import history
 from portal.registration import limits
 from portal.registration.credits import amount, hundredths
 from portal.registration.next_steps import RefusalContext
-from portal.registration.reasons import PERMISSIONS
-from portal.web.admin.adjustments import OVERRIDE_LABELS, clashes, find_section
+from portal.registration.reasons import OBSTACLES, PERMISSIONS
+from portal.web.admin.adjustments import clashes, find_section
 from portal.web.confirm import Confirmation, confirm, done
 from portal.web.forms import (
     ChoicesField,
@@ -55,7 +55,7 @@ bp = Blueprint("students", __name__, url_prefix="/students")
 
 MOST_PAGES = 1000
 MOST_CREDITS = Decimal("99.99")  # of a completed course
-OVERRIDABLE = {code: OVERRIDE_LABELS[code] for code in PERMISSIONS}
+OVERRIDABLE = {code: OBSTACLES[code] for code in PERMISSIONS}
 
 Row = TypeVar("Row", HoldRecord, PermissionRecord)
 
@@ -120,7 +120,7 @@ def show(student_id: int) -> ResponseReturnValue:
         "admin/student.html",
         record=record,
         who=record.profile,
-        rules=OVERRIDE_LABELS,
+        rules=OBSTACLES,
         terms=terms,
         term=catalog_of(term.id).term if term else None,
         now=_student_term(record.profile, term.id) if term else None,
@@ -359,7 +359,7 @@ def revoke(student_id: int, override_id: int) -> ResponseReturnValue:
         facts=[
             _named(record),
             (_("Section"), f"{permit.name}, {permit.term}"),
-            (_("Rules"), "; ".join(str(OVERRIDE_LABELS.get(code, code)) for code in permit.waives)),
+            (_("Rules"), "; ".join(str(OBSTACLES.get(code, code)) for code in permit.waives)),
         ],
         meaning=[
             _(

@@ -13,7 +13,7 @@ from portal.catalog.models import Term
 from portal.core.db import transaction
 from portal.core.i18n import _, _l, _n
 from portal.recorder.models import Enrollment, WaitlistEntry
-from portal.registration.reasons import label
+from portal.registration.reasons import SKIP_CODES, label
 from portal.web.confirm import Confirmation, confirm, done
 from portal.web.forms import (
     ChoicesField,
@@ -25,7 +25,7 @@ from portal.web.forms import (
 )
 from portal.web.http.access import requires, visitor
 from portal.windows import term_rules
-from portal.windows.term_rules import COUNTED, RulesChanged, TermRules
+from portal.windows.term_rules import RulesChanged, TermRules
 
 bp = Blueprint("term_rules", __name__, url_prefix="/terms/<int:term_id>/rules")
 
@@ -66,7 +66,7 @@ class RulesForm(Form):
     )
     pass_codes = ChoicesField(
         _l("Only passes for these reasons count; none chosen = all"),
-        choices=lambda: {code: label(code) for code in COUNTED},
+        choices=lambda: {code: label(code) for code in SKIP_CODES},
     )
 
     def validate(self, extra_validators: Any = None) -> bool:

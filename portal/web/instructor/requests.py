@@ -10,10 +10,11 @@ from portal.core.db import transaction
 from portal.core.i18n import _, _l
 from portal.instructor_requests import listing, service
 from portal.instructor_requests.listing import rules_without_effect
-from portal.instructor_requests.models import REFUSED, RULES, STATES, TONES, rule_names
+from portal.instructor_requests.models import REFUSED, STATES, TONES
 from portal.instructor_requests.service import RequestRefused
 from portal.people.models import Student
 from portal.recorder import read_with_fallback
+from portal.registration.reasons import PERMISSIONS, permission_names
 from portal.web.forms import ChoicesField, Form, NoteField, NumberField, TextField
 from portal.web.http.access import requires, visitor
 from portal.web.instructor.rosters import own_section, students_of
@@ -45,7 +46,7 @@ class OverrideForm(Form):
     student = TextField(_l("Student number"), longest=64, missing=_l("Give the student’s number."))
     waives = ChoicesField(
         _l("Rules that should not stand in the way"),
-        choices=RULES,
+        choices=PERMISSIONS,
         missing=_l("Choose at least one rule."),
     )
     reason = NoteField(_l("Why"), **WHY)
@@ -93,13 +94,13 @@ def ask_override(section_id: int) -> ResponseReturnValue:
             form.refuse(REFUSED[refused.code], "student")
         else:
             if useless := [code for code in rules if code in rules_without_effect(shown.card)]:
-                names = rule_names(useless)
+                names = permission_names(useless)
                 flash(_("Mind that this class has no such rule: %(rules)s.", rules=names))
             return _sent()
     note = _("(this class has no such rule)")
     lacking = set(rules_without_effect(shown.card))
     form.waives.offer(
-        {code: f"{text} {note}" if code in lacking else text for code, text in RULES.items()}
+        {code: f"{text} {note}" if code in lacking else text for code, text in PERMISSIONS.items()}
     )
     page = render_template("instructor/ask_override.html", shown=shown, form=form)
     return page, 422 if form.errors else 200
@@ -118,7 +119,7 @@ def index() -> ResponseReturnValue:
         states=STATES,
         tones=TONES,
         stale=REFUSED,
-        rules=rule_names,
+        rules=permission_names,
         known=students_of(visitor().teacher_ids, [each.request.student_id for each in found]),
     )
 

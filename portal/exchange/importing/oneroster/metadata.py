@@ -13,7 +13,7 @@ from portal.core.i18n import _k, stored_message
 from portal.exchange.importing.oneroster.files import MORE
 from portal.exchange.importing.report import Report
 from portal.exchange.importing.tables import Row, is_text
-from portal.windows.term_rules import COUNTED
+from portal.registration.reasons import SKIP_CODES
 
 RULES = ("must_be", "may_not_be")
 STATES = ("NEW", "OPEN", "CONFIRMED", "CANCELED")
@@ -186,7 +186,7 @@ MORE_OF = {
             "credit_limit": HUNDREDTHS,
             "drops_per_day": fields.Integer(validate=validate.Range(0, 1000)),
             "pass_limit": fields.Integer(allow_none=True, validate=validate.Range(1, 100)),
-            "pass_codes": fields.List(fields.String(validate=validate.OneOf(COUNTED))),
+            "pass_codes": fields.List(fields.String(validate=validate.OneOf(SKIP_CODES))),
         }
     ),
     "course": Schema.from_dict(

@@ -56,6 +56,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     traces.begin("web")
     traces.start(app)
     request_metrics.start(app)  # first, so that it has seen whatever answers
+    layout.start(app)
     hosts.start(app)
     admission.check_tokens(app)  # before all that asks Redis or PostgreSQL
     uploads.start(app)  # before the token of a form is looked for in its body
@@ -69,7 +70,6 @@ def create_app(settings: Settings | None = None) -> Flask:
         assets,
         access,
         languages,
-        layout,
         errors,
         request_log,
     ):

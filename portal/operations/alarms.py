@@ -144,14 +144,14 @@ def _of_imports(stored: Stored | None) -> Iterator[Alarm]:
 
 def _of_record(figures: Figures) -> Iterator[Alarm]:
     unrecorded = figures.unrecorded or 0
-    lag = figures.stored and figures.stored.lag
+    slowest = figures.stored and figures.stored.lag.p99
     if unrecorded > MANY:
         yield Alarm(_("%(count)s decisions wait to be recorded.", count=grouped(unrecorded)), "few")
-    if lag and lag.p99 > SLOW:
+    if slowest and slowest > SLOW * 1000:
         yield Alarm(
             _(
                 "One decision in a hundred is recorded later than %(count)s s.",
-                count=round(lag.p99),
+                count=round(slowest / 1000),
             ),
             "few",
         )

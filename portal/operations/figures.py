@@ -50,7 +50,7 @@ from portal.people.models import Account
 from portal.recorder.consistency import fence
 from portal.recorder.journal import last_seq
 from portal.recorder.models import AuditRun, ContinuousAudit
-from portal.recorder.status import Lag, lag
+from portal.recorder.status import Lags, lags_over
 from portal.registration.seat_counts import Totals, totals
 from portal.waiting_room import admission_limits, room, wait_estimates
 from portal.waiting_room.admission_limits import Pause
@@ -151,7 +151,7 @@ class Stored:
     """PostgreSQL's figures."""
 
     recorded: dict[int, int]  # the last recorded event, by term
-    lag: Lag | None  # how late decisions are recorded
+    lag: Lags  # how late decisions of the last 5 minutes were recorded
     flags: dict[str, tuple[Flag, str]]  # with the name of who switched it
     runs: dict[int, tuple[AuditRun, str]]  # the last audit by term, and who requested it
     importing: ImportNow | None
@@ -411,7 +411,7 @@ def _read_stored(terms: tuple[int, ...]) -> Stored:
         )
         return Stored(
             recorded={row.term_id: row.seq for row in session.execute(checkpoints)},
-            lag=lag(session, terms),
+            lag=lags_over(session, "5m"),
             flags={flag.name: (flag, name or "") for flag, name in session.execute(switched)},
             runs=_runs(session, terms),
             importing=_importing(session),

@@ -4,11 +4,11 @@ For display only: code that decides, or that shows what a decision will mean, as
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from contextvars import ContextVar
 from datetime import datetime
 from time import time
 from typing import TypeVar
 
-from flask import g, has_app_context
 from sqlalchemy import func, select
 
 from portal.backend import backend
@@ -21,9 +21,23 @@ from portal.recorder import recorded_state
 Said = TypeVar("Said")
 
 
+# Whether this request shows recorded data; None outside of requests.
+_recorded: ContextVar[bool | None] = ContextVar("recorded", default=None)
+
+
+def begin_request() -> None:
+    """Let the following reads fall back to the recorded state."""
+    _recorded.set(False)
+
+
+def end_request() -> None:
+    """Let the following reads fail without the ledger."""
+    _recorded.set(None)
+
+
 def recorded() -> bool:
     """Return whether this request shows recorded data, which templates/recorded.html announces."""
-    return has_app_context() and bool(g.get("recorded"))
+    return bool(_recorded.get())
 
 
 def recorded_at(terms: Iterable[int]) -> datetime | None:
@@ -35,57 +49,46 @@ def recorded_at(terms: Iterable[int]) -> datetime | None:
 
 def beside(read: Callable[[], Said]) -> Said:
     """Return what `read` gives without marking the page: for data beside its content."""
-    before = recorded()
+    before = _recorded.get()
     try:
         return read()
     finally:
-        g.recorded = before
+        _recorded.set(before)
 
 
 def stop_waiting() -> None:
     """Stop asking the ledger in this request."""
-    g.recorded = True
+    _recorded.set(True)
 
 
 def seats(term: int) -> dict[int, SeatCounts]:
     """Return the counts of every section of a term."""
-    return _known(lambda: backend().ledger.seats(term), lambda: recorded_state.seats(term))
+    return _known(backend().ledger.seats, recorded_state.seats, term)
 
 
 def seats_of(term: int, sections: Sequence[int]) -> dict[int, SeatCounts]:
     """Return the counts of those sections that are known."""
-    return _known(
-        lambda: backend().ledger.seats_of(term, sections),
-        lambda: recorded_state.seats(term, sections),
-    )
+    return _known(backend().ledger.seats_of, recorded_state.seats, term, sections)
 
 
 def reserved(term: int, section: int) -> dict[int, int]:
     """Return the seats of a section held under its reserves, by reserve."""
-    return _known(
-        lambda: backend().ledger.reserved(term, section),
-        lambda: recorded_state.reserved(term, section),
-    )
+    return _known(backend().ledger.reserved, recorded_state.reserved, term, section)
 
 
 def standing(term: int, student: int) -> Standing:
     """Return the student's seats and waitlist positions."""
-    return _known(
-        lambda: backend().ledger.standing(term, student),
-        lambda: recorded_state.standing(term, student),
-    )
+    return _known(backend().ledger.standing, recorded_state.standing, term, student)
 
 
 def drops(term: int, student: int) -> dict[str, int]:
     """Return how many seats a student has dropped, by day."""
-    return _known(
-        lambda: backend().ledger.drops(term, student), lambda: recorded_state.drops(term, student)
-    )
+    return _known(backend().ledger.drops, recorded_state.drops, term, student)
 
 
 def windows(term: int) -> list[WindowView]:
     """Return every window of a term, by opening."""
-    return _known(lambda: backend().ledger.windows(term), lambda: recorded_state.windows(term))
+    return _known(backend().ledger.windows, recorded_state.windows, term)
 
 
 def now() -> int:
@@ -93,7 +96,7 @@ def now() -> int:
     return _known(backend().ledger.now, lambda: int(time() * 1000))
 
 
-def _known(ask: Callable[[], Said], remembered: Callable[[], Said]) -> Said:
+def _known(ask: Callable[..., Said], remembered: Callable[..., Said], *about: object) -> Said:
     """Return the ledger's data, or the recorded data once the ledger has failed in this request.
 
     A page waits for the ledger only once. Outside of a request nothing can show that data is old,
@@ -101,9 +104,9 @@ def _known(ask: Callable[[], Said], remembered: Callable[[], Said]) -> Said:
     """
     if not recorded():
         try:
-            return ask()
+            return ask(*about)
         except LedgerUnavailable:
-            if not has_app_context():
+            if _recorded.get() is None:
                 raise
             stop_waiting()
-    return remembered()
+    return remembered(*about)

@@ -18,7 +18,7 @@ from portal.core.checkpoints import Checkpoint
 from portal.core.db import transaction
 from portal.core.moments import MILLISECOND
 from portal.recorder.consistency import fence
-from portal.recorder.events import IMPORT_PREFIX, Event
+from portal.recorder.events import Event
 from portal.recorder.journal import last_seq
 from portal.recorder.models import ContinuousAudit, LagMinute
 
@@ -165,42 +165,3 @@ def percentile(buckets: Sequence[int], part: float, slowest: int) -> int:
 def forget_lags(session: Session) -> None:
     """Delete what is older than a month."""
     session.execute(delete(LagMinute).where(LagMinute.minute < func.now() - KEPT))
-
-
-# How far PostgreSQL is behind the ledger, by the recorded decisions about students.
-
-LOOKED_AT = 1000  # the latest events of each term
-LATELY = "15 minutes"
-
-# Reads the primary key from its end, so the cost does not grow with the log. The filter matches
-# `Event.awaited`.
-LAGS = text(f"""
-    SELECT count(*) AS events, percentile_cont(ARRAY[0.5, 0.95, 0.99]) WITHIN GROUP (
-        ORDER BY greatest(0, extract(epoch FROM recorded_at - occurred_at))
-    ) AS lags
-    FROM unnest(CAST(:terms AS integer[])) AS term, LATERAL (
-        SELECT occurred_at, recorded_at, student_id, context FROM events
-        WHERE term_id = term ORDER BY seq DESC LIMIT {LOOKED_AT}
-    ) AS latest
-    WHERE occurred_at > now() - interval '{LATELY}' AND student_id IS NOT NULL
-      AND NOT starts_with(coalesce(context ->> 'correlation', ''), :imported)
-""")  # noqa: S608 - constants
-
-
-@dataclass(frozen=True)
-class Lag:
-    """The lag in seconds from decision to record, and the number of decisions behind it."""
-
-    events: int
-    p50: float
-    p95: float
-    p99: float
-
-
-def lag(session: Session, terms: Sequence[int]) -> Lag | None:
-    """Return the lag of recent decisions in the terms; None if there are none.
-
-    It compares two clocks, the ledger's and PostgreSQL's, so it is only as exact as they agree.
-    """
-    found = session.execute(LAGS, {"terms": list(terms), "imported": IMPORT_PREFIX}).one()
-    return Lag(found.events, *map(float, found.lags)) if found.events else None

@@ -41,7 +41,12 @@ CODE = re.compile(r"\b(?:[A-Z]+ )?\w+-\w+\b")
 
 
 def start(app: Flask) -> None:
-    """Provide the visitor, the institution and its time to every template."""
+    """Provide the visitor, the institution and its time to every template.
+
+    Pages may show recorded data while the ledger is unavailable.
+    """
+    app.before_request(read_with_fallback.begin_request)
+    app.teardown_request(lambda _error: read_with_fallback.end_request())
     app.context_processor(_around)
     app.jinja_env.filters["unbroken"] = unbroken
     app.jinja_env.filters["shown"] = requisites.shown

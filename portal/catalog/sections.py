@@ -29,7 +29,7 @@ from portal.catalog.section_fields import FIELDS, PLAIN, Lines, NamedTeacher, Se
 from portal.catalog.views import MeetingView, ReserveView
 from portal.core.db import transaction
 from portal.core.i18n import in_language
-from portal.people.models import AuditEntry, Instructor
+from portal.people.models import AuditEntry, Instructor, add_audit_entry
 
 EDITABLE = {"NEW", "OPEN", "CONFIRMED"}
 
@@ -302,15 +302,15 @@ def audit(  # noqa: PLR0913, PLR0917 - what an entry has
 ) -> None:
     """Add an entry to the audit trail."""
     with in_language(""):
-        entry = AuditEntry(
-            account_id=by,
-            action=f"section.{action}",
-            subject=after.subject,
+        add_audit_entry(
+            session,
+            f"section.{action}",
+            after.subject,
+            by=by,
             before=_audited(before) if before else None,
             after=_audited(after),
             reason=reason,
         )
-    session.add(entry)
 
 
 def _audited(stored: StoredSection) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from portal.ledger.errors import LedgerUnavailable
 from portal.notifications.creation import Announcement, announce
 from portal.notifications.kinds import REQUEST_DECIDED, REQUEST_MADE, Kind
 from portal.people import permissions
-from portal.people.models import Account, AuditEntry
+from portal.people.models import Account, add_audit_entry
 from portal.recorder.promotion import retry_skipped
 from portal.windows.warmup import send_sections
 
@@ -72,16 +72,14 @@ def _note(  # noqa: PLR0913, PLR0917
     why: str = "",
 ) -> None:
     """Add an entry to the audit trail."""
-    session.add(
-        AuditEntry(
-            account_id=by,
-            action=f"request.{action}",
-            subject=f"term:{request.section.term_id} section:{request.section_id}"
-            f" request:{request.id}",
-            before=before,
-            after=_facts(request),
-            reason=why,
-        )
+    add_audit_entry(
+        session,
+        f"request.{action}",
+        f"term:{request.section.term_id} section:{request.section_id} request:{request.id}",
+        by=by,
+        before=before,
+        after=_facts(request),
+        reason=why,
     )
 
 
@@ -183,15 +181,14 @@ def _enlarge(session: Session, request: InstructorRequest, section: Section, by:
     section.version += 1
     bump = {"catalog_version": Term.catalog_version + 1}
     session.execute(update(Term).where(Term.id == section.term_id).values(bump))
-    session.add(
-        AuditEntry(
-            account_id=by,
-            action="section.capacity",
-            subject=f"term:{section.term_id} section:{section.id}",
-            before=before,
-            after={"capacity": section.capacity, "request": request.id},
-            reason=request.reason,
-        )
+    add_audit_entry(
+        session,
+        "section.capacity",
+        f"term:{section.term_id} section:{section.id}",
+        by=by,
+        before=before,
+        after={"capacity": section.capacity, "request": request.id},
+        reason=request.reason,
     )
 
 

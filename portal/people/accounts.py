@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from portal.catalog.models import Department
 from portal.core.db import transaction
 from portal.people import passwords, visitors
-from portal.people.models import Account, AuditEntry, Instructor
+from portal.people.models import Account, Instructor, add_audit_entry
 from portal.people.signals import password_changed, sessions_ended
 
 MAX_LENGTHS = {"username": 64, "name": 160, "password": 1024}  # as the login form reads them
@@ -49,14 +49,13 @@ def ensure_account(wanted: NewAccount) -> bool:
             account.teachers.append(_instructor(session, wanted.teaches, wanted.department))
         account.is_admin = bool(account.is_admin) or wanted.admin
         session.flush()
-        session.add(
-            AuditEntry(
-                action="account.change" if before else "account.make",
-                subject=f"account:{account.id}",
-                before=before,
-                after=_audit_facts(account),
-                reason="command line",
-            )
+        add_audit_entry(
+            session,
+            "account.change" if before else "account.make",
+            f"account:{account.id}",
+            before=before,
+            after=_audit_facts(account),
+            reason="command line",
         )
     return before is None
 
@@ -102,11 +101,7 @@ def _end_all(account_id: int, action: str, **values: str) -> None:
     with transaction() as session:
         changed = update(Account).where(Account.id == account_id)
         session.execute(changed.values(session_epoch=epoch, **values))
-        session.add(
-            AuditEntry(
-                account_id=account_id, action=action, subject=f"account:{account_id}", reason=""
-            )
-        )
+        add_audit_entry(session, action, f"account:{account_id}", by=account_id)
         if values:
             password_changed.send(session, account_id)
     visitors.forget(account_id)

@@ -8,7 +8,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from portal.core.db import transaction
-from portal.people.models import AuditEntry, Hold, Student
+from portal.people.models import Hold, Student, add_audit_entry
 from portal.people.signals import hold_changed
 
 
@@ -71,15 +71,15 @@ def _lock_student(session: Session, student: int) -> None:
 
 
 def _record(session: Session, hold: Hold, before: dict[str, Any] | None, by: int, why: str) -> None:
-    entry = AuditEntry(
-        account_id=by,
-        action="hold.lift" if before else "hold.place",
-        subject=f"student:{hold.student_id} hold:{hold.id}",
+    entry = add_audit_entry(
+        session,
+        "hold.lift" if before else "hold.place",
+        f"student:{hold.student_id} hold:{hold.id}",
+        by=by,
         before=before,
         after=_audit_facts(hold),
         reason=why,
     )
-    session.add(entry)
     hold_changed.send(session, hold, entry)
 
 

@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 
 from portal.catalog.models import Department, Section, section_teachers
 from portal.core.db import transaction
-from portal.people.models import Account, AuditEntry, Instructor
+from portal.people.models import Account, Instructor, add_audit_entry
 from portal.people.signals import sessions_ended
 
 PAGE_SIZE = 50
@@ -94,15 +94,14 @@ def _relink(instructor_id: int, before: int | None, after: int | None, by: int, 
         if instructor is None or instructor.account_id != before:
             raise StaleLink
         instructor.account_id = after
-        session.add(
-            AuditEntry(
-                account_id=by,
-                action="teacher.link" if after else "teacher.unlink",
-                subject=f"teacher:{instructor_id} account:{after or before}",
-                before={"account": before},
-                after={"account": after},
-                reason=why,
-            )
+        add_audit_entry(
+            session,
+            "teacher.link" if after else "teacher.unlink",
+            f"teacher:{instructor_id} account:{after or before}",
+            by=by,
+            before={"account": before},
+            after={"account": after},
+            reason=why,
         )
 
 

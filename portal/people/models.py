@@ -19,7 +19,7 @@ from sqlalchemy import (
     text,
 )
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
-from sqlalchemy.orm import Mapped, mapped_column, relationship, validates
+from sqlalchemy.orm import Mapped, Session, mapped_column, relationship, validates
 
 from portal.catalog.models import (
     Credits,
@@ -198,6 +198,24 @@ class AuditEntry(Base):
         if action not in AUDIT_ACTIONS:
             raise ValueError(f"portal/people/audit_actions.py has no {action!r}.")
         return action
+
+
+def add_audit_entry(  # noqa: PLR0913  the columns of an entry
+    session: Session,
+    action: str,
+    subject: str,
+    *,
+    by: int | None = None,
+    before: dict[str, Any] | None = None,
+    after: dict[str, Any] | None = None,
+    reason: str = "",
+) -> AuditEntry:
+    """Add an entry to the audit trail; `by` is an account."""
+    entry = AuditEntry(
+        account_id=by, action=action, subject=subject, before=before, after=after, reason=reason
+    )
+    session.add(entry)
+    return entry
 
 
 class Permission(Base):

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from portal.catalog.models import Section, Term
 from portal.core.db import transaction
-from portal.people.models import Account, AuditEntry, Permission, Student
+from portal.people.models import Account, Permission, Student, add_audit_entry
 from portal.people.signals import permission_changed
 
 CONTENT = ("student_id", "section_id", "waives", "reason", "expires_at")
@@ -137,16 +137,15 @@ def _record(
     reason: str,
     by: int | None,
 ) -> None:
-    entry = AuditEntry(
-        account_id=by,
-        action="override.revoke" if before else "override.grant",
-        subject=f"student:{permission.student_id} section:{permission.section_id}"
-        f" override:{permission.id}",
+    entry = add_audit_entry(
+        session,
+        "override.revoke" if before else "override.grant",
+        f"student:{permission.student_id} section:{permission.section_id} override:{permission.id}",
+        by=by,
         before=before,
         after=_audit_facts(permission),
         reason=reason,
     )
-    session.add(entry)
     permission_changed.send(session, permission, entry)
 
 

@@ -6,7 +6,7 @@ year, major and email address. Admins see everything.
 """
 
 from portal.core.db import transaction
-from portal.people.models import AuditEntry, Student
+from portal.people.models import Student, add_audit_entry
 from portal.people.signals import privacy_changed
 
 
@@ -21,15 +21,14 @@ def set_private(student_id: int, by: int, reason: str = "", *, private: bool) ->
         student = session.get_one(Student, student_id, with_for_update=True)
         if student.private == private:
             return False
-        session.add(
-            AuditEntry(
-                account_id=by,
-                action="student.privacy",
-                subject=f"student:{student_id}",
-                before={"private": student.private},
-                after={"private": private},
-                reason=reason,
-            )
+        add_audit_entry(
+            session,
+            "student.privacy",
+            f"student:{student_id}",
+            by=by,
+            before={"private": student.private},
+            after={"private": private},
+            reason=reason,
         )
         student.private = private
     privacy_changed.send(student_id)

@@ -14,11 +14,11 @@ from portal.core.db import transaction
 from portal.people import student_profile
 from portal.people.models import (
     Account,
-    AuditEntry,
     CompletedCourse,
     Hold,
     Permission,
     Student,
+    add_audit_entry,
 )
 from portal.people.student_profile import StudentProfile, within
 
@@ -191,15 +191,14 @@ def correct_completed_course(  # noqa: PLR0913  whose, what was, what is to be, 
             del facts["code"]
             session.merge(CompletedCourse(**facts))
         action = "record.add" if now is None else "record.correct" if wanted else "record.remove"
-        session.add(
-            AuditEntry(
-                account_id=by,
-                action=action,
-                subject=f"student:{student} course:{code}",
-                before=_audit_facts(now),
-                after=_audit_facts(wanted),
-                reason=why,
-            )
+        add_audit_entry(
+            session,
+            action,
+            f"student:{student} course:{code}",
+            by=by,
+            before=_audit_facts(now),
+            after=_audit_facts(wanted),
+            reason=why,
         )
 
 

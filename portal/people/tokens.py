@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 
 from portal.core.cache import Cache
 from portal.core.db import transaction
-from portal.people.models import Account, ApiToken, AuditEntry
+from portal.people.models import Account, ApiToken, add_audit_entry
 from portal.people.signals import token_created
 
 PREFIX = "fs_"  # lets scanners for leaked secrets recognize one
@@ -67,7 +67,7 @@ def create(account_id: int, wanted: TokenRequest) -> str:
     with transaction() as session:
         if wanted.name in {token.name for token in _usable_tokens(session, account_id)}:
             raise NameTakenError(wanted.name)
-        return _create(session, account_id, wanted, {"account_id": account_id, "reason": ""})
+        return _create(session, account_id, wanted, {"by": account_id})
 
 
 def create_for(username: str, wanted: TokenRequest) -> str:
@@ -100,8 +100,14 @@ def revoke(account_id: int, token_id: int | None = None) -> list[str]:
         for token in revoked:
             before = _audit_facts(token)
             token.revoked_at = datetime.now(UTC)
-            by = {"account_id": account_id, "reason": ""}
-            session.add(_audit_entry("token.revoke", token, before, by))
+            add_audit_entry(
+                session,
+                "token.revoke",
+                f"token:{token.id}",
+                by=account_id,
+                before=before,
+                after=_audit_facts(token),
+            )
         return [token.name for token in revoked]
 
 
@@ -164,16 +170,9 @@ def _create(session: Session, account_id: int, wanted: TokenRequest, by: dict[st
     )
     session.add(token)
     session.flush()
-    session.add(_audit_entry("token.make", token, None, by))
+    add_audit_entry(session, "token.make", f"token:{token.id}", after=_audit_facts(token), **by)
     token_created.send(session, account_id, wanted.name)
     return secret
-
-
-def _audit_entry(
-    action: str, token: ApiToken, before: dict[str, Any] | None, by: dict[str, Any]
-) -> AuditEntry:
-    subject, after = f"token:{token.id}", _audit_facts(token)
-    return AuditEntry(action=action, subject=subject, before=before, after=after, **by)
 
 
 def _audit_facts(token: ApiToken) -> dict[str, Any]:

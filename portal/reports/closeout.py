@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from portal.catalog.models import Term
 from portal.core.db import transaction
-from portal.people.models import AuditEntry
+from portal.people.models import add_audit_entry
 from portal.recorder.models import LoggedEvent
 from portal.recorder.subscribers import DueJob
 from portal.reports import fairness
@@ -99,10 +99,9 @@ def _make(session: Session, window: Window, closing: int) -> None:
             fairness=fairness.fairness(found, fairness.look(found)),
         )
     )
-    session.add(
-        AuditEntry(
-            action="window.closed",
-            subject=f"term:{window.term_id} window:{window.id}",
-            after={"seq": closing, **made["students"], **made["counts"]},
-        )
+    add_audit_entry(
+        session,
+        "window.closed",
+        f"term:{window.term_id} window:{window.id}",
+        after={"seq": closing, **made["students"], **made["counts"]},
     )

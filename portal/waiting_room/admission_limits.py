@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from portal.backend import backend
 from portal.core.db import transaction
-from portal.people.models import Account, AuditEntry
+from portal.people.models import Account, AuditEntry, add_audit_entry
 from portal.waiting_room import room
 from portal.waiting_room.room import RoomState
 
@@ -61,15 +61,14 @@ def change(  # noqa: PLR0913  whose, both of them, what was seen, who and why
     if limits == limits_of(room.state(term, window)):
         return
     with transaction() as session:
-        session.add(
-            AuditEntry(
-                account_id=by,
-                action=ACTION,
-                subject=_subject(term, window),
-                before=asdict(seen),
-                after=asdict(limits),
-                reason=reason,
-            )
+        add_audit_entry(
+            session,
+            ACTION,
+            _subject(term, window),
+            by=by,
+            before=asdict(seen),
+            after=asdict(limits),
+            reason=reason,
         )
         session.flush()
         room.set_limits(term, window, **asdict(limits), seen=asdict(seen))

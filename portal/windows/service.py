@@ -16,7 +16,7 @@ from portal.core.db import transaction
 from portal.core.i18n import _
 from portal.core.queue import enqueue
 from portal.ledger.types import Change, WindowView
-from portal.people.models import AuditEntry
+from portal.people.models import AuditEntry, add_audit_entry
 from portal.windows.cohorts import Cohort, with_student_list
 from portal.windows.draw_seeds import commitment
 from portal.windows.models import window_ids
@@ -170,15 +170,14 @@ def _change(
     with transaction() as session:
         if not change.seq and session.scalar(select(recorded)):  # the same change once more
             return change
-        session.add(
-            AuditEntry(
-                account_id=author.by,
-                action=action,
-                subject=subject,
-                before=_audit_facts(term, before),
-                after=_audit_facts(term, find_window(term, window)),
-                reason=author.reason,
-            )
+        add_audit_entry(
+            session,
+            action,
+            subject,
+            by=author.by,
+            before=_audit_facts(term, before),
+            after=_audit_facts(term, find_window(term, window)),
+            reason=author.reason,
         )
     return change
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from portal.catalog.models import Term
 from portal.core.db import transaction
-from portal.people.models import AuditEntry
+from portal.people.models import add_audit_entry
 
 
 class RulesChanged(Exception):  # noqa: N818  a state of the world, not a mistake
@@ -43,13 +43,12 @@ def change(term_id: int, seen: TermRules, wanted: TermRules, by: int, reason: st
         term.credit_limit, term.drops_per_day = wanted.credit_limit, wanted.drops_per_day
         term.pass_limit, term.pass_codes = wanted.pass_limit, list(wanted.pass_codes)
         term.catalog_version += 1
-        session.add(
-            AuditEntry(
-                account_id=by,
-                action="term.rules",
-                subject=f"term:{term_id}",
-                before=seen.facts,
-                after=wanted.facts,
-                reason=reason,
-            )
+        add_audit_entry(
+            session,
+            "term.rules",
+            f"term:{term_id}",
+            by=by,
+            before=seen.facts,
+            after=wanted.facts,
+            reason=reason,
         )

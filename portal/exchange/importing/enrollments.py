@@ -25,7 +25,7 @@ from portal.exchange.importing.report import MOST, Note, add_notes, readable_key
 from portal.exchange.importing.tables import Progress
 from portal.ledger.errors import KeyReused
 from portal.ledger.types import Outcome
-from portal.people.models import AuditEntry
+from portal.people.models import add_audit_entry
 from portal.people.student_profile import StudentProfile, read_all
 from portal.recorder.events import IMPORT_PREFIX
 from portal.registration import adjustments
@@ -368,15 +368,14 @@ def end(session: Session, import_id: int, by: int, why: str) -> bool:
         return False
     count, some = left(session, import_id), islice(in_order(session, import_id), MOST)
     add_notes(session, import_id, [change.note(LEFT) for change in some], count)
-    session.add(
-        AuditEntry(
-            account_id=by,
-            action="import.end",
-            subject=f"import:{import_id}",
-            before={"error": translated(error)},
-            after={"left": count},
-            reason=why,
-        )
+    add_audit_entry(
+        session,
+        "import.end",
+        f"import:{import_id}",
+        by=by,
+        before={"error": translated(error)},
+        after={"left": count},
+        reason=why,
     )
     import_jobs.clear(session, import_id, import_jobs.INPUT_TABLES)
     return True
@@ -388,14 +387,13 @@ def _finish(import_id: int) -> None:
             return
         found = session.get_one(Import, import_id)
         changed = {each: found.counts["enrollment"][each] for each in ("added", "removed")}
-        session.add(
-            AuditEntry(
-                account_id=found.account_id,
-                action="import.seat",
-                subject=f"import:{import_id}",
-                after=changed | {"refused": found.notes.get(LATE, 0)},
-                reason="" if found.account_id else "command line",
-            )
+        add_audit_entry(
+            session,
+            "import.seat",
+            f"import:{import_id}",
+            by=found.account_id,
+            after=changed | {"refused": found.notes.get(LATE, 0)},
+            reason="" if found.account_id else "command line",
         )
         import_jobs.clear(session, import_id, import_jobs.INPUT_TABLES)
 

@@ -43,7 +43,7 @@ from portal.exchange.importing.staging import Stage, open_classes, resolve
 from portal.exchange.importing.tables import Progress
 from portal.exchange.importing.upserts import count_changes
 from portal.ledger.errors import LedgerUnavailable
-from portal.people.models import AuditEntry
+from portal.people.models import add_audit_entry
 from portal.windows.warmup import warm_up
 
 LAYOUTS = {"semester": stage_semester, "oneroster": stage_oneroster}
@@ -145,15 +145,14 @@ def _carry_out(session: Session, import_id: int, progress: Progress) -> list[int
     seats = count_changes(counts.get(ENROLLMENT, {}))
     if seats and refused(session, import_id, past=options.past):
         raise StaleError(_k("Seats were taken after the preview."))
-    session.add(
-        AuditEntry(
-            account_id=found.account_id,
-            action="import.apply",
-            subject=f"import:{import_id}",
-            after={"file": found.name, "sha256": found.sha256, "counts": counts}
-            | {"options": found.options},
-            reason="" if found.account_id else "command line",
-        )
+    add_audit_entry(
+        session,
+        "import.apply",
+        f"import:{import_id}",
+        by=found.account_id,
+        after={"file": found.name, "sha256": found.sha256, "counts": counts}
+        | {"options": found.options},
+        reason="" if found.account_id else "command line",
     )
     _hand_on(session, import_id, "seating" if seats else "done", of="applying")
     terms = upserts.changed_terms(session, import_id)

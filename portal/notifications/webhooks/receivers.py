@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 from portal.backend import backend
 from portal.notifications.webhooks.models import Delivery, Webhook
 from portal.notifications.webhooks.outbox import put_test
-from portal.people.models import AuditEntry
+from portal.people.models import add_audit_entry
 
 SHOWN = 30  # deliveries
 
@@ -124,14 +124,13 @@ def _set(found: Webhook, **fields: Any) -> None:
 
 
 def _note(session: Session, about: Webhook, deed: str, who: ChangedBy, **facts: Any) -> None:
-    session.add(
-        AuditEntry(
-            account_id=who.account,
-            action=f"webhook.{deed}",
-            subject=f"webhook:{about.id}",
-            reason=who.reason,
-            **facts,
-        )
+    add_audit_entry(
+        session,
+        f"webhook.{deed}",
+        f"webhook:{about.id}",
+        by=who.account,
+        reason=who.reason,
+        **facts,
     )
 
 

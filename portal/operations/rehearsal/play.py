@@ -17,8 +17,8 @@ from portal.operations.rehearsal.behavior import OPENING
 from portal.operations.rehearsal.crowd import Crowd, Timeline
 from portal.operations.rehearsal.practice_term import PracticeTerm
 from portal.operations.rehearsal.student import Answer, Student
-from portal.people.models import AuditEntry
 from portal.people.models import Student as StudentRow
+from portal.people.models import add_audit_entry
 from portal.recorder.consistency.audit import audit_term
 from portal.windows import readiness
 
@@ -154,6 +154,5 @@ def _close_windows(term: int) -> None:
 
 
 def _note(action: str, term: int, after: dict[str, Any]) -> None:
-    entry = AuditEntry(action=action, subject=f"term:{term}", after=after, reason="command line")
     with transaction() as session:
-        session.add(entry)
+        add_audit_entry(session, action, f"term:{term}", after=after, reason="command line")

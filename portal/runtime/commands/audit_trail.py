@@ -3,7 +3,7 @@
 from typing import Any
 
 from portal.core.db import transaction
-from portal.people.models import AuditEntry
+from portal.people.models import add_audit_entry
 
 REASON = "command line"
 
@@ -11,4 +11,4 @@ REASON = "command line"
 def note(action: str, subject: str, after: dict[str, Any] | None = None) -> None:
     """Add an entry to the audit trail."""
     with transaction() as session:
-        session.add(AuditEntry(action=action, subject=subject, after=after, reason=REASON))
+        add_audit_entry(session, action, subject, after=after, reason=REASON)

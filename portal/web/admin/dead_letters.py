@@ -21,7 +21,7 @@ from portal.notifications.webhooks import outbox as webhook_outbox
 from portal.notifications.webhooks.models import Delivery, Webhook
 from portal.operations import dead_letters, figures
 from portal.operations.dead_letters import DeadLetter as DeadJob
-from portal.people.models import AuditEntry
+from portal.people.models import add_audit_entry
 from portal.web.confirm import Confirmation, NotPossible, confirm, done
 from portal.web.http.access import requires, visitor
 
@@ -126,16 +126,16 @@ def settle_job(job: str, remedy: str) -> ResponseReturnValue:
 
 def _settle_job(job: DeadJob, remedy: str, reason: str) -> bool:
     """Do it and record who did, or neither; return whether the job still existed."""
-    entry = AuditEntry(
-        account_id=visitor().id,
-        action=f"job.{remedy}",
-        subject=f"job:{job.id}",
-        before={"queue": job.queue, "error": job.error},
-        reason=reason,
-    )
     act = {"retry": dead_letters.retry, "discard": dead_letters.discard}[remedy]
     with transaction() as session:
-        session.add(entry)
+        add_audit_entry(
+            session,
+            f"job.{remedy}",
+            f"job:{job.id}",
+            by=visitor().id,
+            before={"queue": job.queue, "error": job.error},
+            reason=reason,
+        )
         session.flush()
         with translate_errors():
             settled = act(backend().redis, job)
@@ -188,15 +188,14 @@ def _settle_mails(which: str, remedy: str, found: Sequence[DeadMail], reason: st
     with transaction() as session:
         settled = act(session, [each.id for each in found])
         if settled:
-            session.add(
-                AuditEntry(
-                    account_id=visitor().id,
-                    action=f"mail.{remedy}",
-                    subject=f"mail:{which}",
-                    before={"error": found[0].error},
-                    after={"mails": sorted(settled)},
-                    reason=reason,
-                )
+            add_audit_entry(
+                session,
+                f"mail.{remedy}",
+                f"mail:{which}",
+                by=visitor().id,
+                before={"error": found[0].error},
+                after={"mails": sorted(settled)},
+                reason=reason,
             )
     enqueue(NO_TERM, ["notify"])
     return bool(settled)
@@ -241,15 +240,14 @@ def _settle_deliveries(
     with transaction() as session:
         settled = act(session, [each.id for each in found])
         if settled:
-            session.add(
-                AuditEntry(
-                    account_id=visitor().id,
-                    action=f"webhook.{remedy}",
-                    subject=f"webhook:{webhook.id}",
-                    before={"error": found[0].error},
-                    after={"deliveries": sorted(settled)[:MOST_IN_TRAIL]},
-                    reason=reason,
-                )
+            add_audit_entry(
+                session,
+                f"webhook.{remedy}",
+                f"webhook:{webhook.id}",
+                by=visitor().id,
+                before={"error": found[0].error},
+                after={"deliveries": sorted(settled)[:MOST_IN_TRAIL]},
+                reason=reason,
             )
     enqueue(NO_TERM, ["deliver"])
     return bool(settled)

@@ -13,7 +13,7 @@ from portal.core.db import transaction
 from portal.exchange.exporting import export_jobs
 from portal.exchange.exporting.models import Export
 from portal.exchange.exporting.rosters import rosters
-from portal.people.models import AuditEntry
+from portal.people.models import add_audit_entry
 from portal.web.http.access import requires, visitor
 from portal.web.http.downloads import download
 from portal.web.http.layout import go
@@ -29,7 +29,7 @@ def ask() -> ResponseReturnValue:
         bulkheads.check_background_queue(backend().redis)
     with transaction() as session:
         found = export_jobs.request_export(session, visitor().id)
-        session.add(_entry("export.make", f"export:{found.id}"))
+        add_audit_entry(session, "export.make", f"export:{found.id}", by=visitor().id)
     with suppress(RedisError):  # the page shows that nothing arrives, and offers another try
         export_jobs.enqueue(found.id)
     return go(url_for("admin.exports.show", export_id=found.id))
@@ -62,7 +62,7 @@ def of_term(term_id: int) -> ResponseReturnValue:
     """Return everyone in every section of a term."""
     term = catalog_of(term_id).term
     with transaction() as session:
-        session.add(_entry("export.rosters", f"term:{term.id}"))
+        add_audit_entry(session, "export.rosters", f"term:{term.id}", by=visitor().id)
     return download(f"rosters-{term_id}.csv", rosters(term.id))
 
 
@@ -72,12 +72,8 @@ def of_section(term_id: int, section_id: int) -> ResponseReturnValue:
     """Return everyone in one section."""
     card = catalog_of(term_id).section(section_id) or abort(404)
     with transaction() as session:
-        session.add(_entry("export.rosters", f"section:{section_id}"))
+        add_audit_entry(session, "export.rosters", f"section:{section_id}", by=visitor().id)
     return download(f"roster-{card.crn}.csv", rosters(term_id, section_id))
-
-
-def _entry(action: str, subject: str) -> AuditEntry:
-    return AuditEntry(account_id=visitor().id, action=action, subject=subject)
 
 
 def _mine(export_id: int) -> Export:

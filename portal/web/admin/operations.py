@@ -24,7 +24,7 @@ from portal.notifications.kinds import KINDS
 from portal.operations import figures
 from portal.operations.alarms import alarms
 from portal.operations.figures import Figures
-from portal.people.models import Account, AuditEntry
+from portal.people.models import Account, add_audit_entry
 from portal.recorder.consistency import audit_runs
 from portal.recorder.models import ContinuousAudit
 from portal.registration.reasons import label
@@ -164,15 +164,14 @@ def _switch(wanted: Switching) -> None:
     try:
         with transaction() as session:
             flags.switch(session, wanted, by)
-            session.add(
-                AuditEntry(
-                    account_id=by,
-                    action="flag.switched",
-                    subject=f"flag:{wanted.name}",
-                    before={"on": not wanted.on},
-                    after={"on": wanted.on},
-                    reason=wanted.reason,
-                )
+            add_audit_entry(
+                session,
+                "flag.switched",
+                f"flag:{wanted.name}",
+                by=by,
+                before={"on": not wanted.on},
+                after={"on": wanted.on},
+                reason=wanted.reason,
             )
     except Switched:
         flag = _flag(wanted.name)
@@ -217,7 +216,7 @@ def start_audit(term_id: int) -> ResponseReturnValue:
         run = audit_runs.enter(session, term_id, by)
         if run:
             subject = f"term:{term_id} run:{run}"
-            session.add(AuditEntry(account_id=by, action="record.audited", subject=subject))
+            add_audit_entry(session, "record.audited", subject, by=by)
     if run:
         audit_runs.call(term_id, run)
         flash(_("The audit has begun. You may leave this page."))

@@ -24,9 +24,14 @@ def shares(acts: list[Act]) -> dict[str, float]:
     return {phase.name: count[phase.name] / len(acts) for phase in PHASES}
 
 
-@pytest.mark.parametrize("what", ["duration", "claims", "drops"])
+@pytest.mark.parametrize("what", ["claims", "drops"])
 def test_the_shares_of_all_phases_are_the_whole(what: str) -> None:
     assert sum(getattr(phase, what) for phase in PHASES) == pytest.approx(1, abs=0.002)
+
+
+def test_each_phase_begins_where_the_one_before_ends() -> None:
+    edges = [phase.begin for phase in PHASES] + [1.0]
+    assert edges == [0.0, *(phase.end for phase in PHASES)]
 
 
 def test_seats_are_asked_for_in_the_phases_of_the_table(acts: list[Act]) -> None:
@@ -49,7 +54,7 @@ def test_so_many_would_wait(acts: list[Act], phase: behavior.Phase) -> None:
 
 def test_in_the_rush_all_ask_at_once(acts: list[Act]) -> None:
     rush = [act for act in acts if act.kind == "claim" and behavior.phase_at(act.at).name == "rush"]
-    assert {act.at for act in rush} == {behavior.OPENING}
+    assert {act.at for act in rush} == {behavior.RUSH.begin}
 
 
 def test_nearly_all_come_before_the_opening_and_some_at_the_end() -> None:
@@ -62,7 +67,7 @@ def test_nearly_all_come_before_the_opening_and_some_at_the_end() -> None:
 def test_a_student_does_one_thing_after_the_other() -> None:
     mine = behavior.acts(Random(7))
     assert mine == sorted(mine, key=lambda act: act.at)
-    assert all(behavior.OPENING <= act.at <= behavior.END for act in mine)
+    assert all(behavior.RUSH.begin <= act.at <= behavior.END for act in mine)
 
 
 def test_the_first_sections_are_in_demand() -> None:

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from portal.operations.rehearsal import report
-from portal.operations.rehearsal.behavior import STARTS
-from portal.operations.rehearsal.crowd import Timeline, Visit
+from portal.operations.rehearsal.behavior import RUSH
+from portal.operations.rehearsal.crowd import Crowd, Timeline, Visit
 from portal.operations.rehearsal.student import Answer
 from portal.runtime.commands.rehearse import render, summary
 
@@ -31,7 +31,7 @@ def answers(
 ) -> list[Answer]:
     """So many a second, each of which took so many seconds."""
     count = per_second * lasts
-    return [Answer("claim", begin + at / per_second, seconds, 200) for at in range(count)]
+    return [Answer(begin + at / per_second, seconds, 200) for at in range(count)]
 
 
 def visits(count: int) -> list[Visit]:
@@ -40,10 +40,10 @@ def visits(count: int) -> list[Visit]:
 
 
 def test_each_phase_that_has_begun_has_its_figures() -> None:
-    refused = [Answer("claim", 1150.0, QUICK, 422), Answer("claim", 1150.0, QUICK, 503)]
-    lost = [Answer("claim", 1150.0, QUICK, 0)]
+    refused = [Answer(1150.0, QUICK, 422), Answer(1150.0, QUICK, 503)]
+    lost = [Answer(1150.0, QUICK, 0)]
     lobby, rush = report.phases(
-        [Answer("login", 1001.0, 1.0, 302), *answers(1, QUICK), *refused, *lost], TIME
+        [Answer(1001.0, 1.0, 302), *answers(1, QUICK), *refused, *lost], TIME
     )
     assert (lobby["name"], lobby["answers"], lobby["p50"]) == ("lobby", 1, 1000)
     assert (rush["name"], rush["answers"], rush["p50"], rush["p99"]) == ("rush", 103, 20, 20)
@@ -60,10 +60,10 @@ def test_waits_are_those_of_the_line() -> None:
     }
 
 
-def seen(answers: list[Answer], crowd: float = 0.1, entered: int = 100) -> report.Observed:
+def seen(answers: list[Answer], crowd: float = 0.1, entered: int = 100) -> Crowd:
     """What was seen, by a process that took so much of a core itself."""
     work = [(at, at * crowd) for at in map(float, range(1100, 1211))]
-    return report.Observed(answers, visits(entered), TIME, work)
+    return Crowd([], "", [], TIME, answers, visits(entered), cpu_used=work)
 
 
 def test_a_web_that_was_never_slow_bears_what_its_answers_leave_time_for() -> None:
@@ -107,7 +107,7 @@ def test_one_failure_in_a_thousand_is_none_of_the_webs_limit() -> None:
 
 
 def test_an_answer_counts_when_it_came() -> None:
-    asked = [Answer("claim", 1150.0, each / 20, 200) for each in range(1000)]  # all at once
+    asked = [Answer(1150.0, each / 20, 200) for each in range(1000)]  # all at once
     found = report.advise(seen(answers(20, QUICK, lasts=50) + asked), 2, 1000)
     assert found
     assert found["answers_per_second"] == 20
@@ -140,7 +140,7 @@ def test_there_is_no_advice_where_nobody_came_in() -> None:
 
 
 def test_phases_are_told_by_the_time() -> None:
-    assert TIME.moment(TIME.time_of(STARTS[1])) == STARTS[1]
+    assert TIME.moment(TIME.time_of(RUSH.begin)) == RUSH.begin
     assert TIME.moment(0.0) == 0.0
 
 

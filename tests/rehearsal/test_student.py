@@ -60,10 +60,10 @@ def test_they_take_a_seat_and_give_it_up(
     student = meet(0)
     assert student.claim(section, waits=False) == "seat"
     assert backend.ledger.seats(practice.id)[section].taken == 1
-    assert student.give_up(section) == "given_up"
+    assert student.drop(section)
     assert backend.ledger.seats(practice.id)[section].taken == 0
-    assert {each.request for each in meet.heard} >= {"login", "captcha", "room", "claim", "drop"}
-    assert all(each.seconds > 0 for each in meet.heard)
+    assert len(meet.heard) > 10
+    assert all(each.served and each.seconds > 0 for each in meet.heard)
 
 
 @pytest.fixture
@@ -81,7 +81,7 @@ def test_where_it_is_full_they_wait_if_they_would(
     last = meet(practice_term.MIN_SEATS)
     assert last.claim(full, waits=False) == "full"
     assert last.claim(full, waits=True) == "position"
-    assert last.give_up(full) == "given_up"
+    assert last.drop(full)
     assert backend.ledger.seats(practice.id)[full].waiting == 0
 
 
@@ -99,7 +99,7 @@ def test_nobody_is_sent_a_mail_and_no_program_is_told(
         session.add(Webhook(url="https://example.org/", names=["promoted"], seed="seed"))
     first, *_ = [meet.seated(number, full) for number in range(practice_term.MIN_SEATS)]
     assert meet(practice_term.MIN_SEATS).claim(full, waits=True) == "position"
-    first.give_up(full)
+    first.drop(full)
     assert promote(practice.id, "tests") == 1
     drain(practice.id)
     with transaction() as session:

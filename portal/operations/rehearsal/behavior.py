@@ -7,9 +7,7 @@ Edward Wang). Their first pass is our rush, and their second pass, the first wit
 Their students came at appointments. In our rush all students come at once: the worst case.
 """
 
-from bisect import bisect_right
 from dataclasses import dataclass
-from itertools import accumulate
 from random import Random
 from typing import Literal
 
@@ -24,29 +22,32 @@ END = 0.97  # of the time; later requests would find the window closed
 
 @dataclass(frozen=True)
 class Phase:
-    """A part of a rehearsal. Shares are of the whole rehearsal, `waits` of the phase's claims."""
+    """A part of a rehearsal; moments run from 0 to 1.
+
+    `claims` and `drops` are shares of the whole rehearsal, `waits` of the phase's claims.
+    """
 
     name: str
-    duration: float
+    begin: float
+    end: float
     claims: float = 0.0
     waits: float = 0.0  # claims that accept a waitlist position
     drops: float = 0.0
 
 
 PHASES = (
-    Phase("lobby", 0.25),
-    Phase("rush", 0.25, claims=0.388, drops=0.139),
-    Phase("waitlists", 0.2, claims=0.294, waits=0.49, drops=0.097),
-    Phase("drops", 0.15, claims=0.185, waits=0.28, drops=0.365),
-    Phase("stragglers", 0.15, claims=0.133, waits=0.33, drops=0.398),
+    Phase("lobby", 0.0, 0.25),
+    Phase("rush", 0.25, 0.5, claims=0.388, drops=0.139),
+    Phase("waitlists", 0.5, 0.7, claims=0.294, waits=0.49, drops=0.097),
+    Phase("drops", 0.7, 0.85, claims=0.185, waits=0.28, drops=0.365),
+    Phase("stragglers", 0.85, 1.0, claims=0.133, waits=0.33, drops=0.398),
 )
-STARTS = (0.0, *accumulate(phase.duration for phase in PHASES))
-OPENING = STARTS[1]
+LOBBY, RUSH, *_, STRAGGLERS = PHASES
 
 
 @dataclass(frozen=True, order=True)
 class Act:
-    """What a student does at a moment; moments run from 0 to 1."""
+    """What a student does at a moment."""
 
     at: float
     kind: Literal["claim", "drop"]
@@ -55,34 +56,25 @@ class Act:
 
 def phase_at(moment: float) -> Phase:
     """Return the phase of a moment."""
-    return PHASES[min(bisect_right(STARTS, moment), len(PHASES)) - 1]
+    return next((phase for phase in PHASES if moment < phase.end), STRAGGLERS)
 
 
 def arrival(chance: Random) -> float:
     """Return the moment at which a student comes: nearly all come before the opening."""
     if chance.random() < LATE:
-        return chance.uniform(STARTS[-2], END)
-    return chance.uniform(0.0, 0.9 * OPENING)
+        return chance.uniform(STRAGGLERS.begin, END)
+    return chance.uniform(0.0, 0.9 * LOBBY.end)
 
 
 def acts(chance: Random) -> list[Act]:
-    """Return what one student does, in order."""
+    """Return what one student does, in order; in the rush all students claim at once."""
     claims = chance.choices(PHASES, [each.claims for each in PHASES], k=_about(CLAIMS, chance))
     drops = chance.choices(PHASES, [each.drops for each in PHASES], k=_about(DROPS, chance))
-    return sorted(
-        [
-            # In the rush all students claim at once.
-            *(
-                Act(
-                    OPENING if phase.name == "rush" else _moment(phase, chance),
-                    "claim",
-                    chance.random() < phase.waits,
-                )
-                for phase in claims
-            ),
-            *(Act(_moment(phase, chance), "drop") for phase in drops),
-        ]
-    )
+    found = [Act(_moment(phase, chance), "drop") for phase in drops]
+    for phase in claims:
+        at = RUSH.begin if phase is RUSH else _moment(phase, chance)
+        found.append(Act(at, "claim", chance.random() < phase.waits))
+    return sorted(found)
 
 
 def preferences(sections: list[int], chance: Random) -> list[int]:
@@ -98,5 +90,4 @@ def _about(mean: float, chance: Random) -> int:
 
 
 def _moment(phase: Phase, chance: Random) -> float:
-    start = STARTS[PHASES.index(phase)]
-    return min(END, chance.uniform(start, start + phase.duration))
+    return min(END, chance.uniform(phase.begin, phase.end))

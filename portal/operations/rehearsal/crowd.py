@@ -1,16 +1,14 @@
 """All students of a rehearsal: each is a thread that comes, waits for admission, and acts."""
 
 import time
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from random import Random
 from threading import Event, Thread
 from typing import Any
 
 from portal.operations.rehearsal import behavior
-from portal.operations.rehearsal.behavior import OPENING, Act
+from portal.operations.rehearsal.behavior import RUSH, Act
 from portal.operations.rehearsal.student import Answer, Student, Unanswered
 
 ADMITTED = {"free", "in"}
@@ -18,7 +16,6 @@ RETRY = (1.0, 3.0)  # seconds until a student who waits asks again, as the page 
 AFTER_OPENING = (0.5, 4.0)  # seconds until the page of an early student asks
 THINKING = (0.5, 3.0)  # seconds before each press of a button
 LEAVING = 20.0  # seconds in which all get their last answer
-RECENT = 5.0  # seconds that `progress` averages over
 
 
 @dataclass(frozen=True)
@@ -44,7 +41,7 @@ class Timeline:
 class Visit:
     """When a student could first be admitted, and when they were (0 = not yet)."""
 
-    since: float
+    since: float = 0.0
     admitted: float = 0.0
 
 
@@ -57,21 +54,17 @@ class Crowd:
     sections: list[int]  # those in most demand first
     timeline: Timeline
     answers: list[Answer]
-    visits: dict[str, Visit] = field(default_factory=dict)
-    outcomes: Counter[str] = field(default_factory=Counter)
+    visits: list[Visit] = field(default_factory=list)  # of those who have come
     ended: Event = field(default_factory=Event)
     threads: list[Thread] = field(default_factory=list)
     # Times, each with the processor seconds that this process has used until then.
     cpu_used: list[tuple[float, float]] = field(default_factory=list)
 
     def start(self) -> None:
-        self.threads = [
-            Thread(target=self._live, args=(each, Random(each.username)), daemon=True)  # noqa: S311
-            for each in self.students
-        ]
         self.measure_cpu()
-        for thread in self.threads:
-            thread.start()
+        for student in self.students:
+            self.threads.append(Thread(target=self._live, args=(student,), daemon=True))
+            self.threads[-1].start()
 
     def end(self) -> None:
         """Stop new requests, and wait a while for the last answers."""
@@ -86,67 +79,59 @@ class Crowd:
 
     def progress(self) -> dict[str, Any]:
         """Return the current figures."""
-        now, visits = time.monotonic(), list(self.visits.values())
-        recent = sum(each.received_at > now - RECENT for each in self.answers[-10_000:])
         return {
-            "phase": behavior.phase_at(self.timeline.moment(now)).name,
-            "come": len(visits),
-            "admitted": sum(each.admitted > 0 for each in visits),
-            "seats": self.outcomes["seat"],
-            "positions": self.outcomes["position"],
-            "per_second": round(recent / RECENT, 1),
+            "phase": behavior.phase_at(self.timeline.moment(time.monotonic())).name,
+            "come": len(self.visits),
+            "admitted": sum(each.admitted > 0 for each in self.visits),
+            "answers": len(self.answers),
         }
 
-    def _live(self, student: Student, chance: Random) -> None:
-        """Do all that one student does; a student who is refused entry tries again."""
-        wanted = behavior.preferences(self.sections, chance)
-        acts = behavior.acts(chance)
-        self._sleep(self.timeline.seconds_until(behavior.arrival(chance)))
-        while not (self.ended.is_set() or student.csrf_token):
-            self._try(chance, partial(student.log_in, self.password))
-        while not (self.ended.is_set() or self._admitted(student)):
-            self._try(chance, partial(self._enter, student, chance))
+    def _live(self, student: Student) -> None:
+        """Do all that one student does; a student who gets no answer tries again."""
+        chance = Random(student.username)  # noqa: S311  no secret
+        wanted, acts = behavior.preferences(self.sections, chance), behavior.acts(chance)
+        self.ended.wait(self.timeline.seconds_until(behavior.arrival(chance)))
+        visit = Visit()
+        while not (self.ended.is_set() or visit.admitted):
+            try:
+                if not student.csrf_token:
+                    student.log_in(self.password)
+                self._enter(student, visit, chance)
+            except Unanswered:
+                self.ended.wait(chance.uniform(*RETRY))
         for act in acts:
-            self._sleep(self.timeline.seconds_until(act.at) + chance.uniform(*THINKING))
+            self.ended.wait(self.timeline.seconds_until(act.at) + chance.uniform(*THINKING))
             if self.ended.is_set():
                 return
-            self._try(chance, partial(self._act, student, act, wanted, chance))
+            try:
+                self._act(student, act, wanted, chance)
+            except Unanswered:
+                self.ended.wait(chance.uniform(*RETRY))
 
-    def _sleep(self, seconds: float) -> None:
-        self.ended.wait(seconds)
-
-    def _try(self, chance: Random, step: Callable[[], None]) -> None:
-        try:
-            step()
-        except Unanswered:
-            self._sleep(chance.uniform(*RETRY))
-
-    def _admitted(self, student: Student) -> bool:
-        visit = self.visits.get(student.username)
-        return visit is not None and visit.admitted > 0
-
-    def _enter(self, student: Student, chance: Random) -> None:
-        opening, asked = self.timeline.time_of(OPENING), time.monotonic()
+    def _enter(self, student: Student, visit: Visit, chance: Random) -> None:
+        """Ask for admission once, and wait until it is time to ask again."""
+        opening, asked = self.timeline.time_of(RUSH.begin), time.monotonic()
         state = student.enter()
-        visit = self.visits.setdefault(student.username, Visit(max(opening, asked)))
+        if not visit.since:
+            visit.since = max(opening, asked)
+            self.visits.append(visit)
         if time.monotonic() < opening:
-            self._sleep(self.timeline.seconds_until(OPENING) + chance.uniform(*AFTER_OPENING))
+            self.ended.wait(opening - time.monotonic() + chance.uniform(*AFTER_OPENING))
         elif state in ADMITTED:
             visit.admitted = time.monotonic()
             student.load_page()
         else:
-            self._sleep(chance.uniform(*RETRY))
+            self.ended.wait(chance.uniform(*RETRY))
 
     def _act(self, student: Student, act: Act, wanted: list[int], chance: Random) -> None:
         if act.kind == "drop":
             if student.enrolled:
-                self.outcomes[student.give_up(chance.choice(sorted(student.enrolled)))] += 1
+                student.drop(chance.choice(sorted(student.enrolled)))
             return
         while wanted and not self.ended.is_set():
             outcome = student.claim(wanted.pop(0), waits=act.waits)
-            self.outcomes[outcome] += 1
             if outcome == "out":
                 student.enter()
             elif outcome not in {"full", "refused"}:
                 return
-            self._sleep(chance.uniform(*THINKING))
+            self.ended.wait(chance.uniform(*THINKING))

@@ -13,7 +13,7 @@ from portal.backend import backend
 from portal.catalog.models import Term
 from portal.core.db import look, transaction
 from portal.operations.rehearsal import practice_term, report
-from portal.operations.rehearsal.behavior import OPENING
+from portal.operations.rehearsal.behavior import RUSH
 from portal.operations.rehearsal.crowd import Crowd, Timeline
 from portal.operations.rehearsal.practice_term import PracticeTerm
 from portal.operations.rehearsal.student import Answer, Student
@@ -94,7 +94,7 @@ def _play(students: int, seconds: int, tell: Tell) -> dict[str, Any]:
     _note("rehearsal.begin", practice.id, {"students": students, "seconds": seconds})
     timeline, now = Timeline(time.monotonic(), seconds), backend().ledger.now()
     # The window closes with the last second.
-    opens, closes = now + int(1000 * OPENING * seconds), now + 1000 * (seconds + 5)
+    opens, closes = now + int(1000 * RUSH.begin * seconds), now + 1000 * (seconds + 5)
     practice_term.open_window(practice, opens, closes)
     answers: list[Answer] = []
     people = [Student(address, practice.id, name, answers.append) for name in practice.usernames]
@@ -123,12 +123,10 @@ def _report(crowd: Crowd, practice: PracticeTerm) -> dict[str, Any]:
     with transaction() as session:
         everyone = select(func.count()).where(StudentRow.deleted_at.is_(None))
         real = (session.scalar(everyone) or 0) - len(practice.numbers)
-    answers, visits = list(crowd.answers), list(crowd.visits.values())
-    seen = report.Observed(answers, visits, crowd.timeline, crowd.cpu_used)
     processes = len(readiness.processes())
     return {
-        "phases": report.phases(answers, crowd.timeline),
-        "waits": report.waits(visits),
+        "phases": report.phases(crowd.answers, crowd.timeline),
+        "waits": report.waits(crowd.visits),
         "seats": {
             "taken": sum(each.taken for each in seats),
             "of": sum(each.capacity for each in seats),
@@ -136,7 +134,7 @@ def _report(crowd: Crowd, practice: PracticeTerm) -> dict[str, Any]:
             "oversold": sum(each.over for each in seats),
         },
         "audit": {"events": audited["events"], "differences": len(audited["differences"])},
-        "advice": report.advise(seen, processes, max(real, len(practice.numbers))),
+        "advice": report.advise(crowd, processes, max(real, len(practice.numbers))),
     }
 
 

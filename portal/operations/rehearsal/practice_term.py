@@ -8,7 +8,7 @@ from datetime import UTC, datetime, time, timedelta
 from decimal import Decimal
 from random import Random
 
-from sqlalchemy import func, insert, select, update
+from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
 from portal.backend import backend
@@ -45,20 +45,32 @@ class PracticeTerm:
 def make(students: int, password: str) -> PracticeTerm:
     """Make a practice term with so many students, who can all log in with the password."""
     hashed = hash_password(password)
+    today = datetime.fromtimestamp(backend().ledger.now() / 1000, UTC)
+    first = today.astimezone(backend().settings.zone).date() + timedelta(days=30)
+    name, last = f"Practice of {today:%Y-%m-%d %H:%M:%S.%f}", first + timedelta(days=110)
     with transaction() as session:
-        term = _add_term(session)
+        term = Term(name=name, starts_on=first, ends_on=last, practice=True)
+        session.add(term)
+        session.flush()
         code = _code(term.id)
-        department = Department(code=code, name=term.name)
+        department = Department(code=code, name=name)
         session.add(department)
         session.flush()
-        subject = Subject(code=code, name=term.name, department_id=department.id)
+        subject = Subject(code=code, name=name, department_id=department.id)
         sections = _sections(term, department, subject, students)
-        session.add_all([subject, *sections])
         numbers = [f"{code}-{number:04}" for number in range(1, students + 1)]
-        _add_students(session, numbers, hashed, department.id)
+        accounts = [
+            Account(username=number.lower(), name=number, email="", password_hash=hashed)
+            for number in numbers
+        ]
+        session.add_all([subject, *sections, *accounts])
         session.flush()
+        session.add_all(
+            Student(account_id=each.id, number=each.name, department_id=department.id)
+            for each in accounts
+        )
         ids = [section.id for section in sections]
-        made = PracticeTerm(term.id, [number.lower() for number in numbers], numbers, ids)
+        made = PracticeTerm(term.id, [each.username for each in accounts], numbers, ids)
     warm_up(made.id)
     return made
 
@@ -81,28 +93,26 @@ def open_window(practice: PracticeTerm, opens: int, closes: int) -> int:
 
 
 def delete_all(session: Session) -> None:
-    """Mark every practice term, and everything made for it, as deleted."""
+    """Mark every practice term, and everything made for it, as deleted.
+
+    A real student who was moved into its department keeps their account.
+    """
     left = select(Term.id).where(Term.practice, Term.deleted_at.is_(None))
     for term in session.scalars(left).all():
-        _delete(session, term)
-
-
-def _delete(session: Session, term: int) -> None:
-    """Delete one term; a real student who was moved into its department keeps their account."""
-    code, gone = _code(term), {"deleted_at": func.now()}
-    departments = select(Department.id).where(Department.code == code)
-    generated = Account.username.startswith(f"{code.lower()}-", autoescape=True)
-    accounts = select(Account.id).where(generated, Account.email == "")
-    locked = gone | {"password_hash": "", "session_epoch": Account.session_epoch + 1}
-    for change in (
-        update(Student).where(Student.account_id.in_(accounts)).values(gone),
-        update(Account).where(Account.id.in_(accounts)).values(locked),
-        update(Course).where(Course.department_id.in_(departments)).values(gone),
-        update(Subject).where(Subject.code == code).values(gone),
-        update(Department).where(Department.code == code).values(gone),
-        update(Term).where(Term.id == term).values(gone),
-    ):
-        session.execute(change.execution_options(synchronize_session=False))
+        code, gone = _code(term), {"deleted_at": func.now()}
+        departments = select(Department.id).where(Department.code == code)
+        generated = Account.username.startswith(f"{code.lower()}-", autoescape=True)
+        accounts = select(Account.id).where(generated, Account.email == "")
+        locked = gone | {"password_hash": "", "session_epoch": Account.session_epoch + 1}
+        for change in (
+            update(Student).where(Student.account_id.in_(accounts)).values(gone),
+            update(Account).where(Account.id.in_(accounts)).values(locked),
+            update(Course).where(Course.department_id.in_(departments)).values(gone),
+            update(Subject).where(Subject.code == code).values(gone),
+            update(Department).where(Department.code == code).values(gone),
+            update(Term).where(Term.id == term).values(gone),
+        ):
+            session.execute(change.execution_options(synchronize_session=False))
 
 
 def _code(term: int) -> str:
@@ -110,81 +120,41 @@ def _code(term: int) -> str:
     return f"PRACTICE{term}"
 
 
-def _add_term(session: Session) -> Term:
-    today = datetime.fromtimestamp(backend().ledger.now() / 1000, UTC)
-    first = today.astimezone(backend().settings.zone).date() + timedelta(days=30)
-    term = Term(
-        name=f"Practice of {today:%Y-%m-%d %H:%M:%S.%f}",
-        starts_on=first,
-        ends_on=first + timedelta(days=110),
-        practice=True,
-    )
-    session.add(term)
-    session.flush()
-    return term
-
-
 def _sections(term: Term, department: Department, subject: Subject, students: int) -> list[Section]:
     """Return sections with seats for all the students; each is the one section of its course."""
     chance, seats = Random(term.id), SEATS_PER_STUDENT * students  # noqa: S311  no secret
     count = max(MIN_SECTIONS, seats // SEATS_PER_SECTION)
     sizes = [chance.uniform(0.4, 1.6) for _ in range(count)]
-    return [
-        _section(
-            term,
-            _course(f"{department.code}-{101 + at}", department, subject),
-            max(MIN_SEATS, round(size * seats / sum(sizes))),
-            chance,
+    found = []
+    for number, size in enumerate(sizes, 101):
+        days, starts_at, ends_at = chance.choice(SLOTS)
+        title = f"Practice course {number}"
+        shared = {"title": title, "credits_min": CREDITS, "credits_max": CREDITS}
+        found.append(
+            Section(
+                term=term,
+                course=Course(
+                    code=f"{department.code}-{number}",
+                    subject=subject,
+                    department=department,
+                    **shared,
+                ),
+                crn=str(number),
+                number="01",
+                capacity=max(MIN_SEATS, round(size * seats / sum(sizes))),
+                waitlist_capacity=WAITLIST,
+                status="OPEN",
+                meetings=[
+                    Meeting(
+                        position=1,
+                        days=days,
+                        starts_at=starts_at,
+                        ends_at=ends_at,
+                        date_start=term.starts_on,
+                        date_end=term.ends_on,
+                    )
+                ],
+                **shared,
+            )
         )
-        for at, size in enumerate(sizes)
-    ]
-
-
-def _course(code: str, department: Department, subject: Subject) -> Course:
-    return Course(
-        code=code,
-        subject=subject,
-        department=department,
-        title=f"Practice course {code.rpartition('-')[2]}",
-        credits_min=CREDITS,
-        credits_max=CREDITS,
-    )
-
-
-def _section(term: Term, course: Course, capacity: int, chance: Random) -> Section:
-    days, starts_at, ends_at = chance.choice(SLOTS)
-    meeting = Meeting(
-        position=1,
-        days=days,
-        starts_at=starts_at,
-        ends_at=ends_at,
-        date_start=term.starts_on,
-        date_end=term.ends_on,
-    )
-    return Section(
-        term=term,
-        course=course,
-        crn=course.code.rpartition("-")[2],
-        number="01",
-        title=course.title,
-        credits_min=CREDITS,
-        credits_max=CREDITS,
-        capacity=capacity,
-        waitlist_capacity=WAITLIST,
-        status="OPEN",
-        meetings=[meeting],
-    )
-
-
-def _add_students(session: Session, numbers: list[str], hashed: str, department: int) -> None:
-    accounts = [
-        {"username": number.lower(), "name": number, "email": "", "password_hash": hashed}
-        for number in numbers
-    ]
-    put = insert(Account).returning(Account.username, Account.id)
-    ids = dict(session.execute(put, accounts).all())
-    rows = [
-        {"account_id": ids[number.lower()], "number": number, "department_id": department}
-        for number in numbers
-    ]
-    session.execute(insert(Student), rows)
+    return found

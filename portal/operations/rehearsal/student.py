@@ -5,14 +5,13 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from html import unescape
-from typing import Any
 
 import requests
 from altcha import Challenge, Payload, solve_challenge
 
 HIDDEN = re.compile(r'<input type="hidden" name="([^"]+)" value="([^"]*)"')
 TONE = re.compile(r'#toasts">\s*<div class="toast" data-tone="(\w+)"')
-STANDS = "Fairseat-Gate"  # the header with the state of the student in the waiting room
+ROOM_STATE = "Fairseat-Gate"  # the header with the state of the student in the waiting room
 GIVEN = {"go": "seat", "wait": "position"}  # by the tone of the answer
 TIMEOUT = 60.0  # seconds
 HTMX = {"HX-Request": "true", "HX-Target": "dialog"}
@@ -26,7 +25,6 @@ class Unanswered(Exception):  # noqa: N818  a state of the portal, not a mistake
 class Answer:
     """How long the portal took for a request; `status` is 0 if no answer came."""
 
-    request: str
     at: float  # on the clock of time.monotonic
     seconds: float
     status: int
@@ -61,23 +59,22 @@ class Student:
 
     def log_in(self, password: str) -> None:
         """Log in with the form, then load the page of the term."""
-        form = _hidden_fields(self._request("login", "GET", "/login").text)
-        credentials = {"username": self.username, "password": password}
-        self._request("login", "POST", "/login", form | credentials)
+        form = _hidden_fields(self._request("GET", "/login"))
+        self._request("POST", "/login", form | {"username": self.username, "password": password})
         self.load_page()
-        me = self._request("me", "GET", "/api/v1/me")
+        me = self._request("GET", "/api/v1/me")
         if me.status_code != 200:
             raise Unanswered
         self.csrf_token = me.json()["csrf_token"]
 
     def load_page(self) -> None:
         """Load the lobby or the section picker."""
-        self._request("page", "GET", self.page)
+        self._request("GET", self.page)
 
     def enter(self) -> str:
         """Ask for admission, and return the state that the waiting room gives."""
-        answer = self._request("room", "POST", f"{self.page}/room", {}, HTMX)
-        state = answer.headers.get(STANDS, "")
+        answer = self._request("POST", f"{self.page}/room", {}, HTMX)
+        state = answer.headers.get(ROOM_STATE, "")
         if state == "unproven":
             self._solve_captcha()
             return self.enter()
@@ -89,15 +86,13 @@ class Student:
         Return `seat`, `position`, `full`, `refused`, or `out` if the student is not admitted.
         """
         where = f"{self.page}/sections/{section}/pick"
-        form = self._request("form", "GET", where, None, HTMX)
-        fields = _hidden_fields(form.text)
+        form = self._request("GET", where, None, HTMX)
+        fields = _hidden_fields(form)
         if form.status_code != 200 or 'type="submit"' not in form.text:
             return "refused" if "request" in fields else "out"
         if fields.get("wait") and not waits:
             return "full"
-        answer = self._request(
-            "claim", "POST", where, fields | ({"wait": "1"} if waits else {}), HTMX
-        )
+        answer = self._request("POST", where, fields | ({"wait": "1"} if waits else {}), HTMX)
         if answer.status_code == 403:
             return "out"
         tone = TONE.search(answer.text) if answer.status_code == 200 else None
@@ -106,51 +101,54 @@ class Student:
         self.enrolled[section] = GIVEN[tone[1]]
         return GIVEN[tone[1]]
 
-    def give_up(self, section: int) -> str:
-        """Drop a seat or leave a waitlist; return `given_up` or `refused`."""
+    def drop(self, section: int) -> bool:
+        """Drop a seat or leave a waitlist; return whether that was possible."""
         act = "drop" if self.enrolled[section] == "seat" else "leave"
         where = f"{self.page}/sections/{section}/{act}"
-        fields = _hidden_fields(self._request("form", "GET", where, None, HTMX).text)
+        fields = _hidden_fields(self._request("GET", where, None, HTMX))
         del self.enrolled[section]  # in any case: the waitlist position may be a seat by now
-        answer = self._request(act, "POST", where, fields, HTMX)
-        return "given_up" if answer.status_code == 200 else "refused"
+        answer = self._request("POST", where, fields, HTMX)
+        return answer.status_code == 200
 
     def _solve_captcha(self) -> None:
-        challenge = self._request("captcha", "GET", "/captcha/challenge")
-        if challenge.status_code != 200:
+        answer = self._request("GET", "/captcha/challenge")
+        if answer.status_code != 200:
             raise Unanswered
-        puzzle = Challenge.from_dict(challenge.json())
-        solution = solve_challenge(puzzle)
+        challenge = Challenge.from_dict(answer.json())
+        solution = solve_challenge(challenge)
         if solution is None:
             raise Unanswered
-        payload = {"payload": Payload(puzzle, solution).to_base64()}
-        if self._request("captcha", "POST", "/captcha", payload, HTMX).status_code != 204:
+        payload = {"payload": Payload(challenge, solution).to_base64()}
+        if self._request("POST", "/captcha", payload, HTMX).status_code != 204:
             raise Unanswered
 
     def _request(
         self,
-        name: str,
         method: str,
         path: str,
         fields: dict[str, str] | None = None,
         headers: dict[str, str] | None = None,
     ) -> requests.Response:
         """Return the response; raise Unanswered if there is none of use."""
-        more: dict[str, Any] = {"headers": headers or {}, "allow_redirects": False}
-        if fields is not None:
-            more["data"] = {"csrf_token": self.csrf_token} | fields
         began, status = time.monotonic(), 0
         try:
-            answer = self.http.request(method, self.address + path, timeout=TIMEOUT, **more)
+            answer = self.http.request(
+                method,
+                self.address + path,
+                data=None if fields is None else {"csrf_token": self.csrf_token} | fields,
+                headers=headers,
+                allow_redirects=False,
+                timeout=TIMEOUT,
+            )
             status = answer.status_code
         except requests.RequestException as error:
             raise Unanswered from error
         finally:
-            self.on_answer(Answer(name, began, time.monotonic() - began, status))
+            self.on_answer(Answer(began, time.monotonic() - began, status))
         if status == 429 or status >= 500:
             raise Unanswered
         return answer
 
 
-def _hidden_fields(page: str) -> dict[str, str]:
-    return {name: unescape(value) for name, value in HIDDEN.findall(page)}
+def _hidden_fields(page: requests.Response) -> dict[str, str]:
+    return {name: unescape(value) for name, value in HIDDEN.findall(page.text)}

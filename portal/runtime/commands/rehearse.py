@@ -25,10 +25,7 @@ COLUMNS = {
     "turned_away": "Turned away",
     "failed": "Failed",
 }
-PROGRESS = (
-    "{phase}: {come} have come, {admitted} are admitted, {seats} seats and {positions} waitlist"
-    " positions given, {per_second} answers per second"
-)
+PROGRESS = "{phase}: {come} have come, {admitted} are admitted; {answers} answers so far"
 WAITS = (
     "Waiting room: {admitted} were admitted, half of them within {p50} s, 99 % within {p99} s;"
     " {not_admitted} were not."

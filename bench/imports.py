@@ -20,7 +20,8 @@ from bench import stage
 from portal import backend, subscribers
 from portal.core.settings import Settings
 from portal.exchange.importing.models import Options
-from portal.exchange.importing.oneroster.files import COLUMNS, MORE
+from portal.exchange.importing.oneroster import COLUMNS
+from portal.exchange.importing.oneroster_fields import MORE
 from portal.exchange.importing.report import Report
 from portal.exchange.importing.runs import import_files
 from portal.recorder.recorder import drain

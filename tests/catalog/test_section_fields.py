@@ -6,7 +6,7 @@ from portal.catalog.models import Section
 from portal.catalog.section_fields import FIELDS, PLAIN, SectionDetails
 from portal.catalog.views import SectionView
 from portal.exchange.importing.diff import statements
-from portal.exchange.importing.oneroster.metadata import MORE_OF
+from portal.exchange.importing.oneroster_fields import MORE_OF
 from portal.web.admin.section_forms import SectionForm
 
 

@@ -10,8 +10,7 @@ from portal.exchange.importing.diff import Counts
 from portal.exchange.importing.models import Options
 from portal.exchange.importing.report import Report
 from portal.exchange.importing.runs import import_files
-from portal.exchange.importing.semester.model import Semester
-from portal.exchange.importing.semester.reader import read_semester
+from portal.exchange.importing.semester import Semester, read_semester
 from portal.exchange.importing.sources import source_of
 
 COLUMNS = {

@@ -8,7 +8,7 @@ from typing import Any
 
 from portal.exchange.importing.diff import Counts
 from portal.exchange.importing.models import Options
-from portal.exchange.importing.oneroster.files import COLUMNS
+from portal.exchange.importing.oneroster import COLUMNS
 from portal.exchange.importing.report import Report
 from portal.exchange.importing.runs import import_files
 from tests.exchange.campus import nothing

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from portal.exchange.importing.report import Report
-from portal.exchange.importing.semester.model import Section
+from portal.exchange.importing.semester import Section
 from tests.exchange.campus import Campus, kinds, read
 
 LATE = (time(20), time(23, 59))

@@ -13,7 +13,8 @@ from sqlalchemy.orm import Session
 
 from portal.core.db import Sessions, transaction
 from portal.exchange.importing.diff import read_keys, statements
-from portal.exchange.importing.oneroster.files import COLUMNS, MORE
+from portal.exchange.importing.oneroster import COLUMNS
+from portal.exchange.importing.oneroster_fields import MORE
 from portal.exchange.importing.runs import NO_TIMEOUTS
 from portal.exchange.spreadsheets import plain
 

@@ -34,10 +34,10 @@ from portal.exchange.importing.enrollments import apply_enrollments, pair_moves
 from portal.exchange.importing.failures import ImportFailedError, SeatsLeftError, failure_of
 from portal.exchange.importing.import_jobs import ProgressReport
 from portal.exchange.importing.models import Import, ImportPart, ImportRow, Options
-from portal.exchange.importing.oneroster.reader import stage_oneroster
+from portal.exchange.importing.oneroster import stage_oneroster
 from portal.exchange.importing.rehearsal import Refused, refused, rehearse
 from portal.exchange.importing.report import Report, notes_since, store_notes
-from portal.exchange.importing.semester.records import name_of, stage_semester
+from portal.exchange.importing.semester import name_of, stage_semester
 from portal.exchange.importing.sources import Source, source_of
 from portal.exchange.importing.staging import Stage, open_classes, resolve
 from portal.exchange.importing.tables import Progress

@@ -4,11 +4,11 @@ import codecs
 import csv
 import io
 import re
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
-from portal.core.i18n import _k, stored_message
+from portal.core.i18n import StoredMessageError, _k, stored_message
 from portal.exchange.importing.failures import ImportFailedError
 from portal.exchange.importing.report import Report
 from portal.exchange.importing.sources import Source
@@ -33,16 +33,42 @@ class Row:
     file: str
     line: int
     values: dict[str, str]
+    report: Report = field(default_factory=Report, compare=False, repr=False)
 
     def __getitem__(self, column: str) -> str:
         return self.values.get(column, "")
 
+    def note(
+        self, kind: str, column: str = "", detail: str | StoredMessageError = "", **facts: object
+    ) -> None:
+        """Report a finding about the row, at one of its columns."""
+        if isinstance(detail, StoredMessageError):
+            detail = detail.stored
+        elif detail:
+            detail = stored_message(detail, **facts)
+        self.report.note(kind, self, column, detail)
+
+    def note_unused(self, *columns: str) -> None:
+        """Report each of these columns that has a value, because the portal does not store it."""
+        for column in columns:
+            if self[column]:
+                self.note("not_represented", column)
+
+    def text(self, column: str, most: int) -> str:
+        """Return a line of text: single-spaced, at most `most` characters. Report repairs."""
+        found = " ".join(self[column].split())
+        if found != self[column]:
+            self.note("spaces", column)
+        if len(found) > most:
+            self.note("too_long", column, _k("At most %(most)s characters."), most=most)
+            found = found[: most - 1].rstrip() + "…"
+        return found
+
 
 @dataclass(frozen=True)
 class Checked:
-    """A file that is known to be text, with its encoding and number of lines."""
+    """The encoding of a file that is known to be text, and its number of lines."""
 
-    name: str
     encoding: str
     lines: int
 
@@ -65,11 +91,12 @@ def rows(
     checked = check(source, name, report)
     if checked is None:
         return
-    parted = separator(source, checked)
     with reading(source, name, checked.encoding) as text:
-        reader = csv.reader(_lines(text, name), delimiter=parted, strict=True)
-        records = _records(reader, name)
-        header = _header(next(records, (1, []))[1], name, shape)
+        separator = max(",;\t", key=text.readline(LONGEST_LINE).count)
+    with reading(source, name, checked.encoding) as text:
+        records = _records(csv.reader(_lines(text, name), delimiter=separator, strict=True), name)
+        header = [shape.spell(column) for column in next(records, (1, []))[1]]
+        _check_header(header, shape.needed, name)
         done = 0
         for done, (line, values) in enumerate(records, 1):
             if done > MOST_ROWS:
@@ -80,8 +107,36 @@ def rows(
                 )
             if done % EVERY == 0:
                 progress(name, done, max(done, checked.lines - 1))
-            yield from _row(Row(name, line, dict(_pairs(header, values))), header, values, report)
+            cells = (unescaped(value.strip()) for value in values)
+            row = Row(name, line, dict(zip(header, cells, strict=False)), report)
+            if len(values) == len(header):
+                yield row
+            elif any(values):
+                counted = _k("It has %(count)s, the header %(wanted)s.")
+                row.note("row_shape", "", counted, count=len(values), wanted=len(header))
         progress(name, done, done)
+
+
+def check(source: Source, name: str, report: Report) -> Checked | None:
+    """Return the encoding of a file, None if it is missing. Raise ImportFailedError for no text.
+
+    UTF-8 with or without a BOM, UTF-16 with one, else Windows-1252.
+    """
+    raw = source.open(name)
+    if raw is None:
+        return None
+    with raw:
+        encoding = "utf-16" if raw.read(2) in UTF16 else "utf-8-sig"
+    try:
+        return Checked(encoding, _count_lines(source, name, encoding))
+    except UnicodeDecodeError as error:
+        report.note("encoding", Row(name, int(error.reason), {}))
+        return Checked("cp1252", _count_lines(source, name, "cp1252"))
+
+
+def reading(source: Source, name: str, encoding: str) -> io.TextIOWrapper:
+    """Return the text of a file, from its beginning."""
+    return io.TextIOWrapper(_opened(source, name), encoding, "replace", newline="")
 
 
 def is_text(value: Any) -> bool:
@@ -98,57 +153,14 @@ def is_text(value: Any) -> bool:
     return True
 
 
-def _pairs(header: list[str], values: list[str]) -> Iterable[tuple[str, str]]:
-    return zip(header, (unescaped(value.strip()) for value in values), strict=False)
-
-
-def _row(row: Row, header: list[str], values: list[str], report: Report) -> Iterator[Row]:
-    if len(values) == len(header):
-        yield row
-    elif any(values):
-        counted = _k("It has %(count)s, the header %(wanted)s.")
-        detail = stored_message(counted, count=len(values), wanted=len(header))
-        report.note("row_shape", row, detail=detail)
-
-
-def check(source: Source, name: str, report: Report) -> Checked | None:
-    """Return the encoding of a file, None if it is missing. Raise ImportFailedError for no text.
-
-    UTF-8 with or without a BOM, UTF-16 with one, else Windows-1252.
-    """
-    raw = source.open(name)
-    if raw is None:
-        return None
-    with raw:
-        marked = raw.read(2) in UTF16
-    try:
-        encoding = "utf-16" if marked else "utf-8-sig"
-        return Checked(name, encoding, _look_through(source, name, encoding))
-    except UnicodeDecodeError as error:
-        report.note("encoding", Row(name, int(error.reason), {}))
-        return Checked(name, "cp1252", _look_through(source, name, "cp1252"))
-
-
-def reading(source: Source, name: str, encoding: str) -> io.TextIOWrapper:
-    """The text of a file, from its beginning."""
-    return io.TextIOWrapper(opened(source, name), encoding, "replace", newline="")
-
-
-def opened(source: Source, name: str) -> BinaryIO:
-    """The bytes of a file that was there before."""
+def _opened(source: Source, name: str) -> BinaryIO:
     raw = source.open(name)
     if raw is None:
         raise ImportFailedError(_k("%(file)s is no longer there."), file=name)
     return raw
 
 
-def separator(source: Source, checked: Checked) -> str:
-    """The comma, semicolon or tab that the header is full of."""
-    with reading(source, checked.name, checked.encoding) as text:
-        return max(",;\t", key=text.readline(LONGEST_LINE).count)
-
-
-def _look_through(source: Source, name: str, encoding: str) -> int:
+def _count_lines(source: Source, name: str, encoding: str) -> int:
     """Return the number of lines. Raise ImportFailedError at a character that is not text.
 
     Raise UnicodeDecodeError, with the line as its reason, if the encoding is another.
@@ -156,7 +168,7 @@ def _look_through(source: Source, name: str, encoding: str) -> int:
     errors = "replace" if encoding == "cp1252" else "strict"
     decoder = codecs.getincrementaldecoder(encoding)(errors)
     line, column = 1, 0
-    with opened(source, name) as raw:
+    with _opened(source, name) as raw:
         while True:
             data = raw.read(CHUNK)
             try:
@@ -165,26 +177,24 @@ def _look_through(source: Source, name: str, encoding: str) -> int:
                 error.reason = str(line + error.object.count(b"\n", 0, error.start))
                 raise
             if found := GARBAGE.search(text):
-                _refuse(name, found, line, column)
-            line, column = _moved(text, line, column)
+                line, column = _behind(text[: found.start()], line, column)
+                raise ImportFailedError(
+                    _k(
+                        "%(file)s, line %(line)s, column %(column)s: %(sign)s is not text. Is it a"
+                        " CSV?"
+                    ),
+                    file=name,
+                    line=line,
+                    column=column + 1,
+                    sign=f"U+{ord(found[0]):04X}",
+                )
+            line, column = _behind(text, line, column)
             if not data:
                 return line
 
 
-def _refuse(name: str, found: re.Match[str], line: int, column: int) -> None:
-    line, column = _moved(found.string[: found.start()], line, column)
-    sign = f"U+{ord(found[0]):04X}"
-    raise ImportFailedError(
-        _k("%(file)s, line %(line)s, column %(column)s: %(sign)s is not text. Is it a CSV?"),
-        file=name,
-        line=line,
-        column=column + 1,
-        sign=sign,
-    )
-
-
-def _moved(text: str, line: int, column: int) -> tuple[int, int]:
-    """Line and column (from 0) behind a text that begins at these."""
+def _behind(text: str, line: int, column: int) -> tuple[int, int]:
+    """Return line and column (from 0) behind a text that begins at these."""
     newlines = text.count("\n")
     return line + newlines, len(text) - text.rfind("\n") - 1 if newlines else column + len(text)
 
@@ -215,9 +225,8 @@ def _records(reader: Any, name: str) -> Iterator[tuple[int, list[str]]]:
             ) from None
 
 
-def _header(written: list[str], name: str, shape: Shape) -> list[str]:
-    header = [shape.spell(column) for column in written]
-    if missing := [column for column in shape.needed if column not in header]:
+def _check_header(header: list[str], needed: Sequence[str], name: str) -> None:
+    if missing := [column for column in needed if column not in header]:
         raise ImportFailedError(
             _k("%(file)s, line 1: there is no column %(columns)s."),
             file=name,
@@ -229,4 +238,3 @@ def _header(written: list[str], name: str, shape: Shape) -> list[str]:
             file=name,
             columns=", ".join(sorted(doubled)),
         )
-    return header

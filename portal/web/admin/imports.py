@@ -22,7 +22,7 @@ from portal.exchange.importing.findings import ACTIONS
 from portal.exchange.importing.import_jobs import MOST_FILES, File, ProgressStep, bare_name, step_of
 from portal.exchange.importing.models import BUSY, LAYOUTS, Import, Options
 from portal.exchange.importing.report import report_rows
-from portal.exchange.importing.semester.records import LONGEST_NAME
+from portal.exchange.importing.semester import LONGEST_NAME
 from portal.exchange.importing.upserts import count_changes
 from portal.people.models import Account
 from portal.web.admin import import_view

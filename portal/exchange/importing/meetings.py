@@ -1,0 +1,171 @@
+"""Meetings of a semester's meetings.csv: days, times, dates, room and teachers."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, time
+from typing import Any
+
+from portal.catalog.spellings import Unreadable, date_of, days_of, time_of
+from portal.core.i18n import _k
+from portal.exchange.importing.failures import ImportFailedError
+from portal.exchange.importing.tables import Row
+
+EXAM = "TES"
+KINDS = {
+    "LECTURE": "LEC",
+    "LABORATORY": "LAB",
+    "RECITATION": "REC",
+    "DISCUSSION": "REC",
+    "SEMINAR": "SEM",
+    "STUDIO": "STU",
+    **dict.fromkeys(("TEST", "EXAM", "COMMON EXAM", "FINAL EXAM", "EXAMINATION"), EXAM),
+}
+LONGEST_MEETING = 8 * 60  # minutes; what is longer is no class but a day kept free
+LAST_MINUTE = time(23, 59)
+NO_TEACHER = {"", "STAFF", "TBA", "TBD", "UNKNOWN", "TO BE ANNOUNCED", "NONE"}
+NO_ROOM = {"", "TBA", "TBD", "TO BE ANNOUNCED", "NONE", "ARR", "N/A"}
+LONGEST_NAME = 160  # of a teacher
+LONGEST_ROOM = 80
+Times = tuple[time | None, time | None]
+Dates = tuple[date | None, date | None]
+
+
+@dataclass
+class Meeting:
+    """A meeting; its dates are None until those of the term are known."""
+
+    kind: str
+    days: int  # as a mask; 0 where there are none
+    starts_at: time | None
+    ends_at: time | None
+    first: date | None
+    last: date | None
+    room: str
+    clashes: bool = True
+
+    @property
+    def minutes(self) -> int:
+        """How long it lasts; 0 if it is TBA."""
+        if self.starts_at is None or self.ends_at is None:
+            return 0
+        hours = self.ends_at.hour - self.starts_at.hour
+        return hours * 60 + self.ends_at.minute - self.starts_at.minute
+
+    def overlaps(self, other: "Meeting") -> bool:
+        """Whether both share a day of the week, a time of day and a date."""
+        if not (self.starts_at and self.ends_at and other.starts_at and other.ends_at):
+            return False
+        if not (self.first and self.last and other.first and other.last):
+            return False
+        return bool(
+            self.days & other.days
+            and self.starts_at < other.ends_at
+            and other.starts_at < self.ends_at
+            and self.first <= other.last
+            and other.first <= self.last
+        )
+
+    def facts(self) -> list[Any]:
+        """Return it as records have it."""
+        times = [each and each.isoformat() for each in (self.starts_at, self.ends_at)]
+        dates = [each and each.isoformat() for each in (self.first, self.last)]
+        return [self.kind, self.days, *times, *dates, self.room, self.clashes]
+
+
+def read_meeting(row: Row) -> Meeting:
+    """Return the meeting of a row. What can't be read is TBA."""
+    days = _read_days(row)
+    starts_at, ends_at = _read_times(row, days)
+    first, last = _read_dates(row)
+    kind = row["meeting_type"].upper()
+    room = row.text("location", LONGEST_ROOM)
+    room = "" if room.upper() in NO_ROOM else room
+    found = Meeting(KINDS.get(kind, kind)[:12], days, starts_at, ends_at, first, last, room)
+    if found.kind == EXAM or found.minutes > LONGEST_MEETING:
+        found.clashes = False
+        row.note("exam_block", "meeting_type")
+    return found
+
+
+def read_teachers(row: Row) -> list[str]:
+    """Return the names of the teachers. `Staff` is nobody."""
+    names = [" ".join(name.split()) for name in re.split(r"[/;|]", row["instructors"])]
+    if any(len(name) > LONGEST_NAME for name in names):
+        row.note("too_long", "instructors")
+    return [name[:LONGEST_NAME] for name in names if name.strip("* ").upper() not in NO_TEACHER]
+
+
+def _read_days(row: Row) -> int:
+    try:
+        return days_of(row["days"])
+    except Unreadable as error:
+        row.note("days_unreadable", "days", error)
+        return 0
+
+
+def _read_times(row: Row, days: int) -> Times:
+    """Return both times or neither, and only with days."""
+    tba = (None, None)
+    try:
+        starts_at, ends_at = time_of(row["start_time"]), time_of(row["end_time"])
+    except Unreadable as error:
+        row.note("times_unreadable", "start_time", error)
+        return tba
+    if starts_at is None and ends_at is None:
+        if days:
+            row.note("days_without_time", "days")
+        return tba
+    if starts_at is None or ends_at is None:
+        row.note("times_unreadable", "end_time", _k("One of the two times is missing."))
+        return tba
+    if ends_at == time(0) < starts_at:
+        row.note("midnight", "end_time")
+        ends_at = LAST_MINUTE
+    if not starts_at < ends_at:
+        row.note("times_unreadable", "end_time", _k("It ends before it begins."))
+        return tba
+    if not days:
+        ends = row["end_time"]
+        row.note("time_without_days", "start_time", _k("It ends at %(time)s."), time=ends)
+        return tba
+    return starts_at, ends_at
+
+
+def _read_dates(row: Row) -> Dates:
+    try:
+        first, last = date_of(row["date_start"]), date_of(row["date_end"])
+    except Unreadable as error:
+        row.note("dates_unreadable", "date_start", error)
+        return None, None
+    if first is None or last is None:
+        row.note("dates_missing", "date_start")
+    elif last < first:
+        row.note("dates_reversed", "date_end")
+        return last, first
+    return first, last
+
+
+def set_dates(
+    meetings: Sequence[Meeting], starts: date | None, ends: date | None
+) -> tuple[date, date]:
+    """Return the dates of the term: the outermost of all meetings, unless given.
+
+    Give them to meetings without dates. Raise ImportFailedError.
+    """
+    firsts = [each.first for each in meetings if each.first]
+    lasts = [each.last for each in meetings if each.last]
+    if not (starts or firsts) or not (ends or lasts):
+        raise ImportFailedError(
+            _k(
+                "No meeting has dates: give the term’s first and last day, in the form or with"
+                " --starts and --ends."
+            )
+        )
+    starts, ends = starts or min(firsts), ends or max(lasts)
+    if ends < starts:
+        raise ImportFailedError(_k("The term would end %(day)s, before it begins."), day=ends)
+    for meeting in meetings:
+        meeting.first = meeting.first or min(starts, meeting.last or date.max)
+        meeting.last = meeting.last or max(ends, meeting.first)
+    return starts, ends

@@ -1,0 +1,393 @@
+"""OneRoster 1.1 and 1.2: reads its files into staged records."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
+from typing import Any
+
+from sqlalchemy import select
+
+from portal.catalog.spellings import Unreadable, code_of, subject_of
+from portal.core.i18n import _k
+from portal.exchange.importing import tables
+from portal.exchange.importing.failures import ImportFailedError
+from portal.exchange.importing.models import Options, SourcedId
+from portal.exchange.importing.oneroster_fields import MORE, more_of
+from portal.exchange.importing.report import Report
+from portal.exchange.importing.semester import LONGEST_CODE, LONGEST_CRN
+from portal.exchange.importing.sources import Source
+from portal.exchange.importing.staging import Stage, key_of
+from portal.exchange.importing.tables import Progress, Row, Shape
+
+BASE = "sourcedId status dateLastModified "
+COLUMNS = {
+    "orgs": BASE + "name type identifier parentSourcedId",
+    "academicSessions": BASE + "title type startDate endDate parentSourcedId schoolYear",
+    "courses": BASE + "schoolYearSourcedId title courseCode grades orgSourcedId subjects "
+    "subjectCodes",
+    "classes": BASE + "title grades courseSourcedId classCode classType location "
+    "schoolSourcedId termSourcedIds subjects subjectCodes periods",
+    "users": BASE + "enabledUser username userIds givenName familyName middleName identifier "
+    "email sms phone agentSourcedIds grades password userMasterIdentifier preferredGivenName "
+    "preferredMiddleName preferredFamilyName primaryOrgSourcedId pronouns",
+    "roles": BASE + "userSourcedId roleType role beginDate endDate orgSourcedId "
+    "userProfileSourcedId",
+    "enrollments": BASE + "classSourcedId schoolSourcedId userSourcedId role primary beginDate "
+    "endDate",
+}
+# Columns that a file must have. Version 1.1 has roles in users.csv, 1.2 in roles.csv.
+NEEDED = {
+    "orgs": ("sourcedId", "name", "type"),
+    "academicSessions": ("sourcedId", "title", "type", "startDate", "endDate"),
+    "courses": ("sourcedId", "title", "orgSourcedId"),
+    "classes": ("sourcedId", "title", "courseSourcedId", "termSourcedIds"),
+    "users": ("sourcedId", "enabledUser", "username", "givenName", "familyName"),
+    "roles": ("sourcedId", "userSourcedId", "role"),
+    "enrollments": ("sourcedId", "classSourcedId", "userSourcedId", "role"),
+}
+OTHERS = ("propertyName", "value", "role", "orgSourcedIds", MORE)
+# Columns in small letters as the standard spells them, and misspellings in real files.
+SPELT = {name.lower(): name for each in (*COLUMNS.values(), *OTHERS) for name in each.split()} | {
+    "prefferedgivenname": "preferredGivenName",
+    "datalastmodified": "dateLastModified",
+}
+MANIFEST = "manifest.csv"
+VERSIONS = ("1.1", "1.2")
+BULK, DELTA, ABSENT = "bulk", "delta", "absent"
+NEEDLESS = ("demographics", "userProfiles")  # files of other programs
+REMOVED = "tobedeleted"
+TERM_TYPES = {"term", "semester"}
+ROLES = ("student", "teacher")
+LONGEST = {"name": 160, "term": 80, "title": 200, "number": 16, "email": 254, "username": 64}
+LONGEST_STUDENT_NUMBER = 32
+
+
+def spelt(column: str) -> str:
+    """Return a column name as the standard spells it."""
+    found = column.strip()
+    return SPELT.get(found.lower(), found)
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """The version, and the mode of each file: bulk, delta or absent."""
+
+    version: str
+    files: dict[str, str]
+
+    def has(self, file: str, mode: str = "") -> bool:
+        """Whether a file is there, in this mode if one is given."""
+        found = self.files.get(file, ABSENT)
+        return found == mode if mode else found != ABSENT
+
+
+def read_manifest(source: Source, report: Report, progress: Progress) -> Manifest:
+    """Read the manifest. Raise ImportFailedError if it is missing, or files differ from it."""
+    if MANIFEST not in source.names():
+        text = _k("%(file)s is missing. A OneRoster import needs it.")
+        raise ImportFailedError(text, file=MANIFEST)
+    rows = tables.rows(source, MANIFEST, Shape(("propertyName", "value"), spelt), report, progress)
+    found = {row["propertyName"]: row for row in rows}
+    version = found["oneroster.version"]["value"] if "oneroster.version" in found else ""
+    if not version.startswith(VERSIONS):
+        raise ImportFailedError(
+            _k("%(file)s: version “%(version)s” is not one of %(known)s."),
+            file=MANIFEST,
+            version=version,
+            known=", ".join(VERSIONS),
+        )
+    modes = {file: _mode(file, found.get(f"file.{file}"), source) for file in COLUMNS}
+    for name in NEEDLESS:
+        row = found.get(f"file.{name}")
+        if row and row["value"].lower() in {BULK, DELTA}:
+            report.note("file_needless", Row(f"{name}.csv", 0, {}))
+    return Manifest(version[:3], modes)
+
+
+def _mode(file: str, row: Row | None, source: Source) -> str:
+    mode = row["value"].lower() if row else ABSENT
+    if row and mode not in {BULK, DELTA, ABSENT}:
+        raise ImportFailedError(
+            _k("%(file)s, line %(line)s: “%(mode)s” is not bulk, delta or absent."),
+            file=MANIFEST,
+            line=row.line,
+            mode=row["value"],
+        )
+    if mode != ABSENT and f"{file}.csv" not in source.names():
+        raise ImportFailedError(
+            _k("%(file)s is missing, although %(manifest)s says that it is %(mode)s."),
+            file=f"{file}.csv",
+            manifest=MANIFEST,
+            mode=mode,
+        )
+    return mode
+
+
+@dataclass
+class Roster:
+    """What is known while an import is read. There are many people: only their IDs are here."""
+
+    stage: Stage
+    all_roles: bool  # whether users without a role in the files have none
+    seats: bool = False  # whether any student is enrolled
+    schools: dict[str, str] = field(default_factory=dict)  # names by identifier
+    departments: dict[str, str] = field(default_factory=dict)  # codes
+    terms: dict[str, str] = field(default_factory=dict)  # names
+    courses: dict[str, str] = field(default_factory=dict)  # codes
+    roles: dict[str, set[str]] = field(default_factory=lambda: {role: set() for role in ROLES})
+
+    def put(self, source: str, kind: str, key: str, fields: dict[str, Any], row: Row) -> None:
+        """Stage a record and its ID."""
+        self.stage.put(kind, key, fields, row)
+        self.name(source, row, key)
+
+    def name(self, source: str, row: Row, key: str) -> None:
+        """Stage the ID of a record, and when it was modified."""
+        facts = {"key": key}
+        if row["dateLastModified"]:
+            facts["modified"] = _moment(row["dateLastModified"]).isoformat()
+        self.stage.put("source", key_of(source, row["sourcedId"]), facts, row)
+
+    def known(self, source: str, sourced_id: str) -> str | None:
+        """Return the key of a course or session by its ID, in these or earlier files."""
+        here = {"course": self.courses, "session": self.terms}[source].get(sourced_id)
+        if here is not None:
+            return here
+        earlier = select(SourcedId.key).filter_by(kind=source, sourced_id=sourced_id)
+        return self.stage.session.scalar(earlier)
+
+
+def stage_oneroster(
+    stage: Stage, source: Source, options: Options, report: Report, progress: Progress
+) -> None:
+    """Stage the records of the files. Raise ImportFailedError."""
+    manifest = read_manifest(source, report, progress)
+    all_roles = manifest.version == "1.1" or manifest.has("roles", BULK)
+    roster = Roster(stage, all_roles)
+    for file, read in READERS.items():
+        if not manifest.has(file):
+            continue
+        shape = Shape(NEEDED[file], spelt)
+        for row in tables.rows(source, f"{file}.csv", shape, report, progress):
+            if not _is_sound(row):
+                continue
+            if row["status"].lower() == REMOVED:
+                _remove(roster, file, row)
+            else:
+                read(roster, row)
+    stage.unnamed = {
+        kind
+        for file, kind in WHOLE
+        # A file without any student says nothing about students.
+        if options.remove and manifest.has(file, BULK) and (kind != "enrollment" or roster.seats)
+    }
+
+
+def _is_sound(row: Row) -> bool:
+    """Whether a row has an ID and a readable date. Report it otherwise."""
+    if not row["sourcedId"] or not row["sourcedId"].isprintable():
+        row.note("no_key", "sourcedId")
+        return False
+    try:
+        _moment(row["dateLastModified"] or "2000-01-01")
+    except ValueError:
+        row.note("unreadable", "dateLastModified")
+        return False
+    return True
+
+
+def _moment(written: str) -> datetime:
+    """Return a time in UTC, which is assumed without a zone. Raise ValueError."""
+    found = datetime.fromisoformat(written)
+    try:
+        return found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
+    except OverflowError as error:  # before the year 1, or after 9999
+        raise ValueError(written) from error
+
+
+def _remove(roster: Roster, file: str, row: Row) -> None:
+    """Stage the removal of a class, a user or an enrollment. Other records are not removed."""
+    match file:
+        case "enrollments":
+            facts = _enrollment(row)
+            roster.stage.remove("enrolling", key_of(*facts.values()), facts, row)
+        case "classes" | "users":
+            kind = {"classes": "class", "users": "user"}[file]
+            roster.stage.remove("leaving", key_of(kind, row["sourcedId"]), {}, row)
+        case "roles":
+            row.note("role_kept", "role")
+        case _:
+            row.note("kept_for_others")
+
+
+def _read_org(roster: Roster, row: Row) -> None:
+    """Stage a department. The name of an org above departments is their school."""
+    name = row["name"][: LONGEST["name"]]
+    if row["type"].lower() != "department":
+        roster.schools[row["sourcedId"]] = name
+        return None
+    more = more_of("department", row)
+    code = (row["identifier"] or row["sourcedId"]).upper()
+    if more is None:
+        return None
+    if len(code) > LONGEST_CODE or not code.isprintable():
+        return row.note("unreadable", "identifier", _k("It is too long for a code."))
+    if "subject" in more:
+        subject = {"name": name, "department": more["subject"]}
+        return roster.put("subject", "subject", code, subject, row)
+    roster.departments[row["sourcedId"]] = code
+    facts = {"name": name, "school": roster.schools.get(row["parentSourcedId"], "")}
+    return roster.put("org", "department", code, facts | more, row)
+
+
+def _read_session(roster: Roster, row: Row) -> None:
+    """Stage a term; school years and grading periods are left out."""
+    if row["type"] not in TERM_TYPES:
+        return row.note("no_term", "type")
+    more = more_of("term", row)
+    name = " ".join(row["title"].split())
+    if more is None:
+        return None
+    if not name or len(name) > LONGEST["term"] or not name.isprintable():
+        return row.note("unreadable", "title")
+    try:
+        starts, ends = (date.fromisoformat(row[each]) for each in ("startDate", "endDate"))
+    except ValueError:
+        return row.note("unreadable", "startDate", _k("Write dates as 2026-08-31."))
+    if ends < starts:
+        return row.note("unreadable", "endDate", _k("It is before the first day."))
+    roster.terms[row["sourcedId"]] = name
+    dates = {"starts": starts.isoformat(), "ends": ends.isoformat()}
+    return roster.put("session", "term", name, dates | more, row)
+
+
+def _read_course(roster: Roster, row: Row) -> None:
+    """Stage a course; its department is that of its org, else of its subject."""
+    more = more_of("course", row)
+    if more is None:
+        return None
+    try:
+        code = code_of(row["courseCode"] or row["sourcedId"])
+    except Unreadable as error:
+        return row.note("unreadable", "courseCode", error)
+    subject = more.pop("subject", subject_of(code))
+    department = more.pop("department", "") or roster.departments.get(row["orgSourcedId"], subject)
+    roster.stage.put("department", department, {})
+    named = {"name": row["subjects"][: LONGEST["name"]] or subject, "department": department}
+    roster.stage.put("subject", subject, named)
+    roster.courses[row["sourcedId"]] = code
+    title = " ".join(row["title"].split())[: LONGEST["title"]] or code
+    facts = {"title": title, "subject": subject, "department": department}
+    return roster.put("course", "course", code, facts | more, row)
+
+
+def _read_class(roster: Roster, row: Row) -> None:
+    """Stage a section. Without seats it is a draft, in which nobody can register."""
+    more = more_of("section", row)
+    if more is None:
+        return None
+    course = roster.known("course", row["courseSourcedId"])
+    if course is None:
+        return row.note("no_such", "courseSourcedId")
+    terms = (roster.known("session", each.strip()) for each in row["termSourcedIds"].split(","))
+    term = next((each for each in terms if each), None)
+    if term is None:
+        return row.note("no_such", "termSourcedIds")
+    crn = more.pop("crn", row["sourcedId"])
+    if not crn or len(crn) > LONGEST_CRN or not crn.isprintable():
+        text = _k("At most %(most)s characters each.")
+        return row.note("unreadable", "sourcedId", text, most=LONGEST_CRN)
+    key = key_of(term, crn)
+    for teacher in more.pop("teachers", []):  # those without an account
+        name, department = teacher
+        roster.stage.put("teacher", key_of(*teacher), {"name": name, "department": department})
+        roster.stage.put("teaching", key_of(key, *teacher), {}, row)
+    title = " ".join(row["title"].split())[: LONGEST["title"]]
+    facts: dict[str, Any] = {"course": course, "title": title}
+    class_code = row["classCode"].upper()
+    if class_code.startswith(course):  # the section's number is behind it
+        number = class_code.removeprefix(course).lstrip("-_. ")[: LONGEST["number"]]
+        facts |= {"number": number} if number else {}
+    facts |= more
+    if more.get("pool"):
+        facts["pool"], capacity = more["pool"]
+        roster.stage.put("pool", key_of(term, facts["pool"]), {"capacity": capacity})
+    return roster.put("class", "section", key, facts, row)
+
+
+def _read_role(roster: Roster, row: Row) -> None:
+    """Remember a role of a user, in 1.2."""
+    role = row["role"].lower()
+    if role not in ROLES:
+        return row.note("other_role", "role")
+    roster.roles[role].add(row["userSourcedId"])
+    return None
+
+
+def _read_user(roster: Roster, row: Row) -> None:
+    """Stage an account with its roles. Disabled users are removed."""
+    username = row["username"]
+    given = row["preferredGivenName"] or row["givenName"]
+    family = row["preferredFamilyName"] or row["familyName"]
+    name = " ".join(f"{given} {family}".split())[: LONGEST["name"]]
+    for column, value in (("username", username), ("givenName", name)):
+        if not value or len(value) > LONGEST.get(column, len(value)) or not value.isprintable():
+            return row.note("unreadable", column)
+    role, users = row["role"].lower(), roster.roles
+    roles = [each for each in ROLES if each == role or row["sourcedId"] in users[each]]
+    if row["enabledUser"].lower() == "false":
+        roster.stage.remove("account", username, {}, row)
+        return roster.name("user", row, username)
+    if not roles and roster.all_roles:
+        return row.note("other_role", "role")
+    more = more_of("user", row)
+    if more is None:
+        return None
+    contact = {"name": name, "email": row["email"][: LONGEST["email"]]}
+    roster.put("user", "account", username, contact, row)
+    if "teacher" in roles:
+        facts = contact | {"account": username} | more.get("teacher", {})
+        roster.stage.put("teacher", f"@{username}", facts, row)
+    if "student" in roles:
+        number = row["identifier"] or row["sourcedId"]
+        if len(number) > LONGEST_STUDENT_NUMBER or not number.isprintable():
+            return row.note("unreadable", "identifier", _k("It is too long for a number."))
+        facts = {"account": username} | more.get("student", {})
+        roster.put("student", "student", number, facts, row)
+    return None
+
+
+def _read_enrollment(roster: Roster, row: Row) -> None:
+    """Stage an enrollment, which is resolved when all IDs are known."""
+    facts = _enrollment(row)
+    if facts["role"] not in ROLES:
+        return row.note("other_role", "role")
+    more = more_of("enrollment", row)
+    if more is None:
+        return None
+    roster.seats = roster.seats or facts["role"] == "student"
+    return roster.stage.put("enrolling", key_of(*facts.values()), facts | more, row)
+
+
+def _enrollment(row: Row) -> dict[str, str]:
+    named = {"class": row["classSourcedId"], "user": row["userSourcedId"]}
+    return named | {"role": row["role"].lower()}
+
+
+# No file refers to a later one.
+READERS: dict[str, Callable[[Roster, Row], None]] = {
+    "orgs": _read_org,
+    "academicSessions": _read_session,
+    "courses": _read_course,
+    "classes": _read_class,
+    "roles": _read_role,
+    "users": _read_user,
+    "enrollments": _read_enrollment,
+}
+# Kinds of which a bulk file names all records.
+WHOLE = (
+    ("classes", "section"),
+    ("users", "account"),
+    ("enrollments", "teaching"),
+    ("enrollments", "enrollment"),
+)

@@ -1,0 +1,226 @@
+"""Fields without a column in OneRoster: JSON in `metadata.fairseat`, checked field by field."""
+
+import json
+import re
+from collections.abc import Callable
+from datetime import date, datetime, time
+from typing import Any
+
+from marshmallow import Schema, ValidationError, fields, validate
+
+from portal.catalog.restrictions import KINDS, RULES
+from portal.catalog.section_fields import PLAIN, SectionField
+from portal.core.i18n import _k
+from portal.exchange.importing.tables import Row, is_text
+from portal.registration.reasons import SKIP_CODES
+
+MORE = "metadata.fairseat"  # the column
+STATES = ("NEW", "OPEN", "CONFIRMED", "CANCELED")
+MOST_SEATS = 1_000_000
+COHORT = ("years", "levels", "subjects", "students")  # of a reserve
+MOST_NAMED, LONGEST_NAMED = 500, 120
+DEPTH = 20  # of a tree of prerequisites
+DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+MOMENT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6}Z")
+TIME = re.compile(r"[0-9]{2}:[0-9]{2}(:[0-9]{2})?")
+
+
+def more_of(kind: str, row: Row) -> dict[str, Any] | None:
+    """Return the fields of the metadata. Report it and return None if it can't be read."""
+    if not row[MORE]:
+        return {}
+    try:
+        written = json.loads(row[MORE])
+        if is_text(written):
+            found: dict[str, Any] = MORE_OF[kind]().load(written)
+            return found
+    except ValidationError as error:
+        parts = ", ".join(map(str, error.messages_dict))[:200]
+        row.note("unreadable", MORE, _k("These values can’t be read: %(parts)s."), parts=parts)
+        return None
+    except (ValueError, RecursionError):
+        pass
+    row.note("unreadable", MORE, _k("It is not valid JSON."))
+    return None
+
+
+# Checks of values
+
+
+def _parsed(text: Any, pattern: re.Pattern[str], parse: Callable[[str], Any]) -> Any:
+    """Return what a text of this pattern says, None if it is none."""
+    try:
+        return parse(text) if isinstance(text, str) and pattern.fullmatch(text) else None
+    except ValueError:
+        return None
+
+
+def _is_tree(value: Any, depth: int = 0) -> bool:
+    match value:
+        case {"course": str()} if len(value) == 1:
+            return True
+        case {"all": [*inner]} | {"any": [*inner]} if len(value) == 1 and inner and depth < DEPTH:
+            return all(_is_tree(each, depth + 1) for each in inner)
+    return False
+
+
+def _is_meeting(value: Any) -> bool:
+    match value:
+        case [str(kind), int(days), starts, ends, str(first), str(last), str(room), bool()]:
+            pass
+        case _:
+            return False
+    from_, to = (_parsed(each, TIME, time.fromisoformat) for each in (starts, ends))
+    opens, closes = (_parsed(each, DATE, date.fromisoformat) for each in (first, last))
+    return (
+        len(kind) <= 12
+        and len(room) <= 80
+        and not isinstance(days, bool)
+        and 0 <= days <= 127
+        and ((starts is None and ends is None) or (None not in (from_, to) and from_ < to))
+        and None not in (opens, closes)
+        and bool(opens <= closes)
+    )
+
+
+def _is_reserve(value: Any) -> bool:
+    match value:
+        case [int(seats), {**cohort}, None | str() as until] if not isinstance(seats, bool):
+            return (
+                0 <= seats <= MOST_SEATS
+                and _is_cohort(cohort)
+                and (until is None or bool(_parsed(until, MOMENT, datetime.fromisoformat)))
+            )
+    return False
+
+
+def _is_cohort(cohort: dict[Any, Any]) -> bool:
+    return bool(cohort) and all(
+        kind in COHORT
+        and isinstance(names, list)
+        and 0 < len(names) <= MOST_NAMED
+        and all(isinstance(each, str) and len(each) <= LONGEST_NAMED for each in names)
+        for kind, names in cohort.items()
+    )
+
+
+def _is_distinct(values: list[Any]) -> bool:
+    return len(set(values)) == len(values)
+
+
+def _must(check: Callable[[Any], bool]) -> Callable[[Any], None]:
+    """Return a validator for a check."""
+
+    def validator(value: Any) -> None:
+        if not check(value):
+            raise ValidationError("Invalid value.")
+
+    return validator
+
+
+# Fields
+
+
+def _text(most: int, least: int = 0, *, none: bool = False) -> fields.Field[Any]:
+    return fields.String(allow_none=none, validate=validate.Length(least, most))
+
+
+def _name(most: int, least: int = 0) -> fields.Field[Any]:
+    """A part of a key: a text without the characters that separate the parts."""
+    one_line = _must(lambda value: "\t" not in value and "\n" not in value)
+    return fields.String(validate=[validate.Length(least, most), one_line])
+
+
+def _number(most: int, least: int = 0, *, none: bool = False) -> fields.Field[Any]:
+    return fields.Integer(allow_none=none, validate=validate.Range(least, most))
+
+
+def _one_of(values: Any) -> fields.Field[Any]:
+    return fields.String(validate=validate.OneOf(values))
+
+
+def _plain(field: SectionField) -> fields.Field[Any]:
+    match field.stored_as:
+        case "int":
+            return _number(MOST_SEATS)
+        case "jsonb":
+            return fields.Raw(allow_none=True, validate=_must(_is_tree))
+        case _:
+            return fields.String() if field.several_lines else _text(field.longest)
+
+
+HUNDREDTHS = _number(20_000)  # of credits
+CREDITS = fields.List(
+    HUNDREDTHS, validate=_must(lambda span: len(span) == 2 and span[0] <= span[1])
+)
+# A course that was passed, its term, grade and credits.
+COMPLETED = fields.Tuple((_text(24), _text(80), _text(8), HUNDREDTHS))
+STUDENT = Schema.from_dict(
+    {
+        "department": _text(16, none=True),
+        "level": _text(40),
+        "year": _text(40),
+        "degree": _text(40),
+        "campus": _text(80),
+        "college": _text(160),
+        "majors": fields.List(_text(16)),
+        "minors": fields.List(_text(16)),
+        "credit_limit": _number(20_000, none=True),
+        "private": fields.Boolean(),
+        "completed": fields.List(
+            COMPLETED, validate=_must(lambda all_: _is_distinct([code for code, *_ in all_]))
+        ),
+    }
+)
+TEACHER = Schema.from_dict(
+    {"name": _text(160, 1), "email": _text(254), "department": _text(16, none=True)}
+)
+MORE_OF = {
+    # With `subject` it is a subject of that department, or of none.
+    "department": Schema.from_dict(
+        {"school": _text(160), "subject": fields.String(allow_none=True)}
+    ),
+    "term": Schema.from_dict(
+        {
+            "credit_limit": HUNDREDTHS,
+            "drops_per_day": _number(1000),
+            "pass_limit": _number(100, 1, none=True),
+            "pass_codes": fields.List(_one_of(SKIP_CODES)),
+        }
+    ),
+    "course": Schema.from_dict(
+        {
+            "subject": _text(16),
+            "department": _text(16),
+            "description": fields.String(),
+            "offered": _text(200),
+            "credits": CREDITS,
+            "categories": fields.List(_text(60)),
+        }
+    ),
+    "section": Schema.from_dict(
+        {
+            **{each.name: _plain(each) for each in PLAIN if each.name != "title"},
+            "crn": _text(24, 1),
+            # Teachers without an account, who can't be users: name and department.
+            "teachers": fields.List(fields.Tuple((_name(160), _name(16)))),
+            "credits": CREDITS,
+            "prior": _number(MOST_SEATS),
+            "status": _one_of(STATES),
+            "meetings": fields.List(fields.Raw(validate=_must(_is_meeting))),
+            "restrictions": fields.List(
+                fields.Tuple((_one_of(sorted(RULES)), _one_of(KINDS), _text(120))),
+                validate=_must(_is_distinct),
+            ),
+            "cross_lists": fields.List(_text(24), validate=_must(_is_distinct)),
+            # Seats that are shared with other sections: a name, and how many there are.
+            "pool": fields.Tuple((_name(80, 1), _number(MOST_SEATS)), allow_none=True),
+            # Seats, cohort, and the end in UTC.
+            "reserves": fields.List(fields.Raw(validate=_must(_is_reserve))),
+        }
+    ),
+    "enrollment": Schema.from_dict({"credits": HUNDREDTHS}),
+    "user": Schema.from_dict(
+        {"student": fields.Nested(STUDENT), "teacher": fields.Nested(TEACHER)}
+    ),
+}

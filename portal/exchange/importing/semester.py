@@ -1,0 +1,649 @@
+"""A semester from CSV files and prerequisites.json: read, checked row by row, and staged."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import date
+from decimal import Decimal
+from itertools import combinations
+from typing import Any
+
+from sqlalchemy import select
+
+from portal.catalog import formatting, restrictions
+from portal.catalog.models import Subject, Term
+from portal.catalog.requisites import Tree, joined
+from portal.catalog.section_fields import PLAIN
+from portal.catalog.spellings import Unreadable, code_of, count_of, credits_of, subject_of
+from portal.core.i18n import _k
+from portal.exchange.importing import tables
+from portal.exchange.importing.failures import ImportFailedError
+from portal.exchange.importing.meetings import Meeting, read_meeting, read_teachers, set_dates
+from portal.exchange.importing.models import Options
+from portal.exchange.importing.report import Report
+from portal.exchange.importing.sources import Source
+from portal.exchange.importing.staging import Stage, key_of
+from portal.exchange.importing.tables import Progress, Row, Shape
+
+# Columns that a file must have; all others may be missing.
+NEEDED = {
+    "departments.csv": ("dept_code",),
+    "courses.csv": ("course_id",),
+    "sections.csv": ("crn", "course_id", "capacity"),
+    "meetings.csv": ("crn", "days", "start_time", "end_time"),
+    "restrictions.csv": ("crn", "rule", "kind", "value"),
+    "cross_lists.csv": ("crn", "course_id"),
+}
+INDISPENSABLE = ("sections.csv", "meetings.csv", "courses.csv")
+TREES = "prerequisites.json"
+NOT_STORED = (
+    *("wait_count", "xlist_capacity", "xlist_enrolled", "xlist_remaining"),
+    *("registration_dates", "as_of"),
+)
+SHOWN = 5  # unused files
+MOST_ROWS = 200_000  # of one file; a semester is read as a whole
+LONGEST_TREES = 2**26
+LONGEST_NAME = 80  # of a term
+LONGEST_CODE = 16  # of a department or subject
+LONGEST_CRN = 24
+LISTED = re.compile(r"\s*[|;,]\s*")
+LEVEL = ("must_be", "level")
+MAJORS = ("major", "field_of_study")
+JOINTS = {"and": "all", "or": "any", "solo": "all"}
+
+Credits = tuple[Decimal, Decimal]
+
+
+@dataclass
+class Course:
+    """A course; `credits` None until its sections say."""
+
+    row: Row
+    code: str
+    department: str
+    title: str = ""
+    description: str = ""
+    offered: str = ""
+    credits: Credits | None = None
+    categories: dict[str, None] = field(default_factory=dict)
+    taught: bool = False  # whether it has a section
+
+
+@dataclass
+class Section:
+    """A section with everything that belongs to it."""
+
+    row: Row
+    course: Course
+    credits: Credits
+    capacity: int
+    waitlist: int
+    prior: int
+    texts: dict[str, str]  # by the name of the field, see `catalog.section_fields`
+    meetings: list[Meeting] = field(default_factory=list)
+    teachers: dict[str, None] = field(default_factory=dict)
+    restrictions: dict[tuple[str, str, str], None] = field(default_factory=dict)
+    cross_lists: dict[str, None] = field(default_factory=dict)
+    prerequisites: Tree | None = None
+    corequisites: Tree | None = None
+
+
+@dataclass
+class Semester:
+    """All of it; sections by registration number, the rest by code."""
+
+    departments: dict[str, tuple[str, str]] = field(default_factory=dict)  # name, school
+    courses: dict[str, Course] = field(default_factory=dict)
+    sections: dict[str, Section] = field(default_factory=dict)
+    starts_on: date = date.max
+    ends_on: date = date.min
+
+    def section(self, row: Row) -> Section | None:
+        """Return the section that a row of another file is about, else note that it is missing."""
+        if row["crn"] not in self.sections:
+            row.note("orphan", "crn")
+        return self.sections.get(row["crn"])
+
+
+def read_semester(source: Source, options: Options, report: Report, progress: Progress) -> Semester:
+    """Read a semester. Raise ImportFailedError if the files have none."""
+    semester = Semester()
+
+    def read_each(name: str, read: Callable[[Row, Semester], None]) -> None:
+        for row in _rows(source, name, report, progress):
+            read(row, semester)
+
+    read_each("departments.csv", _read_department)
+    read_each("courses.csv", _read_course)
+    _read_sections(_rows(source, "sections.csv", report, progress), semester, options, report)
+    read_each("meetings.csv", _read_meeting)
+    _complete_meetings(semester, options)
+    _complete_courses(semester)
+    for crn, entry in _requisites_by_section(source, report).items():
+        _read_requisites(Row(TREES, 0, {"crn": crn.strip()}, report), entry, semester)
+    read_each("restrictions.csv", _read_restriction)
+    read_each("cross_lists.csv", _read_cross_list)
+    for name in _unused_files(source):
+        report.note("file_needless", Row(name, 0, {}))
+    for section in semester.sections.values():
+        _read_levels(section)
+        if section.row["has_prereqs"].upper() in {"Y", "YES"} and not section.prerequisites:
+            section.row.note("prerequisites_unnamed", "has_prereqs")
+    return semester
+
+
+# Files
+
+
+def _rows(source: Source, name: str, report: Report, progress: Progress) -> list[Row]:
+    """Return the rows of a CSV file; those of a wrong shape are refused."""
+    _note_missing(source, name, report)
+    found = []
+    for row in tables.rows(source, name, Shape(NEEDED[name], _spelt), report, progress):
+        found.append(row)
+        if len(found) > MOST_ROWS:
+            raise ImportFailedError(
+                _k("%(file)s has more than %(most)s rows, which no semester has."),
+                file=name,
+                most=f"{MOST_ROWS:,}",
+            )
+    return found
+
+
+def _spelt(column: str) -> str:
+    return column.strip().lower().replace(" ", "_")
+
+
+def _note_missing(source: Source, name: str, report: Report) -> None:
+    """Report a missing file. Raise ImportFailedError if it is needed."""
+    if name in source.names():
+        return
+    if name not in INDISPENSABLE:
+        report.note("file_missing", Row(name, 0, {}))
+    elif others := ", ".join(_unused_files(source)[:SHOWN]):
+        text = _k("%(file)s is missing. Files that are not used: %(others)s.")
+        raise ImportFailedError(text, file=name, others=others)
+    else:
+        raise ImportFailedError(_k("%(file)s is missing."), file=name)
+
+
+def _unused_files(source: Source) -> list[str]:
+    named = {*NEEDED, TREES}
+    return [name for name in source.names() if name not in named and not name.startswith(".")]
+
+
+def _requisites_by_section(source: Source, report: Report) -> dict[str, Any]:
+    """Return prerequisites.json as it stands: an entry by registration number."""
+    _note_missing(source, TREES, report)
+    checked = tables.check(source, TREES, report)
+    if checked is None:
+        return {}
+    with tables.reading(source, TREES, checked.encoding) as text:
+        written = text.read(LONGEST_TREES)
+    try:
+        found = json.loads(written)
+    except json.JSONDecodeError as error:
+        raise ImportFailedError(
+            _k("%(file)s, line %(line)s, column %(column)s: %(why)s."),
+            file=TREES,
+            line=error.lineno,
+            column=error.colno,
+            why=error.msg,
+        ) from None
+    except RecursionError:
+        raise ImportFailedError(_k("%(file)s is nested too deep."), file=TREES) from None
+    except ValueError:
+        raise ImportFailedError(
+            _k("%(file)s contains a number that is too long."), file=TREES
+        ) from None
+    if not isinstance(found, dict):
+        raise ImportFailedError(
+            _k("%(file)s, line 1, column 1: expected an object by registration number."), file=TREES
+        )
+    if not tables.is_text(found):
+        raise ImportFailedError(_k("%(file)s contains characters that are not text."), file=TREES)
+    return found
+
+
+# Departments and courses
+
+
+def _read_department(row: Row, semester: Semester) -> None:
+    code = row["dept_code"].upper()
+    if not code:
+        return row.note("no_key", "dept_code")
+    if code in semester.departments:
+        return row.note("duplicate", "dept_code")
+    if len(code) > LONGEST_CODE:
+        return row.note("unreadable", "dept_code", _k("It is too long for a code."))
+    semester.departments[code] = (row.text("dept_name", 160) or code, row.text("school", 160))
+    return None
+
+
+def _read_course(row: Row, semester: Semester) -> None:
+    """Add the course of a row; it may lack credits or a title until sections are read."""
+    if not row["course_id"]:
+        return row.note("no_key", "course_id")
+    try:
+        code = code_of(row["course_id"])
+    except Unreadable as error:
+        return row.note("unreadable", "course_id", error)
+    if code in semester.courses:
+        return row.note("duplicate", "course_id")
+    semester.courses[code] = Course(
+        row,
+        code,
+        department=_department_of(row, code, semester),
+        title=row.text("title", 200),
+        description=row["description"],
+        offered=row.text("offered", 200),
+        credits=_read_course_credits(row),
+    )
+    return None
+
+
+def _department_of(row: Row, code: str, semester: Semester) -> str:
+    """Return the department of a course, added if departments.csv does not have it."""
+    found = row["dept_code"].upper()[:LONGEST_CODE] or subject_of(code)
+    if found not in semester.departments:
+        text = _k("Its code and name are %(code)s.")
+        row.note("department_added", "dept_code", text, code=found)
+        semester.departments[found] = (found, "")
+    return found
+
+
+def _read_course_credits(row: Row) -> Credits | None:
+    """Return the credits of a course; several values make a range."""
+    try:
+        found = credits_of(row["credits"]) if row["credits"] else None
+    except Unreadable as error:
+        row.note("credits_missing", "credits", error)
+        return None
+    if "|" in row["credits"]:
+        row.note("several_credits", "credits")
+    return found
+
+
+def _complete_courses(semester: Semester) -> None:
+    """Give courses the titles and credits that only their sections have, and sections titles."""
+    for section in semester.sections.values():
+        course = section.course
+        if not course.title and section.texts["title"]:
+            course.title = section.texts["title"]
+            course.row.note("title_missing", "title", _k("Now “%(title)s”."), title=course.title)
+        low, high = course.credits or section.credits
+        course.credits = min(low, section.credits[0]), max(high, section.credits[1])
+    for course in semester.courses.values():
+        course.title = course.title or course.code
+        if course.credits is None:
+            course.row.note("credits_missing", "credits", _k("0 until it has a section."))
+            course.credits = Decimal(0), Decimal(0)
+    for section in semester.sections.values():
+        section.texts["title"] = section.texts["title"] or section.course.title
+
+
+# Sections
+
+
+def _read_sections(rows: list[Row], semester: Semester, options: Options, report: Report) -> None:
+    """Add the sections of the term that most rows are of; at least one."""
+    terms = Counter(row["term"].casefold() for row in rows)
+    term = terms.most_common(1)[0][0] if terms else ""
+    for row in rows:
+        _read_section(row, term, options.waitlist, semester)
+    if not semester.sections:
+        first = next((note for note in report.notes if note.file == "sections.csv"), None)
+        if first is None:
+            raise ImportFailedError(_k("sections.csv has no section that can be read."))
+        text = _k("sections.csv has no section that can be read. Line %(line)s: %(why)s")
+        raise ImportFailedError(text, line=first.line, why=first.why)
+
+
+def _read_section(row: Row, term: str, waitlist: int, semester: Semester) -> None:
+    if fault := _fault_of(row, term, semester):
+        return row.note(*fault)
+    try:
+        code = code_of(row["course_id"])
+    except Unreadable as error:
+        return row.note("unreadable", "course_id", error)
+    course = semester.courses.get(code)
+    if course is None:
+        row.note("course_added", "course_id")
+        course = Course(row, code, _department_of(row, code, semester))
+        semester.courses[code] = course
+    credits_ = _read_section_credits(row, course)
+    if credits_ is None:
+        return row.note("unreadable", "credits", _k("The course has none either."))
+    semester.sections[row["crn"]] = Section(
+        row, course, credits_, *_read_seats(row, waitlist), _read_texts(row)
+    )
+    course.taught = True
+    course.categories |= dict.fromkeys(_read_list(row, "attributes", 60))
+    row.note_unused(*NOT_STORED)
+    return None
+
+
+def _fault_of(row: Row, term: str, semester: Semester) -> tuple[str, str] | None:
+    """Return why the row can't be a section of this term, and the column that says so."""
+    crn = row["crn"]
+    if not crn:
+        return "no_key", "crn"
+    if len(crn) > LONGEST_CRN or not crn.isprintable():
+        return "unreadable", "crn"
+    if crn in semester.sections:
+        return "duplicate", "crn"
+    if row["term"].casefold() != term:
+        return "other_term", "term"
+    return None
+
+
+def _read_section_credits(row: Row, course: Course) -> Credits | None:
+    """Return the section's credits, or the course's if it has no readable ones."""
+    try:
+        return credits_of(row["credits"])
+    except Unreadable as error:
+        if course.credits:
+            row.note("credits_missing", "credits", error)
+        return course.credits
+
+
+def _read_texts(row: Row) -> dict[str, str]:
+    """Return the fields that are plain texts; those of several lines as the source has them."""
+    found = {
+        each.name: row[each.imported_from]
+        if each.several_lines
+        else row.text(each.imported_from, each.longest)
+        for each in PLAIN
+        if each.imported_from
+    }
+    if not found["number"]:
+        row.note("number_missing", "section")
+        found["number"] = "01"
+    return found
+
+
+def _read_list(row: Row, column: str, most: int) -> list[str]:
+    """Return the items of a field that lists several."""
+    items = [item for item in LISTED.split(" ".join(row[column].split())) if item]
+    if any(len(item) > most for item in items):
+        row.note("too_long", column, _k("At most %(most)s characters each."), most=most)
+    return [item[:most] for item in items]
+
+
+def _read_seats(row: Row, default: int) -> tuple[int, int, int]:
+    """Return capacity, length of the waitlist (`default` if blank), and seats taken before.
+
+    There are never more seats than the source can mean.
+    """
+    remaining, enrolled = _read_number(row, "remaining"), _read_count(row, "enrolled")
+    capacity = _read_count(row, "capacity")
+    if capacity is None:
+        capacity = 0 if remaining is None else max(0, (enrolled or 0) + remaining)
+        row.note("count", "capacity", _k("Seats: %(seats)s."), seats=capacity)
+    prior = enrolled
+    if prior is None and remaining is not None:
+        prior = max(0, capacity - remaining)
+    elif prior is None and row["enrolled"]:
+        prior = capacity
+        text = _k("The section counts as full, so that no seat is given twice.")
+        row.note("count", "enrolled", text)
+    prior = prior or 0
+    if prior > capacity:
+        text = _k("%(taken)s of %(seats)s.")
+        row.note("over_capacity", "enrolled", text, taken=prior, seats=capacity)
+    if capacity == 0:
+        row.note("no_seats", "capacity")
+    if None not in (enrolled, remaining) and capacity - prior != remaining:
+        text = _k("%(seats)s minus %(taken)s.")
+        row.note("counts_disagree", "remaining", text, seats=capacity, taken=prior)
+    waitlist = _read_count(row, "wait_capacity")
+    if waitlist is None:
+        waitlist = default if capacity > 0 else 0
+    return capacity, waitlist, prior
+
+
+def _read_count(row: Row, column: str) -> int | None:
+    """Return a number that can't be negative."""
+    found = _read_number(row, column)
+    if found is None or found >= 0:
+        return found
+    row.note("count", column, _k("0 is used instead of a negative number."))
+    return 0
+
+
+def _read_number(row: Row, column: str) -> int | None:
+    """Return a number, None if there is none or it can't be read."""
+    try:
+        return count_of(row[column])
+    except Unreadable as error:
+        row.note("count", column, error)
+        return None
+
+
+# Meetings, restrictions, cross-lists and requisites
+
+
+def _read_meeting(row: Row, semester: Semester) -> None:
+    if section := semester.section(row):
+        section.meetings.append(read_meeting(row))
+        section.teachers |= dict.fromkeys(read_teachers(row))
+        row.note_unused("frequency")
+
+
+def _complete_meetings(semester: Semester, options: Options) -> None:
+    """Give the term its dates, and those to meetings without any."""
+    meetings = [each for section in semester.sections.values() for each in section.meetings]
+    semester.starts_on, semester.ends_on = set_dates(meetings, options.starts, options.ends)
+    for section in semester.sections.values():
+        if any(one.overlaps(other) for one, other in combinations(section.meetings, 2)):
+            section.row.note("overlaps_itself")
+
+
+def _read_restriction(row: Row, semester: Semester) -> None:
+    """Add a restriction to its section, its value as the source has it."""
+    section = semester.section(row)
+    if section is None:
+        return None
+    rule, kind = restrictions.word(row["rule"]), restrictions.kind_of(row["kind"])
+    if rule not in restrictions.RULES:
+        return row.note("unreadable", "rule", _k("Rules are must_be and may_not_be."))
+    if kind not in restrictions.KINDS:
+        kinds = ", ".join(sorted(restrictions.KINDS))
+        return row.note("unreadable", "kind", _k("Kinds are %(kinds)s."), kinds=kinds)
+    if not row["value"] or len(row["value"]) > restrictions.LONGEST:
+        return row.note("unreadable", "value")
+    restriction = (rule, kind, row["value"])
+    if restriction in section.restrictions:
+        return row.note("duplicate", "value")
+    section.restrictions[restriction] = None
+    return None
+
+
+def _read_levels(section: Section) -> None:
+    """The levels column of a section is a restriction, unless restrictions.csv has its own."""
+    levels = _read_list(section.row, "levels", restrictions.LONGEST)
+    stated = {value for rule, kind, value in section.restrictions if (rule, kind) == LEVEL}
+    if stated and levels and stated != set(levels):
+        text = _k("The levels of restrictions.csv are used.")
+        section.row.note("levels_disagree", "levels", text)
+    if not stated:
+        section.restrictions |= dict.fromkeys((*LEVEL, level) for level in levels)
+
+
+def _read_cross_list(row: Row, semester: Semester) -> None:
+    """Add another course under which a section is offered."""
+    section = semester.section(row)
+    if section is None:
+        return None
+    try:
+        code = code_of(row["course_id"])
+    except Unreadable as error:
+        return row.note("unreadable", "course_id", error)
+    if code == section.course.code:
+        return row.note("own_course", "course_id")
+    if code in section.cross_lists:
+        return row.note("duplicate", "course_id")
+    other = semester.courses.get(code)
+    if other is None or not other.taught:
+        row.note("cross_list_not_offered", "course_id")
+    section.cross_lists[code] = None
+    return None
+
+
+def _read_requisites(row: Row, entry: Any, semester: Semester) -> None:
+    """Give a section its trees; one that can't be read whole is refused whole."""
+    section = semester.section(row)
+    if section is None:
+        return None
+    if not isinstance(entry, dict):
+        return row.note("no_tree", "", _k("It is not an object."))
+    try:
+        found = tree_of(entry.get("prerequisites")), tree_of(entry.get("corequisites"))
+    except Unreadable as error:
+        return row.note("no_tree", "", error)
+    except RecursionError:
+        return row.note("no_tree", "", _k("It is too deep."))
+    section.prerequisites, section.corequisites = found
+    match entry.get("prerequisites"):
+        case {"nested": [_], **others} if not others.get("solo"):  # no course of its own
+            row.note("empty_group")
+    return None
+
+
+def tree_of(source: Any) -> Tree | None:
+    """Return the tree of a node, or of a list of codes that must all be; None if it is empty."""
+    if not source:
+        return None
+    match source:
+        case str():
+            return {"course": code_of(source)}
+        case list():
+            return joined("all", [tree_of(each) for each in source])
+        case {"type": str(kind)} if kind.lower() in JOINTS:
+            inner = []
+            for part in ("solo", "nested"):
+                listed = source.get(part) or []
+                if not isinstance(listed, list):
+                    raise Unreadable(_k("Its '%(part)s' is not a list."), part=part)
+                inner += listed
+            return joined(JOINTS[kind.lower()], [tree_of(each) for each in inner])
+        case _:
+            raise Unreadable(_k("'%(text)s' is not part of a tree."), text=str(source)[:60])
+
+
+# Records
+
+
+def stage_semester(
+    stage: Stage, source: Source, options: Options, report: Report, progress: Progress
+) -> None:
+    """Stage the records of the files. Raise ImportFailedError."""
+    name = name_of(options)
+    known = stage.session.scalar(select(Term.id).where(Term.name == name)) is not None
+    if known and not options.update:
+        raise ImportFailedError(
+            _k("The term “%(term)s” already exists. Choose another name, or --update it."),
+            term=name,
+        )
+    semester = read_semester(source, options, report, progress)
+    stage.put("term", name, _term_fields(semester, options, known=known))
+    for code, (title, school) in semester.departments.items():
+        named = {"name": title, "school": school} if title != code else {}
+        stage.put("department", code, named)
+    _stage_subjects(stage, semester, report)
+    for course in semester.courses.values():
+        stage.put("course", course.code, _course_fields(course), course.row)
+    for crn, section in semester.sections.items():
+        key, department = key_of(name, crn), section.course.department
+        stage.put("section", key, _section_fields(section), section.row)
+        for teacher in section.teachers:
+            named = {"name": teacher, "department": department}
+            stage.put("teacher", key_of(teacher, department), named)
+            stage.put("teaching", key_of(key, teacher, department), {}, section.row)
+    stage.unnamed = {"teaching", "section"} if options.remove else set()
+
+
+def name_of(options: Options) -> str:
+    """Return the name of the term, tidied. Raise ImportFailedError if it is not a name."""
+    name = " ".join(options.term.split())
+    if not name or len(name) > LONGEST_NAME or not name.isprintable():
+        raise ImportFailedError(
+            _k("A term’s name has 1 to %(most)s characters."), most=LONGEST_NAME
+        )
+    return name
+
+
+def _term_fields(semester: Semester, options: Options, *, known: bool) -> dict[str, Any]:
+    """An existing term keeps its credit limit, and its dates unless they are given."""
+    dates = {"starts": options.starts, "ends": options.ends}
+    if not known:
+        dates = {"starts": semester.starts_on, "ends": semester.ends_on}
+    facts: dict[str, Any] = {name: day.isoformat() for name, day in dates.items() if day}
+    return facts if known else facts | {"credit_limit": options.credit_limit * 100}
+
+
+def _stage_subjects(stage: Stage, semester: Semester, report: Report) -> None:
+    """Stage the subjects of courses, and those for majors that only restrictions name.
+
+    A subject of a department's code has its name, any other its own code.
+    """
+    known = dict(stage.session.execute(select(Subject.code, Subject.name)).all())
+    departments = {subject_of(code): each.department for code, each in semester.courses.items()}
+    for code, department in departments.items():
+        name = semester.departments.get(code, (code, ""))[0]
+        stage.put("subject", code, {"name": name, "department": department})
+        known.setdefault(code, name)
+    names = {name.casefold() for name in known.values()}
+    listed = (rule for section in semester.sections.values() for rule in section.restrictions)
+    for name in dict.fromkeys(value for _rule, kind, value in listed if kind in MAJORS):
+        if name.casefold() in names or name.upper() in known:
+            continue
+        code = _new_code(name, set(known))
+        known[code] = name
+        names.add(name.casefold())
+        stage.put("subject", code, {"name": name, "department": None})
+        row = Row("restrictions.csv", 0, {"value": name}, report)
+        row.note("major_added", "value", _k("Its code is %(code)s."), code=code)
+
+
+def _new_code(name: str, taken: set[str]) -> str:
+    """Return an unused code for a name, such as `COMPUTER-SYSTEMS`."""
+    letters = "-".join(re.findall(r"\w+", name.upper())) or "MAJOR"
+    code, count = letters[:LONGEST_CODE].rstrip("-"), 1
+    while code in taken:
+        count += 1
+        code = f"{letters[: LONGEST_CODE - len(str(count)) - 1].rstrip('-')}-{count}"
+    return code
+
+
+def _course_fields(course: Course) -> dict[str, Any]:
+    return {
+        "subject": subject_of(course.code),
+        "department": course.department,
+        "title": course.title,
+        "description": course.description,
+        "offered": course.offered,
+        "credits": [int(amount * 100) for amount in course.credits or (0, 0)],
+        "categories": list(course.categories),
+    }
+
+
+def _section_fields(section: Section) -> dict[str, Any]:
+    kinds = [meeting.kind for meeting in section.meetings if meeting.clashes]
+    return {
+        "course": section.course.code,
+        **section.texts,
+        "kind": section.texts["kind"] or formatting.kind(kinds[0] if kinds else ""),
+        "credits": [int(amount * 100) for amount in section.credits],
+        "capacity": section.capacity,
+        "waitlist": section.waitlist,
+        "prior": section.prior,
+        "status": "OPEN",
+        "prerequisites": section.prerequisites,
+        "corequisites": section.corequisites,
+        "meetings": [meeting.facts() for meeting in section.meetings],
+        "restrictions": sorted(map(list, section.restrictions)),
+        "cross_lists": sorted(section.cross_lists),
+    }

@@ -1,1 +1,0 @@
-"""A semester out of CSV files: read, checked row by row, and stored as a whole or not at all."""

@@ -2,9 +2,8 @@
 
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
 
-from sqlalchemy import ColumnElement, ScalarSelect, not_, or_, select, tuple_
+from sqlalchemy import not_, or_, select, tuple_
 from sqlalchemy.orm import aliased
 
 from portal.backend import backend
@@ -25,43 +24,50 @@ SHORTEST = 4  # symbols of an event's number
 MOST_TERM, MOST_SEQ = 2**31, 2**63
 LONGEST = 40  # characters of a code as people type it
 
+PAGE = 30
+FRESH = 200  # journal events that may not be recorded yet
+REFUSED = ("refused", "passed_over")
+OF_STUDENTS = (*REFUSED, "enrolled", "waitlisted", "swap_planned", "dropped", "left", "promoted")
+
+EventKey = tuple[int, int]  # term and event
+
 
 @dataclass(frozen=True)
 class Receipt:
     """A decision about a student; `recorded` is true once PostgreSQL has it, after a moment."""
 
     term: int
-    fact: Event
+    event: Event
     recorded: bool
 
     @property
     def code(self) -> str:
-        return code(self.term, self.fact.seq)
+        return code(self.term, self.event.seq)
 
     @property
     def at(self) -> int:
         """Return the ledger's time in ms."""
-        return milliseconds(self.fact.at)
+        return milliseconds(self.event.at)
 
     @property
     def student(self) -> int:
-        return int(self.fact.payload["student"])
+        return int(self.event.payload["student"])
 
     @property
     def section(self) -> int:
-        return int(self.fact.payload["section"])
+        return int(self.event.payload["section"])
 
     @property
     def reasons(self) -> tuple[Reason, ...]:
         """Return the reasons at that moment; none unless it was refused or skipped."""
-        rows = self.fact.payload.get("reasons") or ()
+        rows = self.event.payload.get("reasons") or ()
         return tuple(Reason(row["code"], row.get("facts") or {}) for row in rows)
 
     @property
     def seats(self) -> SeatCounts | None:
         """Return the counts right after the decision; None for an unknown section."""
-        counts = self.fact.payload.get("seats")
-        return SeatCounts(section=self.section, seq=self.fact.seq, **counts) if counts else None
+        counts = self.event.payload.get("seats")
+        return SeatCounts(section=self.section, seq=self.event.seq, **counts) if counts else None
 
 
 def find(text: str) -> Receipt | None:
@@ -70,7 +76,7 @@ def find(text: str) -> Receipt | None:
     if term >= MOST_TERM or seq >= MOST_SEQ:
         return None
     # Read the journal first: what is recorded meanwhile is then in the log.
-    kept = None
+    kept = logged = None
     with suppress(LedgerUnavailable):
         kept = journal.find(backend().redis, term, seq)
     try:
@@ -79,10 +85,10 @@ def find(text: str) -> Receipt | None:
     except AWAY:
         if kept is None:
             raise
-        logged = None
-    fact = logged or kept
-    known = fact is not None and "student" in fact.payload
-    return Receipt(term, fact, recorded=logged is not None) if fact and known else None
+    event = logged or kept
+    if event is None or "student" not in event.payload:
+        return None
+    return Receipt(term, event, recorded=logged is not None)
 
 
 def code(term: int, seq: int) -> str:
@@ -91,7 +97,7 @@ def code(term: int, seq: int) -> str:
     return f"{_symbols(term)}-{event}-{_check(_symbols(term), event)}"
 
 
-def parse(text: str) -> tuple[int, int]:
+def parse(text: str) -> EventKey:
     """Return term and event of a typed code; raise ValueError if it is mistyped."""
     if len(text) > LONGEST:
         raise ValueError("no code is that long")
@@ -126,24 +132,10 @@ def _check(term: str, event: str) -> str:
     """
     total = 0
     for symbol in f"{term}{SYMBOLS[0]}{event}":
-        total = _doubled(total ^ VALUES[symbol])
+        total ^= VALUES[symbol]
+        # Twice an element of GF(32), whose polynomial is x⁵ + x² + 1.
+        total = total << 1 ^ (0b100101 if total & 0b10000 else 0)
     return SYMBOLS[total]
-
-
-def _doubled(value: int) -> int:
-    """Return twice an element of GF(32), whose polynomial is x⁵ + x² + 1."""
-    return value << 1 ^ (0b100101 if value & 0b10000 else 0)
-
-
-# A student's events, newest first, a page at a time.
-
-PAGE = 30
-FRESH = 200  # journal events that may not be recorded yet
-REFUSED = ("refused", "passed_over")
-TOLD = (*REFUSED, "enrolled", "waitlisted", "swap_planned", "dropped", "left", "promoted")
-
-EventKey = tuple[int, int]  # term and event
-ORDER = (LoggedEvent.occurred_at, LoggedEvent.term_id, LoggedEvent.seq)
 
 
 @dataclass(frozen=True)
@@ -162,15 +154,13 @@ def history(
     They are older than `before`; with `refused`, refusals only. A swap is one receipt. Receipts
     that are still being recorded are on the first page of a term.
     """
-    names = REFUSED if refused else TOLD
+    names = REFUSED if refused else OF_STUDENTS
     # Read the journal first: what is recorded meanwhile is then in the log.
     fresh = [] if before or term is None else _fresh(student, term, names)
     logged = _logged(student, term, before, names)
-    known = {each.fact.seq for each in logged}
-    late = [each for each in fresh if each.fact.seq not in known]
-    found = sorted(
-        [*late, *logged], key=lambda each: (each.at, each.term, each.fact.seq), reverse=True
-    )
+    known = {each.event.seq for each in logged}
+    found = [each for each in fresh if each.event.seq not in known] + logged
+    found.sort(key=lambda each: (each.at, each.term, each.event.seq), reverse=True)
     return HistoryPage(found[:PAGE], more=len(found) > PAGE)
 
 
@@ -178,11 +168,11 @@ def _fresh(student: int, term: int, names: tuple[str, ...]) -> list[Receipt]:
     """Return the student's latest receipts that are not recorded yet."""
     with suppress(LedgerUnavailable):
         return [
-            Receipt(term, fact, recorded=False)
-            for fact in journal.latest(backend().redis, term, FRESH, checkpoint(term))
-            if fact.payload.get("student") == student
-            and fact.name in names
-            and not ("swap" in fact.payload and fact.name == "dropped")
+            Receipt(term, event, recorded=False)
+            for event in journal.latest(backend().redis, term, FRESH, checkpoint(term))
+            if event.payload.get("student") == student
+            and event.name in names
+            and not ("swap" in event.payload and event.name == "dropped")
         ]
     return []
 
@@ -191,10 +181,13 @@ def _logged(
     student: int, term: int | None, before: EventKey | None, names: tuple[str, ...]
 ) -> list[Receipt]:
     """Return one more than a page of recorded receipts."""
+    order = LoggedEvent.occurred_at, LoggedEvent.term_id, LoggedEvent.seq
+    # The event of the new seat covers both halves of a swap.
+    whole = or_(LoggedEvent.name != "dropped", not_(LoggedEvent.payload.has_key("swap")))
     found = (
         select(LoggedEvent.term_id, *EVENT_COLUMNS)
-        .where(LoggedEvent.student_id == student, LoggedEvent.name.in_(names), _not_half_a_swap())
-        .order_by(*(each.desc() for each in ORDER))
+        .where(LoggedEvent.student_id == student, LoggedEvent.name.in_(names), whole)
+        .order_by(*(each.desc() for each in order))
         .limit(PAGE + 1)
     )
     if term is None:
@@ -202,18 +195,10 @@ def _logged(
     else:
         found = found.where(LoggedEvent.term_id == term)
     if before:
-        found = found.where(tuple_(*ORDER) < _moment(before))
+        at = aliased(LoggedEvent)
+        last = select(at.occurred_at, at.term_id, at.seq).where(
+            at.term_id == before[0], at.seq == before[1]
+        )
+        found = found.where(tuple_(*order) < last.scalar_subquery())
     with transaction() as session:
         return [Receipt(row[0], Event(*row[1:]), recorded=True) for row in session.execute(found)]
-
-
-def _moment(place: EventKey) -> ScalarSelect[Any]:
-    """Return an event's position in time, across terms."""
-    at = aliased(LoggedEvent)
-    parts = (at.occurred_at, at.term_id, at.seq)
-    return select(*parts).where(at.term_id == place[0], at.seq == place[1]).scalar_subquery()
-
-
-def _not_half_a_swap() -> ColumnElement[bool]:
-    """Leave out the drop of a swap: the event of the new seat covers both."""
-    return or_(LoggedEvent.name != "dropped", not_(LoggedEvent.payload.has_key("swap")))

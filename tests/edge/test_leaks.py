@@ -100,7 +100,7 @@ def test_the_key_of_anothers_form_replays_nothing(
         browser_of(app, username).post(pick, data={"request": KEY})
     drain(term.id)
     seqs = {
-        each.fact.seq for who in (cast.ada, cast.ben) for each in history(who.id, term.id).receipts
+        each.event.seq for who in (cast.ada, cast.ben) for each in history(who.id, term.id).receipts
     }
     assert len(seqs) == 2
 

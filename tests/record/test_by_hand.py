@@ -15,7 +15,7 @@ from portal.people.models import AuditEntry, Student
 from portal.people.student_profile import read_all
 from portal.recorder.consistency.audit import audit_term
 from portal.recorder.consistency.restore import restore
-from portal.recorder.receipt_texts import shown
+from portal.recorder.receipt_texts import receipt_text
 from portal.recorder.receipts import history
 from portal.recorder.recorder import drain
 from portal.registration import adjustments
@@ -52,7 +52,7 @@ def rows(what: Any) -> list[Any]:
 
 def headlines(student: Student) -> list[str]:
     with in_language("en"):
-        return [shown(each).story.text for each in history(student.id).receipts]
+        return [receipt_text(each).text for each in history(student.id).receipts]
 
 
 def test_a_full_section_is_had_by_name_and_the_books_agree(cast: Cast, term: Any) -> None:

@@ -10,7 +10,7 @@ from portal.core.db import transaction
 from portal.ledger.types import Reason
 from portal.recorder import receipts as pages
 from portal.recorder.models import LoggedEvent
-from portal.recorder.receipt_texts import shown
+from portal.recorder.receipt_texts import receipt_text
 from portal.recorder.receipts import HistoryPage, history
 from portal.recorder.recorder import drain
 from tests import cast as builders
@@ -19,11 +19,11 @@ from tests.record.moves import claim, drop, leave, promote, sections
 
 
 def texts(page: HistoryPage) -> list[str]:
-    return [shown(each).story.text for each in page.receipts]
+    return [receipt_text(each).text for each in page.receipts]
 
 
 def names(page: HistoryPage) -> Sequence[str]:
-    return [each.fact.name for each in page.receipts]
+    return [each.event.name for each in page.receipts]
 
 
 def test_each_thing_that_happens_has_a_sentence(term: Term, cast: Cast) -> None:
@@ -69,9 +69,9 @@ def test_a_refusal_tells_why_and_how_full_it_was(term: Term, cast: Cast) -> None
     claim(cast.ada, full)
     drain(term.id)
     [refused] = history(cast.ada.id, term.id).receipts
-    story = shown(refused).story
-    assert [each.code for each in story.reasons] == ["full"]
-    assert story.seats == "0 of 1 seats open, 1 waiting."
+    told = receipt_text(refused)
+    assert [each.code for each in told.reasons] == ["full"]
+    assert told.seats == "0 of 1 seats open, 1 waiting."
 
 
 def test_a_swap_is_one_thing_that_happened(term: Term, cast: Cast) -> None:
@@ -105,7 +105,7 @@ def test_a_place_that_becomes_one_for_a_swap_is_told(term: Term, cast: Cast) -> 
     claim(cast.ada, old)
     planned = claim(cast.ada, full, instead=old.id, wait=True)
     latest = history(cast.ada.id, term.id).receipts[0]
-    assert (latest.fact.seq, shown(latest).story.text) == (
+    assert (latest.event.seq, receipt_text(latest).text) == (
         planned.seq,
         "You chose to give CSC 1100-01 up once a seat in CSC 1101-02 comes to you.",
     )
@@ -146,7 +146,7 @@ def test_pages_follow_one_another_without_a_gap(
     seen, before, more = [], None, True
     while more:
         page = history(cast.ada.id, term.id, before=before)
-        seen += [each.fact.seq for each in page.receipts]
+        seen += [each.event.seq for each in page.receipts]
         before, more = (term.id, seen[-1]), page.more
     assert seen == sorted(seen, reverse=True)
     assert len(seen) == 10
@@ -182,7 +182,7 @@ def test_an_event_of_a_newer_release_does_not_break_the_page(term: Term, cast: C
                 occurred_at=datetime(2030, 9, 1, tzinfo=UTC),
             )
         )
-    [line_] = [shown(each) for each in history(cast.ada.id, term.id).receipts]
-    assert line_.story.text == "You asked for section 999 and were refused."
-    assert line_.story.seats == ""
-    assert line_.story.reasons[0].text
+    [line_] = [receipt_text(each) for each in history(cast.ada.id, term.id).receipts]
+    assert line_.text == "You asked for section 999 and were refused."
+    assert line_.seats == ""
+    assert line_.reasons[0].text

@@ -24,7 +24,7 @@ def test_a_receipt_is_found_at_once_and_after_it_is_recorded(term: Term, cast: C
     assert early
     assert late
     assert (early.recorded, late.recorded) == (False, True)
-    assert early.fact == late.fact
+    assert early.event == late.event
     assert (late.student, late.section, late.at) == (cast.ada.id, full.id, answer.at)
     assert late.seats == replace(counts, seq=answer.seq)
     assert late.reasons == answer.reasons

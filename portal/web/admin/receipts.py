@@ -11,8 +11,7 @@ from portal.people import student_records
 from portal.people.models import Account, Student
 from portal.people.student_records import StudentSummary
 from portal.recorder import receipts
-from portal.recorder.receipt_texts import by_day
-from portal.recorder.receipt_texts import shown as line
+from portal.recorder.receipt_texts import by_day, receipt_text
 from portal.recorder.receipts import Receipt, history
 from portal.web.admin.students import searched
 from portal.web.http.access import requires
@@ -71,9 +70,9 @@ def show(code: str) -> ResponseReturnValue:
     found = _found(code) or abort(404)
     return render_template(
         "admin/receipt.html",
-        line=line(found),
+        line=receipt_text(found),
         whose=_student(Student.id == found.student),
-        actor=_actor(found.fact.context.get("actor", "")),
+        actor=_actor(found.event.context.get("actor", "")),
     )
 
 

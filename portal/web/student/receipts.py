@@ -5,7 +5,7 @@ from flask.typing import ResponseReturnValue
 
 from portal.catalog.term_catalog import catalog_of
 from portal.recorder import receipts
-from portal.recorder.receipt_texts import by_day, shown
+from portal.recorder.receipt_texts import by_day, receipt_text
 from portal.recorder.receipts import history as read
 from portal.web.http.access import requires, visitor
 from portal.web.student import bp
@@ -26,7 +26,7 @@ def show(code: str) -> ResponseReturnValue:
     if code != found.code:
         return redirect(url_for("receipts.show", code=found.code))
     term = catalog_of(found.term).term
-    return render_template("student/receipt.html", line=shown(found), term=term)
+    return render_template("student/receipt.html", line=receipt_text(found), term=term)
 
 
 # My attempts in a term, and their reasons.

@@ -4,6 +4,7 @@ The macros of templates/macros/forms.html render every form: labels, hints, the 
 beside each field, and all errors in a summary above.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal, InvalidOperation
@@ -22,6 +23,7 @@ from portal.catalog.local_time import AmbiguousTime, LocalClock, SkippedTime
 from portal.core.i18n import _, _l
 
 LONGEST_REASON = 500  # characters
+LONGEST_NUMBER = 64  # characters of a student number as typed; real ones are shorter
 
 
 class Form(FlaskForm):  # type: ignore[misc]
@@ -122,6 +124,37 @@ class ReasonField(NoteField):
         more.setdefault("description", _l("It stays in the audit trail. Students do not see it."))
         more.setdefault("missing", _l("Say why: the audit trail keeps it with your name."))
         super().__init__(label or needed, required=required, render_kw={}, **more)
+
+
+class StudentNumbersField(StringField):  # type: ignore[misc]
+    """Student numbers with spaces, commas or lines between them; `data` has each once, sorted."""
+
+    widget = TextArea()
+
+    def __init__(self, label: str, *, most: int, **more: Any) -> None:
+        more.setdefault("description", _l("With spaces, commas or lines between them."))
+        super().__init__(label, **more)
+        self.most, self.given = most, 0
+
+    def process_formdata(self, valuelist: list[str]) -> None:
+        """Read the numbers. `given` counts those that come again, too."""
+        found = re.findall(r"[^\s,;\0]+", "".join(valuelist[:1]))
+        self.given, self.data = len(found), sorted({each[:LONGEST_NUMBER] for each in found})
+
+    def pre_validate(self, form: Form) -> None:  # noqa: ARG002
+        """Raise StopValidation if there are too many."""
+        if len(self.data or ()) > self.most:
+            raise StopValidation(
+                _(
+                    "These are %(count)s students, and a list takes %(most)s. Choose years, levels"
+                    " or majors instead, or make it several.",
+                    count=formatting.number(len(self.data)),
+                    most=formatting.number(self.most),
+                )
+            )
+
+    def _value(self) -> str:
+        return "".join((self.raw_data or [])[:1])
 
 
 class NumberField(StringField):  # type: ignore[misc]

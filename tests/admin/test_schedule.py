@@ -149,7 +149,7 @@ def test_all_errors_are_shown_at_once_and_the_input_is_kept(admin: FlaskClient, 
     assert "Give the window a name" in page
     assert "Begins: give a day and a time" in page
     assert "No student has the number nobody." in page
-    assert ">nobody</textarea>" in page
+    assert "nobody</textarea>" in page
     assert windows(term) == []
 
 

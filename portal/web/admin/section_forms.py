@@ -15,7 +15,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 from werkzeug.datastructures import MultiDict
 from wtforms import BooleanField, Field, HiddenField, StringField
-from wtforms.validators import StopValidation
+from wtforms.validators import StopValidation, ValidationError
 from wtforms.widgets import DateInput, TextArea, TimeInput
 
 from portal.backend import backend
@@ -36,12 +36,19 @@ from portal.catalog.term_catalog import SectionView, TermCatalog, TermView
 from portal.catalog.views import MeetingView, ReserveView, minutes
 from portal.core.i18n import _, _l, _n
 from portal.registration.next_steps import section_name
-from portal.web.forms import ChoicesField, Form, MomentField, NumberField, SelectOneField, TextField
+from portal.web.forms import (
+    ChoicesField,
+    Form,
+    MomentField,
+    NumberField,
+    SelectOneField,
+    StudentNumbersField,
+    TextField,
+)
 from portal.windows import cohorts
 
 MOST_MEETINGS, MOST_RESERVES, MOST_SHARING = 20, 8, 20
 MOST_STUDENTS = 500  # in a list: every process holds it with the section
-LONGEST_NUMBER = 64  # characters of a student number as typed
 WITHIN = 366  # days around the term; a date outside has a mistyped year
 CRN = re.compile(r"[\w.-]{1,24}")
 
@@ -100,36 +107,6 @@ class OptionalMomentField(MomentField):
         self.data = None
         if "".join(valuelist).strip():
             super().process_formdata(valuelist)
-
-
-class StudentNumbersField(StringField):  # type: ignore[misc]
-    """Student numbers with spaces, commas or lines between them; `data` has them sorted."""
-
-    widget = TextArea()
-
-    def process_formdata(self, valuelist: list[str]) -> None:
-        """Read the numbers."""
-        found = re.findall(r"[^\s,;\0]+", "".join(valuelist[:1]))
-        self.data = sorted({each[:LONGEST_NUMBER] for each in found})
-
-    def check(self, session: Session) -> None:
-        """Add an error if there are too many, or if no student has one of them."""
-        if len(self.data) > MOST_STUDENTS:
-            facts = {"count": len(self.data), "most": MOST_STUDENTS}
-            shown = {name: formatting.number(number) for name, number in facts.items()}
-            self.errors = [
-                _(
-                    "These are %(count)s students, and a list takes %(most)s. Choose years, levels"
-                    " or majors instead, or make it several.",
-                    **shown,
-                )
-            ]
-        elif self.data and (unknown := cohorts.unknown_students(session, self.data)):
-            names = cohort_names.join_names(unknown, 5)
-            self.errors = [_("No student has the number %(numbers)s.", numbers=names)]
-
-    def _value(self) -> str:
-        return "".join((self.raw_data or [])[:1])
 
 
 class _Row(Form):
@@ -269,9 +246,7 @@ class ReserveForm(_Row):
     years = ChoicesField(_l("Class years"))
     levels = ChoicesField(_l("Levels"))
     subjects = ChoicesField(_l("Majors and minors"))
-    students = StudentNumbersField(
-        _l("Student numbers"), description=_l("With spaces, commas or lines between them.")
-    )
+    students = StudentNumbersField(_l("Student numbers"), most=MOST_STUDENTS)
     gone = BooleanField(_l("Keep these seats no longer"))
 
     def __init__(
@@ -288,10 +263,15 @@ class ReserveForm(_Row):
         place = self.place.data or MOST_RESERVES
         return place, (place > self.number + 1) - (place < self.number + 1)
 
+    def validate_students(self, field: StudentNumbersField) -> None:
+        """Raise ValidationError if no student has one of the numbers."""
+        if field.data and (unknown := cohorts.unknown_students(self.session, field.data)):
+            names = cohort_names.join_names(unknown, 5)
+            raise ValidationError(_("No student has the number %(numbers)s.", numbers=names))
+
     def validate(self, extra_validators: Any = None) -> bool:
         """Check the fields, and that the cohort is not empty."""
         super().validate(extra_validators)
-        self.students.check(self.session)
         kinds = ("years", "levels", "subjects", "students")
         cohort = {kind: self[kind].data for kind in kinds if self[kind].data}
         if not cohort and not any(self[kind].errors for kind in kinds):

@@ -1,0 +1,163 @@
+"""The forms of selection windows: a new window, and the times of an existing one."""
+
+import re
+from typing import Any
+
+from sqlalchemy.orm import Session
+from werkzeug.datastructures import FileStorage, MultiDict
+from wtforms import FileField
+
+from portal.catalog import cohort_names
+from portal.core.i18n import _, _l
+from portal.web.forms import (
+    ChoicesField,
+    Form,
+    MomentField,
+    OneOfField,
+    StudentNumbersField,
+    TextField,
+)
+from portal.windows import cohorts
+from portal.windows.service import NewWindow
+
+Sent = MultiDict[str, str]
+
+FARTHEST = 5 * 365 * 24 * 60 * 60_000  # ms; a later time means a mistyped year
+SHOWN_UNKNOWN = 5  # numbers in an error
+MOST_STUDENTS = 100_000  # in a list
+CHOSEN = ("years", "levels", "subjects", "students")  # the fields of a cohort
+NOT_STORED = ("csrf_token", "draft", "edit")
+
+
+class TimesForm(Form):
+    """When a window begins and ends; an action deletes the field that it does not set."""
+
+    opens = MomentField(_l("Begins"), render_kw={"required": True})
+    closes = MomentField(_l("Ends"), render_kw={"required": True})
+
+    def check(self, now: int, after: int = 0) -> bool:
+        """Validate the times against each other, the ledger's clock, and the old end `after`."""
+        self.validate()
+        check_times(self, now, after)
+        return not self.errors
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """Return the moments (ms) by name."""
+        return {field.name: field.data for field in self}
+
+    @property
+    def sent(self) -> dict[str, object]:
+        """Return the submitted input, to send it again."""
+        typed = {field.name: field.raw_data[0] for field in self if field.raw_data}
+        chosen = {f"{field.name}_which": field.chosen for field in self if field.chosen}
+        return typed | chosen
+
+
+class NewWindowForm(Form):
+    """A new window: its name, its times, and its cohort."""
+
+    name = TextField(
+        _l("Name"),
+        longest=120,
+        missing=_l("Give the window a name that students will recognise."),
+        too_long=_l("The name is longer than %(most)s characters."),
+        description=_l("Students read it, such as “Seniors first”."),
+    )
+    opens = MomentField(_l("Begins"), render_kw={"required": True})
+    closes = MomentField(_l("Ends"), render_kw={"required": True})
+    whom = OneOfField(
+        _l("For whom"),
+        choices={
+            "everyone": _l("Every student"),
+            "some": _l("Only students who match all of what is chosen below"),
+        },
+        missing=_l("Choose whom the window is for."),
+    )
+    years = ChoicesField(_l("Class years"))
+    levels = ChoicesField(_l("Levels"))
+    subjects = ChoicesField(_l("Majors and minors"))
+    students = StudentNumbersField(_l("Student numbers"), most=MOST_STUDENTS)
+    file = FileField(
+        _l("Or a list from a file"),
+        description=_l(
+            "Text or CSV with the student number in its first column; it is added to those above."
+        ),
+        render_kw={"accept": ".csv,.txt,text/csv,text/plain"},
+    )
+
+    def __init__(self, sent: Sent | None, session: Session) -> None:
+        super().__init__(sent, whom="everyone" if sent is None else None)
+        self.session, self.unknown = session, list[str]()  # numbers that no student has
+        for kind, offered in cohorts.choices(session).items():
+            self[kind].offer(offered)
+
+    def check(self, now: int) -> bool:
+        """Validate the form, and build the window that it describes; `now` is the ledger's time."""
+        self.validate()
+        check_times(self, now)
+        cohort: cohorts.Cohort = {}
+        if self.whom.data == "some":
+            cohort = self._cohort()
+        else:
+            for kind in CHOSEN:
+                self[kind].errors = ()
+        if not self.errors:
+            self.window = NewWindow(self.name.data, self.opens.data, self.closes.data, cohort)
+        return not self.errors
+
+    def _cohort(self) -> cohorts.Cohort:
+        """Return the cohort; unknown numbers are left out, unless no number is known."""
+        cohort = {kind: self[kind].data for kind in CHOSEN if self[kind].data}
+        numbers = cohort.get("students")
+        if numbers and not self.students.errors:
+            self.unknown = cohorts.unknown_students(self.session, numbers)
+            cohort["students"] = sorted(set(numbers) - set(self.unknown))
+            if not cohort["students"]:
+                shown = cohort_names.join_names(self.unknown, SHOWN_UNKNOWN)
+                self.refuse(_("No student has the number %(numbers)s.", numbers=shown), "students")
+        if not cohort and not any(self[kind].errors for kind in CHOSEN):
+            self.refuse(_("Choose at least one year, level, subject or student."), "whom")
+        return cohort
+
+
+def check_times(form: Form, now: int, after: int = 0) -> None:
+    """Add errors to `opens` and `closes`, against each other, `now`, and an old end `after`."""
+    at = {}
+    for name in ("opens", "closes"):
+        if name not in form or form[name].data is None:
+            continue
+        if abs(form[name].data - now) <= FARTHEST:
+            at[name] = form[name].data
+        else:
+            label = form[name].label.text
+            far = _("%(field)s: that is more than five years away. Mind the year.", field=label)
+            form.refuse(far, name)
+    if "closes" not in at:
+        return
+    if at["closes"] <= now:
+        form.refuse(_("The end is in the past."), "closes")
+    if "opens" in at and at["closes"] <= at["opens"]:
+        form.refuse(_("The end must come after the beginning."), "closes")
+    if at["closes"] <= after:
+        form.refuse(_("The new end must come after the end that it has now."), "closes")
+
+
+def with_uploaded(form: Sent, file: FileStorage | None) -> Sent:
+    """Return the form's input, with student numbers of an uploaded list after the typed ones."""
+    kept = MultiDict(each for each in form.items(multi=True) if each[0] not in NOT_STORED)
+    if file and file.filename:
+        listed = "\n".join(_numbers(file.read()))
+        kept["students"] = f"{form.get('students', '').rstrip()}\n{listed}".strip()
+    return kept
+
+
+def _numbers(content: bytes) -> list[str]:
+    """Return the first column of a list saved by a spreadsheet; a heading has no digit."""
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = content.decode("latin-1")
+    cells = (re.split(r"[,;\t]", line)[0] for line in text.replace("\0", "").splitlines())
+    found = [cell for each in cells if (cell := each.strip().strip('"').strip())]
+    return found[1:] if found and not re.search(r"\d", found[0]) else found

@@ -12,7 +12,7 @@ from portal.catalog.models import CrossList, Meeting
 from portal.catalog.term_catalog import TermCatalog, catalog_of
 from portal.core.db import transaction
 from portal.exchange import demo
-from portal.exchange.demo import university
+from portal.exchange.demo.dates import coming_term
 from portal.models import Base
 from portal.people import passwords
 from portal.people.models import Account, CompletedCourse, Hold, Instructor, Student
@@ -143,10 +143,43 @@ def test_students_find_plenty(made: TermCatalog) -> None:
 
 
 def test_the_term_is_the_next_one() -> None:
-    assert university.coming_term(date(2026, 11, 21)) == (
+    assert coming_term(date(2026, 11, 21)) == (
         "Spring 2027", date(2027, 1, 11), date(2027, 4, 30),
     )  # fmt: skip
-    assert university.coming_term(date(2026, 3, 1))[0] == "Fall 2026"
+    assert coming_term(date(2026, 3, 1))[0] == "Fall 2026"
+
+
+def test_its_dates_are_moved_to_another_term(
+    connected: Backend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    empty(connected)
+    fall = coming_term(date(2026, 3, 1))
+    monkeypatch.setattr(demo, "coming_term", lambda _today: fall)
+    term = demo.create(PASSWORD, MINUTES)
+    assert term is not None
+    offered = catalog_of(term)
+    assert (offered.term.name, offered.term.starts_on, offered.term.ends_on) == fall
+    with transaction() as session:
+        days = set(session.execute(select(Meeting.date_start, Meeting.date_end)).all())
+    assert days == {
+        (date(2026, 8, 24), date(2026, 12, 11)),  # all of the term, and its halves
+        (date(2026, 8, 24), date(2026, 10, 9)),
+        (date(2026, 10, 12), date(2026, 12, 11)),
+        (date(2026, 12, 9), date(2026, 12, 9)),  # the final exams
+    }
+
+
+def test_one_that_was_interrupted_is_completed(
+    connected: Backend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    empty(connected)
+    with monkeypatch.context() as trouble:
+        trouble.setattr(demo, "hash_password", lambda _password: next(iter(())))
+        with pytest.raises(StopIteration):
+            demo.create(PASSWORD, MINUTES)
+    assert not demo.exists()
+    assert demo.create(PASSWORD, MINUTES) is not None
+    assert demo.exists()
 
 
 def test_it_happens_once_and_is_the_same_every_time(made: TermCatalog, connected: Backend) -> None:

@@ -3,14 +3,13 @@
 from datetime import date
 
 from portal.calendar.days_off import Break, join_days
-from portal.exchange.demo import university
-from portal.exchange.demo.holidays import days_off
+from portal.exchange.demo.dates import coming_term, days_off
 
 
 def breaks(today: date) -> tuple[Break, ...]:
     """Those of the term for which students would select on that day."""
-    _, first, last = university.coming_term(today)
-    return join_days((off.day, off.name) for off in days_off(1, first, last))
+    _, first, last = coming_term(today)
+    return join_days(days_off(first, last))
 
 
 def test_fall_has_labor_day_a_break_and_thanksgiving() -> None:

@@ -1,80 +1,153 @@
-"""A semester of an invented university, to look at, to race in, and for tests."""
+"""The demo: a semester of an invented university, to look at, to race in, and for tests.
 
-from datetime import UTC, datetime, timedelta
-from random import Random
+Its files are OneRoster 1.1. The importer reads them, with their dates moved to the coming term.
+This module adds what an import does not bring: passwords, the admin, holds, titles, audiences of
+courses, seats of rooms, days off, and the window. Some of it is in columns of its own.
+"""
 
-from sqlalchemy import select, text
+import csv
+import json
+import re
+import time
+from collections.abc import Iterator
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from sqlalchemy import delete, select, text, update
+from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
 from portal.backend import backend
-from portal.catalog.models import Term
+from portal.calendar.models import DayOff
+from portal.catalog.models import Course, Room, Subject, Term
 from portal.core.db import transaction
-from portal.exchange.demo import holidays, offer, people, university, write
-from portal.exchange.demo.timetable import Timetable
-from portal.people.models import Account
+from portal.exchange.demo.dates import coming_term, days_off
+from portal.exchange.importing.import_jobs import Busy
+from portal.exchange.importing.models import Import, Options, SourcedId
+from portal.exchange.importing.report import Report
+from portal.exchange.importing.runs import import_files
+from portal.people.models import Account, Hold, Instructor, Student
 from portal.people.passwords import hash_password
 from portal.windows.models import window_ids
 from portal.windows.warmup import warm_up
 
-SEED = 20_260
+NAME = "demo"  # of the import
+FILES = Path(__file__).parent
+WRITTEN_FOR = "Spring 2027", date(2027, 1, 11)  # the term of the files, and its first day
+DAY = re.compile(r"\b\d{4}-\d\d-\d\d\b")
 OPEN_FOR = timedelta(days=14)
-FILLED = (
-    *("courses", "sections", "meetings", "restrictions", "section_teachers", "teachers"),
-    *("accounts", "students", "student_subjects", "completed_courses", "holds", "days_off"),
+LOOK_AGAIN = 0.5  # seconds
+# By kind: reason and office.
+HOLDS = {
+    "Bursar": ("A bill of last term is unpaid.", "Bursar's Office"),
+    "Advising": ("A talk with your adviser is due before you register.", "Advising"),
+    "Health": ("The record of vaccinations is missing.", "Health Centre"),
+    "Library": ("Three books are four months late.", "Library"),
+}
+# PostgreSQL would plan for empty tables until it looks again by itself.
+ANALYZE = text(
+    "ANALYZE accounts, students, student_subjects, completed_courses, teachers, holds, days_off"
 )
 
 
 def exists() -> bool:
-    """Whether the demo, or anyone else, is here already."""
+    """Return whether there are accounts, other than those of a demo that was interrupted."""
     with transaction() as session:
-        return session.scalar(select(Account.id).limit(1)) is not None
+        imported = session.scalar(select(Import.id).where(Import.name == NAME).limit(1))
+        accounts = select(Account.id).limit(1)
+        if imported is not None:  # the passwords come last
+            accounts = accounts.where(Account.password_hash != "")
+        return session.scalar(accounts) is not None
 
 
 def create(password: str, opens_in: timedelta) -> int | None:
-    """Make the semester and its window; the term's id, None where there are accounts already."""
+    """Create the semester and return the term's id, None if there are accounts already."""
     if exists():
         return None
-    hashed = hash_password(password)  # one hash for all: two thousand would take minutes
     now = backend().ledger.now()
+    today = datetime.fromtimestamp(now / 1000, UTC).astimezone(backend().settings.zone).date()
+    name, first, last = coming_term(today)
+    _import_files(name, first)
     with transaction() as session:
-        term = fill(session, hashed, datetime.fromtimestamp(now / 1000, UTC))
-        # PostgreSQL would plan for empty tables until it comes to look by itself.
-        session.execute(text(f"ANALYZE {', '.join(FILLED)}"))
+        term = session.scalars(select(Term).where(Term.name == name)).one()
+        session.add_all(
+            DayOff(term_id=term.id, day=day, name=off) for day, off in days_off(first, last)
+        )
+        _complete(session, hash_password(password))
+        term.catalog_version += 1
+        session.flush()
+        session.execute(ANALYZE)
         # Before the commit, so that no term is ever left without its window.
-        schedule(session, term.id, now + ms(opens_in))
+        _put_window(session, term.id, now + _ms(opens_in))
     warm_up(term.id)
     return term.id
 
 
-def fill(session: Session, hashed: str, now: datetime) -> Term:
-    """Every row of the semester."""
-    chance = Random(SEED)  # noqa: S311  the same semester every time, not a secret
-    name, first, last = university.coming_term(now.astimezone(backend().settings.zone).date())
-    term = Term(name=name, starts_on=first, ends_on=last)
-    departments = university.departments()
-    by_code = {department.code: (department, subject) for department, subject in departments}
-    session.add_all([term, *(each for pair in departments for each in pair)])
-    session.flush()
-    session.add_all(holidays.days_off(term.id, first, last))
-    for department, subject in departments:
-        subject.department_id = department.id
-    courses = offer.courses(by_code)
-    teachers = write.teachers(session, chance, hashed, by_code)
-    timetable = Timetable((first, last), university.rooms(), chance)
-    session.add_all(timetable.rooms)
-    session.add_all(offer.sections(term, courses, teachers, timetable))
+def _import_files(term: str, first: date) -> None:
+    """Import the files, moved to a term."""
+    name, monday = WRITTEN_FOR
+    with TemporaryDirectory(prefix="fairseat-demo-") as above:
+        folder = Path(above) / NAME
+        folder.mkdir()
+        for path in FILES.glob("*.csv"):
+            written = path.read_text("utf-8").replace(name, term)
+            moved = DAY.sub(lambda day: str(date.fromisoformat(day[0]) + (first - monday)), written)
+            (folder / path.name).write_text(moved, "utf-8")
+        _import(folder)
+
+
+def _import(folder: Path) -> None:
+    while True:
+        try:
+            import_files(folder, Options(layout="oneroster"), Report(), lambda *_progress: None)
+        except Busy:  # the process before this one was killed: imports wait a few seconds for it
+            time.sleep(LOOK_AGAIN)
+        else:
+            return
+
+
+def _complete(session: Session, hashed: str) -> None:
+    """Add what the importer does not read. All accounts share a hash: 2,000 would take minutes."""
+    session.execute(delete(SourcedId))  # the institution's own files may use the same IDs
+    session.execute(update(Account).values(password_hash=hashed))
     session.add(Account(username="admin", name="Registrar", password_hash=hashed, is_admin=True))
-    session.flush()
-    write.students(session, people.students(chance), hashed, by_code)
-    return term
+    subjects = {each.code: each for each in session.scalars(select(Subject))}
+    for row in _rows("courses"):
+        if row["metadata.audience"]:
+            course = session.scalars(select(Course).where(Course.code == row["sourcedId"])).one()
+            audience = json.loads(row["metadata.audience"])
+            course.public = False
+            course.levels, course.years = audience.get("levels", []), audience.get("years", [])
+            course.restricted_to = [subjects[code] for code in audience.get("majors", [])]
+    for row in _rows("users"):
+        account = select(Account.id).where(Account.username == row["username"]).scalar_subquery()
+        if title := row["metadata.title"]:
+            teacher = update(Instructor).where(Instructor.account_id == account)
+            session.execute(teacher.values(title=title))
+        if kind := row["metadata.hold"]:
+            student = session.scalars(select(Student.id).where(Student.account_id == account)).one()
+            reason, office = HOLDS[kind]
+            session.add(Hold(student_id=student, kind=kind, reason=reason, office=office))
+    rooms = insert(Room).values(
+        [{"name": row["name"], "seats": int(row["seats"])} for row in _rows("rooms")]
+    )
+    session.execute(
+        rooms.on_conflict_do_update(index_elements=["name"], set_={"seats": rooms.excluded.seats})
+    )
 
 
-def schedule(session: Session, term: int, opens: int) -> None:
-    """One window for everyone, from `opens` (ms) on."""
+def _rows(name: str) -> Iterator[dict[str, str]]:
+    with (FILES / f"{name}.csv").open(encoding="utf-8", newline="") as file:
+        yield from csv.DictReader(file)
+
+
+def _put_window(session: Session, term: int, opens: int) -> None:
+    """Set one window for everyone, from `opens` (ms) on."""
     window = session.scalars(select(window_ids.next_value())).one()
-    closes = opens + ms(OPEN_FOR)
+    closes = opens + _ms(OPEN_FOR)
     backend().ledger.put_window(term, window, "Open selection", opens, closes, {}, "demo")
 
 
-def ms(span: timedelta) -> int:
+def _ms(span: timedelta) -> int:
     return span // timedelta(milliseconds=1)

@@ -1,26 +1,36 @@
-"""The demo's days without classes, where calendars of American universities have them."""
+"""The dates of the demo: the coming term, and its days off."""
 
 from collections.abc import Iterator
 from datetime import date, timedelta
 
-from portal.calendar.models import DayOff
-
 MON, THU = 0, 3
+WEEKS = 16
+JULY = 7  # from here on students register for spring
 
 
-def days_off(term: int, first: date, last: date) -> Iterator[DayOff]:
-    """The days off of a term that begins on a Monday, in fall or in spring."""
+def coming_term(today: date) -> tuple[str, date, date]:
+    """Return the name, first and last day of the term for which students register today."""
+    if today.month >= JULY:
+        name, first = f"Spring {today.year + 1}", date(today.year + 1, 1, 11)
+    else:
+        name, first = f"Fall {today.year}", date(today.year, 8, 24)
+    monday = first + timedelta(days=-first.weekday() % 7)
+    return name, monday, monday + timedelta(days=7 * WEEKS - 3)
+
+
+def days_off(first: date, last: date) -> Iterator[tuple[date, str]]:
+    """Yield the days without classes in a term, as calendars of American universities have them."""
     for name, start, length in _breaks(first):
         for number in range(length):
             day = start + timedelta(days=number)
             if first <= day <= last:
-                yield DayOff(term_id=term, day=day, name=name)
+                yield day, name
 
 
 def _breaks(first: date) -> Iterator[tuple[str, date, int]]:
-    """Names, first days and numbers of days."""
+    """Yield names, first days and numbers of days."""
     year, eighth_week = first.year, first + timedelta(weeks=7)
-    if first.month >= 7:
+    if first.month >= JULY:
         yield "Labor Day", _nth(MON, 1, year, 9), 1
         yield "Fall break", eighth_week, 2
         yield "Thanksgiving break", _nth(THU, 4, year, 11) - timedelta(days=1), 3
@@ -31,6 +41,6 @@ def _breaks(first: date) -> Iterator[tuple[str, date, int]]:
 
 
 def _nth(weekday: int, number: int, year: int, month: int) -> date:
-    """Such as the fourth Thursday of a November."""
+    """Return a day such as the fourth Thursday of a November."""
     first = date(year, month, 1)
     return first + timedelta(days=(weekday - first.weekday()) % 7 + 7 * (number - 1))

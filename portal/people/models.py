@@ -193,6 +193,19 @@ class AuditEntry(Base):
     after: Mapped[dict[str, Any] | None] = mapped_column(JSONB)
     reason: Mapped[str] = mapped_column(Text, default="")
 
+    account: Mapped[Account | None] = relationship()
+
+    @property
+    def who(self) -> str:
+        """The name of the account, blank for the command line and the portal itself."""
+        return self.account.name if self.account else ""
+
+    @property
+    def subjects(self) -> list[tuple[str, str]]:
+        """Its subjects, each by kind and id."""
+        named = (each.partition(":") for each in self.subject.split(" "))
+        return [(kind, key) for kind, colon, key in named if colon]
+
     @validates("action")
     def _known(self, _name: str, action: str) -> str:
         if action not in AUDIT_ACTIONS:

@@ -1,7 +1,7 @@
 """What an admin action changed, field by field, in words."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -9,17 +9,14 @@ from typing import Any
 from portal.catalog import cohort_names, formatting
 from portal.catalog.local_time import LocalClock
 from portal.core.i18n import _
+from portal.core.labels import QUEUES
+from portal.exchange.importing.findings import RECORD_NAMES
+from portal.people.models import AuditEntry
 from portal.registration.reasons import PERMISSIONS
-from portal.reports import audit_labels
-from portal.reports.audit_labels import in_words
-from portal.reports.audit_subjects import Key, Thing
-from portal.reports.audit_trail import Entry
+from portal.reports.audit_labels import CHANGED, FIELDS, LAYOUTS, OPTIONS, VALUES, label
+from portal.reports.audit_subjects import Key, Thing, named
 
 NONE = "–"
-MOMENTS = ("opens", "closes")  # in ms
-DATES = ("until", "revoked")  # as text
-CODES = ("waives", "overrides")
-STATES = ("state", "status")
 # For programs only: the receipt shows the event.
 TECHNICAL = frozenset({"event", "seq", "version"})
 SHOWN = 2  # differences shown in a line of the list
@@ -51,14 +48,19 @@ class Change:
         return f"{self.label}: {self.before} → {self.after}"
 
 
-def changes(entry: Entry, names: dict[Key, Thing], times: LocalClock) -> list[Change]:
+def names_in(entries: Iterable[AuditEntry]) -> dict[Key, Thing]:
+    """Return the things that entries are about, and those that their fields refer to."""
+    return named(key for entry in entries for key in (*entry.subjects, *_mentioned(entry)))
+
+
+def changes(entry: AuditEntry, names: dict[Key, Thing], times: LocalClock) -> list[Change]:
     """Return every field of the entry that means something, in order."""
     before, after = entry.before or {}, entry.after or {}
     found = [
         Change(
-            audit_labels.field(name),
-            _told(name, before.get(name), names, times),
-            _told(name, after.get(name), names, times),
+            label(FIELDS, name),
+            _in_words(name, before.get(name), names, times),
+            _in_words(name, after.get(name), names, times),
             before.get(name) != after.get(name),
         )
         for name in dict.fromkeys([*after, *before])
@@ -67,7 +69,7 @@ def changes(entry: Entry, names: dict[Key, Thing], times: LocalClock) -> list[Ch
     return [each for each in found if {each.before, each.after} != {NONE}]
 
 
-def short(entry: Entry, names: dict[Key, Thing], times: LocalClock) -> str:
+def short(entry: AuditEntry, names: dict[Key, Thing], times: LocalClock) -> str:
     """Return the changes of existing fields in short; most of them as a number."""
     if not (entry.before and entry.after):
         return ""
@@ -77,42 +79,46 @@ def short(entry: Entry, names: dict[Key, Thing], times: LocalClock) -> str:
     return ", ".join(told)
 
 
-def mentioned(entry: Entry) -> Iterator[Key]:
-    """Yield the things that its fields refer to."""
+def _mentioned(entry: AuditEntry) -> Iterator[Key]:
     for facts in (entry.before or {}, entry.after or {}):
         for name, kind in THINGS.items():
-            if _is_id(facts.get(name)):
+            if _is_number(facts.get(name)):
                 yield kind, str(facts[name])
 
 
-def _told(name: str, value: Any, names: dict[Key, Thing], times: LocalClock) -> str:  # noqa: PLR0911  one for each kind
-    if value is None or value in ("", [], {}):
-        return _("Everyone") if name == "cohort" and value == {} else NONE
-    if isinstance(value, bool):
-        return _("Yes") if value else _("No")
-    if name in THINGS and _is_id(value):
-        thing = names.get((THINGS[name], str(value)))
-        return thing.name if thing else str(value)
-    if name in MOMENTS and _is_id(value):
-        return times.full(value)
-    if name in DATES and isinstance(value, str):
-        return _date(value, times)
+def _in_words(name: str, value: Any, names: dict[Key, Thing], times: LocalClock) -> str:  # noqa: C901, PLR0911  one for each kind
+    """Return a value as the page shows it that it comes from; else as it is stored."""
     if name == "cohort" and isinstance(value, dict):
         return cohort_names.describe(value)
-    if name in STATES and isinstance(value, str):
-        return audit_labels.value(value)
-    if (said := in_words(name, value)) is not None:
-        return said or NONE
-    if isinstance(value, list):
-        known = PERMISSIONS if name in CODES else {}
-        return "\n".join(
-            _plain(known.get(each, each) if _hashable(each) else each) for each in value
-        )
+    if value is None or value in ("", [], {}):
+        return NONE
+    match name, value:
+        case _, bool():
+            return _("Yes") if value else _("No")
+        case _, int() if name in THINGS:
+            thing = names.get((THINGS[name], str(value)))
+            return thing.name if thing else str(value)
+        case "opens" | "closes", int():
+            return times.full(value)
+        case "until" | "revoked", str():
+            return _date(value, times)
+        case "state" | "status", str():
+            return str(VALUES.get(value, value))
+        case "queue", str():
+            return str(QUEUES.get(value, value))
+        case "counts", dict() if all(isinstance(each, dict) for each in value.values()):
+            return "\n".join(_counts(value)) or NONE
+        case "options", dict():
+            return "\n".join(_options(value)) or NONE
+        case "waives" | "overrides", list() if all(isinstance(each, str) for each in value):
+            return "\n".join(str(PERMISSIONS.get(each, each)) for each in value)
+        case _, list():
+            return "\n".join(map(_plain, value))
     return _plain(value)
 
 
 def _plain(value: Any) -> str:
-    if _is_id(value):
+    if _is_number(value):
         return formatting.number(value)
     if isinstance(value, dict | list):
         return json.dumps(value, ensure_ascii=False, sort_keys=True)
@@ -126,9 +132,31 @@ def _date(text: str, times: LocalClock) -> str:
         return text
 
 
-def _is_id(value: Any) -> bool:
+def _is_number(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _hashable(value: Any) -> bool:
-    return isinstance(value, str)
+def _counts(kept: dict[str, dict[str, int]]) -> Iterator[str]:
+    """Yield what an import changed, kind by kind: "Courses: 3 added, 1 removed"."""
+    for kind in _ordered(RECORD_NAMES, kept):
+        moved = kept[kind]
+        if said := [
+            str(how) % {"count": moved[name]} for name, how in CHANGED.items() if moved.get(name)
+        ]:
+            yield f"{RECORD_NAMES.get(kind, kind)}: {', '.join(said)}"
+
+
+def _options(kept: dict[str, Any]) -> Iterator[str]:
+    """Yield the options of an import, without those that mean nothing."""
+    for name in _ordered(OPTIONS, kept):
+        value = kept[name]
+        if value is None or value is False or value == "":
+            continue
+        if name == "layout":
+            value = LAYOUTS.get(value, value)
+        yield f"{label(OPTIONS, name)}: {_('Yes') if value is True else value}"
+
+
+def _ordered(known: Iterable[str], kept: dict[str, Any]) -> list[str]:
+    """Return the names in their usual order; the database stores none."""
+    return [name for name in dict.fromkeys([*known, *kept]) if name in kept]

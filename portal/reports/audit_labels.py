@@ -1,12 +1,9 @@
 """Labels of the audit trail's actions, things and fields; a new one shows its code."""
 
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Mapping
 
 from portal.catalog.section_fields import FIELDS as SECTION_FIELDS
-from portal.core.i18n import _, _l
-from portal.core.labels import QUEUES
-from portal.exchange.importing.findings import RECORD_NAMES
+from portal.core.i18n import _l
 from portal.people.audit_actions import AUDIT_ACTIONS
 
 THINGS = {
@@ -140,66 +137,9 @@ def action(code: str) -> str:
 
 def thing(kind: str) -> str:
     """Return the label of a kind of thing."""
-    return str(THINGS.get(kind) or kind.replace("_", " ").capitalize())
+    return label(THINGS, kind)
 
 
-def value(text: str) -> str:
-    """Return the label of a stored state."""
-    return str(VALUES.get(text, text))
-
-
-def option(name: str) -> str:
-    """Return the label of an import's option."""
-    return str(OPTIONS.get(name) or name.replace("_", " ").capitalize())
-
-
-def field(name: str) -> str:
-    """Return the label of a changed field."""
-    return str(FIELDS.get(name) or name.replace("_", " ").capitalize())
-
-
-# Audit fields whose values have a structure of their own, in words.
-
-
-def in_words(name: str, value: Any) -> str | None:
-    """Return the value as lines.
-
-    Return None for another structure, as earlier versions may have stored.
-    """
-    match name, value:
-        case "queue", str():
-            return str(QUEUES.get(value, value))
-        case "counts", dict() if all(isinstance(each, dict) for each in value.values()):
-            return "\n".join(_counts(value))
-        case "options", dict():
-            return "\n".join(_options(value))
-    return None
-
-
-def _counts(kept: dict[str, dict[str, int]]) -> Iterator[str]:
-    """Yield what an import changed, kind by kind: "Courses: 3 added, 1 removed"."""
-    for kind in _ordered(RECORD_NAMES, kept):
-        moved = kept[kind]
-        if said := [
-            str(how) % {"count": moved[name]} for name, how in CHANGED.items() if moved.get(name)
-        ]:
-            yield f"{RECORD_NAMES.get(kind, kind)}: {', '.join(said)}"
-
-
-def _options(kept: dict[str, Any]) -> Iterator[str]:
-    """Yield the options of an import, without those that mean nothing."""
-    for name in _ordered(OPTIONS, kept):
-        value = kept[name]
-        if value is not None and value is not False and value != "":
-            yield f"{option(name)}: {_choice(name, value)}"
-
-
-def _choice(name: str, value: Any) -> str:
-    if name == "layout":
-        return str(LAYOUTS.get(value, value))
-    return _("Yes") if value is True else str(value)
-
-
-def _ordered(known: Iterable[str], kept: dict[str, Any]) -> list[str]:
-    """Return the names in their usual order; the database stores none."""
-    return [name for name in dict.fromkeys([*known, *kept]) if name in kept]
+def label(labels: Mapping[str, str], name: str) -> str:
+    """Return a label; a name without one is made readable."""
+    return str(labels.get(name) or name.replace("_", " ").capitalize())

@@ -1,30 +1,22 @@
-"""The search criteria of the audit trail, from the query string."""
+"""The audit trail for pages: a search, one entry, and the last entries of a thing."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from datetime import date, datetime, time, timedelta
-from typing import Any
 from zoneinfo import ZoneInfo
 
-from sqlalchemy import (
-    ColumnElement,
-    Row,
-    Select,
-    SQLColumnExpression,
-    Text,
-    cast,
-    false,
-    or_,
-    select,
-)
-from sqlalchemy.orm import Session
+from sqlalchemy import ColumnElement, Select, Text, cast, false, or_, select
+from sqlalchemy.orm import Session, contains_eager
 
 from portal.core.db import transaction
 from portal.people.models import Account, AuditEntry
 from portal.reports.audit_subjects import meant
 
+PAGE = 50
+BATCH = 1000
+LATEST = 20  # of one thing
 LONGEST = 120
-ESCAPE = str.maketrans({sign: f"\\{sign}" for sign in "\\%_"})
+DAYS = ("first", "last")
 NOBODY = "-"  # stands for users without an account: the command line, or the portal itself
 
 
@@ -43,47 +35,84 @@ class Query:
     def parse(cls, args: Mapping[str, str]) -> "Query":
         """Return the criteria of a query string, without invalid days."""
         given = {name: _clean(args.get(name, "")) for name in asdict(cls())}
-        found = cls(**given)
-        return replace(found, first=_day(found.first), last=_day(found.last))
+        return cls(**given | {name: _day(given[name]) for name in DAYS})
 
     @staticmethod
     def unread(args: Mapping[str, str]) -> dict[str, str]:
         """Return the invalid days of a query string."""
-        given = {name: _clean(args.get(name, "")) for name in ("first", "last")}
+        given = {name: _clean(args.get(name, "")) for name in DAYS}
         return {name: text for name, text in given.items() if text and not _day(text)}
 
     def args(self) -> dict[str, str]:
         """Return the criteria as query string arguments."""
         return {name: value for name, value in asdict(self).items() if value}
 
-    def conditions(self, zone: ZoneInfo) -> list[ColumnElement[bool]]:
-        """Return the criteria for PostgreSQL; days are in the given time zone."""
-        found: list[ColumnElement[bool]] = []
+    def conditions(self, zone: ZoneInfo) -> Iterator[ColumnElement[bool]]:
+        """Yield the criteria for PostgreSQL; days are in the given time zone."""
         if self.who == NOBODY:
-            found.append(AuditEntry.account_id.is_(None))
+            yield AuditEntry.account_id.is_(None)
         elif self.who:
-            found.append(or_(_has(Account.name, self.who), _has(Account.username, self.who)))
+            names = (Account.name, Account.username)
+            yield or_(*(name.icontains(self.who, autoescape=True) for name in names))
         if self.deed:
-            found.append(AuditEntry.action == self.deed)
-        if self.about:
-            found.append(or_(false(), *map(_of, meant(self.about))))
+            yield AuditEntry.action == self.deed
+        if self.about:  # a subject names several things, separated by spaces
+            subject = " " + AuditEntry.subject + " "
+            things = [f" {thing} " for thing in meant(self.about)]
+            yield or_(false(), *(subject.contains(thing, autoescape=True) for thing in things))
         if self.first:
-            found.append(AuditEntry.at >= _midnight(self.first, zone))
+            yield AuditEntry.at >= _midnight(date.fromisoformat(self.first), zone)
         if self.last:
-            found.append(AuditEntry.at < _midnight(self.last, zone, after=1))
+            last = min(date.fromisoformat(self.last), date.max - timedelta(days=1))
+            yield AuditEntry.at < _midnight(last + timedelta(days=1), zone)
         if self.text:
             kept = (AuditEntry.reason, AuditEntry.subject, AuditEntry.before, AuditEntry.after)
-            found.append(or_(*(_has(cast(column, Text), self.text) for column in kept)))
-        return found
+            texts = [cast(column, Text) for column in kept]
+            yield or_(*(each.icontains(self.text, autoescape=True) for each in texts))
 
 
-def _of(thing: str) -> ColumnElement[bool]:
-    """Match a thing; a subject names several things, separated by spaces."""
-    return (" " + AuditEntry.subject + " ").contains(f" {thing} ", autoescape=True)
+def page(query: Query, zone: ZoneInfo, before: int | None = None) -> list[AuditEntry]:
+    """Return the newest matching entries, or those before one; one more than a page if any."""
+    return _read(query, zone, before, PAGE + 1)
 
 
-def _has(column: SQLColumnExpression[str], words: str) -> ColumnElement[bool]:
-    return column.ilike(f"%{words.translate(ESCAPE)}%", escape="\\")
+def every(query: Query, zone: ZoneInfo) -> Iterator[AuditEntry]:
+    """Yield all matching entries, newest first, with one batch in memory at a time."""
+    before = None
+    while found := _read(query, zone, before, BATCH):
+        yield from found
+        before = found[-1].id
+
+
+def one(entry_id: int) -> AuditEntry | None:
+    """Return the entry with that id."""
+    with transaction() as session:
+        return session.scalar(_entries().where(AuditEntry.id == entry_id))
+
+
+def of(session: Session, subject: str) -> list[AuditEntry]:
+    """Return the last entries about a thing, latest first."""
+    return list(session.scalars(_entries().where(AuditEntry.subject == subject).limit(LATEST)))
+
+
+def actions() -> list[str]:
+    """Return the actions that have entries."""
+    with transaction() as session:
+        return list(session.scalars(select(AuditEntry.action).distinct()))
+
+
+def _read(query: Query, zone: ZoneInfo, before: int | None, most: int) -> list[AuditEntry]:
+    found = _entries().where(*query.conditions(zone)).limit(most)
+    if before:
+        found = found.where(AuditEntry.id < before)
+    with transaction() as session:
+        return list(session.scalars(found))
+
+
+def _entries() -> Select[AuditEntry]:
+    """Return the query of entries, latest first, with their accounts."""
+    found = select(AuditEntry).outerjoin(AuditEntry.account).order_by(AuditEntry.id.desc())
+    return found.options(contains_eager(AuditEntry.account))
 
 
 def _clean(text: str) -> str:
@@ -97,105 +126,5 @@ def _day(text: str) -> str:
         return ""
 
 
-def _midnight(day: str, zone: ZoneInfo, after: int = 0) -> datetime:
-    try:
-        moved = date.fromisoformat(day) + timedelta(days=after)
-    except OverflowError:
-        moved = date.max
-    return datetime.combine(moved, time(), zone)
-
-
-# Entries of the audit trail for pages; read only.
-
-PAGE = 50
-BATCH = 1000
-LATEST = 20  # of one thing
-
-Facts = dict[str, Any] | None
-
-
-@dataclass(frozen=True)
-class Entry:
-    """Who (blank = no account) did what to what, when and why."""
-
-    id: int
-    at: datetime
-    who: str
-    username: str
-    action: str
-    subject: str
-    before: Facts
-    after: Facts
-    reason: str
-
-    @property
-    def ms(self) -> int:
-        """Return its time (ms)."""
-        return round(self.at.timestamp() * 1000)
-
-    @property
-    def subjects(self) -> list[tuple[str, str]]:
-        """Return its subjects, each by kind and id."""
-        named = (each.partition(":") for each in self.subject.split(" "))
-        return [(kind, key) for kind, colon, key in named if colon]
-
-
-def page(query: Query, zone: ZoneInfo, before: int | None = None) -> list[Entry]:
-    """Return the newest matching entries, or those before one; one more than a page if any."""
-    return _read(query, zone, before, PAGE + 1)
-
-
-def every(query: Query, zone: ZoneInfo) -> Iterator[Entry]:
-    """Yield all matching entries, newest first, with one batch in memory at a time."""
-    before = None
-    while found := _read(query, zone, before, BATCH):
-        yield from found
-        before = found[-1].id
-
-
-def one(entry_id: int) -> Entry | None:
-    """Return the entry with that id."""
-    with transaction() as session:
-        row = session.execute(_entries().where(AuditEntry.id == entry_id)).one_or_none()
-    return _entry(row) if row else None
-
-
-def of(session: Session, subject: str) -> list[Entry]:
-    """Return the last entries about a thing, latest first."""
-    found = _entries().where(AuditEntry.subject == subject).order_by(AuditEntry.id.desc())
-    return [_entry(row) for row in session.execute(found.limit(LATEST))]
-
-
-def actions() -> list[str]:
-    """Return the actions that have entries."""
-    with transaction() as session:
-        return list(session.scalars(select(AuditEntry.action).distinct()))
-
-
-def _read(query: Query, zone: ZoneInfo, before: int | None, most: int) -> list[Entry]:
-    found = _entries().where(*query.conditions(zone)).order_by(AuditEntry.id.desc()).limit(most)
-    if before:
-        found = found.where(AuditEntry.id < before)
-    with transaction() as session:
-        return [_entry(row) for row in session.execute(found)]
-
-
-def _entries() -> Select[AuditEntry, str, str]:
-    return select(AuditEntry, Account.name, Account.username).outerjoin(
-        Account, Account.id == AuditEntry.account_id
-    )
-
-
-def _entry(row: Row[AuditEntry, str, str]) -> Entry:
-    kept, name, username = row
-    return Entry(
-        id=kept.id,
-        at=kept.at,
-        who=name or "",
-        username=username or "",
-        action=kept.action,
-        subject=kept.subject,
-        before=kept.before,
-        after=kept.after,
-        reason=kept.reason,
-    )
+def _midnight(day: date, zone: ZoneInfo) -> datetime:
+    return datetime.combine(day, time(), zone)

@@ -2,21 +2,34 @@
 
 import json
 from itertools import chain
+from typing import Any
 
-from flask import Blueprint, abort, render_template, request
+from flask import Blueprint, abort, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from portal.backend import backend
 from portal.catalog.local_time import local_clock
 from portal.core.i18n import _
+from portal.people.models import AuditEntry
 from portal.recorder.receipts import code
-from portal.reports import audit_differences, audit_labels, audit_subjects, audit_trail
-from portal.reports.audit_differences import mentioned
-from portal.reports.audit_trail import NOBODY, Entry, Query
+from portal.reports import audit_labels, audit_trail
+from portal.reports.audit_differences import changes, names_in, short
+from portal.reports.audit_subjects import Thing
+from portal.reports.audit_trail import Query
 from portal.web.http.access import requires
 from portal.web.http.downloads import download
 
 bp = Blueprint("audit_trail", __name__)
+
+# By kind, the page of a thing, and the argument that names it there.
+PAGES = {
+    "import": ("admin.imports.show", "import_id"),
+    "request": ("admin.requests.show", "asked_id"),
+    "section": ("instructor.section", "section_id"),
+    "student": ("admin.students.show", "student_id"),
+    "teacher": ("admin.instructors.show", "instructor_id"),
+    "webhook": ("admin.webhooks.show", "webhook_id"),
+}
 
 
 @bp.get("/audit")
@@ -25,28 +38,19 @@ def index() -> ResponseReturnValue:
     """Render the newest entries that match, or those before a given one."""
     query, zone = Query.parse(request.args), backend().settings.zone
     found = audit_trail.page(query, zone, request.args.get("before", type=int))
-    shown = found[: audit_trail.PAGE]
-    names = audit_subjects.named(
-        key for each in shown for key in (*each.subjects, *mentioned(each))
-    )
-    times = local_clock()
-    options = sorted((audit_labels.action(each), each) for each in audit_trail.actions())
+    shown, times = found[: audit_trail.PAGE], local_clock()
+    names = names_in(shown)
     return render_template(
         "admin/audit.html",
         query=query,
         unread=Query.unread(request.args),
         lines=[
-            (
-                each,
-                [names[key] for key in each.subjects],
-                audit_differences.short(each, names, times),
-            )
+            (each, [names[key] for key in each.subjects], short(each, names, times))
             for each in shown
         ],
         more=len(found) > len(shown),
-        actions=options,
+        actions=sorted((audit_labels.action(each), each) for each in audit_trail.actions()),
         words=audit_labels,
-        nobody=NOBODY,
     )
 
 
@@ -55,12 +59,12 @@ def index() -> ResponseReturnValue:
 def show(entry_id: int) -> ResponseReturnValue:
     """Render one entry with its changes, field by field."""
     entry = audit_trail.one(entry_id) or abort(404)
-    names = audit_subjects.named([*entry.subjects, *mentioned(entry)])
+    names = names_in([entry])
     return render_template(
         "admin/audit_entry.html",
         entry=entry,
-        things=[names[key] for key in entry.subjects],
-        changes=audit_differences.changes(entry, names, local_clock()),
+        things=[(names[key], _page_of(names[key])) for key in entry.subjects],
+        changes=changes(entry, names, local_clock()),
         receipt=_receipt(entry),
         words=audit_labels,
     )
@@ -78,12 +82,12 @@ def download_csv() -> ResponseReturnValue:
     return download("audit.csv", chain([head], map(_row, found)))
 
 
-def _row(entry: Entry) -> list[str]:
+def _row(entry: AuditEntry) -> list[str]:
     return [
         str(entry.id),
         entry.at.isoformat(timespec="milliseconds"),
         entry.who,
-        entry.username,
+        entry.account.username if entry.account else "",
         entry.action,
         entry.subject,
         *(json.dumps(facts, ensure_ascii=False) for facts in (entry.before, entry.after)),
@@ -91,7 +95,18 @@ def _row(entry: Entry) -> list[str]:
     ]
 
 
-def _receipt(entry: Entry) -> str:
+def _page_of(thing: Thing) -> str:
+    """Return the URL of a thing's page, "" if it has none."""
+    if thing.known and thing.kind == "window":
+        return url_for("admin.terms.index")
+    if thing.known and thing.kind in PAGES:
+        endpoint, name = PAGES[thing.kind]
+        values: dict[str, Any] = {name: int(thing.id)}
+        return url_for(endpoint, **values)
+    return ""
+
+
+def _receipt(entry: AuditEntry) -> str:
     """Return the receipt code of the entry's decision, or "" if there is none."""
     seq, term = (entry.after or {}).get("event"), dict(entry.subjects).get("term", "")
     return code(int(term), seq) if isinstance(seq, int) and term.isdigit() else ""

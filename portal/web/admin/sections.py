@@ -27,10 +27,11 @@ from portal.catalog.term_catalog import SectionView, TermCatalog, catalog_of, li
 from portal.core.db import transaction
 from portal.core.i18n import _, _l, _n
 from portal.ledger.types import SeatCounts
+from portal.people.models import AuditEntry
 from portal.recorder import read_with_fallback
 from portal.registration.seat_counts import Totals, is_active, totals
-from portal.reports import audit_differences, audit_subjects, audit_trail
-from portal.reports.audit_trail import Entry
+from portal.reports import audit_trail
+from portal.reports.audit_differences import names_in, short
 from portal.web import confirm
 from portal.web.admin import affected
 from portal.web.admin.section_effects import (
@@ -312,11 +313,10 @@ def _sums(found: Iterable[SectionView], counts: Mapping[int, SeatCounts]) -> Tot
     return totals((counts[each.id] for each in known), pools)
 
 
-def _with_changes(log: list[Entry]) -> list[tuple[Entry, str]]:
+def _with_changes(log: list[AuditEntry]) -> list[tuple[AuditEntry, str]]:
     """Return each entry with its changes in a line."""
-    names = audit_subjects.named(key for each in log for key in audit_differences.mentioned(each))
-    times = LocalClock(backend().settings.zone)
-    return [(each, audit_differences.short(each, names, times)) for each in log]
+    names, times = names_in(log), LocalClock(backend().settings.zone)
+    return [(each, short(each, names, times)) for each in log]
 
 
 def _reserves(stored: StoredSection) -> list[Reserved]:

@@ -4,8 +4,8 @@ from sqlalchemy.orm import Session
 
 from portal.live import publish
 from portal.notifications import from_events, reminders
-from portal.notifications.account_mails import alert, alert_admins
 from portal.notifications.creation import announce_hold, announce_permission
+from portal.notifications.mail import alert, alert_admins
 from portal.notifications.webhooks import outbox as webhooks
 from portal.people import signals
 from portal.recorder import trail

@@ -5,7 +5,7 @@ from contextlib import suppress
 from dataclasses import asdict
 from typing import Any
 
-from sqlalchemy import func, select, update
+from sqlalchemy import ColumnElement, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
@@ -15,7 +15,7 @@ from portal.instructor_requests import listing
 from portal.instructor_requests.listing import approval_obstacle
 from portal.instructor_requests.models import InstructorRequest
 from portal.ledger.errors import LedgerUnavailable
-from portal.notifications.creation import Announcement, announce
+from portal.notifications.creation import announce
 from portal.notifications.kinds import REQUEST_DECIDED, REQUEST_MADE, Kind
 from portal.people import permissions
 from portal.people.models import Account, add_audit_entry
@@ -105,8 +105,8 @@ def _make(session: Session, section_id: int, by: int, reason: str, **asked: Any)
     if why := approval_obstacle(session, request):
         raise RequestRefused(why)
     _note(session, request, "make", by, None, reason)
-    about = {"who": request.account.name, "reason": reason}
-    announce(session, _news(request, REQUEST_MADE, about), Account.is_admin.is_(True))
+    who = request.account.name
+    _announce(session, request, REQUEST_MADE, Account.is_admin.is_(True), who=who, reason=reason)
     return request.id
 
 
@@ -203,9 +203,15 @@ def _decide(  # noqa: PLR0913, PLR0917
     request.state, request.decided_by, request.note = state, by, why
     request.decided_at = session.scalar(func.now())
     about = {"state": state, "note": why} | about
-    announce(session, _news(request, REQUEST_DECIDED, about), Account.id == request.account_id)
+    _announce(session, request, REQUEST_DECIDED, Account.id == request.account_id, **about)
 
 
-def _news(request: InstructorRequest, kind: Kind, about: dict[str, Any]) -> Announcement:
-    asked = {"request": request.id, "wanted": request.wanted}
-    return Announcement(kind, request.section, request.id, asked | about)
+def _announce(
+    session: Session,
+    request: InstructorRequest,
+    kind: Kind,
+    whom: ColumnElement[bool],
+    **about: Any,
+) -> None:
+    about |= {"request": request.id, "wanted": request.wanted}
+    announce(session, kind, request.section, whom, request.id, **about)

@@ -1,19 +1,19 @@
 """Create notifications and their mail, in the transaction of the change they report."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import (
     CTE,
+    BigInteger,
     ColumnElement,
     Integer,
+    Select,
     SelectBase,
     case,
     cast,
     event,
     func,
     literal,
-    null,
     or_,
     select,
 )
@@ -142,65 +142,76 @@ def _tell_afterwards(
     event.listen(session, "after_commit", say, once=True)
 
 
-# News about a section that follows from no event of the ledger.
+def news_for(
+    whom: ColumnElement[bool],
+    kind: Kind,
+    data: dict[str, Any],
+    seq: int,
+    **columns: int | None,
+) -> Select[Any]:
+    """Return the rows of a notification for the accounts that match; `seq` tells it from others.
+
+    `columns` may have `section_id`, `window_id` and `lead`.
+    """
+    return select(
+        Account.id.label("account_id"),
+        literal(kind.name).label("kind"),
+        cast(columns.get("section_id"), Integer).label("section_id"),
+        cast(columns.get("window_id"), Integer).label("window_id"),
+        literal(data, JSONB).label("data"),
+        func.now().label("made_at"),
+        literal(seq, BigInteger).label("seq"),
+        literal(columns.get("lead", 0), Integer).label("lead"),
+    ).where(whom, Account.deleted_at.is_(None))
 
 
-@dataclass(frozen=True)
-class Announcement:
-    """The data of its text, besides the section; `seq` tells it from others of its kind."""
-
-    kind: Kind
-    section: Section
-    seq: int
-    about: dict[str, Any]
+# Notifications that follow from no event of the ledger: each in the transaction of its change.
 
 
-def announce(session: Session, told: Announcement, whom: ColumnElement[bool]) -> None:
-    """Create the notification in the transaction, for the accounts that match."""
-    section = told.section
+def announce(
+    session: Session,
+    kind: Kind,
+    section: Section,
+    whom: ColumnElement[bool],
+    seq: int,
+    **about: Any,
+) -> None:
+    """Notify the accounts that match of something about a section; `about` is for the text."""
     named = {
         "code": section.course.code,
         "number": section.number,
         "title": section.title or section.course.title,
     }
-    news = select(
-        Account.id.label("account_id"),
-        literal(told.kind.name).label("kind"),
-        literal(section.id).label("section_id"),
-        cast(null(), Integer).label("window_id"),
-        literal(named | told.about, JSONB).label("data"),
-        func.now().label("made_at"),
-        literal(told.seq).label("seq"),
-        literal(0).label("lead"),
-    ).where(whom, Account.deleted_at.is_(None))
     session.flush()
+    news = news_for(whom, kind, named | about, seq, section_id=section.id)
     create(session, section.term_id, news)
 
 
-# Notifications to a student about a hold: placed, and lifted.
+def announce_permission(session: Session, permission: Permission, entry: AuditEntry) -> None:
+    """Notify the student of a permission granted or revoked, once per audit entry."""
+    session.flush()
+    announce(
+        session,
+        PERMITTED,
+        session.get_one(Section, permission.section_id),
+        _account_of(permission.student_id),
+        entry.id,
+        waives=permission.waives,
+        until=permission.expires_at and milliseconds(permission.expires_at),
+        gone=permission.revoked_at is not None,
+    )
 
 
 def announce_hold(session: Session, hold: Hold, entry: AuditEntry) -> None:
-    """Announce it in the transaction, under the latest term, once per audit entry.
+    """Notify the student of a hold placed or lifted, once per audit entry.
 
-    Pages of the other terms show holds too, so they are notified as well.
+    It belongs to the latest term. Pages of the other terms show holds too, so they are told as
+    well.
     """
     session.flush()
     terms = [term.id for term in offered_terms()]
     if not terms:
         return
-    owner = select(Student.account_id).where(Student.id == hold.student_id).scalar_subquery()
-    create(session, terms[0], _news(hold, entry.id).where(Account.id == owner))
-    student = hold.student_id
-
-    def say(_: Session) -> None:
-        for term in terms[1:]:
-            signal_student(term, student, "notice")
-
-    event.listen(session, "after_commit", say, once=True)
-
-
-def _news(hold: Hold, seq: int) -> Any:
     about = {
         "hold": hold.kind,
         "reason": hold.reason,
@@ -209,30 +220,15 @@ def _news(hold: Hold, seq: int) -> Any:
         "until": hold.ends_at and milliseconds(hold.ends_at),
         "gone": hold.lifted_at is not None,
     }
-    return select(
-        Account.id.label("account_id"),
-        literal(HOLD.name).label("kind"),
-        cast(null(), Integer).label("section_id"),
-        cast(null(), Integer).label("window_id"),
-        literal(about, JSONB).label("data"),
-        func.now().label("made_at"),
-        literal(seq).label("seq"),
-        literal(0).label("lead"),
-    ).where(Account.deleted_at.is_(None))
+    student = hold.student_id
+    create(session, terms[0], news_for(_account_of(student), HOLD, about, entry.id))
+
+    def say(_: Session) -> None:
+        for term in terms[1:]:
+            signal_student(term, student, "notice")
+
+    event.listen(session, "after_commit", say, once=True)
 
 
-# Notifications to a student about a permission: granted, and revoked.
-
-
-def announce_permission(session: Session, permission: Permission, entry: AuditEntry) -> None:
-    """Announce it in the transaction, once per audit entry."""
-    session.flush()
-    about = {
-        "waives": permission.waives,
-        "until": permission.expires_at and milliseconds(permission.expires_at),
-        "gone": permission.revoked_at is not None,
-    }
-    section = session.get_one(Section, permission.section_id)
-    owner = select(Student.account_id).where(Student.id == permission.student_id)
-    told = Announcement(PERMITTED, section, entry.id, about)
-    announce(session, told, Account.id == owner.scalar_subquery())
+def _account_of(student: int) -> ColumnElement[bool]:
+    return Account.id == select(Student.account_id).where(Student.id == student).scalar_subquery()

@@ -1,22 +1,19 @@
 """The inbox: an account's notifications."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
-from sqlalchemy import Select, func, select, update
+from sqlalchemy import ColumnElement, func, select, update
+from sqlalchemy.orm import joinedload
 
-from portal.catalog.models import Term
 from portal.core.cache import AWAY
 from portal.core.db import transaction
 from portal.core.outage import postgresql
 from portal.notifications.models import Notification
-from portal.notifications.texts import NotificationContent, NotificationText
-from portal.notifications.texts import text_of as words
 from portal.people import caches
 
 PAGE = 20
-TOASTS_AT_ONCE = 3  # toasts
+TOASTS_AT_ONCE = 3
 
 
 @dataclass(frozen=True)
@@ -25,21 +22,6 @@ class UnreadCount:
 
     unread: int
     newest: int
-
-
-@dataclass(frozen=True)
-class InboxEntry:
-    """A notification as the inbox shows it."""
-
-    id: int
-    made_at: datetime
-    read: bool
-    term_name: str
-    news: NotificationContent
-
-    @property
-    def words(self) -> NotificationText:
-        return words(self.news)
 
 
 def unread(account: int) -> UnreadCount | None:
@@ -55,28 +37,32 @@ def forget(account: int) -> None:
     _boxes.forget(account)
 
 
-def entries(account: int, before: int | None = None) -> list[InboxEntry]:
+def entries(account: int, before: int | None = None) -> Sequence[Notification]:
     """Return a page of notifications, newest first, plus one more if there are more.
 
     With `before`, only those older than that notification.
     """
-    found = _entries(account).order_by(Notification.id.desc()).limit(PAGE + 1)
-    if before:
-        found = found.where(Notification.id < before)
-    return _read(found)
+    older = [Notification.id < before] if before else []
+    return _latest(account, *older, most=PAGE + 1)
 
 
-def entry(account: int, notice: int) -> InboxEntry | None:
+def entry(account: int, notice: int) -> Notification | None:
     """Return one of the account's notifications; None if it belongs to another account."""
-    return next(iter(_read(_entries(account).where(Notification.id == notice))), None)
+    return next(iter(_latest(account, Notification.id == notice, most=1)), None)
 
 
-def newer_than(account: int, after: int, kinds: set[str]) -> list[InboxEntry]:
+def newer_than(account: int, after: int, kinds: set[str]) -> Sequence[Notification]:
     """Return the latest unread notifications of those kinds that are newer than `after`."""
-    newer = _entries(account).where(
-        Notification.id > after, Notification.kind.in_(kinds), Notification.read_at.is_(None)
-    )
-    return _read(newer.order_by(Notification.id.desc()).limit(TOASTS_AT_ONCE))[::-1]
+    newer = Notification.id > after, Notification.kind.in_(kinds), Notification.read_at.is_(None)
+    return _latest(account, *newer, most=TOASTS_AT_ONCE)[::-1]
+
+
+def _latest(account: int, *conditions: ColumnElement[bool], most: int) -> Sequence[Notification]:
+    """Return notifications with their terms, the newest first."""
+    found = select(Notification).options(joinedload(Notification.term))
+    mine = found.where(Notification.account_id == account, *conditions)
+    with transaction() as session:
+        return session.scalars(mine.order_by(Notification.id.desc()).limit(most)).all()
 
 
 def mark(account: int, notice: int, *, older: bool = False) -> None:
@@ -91,34 +77,8 @@ def mark(account: int, notice: int, *, older: bool = False) -> None:
     forget(account)
 
 
-def _entries(account: int) -> Select[Notification, str]:
-    return select(Notification, Term.name).join(Term).where(Notification.account_id == account)
-
-
-def _read(found: Select[Notification, str]) -> list[InboxEntry]:
-    with transaction() as session:
-        rows = session.execute(found).all()
-    return [
-        InboxEntry(
-            id=notice.id,
-            made_at=notice.made_at,
-            read=notice.read_at is not None,
-            term_name=term,
-            news=NotificationContent(notice.kind, notice.term_id, notice.section_id, notice.data),
-        )
-        for notice, term in rows
-    ]
-
-
 def _box(account: int) -> UnreadCount:
-    mine = Notification.account_id == account
-    unread = (
-        select(func.count()).select_from(Notification).where(mine, Notification.read_at.is_(None))
-    )
-    newest = select(func.coalesce(func.max(Notification.id), 0)).where(mine)
-    with transaction() as session:
-        row = session.execute(select(unread.scalar_subquery(), newest.scalar_subquery())).one()
-    return UnreadCount(*row)
+    return _box_of_each([account])[account]
 
 
 def _box_of_each(accounts: Collection[int]) -> dict[int, UnreadCount]:

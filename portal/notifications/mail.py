@@ -1,5 +1,6 @@
-"""A notification as plain-text mail, in the recipient's language."""
+"""Plain-text mail in the recipient's language: notifications, one-time codes and alerts."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.errors import MessageError
@@ -8,22 +9,26 @@ from email.message import EmailMessage
 from email.policy import SMTP
 from email.utils import format_datetime, parseaddr
 from textwrap import fill
+from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import event, select
 from sqlalchemy.orm import Session
 
 from portal.backend import backend
+from portal.catalog.local_time import LocalClock
 from portal.catalog.models import Term
 from portal.core.correlation import HEADER
+from portal.core.db import transaction
 from portal.core.i18n import _, current_locale, in_language
-from portal.notifications import account_mails, outbox
-from portal.notifications.kinds import KINDS
+from portal.core.queue import NO_TERM, enqueue
+from portal.notifications import outbox
+from portal.notifications.kinds import KINDS, text_of
 from portal.notifications.models import Notification, OutboxEntry
-from portal.notifications.texts import NotificationContent, NotificationText, text_of
 from portal.people.models import Account
 from portal.protection import captcha_codes
 
 WIDTH = 72
+ALERT_MINUTES = 24 * 60  # minutes before an alert expires
 
 
 class InvalidAddress(ValueError):  # noqa: N818  a fact about an address
@@ -40,54 +45,142 @@ class Mail:
     message: EmailMessage
 
 
+# Mail that belongs to no notification: sent whatever the settings, and not in the inbox.
+
+
+def send_code(account: int) -> str:
+    """Mail a new code to the account; return its address, or "" if it has none."""
+    seed = captcha_codes.create_seed(account)
+    with transaction() as session:
+        address = session.get_one(Account, account).email
+        if address:
+            outbox.put(session, outbox.CODE, account, {"seed": seed}, captcha_codes.MINUTES)
+    if address:
+        enqueue(NO_TERM, ["notify"])
+    return address
+
+
+def alert(session: Session, account: int, about: str, **facts: str) -> None:
+    """Send an alert about a change to the account, once the transaction commits."""
+    if not session.get_one(Account, account).email:
+        return
+    data = {"about": about, "at": round(datetime.now(UTC).timestamp() * 1000), **facts}
+    outbox.put(session, outbox.ALERT, account, data, ALERT_MINUTES)
+    event.listen(session, "after_commit", lambda _: enqueue(NO_TERM, ["notify"]), once=True)
+
+
+def alert_admins(session: Session, term: int, count: int) -> None:
+    """Alert all admins that the ledger and the records of a term differ."""
+    name = session.get_one(Term, term).name
+    for admin in session.scalars(select(Account.id).where(Account.is_admin)):
+        alert(session, admin, "differences", term=name, count=str(count))
+
+
+ALERTS: dict[str, Callable[[dict[str, Any]], str]] = {
+    "password": lambda _data: _("Your password has been changed"),
+    "differences": lambda data: _(
+        "%(term)s: ledger and record differ in %(count)s places",
+        term=data["term"],
+        count=data["count"],
+    ),
+    "token": lambda data: _("An access token has been made: “%(name)s”", name=data["name"]),
+}
+
+
+# Composition
+
+
 def compose(session: Session, outgoing: OutboxEntry) -> Mail:
     """Return the mail of an outbox row; raise InvalidAddress."""
-    write = {outbox.CODE: _code, outbox.ALERT: _alert}.get(outgoing.kind, _notice)
+    write = {outbox.CODE: _code, outbox.ALERT: _alert}.get(outgoing.kind, _notification)
     written = write(session, outgoing)
     if outgoing.correlation:
         written.message[HEADER] = outgoing.correlation
     return written
 
 
-def _notice(session: Session, outgoing: OutboxEntry) -> Mail:
-    row = session.execute(
-        select(Notification, Account, Term.name)
-        .join(Account, Account.id == Notification.account_id)
-        .join(Term, Term.id == Notification.term_id)
-        .where(Notification.id == outgoing.notice_id)
-    ).one()
-    notice, account, term = row
-    name = f"notice-{notice.made_at:%Y%m%d%H%M%S}-{outgoing.id}"
+def _notification(session: Session, outgoing: OutboxEntry) -> Mail:
+    """Return a mail in which what happened comes first, and why it is sent comes last."""
+    notification = session.get_one(Notification, outgoing.notice_id)
+    account = session.get_one(Account, notification.account_id)
+    settings = backend().settings
+    choices = f"{settings.url}/inbox/settings"
     with in_language(account.language):
-        told = text_of(
-            NotificationContent(notice.kind, notice.term_id, notice.section_id, notice.data)
+        text = text_of(notification)
+        why = _(
+            "You get this email because you want to hear of this: %(kind)s. Choose what you want by"
+            " email:",
+            kind=KINDS[notification.kind].label,
         )
-        text = _text(told, notice.kind, account.name, term)
-        written = _letter(name, account, told.title, text)
-    written.message["List-Unsubscribe"] = f"<{_settings_url()}>"
-    return written
+        mail = _mail(
+            f"notice-{notification.made_at:%Y%m%d%H%M%S}-{outgoing.id}",
+            account,
+            text.title,
+            *(_filled(each) for each in text.text),
+            f"{_filled(text.step.label)}:\n{settings.url}{text.step.url}",
+            f"{_filled(why)}\n{choices}",
+            sign_off=f"{settings.institution}, {notification.term.name}",
+        )
+    mail.message["List-Unsubscribe"] = f"<{choices}>"
+    return mail
 
 
 def _code(session: Session, outgoing: OutboxEntry) -> Mail:
     account = session.get_one(Account, outgoing.account_id)
-    name = f"code-{outgoing.until:%Y%m%d%H%M%S}-{outgoing.id}"
     digits = captcha_codes.code(account.id, (outgoing.data or {})["seed"])
     with in_language(account.language):
-        title = _("Your code is %(code)s", code=f"{digits[:4]} {digits[4:]}")
-        return _letter(name, account, title, _text_of_code(title, account.name))
+        good = _(
+            "Type it on the page that asked for it. It is good for ten minutes, and for one time."
+        )
+        warning = _(
+            "If you have not asked for it, somebody else may be logged in with your account:"
+            " change your password."
+        )
+        return _mail(
+            f"code-{outgoing.until:%Y%m%d%H%M%S}-{outgoing.id}",
+            account,
+            _("Your code is %(code)s", code=f"{digits[:4]} {digits[4:]}"),
+            _filled(good),
+            _filled(warning),
+            sign_off=backend().settings.institution,
+        )
 
 
 def _alert(session: Session, outgoing: OutboxEntry) -> Mail:
+    """Return a mail about what was done, when, and what to do if it was not expected."""
     account = session.get_one(Account, outgoing.account_id)
-    name = f"alert-{outgoing.until:%Y%m%d%H%M%S}-{outgoing.id}"
+    data, settings = outgoing.data or {}, backend().settings
     with in_language(account.language):
-        title, *text = account_mails.alert_text(outgoing.data or {})
-        return _letter(name, account, title, _plain(account.name, f"{title}.", *text))
+        when = LocalClock(settings.zone).full(data["at"])
+        if data["about"] == "differences":
+            then = _(
+                "What differs is on the page of operations; “%(command)s” says how it is mended.",
+                command="fairseat repair",
+            )
+            link = f"{_('Operations')}: {settings.url}/admin/operations"
+        else:
+            then = _(
+                "If it was not you, somebody else may be logged in with your account: change your"
+                " password, revoke your access tokens and tell the registrar."
+            )
+            link = f"{_('My account')}: {settings.url}/account"
+        return _mail(
+            f"alert-{outgoing.until:%Y%m%d%H%M%S}-{outgoing.id}",
+            account,
+            ALERTS[data["about"]](data),
+            *map(_filled, (_("This was on %(when)s.", when=when), then, link)),
+            sign_off=settings.institution,
+        )
 
 
-def _letter(name: str, account: Account, title: str, text: str) -> Mail:
+def _mail(name: str, account: Account, title: str, *paragraphs: str, sign_off: str) -> Mail:
     """Return a mail in the current language; raise InvalidAddress."""
-    to, sender = _address(account.name, account.email), _sender()
+    to = _address(account.name, account.email)
+    from_name, from_address = parseaddr(backend().settings.mail_from)
+    sender = _address(from_name or backend().settings.institution, from_address)
+    hello = _filled(_("Hello %(name)s,", name=account.name))
+    parts = (hello, _filled(f"{title}."), *paragraphs, f"-- \n{_filled(sign_off)}")
+    text = "\n\n".join(parts) + "\n"
     message = EmailMessage(policy=SMTP)
     message["Message-ID"] = f"<{name}@{sender.domain}>"
     message["Date"] = format_datetime(datetime.now(UTC))
@@ -97,42 +190,6 @@ def _letter(name: str, account: Account, title: str, text: str) -> Mail:
     message.set_content(text, cte="7bit" if text.isascii() else "quoted-printable")
     message["Content-Language"] = str(current_locale())
     return Mail(name, sender.domain, to.addr_spec, message)
-
-
-def _text(told: NotificationText, kind: str, name: str, term: str) -> str:
-    """Return the body: what happened comes first, why the reader gets this mail comes last."""
-    settings = backend().settings
-    why = _(
-        "You get this email because you want to hear of this: %(kind)s. Choose what you want by"
-        " email:",
-        kind=KINDS[kind].label,
-    )
-    parts = (
-        _filled(_("Hello %(name)s,", name=name)),
-        *(_filled(each) for each in (f"{told.title}.", *told.text)),
-        f"{_filled(told.step.label)}:\n{settings.url}{told.step.url}",
-        f"{_filled(why)}\n{_settings_url()}",
-        f"-- \n{_filled(f'{settings.institution}, {term}')}",
-    )
-    return "\n\n".join(parts) + "\n"
-
-
-def _text_of_code(title: str, name: str) -> str:
-    return _plain(
-        name,
-        f"{title}.",
-        _("Type it on the page that asked for it. It is good for ten minutes, and for one time."),
-        _(
-            "If you have not asked for it, somebody else may be logged in with your account:"
-            " change your password."
-        ),
-    )
-
-
-def _plain(name: str, *paragraphs: str) -> str:
-    """Return the body of a mail without a notification."""
-    parts = (_("Hello %(name)s,", name=name), *paragraphs)
-    return "\n\n".join([*map(_filled, parts), f"-- \n{backend().settings.institution}"]) + "\n"
 
 
 def _filled(text: str) -> str:
@@ -152,13 +209,3 @@ def _address(name: str, address: str) -> Address:
     if found.addr_spec != address:
         raise InvalidAddress(f"{address!r} is read as {found.addr_spec!r}")
     return found
-
-
-def _sender() -> Address:
-    """Return the sender, named after the institution unless the setting has another name."""
-    name, address = parseaddr(backend().settings.mail_from)
-    return _address(name or backend().settings.institution, address)
-
-
-def _settings_url() -> str:
-    return f"{backend().settings.url}/inbox/settings"

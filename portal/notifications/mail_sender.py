@@ -5,20 +5,17 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from functools import cache
 from traceback import format_exc
 
-from sqlalchemy import func
 from sqlalchemy.exc import SQLAlchemyError
-from sqlalchemy.orm import Session
 
 from portal.backend import backend
 from portal.core import flags
 from portal.core.breakers import REST, Breaker, Resting
 from portal.core.correlation import following
 from portal.core.db import transaction
-from portal.core.metrics import MAILS
 from portal.core.settings import var_folder
 from portal.notifications import outbox
 from portal.notifications.mail import InvalidAddress, Mail, compose
@@ -62,11 +59,11 @@ class MailSender:
         if not flags.on("mail"):
             return done
         with closing(self.post()) as post, suppress(Resting):
-            while time.monotonic() < until and self._deal_with_one(post):
+            while time.monotonic() < until and self._send_one(post):
                 done += 1
         return done
 
-    def _deal_with_one(self, post: MailTransport) -> bool:
+    def _send_one(self, post: MailTransport) -> bool:
         """Handle one mail; return whether there was one and the server works. Raise Resting."""
         with transaction() as session:
             outgoing = outbox.take(session)
@@ -74,35 +71,32 @@ class MailSender:
                 return False
             with following(outgoing.correlation):
                 if outgoing.until < datetime.now(UTC):
-                    _give_up(outgoing, f"Too late to be of use. {outgoing.error}".strip())
+                    outbox.give_up(outgoing, f"Too late to be of use. {outgoing.error}".strip())
                     return True
-                mail = _written(session, outgoing)
-                return mail is None or self._send(outgoing, mail, post)
+                try:
+                    mail = compose(session, outgoing)
+                except SQLAlchemyError:
+                    raise
+                except Exception as error:  # noqa: BLE001  a mail must not block others
+                    known = isinstance(error, InvalidAddress)
+                    outbox.give_up(outgoing, str(error) if known else format_exc())
+                    return True
+                return self._send(outgoing, mail, post)
 
     def _send(self, outgoing: OutboxEntry, mail: Mail, post: MailTransport) -> bool:
         try:
             self.breaker.call(post.send, mail)
         except Unreachable as error:  # a fault of the server, not of this mail
             log.warning("No mail server to be had: %s", error)
-            _put_off(outgoing, self.pauses[0], str(error))
+            outbox.put_off(outgoing, self.pauses[0], str(error))
             return False
         except Refused as error:
-            _give_up(outgoing, str(error))
+            outbox.give_up(outgoing, str(error))
         except Deferred as error:
-            self._later(outgoing, str(error))
+            outbox.retry_later(outgoing, str(error), self.pauses)
         else:
-            outgoing.sent_at, outgoing.error = func.now(), ""
-            MAILS.labels("sent").inc()
-            log.info("Mail %s is sent", outgoing.id, extra={"kind": outgoing.kind})
+            outbox.mark_sent(outgoing)
         return True
-
-    def _later(self, outgoing: OutboxEntry, error: str) -> None:
-        """Schedule a retry, with a longer pause each time; after the last it is a dead letter."""
-        outgoing.tries += 1
-        if outgoing.tries > len(self.pauses):
-            _give_up(outgoing, error)
-        else:
-            _put_off(outgoing, self.pauses[outgoing.tries - 1], error)
 
 
 @cache
@@ -113,29 +107,3 @@ def mail_sender() -> MailSender:
         return MailSender(lambda: MailFolder(var_folder() / "mail"))
     server = SmtpServer.of(settings.smtp)
     return MailSender(lambda: SmtpConnection(server))
-
-
-def _written(session: Session, outgoing: OutboxEntry) -> Mail | None:
-    """Return the mail; None if it cannot be written, which must not block others."""
-    try:
-        return compose(session, outgoing)
-    except SQLAlchemyError:
-        raise
-    except InvalidAddress as error:
-        _give_up(outgoing, str(error))
-    except Exception:  # noqa: BLE001  whatever it is, somebody must look at this one
-        _give_up(outgoing, format_exc())
-    return None
-
-
-def _put_off(outgoing: OutboxEntry, seconds: float, error: str) -> None:
-    MAILS.labels("put off").inc()
-    outgoing.due_at = func.now() + timedelta(seconds=seconds)
-    outgoing.error = error
-
-
-def _give_up(outgoing: OutboxEntry, error: str) -> None:
-    # the reason is stored with it: it may contain the address
-    log.error("Mail %s is given up", outgoing.id)
-    MAILS.labels("given up").inc()
-    outgoing.dead_at, outgoing.error = func.now(), error

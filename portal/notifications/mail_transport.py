@@ -145,27 +145,25 @@ def _meaning(error: OSError) -> Refused | Deferred | Unreachable:
     """Return what a failure means for the mail; a refused sender is no fault of the mail."""
     if isinstance(error, smtplib.SMTPSenderRefused | smtplib.SMTPHeloError):
         return Unreachable(_said(error))
-    if isinstance(error, smtplib.SMTPNotSupportedError) or _code(error) >= PERMANENT:
+    permanent = any(code >= PERMANENT for code, _ in _replies(error))
+    if permanent or isinstance(error, smtplib.SMTPNotSupportedError):
         return Refused(_said(error))
     return Deferred(_said(error))
 
 
-def _code(error: OSError) -> int:
-    """Return the server's reply code; 0 if there was none."""
+def _replies(error: OSError) -> list[tuple[int, bytes | str]]:
+    """Return the server's replies: codes and texts."""
     if isinstance(error, smtplib.SMTPRecipientsRefused):
-        return max(code for code, _ in error.recipients.values())
-    return error.smtp_code if isinstance(error, smtplib.SMTPResponseException) else 0
+        return list(error.recipients.values())
+    if isinstance(error, smtplib.SMTPResponseException):
+        return [(error.smtp_code, error.smtp_error)]
+    return []
 
 
 def _said(error: OSError) -> str:
     """Return the server's text, or else the failure's."""
-    answers: list[tuple[int, bytes | str]] = []
-    if isinstance(error, smtplib.SMTPRecipientsRefused):
-        answers = list(error.recipients.values())
-    elif isinstance(error, smtplib.SMTPResponseException):
-        answers = [(error.smtp_code, error.smtp_error)]
     told = [
         f"{code} {said.decode(errors='replace') if isinstance(said, bytes) else said}"
-        for code, said in answers
+        for code, said in _replies(error)
     ]
     return "; ".join(told) or str(error) or type(error).__name__

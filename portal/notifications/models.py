@@ -1,8 +1,9 @@
-"""Notifications, the settings for them, and the outbox."""
+"""Notifications, the settings for them, and what is sent: mail."""
 
 from datetime import datetime
-from typing import Any
+from typing import Any, ClassVar
 
+from prometheus_client import Counter
 from sqlalchemy import (
     BigInteger,
     Boolean,
@@ -14,11 +15,14 @@ from sqlalchemy import (
     String,
     Text,
     UniqueConstraint,
+    func,
 )
 from sqlalchemy.dialects.postgresql import JSONB
-from sqlalchemy.orm import Mapped, mapped_column
+from sqlalchemy.orm import Mapped, mapped_column, relationship
 
+from portal.catalog.models import Term
 from portal.core.db import Base
+from portal.core.metrics import MAILS
 
 Moment = DateTime(timezone=True)
 
@@ -45,6 +49,8 @@ class Notification(Base):
     seq: Mapped[int] = mapped_column(BigInteger)
     lead: Mapped[int] = mapped_column(Integer)  # minutes that a reminder comes ahead, otherwise 0
 
+    term: Mapped[Term] = relationship()
+
 
 class NotificationSetting(Base):
     """Whether an account wants mail of a kind; without a row it does."""
@@ -56,8 +62,27 @@ class NotificationSetting(Base):
     by_mail: Mapped[bool] = mapped_column(Boolean)
 
 
-class OutboxEntry(Base):
-    """An outgoing mail: due from `due_at` on, and expired after `until`.
+class Outgoing(Base):
+    """Something to send: due from `due_at` on, retried, then sent or a dead letter."""
+
+    __abstract__ = True
+    outcomes: ClassVar[Counter]  # counts each attempt
+
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
+    due_at: Mapped[datetime] = mapped_column(Moment, default=func.now())
+    tries: Mapped[int] = mapped_column(SmallInteger, default=0)  # attempts that were answered
+    error: Mapped[str] = mapped_column(Text, default="")  # of the last attempt
+    sent_at: Mapped[datetime | None] = mapped_column(Moment)
+    dead_at: Mapped[datetime | None] = mapped_column(Moment)
+
+    @property
+    def label(self) -> str:
+        """Return its name in logs."""
+        raise NotImplementedError
+
+
+class OutboxEntry(Outgoing):
+    """An outgoing mail, which expires after `until`.
 
     It belongs to a notification, or else to an account, with the data that its text needs.
     """
@@ -73,21 +98,20 @@ class OutboxEntry(Base):
         ),
         Index("ix_outbox_dead", "dead_at", postgresql_where="dead_at IS NOT NULL"),
     )
+    outcomes = MAILS
 
-    id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
     kind: Mapped[str] = mapped_column(String(12))  # mail, code, alert
     notice_id: Mapped[int | None] = mapped_column(ForeignKey("notices.id"))
     account_id: Mapped[int | None] = mapped_column(ForeignKey("accounts.id"))
     data: Mapped[dict[str, Any] | None] = mapped_column(JSONB)
     rank: Mapped[int] = mapped_column(SmallInteger)  # lower goes first
-    due_at: Mapped[datetime] = mapped_column(Moment)
     until: Mapped[datetime] = mapped_column(Moment)
-    tries: Mapped[int] = mapped_column(SmallInteger)  # attempts that the server answered
-    sent_at: Mapped[datetime | None] = mapped_column(Moment)
-    dead_at: Mapped[datetime | None] = mapped_column(Moment)
-    error: Mapped[str] = mapped_column(Text)
     # The correlation id of its cause; see portal/core/correlation.py.
     correlation: Mapped[str] = mapped_column(String(64), default="", server_default="")
+
+    @property
+    def label(self) -> str:
+        return f"Mail {self.id}"
 
 
 class Reminder(Base):

@@ -1,24 +1,89 @@
-"""The outbox: mail is sent in turn, retried later, or becomes a dead letter."""
+"""The outboxes: mails and webhook deliveries are sent in turn, retried later, or given up."""
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, TypeVar
 
-from sqlalchemy import delete, func, insert, or_, select, text, update
+from sqlalchemy import ColumnElement, delete, func, insert, or_, select, text, update
 from sqlalchemy.orm import Session
 
 from portal.core.correlation import correlation
-from portal.notifications.models import Notification, OutboxEntry
+from portal.notifications.models import Notification, OutboxEntry, Outgoing
 from portal.people.models import Account
 
-CODE, ALERT = "code", "alert"  # kinds without a notification
+CODE, ALERT = "code", "alert"  # kinds of mail without a notification
 RANKS = {CODE: -1, ALERT: 0}  # somebody waits for a code; an alert is urgent
-WAITING = (OutboxEntry.sent_at.is_(None), OutboxEntry.dead_at.is_(None))
 GIVEN_UP = (OutboxEntry.dead_at.is_not(None), OutboxEntry.kind != CODE)
-DUE = (*WAITING, OutboxEntry.due_at <= func.now())
-IN_TURN = (OutboxEntry.rank, OutboxEntry.due_at)
-KEPT_ALIVE = timedelta(days=1)  # after an admin sends it again
+KEPT_ALIVE = timedelta(days=1)  # of a mail that an admin sends again
+DELETED_AT_ONCE = 10_000
+
+log = logging.getLogger(__name__)
+Entry = TypeVar("Entry", bound=Outgoing)
+
+
+def due(model: type[Outgoing]) -> tuple[ColumnElement[bool], ...]:
+    """Return the conditions for what is to be sent now."""
+    return model.sent_at.is_(None), model.dead_at.is_(None), model.due_at <= func.now()
+
+
+def take_due(
+    session: Session, model: type[Entry], *conditions: ColumnElement[bool], order: Any, most: int
+) -> Sequence[Entry]:
+    """Return the next due entries, locked until the transaction ends."""
+    # A server may take longer than PostgreSQL lets a transaction be idle.
+    session.execute(text("SET LOCAL idle_in_transaction_session_timeout = '2min'"))
+    found = select(model).where(*due(model), *conditions).order_by(*order).limit(most)
+    return session.scalars(found.with_for_update(skip_locked=True)).all()
+
+
+def mark_sent(entry: Outgoing) -> None:
+    """Record that it has been sent."""
+    entry.sent_at, entry.error = func.clock_timestamp(), ""
+    entry.outcomes.labels("sent").inc()
+    log.info("%s is sent", entry.label)
+
+
+def put_off(entry: Outgoing, seconds: float, error: str) -> None:
+    """Schedule another attempt."""
+    entry.due_at, entry.error = func.clock_timestamp() + timedelta(seconds=seconds), error
+    entry.outcomes.labels("put off").inc()
+    log.warning("%s is put off", entry.label)
+
+
+def give_up(entry: Outgoing, error: str) -> None:
+    """Make it a dead letter."""
+    entry.dead_at, entry.error = func.clock_timestamp(), error
+    entry.outcomes.labels("given up").inc()
+    log.error("%s is given up", entry.label)  # without the error: it may contain an address
+
+
+def retry_later(entry: Outgoing, error: str, pauses: Sequence[float]) -> None:
+    """Schedule a retry after the next pause (s); after the last one give up."""
+    entry.tries += 1
+    if entry.tries > len(pauses):
+        give_up(entry, error)
+    else:
+        put_off(entry, pauses[entry.tries - 1], error)
+
+
+def revive(session: Session, model: type[Outgoing], letters: Sequence[int]) -> list[int]:
+    """Send dead letters again from now on; return those that were still dead."""
+    again: dict[str, Any] = {"dead_at": None, "due_at": func.now(), "tries": 0}
+    if model is OutboxEntry:
+        again["until"] = func.now() + KEPT_ALIVE
+    dead = update(model).where(model.id.in_(letters), model.dead_at.is_not(None))
+    return list(session.scalars(dead.values(again).returning(model.id)))
+
+
+def discard(session: Session, model: type[Outgoing], letters: Sequence[int]) -> list[int]:
+    """Delete dead letters; return those that were still dead."""
+    dead = delete(model).where(model.id.in_(letters), model.dead_at.is_not(None))
+    return list(session.scalars(dead.returning(model.id)))
+
+
+# Mail
 
 
 def put(session: Session, kind: str, account: int, data: dict[str, Any], minutes: int) -> None:
@@ -29,10 +94,7 @@ def put(session: Session, kind: str, account: int, data: dict[str, Any], minutes
             account_id=account,
             data=data,
             rank=RANKS[kind],
-            due_at=func.now(),
             until=func.now() + timedelta(minutes=minutes),
-            tries=0,
-            error="",
             correlation=correlation(),
         )
     )
@@ -40,15 +102,14 @@ def put(session: Session, kind: str, account: int, data: dict[str, Any], minutes
 
 def first_due(session: Session) -> datetime | None:
     """Return since when the first mail has been due; None if none is due."""
-    return session.scalar(select(OutboxEntry.due_at).where(*DUE).order_by(*IN_TURN).limit(1))
+    first = select(OutboxEntry.due_at).where(*due(OutboxEntry))
+    return session.scalar(first.order_by(OutboxEntry.rank, OutboxEntry.due_at).limit(1))
 
 
 def take(session: Session) -> OutboxEntry | None:
     """Return the next due mail, locked until the transaction ends."""
-    # A mail server may take longer than PostgreSQL lets a transaction be idle.
-    session.execute(text("SET LOCAL idle_in_transaction_session_timeout = '2min'"))
-    found = select(OutboxEntry).where(*DUE).order_by(*IN_TURN).limit(1)
-    return session.scalar(found.with_for_update(skip_locked=True))
+    order = OutboxEntry.rank, OutboxEntry.due_at
+    return next(iter(take_due(session, OutboxEntry, order=order, most=1)), None)
 
 
 @dataclass(frozen=True)
@@ -65,20 +126,14 @@ class DeadLetter:
 
 def dead(session: Session, most: int | None = None) -> list[DeadLetter]:
     """Return the dead letters, oldest first; without codes, which have expired."""
-    kind = func.coalesce(Notification.kind, OutboxEntry.kind)
+    mail = OutboxEntry
+    kind = func.coalesce(Notification.kind, mail.kind)
     found = (
-        select(
-            OutboxEntry.id,
-            OutboxEntry.dead_at,
-            kind,
-            Account.email,
-            OutboxEntry.tries,
-            OutboxEntry.error,
-        )
-        .outerjoin(Notification, Notification.id == OutboxEntry.notice_id)
-        .join(Account, Account.id == func.coalesce(Notification.account_id, OutboxEntry.account_id))
+        select(mail.id, mail.dead_at, kind, Account.email, mail.tries, mail.error)
+        .outerjoin(Notification, Notification.id == mail.notice_id)
+        .join(Account, Account.id == func.coalesce(Notification.account_id, mail.account_id))
         .where(*GIVEN_UP)
-        .order_by(OutboxEntry.dead_at, OutboxEntry.id)
+        .order_by(mail.dead_at, mail.id)
         .limit(most)
     )
     return [DeadLetter(*row) for row in session.execute(found)]  # type: ignore[arg-type]  # each has died
@@ -89,45 +144,12 @@ def number_dead(session: Session) -> int:
     return session.scalar(select(func.count()).select_from(OutboxEntry).where(*GIVEN_UP)) or 0
 
 
-def revive(session: Session, letters: Sequence[int]) -> list[int]:
-    """Send dead letters again from now on; return those that were still dead."""
-    again = {
-        "dead_at": None,
-        "due_at": func.now(),
-        "until": func.now() + KEPT_ALIVE,
-        "tries": 0,
-    }
-    return list(
-        session.scalars(
-            update(OutboxEntry)
-            .where(OutboxEntry.id.in_(letters), OutboxEntry.dead_at.is_not(None))
-            .values(again)
-            .returning(OutboxEntry.id)
-        )
-    )
-
-
-def discard(session: Session, letters: Sequence[int]) -> list[int]:
-    """Delete dead letters; return those that were still dead."""
-    gone = delete(OutboxEntry).where(OutboxEntry.id.in_(letters), OutboxEntry.dead_at.is_not(None))
-    return list(session.scalars(gone.returning(OutboxEntry.id)))
-
-
-# Old notifications and mail are deleted in batches.
-
-DELETED_AT_ONCE = 10_000
-
-
 def forget(session: Session, days: int) -> None:
-    """Delete sent mail, dead letters and notifications older than `days`."""
+    """Delete a batch of sent mail, dead letters and notifications older than `days`."""
     before = func.now() - timedelta(days=days)
     done = or_(OutboxEntry.sent_at < before, OutboxEntry.dead_at < before)
     mails = select(OutboxEntry.id).where(done).limit(DELETED_AT_ONCE)
     session.execute(delete(OutboxEntry).where(OutboxEntry.id.in_(mails)))
     by_mail = select(OutboxEntry.id).where(OutboxEntry.notice_id == Notification.id).exists()
-    notices = (
-        select(Notification.id)
-        .where(Notification.made_at < before, ~by_mail)
-        .limit(DELETED_AT_ONCE)
-    )
-    session.execute(delete(Notification).where(Notification.id.in_(notices)))
+    old = select(Notification.id).where(Notification.made_at < before, ~by_mail)
+    session.execute(delete(Notification).where(Notification.id.in_(old.limit(DELETED_AT_ONCE))))

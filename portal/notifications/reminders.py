@@ -5,20 +5,19 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import pairwise
-from typing import Any
 
-from sqlalchemy import BigInteger, Integer, Select, and_, cast, func, literal, null, select
-from sqlalchemy.dialects.postgresql import JSONB, insert
+from sqlalchemy import Select, and_, func, literal, select
+from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
 from portal.backend import backend
 from portal.core.db import transaction
 from portal.core.moments import milliseconds, moment
 from portal.notifications import outbox
-from portal.notifications.creation import create
+from portal.notifications.creation import create, news_for
 from portal.notifications.kinds import WINDOW_SOON
 from portal.notifications.models import Reminder
-from portal.people.models import Student
+from portal.people.models import Account, Student
 from portal.recorder.models import LoggedEvent
 from portal.recorder.subscribers import DueJob
 from portal.windows.cohorts import among
@@ -92,7 +91,13 @@ def _tell_some(of: Due) -> bool:
         reminder, window = found
         accounts = session.scalars(_next(window, reminder.through)).all()
         if accounts:
-            create(session, of.term, _news(of, window, accounts))
+            data = {
+                "name": window.name,
+                "opens": milliseconds(window.opens_at),
+                "closes": milliseconds(window.closes_at),
+            }
+            whom, about = Account.id.in_(accounts), {"window_id": of.window, "lead": of.lead}
+            create(session, of.term, news_for(whom, WINDOW_SOON, data, of.seq, **about))
             reminder.through = accounts[-1]
         more = len(accounts) == AT_ONCE
         reminder.done_at = None if more else func.now()
@@ -116,20 +121,6 @@ def _next(window: Window, after: int) -> Select[int]:
         Student.deleted_at.is_(None), Student.account_id > after
     )
     return among(students, window.cohort).order_by(Student.account_id).limit(AT_ONCE)
-
-
-def _news(of: Due, window: Window, accounts: Sequence[int]) -> Select[Any]:
-    times = {"opens": milliseconds(window.opens_at), "closes": milliseconds(window.closes_at)}
-    return select(
-        Student.account_id,
-        literal(WINDOW_SOON.name).label("kind"),
-        cast(null(), Integer).label("section_id"),
-        literal(of.window).label("window_id"),
-        literal({"name": window.name, **times}, JSONB).label("data"),
-        func.now().label("made_at"),
-        literal(of.seq, BigInteger).label("seq"),
-        literal(of.lead).label("lead"),
-    ).where(Student.account_id.in_(accounts))
 
 
 def _leads() -> Iterable[tuple[int, int]]:

@@ -48,7 +48,12 @@ def remembered(terms: Sequence[Term], *, ledger: bool) -> Iterator[Metric]:
                 select(Checkpoint.term_id, Checkpoint.seq, age)
             )
         }
-        due = session.scalar(select(func.count()).select_from(OutboxEntry).where(*outbox.DUE)) or 0
+        due = (
+            session.scalar(
+                select(func.count()).select_from(OutboxEntry).where(*outbox.due(OutboxEntry))
+            )
+            or 0
+        )
         first = outbox.first_due(session)
         dead = outbox.number_dead(session)
         untold, untold_since = webhooks.number_dead(session), webhooks.first_due(session)

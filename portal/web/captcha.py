@@ -4,7 +4,7 @@ from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from portal.core.i18n import _
-from portal.notifications import account_mails
+from portal.notifications import mail
 from portal.protection import captcha, captcha_codes
 from portal.protection.captcha import NotProven
 from portal.web.account.login import safe_path
@@ -65,7 +65,7 @@ def enter() -> ResponseReturnValue:
 @signed_in
 def send() -> ResponseReturnValue:
     """Send a code to the visitor's email address."""
-    address = account_mails.send_code(visitor().id)
+    address = mail.send_code(visitor().id)
     if not address:
         return _page(unreached=True), 422
     flash(_("A code is on its way to %(address)s.", address=address))

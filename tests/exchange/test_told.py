@@ -10,7 +10,7 @@ from sqlalchemy import text
 from portal.core.db import transaction
 from portal.core.i18n import in_language
 from portal.exchange.importing.upserts import count_notified
-from portal.notifications.texts import NotificationContent, text_of
+from portal.notifications.kinds import text_of
 from tests.cast import Cast
 from tests.exchange.makers import latest, page, press, sent
 from tests.exchange.oneroster import School, imported
@@ -32,10 +32,7 @@ def changed() -> list[tuple[str, ...]]:
     roster()
     found = [each for each in notices() if each.kind == "section_changed"]
     with in_language("en"):
-        return [
-            text_of(NotificationContent(x.kind, x.term_id, x.section_id, x.data)).text
-            for x in found
-        ]
+        return [text_of(x).text for x in found]
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from portal.catalog.sections import named_teachers
 from portal.catalog.views import MeetingView
 from portal.core.db import transaction
 from portal.core.i18n import in_language
-from portal.notifications.texts import NotificationContent, text_of
+from portal.notifications.kinds import text_of
 from portal.windows.warmup import send_sections
 from tests.cast import Cast
 from tests.notices.stories import Story, a_letter, notices, outbox, set_section, told
@@ -41,9 +41,7 @@ def said(language: str = "en") -> tuple[str, ...]:
     """What the last notice says."""
     last = notices()[-1]
     with in_language(language):
-        return text_of(
-            NotificationContent(last.kind, last.term_id, last.section_id, last.data)
-        ).text
+        return text_of(last).text
 
 
 def test_who_holds_it_and_who_waits_are_told_and_nobody_else(story: Story, cast: Cast) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from portal.core.i18n import in_language
 from portal.ledger.types import Outcome
-from portal.notifications.texts import NotificationContent, text_of
+from portal.notifications.kinds import text_of
 from portal.people.models import Student
 from portal.registration import adjustments
 from portal.registration.adjustments import Adjustment
@@ -35,7 +35,7 @@ def said(student: Student, language: str = "en") -> tuple[str, ...]:
     """What the student's last notice says."""
     last = [each for each in notices() if each.account_id == student.account_id][-1]
     with in_language(language):
-        found = text_of(NotificationContent(last.kind, last.term_id, last.section_id, last.data))
+        found = text_of(last)
     return (found.title, *found.text)
 
 

@@ -9,8 +9,7 @@ from sqlalchemy import select
 
 from portal.core.db import transaction
 from portal.core.i18n import in_language
-from portal.notifications.texts import NotificationContent
-from portal.notifications.texts import text_of as words
+from portal.notifications.kinds import text_of as words
 from portal.people import holds
 from portal.people.holds import NewHold
 from portal.people.models import Hold
@@ -36,7 +35,7 @@ def lift(cast: Cast) -> None:
 def said(language: str = "en") -> tuple[str, ...]:
     last = notices()[-1]
     with in_language(language):
-        found = words(NotificationContent(last.kind, last.term_id, last.section_id, last.data))
+        found = words(last)
     return (found.title, *found.text)
 
 

@@ -9,9 +9,8 @@ from flask.testing import FlaskClient
 from sqlalchemy import insert, select, update
 
 from portal.core.db import transaction
+from portal.notifications.kinds import text_of as words
 from portal.notifications.models import Notification
-from portal.notifications.texts import NotificationContent
-from portal.notifications.texts import text_of as words
 from portal.people.models import Student
 from tests.cast import Cast
 from tests.notices.stories import Story, notices
@@ -166,7 +165,7 @@ def test_what_has_been_marked_stays_marked_as_of_the_first_time(ben: FlaskClient
 def test_the_seat_that_went_for_it_is_named() -> None:
     old = {"code": "MAT-1010", "number": "02"}
     data = {"code": "CSC-1100", "number": "01", "title": "Data Structures", "instead": old}
-    told = words(NotificationContent("promoted", 1, 1, data)).text
+    told = words(Notification(kind="promoted", term_id=1, section_id=1, data=data)).text
     assert told[1] == "As you wished, your seat in MAT 1010-02 went for it."
 
 

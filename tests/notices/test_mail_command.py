@@ -6,7 +6,7 @@ from sqlalchemy import select
 
 from portal.backend import Backend
 from portal.core.db import transaction
-from portal.notifications import account_mails
+from portal.notifications.mail import send_code
 from portal.notifications.mail_sender import MailSender
 from portal.people import tokens
 from portal.people.models import AuditEntry
@@ -60,7 +60,7 @@ def test_mails_about_the_safety_of_an_account_are_among_them_and_codes_are_not(
 ) -> None:
     give_addresses()
     tokens.create(cast.ada.account_id, TokenRequest("script"))
-    account_mails.send_code(cast.ben.account_id)
+    send_code(cast.ben.account_id)
     postman.answers = ["550 no such user"] * 2
     relay.send_due()
     said = mail().stdout

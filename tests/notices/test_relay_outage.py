@@ -27,7 +27,7 @@ def test_a_server_that_refuses_for_good_is_not_left_alone(
         postman.answers = ["550 no such user"]
         relay.send_due()
         with transaction() as session:
-            revive(session, [only().id])
+            revive(session, OutboxEntry, [only().id])
     assert postman.asked == FAILURES + 1
 
 

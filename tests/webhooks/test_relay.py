@@ -4,6 +4,7 @@ from portal.core import flags
 from portal.core.breakers import FAILURES
 from portal.core.db import transaction
 from portal.core.flags import Flag
+from portal.notifications.outbox import revive
 from portal.notifications.webhooks import outbox, receivers
 from portal.notifications.webhooks.models import Delivery, Webhook
 from portal.notifications.webhooks.receivers import ChangedBy
@@ -61,7 +62,7 @@ def test_what_always_fails_is_given_up_and_says_why(
     assert (only.tries, only.error) == (4, "400 Bad Request")
     with transaction() as session:
         assert outbox.number_dead(session) == 1
-        assert outbox.revive(session, [only.id]) == [only.id]
+        assert revive(session, Delivery, [only.id]) == [only.id]
     until(relay, all_sent)
 
 

@@ -10,7 +10,6 @@ from sqlalchemy import (
     ForeignKey,
     Index,
     Integer,
-    SmallInteger,
     String,
     Text,
     UniqueConstraint,
@@ -20,6 +19,8 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from portal.core.db import Base
 from portal.core.i18n import _l
+from portal.core.metrics import WEBHOOKS
+from portal.notifications.models import Outgoing
 
 Moment = DateTime(timezone=True)
 
@@ -43,8 +44,8 @@ class Webhook(Base):
     deleted_at: Mapped[datetime | None] = mapped_column(Moment)
 
 
-class Delivery(Base):
-    """One event for one receiver: due from `due_at` on. Without an event it is a test."""
+class Delivery(Outgoing):
+    """One event for one receiver; without an event it is a test."""
 
     __tablename__ = "webhook_deliveries"
     __table_args__ = (
@@ -65,15 +66,20 @@ class Delivery(Base):
         ),
     )
 
-    id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
+    outcomes = WEBHOOKS
+
     webhook_id: Mapped[int] = mapped_column(ForeignKey("webhooks.id"))
     term_id: Mapped[int | None] = mapped_column(ForeignKey("terms.id"))
     seq: Mapped[int | None] = mapped_column(BigInteger)
-    due_at: Mapped[datetime] = mapped_column(Moment, server_default=func.now())
-    tries: Mapped[int] = mapped_column(SmallInteger, default=0)
-    error: Mapped[str] = mapped_column(Text, default="")  # of the last attempt
-    sent_at: Mapped[datetime | None] = mapped_column(Moment)
-    dead_at: Mapped[datetime | None] = mapped_column(Moment)
+
+    @property
+    def message_id(self) -> str:
+        """Return the id by which the receiver recognizes the message."""
+        return f"{TEST}-{self.id}" if self.seq is None else f"{self.term_id}-{self.seq}"
+
+    @property
+    def label(self) -> str:
+        return f"Webhook {self.webhook_id}: {self.message_id}"
 
 
 # The events that a receiver can get, by their names in the event log.

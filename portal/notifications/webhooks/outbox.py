@@ -3,10 +3,10 @@
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Integer, delete, func, insert, or_, select, text, update
+from sqlalchemy import ColumnElement, Integer, delete, func, insert, or_, select, text
 from sqlalchemy.event import listen
 from sqlalchemy.orm import Session
 
@@ -15,6 +15,7 @@ from portal.catalog.models import Course, Section, Term
 from portal.core.db import transaction
 from portal.core.moments import milliseconds
 from portal.core.queue import NO_TERM, enqueue
+from portal.notifications.outbox import DELETED_AT_ONCE, due, take_due
 from portal.notifications.webhooks.models import TEST, Delivery, Webhook
 from portal.people.models import Student
 from portal.recorder.events import Event
@@ -22,13 +23,10 @@ from portal.recorder.models import LoggedEvent
 from portal.recorder.subscribers import DueJob
 
 BATCH = 20  # deliveries per transaction: a killed sender repeats at most this many
-WAITING = (Delivery.sent_at.is_(None), Delivery.dead_at.is_(None))
-DUE = (*WAITING, Delivery.due_at <= func.now())
-FORGOTTEN_AT_ONCE = 10_000
 
 FOLLOW = text("""
-INSERT INTO webhook_deliveries (webhook_id, term_id, seq, tries, error)
-SELECT hook.id, told.term_id, told.seq, 0, ''
+INSERT INTO webhook_deliveries (webhook_id, term_id, seq, due_at, tries, error)
+SELECT hook.id, told.term_id, told.seq, now(), 0, ''
 FROM webhooks hook
 JOIN events told ON told.name = ANY (hook.names)
 JOIN terms term ON term.id = told.term_id AND NOT term.practice
@@ -38,15 +36,10 @@ ON CONFLICT DO NOTHING
 """)
 
 
-def follow(session: Session, term: int, first: int, last: int) -> int:
-    """Queue these events for receivers, in the transaction that logs them; return the number."""
-    made = session.execute(FOLLOW, {"term": term, "first": first, "last": last})
-    return int(made.rowcount)  # type: ignore[attr-defined]  # of an INSERT
-
-
 def put_events(session: Session, term: int, events: Sequence[Event]) -> None:
-    """Put recorded events into the outbox, and enqueue a job once the transaction commits."""
-    if follow(session, term, events[0].seq, events[-1].seq):
+    """Queue recorded events for receivers, and enqueue a job once the transaction commits."""
+    queued = session.execute(FOLLOW, {"term": term, "first": events[0].seq, "last": events[-1].seq})
+    if queued.rowcount:  # type: ignore[attr-defined]  # of an INSERT
         listen(session, "after_commit", lambda _: enqueue(NO_TERM, ["deliver"]), once=True)
 
 
@@ -59,33 +52,26 @@ def due_jobs(_terms: Sequence[int]) -> Iterable[DueJob]:
 
 def put_test(session: Session, webhook: int) -> None:
     """Queue a test message to a receiver."""
-    session.execute(insert(Delivery).values(webhook_id=webhook, tries=0, error=""))
+    session.execute(insert(Delivery).values(webhook_id=webhook))
 
 
 def first_due(session: Session) -> datetime | None:
     """Return since when the first delivery has been due; None if none is due."""
-    mine = select(Delivery.due_at).where(Delivery.webhook_id == Webhook.id, *DUE)
+    mine = select(Delivery.due_at).where(Delivery.webhook_id == Webhook.id, *due(Delivery))
     first = mine.order_by(Delivery.due_at).limit(1).scalar_subquery()  # one of many, by the index
     return session.scalar(select(func.min(first)).where(Webhook.is_on))
 
 
 def receivers(session: Session) -> Sequence[Webhook]:
     """Return the receivers with due deliveries."""
-    due = select(Delivery.id).where(Delivery.webhook_id == Webhook.id, *DUE).exists()
-    return session.scalars(select(Webhook).where(Webhook.is_on, due).order_by(Webhook.id)).all()
+    mine = select(Delivery.id).where(Delivery.webhook_id == Webhook.id, *due(Delivery)).exists()
+    return session.scalars(select(Webhook).where(Webhook.is_on, mine).order_by(Webhook.id)).all()
 
 
 def take(session: Session, webhook: int) -> Sequence[Delivery]:
     """Return the next due deliveries of a receiver, locked until the transaction ends."""
-    # A receiver may take longer than PostgreSQL lets a transaction be idle.
-    session.execute(text("SET LOCAL idle_in_transaction_session_timeout = '2min'"))
-    found = (
-        select(Delivery)
-        .where(Delivery.webhook_id == webhook, *DUE)
-        .order_by(Delivery.due_at, Delivery.id)
-        .limit(BATCH)
-    )
-    return session.scalars(found.with_for_update(skip_locked=True)).all()
+    mine, order = Delivery.webhook_id == webhook, (Delivery.due_at, Delivery.id)
+    return take_due(session, Delivery, mine, order=order, most=BATCH)
 
 
 def dead(session: Session, webhook: int, most: int | None = None) -> Sequence[Delivery]:
@@ -101,24 +87,11 @@ def number_dead(session: Session, webhook: int | None = None) -> int:
     return session.scalar(found if webhook is None else found.where(Webhook.id == webhook)) or 0
 
 
-def revive(session: Session, deliveries: Sequence[int]) -> list[int]:
-    """Send dead letters again from now on; return those that were still dead."""
-    again = {"dead_at": None, "due_at": func.now(), "tries": 0}
-    changed = update(Delivery).where(Delivery.id.in_(deliveries), Delivery.dead_at.is_not(None))
-    return list(session.scalars(changed.values(again).returning(Delivery.id)))
-
-
-def discard(session: Session, deliveries: Sequence[int]) -> list[int]:
-    """Delete dead letters; return those that were still dead."""
-    gone = delete(Delivery).where(Delivery.id.in_(deliveries), Delivery.dead_at.is_not(None))
-    return list(session.scalars(gone.returning(Delivery.id)))
-
-
 def forget(session: Session, days: int) -> None:
-    """Delete finished deliveries older than `days`, and all of deleted receivers."""
-    before = func.now() - func.make_interval(0, 0, 0, days)
+    """Delete a batch of finished deliveries older than `days`, and all of deleted receivers."""
+    before = func.now() - timedelta(days=days)
     old = or_(Delivery.sent_at < before, Delivery.dead_at < before, ~_known())
-    found = select(Delivery.id).join(Webhook).where(old).limit(FORGOTTEN_AT_ONCE)
+    found = select(Delivery.id).join(Webhook).where(old).limit(DELETED_AT_ONCE)
     session.execute(delete(Delivery).where(Delivery.id.in_(found)))
 
 
@@ -142,11 +115,6 @@ class Message:
 
 def messages(session: Session, deliveries: Sequence[Delivery]) -> list[Message | None]:
     """Return the deliveries' messages, in order; None if the log lacks the event."""
-    told = _told(session, [each.id for each in deliveries])
-    return [_test(each) if each.seq is None else told.get(each.id) for each in deliveries]
-
-
-def _told(session: Session, deliveries: Sequence[int]) -> dict[int, Message]:
     section = LoggedEvent.payload["section"].astext.cast(Integer)
     found = (
         select(Delivery.id, LoggedEvent, Term, Section, Course, Student)
@@ -158,15 +126,21 @@ def _told(session: Session, deliveries: Sequence[int]) -> dict[int, Message]:
         .outerjoin(Section, Section.id == section)
         .outerjoin(Course, Course.id == Section.course_id)
         .outerjoin(Student, Student.id == LoggedEvent.student_id)
-        .where(Delivery.id.in_(deliveries))
+        .where(Delivery.id.in_([each.id for each in deliveries]))
     )
-    return {row.id: _message(row) for row in session.execute(found)}
+    of_events = {row.id: _message(row) for row in session.execute(found)}
+    return [
+        _encoded({"id": each.message_id, "name": TEST})
+        if each.seq is None
+        else of_events.get(each.id)
+        for each in deliveries
+    ]
 
 
 def _message(row: Any) -> Message:
     """Return the message of an event, with what it is about if that exists."""
     event: LoggedEvent = row.LoggedEvent
-    told = {
+    facts = {
         "id": f"{event.term_id}-{event.seq}",
         "name": event.name,
         "at": event.occurred_at.isoformat(),
@@ -174,29 +148,18 @@ def _message(row: Any) -> Message:
         "semester_id": row.Term.id,
         "semester": row.Term.name,
     }
-    told |= _of_section(row.Section, row.Course) | _of_student(row.Student)
+    if row.Section and row.Course:
+        name = f"{requisites.shown(row.Course.code)}-{row.Section.number}"
+        facts |= {"section_id": row.Section.id, "crn": row.Section.crn, "section": name}
+    if row.Student:
+        facts |= {"student_id": row.Student.id, "student_number": row.Student.number}
     if "window" in event.payload:
-        told["window_id"] = event.payload["window"]
+        facts["window_id"] = event.payload["window"]
     if seats := event.payload.get("seats"):
-        told["seats"] = {name: seats[name] for name in COUNTS if name in seats}
-    return Message(told["id"], _as_json(told), str(event.context.get("correlation", "")))
+        facts["seats"] = {name: seats[name] for name in COUNTS if name in seats}
+    return _encoded(facts, str(event.context.get("correlation", "")))
 
 
-def _of_section(section: Section | None, course: Course | None) -> dict[str, Any]:
-    if section is None or course is None:
-        return {}
-    name = f"{requisites.shown(course.code)}-{section.number}"
-    return {"section_id": section.id, "crn": section.crn, "section": name}
-
-
-def _of_student(student: Student | None) -> dict[str, Any]:
-    return {"student_id": student.id, "student_number": student.number} if student else {}
-
-
-def _test(delivery: Delivery) -> Message:
-    told = {"id": f"{TEST}-{delivery.id}", "name": TEST}
-    return Message(told["id"], _as_json(told))
-
-
-def _as_json(told: dict[str, Any]) -> bytes:
-    return json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode()
+def _encoded(facts: dict[str, Any], correlation: str = "") -> Message:
+    body = json.dumps(facts, ensure_ascii=False, separators=(",", ":")).encode()
+    return Message(facts["id"], body, correlation)

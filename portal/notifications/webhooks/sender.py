@@ -6,7 +6,6 @@ import time
 from collections.abc import Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
 from functools import cache
 from http.client import HTTPConnection, HTTPException, HTTPResponse
 from socket import SHUT_RD, socket
@@ -18,7 +17,7 @@ from portal.core import flags
 from portal.core.breakers import REST, Breaker, Resting
 from portal.core.correlation import HEADER, following
 from portal.core.db import transaction
-from portal.core.metrics import WEBHOOKS
+from portal.notifications.outbox import give_up, mark_sent, retry_later
 from portal.notifications.webhooks import addresses, outbox
 from portal.notifications.webhooks.addresses import Networks
 from portal.notifications.webhooks.models import Delivery, Webhook
@@ -187,43 +186,23 @@ class WebhookSender:
     def _send(self, delivery: Delivery, message: Message | None, line: ReceiverConnection) -> bool:
         """Send a delivery; return whether the receiver can get the next."""
         if message is None:
-            delivery.error = LOST
-            _give_up(delivery, f"{delivery.term_id}-{delivery.seq}")
+            give_up(delivery, LOST)
             return True
         with following(message.correlation):
             try:
                 self._breaker(line.webhook).call(line.tell, message)
             except Undelivered as error:
-                self._later(delivery, message, str(error))
+                retry_later(delivery, str(error), self.pauses)
                 return False
             delivery.tries += 1
-            delivery.sent_at, delivery.error = datetime.now(UTC), ""
-            WEBHOOKS.labels("sent").inc()
-            log.info("Webhook %s has %s", delivery.webhook_id, message.id)
+            mark_sent(delivery)
             return True
-
-    def _later(self, delivery: Delivery, message: Message, error: str) -> None:
-        """Schedule a retry, with a longer pause each time; after the last it is a dead letter."""
-        delivery.error, pauses = error, self.pauses[delivery.tries :]
-        delivery.tries += 1
-        if pauses:
-            delivery.due_at = datetime.now(UTC) + timedelta(seconds=pauses[0])
-            WEBHOOKS.labels("put off").inc()
-            log.warning("Webhook %s did not take %s", delivery.webhook_id, message.id)
-        else:
-            _give_up(delivery, message.id)
 
     def _breaker(self, webhook: Webhook) -> Breaker:
         name, part = f"Webhook {webhook.id}", f"{BREAKER_PREFIX}{webhook.id}"
         return self.breakers.setdefault(
             webhook.id, Breaker(name, (Undelivered,), part, rest=self.rest, in_a_row=True)
         )
-
-
-def _give_up(delivery: Delivery, what: str) -> None:
-    delivery.dead_at = datetime.now(UTC)
-    WEBHOOKS.labels("given up").inc()
-    log.error("Webhook %s: %s is given up", delivery.webhook_id, what)
 
 
 @cache

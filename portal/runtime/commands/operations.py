@@ -6,6 +6,7 @@ import requests
 from portal.core.db import transaction
 from portal.core.queue import NO_TERM, enqueue
 from portal.notifications import outbox
+from portal.notifications.models import OutboxEntry
 from portal.operations import dead_letters
 from portal.runtime.command_context import connected
 from portal.runtime.commands.audit_trail import note
@@ -59,7 +60,9 @@ def mail_command(*, retry: bool) -> None:
     with connected():
         with transaction() as session:
             letters = outbox.dead(session)
-            revived = outbox.revive(session, [each.id for each in letters]) if retry else []
+            revived = (
+                outbox.revive(session, OutboxEntry, [each.id for each in letters]) if retry else []
+            )
         if revived:
             note("mail.retry", "mail:all", {"mails": revived})
             enqueue(NO_TERM, ["notify"])

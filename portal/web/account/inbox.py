@@ -12,8 +12,8 @@ from portal.core.db import transaction
 from portal.core.i18n import _
 from portal.live.publish import signal_student
 from portal.notifications import inbox
-from portal.notifications.kinds import KINDS, Kind
-from portal.notifications.models import NotificationSetting
+from portal.notifications.kinds import KINDS, Kind, text_of
+from portal.notifications.models import Notification, NotificationSetting
 from portal.people.models import Account
 from portal.registration.next_steps import NextStep
 from portal.web.home import current_term
@@ -21,6 +21,7 @@ from portal.web.http.access import signed_in, visitor
 
 bp = Blueprint("inbox", __name__, url_prefix="/inbox")
 bp.add_app_template_global(inbox.unread, "inbox_of")
+bp.add_app_template_global(text_of, "notification_text")
 
 TOASTS = {kind.name for kind in KINDS.values() if kind.toast}
 
@@ -43,7 +44,7 @@ def follow(notice: int) -> ResponseReturnValue:
     """Redirect to the notification's page, and mark it as read."""
     found = _own(notice)
     _mark(notice)
-    return redirect(found.words.step.url)
+    return redirect(text_of(found).step.url)
 
 
 @bp.post("/<int:notice>/read")
@@ -86,7 +87,7 @@ def term_of_visitor() -> Term | None:
     return next((term for term in terms if term.id == came_from), next(iter(terms), None))
 
 
-def _own(notice: int) -> inbox.InboxEntry:
+def _own(notice: int) -> Notification:
     return inbox.entry(visitor().id, notice) or abort(404)
 
 
@@ -97,15 +98,16 @@ def _mark(notice: int, *, older: bool = False) -> None:
         signal_student(term.id, visitor().student_id or 0, "notice")
 
 
-def _toast(entry: inbox.InboxEntry) -> Markup:
-    words, step = entry.words, NextStep(entry.words.step.label, url_for(".follow", notice=entry.id))
+def _toast(entry: Notification) -> Markup:
+    text = text_of(entry)
+    step = NextStep(text.step.label, url_for(".follow", notice=entry.id))
     return Markup(  # noqa: S704  the template escapes
         render_template(
             "fragments/toast.html",
-            title=words.title,
-            text=words.text[0],
-            tone=words.tone,
-            about=entry.news.section or 0,
+            title=text.title,
+            text=text.text[0],
+            tone=text.tone,
+            about=entry.section_id or 0,
             steps=[step],
         )
     )

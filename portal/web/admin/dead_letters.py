@@ -16,6 +16,7 @@ from portal.core.queue import NO_TERM, enqueue
 from portal.ledger.function_library import translate_errors
 from portal.notifications import outbox
 from portal.notifications.kinds import KINDS
+from portal.notifications.models import OutboxEntry
 from portal.notifications.outbox import DeadLetter as DeadMail
 from portal.notifications.webhooks import outbox as webhook_outbox
 from portal.notifications.webhooks.models import Delivery, Webhook
@@ -186,7 +187,7 @@ def _mail_facts(found: Sequence[DeadMail]) -> list[tuple[str, str]]:
 def _settle_mails(which: str, remedy: str, found: Sequence[DeadMail], reason: str) -> bool:
     act = {"retry": outbox.revive, "discard": outbox.discard}[remedy]
     with transaction() as session:
-        settled = act(session, [each.id for each in found])
+        settled = act(session, OutboxEntry, [each.id for each in found])
         if settled:
             add_audit_entry(
                 session,
@@ -236,9 +237,9 @@ def settle_deliveries(
 def _settle_deliveries(
     webhook: Webhook, remedy: str, found: Sequence[Delivery], reason: str
 ) -> bool:
-    act = {"retry": webhook_outbox.revive, "discard": webhook_outbox.discard}[remedy]
+    act = {"retry": outbox.revive, "discard": outbox.discard}[remedy]
     with transaction() as session:
-        settled = act(session, [each.id for each in found])
+        settled = act(session, Delivery, [each.id for each in found])
         if settled:
             add_audit_entry(
                 session,

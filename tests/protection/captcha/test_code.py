@@ -12,7 +12,7 @@ from sqlalchemy import select, update
 from jobs.notify import notify
 from portal.backend import Backend, backend
 from portal.core.db import transaction
-from portal.notifications import account_mails
+from portal.notifications import mail
 from portal.notifications.mail_sender import MailSender
 from portal.notifications.models import OutboxEntry
 from portal.people.models import Account
@@ -79,7 +79,7 @@ def test_it_counts_once(ada: FlaskClient) -> None:
 
 def test_typed_twice_at_the_same_time_it_counts_once(guarded: Flask, cast: Cast) -> None:
     account = cast.ada.account_id
-    account_mails.send_code(account)
+    mail.send_code(account)
     [sent] = outbox()
     code = captcha_codes.code(account, sent.data["seed"])
 

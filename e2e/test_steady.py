@@ -15,8 +15,8 @@ BUSIER = """(term) => {
     const heights = () => [...document.querySelectorAll(".ops tr, .ops dl, .ops-seats")]
         .map((it) => it.getBoundingClientRect().height);
     const before = heights();
-    for (const hand of document.querySelectorAll(".ops-hand"))
-        hand.innerHTML = '<span>silent</span>, <span class="muted small">'
+    for (const worker of document.querySelectorAll(".ops-worker"))
+        worker.innerHTML = '<span>silent</span>, <span class="muted small">'
             + 'heard 58 s ago · registration-7.example.edu:294967</span>';
     for (const number of document.querySelectorAll(".ops td.num, .ops [data-figure]"))
         number.prepend("98,70");

@@ -100,7 +100,7 @@ def _of_jobs(jobs: Jobs | None) -> Iterator[Alarm]:
     if not jobs.ticking:
         yield Alarm(_("No clock is running: windows open, but lost calls are not made good for."))
     for queue in jobs.queues:
-        if not queue.served:
+        if not queue.alive:
             yield Alarm(_("No worker listens to the queue “%(queue)s”.", queue=QUEUES[queue.name]))
     if jobs.dead:
         count = len(jobs.dead)

@@ -7,9 +7,9 @@ from time import time
 from redis import Redis
 
 from portal.core import flags, scaling
-from portal.core.scaling import Asked, Pool, Seen
-from portal.operations import workers as crew
-from portal.operations.workers import Manned
+from portal.core.scaling import Asked, Pool
+from portal.operations import workers
+from portal.operations.workers import QueueState
 
 log = logging.getLogger(__name__)
 
@@ -24,32 +24,23 @@ class Autoscaler:
     def look(self) -> None:
         """Request the workers that are wanted, and log each change."""
         before, on = scaling.asked(self.redis), flags.on("autoscaling")
-        queues = {queue.name: queue for queue in crew.queues(self.redis)}
-        wishes: dict[str, Asked] = {}
+        queues = {queue.name: queue for queue in workers.queues(self.redis)}
+        requests: dict[str, Asked] = {}
         for name, pool in self.pools.items():
-            known = before.get(name, Asked(pool.least))
-            now = scaling.seen(self.redis, name, known, busy(queues[name], known.workers))
+            last = before.get(name, Asked(pool.least))
+            now = scaling.seen(self.redis, name, last, busy(queues[name], last.workers))
             count = scaling.wanted(pool, now) if on else pool.least
-            if count != known.workers:
-                wishes[name] = Asked(count, time(), _why(now) if on else "switched off")
-                log.warning(
-                    "Workers of %s: %d, not %d (%s).",
-                    name,
-                    count,
-                    known.workers,
-                    wishes[name].why,
-                )
+            if count != last.workers:
+                waits = f"{now.waiting} waiting, the first for {now.oldest:.0f} s"
+                why = (waits if now.waiting else "quiet") if on else "switched off"
+                requests[name] = Asked(count, time(), why)
+                log.warning("Workers of %s: %d, not %d (%s).", name, count, last.workers, why)
             elif name not in before:
-                wishes[name] = known
-        if wishes:
-            scaling.ask(self.redis, wishes)
+                requests[name] = last
+        if requests:
+            scaling.ask(self.redis, requests)
 
 
-def busy(queue: Manned, workers: int) -> int:
+def busy(queue: QueueState, workers: int) -> int:
     """Return how many of so many workers are busy, averaged over the machines with that many."""
-    alive = sum(hand.alive for hand in queue.hands)
-    return ceil(queue.busy * workers / max(alive, workers))
-
-
-def _why(now: Seen) -> str:
-    return f"{now.waiting} waiting, the first for {now.oldest:.0f} s" if now.waiting else "quiet"
+    return ceil(queue.busy * workers / max(queue.alive, workers))

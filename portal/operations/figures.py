@@ -44,7 +44,7 @@ from portal.notifications.webhooks import outbox as webhooks
 from portal.notifications.webhooks.sender import BREAKER_PREFIX as WEBHOOK
 from portal.operations import dead_letters, workers
 from portal.operations.dead_letters import DeadLetter
-from portal.operations.workers import Manned
+from portal.operations.workers import QueueState
 from portal.people import student_profile
 from portal.people.models import Account
 from portal.recorder.consistency import fence
@@ -118,7 +118,7 @@ class TermNow:
 class Jobs:
     """Queues with their workers and pools, whether the scheduler runs, and dead jobs."""
 
-    queues: Sequence[Manned]
+    queues: Sequence[QueueState]
     ticking: bool
     dead: Sequence[DeadLetter]
     pools: Mapping[str, Pool]

@@ -1,10 +1,10 @@
 """The queues, and the workers that run their jobs."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from socket import gethostname
-from typing import Any
 
 from redis import Redis
 from rq import Queue, Worker, worker_registration
@@ -17,13 +17,12 @@ LEASE = "fairseat:clock"  # that the scheduler renews every second
 
 
 @dataclass(frozen=True)
-class Hand:
+class WorkerState:
     """A worker: what it does, and when (seconds ago) its last heartbeat was."""
 
     name: str  # host:pid
     state: str  # idle, busy, or silent
-    heard: int
-    done: int  # jobs
+    heartbeat: int = 0
 
     @property
     def alive(self) -> bool:
@@ -32,27 +31,27 @@ class Hand:
 
 
 @dataclass(frozen=True)
-class Manned:
+class QueueState:
     """A queue: its jobs by what they wait for, and its workers."""
 
     name: str
     waiting: int
     later: int  # that are retried in a moment
     dead: int
-    hands: Sequence[Hand]
+    workers: Sequence[WorkerState]
+
+    @property
+    def alive(self) -> int:
+        """Return how many of its workers are not silent."""
+        return sum(each.alive for each in self.workers)
 
     @property
     def busy(self) -> int:
         """Return how many of its workers are busy."""
-        return sum(hand.state == "busy" for hand in self.hands)
-
-    @property
-    def served(self) -> bool:
-        """Return whether it has a worker that is not silent."""
-        return any(hand.alive for hand in self.hands)
+        return sum(each.state == "busy" for each in self.workers)
 
 
-class Met(Worker):
+class SeenWorker(Worker):
     """A worker as other processes see it.
 
     It keeps the connection's timeout, which RQ's own class would raise.
@@ -64,10 +63,10 @@ class Met(Worker):
 
 def workers(redis: Redis, queue: Queue | None = None) -> list[BaseWorker]:
     """Return all workers, or those of a queue."""
-    return Met.all(connection=redis, queue=queue)
+    return SeenWorker.all(connection=redis, queue=queue)
 
 
-def queues(redis: Redis) -> list[Manned]:
+def queues(redis: Redis) -> list[QueueState]:
     """Return the state of every queue."""
     with redis.pipeline(transaction=False) as pipe:
         for name in QUEUES:
@@ -76,10 +75,12 @@ def queues(redis: Redis) -> list[Manned]:
             pipe.zcard(queue.scheduled_job_registry.key)
             pipe.zcard(queue.failed_job_registry.key)
         counts = iter(pipe.execute())
-    hands = _hands(redis)
+    found: defaultdict[str, list[WorkerState]] = defaultdict(list)
+    for worker in sorted(workers(redis), key=lambda each: (each.hostname or "", each.pid or 0)):
+        for name in worker.queue_names():
+            found[name].append(_state(worker))
     return [
-        Manned(name, next(counts), next(counts), next(counts), hands.get(name, []))
-        for name in QUEUES
+        QueueState(name, next(counts), next(counts), next(counts), found[name]) for name in QUEUES
     ]
 
 
@@ -102,22 +103,10 @@ def forget(redis: Redis, pid: int) -> None:
             redis.delete(worker.key)
 
 
-def _hands(redis: Redis) -> dict[str, list[Hand]]:
-    found: dict[str, list[Hand]] = {}
-    for worker in sorted(workers(redis), key=_place):
-        for queue in worker.queue_names():
-            found.setdefault(queue, []).append(_hand(worker))
-    return found
-
-
-def _hand(worker: BaseWorker) -> Hand:
-    beat = worker.last_heartbeat or datetime.now(UTC)
-    heard = max(0, round((datetime.now(UTC) - beat).total_seconds()))
+def _state(worker: BaseWorker) -> WorkerState:
+    now = datetime.now(UTC)
+    beat = worker.last_heartbeat or now
     busy = worker.get_state() == WorkerStatus.BUSY
     state = ("busy" if busy else "idle") if alive(worker) else "silent"
-    return Hand(":".join(map(str, _place(worker))), state, heard, worker.successful_job_count)
-
-
-def _place(worker: BaseWorker) -> tuple[str, int]:
-    facts: Any = worker
-    return facts.hostname or "", facts.pid or 0
+    seconds = max(0, round((now - beat).total_seconds()))
+    return WorkerState(f"{worker.hostname or ''}:{worker.pid or 0}", state, seconds)

@@ -22,7 +22,7 @@ def scrape() -> ResponseReturnValue:
     """Return all metrics in Prometheus' text format, to token holders or to this machine."""
     if not _admitted():
         abort(403)
-    text = _counted() + generate_latest(prometheus.registry())
+    text = _counted() + generate_latest(prometheus.registry)
     return Response(text, content_type=CONTENT_TYPE_LATEST, headers={"Cache-Control": "no-store"})
 
 

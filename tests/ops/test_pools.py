@@ -43,7 +43,7 @@ class Crew:
     def pids(self) -> set[int]:
         """Those who listen."""
         self.look()
-        hands = [hand for queue in crew.queues(self.backend.redis) for hand in queue.hands]
+        hands = [each for queue in crew.queues(self.backend.redis) for each in queue.workers]
         return {int(hand.name.rpartition(":")[2]) for hand in hands}
 
     def stop(self) -> None:

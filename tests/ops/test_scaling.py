@@ -13,7 +13,7 @@ from portal.core import flags, scaling
 from portal.core.scaling import Asked, Pool, Seen, pools, wanted
 from portal.core.settings import SettingsError
 from portal.operations.autoscaler import Autoscaler, busy
-from portal.operations.workers import Hand, Manned
+from portal.operations.workers import QueueState, WorkerState
 from tests.ops.conftest import Switch
 from tests.record import slow
 
@@ -55,8 +55,8 @@ def test_what_several_machines_do_counts_as_that_of_one(
     states: str, wanted: int, count: int
 ) -> None:
     words = {"b": "busy", "i": "idle", "s": "silent"}
-    hands = [Hand("a:1", words[state], 0, 0) for state in states]
-    assert busy(Manned("notify", 0, 0, 0, hands), wanted) == count
+    workers = [WorkerState("a:1", words[state]) for state in states]
+    assert busy(QueueState("notify", 0, 0, 0, workers), wanted) == count
 
 
 def test_a_large_machine_has_what_a_large_university_needs() -> None:

@@ -86,7 +86,7 @@ def test_they_do_all_the_work_are_more_when_asked_and_leave_nobody_behind(
     host.process.terminate()
     assert host.process.wait(BUSY) == 0
     assert not [each for each in family if each.is_running()]
-    assert not any(hand.alive for queue in workers.queues(backend.redis) for hand in queue.hands)
+    assert not any(queue.alive for queue in workers.queues(backend.redis))
 
 
 def test_what_the_portal_has_to_lend_them_is_asked_for(tmp_path: Path) -> None:

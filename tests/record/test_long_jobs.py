@@ -17,7 +17,7 @@ from tests.record.processes import running, start, wait_for
 from tests.record.test_kill import busy
 
 
-def background(backend: Backend) -> workers.Manned:
+def background(backend: Backend) -> workers.QueueState:
     (found,) = [queue for queue in workers.queues(backend.redis) if queue.name == "background"]
     return found
 
@@ -29,7 +29,7 @@ def test_its_heart_beats_meanwhile(backend: Backend, tmp_path: Path) -> None:
         (worker,) = workers.workers(backend.redis)
         before = worker.last_heartbeat
         wait_for(lambda: worker.refresh() or worker.last_heartbeat != before)
-        assert background(backend).served
+        assert background(backend).alive
 
 
 def test_who_is_killed_at_it_is_missed_soon(
@@ -41,7 +41,7 @@ def test_who_is_killed_at_it_is_missed_soon(
         process.kill()
         process.wait()
         monkeypatch.setattr(workers, "SILENCE", timedelta(seconds=1))
-        wait_for(lambda: not background(backend).served)
+        wait_for(lambda: not background(backend).alive)
 
 
 def test_who_is_known_to_have_ended_is_forgotten_at_once(backend: Backend, tmp_path: Path) -> None:
@@ -51,7 +51,7 @@ def test_who_is_known_to_have_ended_is_forgotten_at_once(backend: Backend, tmp_p
         process.kill()
         process.wait()
         workers.forget(backend.redis, process.pid)
-        assert not background(backend).hands
+        assert not background(backend).workers
 
 
 def test_its_job_is_done_by_another_and_is_no_dead_letter(backend: Backend, tmp_path: Path) -> None:

@@ -92,7 +92,8 @@ class TextField(StringField):  # type: ignore[misc]
         """Raise StopValidation if the text is missing or too long."""
         facts = {"field": self.label.text, "most": self.longest}
         if self.flags.required and not self.data:
-            raise StopValidation(str(self.missing) or _("%(field)s: say what it is.", **facts))
+            missing = str(self.missing) or _("%(field)s: say what it is.")
+            raise StopValidation(missing % facts)
         if self.data and len(self.data) > self.longest:
             long = _("%(field)s: no more than %(most)s characters.", **facts)
             raise StopValidation(str(self.too_long) % facts if self.too_long else long)

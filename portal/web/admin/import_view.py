@@ -1,19 +1,17 @@
 """An import on its page: changes with examples, field by field, and findings."""
 
 from dataclasses import dataclass
-from itertools import groupby
 from typing import Any
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from portal.catalog.models import Term
-from portal.catalog.section_fields import FIELDS as SECTION_FIELDS
+from portal.catalog.section_fields import FIELDS
 from portal.core.i18n import _, _l
 from portal.exchange.importing import upserts
-from portal.exchange.importing.diff import CHANGES, examples
-from portal.exchange.importing.findings import FINDINGS as REASONS
-from portal.exchange.importing.findings import RECORD_NAMES, Action, FindingKind
+from portal.exchange.importing.diff import examples
+from portal.exchange.importing.findings import FINDINGS, RECORD_NAMES, Action, FindingKind
 from portal.exchange.importing.models import Import
 from portal.exchange.importing.report import (
     LATE_KINDS,
@@ -34,7 +32,7 @@ SORTS = {
     "changed": _l("Changed"),
     "removed": _l("Removed"),
 }
-FIELDS = {
+FIELD_NAMES = {
     "account": _l("account"),
     "campus": _l("campus"),
     "categories": _l("categories"),
@@ -67,33 +65,19 @@ HUNDREDTHS = {"completed", "credits", "credit_limit"}
 
 
 @dataclass(frozen=True)
-class Field:
-    """A field that changes."""
+class KindChanges:
+    """The changes of one kind of record: how many of each sort, and the first of them.
 
-    name: str
-    before: str
-    after: str
-
-
-@dataclass(frozen=True)
-class Example:
-    """One change."""
-
-    key: str
-    fields: list[Field]
-
-
-@dataclass(frozen=True)
-class Line:
-    """The number of changes of one kind, with examples, by type of change."""
+    An example is the key of a record, with the name, old value and new value of each field.
+    """
 
     kind: str
     counts: dict[str, int]
-    examples: dict[str, list[Example]]
+    examples: dict[str, list[tuple[str, list[tuple[str, str, str]]]]]
 
 
 @dataclass(frozen=True)
-class Reason:
+class Finding:
     """A kind of finding, its number of rows, and the first of them."""
 
     kind: FindingKind
@@ -101,48 +85,43 @@ class Reason:
     rows: list[Note]
 
     @property
-    def pressing(self) -> bool:
+    def open(self) -> bool:
         """Return whether the page shows it unfolded, because someone must act."""
         return self.kind.action is Action.REFUSED and self.count <= ROWS
 
 
-def lines(session: Session, found: Import) -> list[Line]:
+def changes(session: Session, found: Import) -> list[KindChanges]:
     """Return the changes, kind by kind."""
-    grouped: dict[tuple[str, str], list[Example]] = {}
-    rows = examples(session, found.id, EXAMPLES)
-    for (kind, change), each in groupby(rows, key=lambda row: (row.kind, row.change)):
-        grouped[kind, change] = [_example(row) for row in each]
-    return [
-        Line(
-            kind,
-            {change: found.counts[kind].get(change, 0) for change in CHANGES},
-            {sort: grouped[kind, sort] for sort in SORTS if (kind, sort) in grouped},
-        )
-        for kind in KINDS
-        if kind in found.counts
-    ]
+    counts = found.counts
+    shown = {kind: KindChanges(kind, counts[kind], {}) for kind in KINDS if kind in counts}
+    for row in examples(session, found.id, EXAMPLES):
+        if row.kind not in shown:
+            continue
+        before, after = row.before or {}, row.after or {}
+        names = changed_fields(before, after) if row.change == "changed" else []
+        fields = [(_name(name), said(name, before), said(name, after)) for name in names]
+        shown[row.kind].examples.setdefault(row.change, []).append((readable_key(row.key), fields))
+    return list(shown.values())
 
 
-def reasons(session: Session, found: Import) -> list[Reason]:
+def findings(session: Session, found: Import) -> list[Finding]:
     """Return the findings with their first rows: late refusals first, then other refusals."""
     kinds = sorted(
-        (kind for kind in REASONS if kind in found.notes), key=lambda it: it not in LATE_KINDS
+        (kind for kind in FINDINGS if kind in found.notes), key=lambda it: it not in LATE_KINDS
     )
     return [
-        Reason(REASONS[kind], found.notes[kind], first_notes(session, found.id, kind, ROWS))
+        Finding(FINDINGS[kind], found.notes[kind], first_notes(session, found.id, kind, ROWS))
         for kind in kinds
     ]
 
 
-def refused(found: Import) -> int:
+def count_refused(found: Import) -> int:
     """Return how many rows an import leaves out because they are refused."""
-    turned_down = [kind for kind in REASONS if REASONS[kind].action is Action.REFUSED]
-    return sum(found.notes.get(kind, 0) for kind in turned_down if kind not in LATE_KINDS)
-
-
-def listeners(session: Session, found: Import) -> int:
-    """Return how many students will be notified."""
-    return upserts.count_notified(session, found.id, found.counts) if found.state == "ready" else 0
+    return sum(
+        found.notes.get(kind, 0)
+        for kind, finding in FINDINGS.items()
+        if finding.action is Action.REFUSED and kind not in LATE_KINDS
+    )
 
 
 def terms(session: Session, found: Import) -> list[Term]:
@@ -154,17 +133,10 @@ def terms(session: Session, found: Import) -> list[Term]:
     return list(session.scalars(there.order_by(Term.starts_on, Term.name)))
 
 
-def _example(row: Any) -> Example:
-    before, after = row.before or {}, row.after or {}
-    names = changed_fields(before, after) if row.change == "changed" else []
-    fields = [Field(_name(name), said(name, before), said(name, after)) for name in names]
-    return Example(readable_key(row.key), fields)
-
-
 def _name(name: str) -> str:
-    if name in FIELDS:
-        return str(FIELDS[name])
-    known = str(SECTION_FIELDS[name].label) if name in SECTION_FIELDS else name
+    if name in FIELD_NAMES:
+        return str(FIELD_NAMES[name])
+    known = str(FIELDS[name].label) if name in FIELDS else name
     return known[:1].lower() + known[1:]
 
 

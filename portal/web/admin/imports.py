@@ -1,17 +1,17 @@
 """Pages to import files: upload them, review the changes, apply them."""
 
-from collections.abc import Mapping
 from contextlib import suppress
-from datetime import date
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
-from flask import Blueprint, abort, flash, render_template, request, url_for
+from flask import Blueprint, abort, render_template, request, url_for
 from flask.typing import ResponseReturnValue
+from flask_wtf.file import MultipleFileField
 from redis.exceptions import RedisError
 from sqlalchemy.exc import InterfaceError, OperationalError
 from sqlalchemy.orm import Session
-from werkzeug.datastructures import FileStorage, MultiDict
 from werkzeug.exceptions import RequestEntityTooLarge
+from wtforms import BooleanField, DateField, ValidationError
+from wtforms.validators import Optional
 
 from portal.catalog.term_catalog import live_terms
 from portal.core.db import transaction
@@ -23,19 +23,27 @@ from portal.exchange.importing.import_jobs import MOST_FILES, File, ProgressStep
 from portal.exchange.importing.models import BUSY, LAYOUTS, Import, Options
 from portal.exchange.importing.report import report_rows
 from portal.exchange.importing.semester import LONGEST_NAME
-from portal.exchange.importing.upserts import count_changes
+from portal.exchange.importing.upserts import count_changes, count_notified
 from portal.people.models import Account
 from portal.web.admin import import_view
-from portal.web.admin.form_reading import Reading
 from portal.web.confirm import Confirmation, NotPossible, confirm, done
+from portal.web.forms import Form, NumberField, OneOfField, TextField
 from portal.web.http.access import requires, visitor
 from portal.web.http.downloads import download
 from portal.web.http.layout import go
 from portal.web.http.uploads import MOST_BYTES, takes_files
 
 bp = Blueprint("imports", __name__, url_prefix="/imports")
-MOST_PLACES = 10_000
-MOST_CREDITS = 200
+USUAL = Options()
+NAME_THE_TERM = _l("Give the term a name of %(most)s characters at most.")
+DAY_OF_TERM: dict[str, Any] = {
+    "description": _l("If not that of its meetings."),
+    "invalid_value_message": _l("Give a day such as 2026-08-31, or leave it blank."),
+}
+OPTIONAL_NUMBER: dict[str, Any] = {
+    "required": False,
+    "message": _l("Give a whole number from 0 to %(most)s."),
+}
 # Once an import starts to apply enrollments, it can't be undone.
 REVOCABLE = ("ready", *(state for state in BUSY if state != "seating"))
 CHOICES = {"rest": {"leave_out": True}, "past": {"past": True}}
@@ -51,11 +59,111 @@ STEPS = {
 }
 
 
+class ImportForm(Form):
+    """The files of an import and its options."""
+
+    layout = OneOfField(
+        _l("File format"),
+        choices={
+            "semester": _l(
+                "A semester: sections.csv, meetings.csv, courses.csv and what else there is"
+            ),
+            "oneroster": _l(
+                "OneRoster 1.1 or 1.2: people, classes, who teaches and who takes them"
+            ),
+        },
+        missing=_l("Choose the file format."),
+    )
+    files = MultipleFileField(
+        _l("Files"),
+        description=_l("A zip, or all the files at once; 64 MB at most."),
+        render_kw={"accept": ".zip,.csv,.json", "required": True},
+    )
+    term = TextField(
+        _l("Term"),
+        longest=LONGEST_NAME,
+        missing=NAME_THE_TERM,
+        too_long=NAME_THE_TERM,
+        description=_l("A new name such as “Fall 2026”, or the name of a term to update."),
+    )
+    starts = DateField(_l("First day of the term"), [Optional()], **DAY_OF_TERM)
+    ends = DateField(_l("Last day of the term"), [Optional()], **DAY_OF_TERM)
+    waitlist = NumberField(
+        _l("Places on a waitlist"),
+        most=10_000,
+        default=USUAL.waitlist,
+        description=_l("Used where the files give none."),
+        **OPTIONAL_NUMBER,
+    )
+    credit_limit = NumberField(
+        _l("Credits a student may hold"),
+        most=200,
+        default=USUAL.credit_limit,
+        description=_l("In a new term."),
+        **OPTIONAL_NUMBER,
+    )
+    past = BooleanField(
+        _l("Enroll students past all rules and capacity, because the lists were decided elsewhere")
+    )
+    remove = BooleanField(
+        _l(
+            "Remove records missing from these files: empty sections, people from earlier files,"
+            " students of the listed classes"
+        )
+    )
+
+    def validate_files(self, _field: MultipleFileField) -> None:
+        """Raise ValidationError if there are no files, too many, or two of one name."""
+        names = [name for name, _stream in self.contents]
+        if not names:
+            raise ValidationError(_("Choose a zip, or the files."))
+        if len(names) > MOST_FILES:
+            raise ValidationError(_("Choose %(most)s files at most, or a zip.", most=MOST_FILES))
+        if len(set(names)) < len(names):
+            raise ValidationError(_("Two of the files have the same name."))
+
+    def validate_term(self, field: TextField) -> None:
+        """Raise ValidationError if the name has characters that can't be shown."""
+        if not field.data.isprintable():
+            raise ValidationError(str(NAME_THE_TERM) % {"most": LONGEST_NAME})
+
+    def validate(self, extra_validators: Any = None) -> bool:
+        """Check the fields; those of a semester only if the files describe one."""
+        super().validate(extra_validators)
+        if self.layout.data == "oneroster":
+            for name in ("term", "starts", "ends", "waitlist", "credit_limit"):
+                self[name].errors = ()
+        return not self.errors
+
+    @property
+    def contents(self) -> list[File]:
+        """Return the files under their base names."""
+        return [
+            (bare_name(each.filename), cast("BinaryIO", each.stream))
+            for each in self.files.data or ()
+        ]
+
+    @property
+    def options(self) -> Options:
+        """Return the options of a valid form; a blank number means the usual one."""
+        usual = {"update": True, "remove": self.remove.data}
+        if self.layout.data == "oneroster":
+            return Options(layout="oneroster", past=self.past.data, **usual)
+        numbers = {
+            name: self[name].data
+            for name in ("waitlist", "credit_limit")
+            if self[name].data is not None
+        }
+        return Options(
+            term=self.term.data, starts=self.starts.data, ends=self.ends.data, **numbers, **usual
+        )
+
+
 @bp.get("")
 @requires("admin")
 def index() -> ResponseReturnValue:
     """Render the form and the latest imports."""
-    return _form(Reading(), 200)
+    return _index_page(ImportForm(None, layout=LAYOUTS[0]), 200)
 
 
 @bp.post("")
@@ -63,40 +171,51 @@ def index() -> ResponseReturnValue:
 @takes_files
 def send() -> ResponseReturnValue:
     """Begin an import, or show the errors of the form."""
-    reading = Reading()
-    options = read_options(reading, request.form)
-    files = read_files(reading, request.files.getlist("files"))
-    if reading.errors:
-        return _form(reading, 422)
+    form = ImportForm()
+    if not form.validate():
+        return _index_page(form, 422)
+    files = form.contents
     name = files[0][0] if len(files) == 1 else _("%(count)s files", count=len(files))
-    sent = import_jobs.NewImport(visitor().id, name, import_jobs.digest_of_files(files), options)
+    sent = import_jobs.NewImport(
+        visitor().id, name, import_jobs.digest_of_files(files), form.options
+    )
     try:
         with transaction() as session:
             import_id = import_jobs.begin(session, sent)
             import_jobs.store_files(session, import_id, files)
     except import_jobs.Busy as other:
-        advice = _(
-            "Another import is under way: %(which)s. Send yours when it is done.", which=other
-        )
-        reading.wrong("files", advice)
-        return _form(reading, 409)
-    _call(import_id)
+        busy = _("Another import is under way: %(which)s. Send yours when it is done.", which=other)
+        form.refuse(busy, "files")
+        return _index_page(form, 409)
+    _enqueue(import_id)
     return go(url_for("admin.imports.show", import_id=import_id))
 
 
 @bp.errorhandler(RequestEntityTooLarge)
 def _too_large(_error: RequestEntityTooLarge) -> ResponseReturnValue:
     """Render the form again. None of its fields were read."""
-    reading, most = Reading(), MOST_BYTES // 2**20
-    reading.wrong(
-        "files",
-        _(
-            "These files have more than %(most)s MB. Pack them into a zip, or send a part at a time"
-            " as an update.",
-            most=most,
-        ),
+    form = ImportForm(None, layout=LAYOUTS[0])
+    too_large = _(
+        "These files have more than %(most)s MB. Pack them into a zip, or send a part at a time"
+        " as an update.",
+        most=MOST_BYTES // 2**20,
     )
-    return _form(reading, 413, {})
+    form.refuse(too_large, "files")
+    return _index_page(form, 413)
+
+
+def _index_page(form: ImportForm, status: int) -> ResponseReturnValue:
+    with transaction() as session:
+        import_jobs.forget_expired(session)
+        exports = export_jobs.exports_of(session, visitor().id)
+    page = render_template(
+        "admin/imports.html",
+        form=form,
+        latest=import_jobs.latest(),
+        exports=exports,
+        terms=live_terms(),
+    )
+    return page, status
 
 
 @bp.get("/<int:import_id>")
@@ -116,17 +235,19 @@ def show(import_id: int) -> ResponseReturnValue:
             late=found.notes.get(enrollments.LATE, 0),
             left=enrollments.left(session, import_id) if found.state == "seating" else 0,
             unseated=found.notes.get(enrollments.LEFT, 0),
-            listeners=import_view.listeners(session, found),
-            refused=import_view.refused(found),
+            notified=count_notified(session, import_id, found.counts)
+            if found.state == "ready"
+            else 0,
+            refused=import_view.count_refused(found),
             terms=import_view.terms(session, found) if found.state == "done" else [],
             mine=found.account_id == visitor().id,
             state=import_jobs.state_of(session, found),
             step=step_of(import_id),
-            lines=import_view.lines(session, found),
+            changes=import_view.changes(session, found),
             idle=not any(map(count_changes, found.counts.values())),
             kinds=import_view.KINDS,
             sorts=import_view.SORTS,
-            reasons=import_view.reasons(session, found),
+            findings=import_view.findings(session, found),
             actions=ACTIONS,
         )
 
@@ -153,23 +274,19 @@ def progress(import_id: int) -> ResponseReturnValue:
 @requires("admin")
 def do(import_id: int, step: str) -> ResponseReturnValue:
     """Apply an import, discard it, read it again, or ask a worker to continue it."""
-    _of, state, done = STEPS[step]
-    here = url_for("admin.imports.show", import_id=import_id)
+    _of, state, said = STEPS[step]
     with transaction() as session:
         found = _find(session, import_id)
         if step in OWN and found.account_id != visitor().id:
             abort(403)
-        if why := _against(session, found, step) or _moved(session, found, step):
-            flash(why)
-            return go(here)
-        if state == "discarded":
+        why = _against(session, found, step) or _change_state(session, found, step)
+        if not why and state == "discarded":
             import_jobs.clear(
                 session, import_id, (*import_jobs.INPUT_TABLES, *import_jobs.RESULT_TABLES)
             )
-    flash(str(done))
-    if state != "discarded":
-        _call(import_id)
-    return go(here)
+    if not why and state != "discarded":
+        _enqueue(import_id)
+    return done(why or str(said), url_for("admin.imports.show", import_id=import_id))
 
 
 def _against(session: Session, found: Import, step: str) -> str:
@@ -183,13 +300,13 @@ def _against(session: Session, found: Import, step: str) -> str:
     return ""
 
 
-def _moved(session: Session, found: Import, step: str) -> str:
+def _change_state(session: Session, found: Import, step: str) -> str:
     """Change the state for the step. Return why that is not possible, blank if it is."""
-    of, state, _done = STEPS[step]
-    choices = {"options": found.options | CHOICES.get(step, {})}
+    of, state, _said = STEPS[step]
+    options = found.options | CHOICES.get(step, {})
     try:
         if state and not import_jobs.change_state(
-            session, found.id, state, of=of, error="", **choices
+            session, found.id, state, of=of, error="", options=options
         ):
             return _("This is no longer possible. The page shows the current state.")
     except import_jobs.Busy as other:
@@ -212,27 +329,10 @@ def _find(session: Session, import_id: int) -> Import:
     return (session.get(Import, import_id) if import_id < 2**31 else None) or abort(404)
 
 
-def _call(import_id: int) -> None:
+def _enqueue(import_id: int) -> None:
     # If Redis is unavailable, the page offers to try again.
     with suppress(RedisError):
         runs.enqueue(import_id)
-
-
-def _form(
-    reading: Reading, status: int, form: Mapping[str, str] | None = None
-) -> ResponseReturnValue:
-    with transaction() as session:
-        import_jobs.forget_expired(session)
-        exports = export_jobs.exports_of(session, visitor().id)
-    page = render_template(
-        "admin/imports.html",
-        form=request.form if form is None else form,
-        reading=reading,
-        latest=import_jobs.latest(),
-        exports=exports,
-        terms=live_terms(),
-    )
-    return page, status
 
 
 @bp.route("/<int:import_id>/end", methods=["GET", "POST"])
@@ -240,8 +340,7 @@ def _form(
 def end(import_id: int) -> ResponseReturnValue:
     """End an import without the remaining seats."""
     with transaction() as session:
-        found = session.get(Import, import_id) if import_id < 2**31 else None
-        found = found or abort(404)
+        found = _find(session, import_id)
         left = enrollments.left(session, import_id)
     address = f"/admin/imports/{import_id}"
     too_late = _("This is no longer possible: a worker is busy with it, or it is done.")
@@ -273,67 +372,3 @@ def end(import_id: int) -> ResponseReturnValue:
         refusal="" if found.state == "seating" else too_late,
     )
     return confirm(page, act)
-
-
-# The form
-
-
-def read_options(reading: Reading, form: MultiDict[str, str]) -> Options:
-    """Return the chosen options, with defaults in place of invalid values."""
-    layout = form.get("layout", "")
-    if layout not in LAYOUTS:
-        reading.wrong("layout", _("Choose the file format."))
-        layout = LAYOUTS[0]
-    semester = layout == "semester"
-    return Options(
-        layout=layout,
-        term=_term(reading, form) if semester else "",
-        update=True,
-        past=form.get("past") == "yes" and not semester,
-        remove=form.get("remove") == "yes",
-        waitlist=_number(reading, form, "waitlist", 10, MOST_PLACES) if semester else 10,
-        starts=_day(reading, form, "starts") if semester else None,
-        ends=_day(reading, form, "ends") if semester else None,
-        credit_limit=_number(reading, form, "credit_limit", 21, MOST_CREDITS) if semester else 21,
-    )
-
-
-def read_files(reading: Reading, sent: list[FileStorage]) -> list[File]:
-    """Return the uploaded files under their base names."""
-    files = [
-        (bare_name(each.filename), cast("BinaryIO", each.stream)) for each in sent if each.filename
-    ]
-    names = [name for name, _stream in files]
-    if not files:
-        reading.wrong("files", _("Choose a zip, or the files."))
-    elif len(files) > MOST_FILES:
-        reading.wrong("files", _("Choose %(most)s files at most, or a zip.", most=MOST_FILES))
-    elif len(set(names)) < len(names):
-        reading.wrong("files", _("Two of the files have the same name."))
-    return files
-
-
-def _term(reading: Reading, form: MultiDict[str, str]) -> str:
-    name = " ".join(form.get("term", "").split())
-    if not name or len(name) > LONGEST_NAME or not name.isprintable():
-        most = LONGEST_NAME
-        reading.wrong("term", _("Give the term a name of %(most)s characters at most.", most=most))
-        return ""
-    return name
-
-
-def _day(reading: Reading, form: MultiDict[str, str], name: str) -> date | None:
-    text = form.get(name, "").strip()
-    try:
-        return date.fromisoformat(text) if text else None
-    except ValueError:
-        reading.wrong(name, _("Give a day such as 2026-08-31, or leave it blank."))
-        return None
-
-
-def _number(reading: Reading, form: MultiDict[str, str], name: str, usual: int, most: int) -> int:
-    text = form.get(name, "").strip() or str(usual)
-    if text.isascii() and text.isdigit() and len(text) < 10 and int(text) <= most:
-        return int(text)
-    reading.wrong(name, _("Give a whole number from 0 to %(most)s.", most=most))
-    return usual

@@ -14,7 +14,6 @@ from sqlalchemy import select
 
 from bench import load, portal_on_trial
 from bench.site import Site, site
-from portal.backend import backend
 from portal.core.checkpoints import checkpoint
 from portal.core.db import transaction
 from portal.recorder import models
@@ -81,7 +80,7 @@ class Watch:
 
         Stops where nobody looks on any more.
         """
-        first, last = self.seen[0][0], last_seq(backend().redis, self.term)
+        first, last = self.seen[0][0], last_seq(self.term)
         while self.seen[-1][0] < last:
             if not self._thread.is_alive():
                 raise SystemExit("Nobody looks how far the term has been recorded.")

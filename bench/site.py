@@ -18,7 +18,6 @@ import psutil
 from bench import load, stage
 from bench.stage import cli, patiently, started
 from portal.app import create_app
-from portal.backend import backend
 from portal.core.checkpoints import checkpoint
 from portal.core.settings import Settings
 from portal.recorder.journal import last_seq
@@ -124,7 +123,7 @@ def by_turns(run: int, *sides: Callable[[], Found]) -> list[Found]:
 def caught_up(term: int) -> None:
     """Wait until the workers have recorded all of a term; stops where they never have."""
     deadline = time.monotonic() + PATIENCE
-    while checkpoint(term) < last_seq(backend().redis, term):
+    while checkpoint(term) < last_seq(term):
         if time.monotonic() > deadline:
             raise SystemExit("The workers have not recorded everything.")
         time.sleep(0.05)

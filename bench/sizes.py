@@ -59,7 +59,7 @@ def of_a_semester(students: int) -> dict[str, float]:
         waiting = ledger()
         events = drain(rush.term, seconds=3600)
         recorded = ledger()
-        journal.trim(backend().redis, rush.term, events)
+        journal.trim(rush.term, events)
         bare = ledger()
         return {
             "students": students,

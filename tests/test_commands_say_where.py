@@ -72,7 +72,7 @@ def test_an_export_names_what_it_lacks_and_fails(
     export(tmp_path / "before.zip")
     known = recorded(section.term_id)
     claim(cast.ben, section)
-    last = last_seq(backend.redis, section.term_id)
+    last = last_seq(section.term_id)
     backend.redis.xdel(f"{{t:{section.term_id}}}:journal", f"{known + 1}-0")
     done = export(tmp_path / "all.zip")
     assert (done.exit_code, enrolled(tmp_path / "all.zip")) == (1, 1)

@@ -345,7 +345,7 @@ def _terms(terms: Sequence[Term], at: int, students: int) -> list[TermNow]:
             if each.state != "canceled" and at < each.closes + DAY
         ]
         if windows:
-            seq = last_seq(backend().redis, term.id)
+            seq = last_seq(term.id)
             seats, made = _totals(term.id, seq), ready(term.id, students)
             found.append(TermNow(term, windows, seats, seq, made))
     return found

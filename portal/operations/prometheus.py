@@ -186,11 +186,10 @@ def _checkpoints(session: Session) -> dict[int, tuple[int, float]]:
 def _set_unrecorded(
     gauges: Gauges, terms: Sequence[Term], recorded: dict[int, tuple[int, float]]
 ) -> None:
-    redis = backend().redis
     for term in terms:
         seq, age = recorded.get(term.id, (0, 0.0))
-        missing = max(0, journal.last_seq(redis, term.id) - seq)
-        first = journal.first_after(redis, term.id, seq) if missing else None
+        missing = max(0, journal.last_seq(term.id) - seq)
+        first = journal.first_after(term.id, seq) if missing else None
         if first:  # otherwise the journal cannot tell
             age = max(0.0, (backend().ledger.now() - milliseconds(first.at)) / 1000)
         gauges.set("unrecorded_events", missing, term.id)

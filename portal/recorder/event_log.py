@@ -1,6 +1,6 @@
 """The event log, replayed from its beginning: the state that must follow from it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -12,12 +12,11 @@ from portal.recorder.models import EVENT_COLUMNS, LoggedEvent
 from portal.recorder.projections import TermState, UnknownEvent, apply
 
 ROWS_PER_FETCH = 5000
-MISSING, UNREADABLE = "missing", "unreadable"
 STRIDE = 10_000  # events between progress reports
+MISSING, UNREADABLE = "missing", "unreadable"
 
-ProgressCallback = Callable[
-    [str, int, int], None
-]  # the step, and how many of how many events are done
+# Takes the step, and how many of how many events are done.
+ProgressCallback = Callable[[str, int, int], None]
 
 
 def no_progress(_step: str, _done: int, _events: int) -> None:
@@ -30,21 +29,29 @@ def strides(after: int, through: int) -> Iterator[tuple[int, int]]:
         yield start, min(start + STRIDE, through)
 
 
-def fold(session: Session, term: int, state: TermState, after: int, through: int) -> int:
-    """Apply events after `after` through `through` to the state; return their number.
+def fold(  # noqa: PLR0913, PLR0917  a range of a term
+    session: Session,
+    term: int,
+    state: TermState,
+    after: int,
+    through: int,
+    aggregates: Collection[str] | None = None,
+) -> None:
+    """Apply events after `after` through `through` to the state, of all or these aggregates.
 
     Missing and unreadable events are stored as contradictions.
     """
-    folded, expected = 0, after + 1
-    for fact in read_events(session, term, after, through):
-        _note_missing(state, expected, fact.seq)
+    expected = after + 1
+    for event in read_events(session, term, after, through, aggregates):
+        if aggregates is None:
+            state.contradictions += [(seq, MISSING) for seq in range(expected, event.seq)]
         try:
-            apply(state, fact)
+            apply(state, event)
         except (UnknownEvent, LookupError, TypeError) as error:
-            state.contradictions.append((fact.seq, f"{UNREADABLE}: {error}"))
-        folded, expected = folded + 1, fact.seq + 1
-    _note_missing(state, expected, through + 1)
-    return folded
+            state.contradictions.append((event.seq, f"{UNREADABLE}: {error}"))
+        expected = event.seq + 1
+    if aggregates is None:
+        state.contradictions += [(seq, MISSING) for seq in range(expected, through + 1)]
 
 
 def replay(
@@ -65,19 +72,26 @@ def replay(
 
 def damage(state: TermState) -> list[tuple[int, str]]:
     """Return the contradictions that are missing or unreadable events."""
-    broken = MISSING, UNREADABLE
-    return [(seq, wrong) for seq, wrong in state.contradictions if wrong.startswith(broken)]
+    return [each for each in state.contradictions if each[1].startswith((MISSING, UNREADABLE))]
 
 
-def read_events(session: Session, term: int, after: int, through: int) -> Iterator[Event]:
-    """Yield the events of a term's log with `after` < seq <= `through`, in order."""
-    found = session.execute(
+def read_events(
+    session: Session,
+    term: int,
+    after: int,
+    through: int,
+    aggregates: Collection[str] | None = None,
+) -> Iterator[Event]:
+    """Yield events with `after` < seq <= `through` in order, of all or these aggregates."""
+    found = (
         select(*EVENT_COLUMNS)
         .where(LoggedEvent.term_id == term, LoggedEvent.seq > after, LoggedEvent.seq <= through)
         .order_by(LoggedEvent.seq)
         .execution_options(yield_per=ROWS_PER_FETCH)
     )
-    for row in found:
+    if aggregates is not None:
+        found = found.where(LoggedEvent.aggregate.in_(aggregates))
+    for row in session.execute(found):
         yield Event(*row)
 
 
@@ -90,7 +104,3 @@ def find_event(session: Session, term: int, seq: int) -> Event | None:
     if seq and not found:
         raise JournalGap(f"term {term}: the event log does not have event {seq}")
     return found
-
-
-def _note_missing(state: TermState, expected: int, came: int) -> None:
-    state.contradictions += [(seq, MISSING) for seq in range(expected, came)]

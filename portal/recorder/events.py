@@ -52,8 +52,8 @@ class Event:
 
 def parsed(entry: bytes) -> Event:
     """Return the event in a journal entry's JSON."""
-    event = orjson.loads(entry)
-    take = event.pop
+    payload = orjson.loads(entry)
+    take = payload.pop
     return Event(
         seq=take("seq"),
         at=moment(take("at")),
@@ -61,14 +61,14 @@ def parsed(entry: bytes) -> Event:
         version=take("version"),
         aggregate=take("aggregate"),
         context={key: take(key, "") for key in CONTEXT}
-        | {key: take(key) for key in MORE if key in event},
-        payload=event,  # the rest
+        | {key: take(key) for key in MORE if key in payload},
+        payload=payload,  # the rest
     )
 
 
-def entry_of(fact: Event) -> str:
+def entry_of(event: Event) -> str:
     """Return the event as the JSON of a journal entry."""
-    told = {"seq": fact.seq, "at": milliseconds(fact.at), "name": fact.name}
-    told |= {"version": fact.version, "aggregate": fact.aggregate}
-    context = {name: fact.context[name] for name in (*CONTEXT, *MORE) if fact.context.get(name)}
-    return orjson.dumps(told | context | fact.payload).decode()
+    head = {"seq": event.seq, "at": milliseconds(event.at), "name": event.name}
+    head |= {"version": event.version, "aggregate": event.aggregate}
+    context = {name: event.context[name] for name in (*CONTEXT, *MORE) if event.context.get(name)}
+    return orjson.dumps(head | context | event.payload).decode()

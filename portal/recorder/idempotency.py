@@ -13,6 +13,7 @@ from sqlalchemy import delete, func, select, text
 from sqlalchemy.orm import Session
 
 from portal.backend import backend
+from portal.core.db import transaction
 from portal.core.moments import moment
 from portal.ledger.errors import LedgerUnavailable
 from portal.ledger.function_library import prefix, translate_errors
@@ -80,27 +81,30 @@ def differences(
                 yield _difference(student, request, has, kept)
 
 
-def strays(session: Session, term: int, names: Iterable[str], seq: int) -> Iterator[Difference]:
-    """Yield the ledger's answers to decisions through event `seq` that are not recorded.
+def strays(term: int, names: Iterable[str], seq: int) -> list[Difference]:
+    """Return the ledger's answers to decisions through event `seq` that are not recorded.
 
     An answer without an event changed nothing; only the ledger keeps it.
     """
     parts = (name.split(":", 2) for name in names if name.startswith("request:"))
     asked = {(int(student), request) for _, student, request in parts}
-    recorded = select(StoredAnswer.student_id, StoredAnswer.request).where(
+    stored = select(StoredAnswer.student_id, StoredAnswer.request).where(
         StoredAnswer.term_id == term
     )
-    asked -= {(student, request) for student, request in session.execute(recorded)}
-    for batch in batches(sorted(asked), AT_ONCE):
-        for (student, request), has in zip(batch, _held(term, batch), strict=True):
-            events = list(map(int, SEQ.findall(has or "")))
-            if not events or min(events) > seq or _is_ending(term, student, request):
-                continue
-            if _logged(session, term, student, request):
-                what = f"student {student}, key {request}"
-                yield {"where": "answered", "what": what, "log": "decided", "read_model": None}
-            else:
-                yield _difference(student, request, has, None)
+    found: list[Difference] = []
+    with transaction() as session:
+        asked -= {(student, request) for student, request in session.execute(stored)}
+        for batch in batches(sorted(asked), AT_ONCE):
+            for (student, request), has in zip(batch, _held(term, batch), strict=True):
+                events = list(map(int, SEQ.findall(has or "")))
+                if not events or min(events) > seq or _is_ending(term, student, request):
+                    continue
+                difference = _difference(student, request, has, None)
+                if _logged(session, term, student, request):
+                    difference = {"where": "answered", "what": difference["what"]}
+                    difference |= {"log": "decided", "read_model": None}
+                found.append(difference)
+    return found
 
 
 def _held(term: int, keys: Sequence[Key]) -> list[str | None]:

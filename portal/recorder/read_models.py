@@ -1,9 +1,9 @@
 """The read models and the event log in PostgreSQL, read and written in bulk."""
 
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from io import StringIO
+from operator import itemgetter
 from typing import Any
 
 import orjson
@@ -31,76 +31,70 @@ from portal.windows.models import Window
 
 NULL = r"\N"
 AT_ONCE = 20_000  # rows per statement
+# Each table, and its rows in a TermState.
+TABLES: dict[type[Base], str] = {
+    SectionSeats: "seats",
+    Enrollment: "enrollments",
+    WaitlistEntry: "places",
+    Window: "windows",
+}
 
 
-def as_json(told: object) -> str:
+def rows_of(state: TermState) -> Iterator[tuple[Table, dict[Any, Row]]]:
+    """Yield each table, with its rows in the state by their keys."""
+    return ((_table(model), getattr(state, name)) for model, name in TABLES.items())
+
+
+def as_json(value: object) -> str:
     """Return JSON for PostgreSQL, with times and amounts in its notation."""
-    return orjson.dumps(told, default=str).decode()
+    return orjson.dumps(value, default=str).decode()
 
 
-def load(session: Session, term: int, facts: Sequence[Event]) -> TermState:
+def load(session: Session, term: int, events: Sequence[Event]) -> TermState:
     """Return the existing rows of the term that the events will change."""
-    windows = {fact.payload["window"] for fact in facts if "window" in fact.payload}
-    return _state(
-        seats=_rows(session, term, SectionSeats, _counted_by(term, facts)),
-        places=_rows(session, term, WaitlistEntry, _moved_by(facts)),
-        windows=_rows(session, term, Window, Window.id.in_(windows)),
-    )
+    windows = {event.payload["window"] for event in events if "window" in event.payload}
+    chosen = {
+        SectionSeats: _counted_by(term, events),
+        WaitlistEntry: _moved_by(events),
+        Window: Window.id.in_(windows),
+    }
+    return _load(session, term, chosen)
 
 
 def load_all(session: Session, term: int) -> TermState:
     """Return every row of the term."""
-    return _state(
-        seats=_rows(session, term, SectionSeats, true()),
-        enrollments=_rows(session, term, Enrollment, true()),
-        places=_rows(session, term, WaitlistEntry, true()),
-        windows=_rows(session, term, Window, true()),
-    )
+    return _load(session, term, dict.fromkeys(TABLES, true()))
 
 
 def load_some(
     session: Session, term: int, sections: Collection[int], windows: Collection[int]
 ) -> TermState:
     """Return every row of these sections and windows."""
-    return _state(
-        seats=_rows(session, term, SectionSeats, SectionSeats.section_id.in_(sections)),
-        enrollments=_rows(session, term, Enrollment, Enrollment.section_id.in_(sections)),
-        places=_rows(session, term, WaitlistEntry, WaitlistEntry.section_id.in_(sections)),
-        windows=_rows(session, term, Window, Window.id.in_(windows)),
-    )
+    chosen = {
+        model: model.section_id.in_(sections) for model in (SectionSeats, Enrollment, WaitlistEntry)
+    }
+    return _load(session, term, chosen | {Window: Window.id.in_(windows)})
 
 
 def write(session: Session, term: int, state: TermState, after: int) -> None:
     """Store the rows that changed after event `after`."""
-    for model, rows in (
-        (SectionSeats, state.seats.values()),
-        (Enrollment, state.enrollments.values()),
-        (WaitlistEntry, state.places.values()),
-        (Window, state.windows.values()),
-    ):
-        moved = [row for row in rows if row["seq"] > after]
-        if moved:
-            parameters = {"term": term, "rows": as_json(moved)}
-            session.execute(_upsert(model), parameters)
+    for table, rows in rows_of(state):
+        moved = [row for row in rows.values() if row["seq"] > after]
+        _execute(session, term, _upsert(table), moved)
 
 
 def replace(session: Session, term: int, due: TermState, found: TermState) -> None:
     """Turn the rows that were `found` into those that are `due`; leave equal rows alone."""
-    for model, rows, old in (
-        (SectionSeats, due.seats, found.seats),
-        (Enrollment, due.enrollments, found.enrollments),
-        (WaitlistEntry, due.places, found.places),
-        (Window, due.windows, found.windows),
-    ):
-        was: dict[Any, Row] = dict(old)
-        changed = [row for key, row in rows.items() if was.pop(key, None) != row]
-        _execute(session, term, _delete(model), list(was.values()))
-        _execute(session, term, _upsert(model, newer=False), changed)
+    for (table, rows), (_, old) in zip(rows_of(due), rows_of(found), strict=True):
+        gone = dict(old)
+        changed = [row for key, row in rows.items() if gone.pop(key, None) != row]
+        _execute(session, term, _delete(table), list(gone.values()))
+        _execute(session, term, _upsert(table, newer=False), changed)
 
 
-def append(session: Session, term: int, facts: Sequence[Event]) -> None:
+def append(session: Session, term: int, events: Sequence[Event]) -> None:
     """Append the events to the event log."""
-    lines = StringIO("".join(_line(term, fact) for fact in facts))
+    lines = StringIO("".join(_line(term, event) for event in events))
     # This insert limits the rate of a rush; COPY takes half the time of any other way.
     cursor: Any = session.connection().connection.cursor()
     cursor.copy_expert(
@@ -111,24 +105,24 @@ def append(session: Session, term: int, facts: Sequence[Event]) -> None:
     cursor.close()
 
 
-def _line(term: int, fact: Event) -> str:
+def _line(term: int, event: Event) -> str:
     """Return a line for COPY.
 
     JSON contains no raw tabs or line breaks, but it does contain backslashes.
     """
-    told = fact.payload
-    json = f"{as_json(told)}\t{as_json(fact.context)}".replace("\\", "\\\\")
+    payload = event.payload
+    json = f"{as_json(payload)}\t{as_json(event.context)}".replace("\\", "\\\\")
     return (
-        f"{term}\t{fact.seq}\t{fact.name}\t{fact.version}\t{fact.aggregate}"
-        f"\t{told.get('student', NULL)}\t{json}\t{fact.at}\n"
+        f"{term}\t{event.seq}\t{event.name}\t{event.version}\t{event.aggregate}"
+        f"\t{payload.get('student', NULL)}\t{json}\t{event.at}\n"
     )
 
 
-def _counted_by(term: int, facts: Iterable[Event]) -> ColumnElement[bool]:
+def _counted_by(term: int, events: Iterable[Event]) -> ColumnElement[bool]:
     """Match the events' sections, and all that share or will share seats with them."""
-    told = [fact.payload for fact in facts]
-    sections = {each["section"] for each in told if "section" in each}
-    pools = {each["pool"] for each in told if "pool" in each}
+    payloads = [event.payload for event in events]
+    sections = {each["section"] for each in payloads if "section" in each}
+    pools = {each["pool"] for each in payloads if "pool" in each}
     pooled = select(SectionSeats.pool_id).where(
         SectionSeats.term_id == term, SectionSeats.section_id.in_(sections)
     )
@@ -139,48 +133,37 @@ def _counted_by(term: int, facts: Iterable[Event]) -> ColumnElement[bool]:
     )
 
 
-def _moved_by(facts: Iterable[Event]) -> ColumnElement[bool]:
+def _moved_by(events: Iterable[Event]) -> ColumnElement[bool]:
     """Match the waitlist entries that the events move, and skipped ones that may wait again."""
-    movers = [fact.payload for fact in facts if fact.name in MOVE_WAITLIST_ENTRY]
+    movers = [event.payload for event in events if event.name in MOVE_WAITLIST_ENTRY]
     pairs = select(
-        func.unnest(_integers([mover["section"] for mover in movers])),
-        func.unnest(_integers([mover["student"] for mover in movers])),
+        *(
+            func.unnest(bindparam(None, [each[key] for each in movers], type_=ARRAY(Integer)))
+            for key in ("section", "student")
+        )
     )
     moved = tuple_(WaitlistEntry.section_id, WaitlistEntry.student_id).in_(pairs)
-    if any(fact.name in RETRY_SKIPPED for fact in facts):
+    if any(event.name in RETRY_SKIPPED for event in events):
         return or_(moved, WaitlistEntry.state == "passed")
     return moved
 
 
-def _rows(
-    session: Session, term: int, model: type[Base], condition: ColumnElement[bool]
-) -> list[Row]:
-    table = _table(model)
-    columns = [column for column in table.c if column.name != "term_id"]
-    found = session.execute(select(*columns).where(table.c.term_id == term, condition))
-    return [dict(row) for row in found.mappings()]
-
-
-def _state(
-    seats: Iterable[Row] = (),
-    enrollments: Iterable[Row] = (),
-    places: Iterable[Row] = (),
-    windows: Iterable[Row] = (),
+def _load(
+    session: Session, term: int, chosen: Mapping[type[Base], ColumnElement[bool]]
 ) -> TermState:
-    by_pair = {(row["section_id"], row["student_id"]): row for row in places}
-    by_section = {row["section_id"]: row for row in seats}
-    pools: dict[int, set[int]] = defaultdict(set)
-    for section, row in by_section.items():
-        if row["pool_id"]:
-            pools[row["pool_id"]].add(section)
-    return TermState(
-        seats=by_section,
-        pools=pools,
-        enrollments={(row["section_id"], row["student_id"]): row for row in enrollments},
-        places=by_pair,
-        windows={row["id"]: row for row in windows},
-        passed={key for key, row in by_pair.items() if row["state"] == "passed"},
-    )
+    state = TermState()
+    for model, condition in chosen.items():
+        table, rows = _table(model), getattr(state, TABLES[model])
+        columns = [column for column in table.c if column.name != "term_id"]
+        key = itemgetter(*_keys(table))
+        found = session.execute(select(*columns).where(table.c.term_id == term, condition))
+        for row in found.mappings():
+            rows[key(row)] = dict(row)
+    for section, counts in state.seats.items():
+        if counts["pool_id"]:
+            state.pools.setdefault(counts["pool_id"], set()).add(section)
+    state.passed = {key for key, entry in state.places.items() if entry["state"] == "passed"}
+    return state
 
 
 def _execute(session: Session, term: int, statement: TextClause, rows: Sequence[Row]) -> None:
@@ -190,11 +173,9 @@ def _execute(session: Session, term: int, statement: TextClause, rows: Sequence[
 
 
 @cache
-def _delete(model: type[Base]) -> TextClause:
+def _delete(table: Table) -> TextClause:
     """Return the statement that deletes rows, given as one JSON parameter."""
-    table = _table(model)
-    keys = [column.name for column in table.primary_key if column.name != "term_id"]
-    same = " AND ".join(f"old.{name} = gone.{name}" for name in keys)
+    same = " AND ".join(f"old.{name} = gone.{name}" for name in _keys(table))
     return text(
         f"DELETE FROM {table.name} old"  # noqa: S608
         f" USING json_populate_recordset(NULL::{table.name}, :rows) gone"
@@ -203,12 +184,11 @@ def _delete(model: type[Base]) -> TextClause:
 
 
 @cache
-def _upsert(model: type[Base], *, newer: bool = True) -> TextClause:
+def _upsert(table: Table, *, newer: bool = True) -> TextClause:
     """Return the statement that writes rows, given as one JSON parameter.
 
     They replace older rows only, or all.
     """
-    table = _table(model)
     keys = [column.name for column in table.primary_key]
     others = [column.name for column in table.c if column.name not in keys]
     columns = ", ".join(column.name for column in table.c if column.name != "term_id")
@@ -221,11 +201,12 @@ def _upsert(model: type[Base], *, newer: bool = True) -> TextClause:
     )
 
 
+def _keys(table: Table) -> list[str]:
+    """Return the columns that identify a row within a term."""
+    return [column.name for column in table.primary_key if column.name != "term_id"]
+
+
 def _table(model: type[Base]) -> Table:
     table = model.__table__
     assert isinstance(table, Table)  # noqa: S101  for the type checker
     return table
-
-
-def _integers(values: Sequence[int]) -> ColumnElement[Sequence[int]]:
-    return bindparam(None, values, type_=ARRAY(Integer))

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from sqlalchemy import not_, or_, select, tuple_
 from sqlalchemy.orm import aliased
 
-from portal.backend import backend
 from portal.catalog.models import Term
 from portal.core.cache import AWAY
 from portal.core.checkpoints import checkpoint
@@ -78,7 +77,7 @@ def find(text: str) -> Receipt | None:
     # Read the journal first: what is recorded meanwhile is then in the log.
     kept = logged = None
     with suppress(LedgerUnavailable):
-        kept = journal.find(backend().redis, term, seq)
+        kept = journal.find(term, seq)
     try:
         with transaction() as session:
             logged = next(event_log.read_events(session, term, seq - 1, seq), None)
@@ -169,7 +168,7 @@ def _fresh(student: int, term: int, names: tuple[str, ...]) -> list[Receipt]:
     with suppress(LedgerUnavailable):
         return [
             Receipt(term, event, recorded=False)
-            for event in journal.latest(backend().redis, term, FRESH, checkpoint(term))
+            for event in journal.latest(term, FRESH, checkpoint(term))
             if event.payload.get("student") == student
             and event.name in names
             and not ("swap" in event.payload and event.name == "dropped")

@@ -71,7 +71,7 @@ def catch_up(term: int) -> bool:
 
     Raises JournalGap or UnknownEvent if recording can never succeed.
     """
-    through, known, until = last_seq(backend().redis, term), 0, 0.0
+    through, known, until = last_seq(term), 0, 0.0
     while True:
         drain(term, seconds=0)
         before, known = known, checkpoint(term)
@@ -95,7 +95,7 @@ def record_all() -> Iterator[str]:
             yield f"The ledger does not answer, so its latest decisions are unknown: {away}."
             return
         if why:
-            known, last = checkpoint(number), last_seq(backend().redis, number)
+            known, last = checkpoint(number), last_seq(number)
             # An older copy of the ledger may be behind the record.
             events = f"{last - known} decisions (events {known + 1} to {last})"
             yield f"{events if last > known else 'Decisions'} of {name} are not recorded: {why}."
@@ -115,7 +115,7 @@ def _record_batch(term: int) -> Sequence[Event]:
             anchor = event_log.find_event(session, term, after)
             # Events that a failover could lose are not recorded.
             copies = backend().settings.replicas
-            facts = journal.read(backend().redis, term, anchor, BATCH, copies=copies)
+            facts = journal.read(term, anchor, BATCH, copies=copies)
             if facts:
                 _record(session, term, after, facts)
     except (JournalGap, UnknownEvent):

@@ -12,7 +12,6 @@ from sqlalchemy import ARRAY, Integer, bindparam, delete, func, select, text
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
-from portal.backend import backend
 from portal.catalog.models import Term
 from portal.core.checkpoints import Checkpoint
 from portal.core.db import transaction
@@ -62,7 +61,7 @@ def term_statuses() -> list[TermStatus]:
         TermStatus(
             term,
             name,
-            decided=last_seq(backend().redis, term),
+            decided=last_seq(term),
             recorded=seq or 0,
             recorded_at=moved,
             fenced=bool(fence.why(term)),

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from portal.backend import backend as parts
 from portal.recorder.journal import last_seq
 from portal.web.api.fields import MESSAGES
 from tests import cast as builders
@@ -64,7 +63,7 @@ def send(caller: Caller, body: bytes | str, content_type: str = "application/jso
 def test_a_field_that_makes_no_sense_is_named(
     ada: Caller, sound: dict[str, Any], term: Any, change: dict[str, Any], pointer: str
 ) -> None:
-    before = last_seq(parts().redis, term.id)
+    before = last_seq(term.id)
     answer = ada.post("/register", sound | change)
     assert (answer.status_code, answer.mimetype) == (422, "application/problem+json")
     assert answer.json["success"] is False
@@ -73,7 +72,7 @@ def test_a_field_that_makes_no_sense_is_named(
     assert wrong["message"] in {str(each) for each in MESSAGES} or wrong["message"].startswith(
         "Must "
     )
-    assert last_seq(parts().redis, term.id) == before
+    assert last_seq(term.id) == before
 
 
 def test_everything_that_is_wrong_is_told_at_once(ada: Caller) -> None:
@@ -96,7 +95,7 @@ def test_a_section_named_twice_is_named(ada: Caller, sound: dict[str, Any], sect
 def test_what_is_not_offered_is_named(ada: Caller, sound: dict[str, Any], term: Any) -> None:
     draft = builders.a_section(builders.a_course("CSC-2"), term, status="NEW")
     elsewhere = builders.a_section(builders.a_course("CSC-3"), builders.a_term("Spring 2031"))
-    before = last_seq(parts().redis, term.id)
+    before = last_seq(term.id)
     known = sound["section_ids"][0]
     for change, pointer in (
         ({"semester_id": 999_999}, "/semester_id"),
@@ -111,7 +110,7 @@ def test_what_is_not_offered_is_named(ada: Caller, sound: dict[str, Any], term: 
         answer = ada.post("/register", sound | change)
         assert answer.status_code == 404
         assert answer.json["errors"][0]["pointer"] == pointer
-    assert last_seq(parts().redis, term.id) == before
+    assert last_seq(term.id) == before
 
 
 @pytest.mark.parametrize(

@@ -59,13 +59,13 @@ def test_where_no_replica_follows_claims_are_refused_and_nothing_is_half_done(
     ada = caller(app, "ada")
     body = {"student_id": cast.ada.id, "semester_id": rush.term, "section_ids": rush.sections[:1]}
     assert ada.get("/me").status_code == 200
-    known = journal.last_seq(backend.redis, rush.term)
+    known = journal.last_seq(rush.term)
     cut_off(stage, backend)
     answer = ada.post("/register", body, Idempotency_Key="the-morning")
     assert (answer.status_code, answer.json["type"]) == (503, "about:blank")
     assert "nothing was changed" in answer.json["detail"]
     assert int(answer.headers["Retry-After"]) > 0
-    assert journal.last_seq(backend.redis, rush.term) == known
+    assert journal.last_seq(rush.term) == known
     stage.heal()
     assert ada.post("/register", body, Idempotency_Key="the-morning").status_code == 200
     assert backend.ledger.standing(rush.term, cast.ada.id).enrolled
@@ -92,4 +92,4 @@ def test_postgresql_never_hears_of_what_the_next_primary_does_not_know(
     answer = claim(rush, student, section, "key")
     assert (answer.outcome, answer.replayed) == ("enrolled", False)
     drain(rush.term)
-    assert recorded(rush) == journal.last_seq(backend.redis, rush.term)
+    assert recorded(rush) == journal.last_seq(rush.term)

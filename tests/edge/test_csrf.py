@@ -11,7 +11,7 @@ from flask.testing import FlaskClient
 from sqlalchemy import text
 
 from portal.app import create_app
-from portal.backend import Backend, backend
+from portal.backend import Backend
 from portal.core.db import transaction
 from portal.models import Base
 from portal.recorder.journal import last_seq
@@ -130,4 +130,4 @@ def _everything(values: Values) -> dict[str, Any]:
             name: tuple(session.execute(text(counts.format(name))).one())
             for name in Base.metadata.tables
         }
-    return found | {"journal": last_seq(backend().redis, values["term_id"])}
+    return found | {"journal": last_seq(values["term_id"])}

@@ -4,7 +4,6 @@ import time
 from collections.abc import Iterator
 from itertools import product
 
-from portal.backend import backend
 from portal.recorder.journal import last_seq
 from tests.faults.client import Rush
 from tests.faults.history import AWAY, Try
@@ -19,10 +18,10 @@ SETTLED = 20.0  # seconds after which whoever was asked in its first moment has 
 def claims_go_on(_trial: Trial, rush: Rush) -> Iterator[str]:
     """While PostgreSQL is away everyone is answered, and the journal keeps what it can't record."""
     time.sleep(SETTLED)
-    began, known = time.time(), last_seq(backend().redis, rush.term)
+    began, known = time.time(), last_seq(rush.term)
     numbers = {student.number for student in rush.students}
     until(lambda: rush.decided(began) >= numbers, "claims don't go on without PostgreSQL")
-    if last_seq(backend().redis, rush.term) <= known:
+    if last_seq(rush.term) <= known:
         yield "nothing was journaled while PostgreSQL was away"
     refused = [deed for deed in list(rush.deeds) for each in deed.tries if _later(each, began)]
     yield from (f"{deed.key}: refused without PostgreSQL" for deed in refused)

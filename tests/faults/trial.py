@@ -128,9 +128,7 @@ class Trial:
         """Whether the workers have recorded all, and no free seat waits for somebody in line."""
         try:
             redis = backend().redis
-            return recorded(term) == last_seq(redis, term) and not redis.scard(
-                f"{{t:{term}}}:vacant"
-            )
+            return recorded(term) == last_seq(term) and not redis.scard(f"{{t:{term}}}:vacant")
         except (RedisError, LedgerUnavailable):
             return False
 

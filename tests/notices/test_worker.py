@@ -113,7 +113,7 @@ def test_a_recorder_that_is_killed_leaves_one_notice_for_each_event() -> None:
     with running(("worker", "record"), ("clock",)) as processes:
         ready("record")
         enqueue(rush.term, ["record"])
-        while recorded(rush.term) < last_seq(backend().redis, rush.term) and len(processes) < 5:
+        while recorded(rush.term) < last_seq(rush.term) and len(processes) < 5:
             wait_for(lambda: busy(backend()) or caught_up(rush.term))
             time.sleep(0.05)
             for pid in busy(backend()):

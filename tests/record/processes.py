@@ -54,7 +54,7 @@ def recorded(term: int) -> int:
 
 def caught_up(term: int) -> bool:
     """Whether everything is recorded."""
-    return recorded(term) == last_seq(backend().redis, term)
+    return recorded(term) == last_seq(term)
 
 
 def events(term: int) -> int:

@@ -16,7 +16,7 @@ from portal.core.db import transaction
 from portal.ledger.types import Candidate, ReserveSpec
 from portal.recorder.consistency import audit_runs
 from portal.recorder.consistency.audit import audit, audit_term
-from portal.recorder.consistency.explain import explain
+from portal.recorder.consistency.partial_audit import explain
 from portal.recorder.recorder import drain
 from portal.runtime.cli import main
 from tests.record.held import held_up

@@ -119,7 +119,7 @@ class Key:
 
 def keys_of(rush: Rush, kind: Kind) -> list[Key]:
     """The keys of a kind, those with the most entries first."""
-    names = ledger_keys.key_names(backend().redis, rush.term)
+    names = ledger_keys.key_names(rush.term)
     keys = [Key(rush.term, kind, name) for name in sorted(names) if split(name)[0] == kind.name]
     assert keys, f"the term has no {kind.name}: add it to everything.py"
     return sorted(keys, key=lambda key: -len(key.entries()))
@@ -225,7 +225,7 @@ def test_a_student_whom_the_read_models_do_not_know_is_compared(rush: Rush) -> N
 
 
 def test_every_kind_of_key_is_described(rush: Rush) -> None:
-    names = ledger_keys.key_names(backend().redis, rush.term)
+    names = ledger_keys.key_names(rush.term)
     assert {split(name)[0] for name in names} - APART == BY_NAME.keys()
     backend().redis.hset(f"{prefix(rush.term)}:novelty:1", "a", 1)
     (told,) = audit_term(rush.term)["differences"]

@@ -57,9 +57,7 @@ def test_the_catalogue_tells_the_ledger_of_pools(backend: Backend, rush: Rush) -
     clean(rush)
 
 
-def test_freed_seats_go_from_list_to_list_by_the_time_waited(
-    backend: Backend, rush: Rush, cast: Cast
-) -> None:
+def test_freed_seats_go_from_list_to_list_by_the_time_waited(rush: Rush, cast: Cast) -> None:
     one, two, three = rush.sections
     ada, ben, cleo, dan = students(cast)
     claim(rush, ada, one)
@@ -71,7 +69,7 @@ def test_freed_seats_go_from_list_to_list_by_the_time_waited(
     promote(rush.term, "tests")
     promoted = [
         (fact.payload["student"], fact.payload["section"])
-        for fact in reversed(journal.latest(backend.redis, rush.term, 50))
+        for fact in reversed(journal.latest(rush.term, 50))
         if fact.name == "promoted"
     ]
     assert promoted == [(cleo, three), (dan, two)]
@@ -94,7 +92,7 @@ def test_a_swap_within_a_pool_asks_those_passed_over_again_and_every_event_count
         for who, rules in ((ben, (Reason("hold"),)), (ada, ()))
     )
     backend.ledger.promote(rush.term, two, [hold, free], "tests")
-    told = [fact.name for fact in reversed(journal.latest(backend.redis, rush.term, 4))]
+    told = [fact.name for fact in reversed(journal.latest(rush.term, 4))]
     assert told == ["passed_over", "dropped", "reconsidered", "promoted"]
     clean(rush)
 

@@ -178,7 +178,7 @@ def test_a_fence_that_changed_under_a_restore_stops_it(rush: Rush) -> None:
     lose(rush)
     with pytest.raises(fence.Changed):
         restore(rush.term, lost)
-    assert journal.last_seq(backend().redis, rush.term) == 0
+    assert journal.last_seq(rush.term) == 0
     assert restore(rush.term).report["clean"]
 
 

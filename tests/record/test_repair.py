@@ -13,7 +13,7 @@ from portal.people.models import AuditEntry
 from portal.recorder.consistency import repair as mending
 from portal.recorder.consistency.audit import audit_term
 from portal.recorder.consistency.differences import Difference
-from portal.recorder.consistency.explain import explain
+from portal.recorder.consistency.partial_audit import explain
 from portal.recorder.recorder import drain
 from portal.runtime.commands.consistency import audit_command, repair_command
 from tests.record.dump import dump

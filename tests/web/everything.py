@@ -9,7 +9,6 @@ from flask import Flask
 from sqlalchemy import select
 from werkzeug.routing import Rule
 
-from portal.backend import backend
 from portal.catalog.models import Term
 from portal.catalog.sections import STATUS_CHANGES
 from portal.core.db import transaction
@@ -66,7 +65,7 @@ def a_story(app: Flask, cast: Cast) -> Values:
     for other in others:
         builders.a_section(course, other)
     windows += [builders.a_coming_window(others[0]), builders.an_ended_window(others[1])]
-    last = last_seq(backend().redis, term.id)
+    last = last_seq(term.id)
     return {
         "term_id": [each.id for each in (term, *others)],
         "section_id": [each.id for each in sections.values()],

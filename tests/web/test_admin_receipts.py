@@ -8,7 +8,6 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from portal.backend import backend as parts
 from portal.core.db import transaction
 from portal.people.models import Account
 from portal.recorder import receipts as pages
@@ -34,7 +33,7 @@ def section(cast: Cast) -> Any:
 def refusal(app: Flask, section: Any) -> str:
     """The code of a refusal of ada's, which has been recorded."""
     browser_of(app, "ada").post(address(section, "pick"))
-    seq = last_seq(parts().redis, section.term_id)
+    seq = last_seq(section.term_id)
     drain(section.term_id)
     return code(section.term_id, seq)
 

@@ -58,7 +58,7 @@ def test_none_is_begun_while_no_worker_can_be_called(
 
 
 def test_a_worker_does_it_and_the_page_says_who_asked(
-    admin: FlaskClient, backend: Backend, rush: Rush, cast: Cast
+    admin: FlaskClient, rush: Rush, cast: Cast
 ) -> None:
     assert "never asked for" in admin.get("/admin/operations").text
     assert "Nobody has asked for one yet." in admin.get(page(rush)).text
@@ -71,7 +71,7 @@ def test_a_worker_does_it_and_the_page_says_who_asked(
         wait_for(lambda: run_of(rush).ended_at)
     shown = admin.get(page(rush)).text
     assert "no difference" in shown
-    assert f"in {last_seq(backend.redis, rush.term)} events" in shown
+    assert f"in {last_seq(rush.term)} events" in shown
     assert ">Max<" in shown
     assert "every 1s" not in shown
     assert "no difference" in admin.get("/admin/operations").text

@@ -15,15 +15,14 @@ from portal.recorder.consistency.ledger_image import (
 )
 from portal.recorder.consistency.ledger_keys import Step
 from portal.recorder.projections import TermState
+from portal.recorder.read_models import rows_of
 
 Difference = dict[str, Any]
+Within = Callable[[Kind, str, str], bool]  # whether an entry of such a key is compared
 
 
 def of_ledger(
-    image: Image,
-    taken: Iterable[Step],
-    advance: Callable[[int], None],
-    within: Callable[[Kind, str, str], bool] = lambda *_: True,
+    image: Image, taken: Iterable[Step], advance: Callable[[int], None], within: Within
 ) -> Iterator[Difference]:
     """Yield where the ledger differs from what the log implies, for the entries `within`.
 
@@ -39,9 +38,7 @@ def of_ledger(
             yield from _of_key(key, found[key], due.get(key, {}), within)
 
 
-def _of_key(
-    key: str, found: Entries, due: Entries, within: Callable[[Kind, str, str], bool]
-) -> Iterator[Difference]:
+def _of_key(key: str, found: Entries, due: Entries, within: Within) -> Iterator[Difference]:
     name, number = split(key)
     kind = BY_NAME[name]
     for entry in sorted(found.keys() | due.keys()):
@@ -54,29 +51,19 @@ def _of_key(
 
 def of_read_models(log: TermState, found: TermState) -> Iterator[Difference]:
     """Yield where the read models differ from the log."""
-    for table, due, rows in (
-        ("section_seats", log.seats, found.seats),
-        ("enrollments", log.enrollments, found.enrollments),
-        ("waitlist_places", log.places, found.places),
-        ("windows", log.windows, found.windows),
-    ):
-        yield from _of_table(table, due, rows)
+    for (table, due), (_, rows) in zip(rows_of(log), rows_of(found), strict=True):
+        for key in sorted(due.keys() | rows.keys()):
+            if due.get(key) != rows.get(key):
+                pair = isinstance(key, tuple)
+                yield {
+                    "where": table.name,
+                    "what": "section {}, student {}".format(*key) if pair else f"id {key}",
+                    "log": _shown(due.get(key)),
+                    "read_model": _shown(rows.get(key)),
+                }
 
 
-def _of_table(table: str, due: dict[Any, Any], rows: dict[Any, Any]) -> Iterator[Difference]:
-    for key in sorted(due.keys() | rows.keys()):
-        if due.get(key) != rows.get(key):
-            yield {
-                "where": table,
-                "what": "section {}, student {}".format(*key)
-                if isinstance(key, tuple)
-                else f"id {key}",
-                "log": _told(due.get(key)),
-                "read_model": _told(rows.get(key)),
-            }
-
-
-def _told(row: dict[str, Any] | None) -> dict[str, Any] | None:
+def _shown(row: dict[str, Any] | None) -> dict[str, Any] | None:
     """Return the row with its times as text."""
     return row and {
         name: value.isoformat() if isinstance(value, datetime) else value
@@ -86,5 +73,5 @@ def _told(row: dict[str, Any] | None) -> dict[str, Any] | None:
 
 def of_log(state: TermState) -> Iterator[Difference]:
     """Yield where the log contradicts itself, lacks an event or cannot be read."""
-    for event, wrong in state.contradictions:
-        yield {"where": "event log", "what": f"event {event}", "log": wrong}
+    for seq, wrong in state.contradictions:
+        yield {"where": "event log", "what": f"event {seq}", "log": wrong}

@@ -12,22 +12,13 @@ from portal.backend import backend
 from portal.catalog.models import Section
 from portal.core.checkpoints import checkpoint
 from portal.core.db import transaction
-from portal.recorder import idempotency, read_models
-from portal.recorder.consistency import ledger_keys
-from portal.recorder.consistency.audit import unrecordable
-from portal.recorder.consistency.differences import Difference, of_ledger, of_log, of_read_models
-from portal.recorder.consistency.ledger_image import KINDS, Image, Kind
-from portal.recorder.consistency.ledger_keys import Step
-from portal.recorder.event_log import UNREADABLE
+from portal.recorder import read_models
+from portal.recorder.consistency import audit, ledger_keys
+from portal.recorder.consistency.differences import Difference
+from portal.recorder.consistency.ledger_image import BY_NAME, KINDS, Image, Kind, split
+from portal.recorder.event_log import fold, read_events
 from portal.recorder.events import Event
-from portal.recorder.models import (
-    EVENT_COLUMNS,
-    Enrollment,
-    LoggedEvent,
-    SectionSeats,
-    WaitlistEntry,
-)
-from portal.recorder.projections import TermState, UnknownEvent, apply
+from portal.recorder.models import Enrollment, LoggedEvent, SectionSeats, WaitlistEntry
 from portal.windows.models import Window
 
 AT_ONCE = 50  # sections: one atomic step reads the ledger and delays claims meanwhile
@@ -87,8 +78,7 @@ def after(term: int, last: int) -> list[int]:
             SectionSeats.term_id == term, SectionSeats.section_id > last
         )
         known = set(session.scalars(catalogued.union(counted).order_by("id").limit(AT_ONCE)))
-    listed = ledger_keys.sections_of(backend().redis, term)
-    known |= {section for section in listed if section > last}
+    known |= {section for section in ledger_keys.sections_of(term) if section > last}
     return sorted(known)[:AT_ONCE]
 
 
@@ -96,17 +86,15 @@ def around(term: int, sections: Iterable[int]) -> Slice:
     """Return the slice of these sections."""
     with transaction() as session:
         shared = session.execute(SHARES, {"term": term}).all()
-        known = set(session.scalars(select(Window.id).where(Window.term_id == term)))
-    known |= {window.id for window in backend().ledger.windows(term)}
+        windows = set(session.scalars(select(Window.id).where(Window.term_id == term)))
+    windows |= {window.id for window in backend().ledger.windows(term)}
     # Pools that only the ledger knows belong to every slice.
-    listed = ledger_keys.pools_of(backend().redis, term)
-    reached, pools, more = set(sections), listed - {pool for _, pool in shared}, True
-    while more:
-        more_pools = {pool for section, pool in shared if section in reached} - pools
-        pools |= more_pools
-        more = bool(more_pools)
+    pools = ledger_keys.pools_of(term) - {pool for _, pool in shared}
+    reached = set(sections)
+    while more := {pool for section, pool in shared if section in reached} - pools:
+        pools |= more
         reached |= {section for section, pool in shared if pool in pools}
-    return Slice(term, frozenset(reached), frozenset(pools), frozenset(known))
+    return Slice(term, frozenset(reached), frozenset(pools), frozenset(windows))
 
 
 def compare(term: int, sections: Iterable[int]) -> list[Difference]:
@@ -115,36 +103,32 @@ def compare(term: int, sections: Iterable[int]) -> list[Difference]:
     for _ in range(TRIES):
         part = around(term, sections)
         students = _students(part)
-        taken = ledger_keys.read_keys(backend().redis, term, part.keys(students))
-        unrecordable(term)  # reported elsewhere
+        taken = ledger_keys.read_keys(term, part.keys(students))
+        audit.unrecordable(term)  # reported elsewhere
         if part == around(term, sections):
             break  # otherwise another section now shares their seats, or a window was added
-    return _differences(part, students, taken)
+    image, at = Image(), 0
+    reserves = taken[0][1]["reserves"].items()
+    image.elsewhere = {due for each, due in reserves if int(each) not in part.sections}
 
-
-def _differences(part: Slice, students: set[int], taken: list[Step]) -> list[Difference]:
-    term, image, at = part.term, Image(), 0
-
-    def advance(through: int) -> None:
+    def advance(session: Session, through: int) -> None:
         nonlocal at
-        _fold(session, part, image, at, through)
+        fold(session, term, image, at, through, part.aggregates)
         at = max(at, through)
         image.drops = _drops(session, term, students, through)
 
-    with transaction() as session:
-        session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
-        known, last = checkpoint(term, session), taken[-1][0]
-        if last > known:
-            raise Behind(f"{last - known} events of term {term} are not recorded yet")
-        reserves = taken[0][1]["reserves"].items()
-        image.elsewhere = {due for each, due in reserves if int(each) not in part.sections}
-        found = list(of_ledger(image, taken, advance, part.holds))
-        advance(known)
-        found += of_read_models(
-            image, read_models.load_some(session, term, part.sections, part.windows)
-        )
-        found += idempotency.differences(session, term, students)
-        return found + list(of_log(image))
+    found, unrecorded = audit.compare(
+        term,
+        image,
+        taken,
+        advance,
+        lambda session: read_models.load_some(session, term, part.sections, part.windows),
+        within=part.holds,
+        students=students,
+    )
+    if unrecorded:
+        raise Behind(f"{unrecorded} events of term {term} are not recorded yet")
+    return found
 
 
 def _drops(
@@ -158,32 +142,77 @@ def _drops(
     return found
 
 
-def events(session: Session, part: Slice, since: int, through: int) -> Iterator[Event]:
-    """Yield the events of a slice after event `since`, through `through`."""
-    found = session.execute(
-        select(*EVENT_COLUMNS)
-        .where(
-            LoggedEvent.term_id == part.term, LoggedEvent.seq > since, LoggedEvent.seq <= through
-        )
-        .where(LoggedEvent.aggregate.in_(part.aggregates))
-        .order_by(LoggedEvent.seq)
-    )
-    for row in found:
-        yield Event(*row)
-
-
-def _fold(session: Session, part: Slice, state: TermState, since: int, through: int) -> None:
-    for fact in events(session, part, since, through):
-        try:
-            apply(state, fact)
-        except (UnknownEvent, LookupError, TypeError) as error:
-            state.contradictions.append((fact.seq, f"{UNREADABLE}: {error}"))
-
-
 def _students(part: Slice) -> set[int]:
     """Return who has or had a seat or position there, by the read models or the ledger."""
     held = select(Enrollment.student_id).where(Enrollment.section_id.in_(part.sections))
     waited = select(WaitlistEntry.student_id).where(WaitlistEntry.section_id.in_(part.sections))
     with transaction() as session:
         known = set(session.scalars(held.union(waited)))
-    return known | ledger_keys.students(backend().redis, part.term, part.sections)
+    return known | ledger_keys.students(part.term, part.sections)
+
+
+# A section or a student, event by event, beside the ledger and the read models.
+
+QUIET = {"section", "student", "seats", "also", "times"}  # shown elsewhere, or long
+
+
+def explain(term: int, kind: str, number: int) -> Iterator[str]:
+    """Yield lines about a `section` or `student`; the differences come last."""
+    sections = {number} if kind == "section" else _sections_of(term, number)
+    part, about = around(term, sections), f"{kind} {number}"
+    with transaction() as session:
+        for event in read_events(session, term, 0, checkpoint(term, session), part.aggregates):
+            if event.payload.get(kind) == number:
+                yield _line(event)
+    yield from _rows(term, kind, number)
+    for _, found in ledger_keys.read_keys(term, part.keys({number} if kind == "student" else ())):
+        for key, entries in sorted(found.items()):
+            where, of = split(key)
+            for name, value in entries.items():
+                what = BY_NAME[where].what(of, name)
+                if about in what.split(", "):
+                    yield f"LEDGER   {where}, {what}: {value}"
+    try:
+        differences = compare(term, sections)
+    except Behind as behind:
+        yield f"UNKNOWN  whether it differs: {behind}"
+        return
+    for each in differences:
+        if about in each["what"] or f"id {number}" == each["what"]:
+            fields = (f"{name.replace('_', ' ')}: {value}" for name, value in each.items())
+            yield f"DIFFERS  {'; '.join(fields)}"
+
+
+def _sections_of(term: int, student: int) -> set[int]:
+    """Return the sections that any source connects with the student."""
+    found = select(LoggedEvent.payload["section"].as_integer()).where(
+        LoggedEvent.student_id == student, LoggedEvent.term_id == term
+    )
+    with transaction() as session:
+        known = {section for section in session.scalars(found) if section}
+    key = f"student:{student}"
+    (_, ledger), *_ = ledger_keys.read_keys(term, [key])
+    return known | {int(field.partition(":")[2]) for field in ledger[key]}
+
+
+def _line(event: Event) -> str:
+    payload, seats = event.payload, event.payload.get("seats") or {}
+    fields = {name: value for name, value in payload.items() if name not in QUIET}
+    counts = ", ".join(f"{name} {seats[name]}" for name in ("taken", "waiting") if name in seats)
+    whom = f" student {payload['student']}" if "student" in payload else ""
+    return (
+        f"{event.seq:>8}  {event.at:%Y-%m-%d %H:%M:%S.%f}  {event.aggregate}{whom} {event.name}"
+        f" {fields} → {counts or 'nothing counted'}; by {event.context['actor']}"
+    )
+
+
+def _rows(term: int, kind: str, number: int) -> Iterator[str]:
+    """Yield what the read models hold."""
+    with transaction() as session:
+        for model in read_models.TABLES:
+            table = model.__table__
+            if f"{kind}_id" in table.c:
+                rows = select(table).where(table.c.term_id == term, table.c[f"{kind}_id"] == number)
+                for row in session.execute(rows).mappings():
+                    fields = {name: str(value) for name, value in row.items() if name != "term_id"}
+                    yield f"READ     {model.__tablename__}: {fields}"

@@ -127,7 +127,7 @@ def _image(term: int, tell: ProgressCallback) -> Image:
 
 def _lost(term: int) -> list[Event]:
     """Return the journal's events that differ from the log or go beyond it."""
-    facts = journal.read_all(backend().redis, term)
+    facts = journal.read_all(term)
     if not facts:
         return []
     with transaction() as session:

@@ -11,7 +11,7 @@ import click
 import psycopg2
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
-from portal.backend import Backend, backend
+from portal.backend import Backend
 from portal.catalog.term_catalog import terms_named
 from portal.core import logs, schema
 from portal.core.outage import AWAY, first_line
@@ -176,7 +176,7 @@ def _ledger(number: int, name: str, *, forget: bool) -> None:
         with bars() as tell:
             planned = restore.plan(number, tell)
         say_plan(name, planned)
-        last = last_seq(backend().redis, number)
+        last = last_seq(number)
         if (planned.lost or last > planned.seq) and not forget:
             fence.put_up(number, restore.WHY)  # it must not continue with either
             raise click.ClickException(AHEAD.format(name, last, planned.seq))

@@ -28,8 +28,8 @@ from portal.ledger.errors import LedgerUnavailable
 from portal.recorder.consistency import audit_runs, fence, repair, restore
 from portal.recorder.consistency.audit import LOST, UNREAD, Report, audit, audit_term
 from portal.recorder.consistency.differences import Difference
-from portal.recorder.consistency.explain import explain
 from portal.recorder.consistency.fence import Changed
+from portal.recorder.consistency.partial_audit import explain
 from portal.recorder.consistency.repair import Cure, LogDamaged, cure, rebuild
 from portal.recorder.consistency.restore import Plan
 from portal.recorder.event_log import ProgressCallback
@@ -191,7 +191,7 @@ def _wrong(number: int) -> str:
     """Return why the ledger of a term must be rebuilt; "" if it is right."""
     if fenced := fence.why(number):
         return f"fenced, as {fenced}"
-    if last_seq(backend().redis, number) < checkpoint(number):
+    if last_seq(number) < checkpoint(number):
         return "the ledger has lost recorded decisions"
     with bars() as tell:
         report = audit_term(number, tell)

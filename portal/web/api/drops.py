@@ -192,7 +192,7 @@ def _promoted_student(term: int, dropped: Decision) -> int | None:
     """Return the student who got the seat, if the promotion has been written yet."""
     events = []
     with suppress(LedgerUnavailable, *AWAY):
-        events += journal.latest(backend().redis, term, EVENTS_AFTER, dropped.seq)
+        events += journal.latest(term, EVENTS_AFTER, dropped.seq)
         with transaction() as session:
             events += event_log.read_events(session, term, dropped.seq, dropped.seq + EVENTS_AFTER)
     promoted = [

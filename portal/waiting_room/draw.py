@@ -16,9 +16,10 @@ from sqlalchemy import func, select
 from portal.backend import backend
 from portal.core.cache import Cache
 from portal.core.db import transaction
-from portal.ledger.function_library import prefix, translate_errors
+from portal.ledger.function_library import translate_errors
 from portal.people.models import AuditEntry
 from portal.windows import draw_seeds
+from portal.windows.draw_seeds import room_key
 
 DIGEST, REQUEST = re.compile(r"[0-9a-f]{64}"), re.compile(r"[0-9a-f]{32}")
 BITS = 52  # of a digest that count: as many as a score of a sorted set holds
@@ -137,11 +138,6 @@ def parse(text: str) -> Draw:
     if not (text.startswith(HEAD) and whole and all(map(REQUEST.fullmatch, requests))):
         raise ValueError("This is no order.")
     return Draw(found, drawn_seed, tuple(requests))
-
-
-def room_key(term: int, window: int) -> str:
-    """Return the key of a window's waiting room, which those of its parts begin with."""
-    return f"{prefix(term)}:room:{window}"
 
 
 def _read(of: tuple[int, int]) -> Draw:

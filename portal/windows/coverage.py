@@ -11,7 +11,6 @@ from sqlalchemy.orm import Session
 from portal.backend import backend
 from portal.ledger.types import WindowView
 from portal.people.models import Student, year_order
-from portal.waiting_room import room
 from portal.windows.cohorts import in_cohort_clause
 from portal.windows.phases import phase
 
@@ -71,12 +70,10 @@ class Said:
 
 @dataclass(frozen=True)
 class Effects:
-    """What a change does: what pages say, who loses the window, the room, overlaps."""
+    """What a change does: what pages say, how many lose the window, and how many have two."""
 
     said: list[Said]
     without: int
-    waiting: int
-    inside: int
     doubled: int
 
 
@@ -84,10 +81,19 @@ def coverage_by_group(session: Session, windows: Sequence[WindowView]) -> list[G
     """Return how the windows that are not canceled cover each level and year."""
     live = [window for window in windows if window.state != "canceled"]
     found = sorted(groups(session, live), key=lambda each: (year_order(each.year), each.level))
-    return [
-        _coverage(level, year, list(some), live)
-        for (level, year), some in groupby(found, lambda each: (each.level, each.year))
-    ]
+    coverages = []
+    for (level, year), group in groupby(found, lambda each: (each.level, each.year)):
+        counts = list(group)
+        coverages.append(
+            GroupCoverage(
+                level,
+                year,
+                students=sum(each.students for each in counts),
+                without=sum(each.students for each in counts if not each.windows),
+                stretches=tuple(_periods(counts, live)),
+            )
+        )
+    return coverages
 
 
 def groups(session: Session, windows: Sequence[WindowView]) -> Iterator[GroupCount]:
@@ -107,15 +113,17 @@ def groups(session: Session, windows: Sequence[WindowView]) -> Iterator[GroupCou
 def effects(session: Session, term: int, window: WindowView, after: WindowView, at: int) -> Effects:
     """Return what happens if the window becomes `after`, `at` the ledger's time (ms)."""
     others = [each for each in backend().ledger.windows(term) if each.id != window.id]
-    state = room.state(term, window.id) if backend().settings.room is not None else None
-    said, without = _said(session, (window, after), others, at)
-    return Effects(
-        said=said,
-        without=without,
-        waiting=state.waiting if state else 0,
-        inside=state.inside if state else 0,
-        doubled=count_doubled(session, after, others, at),
-    )
+    counts: Counter[tuple[str, str]] = Counter()
+    without = 0
+    for group in groups(session, [window, *others]):
+        if 0 not in group.windows:
+            continue
+        theirs = [others[index - 1] for index in group.windows - {0}]
+        now, then = (phase([each, *theirs], at) for each in (window, after))
+        counts[now.sentence, then.sentence] += group.students
+        without += group.students if then.kind == "unscheduled" else 0
+    said = [Said(*sentences, count) for sentences, count in counts.most_common()]
+    return Effects(said, without, count_doubled(session, after, others, at))
 
 
 def count_doubled(
@@ -139,57 +147,18 @@ def _overlap(one: WindowView, other: WindowView, now: int) -> bool:
     return begins < ends and one.state == other.state == "scheduled"
 
 
-def _said(
-    session: Session, change: tuple[WindowView, WindowView], others: list[WindowView], at: int
-) -> tuple[list[Said], int]:
-    """Return what the window's students read, most students first, and how many lose the window."""
-    counts: Counter[tuple[str, str]] = Counter()
-    without = 0
-    for group in groups(session, [change[0], *others]):
-        if 0 not in group.windows:
-            continue
-        theirs = [others[index - 1] for index in group.windows - {0}]
-        now, then = (phase([each, *theirs], at) for each in change)
-        counts[now.sentence, then.sentence] += group.students
-        without += group.students if then.kind == "unscheduled" else 0
-    return [Said(*sentences, count) for sentences, count in counts.most_common()], without
-
-
-def _coverage(
-    level: str, year: str, some: list[GroupCount], windows: Sequence[WindowView]
-) -> GroupCoverage:
-    return GroupCoverage(
-        level,
-        year,
-        students=sum(group.students for group in some),
-        without=sum(group.students for group in some if not group.windows),
-        stretches=tuple(_merged(_periods(some, windows))),
-    )
-
-
-def _periods(some: list[GroupCount], windows: Sequence[WindowView]) -> Iterator[CoveredPeriod]:
-    """Yield the period between every two moments at which a window opens or closes."""
+def _periods(some: list[GroupCount], windows: Sequence[WindowView]) -> list[CoveredPeriod]:
+    """Return the periods in which anyone has a window, each with one set of counts."""
+    found: list[CoveredPeriod] = []
     moments = sorted({moment for each in windows for moment in (each.opens, each.closes)})
     for opens, closes in pairwise(moments):
         running = {at for at, each in enumerate(windows) if each.opens <= opens < each.closes}
         depths = [(len(group.windows & running), group.students) for group in some]
         covered = sum(students for depth, students in depths if depth)
         doubled = sum(students for depth, students in depths if depth > 1)
-        if covered:
-            yield CoveredPeriod(opens, closes, covered, doubled)
-
-
-def _merged(periods: Iterator[CoveredPeriod]) -> list[CoveredPeriod]:
-    """Merge periods that follow one another with the same counts."""
-    found: list[CoveredPeriod] = []
-    for each in periods:
         last = found[-1] if found else None
-        if (
-            last
-            and replace(each, opens=last.opens, closes=last.closes) == last
-            and (last.closes == each.opens)
-        ):
-            found[-1] = replace(last, closes=each.closes)
-        else:
-            found.append(each)
+        if last and (last.closes, last.covered, last.doubled) == (opens, covered, doubled):
+            found[-1] = replace(last, closes=closes)
+        elif covered:
+            found.append(CoveredPeriod(opens, closes, covered, doubled))
     return found

@@ -26,9 +26,14 @@ def forget() -> None:
     _seed.cache_clear()
 
 
+def room_key(term: int, window: int) -> str:
+    """Return the key of a window's waiting room, which those of its parts begin with."""
+    return f"{prefix(term)}:room:{window}"
+
+
 @lru_cache(maxsize=1000)
 def _seed(redis: Redis, term: int, window: int) -> str:
-    key = f"{prefix(term)}:room:{window}"
+    key = room_key(term, window)
     with translate_errors(), redis.pipeline(transaction=False) as pipe:
         pipe.hsetnx(key, "seed", secrets.token_hex(32))
         pipe.hget(key, "seed")

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from sqlalchemy import exists, select
@@ -56,60 +57,39 @@ def find_window(term: int, window: int) -> WindowView | None:
 
 def schedule(term: int, window: int, wanted: NewWindow, by: int) -> Change:
     """Schedule a new window; raises WindowRefused, with `exists` if it is scheduled already."""
-    cohort = with_student_list(wanted.cohort)
-
-    def decide(actor: str) -> Change:
-        return backend().ledger.put_window(
-            term,
-            window,
-            wanted.name,
-            wanted.opens,
-            wanted.closes,
-            cohort,
-            actor,
-            recorded=checkpoint(term),
-        )
-
+    decide = partial(
+        backend().ledger.put_window,
+        name=wanted.name,
+        opens=wanted.opens,
+        closes=wanted.closes,
+        cohort=with_student_list(wanted.cohort),
+        recorded=checkpoint(term),
+    )
     return _change("window.schedule", term, window, Author(by), decide)
 
 
 def move(term: int, window: int, opens: int, closes: int, author: Author) -> Change:
     """Move a window that has not opened to other times; raises WindowRefused."""
-
-    def decide(actor: str) -> Change:
-        return backend().ledger.move_window(
-            term, window, opens=opens, closes=closes, actor=actor, was=author.was
-        )
-
+    move_window = backend().ledger.move_window
+    decide = partial(move_window, opens=opens, closes=closes, was=author.was)
     return _change("window.move", term, window, author, decide)
 
 
 def cancel(term: int, window: int, author: Author) -> Change:
     """Cancel a window that has not opened; raises WindowRefused."""
-
-    def decide(actor: str) -> Change:
-        return backend().ledger.cancel_window(term, window, actor=actor, was=author.was)
-
+    decide = partial(backend().ledger.cancel_window, was=author.was)
     return _change("window.cancel", term, window, author, decide)
 
 
 def extend(term: int, window: int, closes: int, author: Author) -> Change:
     """Let an open window close later; raises WindowRefused."""
-
-    def decide(actor: str) -> Change:
-        return backend().ledger.extend_window(
-            term, window, closes=closes, actor=actor, was=author.was
-        )
-
+    decide = partial(backend().ledger.extend_window, closes=closes, was=author.was)
     return _change("window.extend", term, window, author, decide)
 
 
 def close(term: int, window: int, author: Author) -> Change:
     """Close an open window now; raises WindowRefused."""
-
-    def decide(actor: str) -> Change:
-        return backend().ledger.close_window(term, window, actor=actor, was=author.was)
-
+    decide = partial(backend().ledger.close_window, was=author.was)
     return _change("window.close", term, window, author, decide)
 
 
@@ -156,14 +136,14 @@ def time_warnings(
 
 
 def _change(
-    action: str, term: int, window: int, author: Author, decide: Callable[[str], Change]
+    action: str, term: int, window: int, author: Author, decide: Callable[..., Change]
 ) -> Change:
     """Let the ledger decide, then record the change in the audit trail; refusals are not recorded.
 
     If the database fails in between, the event log still has the change and its actor.
     """
     before = find_window(term, window)
-    change = decide(f"account:{author.by}")
+    change = decide(term, window, actor=f"account:{author.by}")
     enqueue(term, change.wake)
     subject = f"term:{term} window:{window}"
     recorded = exists().where(AuditEntry.action == action, AuditEntry.subject == subject)

@@ -19,6 +19,7 @@ from portal.core.db import transaction
 from portal.core.i18n import _, _l
 from portal.ledger.errors import WindowRefused
 from portal.ledger.types import Change, WindowView
+from portal.waiting_room import room
 from portal.web import drafts
 from portal.web.admin.terms import ScheduledWindow, scheduled
 from portal.web.admin.window_forms import NewWindowForm, TimesForm, with_uploaded
@@ -208,6 +209,12 @@ def _with_effects(
         warned = time_warnings(term, local_clock(), after.opens, after.closes, now)
     with transaction() as session:
         meaning = effects(session, term_id, before, after, now)
+    in_room = ""
+    if backend().settings.room is not None:
+        state = room.state(term_id, before.id)
+        if state.waiting or state.inside:
+            about = {"waiting": state.waiting, "inside": state.inside}
+            in_room = str(action.in_room) % about
     return replace(
         page,
         facts=(),
@@ -221,7 +228,7 @@ def _with_effects(
             "effects": meaning,
             "doubled": meaning.doubled,
             "warnings": warned,
-            "in_room": str(action.in_room) % {"waiting": meaning.waiting, "inside": meaning.inside},
+            "in_room": in_room,
         },
     )
 

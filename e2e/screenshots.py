@@ -19,11 +19,12 @@ from sqlalchemy import select
 from e2e.browser import ARGUMENTS, find
 from e2e.person import Person
 from e2e.portal import Running, running
+from portal.catalog.models import Instructor
 from portal.catalog.term_catalog import SectionView, catalog_of, live_terms
 from portal.core.db import transaction
 from portal.core.settings import ROOT
 from portal.ledger.types import Outcome, WindowView
-from portal.people.models import Account, Instructor, Student
+from portal.people.models import Account, Student
 from portal.recorder import receipts
 from portal.registration import plan_store, plans
 from portal.registration.requests import SectionRequest

@@ -18,6 +18,7 @@ from portal.backend import backend
 from portal.catalog.models import (
     Course,
     Department,
+    Instructor,
     Meeting,
     Room,
     Section,
@@ -27,7 +28,7 @@ from portal.catalog.models import (
 )
 from portal.core.db import transaction
 from portal.ledger.types import WindowView
-from portal.people.models import Account, Instructor, Student, StudentSubject
+from portal.people.models import Account, Student, StudentSubject
 from portal.windows.models import window_ids
 from portal.windows.warmup import section_specs
 

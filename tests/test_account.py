@@ -5,9 +5,10 @@ from click.testing import CliRunner, Result
 from flask import Flask
 from sqlalchemy import select
 
+from portal.catalog.models import Instructor
 from portal.core.db import transaction
 from portal.people import visitors
-from portal.people.models import Account, AuditEntry, Instructor
+from portal.people.models import Account, AuditEntry
 from portal.runtime.cli import main
 from tests.cast import a_department, an_account
 from tests.web.visitors import browser_of

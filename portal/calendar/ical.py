@@ -13,9 +13,8 @@ from sqlalchemy.orm import Session
 
 from portal.calendar.models import DayOff
 from portal.catalog import formatting, requisites
-from portal.catalog.models import Course, Meeting, Room, Section, Term, section_teachers
+from portal.catalog.models import Course, Instructor, Meeting, Room, Section, Term, section_teachers
 from portal.core.i18n import _
-from portal.people.models import Instructor
 from portal.recorder.models import Enrollment
 
 WEEKDAYS = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")

@@ -254,3 +254,22 @@ class CrossList(Base):
 
     section_id: Mapped[int] = mapped_column(ForeignKey("sections.id"), primary_key=True)
     course_code: Mapped[str] = mapped_column(String(24), primary_key=True)
+
+
+class Instructor(SoftDelete, Base):
+    """An instructor; imports give a name alone, without an account.
+
+    An account may have several: for two spellings of a name, or for two departments.
+    """
+
+    __tablename__ = "teachers"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    account_id: Mapped[int | None] = mapped_column(ForeignKey("accounts.id"), index=True)
+    name: Mapped[str] = mapped_column(String(160), index=True)
+    title: Mapped[str] = mapped_column(String(80), default="")
+    email: Mapped[str] = mapped_column(String(254), default="")
+    department_id: Mapped[int | None] = mapped_column(ForeignKey("departments.id"))
+
+    department: Mapped[Department | None] = relationship()
+    sections: Mapped[list[Section]] = relationship(secondary=section_teachers)

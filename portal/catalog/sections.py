@@ -16,6 +16,7 @@ from portal.catalog.models import (
     Course,
     CrossList,
     Department,
+    Instructor,
     Meeting,
     Reserve,
     Restriction,
@@ -29,7 +30,7 @@ from portal.catalog.section_fields import FIELDS, PLAIN, Lines, NamedTeacher, Se
 from portal.catalog.views import MeetingView, ReserveView
 from portal.core.db import transaction
 from portal.core.i18n import in_language
-from portal.people.models import AuditEntry, Instructor, add_audit_entry
+from portal.people.models import AuditEntry, add_audit_entry
 
 EDITABLE = {"NEW", "OPEN", "CONFIRMED"}
 

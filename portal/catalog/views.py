@@ -15,6 +15,7 @@ from portal.catalog.models import (
     Course,
     CrossList,
     Department,
+    Instructor,
     Meeting,
     Reserve,
     Restriction,
@@ -28,7 +29,6 @@ from portal.catalog.models import (
 from portal.catalog.search import index
 from portal.catalog.section_fields import FIELDS, PLAIN, PlainFields
 from portal.ledger.types import SkipRule
-from portal.people.models import Instructor
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from sqlalchemy import ColumnElement, Select, func, or_, select
 from sqlalchemy.orm import Session
 
-from portal.catalog.models import Department, Section, section_teachers
+from portal.catalog.models import Department, Instructor, Section, section_teachers
 from portal.core.db import transaction
-from portal.people.models import Account, Instructor, add_audit_entry
+from portal.people.models import Account, add_audit_entry
 from portal.people.signals import sessions_ended
 
 PAGE_SIZE = 50

@@ -24,10 +24,9 @@ from sqlalchemy.orm import Mapped, Session, mapped_column, relationship, validat
 from portal.catalog.models import (
     Credits,
     Department,
-    Section,
+    Instructor,
     SoftDelete,
     Subject,
-    section_teachers,
 )
 from portal.core.db import Base
 from portal.people.audit_actions import AUDIT_ACTIONS
@@ -56,9 +55,7 @@ class Account(SoftDelete, Base):
     )
 
     student: Mapped["Student | None"] = relationship(back_populates="account")
-    teachers: Mapped[list["Instructor"]] = relationship(
-        back_populates="account", order_by="Instructor.id"
-    )
+    teachers: Mapped[list[Instructor]] = relationship(order_by=Instructor.id)
 
 
 class Student(SoftDelete, Base):
@@ -139,26 +136,6 @@ class Hold(Base):
     lifted_at: Mapped[datetime | None] = mapped_column(Moment)
     starts_at: Mapped[datetime | None] = mapped_column(Moment)  # null = at once
     ends_at: Mapped[datetime | None] = mapped_column(Moment)  # null = once it is lifted
-
-
-class Instructor(SoftDelete, Base):
-    """An instructor; imports give a name alone, without an account.
-
-    An account may have several: for two spellings of a name, or for two departments.
-    """
-
-    __tablename__ = "teachers"
-
-    id: Mapped[int] = mapped_column(primary_key=True)
-    account_id: Mapped[int | None] = mapped_column(ForeignKey("accounts.id"), index=True)
-    name: Mapped[str] = mapped_column(String(160), index=True)
-    title: Mapped[str] = mapped_column(String(80), default="")
-    email: Mapped[str] = mapped_column(String(254), default="")
-    department_id: Mapped[int | None] = mapped_column(ForeignKey("departments.id"))
-
-    account: Mapped[Account | None] = relationship(back_populates="teachers")
-    department: Mapped[Department | None] = relationship()
-    sections: Mapped[list[Section]] = relationship(secondary=section_teachers)
 
 
 class ApiToken(Base):

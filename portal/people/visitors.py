@@ -7,9 +7,10 @@ from typing import Any
 from sqlalchemy import ColumnElement, Row, func, select
 from sqlalchemy.orm import Session
 
+from portal.catalog.models import Instructor
 from portal.core.db import transaction
 from portal.people import caches
-from portal.people.models import Account, Instructor, Student
+from portal.people.models import Account, Student
 
 
 @dataclass(frozen=True)

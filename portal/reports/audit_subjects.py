@@ -8,12 +8,12 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, SQLColumnExpression, Text, cast, func, or_, select
 
 from portal.catalog import requisites
-from portal.catalog.models import Course, Section, Term
+from portal.catalog.models import Course, Instructor, Section, Term
 from portal.core.db import transaction
 from portal.core.labels import PARTS
 from portal.exchange.importing.models import Import
 from portal.notifications.webhooks.models import Webhook
-from portal.people.models import Account, ApiToken, Instructor, Student
+from portal.people.models import Account, ApiToken, Student
 from portal.windows.models import Window
 
 Key = tuple[str, str]  # kind and id

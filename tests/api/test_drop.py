@@ -10,8 +10,9 @@ from flask import Flask
 from sqlalchemy import update
 
 from portal.backend import backend as parts
+from portal.catalog.models import Instructor
 from portal.core.db import transaction
-from portal.people.models import Account, Instructor
+from portal.people.models import Account
 from portal.recorder import recorded_state
 from portal.recorder.promotion import promote
 from portal.recorder.receipts import code

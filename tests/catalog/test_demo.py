@@ -8,14 +8,14 @@ from sqlalchemy import func, select, text
 
 from portal.backend import Backend
 from portal.catalog import requisites
-from portal.catalog.models import CrossList, Meeting
+from portal.catalog.models import CrossList, Instructor, Meeting
 from portal.catalog.term_catalog import TermCatalog, catalog_of
 from portal.core.db import transaction
 from portal.exchange import demo
 from portal.exchange.demo.dates import coming_term
 from portal.models import Base
 from portal.people import passwords
-from portal.people.models import Account, CompletedCourse, Hold, Instructor, Student
+from portal.people.models import Account, CompletedCourse, Hold, Student
 from portal.people.student_profile import StudentProfile, profile
 from portal.registration import rules
 from tests.owner import as_owner

@@ -5,8 +5,9 @@ from datetime import UTC, datetime
 from flask.testing import FlaskClient
 from sqlalchemy import func, select, update
 
+from portal.catalog.models import Instructor
 from portal.core.db import transaction
-from portal.people.models import Account, Instructor, Student
+from portal.people.models import Account, Student
 from tests import cast as builders
 from tests.cast import Cast
 from tests.exchange.makers import latest, page, press, sent

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select, text
 
-from portal.catalog.models import Course, Department, Section, Term
+from portal.catalog.models import Course, Department, Instructor, Section, Term
 from portal.core.db import transaction
 from portal.core.settings import ROOT
 from portal.exchange.importing.failures import ImportFailedError
-from portal.people.models import Account, Instructor, Student
+from portal.people.models import Account, Student
 from tests import cast as builders
 from tests.exchange.campus import kinds
 from tests.exchange.oneroster import School, imported, moved

@@ -8,12 +8,11 @@ import pytest
 from sqlalchemy import func, select, text
 
 from portal.backend import Backend
-from portal.catalog.models import Course, Section, Subject, Term
+from portal.catalog.models import Course, Instructor, Section, Subject, Term
 from portal.catalog.term_catalog import catalog_of
 from portal.core.db import transaction
 from portal.exchange.importing.failures import ImportFailedError
 from portal.models import Base
-from portal.people.models import Instructor
 from tests import cast
 from tests.exchange.campus import Campus, imported, kinds
 

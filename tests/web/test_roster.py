@@ -6,10 +6,9 @@ import pytest
 from flask import Flask
 from sqlalchemy import delete, insert, update
 
-from portal.catalog.models import Section, Term, section_teachers
+from portal.catalog.models import Instructor, Section, Term, section_teachers
 from portal.catalog.term_catalog import forget
 from portal.core.db import transaction
-from portal.people.models import Instructor
 from tests.cast import Cast, a_course, a_section, a_student, a_teacher, a_term
 from tests.web.rosters import enrolled, reached_at, waiting
 from tests.web.visitors import browser_of

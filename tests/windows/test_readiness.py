@@ -126,5 +126,5 @@ def test_the_clock_has_it_done_before_an_opening(backend: Backend, term: Term) -
     window = cast.a_coming_window(term, minutes=10)
     drain(term.id)
     with running(("worker", "maintain")):
-        tick(Sweeper(), Lease(backend.redis), Watch(backend.redis))
+        tick(Sweeper(), Lease(backend.redis), Watch(backend.redis).look)
         wait_for(lambda: readiness.readiness(term.id).wish.opening == window.opens)  # type: ignore[union-attr]

@@ -20,14 +20,14 @@ from sqlalchemy.orm import Session
 
 from portal.backend import backend
 from portal.calendar.models import DayOff
-from portal.catalog.models import Course, Room, Subject, Term
+from portal.catalog.models import Course, Instructor, Room, Subject, Term
 from portal.core.db import transaction
 from portal.exchange.demo.dates import coming_term, days_off
 from portal.exchange.importing.import_jobs import Busy
 from portal.exchange.importing.models import Import, Options, SourcedId
 from portal.exchange.importing.report import Report
 from portal.exchange.importing.runs import import_files
-from portal.people.models import Account, Hold, Instructor, Student
+from portal.people.models import Account, Hold, Student
 from portal.people.passwords import hash_password
 from portal.windows.models import window_ids
 from portal.windows.warmup import warm_up

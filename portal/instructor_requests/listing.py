@@ -1,8 +1,7 @@
 """Requests as pages list them, and how their sections stand now."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from datetime import datetime
 
 from sqlalchemy import Select, func, or_, select
 from sqlalchemy.orm import Session, joinedload
@@ -12,6 +11,7 @@ from portal.catalog import requisites
 from portal.catalog.models import Meeting, Room, Section
 from portal.catalog.term_catalog import SectionView, catalog_of, live_terms
 from portal.core.db import transaction
+from portal.core.moments import milliseconds
 from portal.instructor_requests.models import InstructorRequest
 from portal.ledger.types import SeatCounts
 from portal.people import student_profile
@@ -24,6 +24,15 @@ from portal.registration.reasons import Explanation, explain
 from portal.registration.seat_counts import WaitlistOutlook, waitlist_outlook
 
 PAGE = 30
+OPEN = InstructorRequest.state == "open"
+# The seats of the smallest room of the request's section, where they are known.
+ROOM = (
+    select(func.min(Room.seats))
+    .join(Meeting, Meeting.room_id == Room.id)
+    .where(Meeting.section_id == InstructorRequest.section_id)
+    .correlate(InstructorRequest)
+    .scalar_subquery()
+)
 
 
 @dataclass(frozen=True)
@@ -58,42 +67,34 @@ class RequestView:
     @property
     def when(self) -> int:
         """When it was made (ms)."""
-        return _ms(self.request.made_at)
+        return milliseconds(self.request.made_at)
 
     @property
     def decided(self) -> int:
         """When it was decided or withdrawn (ms), 0 while it is open."""
-        return _ms(self.request.decided_at)
+        return milliseconds(self.request.decided_at) if self.request.decided_at else 0
 
 
 def of_account(account: int, before: int | None = None) -> list[RequestView]:
     """Return an account's requests, the newest first: a page and one more."""
-    found = select(InstructorRequest).where(InstructorRequest.account_id == account)
-    return _views(_before(found, before))
+    return _newest(select(InstructorRequest).where(InstructorRequest.account_id == account), before)
 
 
 def still_open(after: int | None = None) -> list[RequestView]:
     """Return the open requests, the oldest first: a page and one more."""
-    found = (
-        select(InstructorRequest)
-        .where(InstructorRequest.state == "open")
-        .order_by(InstructorRequest.id)
-    )
-    return _views(found.where(InstructorRequest.id > (after or 0)).limit(PAGE + 1))
+    found = select(InstructorRequest).where(OPEN, InstructorRequest.id > (after or 0))
+    return _views(found.order_by(InstructorRequest.id).limit(PAGE + 1))
 
 
 def done_with(before: int | None = None) -> list[RequestView]:
     """Return the decided requests, the newest first: a page and one more."""
-    return _views(
-        _before(select(InstructorRequest).where(InstructorRequest.state != "open"), before)
-    )
+    return _newest(select(InstructorRequest).where(~OPEN), before)
 
 
 def one(request_id: int) -> RequestView | None:
     """Return the request of that id."""
-    return next(
-        iter(_views(select(InstructorRequest).where(InstructorRequest.id == request_id))), None
-    )
+    found = _views(select(InstructorRequest).where(InstructorRequest.id == request_id))
+    return found[0] if found else None
 
 
 def term_of(views: list[RequestView]) -> int | None:
@@ -105,35 +106,32 @@ def term_of(views: list[RequestView]) -> int | None:
 def waiting() -> int:
     """Return how many requests are open."""
     with transaction() as session:
-        count = (
-            select(func.count())
-            .select_from(InstructorRequest)
-            .where(InstructorRequest.state == "open")
-        )
-        return session.scalar(count) or 0
+        return session.scalar(select(func.count(InstructorRequest.id)).where(OPEN)) or 0
 
 
-def _before(found: Select[InstructorRequest], before: int | None) -> Select[InstructorRequest]:
+def _newest(found: Select[InstructorRequest], before: int | None) -> list[RequestView]:
     if before:
         found = found.where(InstructorRequest.id < before)
-    return found.order_by(InstructorRequest.id.desc()).limit(PAGE + 1)
+    return _views(found.order_by(InstructorRequest.id.desc()).limit(PAGE + 1))
 
 
 def _views(found: Select[InstructorRequest]) -> list[RequestView]:
     section = joinedload(InstructorRequest.section)
+    query = found.add_columns(ROOM).options(
+        section.joinedload(Section.course),
+        section.joinedload(Section.term),
+        joinedload(InstructorRequest.student).joinedload(Student.account),
+        joinedload(InstructorRequest.account),
+        joinedload(InstructorRequest.decider),
+    )
     with transaction() as session:
-        requests = session.scalars(
-            found.options(
-                section.joinedload(Section.course),
-                section.joinedload(Section.term),
-                joinedload(InstructorRequest.student).joinedload(Student.account),
-                joinedload(InstructorRequest.account),
-                joinedload(InstructorRequest.decider),
-            )
-        ).all()
-        rooms = _rooms(session, {each.section_id for each in requests})
-        views = [_view(session, each, rooms.get(each.section_id)) for each in requests]
-    return [replace(each, seats=seats) for each, seats in zip(views, _counts(views), strict=True)]
+        views = [_view(session, *row) for row in session.execute(query).all()]
+    sections = [each.request.section for each in views]
+    counts: dict[int, SeatCounts] = {}
+    for term in {each.term_id for each in sections}:
+        ids = [each.id for each in sections if each.term_id == term]
+        counts |= read_with_fallback.seats_of(term, ids)
+    return [replace(each, seats=counts.get(each.request.section_id)) for each in views]
 
 
 def _view(session: Session, request: InstructorRequest, room: int | None) -> RequestView:
@@ -148,31 +146,6 @@ def _view(session: Session, request: InstructorRequest, room: int | None) -> Req
     )
 
 
-def _rooms(session: Session, sections: set[int]) -> dict[int, int]:
-    """Return the seats of the smallest room of each section, where they are known."""
-    found = (
-        select(Meeting.section_id, func.min(Room.seats))
-        .join(Room, Room.id == Meeting.room_id)
-        .where(Meeting.section_id.in_(sections), Room.seats.is_not(None))
-        .group_by(Meeting.section_id)
-    )
-    return {section: seats or 0 for section, seats in session.execute(found)}
-
-
-def _counts(views: Iterable[RequestView]) -> list[SeatCounts | None]:
-    """Return the seat counts of each request's section."""
-    sections = [each.request.section for each in views]
-    counts: dict[int, SeatCounts] = {}
-    for term in {each.term_id for each in sections}:
-        mine = [each.id for each in sections if each.term_id == term]
-        counts |= read_with_fallback.seats_of(term, mine)
-    return [counts.get(each.id) for each in sections]
-
-
-def _ms(moment: datetime | None) -> int:
-    return round(moment.timestamp() * 1000) if moment else 0
-
-
 def approval_obstacle(session: Session, request: InstructorRequest) -> str:
     """Return the code of what forbids to approve it, "" if nothing does."""
     section = request.section
@@ -182,20 +155,15 @@ def approval_obstacle(session: Session, request: InstructorRequest) -> str:
         return "enough" if section.capacity >= (request.wanted or 0) else ""
     if request.student is None or request.student.deleted_at:
         return "gone"
-    given = _permitted(session, request.student_id or 0, section.id)
-    return "permitted" if set(request.waives) <= set(given) else ""
-
-
-def _permitted(session: Session, student: int, section: int) -> Iterable[str]:
-    good = or_(Permission.expires_at.is_(None), Permission.expires_at > func.now())
-    return session.scalars(
+    given = session.scalars(
         select(func.unnest(Permission.waives)).where(
-            Permission.student_id == student,
-            Permission.section_id == section,
+            Permission.student_id == request.student_id,
+            Permission.section_id == section.id,
             Permission.revoked_at.is_(None),
-            good,
+            or_(Permission.expires_at.is_(None), Permission.expires_at > func.now()),
         )
     )
+    return "permitted" if set(request.waives) <= set(given) else ""
 
 
 UNDER = {"corequisite_not_offered": "corequisite"}  # by code, the rule that it comes of

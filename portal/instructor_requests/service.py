@@ -5,11 +5,12 @@ from contextlib import suppress
 from dataclasses import asdict
 from typing import Any
 
-from sqlalchemy import ColumnElement, func, select, update
+from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
 from portal.catalog.models import Section, Term
+from portal.catalog.sections import raise_catalog_version
 from portal.core.db import transaction
 from portal.instructor_requests import listing
 from portal.instructor_requests.listing import approval_obstacle
@@ -21,6 +22,10 @@ from portal.people import permissions
 from portal.people.models import Account, add_audit_entry
 from portal.recorder.promotion import retry_skipped
 from portal.windows.warmup import send_sections
+
+Facts = dict[str, Any]
+# By the state that they lead to, as the audit trail names them.
+ACTIONS = {"withdrawn": "withdraw", "declined": "decline", "approved": "approve"}
 
 
 class RequestRefused(Exception):  # noqa: N818  a fact, not a mistake
@@ -56,58 +61,15 @@ def withdraw(request_id: int, by: int) -> None:
         request = session.get_one(InstructorRequest, request_id, with_for_update=True)
         if request.account_id != by:
             raise RequestRefused("not_yours")
-        if request.state != "open":
-            raise RequestRefused("decided")
-        before = _facts(request)
-        request.state, request.decided_at = "withdrawn", session.scalar(func.now())
-        _note(session, request, "withdraw", by, before)
+        _settle(session, request, "withdrawn", by)
 
 
-def _note(  # noqa: PLR0913, PLR0917
-    session: Session,
-    request: InstructorRequest,
-    action: str,
-    by: int,
-    before: dict[str, Any] | None,
-    why: str = "",
-) -> None:
-    """Add an entry to the audit trail."""
-    add_audit_entry(
-        session,
-        f"request.{action}",
-        f"term:{request.section.term_id} section:{request.section_id} request:{request.id}",
-        by=by,
-        before=before,
-        after=_facts(request),
-        reason=why,
-    )
-
-
-def _facts(request: InstructorRequest) -> dict[str, Any]:
-    """Return what is asked for, as the audit trail keeps it."""
-    if request.kind == "seats":
-        return {"capacity": request.capacity, "wanted": request.wanted, "state": request.state}
-    return {"student": request.student_id, "waives": request.waives, "state": request.state}
-
-
-def _make(session: Session, section_id: int, by: int, reason: str, **asked: Any) -> int:
-    row = {"section_id": section_id, "account_id": by, "reason": reason, **asked}
-    made = (
-        insert(InstructorRequest)
-        .values(row)
-        .on_conflict_do_nothing()
-        .returning(InstructorRequest.id)
-    )
-    found = session.scalar(made)
-    if found is None:
-        raise RequestRefused("asked")
-    request = session.get_one(InstructorRequest, found)
-    if why := approval_obstacle(session, request):
-        raise RequestRefused(why)
-    _note(session, request, "make", by, None, reason)
-    who = request.account.name
-    _announce(session, request, REQUEST_MADE, Account.is_admin.is_(True), who=who, reason=reason)
-    return request.id
+def decline(request_id: int, by: int, why: str) -> None:
+    """Decline a request, and say why. Raises RequestRefused if it is decided already."""
+    with transaction() as session:
+        request = session.get_one(InstructorRequest, request_id, with_for_update=True)
+        _settle(session, request, "declined", by, why)
+        _announce_decision(session, request)
 
 
 def approve(request_id: int, by: int, why: str) -> bool:
@@ -115,45 +77,77 @@ def approve(request_id: int, by: int, why: str) -> bool:
 
     Return False if the ledger is away: it gets the new seats once it is back.
     """
-    promised = _promised(request_id)
+    about = {}
+    with suppress(LedgerUnavailable):
+        if view := listing.one(request_id):
+            about["promise"] = asdict(view.promise)  # to the waitlist
     with transaction() as session:
-        request = _open(session, request_id)
+        request = session.get_one(InstructorRequest, request_id, with_for_update=True)
+        if request.state != "open":
+            raise RequestRefused("decided")
         section = _locked(session, request.section_id)
         if refused := approval_obstacle(session, request):
             raise RequestRefused(refused)
-        before = _facts(request)
-        _act(session, request, section, by)
-        _decide(session, request, "approved", by, why, promised)
-        _note(session, request, "approve", by, before, why)
+        if request.kind == "seats":
+            _enlarge(session, request, section, by)
+        else:
+            given = (request.student_id or 0, section.id, request.waives, request.reason)
+            permissions.grant(session, permissions.NewPermission(*given), by)
+        _settle(session, request, "approved", by, why)
+        _announce_decision(session, request, **about)
     if request.kind == "seats":
         return send_sections(section.term_id, section.id)
     retry_skipped(request.student_id or 0)
     return True
 
 
-def decline(request_id: int, by: int, why: str) -> None:
-    """Decline a request, and say why. Raises RequestRefused if it is decided already."""
-    with transaction() as session:
-        request = _open(session, request_id)
-        before = _facts(request)
-        _decide(session, request, "declined", by, why, {})
-        _note(session, request, "decline", by, before, why)
+def _make(session: Session, section_id: int, by: int, reason: str, **asked: Any) -> int:
+    row = {"section_id": section_id, "account_id": by, "reason": reason, **asked}
+    put = insert(InstructorRequest).values(row).on_conflict_do_nothing()
+    found = session.scalar(put.returning(InstructorRequest.id))
+    if found is None:
+        raise RequestRefused("asked")
+    request = session.get_one(InstructorRequest, found)
+    if why := approval_obstacle(session, request):
+        raise RequestRefused(why)
+    _audit(session, request, "make", by, reason)
+    who = request.account.name
+    _announce(session, request, REQUEST_MADE, Account.is_admin.is_(True), who=who, reason=reason)
+    return request.id
 
 
-def _promised(request_id: int) -> dict[str, Any]:
-    """Return what the waitlist gets by it, for the author; nothing if the ledger is away."""
-    with suppress(LedgerUnavailable):
-        if line := listing.one(request_id):
-            return {"promise": asdict(line.promise)}
-    return {}
-
-
-def _open(session: Session, request_id: int) -> InstructorRequest:
-    """Return the request, locked until the transaction ends."""
-    request = session.get_one(InstructorRequest, request_id, with_for_update=True)
+def _settle(
+    session: Session, request: InstructorRequest, state: str, by: int, why: str = ""
+) -> None:
+    """Store the outcome of an open request. Raises RequestRefused if it has one already."""
     if request.state != "open":
         raise RequestRefused("decided")
-    return request
+    before = _facts(request)
+    request.state, request.decided_at = state, session.scalar(func.now())
+    if state != "withdrawn":
+        request.decided_by, request.note = by, why
+    _audit(session, request, ACTIONS[state], by, why, before)
+
+
+def _audit(  # noqa: PLR0913, PLR0917
+    session: Session,
+    request: InstructorRequest,
+    action: str,
+    by: int,
+    why: str,
+    before: Facts | None = None,
+) -> None:
+    section = request.section
+    subject = f"term:{section.term_id} section:{section.id} request:{request.id}"
+    facts = {"before": before, "after": _facts(request)}
+    add_audit_entry(session, f"request.{action}", subject, by=by, reason=why, **facts)
+
+
+def _facts(request: InstructorRequest) -> Facts:
+    """Return what is asked for, as the audit trail keeps it."""
+    if request.kind == "seats":
+        return {"capacity": request.capacity, "wanted": request.wanted, "state": request.state}
+    return {"student": request.student_id, "waives": request.waives, "state": request.state}
 
 
 def _locked(session: Session, section_id: int) -> Section:
@@ -164,23 +158,12 @@ def _locked(session: Session, section_id: int) -> Section:
     return session.scalars(found.execution_options(populate_existing=True)).one()
 
 
-def _act(session: Session, request: InstructorRequest, section: Section, by: int) -> None:
-    if request.kind == "seats":
-        _enlarge(session, request, section, by)
-    else:
-        wanted = permissions.NewPermission(
-            request.student_id or 0, section.id, request.waives, request.reason
-        )
-        permissions.grant(session, wanted, by)
-
-
 def _enlarge(session: Session, request: InstructorRequest, section: Section, by: int) -> None:
-    """Store the new capacity of the section, of which the ledger is told afterwards."""
-    before: dict[str, Any] = {"capacity": section.capacity}
+    """Store the new capacity of the section. The ledger gets it after the transaction."""
+    before = {"capacity": section.capacity}
     section.capacity = request.wanted or section.capacity
     section.version += 1
-    bump = {"catalog_version": Term.catalog_version + 1}
-    session.execute(update(Term).where(Term.id == section.term_id).values(bump))
+    raise_catalog_version(session, section.term_id)
     add_audit_entry(
         session,
         "section.capacity",
@@ -192,17 +175,8 @@ def _enlarge(session: Session, request: InstructorRequest, section: Section, by:
     )
 
 
-def _decide(  # noqa: PLR0913, PLR0917
-    session: Session,
-    request: InstructorRequest,
-    state: str,
-    by: int,
-    why: str,
-    about: dict[str, Any],
-) -> None:
-    request.state, request.decided_by, request.note = state, by, why
-    request.decided_at = session.scalar(func.now())
-    about = {"state": state, "note": why} | about
+def _announce_decision(session: Session, request: InstructorRequest, **about: Any) -> None:
+    about |= {"state": request.state, "note": request.note}
     _announce(session, request, REQUEST_DECIDED, Account.id == request.account_id, **about)
 
 

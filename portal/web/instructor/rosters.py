@@ -9,7 +9,7 @@ from unicodedata import combining, normalize
 from urllib.parse import quote
 
 from flask import abort
-from sqlalchemy import ColumnElement, Select, func, select
+from sqlalchemy import Select, func, select
 
 from portal.catalog.models import Subject, section_teachers
 from portal.catalog.term_catalog import SectionView, TermView, catalog_of, live_terms
@@ -20,6 +20,31 @@ from portal.people.privacy import withheld
 from portal.recorder.models import Enrollment, WaitlistEntry
 from portal.registration.next_steps import section_name
 from portal.web.http.access import visitor
+
+CURRENT = ("enrolled", "waiting", "passed")  # states of those who have a seat or wait
+
+
+@dataclass(frozen=True)
+class InstructorSection:
+    """A section and its term."""
+
+    term: TermView
+    card: SectionView
+
+    @property
+    def name(self) -> str:
+        """Return the section's name, such as CSC 1100-01."""
+        return section_name(self.card)
+
+
+def own_section(section_id: int) -> InstructorSection:
+    """Return a section that the visitor teaches, or any for an admin; otherwise 404 or 403."""
+    offers = (catalog_of(term.id) for term in live_terms())
+    found = ((each.term, card) for each in offers if (card := each.section(section_id)))
+    term, card = next(found, None) or abort(404)
+    if "admin" not in visitor().roles and visitor().teacher_ids.isdisjoint(card.teacher_ids):
+        abort(403)
+    return InstructorSection(term, card)
 
 
 @dataclass(frozen=True)
@@ -57,13 +82,13 @@ class Roster:
 
 def roster(term_id: int, section_id: int, roles: frozenset[str]) -> Roster:
     """Return the people of a section, as a visitor with these roles may see them."""
+    enrolled = _people(Enrollment, term_id, section_id).order_by(Account.name, Student.number)
+    waiting = _people(WaitlistEntry, term_id, section_id).order_by(WaitlistEntry.ticket)
     with transaction() as session:
-        enrolled = session.execute(_enrolled(term_id, section_id)).all()
-        waiting = session.execute(_waiting(term_id, section_id)).all()
-    return Roster(
-        enrolled=[_person(row, roles) for row in enrolled],
-        waiting=[_person(row, roles, place) for place, row in enumerate(waiting, 1)],
-    )
+        return Roster(
+            [_person(row, roles) for row in session.execute(enrolled)],
+            [_person(row, roles, place) for place, row in enumerate(session.execute(waiting), 1)],
+        )
 
 
 def students_of(teachers: Iterable[int], students: Iterable[int | None]) -> set[int]:
@@ -72,64 +97,35 @@ def students_of(teachers: Iterable[int], students: Iterable[int | None]) -> set[
         section_teachers.c.teacher_id.in_(teachers)
     )
     named = {each for each in students if each}
-    enrolled = select(Enrollment.student_id).where(
-        Enrollment.section_id.in_(taught),
-        Enrollment.student_id.in_(named),
-        Enrollment.state == "enrolled",
-    )
-    waiting = select(WaitlistEntry.student_id).where(
-        WaitlistEntry.section_id.in_(taught),
-        WaitlistEntry.student_id.in_(named),
-        WaitlistEntry.state.in_(("waiting", "passed")),
+    enrolled, waiting = (
+        select(places.student_id).where(
+            places.section_id.in_(taught),
+            places.student_id.in_(named),
+            places.state.in_(CURRENT),
+        )
+        for places in (Enrollment, WaitlistEntry)
     )
     with transaction() as session:
         return set(session.scalars(enrolled.union(waiting)))
 
 
-def _enrolled(term_id: int, section_id: int) -> Select[Any]:
-    return (
-        _people(Enrollment)
-        .where(Enrollment.term_id == term_id, Enrollment.section_id == section_id)
-        .where(Enrollment.state == "enrolled")
-        .order_by(Account.name, Student.number)
-    )
-
-
-def _waiting(term_id: int, section_id: int) -> Select[Any]:
-    return (
-        _people(WaitlistEntry)
-        .where(WaitlistEntry.term_id == term_id, WaitlistEntry.section_id == section_id)
-        .where(WaitlistEntry.state.in_(("waiting", "passed")))
-        .order_by(WaitlistEntry.ticket)
-    )
-
-
-def _people(place: type[Enrollment] | type[WaitlistEntry]) -> Select[Any]:
-    return (
-        select(
-            Student.id,
-            Account.name,
-            Student.number,
-            Student.year,
-            Account.email,
-            Student.private,
-            _majors().label("majors"),
-            place.credits,
-            place.since,
-            place.state,
-        )
-        .join(Student, Student.id == place.student_id)
-        .join(Account, Account.id == Student.account_id)
-    )
-
-
-def _majors() -> ColumnElement[Any]:
-    return (
+def _people(
+    places: type[Enrollment] | type[WaitlistEntry], term_id: int, section_id: int
+) -> Select[Any]:
+    majors = (
         select(func.array_agg(Subject.code))
         .join(StudentSubject, StudentSubject.subject_id == Subject.id)
         .where(StudentSubject.student_id == Student.id, StudentSubject.kind == "major")
         .correlate(Student)
         .scalar_subquery()
+    )
+    student = (Student.id, Account.name, Student.number, Student.year, majors.label("majors"))
+    return (
+        select(*student, Account.email, Student.private, places.credits, places.since, places.state)
+        .join(Student, Student.id == places.student_id)
+        .join(Account, Account.id == Student.account_id)
+        .where(places.term_id == term_id, places.section_id == section_id)
+        .where(places.state.in_(CURRENT))
     )
 
 
@@ -151,26 +147,17 @@ def _person(row: Any, roles: frozenset[str], place: int = 0) -> Person:
 
 
 LONGEST = 80
-By = Callable[[Person], Any]
-ORDERS: dict[str, By] = {
-    "name": lambda person: folded(person.name),
-    "number": lambda person: person.number,
-    "year": lambda person: year_order(person.year),
-    "major": lambda person: person.majors,
-    "email": lambda person: folded(person.email),
-    "credits": lambda person: person.credits,
-    "since": lambda person: person.since,
+# Columns by which a roster is sorted: their labels, and how to compare people.
+COLUMNS: dict[str, tuple[str, Callable[[Person], Any]]] = {
+    "name": (_l("Name"), lambda person: folded(person.name)),
+    "number": (_l("Number"), lambda person: person.number),
+    "year": (_l("Year"), lambda person: year_order(person.year)),
+    "major": (_l("Major"), lambda person: person.majors),
+    "email": (_l("Email"), lambda person: folded(person.email)),
+    "credits": (_l("Credits"), lambda person: person.credits),
+    "since": (_l("Since"), lambda person: person.since),
 }
-
-SORTS = {
-    "name": _l("Name"),
-    "number": _l("Number"),
-    "year": _l("Year"),
-    "major": _l("Major"),
-    "email": _l("Email"),
-    "credits": _l("Credits"),
-    "since": _l("Since"),
-}
+SORTS = {name: label for name, (label, _key) in COLUMNS.items()}
 
 
 @dataclass(frozen=True)
@@ -186,19 +173,14 @@ class RosterView:
         """Return the view that an address asks for; ignore invalid values."""
         text = " ".join(args.get("q", "").replace("\0", "").split())[:LONGEST]
         sort = args.get("sort", "")
-        down = args.get("order") == "down"
-        return cls(text, sort, down) if sort in ORDERS else cls(text)
+        return cls(text, sort, args.get("order") == "down") if sort in SORTS else cls(text)
 
     def args(self) -> dict[str, str]:
         """Return the arguments of its address."""
         words = {"q": self.text} if self.text else {}
-        plain = (self.sort, self.down) == ("name", False)
-        return words if plain else words | {"sort": self.sort, "order": self.direction}
-
-    @property
-    def direction(self) -> str:
-        """Return the direction of the order, up or down."""
-        return "down" if self.down else "up"
+        if (self.sort, self.down) == ("name", False):
+            return words
+        return words | {"sort": self.sort, "order": "down" if self.down else "up"}
 
     def by(self, sort: str) -> "RosterView":
         """Return the view sorted by a column; in reverse if it is sorted by it already."""
@@ -206,9 +188,10 @@ class RosterView:
 
     def at(self, roster: Roster) -> Roster:
         """Return the matching part of a roster; waitlist positions do not change."""
-        inside = sorted(self._found(roster.enrolled), key=ORDERS["name"])
-        inside.sort(key=ORDERS[self.sort], reverse=self.down)
-        return Roster(inside, self._found(roster.waiting))
+        enrolled = self._found(roster.enrolled)
+        enrolled.sort(key=COLUMNS["name"][1])
+        enrolled.sort(key=COLUMNS[self.sort][1], reverse=self.down)
+        return Roster(enrolled, self._found(roster.waiting))
 
     def _found(self, people: list[Person]) -> list[Person]:
         words = folded(self.text).split()
@@ -275,30 +258,3 @@ def _letters(addresses: tuple[str, ...]) -> Iterator[MailtoLink]:
         url = f"{url},{more}" if url else BLIND + more
     if url:
         yield MailtoLink(first, len(addresses), url)
-
-
-@dataclass(frozen=True)
-class InstructorSection:
-    """A section and its term."""
-
-    term: TermView
-    card: SectionView
-
-    @property
-    def name(self) -> str:
-        """Return the section's name, such as CSC 1100-01."""
-        return section_name(self.card)
-
-
-def own_section(section_id: int) -> InstructorSection:
-    """Return a section that the visitor teaches, or any for an admin; otherwise 404 or 403."""
-    offers = [catalog_of(term.id) for term in live_terms()]
-    found = [
-        InstructorSection(each.term, card) for each in offers if (card := each.section(section_id))
-    ]
-    if not found:
-        abort(404)
-    teaches = not visitor().teacher_ids.isdisjoint(found[0].card.teacher_ids)
-    if not (teaches or "admin" in visitor().roles):
-        abort(403)
-    return found[0]

@@ -17,7 +17,6 @@ from portal.web.instructor import requests
 from portal.web.instructor.rosters import (
     SORTS,
     InstructorSection,
-    Person,
     Roster,
     RosterView,
     mailing,
@@ -27,8 +26,6 @@ from portal.web.instructor.rosters import roster as read_roster
 
 bp = Blueprint("instructor", __name__, url_prefix="/teaching")
 bp.register_blueprint(requests.bp)
-
-WHOM = ("enrolled", "waiting", "all")
 
 
 @bp.get("")
@@ -95,19 +92,16 @@ def emails(section_id: int) -> ResponseReturnValue:
     """Render the addresses of the enrolled students, of the waiting ones, or of all."""
     shown, asked = own_section(section_id), request.args.get("to")
     people = RosterView().at(read_roster(shown.term.id, section_id, visitor().roles))
-    to = asked if asked in WHOM else WHOM[0]
-    chosen = {
-        "enrolled": people.enrolled,
-        "waiting": people.waiting,
-        "all": people.enrolled + people.waiting,
-    }[to]
+    groups = {"enrolled": people.enrolled, "waiting": people.waiting}
+    groups["all"] = people.enrolled + people.waiting
+    to = asked if asked in groups else "enrolled"
     return render_template(
         "instructor/emails.html",
         term=shown.term,
         name=shown.name,
         card=shown.card,
         to=to,
-        mailing=mailing(chosen),
+        mailing=mailing(groups[to]),
     )
 
 
@@ -116,26 +110,14 @@ def _rows(people: Roster) -> Iterator[list[str]]:
         *(_("List"), _("Place"), _("Name"), _("Number"), _("Year"), _("Major"), _("Email")),
         *(_("Credits"), _("Since"), _("Privacy")),
     ]
-    for person in people.enrolled:
-        yield _row(_("Roster"), person)
-    for person in people.waiting:
-        yield _row(_("Waitlist"), person)
-
-
-def _row(where: str, person: Person) -> list[str]:
-    since = person.since.astimezone(backend().settings.zone)
-    return [
-        where,
-        str(person.place or ""),
-        person.name,
-        person.number,
-        person.year,
-        ", ".join(person.majors),
-        person.email,
-        f"{person.credits / 100:g}",
-        f"{since:%Y-%m-%d %H:%M:%S}",
-        _("private") if person.private else "",
-    ]
+    for where, listed in ((_("Roster"), people.enrolled), (_("Waitlist"), people.waiting)):
+        for person in listed:
+            since = person.since.astimezone(backend().settings.zone)
+            yield [
+                *(where, str(person.place or ""), person.name, person.number, person.year),
+                *(", ".join(person.majors), person.email, f"{person.credits / 100:g}"),
+                *(f"{since:%Y-%m-%d %H:%M:%S}", _("private") if person.private else ""),
+            ]
 
 
 def _listed(shown: InstructorSection, look: RosterView) -> dict[str, object]:

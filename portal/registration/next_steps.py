@@ -1,6 +1,6 @@
 """What a refused student can do next: links to forms, sections and lists."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import quote_plus, urlsplit
@@ -59,6 +59,10 @@ class RefusalContext:
         if found := self.catalog.published(section):
             return section_name(found)
         return self.catalog.gone.get(section) or _("section %(number)s", number=section)
+
+    def names(self, sections: Iterable[int]) -> str:
+        """Return the names of sections that are taken together, such as CHE 1-01 + CHE 1L-02."""
+        return " + ".join(self.named(section) for section in sections)
 
     def url(self, section: int, act: str) -> str:
         """Return the address of an action on a section."""

@@ -86,6 +86,11 @@ def explain(reasons: Iterable[Reason], context: RefusalContext) -> list[Explanat
     return found
 
 
+def distinct(explanations: Iterable[Explanation]) -> list[Explanation]:
+    """Return the explanations without repeated sentences."""
+    return list({each.text: each for each in explanations}.values())
+
+
 def label(code: str) -> str:
     """Return a reason in a few words; an unknown code stands for itself."""
     return str(REASONS[code].label) if code in REASONS else code

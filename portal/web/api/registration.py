@@ -53,9 +53,8 @@ from portal.web.http import admission
 from portal.web.http.access import requires, visitor
 from portal.web.http.admission import AccessTokenRequired, needs_access_token
 from portal.web.http.errors import Words
-from portal.web.student.plan_submission import Word
-from portal.web.student.plan_submission import summary as summary_in_words
-from portal.web.student.results import decision_in_words
+from portal.web.student.results import Status, decision_in_words
+from portal.web.student.results import summary as summary_in_words
 
 MOST_SECTIONS = 20
 STATUSES = ("enrolled", "waitlisted", "already_registered", "refused")
@@ -378,7 +377,7 @@ def _registrations(decided: Sequence[Decision], term: int, student: int) -> dict
 
 
 def _summary_in_words(counts: Counter[str]) -> str:
-    words: dict[Word, int] = {
+    words: dict[Status, int] = {
         "enrolled": counts["enrolled"],
         "waitlisted": counts["waitlisted"],
         "had": counts["already_registered"],

@@ -3,11 +3,10 @@
 import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, repeat
 from typing import Any
 from urllib.parse import urlsplit
 
-from flask import abort, render_template, request
+from flask import abort, make_response, render_template, request
 from flask.typing import ResponseReturnValue
 
 from portal.backend import backend
@@ -39,8 +38,6 @@ ENDED = Words(
     _l("Selection has ended"),
     _l("Sections are no longer shown. What you have is under My selections."),
 )
-
-
 BECAUSE_OF_ANOTHER = {"together", "already_enrolled"}
 
 
@@ -81,12 +78,12 @@ class Refusals:
 
     def with_step(self, code: str, step: NextStep) -> "Refusals":
         """Return a copy with one next step for all reasons of a code, at the first of them."""
-        steps = chain([step], repeat(None))
+        steps = iter([step])
         refusals = [
             replace(
                 one,
                 reasons=[
-                    replace(each, step=next(steps)) if each.code == code else each
+                    replace(each, step=next(steps, None)) if each.code == code else each
                     for each in one.reasons
                 ],
             )
@@ -98,11 +95,6 @@ class Refusals:
 NOTHING = Refusals([], [])
 
 
-def as_refusal(section: int, reasons: Iterable[Reason]) -> Decision:
-    """Return likely refusals as if the ledger had refused."""
-    return Decision(Outcome.REFUSED, at=0, section=section, reasons=tuple(reasons))
-
-
 def refusals_to_show(
     answers: Sequence[Decision], section: int, known: Sequence[Reason]
 ) -> list[Decision]:
@@ -112,35 +104,50 @@ def refusals_to_show(
     """
     if answers and not (answers[0].replayed and known):
         return list(answers)
-    return [as_refusal(section, known)]
+    return [Decision(Outcome.REFUSED, at=0, section=section, reasons=tuple(known))]
 
 
-def with_replay(
-    told: Refusals, now: StudentTerm, answers: Sequence[Decision], known: Sequence[Reason]
+def in_words(
+    now: StudentTerm,
+    shown: Sequence[Decision],
+    answers: Sequence[Decision] = (),
+    *,
+    retry: bool = False,
+    instead: int = 0,
 ) -> Refusals:
-    """Return a copy with the time and the receipts of a replayed answer."""
-    if not answers or not answers[0].replayed:
-        return told
-    when = now.when(answers[0].at)
-    codes = receipt_codes(now.term.id, answers)
-    return replace(told, receipts=codes, replayed=when, retry=not known)
+    """Return the refusals of a form; no next step comes twice or leads back to the form.
 
-
-def refusals_in_words(now: StudentTerm, answers: Sequence[Decision], instead: int = 0) -> Refusals:
-    """Return the refusals among the answers; no next step comes twice or leads back to the form."""
+    `answers` are those of the ledger. If they are replayed, `retry` allows to send the form again.
+    """
+    own = [each for each in shown if {one.code for one in each.reasons} - BECAUSE_OF_ANOTHER]
+    lasting = any_lasting(reason for each in shown for reason in each.reasons)
     offered: set[str] = set()
-    stays = any_lasting(reason for each in answers for reason in each.reasons)
-    own = [each for each in answers if {one.code for one in each.reasons} - BECAUSE_OF_ANOTHER]
-    refusals = [
-        _told(now, each, offered, instead, alone=len(answers) == 1)
-        for each in own or answers
-        if each.reasons
-    ]
-    if stays:  # the student gets all of them or none
-        refusals = [
-            replace(one, reasons=[why.without_form for why in one.reasons]) for one in refusals
-        ]
-    return Refusals(refusals, receipt_codes(now.term.id, answers))
+    refusals = []
+    for each in own or shown:
+        case = replace(now.case(now.catalog.section(each.section)), instead=instead)
+        here = {case.url(each.section, "pick")}
+        if instead:
+            here.add(case.url(each.section, f"swap?instead={instead}"))
+        reasons = [_offered_once(one, here, offered) for one in explain(each.reasons, case)]
+        if lasting:  # the student gets all of them or none
+            reasons = [one.without_form for one in reasons]
+        if reasons:
+            refusals.append(Refusal("" if len(shown) == 1 else case.named(each.section), reasons))
+    found = Refusals(refusals, receipt_codes(now.term.id, answers))
+    if answers and answers[0].replayed:
+        return replace(found, replayed=now.when(answers[0].at), retry=retry)
+    return found
+
+
+def _offered_once(reason: Explanation, here: set[str], offered: set[str]) -> Explanation:
+    """Drop a next step that is offered already or leads to the current form."""
+    if reason.step is None:
+        return reason
+    url = reason.step.url
+    if url in offered or here & {url, urlsplit(url).path}:
+        return replace(reason, step=None)
+    offered.add(url)
+    return reason
 
 
 def receipt_codes(term: int, answers: Iterable[Decision]) -> list[str]:
@@ -148,43 +155,30 @@ def receipt_codes(term: int, answers: Iterable[Decision]) -> list[str]:
     return [code(term, each.seq) for each in answers if each.seq]
 
 
-def _told(
-    now: StudentTerm, refused: Decision, offered: set[str], instead: int, *, alone: bool
-) -> Refusal:
-    case = replace(now.case(now.catalog.section(refused.section)), instead=instead)
-    own = {case.url(refused.section, "pick")}
-    if instead:
-        own.add(case.url(refused.section, f"swap?instead={instead}"))
-    reasons = [_without(each, own, offered) for each in explain(refused.reasons, case)]
-    return Refusal("" if alone else case.named(refused.section), reasons)
+def form(act: str, now: StudentTerm, card: SectionView, refused: Refusals, **facts: Any) -> str:
+    """Render the page or dialog of that name with its refusals."""
+    return _render(
+        act,
+        now.catalog,
+        card,
+        refused=refused,
+        key=request_form.new_key(),
+        scene=now,
+        **CELL_HELPERS,
+        **facts,
+    )
 
 
-def _without(reason: Explanation, own: set[str], offered: set[str]) -> Explanation:
-    """Drop a next step that is offered already or leads to the current form."""
-    if reason.step is None:
-        return reason
-    url = reason.step.url
-    if url in offered or own & {url, urlsplit(url).path}:
-        return replace(reason, step=None)
-    offered.add(url)
-    return reason
-
-
-def again(act: str, offered: TermCatalog, card: SectionView) -> str:
-    """Render the form for sending again: it is unknown whether the first attempt succeeded."""
+def _render(template: str, catalog: TermCatalog, card: SectionView, **facts: Any) -> str:
     return render_template(
-        "student/again.html",
-        act=act,
-        query=request_form.query(),
-        words=UNSURE,
-        sent=request_form.sent(),
+        f"student/{template}.html",
         card=card,
         name=section_name(card),
-        title=section_title(offered, card),
+        title=section_title(catalog, card),
         meetings=distinct_meetings(card),
-        key=request_form.key(),
         back=request_form.return_address(card.term_id),
-        term=offered.term,
+        term=catalog.term,
+        **facts,
     )
 
 
@@ -202,24 +196,6 @@ def waiting(stands: WaitingRoomStatus, card: SectionView) -> tuple[str, dict[str
     return page, {"HX-Trigger": "fs:window"}  # the page behind the dialog may be out of date
 
 
-def form(act: str, now: StudentTerm, card: SectionView, told: Refusals, /, **facts: Any) -> str:
-    """Render the page or dialog of that name with its refusals."""
-    return render_template(
-        f"student/{act}.html",
-        card=card,
-        name=section_name(card),
-        title=now.title(card),
-        meetings=distinct_meetings(card),
-        refused=told,
-        key=request_form.new_key(),
-        back=request_form.return_address(now.term.id),
-        scene=now,
-        term=now.term,
-        **CELL_HELPERS,
-        **facts,
-    )
-
-
 def address(card: SectionView, act: str) -> str:
     """Return the address of an action on a section."""
     return f"/terms/{card.term_id}/sections/{card.id}/{act}"
@@ -230,20 +206,11 @@ def seats_of(card: SectionView) -> SeatCounts:
     return backend().ledger.seats_of(card.term_id, [card.id]).get(card.id) or unknown_counts(card)
 
 
-class NotShown(Exception):  # noqa: N818  a state of the world, not a mistake
-    """Selection has ended, so other sections are no longer shown."""
-
-
 def visible_section(term_id: int, section_id: int) -> tuple[StudentTerm, SectionView]:
-    """Return a section that the student may see, holds, waits for or has planned.
-
-    Respond with 404 otherwise. Raise NotShown if selection has ended.
-    """
+    """Return a section that the student may see, holds, waits for or has planned; else 404."""
     card, now = published_section(term_id, section_id), mine_of(term_id)
     if not (now.shows(card) or now.state(card.id) or card.id in now.planned):
-        if not sections_visible(now.phase):
-            raise NotShown
-        abort(404)
+        abort(404 if sections_visible(now.phase) else make_response(answer(404, ENDED)))
     return now, card
 
 
@@ -260,20 +227,23 @@ def _reused(_error: KeyReused) -> ResponseReturnValue:
     return answer(400, REUSED)
 
 
-@bp.errorhandler(NotShown)
-def _not_shown(_error: NotShown) -> ResponseReturnValue:
-    return answer(404, ENDED)
-
-
 def _away(error: Exception) -> ResponseReturnValue:
-    """Show the form again if the result of sending it is unknown."""
+    """Offer to send the form again if its result is unknown, under the same key."""
     sent: dict[str, Any] = request.view_args or {}
-    decides = request.method == "POST" and "section_id" in sent
-    if not decides or not request_form.is_unsure(error):
+    if request.method != "POST" or "section_id" not in sent or not request_form.is_unsure(error):
         return away(error)
     logs.warn(log, "No answer to a decision", repr(error))
-    act = request.path.rpartition("/")[2]
-    return again(act, catalog_of(sent["term_id"]), published_section(**sent)), 503, LATER
+    page = _render(
+        "again",
+        catalog_of(sent["term_id"]),
+        published_section(**sent),
+        act=request.path.rpartition("/")[2],
+        query=request_form.query(),
+        words=UNSURE,
+        sent=request_form.sent(),
+        key=request_form.key(),
+    )
+    return page, 503, LATER
 
 
 for lost in (LedgerUnavailable, LedgerBehind, *AWAY):

@@ -13,20 +13,17 @@ from portal.ledger.types import Decision, Reason
 from portal.registration import commands, limits, next_steps, precheck
 from portal.registration.next_steps import NextStep, section_name
 from portal.web.http.access import requires
-from portal.web.http.resuming import resumes
 from portal.web.student import bp, request_form
 from portal.web.student.dialogs import (
-    Refusals,
     address,
     form,
+    in_words,
     published_section,
-    refusals_in_words,
     refusals_to_show,
     seats_of,
     visible_section,
-    with_replay,
 )
-from portal.web.student.request_form import dropping, leaving
+from portal.web.student.request_form import resumes_dropping, resumes_leaving
 from portal.web.student.results import show_result
 from portal.web.student.student_term import StudentTerm
 from portal.web.student.term_page import mine_of
@@ -34,50 +31,52 @@ from portal.web.student.term_page import mine_of
 
 @bp.get("/sections/<int:section_id>/drop")
 @requires("student")
-@resumes(dropping)
+@resumes_dropping
 def drop(term_id: int, section_id: int) -> ResponseReturnValue:
     """Show the form that asks before a drop."""
     now, card = visible_section(term_id, section_id)
-    along = [published_section(term_id, each) for each in request_form.along()]
-    return drop_dialog(now, card, along)
+    return drop_form(now, card, _along(term_id))
 
 
 @bp.post("/sections/<int:section_id>/drop")
 @requires("student")
-@resumes(dropping)
+@resumes_dropping
 def drop_seat(term_id: int, section_id: int) -> ResponseReturnValue:
     """Drop the seat, or show why not."""
-    card = published_section(term_id, section_id)
-    along = [published_section(term_id, each) for each in request_form.along()]
-    decided = commands.drop(
-        request_form.requester(term_id), section_id, [each.id for each in along]
-    )
+    card, along = published_section(term_id, section_id), _along(term_id)
+    requester = request_form.requester(term_id)
+    decided = commands.drop(requester, section_id, [each.id for each in along])
     if decided.reasons:
-        return drop_dialog(mine_of(term_id, decided), card, along, [decided]), 422
+        return drop_form(mine_of(term_id, decided), card, along, [decided]), 422
     return show_result([decided], card, along)
 
 
 @bp.get("/sections/<int:section_id>/leave")
 @requires("student")
-@resumes(leaving)
+@resumes_leaving
 def leave(term_id: int, section_id: int) -> ResponseReturnValue:
     """Show the form that asks before leaving a waitlist."""
-    return leave_dialog(*visible_section(term_id, section_id))
+    return leave_form(*visible_section(term_id, section_id))
 
 
 @bp.post("/sections/<int:section_id>/leave")
 @requires("student")
-@resumes(leaving)
+@resumes_leaving
 def leave_waitlist(term_id: int, section_id: int) -> ResponseReturnValue:
     """Leave the waitlist, or show why not."""
     card = published_section(term_id, section_id)
     decided = commands.leave_waitlist(request_form.requester(term_id), section_id)
     if decided.reasons:
-        return leave_dialog(mine_of(term_id, decided), card, [decided]), 422
+        return leave_form(mine_of(term_id, decided), card, [decided]), 422
     return show_result([decided], card)
 
 
-def drop_dialog(
+def _along(term_id: int) -> list[SectionView]:
+    """Return the sections in the address to drop as well; 404 for unknown ones."""
+    return [published_section(term_id, each) for each in request_form.along()]
+
+
+def drop_form(
     now: StudentTerm,
     card: SectionView,
     along: Sequence[SectionView] = (),
@@ -85,54 +84,61 @@ def drop_dialog(
 ) -> str:
     """Render the form that drops a seat and those in `along`."""
     going = [card.id, *(each.id for each in along)]
-    known = precheck.no_window(now.phase)
     quits = [each for each in along if each.id in now.places and each.id not in now.held]
     dropped = [each for each in along if each not in quits]
-    known += [_not_held(each.id, card) for each in (card, *dropped) if each.id not in now.held]
+    known = precheck.no_window(now.phase)
+    for each in (card, *dropped):
+        if each.id not in now.held:
+            known.append(Reason("not_enrolled", {} if each.id == card.id else {"section": each.id}))
     known += precheck.needed_by(now.profile, now.catalog, now.standing, going)
-    waits = [
-        place.section
-        for place in now.places.values()
-        if place.instead in going and place.section not in going
-    ]
-    why = refusals_to_show(answers, card.id, known)
-    told = with_replay(refusals_in_words(now, why), now, answers, known)
+    shown = refusals_to_show(answers, card.id, known)
+    refused = in_words(now, shown, answers, retry=not known)
+    if needing := _needing(shown):  # one next step drops the section with every seat that needs it
+        number = 1 + len(along) + len(needing)
+        label = _("Cancel both") if number == 2 else _("Cancel all %(number)s", number=number)
+        all_at_once = address(card, "drop") + _query([*going[1:], *needing])
+        refused = refused.with_step("needed_by", NextStep(label, all_at_once))
     return form(
         "drop",
         now,
         card,
-        _all_at_once(told, why, card, along),
+        refused,
         also=dropped,
         names=requisites.all_of([section_name(each) for each in (card, *dropped)]),
         quits=requisites.all_of([section_name(each) for each in quits]),
-        query=_along([each.id for each in along]),
+        query=_query(going[1:]),
         seats=seats_of(card),
         drops=precheck.count_drops(now.profile, now.catalog, now.standing, going),
         left=limits.drops_left(now.profile.student, now.term.id, now.phase.now),
-        waits=[now.case(None).named(each) for each in waits],
+        waits=[
+            now.case(None).named(place.section)
+            for place in now.places.values()
+            if place.instead in going and place.section not in going
+        ],
     )
 
 
-def leave_dialog(now: StudentTerm, card: SectionView, answers: Sequence[Decision] = ()) -> str:
+def leave_form(now: StudentTerm, card: SectionView, answers: Sequence[Decision] = ()) -> str:
     """Render the form that leaves a waitlist."""
     place = now.places.get(card.id)
     known = precheck.needed_by_while_waiting(now.profile, now.catalog, now.standing, card.id)
     if not place:
         known = [Reason("not_waiting")]
-    why = refusals_to_show(answers, card.id, known)
-    needing = [
-        reason.facts["section"]
-        for each in why
-        for reason in each.reasons
-        if reason.code == "needed_by"
-    ]
+    shown = refusals_to_show(answers, card.id, known)
+    needing = _needing(shown)
     barred = _no_drop(now, needing) if needing else []
-    why = [replace(each, reasons=(*each.reasons, *barred)) for each in why]
-    told = with_replay(refusals_in_words(now, why), now, answers, known)
+    shown = [replace(each, reasons=(*each.reasons, *barred)) for each in shown]
+    refused = in_words(now, shown, answers, retry=not known)
     step = next_steps.drop_and_leave(needing, now.case(card)) if needing and not barred else None
     if step:
-        told = told.with_step("needed_by", step)
-    return form("leave", now, card, told, place=place)
+        refused = refused.with_step("needed_by", step)
+    return form("leave", now, card, refused, place=place)
+
+
+def _needing(answers: Sequence[Decision]) -> list[int]:
+    """Return the seats that need what is to be dropped."""
+    reasons = [reason for each in answers for reason in each.reasons]
+    return [each.facts["section"] for each in reasons if each.code == "needed_by"]
 
 
 def _no_drop(now: StudentTerm, sections: Sequence[int]) -> list[Reason]:
@@ -144,32 +150,13 @@ def _no_drop(now: StudentTerm, sections: Sequence[int]) -> list[Reason]:
     if number <= left:
         return []
     today = datetime.fromtimestamp(now.phase.now / 1000, now.times.zone)
-    resets = next(
-        at for at, _name in limits.days_around(today, now.times.zone) if at > now.phase.now
-    )
+    days = limits.days_around(today, now.times.zone)
+    resets = next(at for at, _name in days if at > now.phase.now)
     facts = {"limit": now.term.drops_per_day, "resets": resets}
     if number > 1:
         facts |= {"left": left, "drops": number}
     return [Reason("drop_limit", facts)]
 
 
-def _not_held(section: int, card: SectionView) -> Reason:
-    return Reason("not_enrolled", {} if section == card.id else {"section": section})
-
-
-def _all_at_once(
-    told: Refusals, answers: Sequence[Decision], card: SectionView, along: Sequence[SectionView]
-) -> Refusals:
-    """Offer one next step that drops the section with every seat that needs it."""
-    reasons = [reason for each in answers for reason in each.reasons]
-    needing = [each.facts["section"] for each in reasons if each.code == "needed_by"]
-    if not needing:
-        return told
-    number = 1 + len(along) + len(needing)
-    label = _("Cancel both") if number == 2 else _("Cancel all %(number)s", number=number)
-    query = _along([*(each.id for each in along), *needing])
-    return told.with_step("needed_by", NextStep(label, address(card, "drop") + query))
-
-
-def _along(sections: Sequence[int]) -> str:
-    return "?" + "&".join(f"along={each}" for each in sections) if sections else ""
+def _query(along: Sequence[int]) -> str:
+    return "?" + "&".join(f"along={each}" for each in along) if along else ""

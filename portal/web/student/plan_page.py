@@ -1,9 +1,8 @@
-"""My plan: its page, its panel for other tabs, and the buttons that change it."""
+"""My plan: its page, its panel for other tabs, the buttons that change it, and its submission."""
 
+import logging
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from decimal import Decimal
 from functools import partial
 from typing import Any
 
@@ -12,29 +11,34 @@ from flask.typing import ResponseReturnValue
 from htmx_flask import request
 
 from portal.catalog import linked_courses
-from portal.catalog.term_catalog import SectionView
+from portal.catalog.term_catalog import NoSuchTerm, SectionView, catalog_of
+from portal.core import logs
+from portal.core.cache import AWAY
 from portal.core.i18n import _, _l
+from portal.ledger.errors import LedgerBehind, LedgerUnavailable
 from portal.live.publish import signal_student
-from portal.registration import plans
-from portal.registration.credits import amount, credit_choices, hundredths
+from portal.registration import commands, plans
+from portal.registration.credits import amount, credit_choices
 from portal.registration.next_steps import section_name
-from portal.registration.plan_store import StalePlan, change
+from portal.registration.plan_store import StalePlan, change, settle
 from portal.registration.plans import MOST_TOGETHER, CannotPlan, Change, Plan, Problem, change_of
 from portal.registration.precheck import likely_refusals_of_plan, plan_credits
-from portal.registration.reasons import Explanation
 from portal.registration.requests import Alternative, SectionRequest
 from portal.web.http import flash_messages
 from portal.web.http.access import requires, visitor
-from portal.web.http.resuming import resumes
+from portal.web.http.admission import needs_access_token
+from portal.web.http.errors import LATER, UNSURE
 from portal.web.student import bp, fragments, request_form
 from portal.web.student.dialogs import NOTHING, form, published_section, seats_of, visible_section
 from portal.web.student.earlier_terms import last_time
 from portal.web.student.plan_panel import live_counts, panel, reasons_against
-from portal.web.student.register import Group, groups
-from portal.web.student.request_form import planning, with_plan
-from portal.web.student.results import close_dialog
+from portal.web.student.register import partner_groups
+from portal.web.student.request_form import resumes_plan, resumes_planning
+from portal.web.student.results import close_dialog, fulfilled, show_plan_result
 from portal.web.student.student_term import StudentTerm, reserved_notes
 from portal.web.student.term_page import around, mine_of, or_recorded
+
+log = logging.getLogger(__name__)
 
 STALE = _l("Your plan was changed meanwhile, perhaps in another tab. This is what it is now.")
 HINDRANCES = {
@@ -50,7 +54,7 @@ TAKES_OUT = ("remove", "omit")
 
 @bp.get("/plan")
 @requires("student")
-@with_plan
+@resumes_plan
 @or_recorded
 def plan(term_id: int) -> ResponseReturnValue:
     """Show my plan with its buttons."""
@@ -59,7 +63,7 @@ def plan(term_id: int) -> ResponseReturnValue:
 
 @bp.get("/plan/panel")
 @requires("student")
-@with_plan
+@resumes_plan
 def plan_panel(term_id: int) -> ResponseReturnValue:
     """Show the current plan for a page with an older one; `full` as on its own page."""
     return panel(mine_of(term_id), full="full" in request.args), {"Cache-Control": "no-store"}
@@ -67,63 +71,92 @@ def plan_panel(term_id: int) -> ResponseReturnValue:
 
 @bp.post("/plan/change")
 @requires("student")
-@with_plan
+@resumes_plan
 def change_plan(term_id: int) -> ResponseReturnValue:
     """Apply a button of the plan, or show why that failed."""
-    word = request.form.get("do", "")
+    word, page = request.form.get("do", ""), f"/terms/{term_id}/plan"
     # Read first: if this fails, nothing is changed, and the response says so.
     now = mine_of(term_id)
     try:
-        wanted = change_of(word, number("line"), lambda section: _credits(term_id, section))
-        make(term_id, wanted)
+        wanted = change_of(word, _number("line"), lambda section: _credits(term_id, section))
+        _change(term_id, wanted)
     except (StalePlan, CannotPlan) as error:
-        return _hindered(now, hindrance(error))
+        why = _hindrance(error)
+        if request.htmx:
+            return panel(now, said=why), 422
+        flash_messages.keep(why, "few", page)
+        return redirect(page, 303)
     if not request.htmx:
-        return redirect(f"/terms/{term_id}/plan", 303)
+        return redirect(page, 303)
     if word.startswith(TAKES_OUT):
         said = fragments.toast(_("Taken out of your plan."), brief=True)
         return panel(now, lost=True) + said
     return panel(now)
 
 
-def make(term_id: int, wanted: Change) -> Plan:
+@bp.post("/plan/submit")
+@requires("student")
+@resumes_plan
+@needs_access_token
+def submit_plan(term_id: int) -> ResponseReturnValue:
+    """Show the result of every choice; the form carries the plan, so this needs no query."""
+    try:
+        sent, term = plans.read(request.form.get("plan", "")), catalog_of(term_id).term
+    except ValueError:
+        abort(400)
+    except NoSuchTerm:
+        abort(404)
+    if not sent.choices:
+        abort(400)
+    try:
+        decided = commands.register(request_form.requester(term_id), sent.choices)
+    except (LedgerUnavailable, LedgerBehind, *AWAY) as error:
+        if not request_form.is_unsure(error):
+            raise
+        logs.warn(log, "No answer to a plan", repr(error))
+        packed, key = plans.write(sent), request_form.key()
+        page = render_template(
+            "student/plan_again.html", words=UNSURE, packed=packed, key=key, term=term
+        )
+        return page, 503, LATER
+    student, gone = visitor().student_id or 0, fulfilled(sent, decided)
+    settled = settle(term_id, student, gone) if gone else None
+    if settled:
+        signal_student(term_id, student, "plan", {"version": settled.version})
+    return show_plan_result(sent, decided, term_id, settled)
+
+
+def _change(term_id: int, wanted: Change) -> None:
     """Change the plan version that the form showed, and update the student's other pages.
 
     Raise StalePlan or CannotPlan.
     """
     student = visitor().student_id or 0
-    changed = change(term_id, student, number("version"), wanted)
+    changed = change(term_id, student, _number("version"), wanted)
     signal_student(term_id, student, "plan", {"version": changed.version})
-    return changed
 
 
-def hindrance(error: StalePlan | CannotPlan) -> str:
-    """Return why the plan could not be changed."""
+def _hindrance(error: StalePlan | CannotPlan) -> str:
     return str(STALE if isinstance(error, StalePlan) else HINDRANCES[error.problem])
 
 
-def number(field: str) -> int:
+def _number(field: str) -> int:
     """Return a number of the form, or respond with 400."""
     text = request.form.get(field, "")
-    if not request_form.NUMBER.fullmatch(text):
-        abort(400)
-    return int(text)
-
-
-def _hindered(now: StudentTerm, why: str) -> ResponseReturnValue:
-    if request.htmx:
-        return panel(now, said=why), 422
-    page = f"/terms/{now.term.id}/plan"
-    flash_messages.keep(why, "few", page)
-    return redirect(page, 303)
+    return int(text) if request_form.NUMBER.fullmatch(text) else abort(400)
 
 
 def _credits(term_id: int, section: int) -> int:
-    """Return the credits (hundredths) chosen for a section; respond with 400 to others."""
-    chosen = request.form.get(f"credits-{section}", "")
-    if chosen not in credit_choices(published_section(term_id, section)):
+    """Return the credits (hundredths) chosen for a planned section; respond with 400 to others."""
+    chosen = _chosen_credits(published_section(term_id, section), f"credits-{section}")
+    return abort(400) if chosen is None else chosen
+
+
+def _chosen_credits(card: SectionView, field: str = "credits") -> int | None:
+    try:
+        return request_form.chosen_credits(card, field)
+    except ValueError:
         abort(400)
-    return hundredths(Decimal(chosen))
 
 
 # Plan a section: as a choice, as an alternative, or with its corequisite.
@@ -131,45 +164,33 @@ def _credits(term_id: int, section: int) -> int:
 
 @bp.get("/sections/<int:section_id>/plan")
 @requires("student")
-@resumes(planning)
+@resumes_planning
 def ask_plan(term_id: int, section_id: int) -> ResponseReturnValue:
     """Show the form that adds a section to the plan, with likely refusals."""
-    now, card = visible_section(term_id, section_id)
-    return _planned(now, card) if card.id in now.planned else _unplanned(now, card)
+    return _plan_form(*visible_section(term_id, section_id))
 
 
 @bp.post("/sections/<int:section_id>/plan")
 @requires("student")
-@resumes(planning)
+@resumes_planning
 def plan_section(term_id: int, section_id: int) -> ResponseReturnValue:
     """Add the section to the plan or take it out, or show why not."""
     out = request.form.get("do") == "out"
     # Read first: if this fails, nothing is changed, and the response says so.
-    now, card = _to_take_out(term_id, section_id) if out else visible_section(term_id, section_id)
+    if out:  # another page may have taken it out already
+        now, card = mine_of(term_id), published_section(term_id, section_id)
+    else:
+        now, card = visible_section(term_id, section_id)
+    name = section_name(card)
     try:
         if out:
-            make(term_id, lambda plan: plans.take_out(plan, card.id))
+            _change(term_id, partial(plans.take_out, section=card.id))
+            said = _("Taken out of your plan: %(name)s.", name=name)
         else:
-            make(term_id, change_to(request.form.get("place", "new"), _option(card)))
+            _change(term_id, change_to(request.form.get("place", "new"), _alternative(card)))
+            said = _("Planned: %(name)s.", name=name)
     except (StalePlan, CannotPlan) as error:
-        why = hindrance(error)
-        again = _planned if card.id in now.planned else _unplanned
-        return again(now, card, why), 422
-    return _done(now, card, out=out)
-
-
-def _to_take_out(term_id: int, section_id: int) -> tuple[StudentTerm, SectionView]:
-    """Return a section that another page may already have removed from the plan."""
-    return mine_of(term_id), published_section(term_id, section_id)
-
-
-def _done(now: StudentTerm, card: SectionView, *, out: bool) -> ResponseReturnValue:
-    name = section_name(card)
-    said = (
-        _("Taken out of your plan: %(name)s.", name=name)
-        if out
-        else _("Planned: %(name)s.", name=name)
-    )
+        return _plan_form(now, card, _hindrance(error)), 422
     if not request.htmx:
         back = request_form.return_address(card.term_id)
         flash_messages.keep(said, "go", back)
@@ -178,58 +199,43 @@ def _done(now: StudentTerm, card: SectionView, *, out: bool) -> ResponseReturnVa
     return close_dialog([panel(now, oob=True), toast])
 
 
-def _option(card: SectionView) -> Alternative:
+def _alternative(card: SectionView) -> Alternative:
     """Return the alternative in the form; respond with 400 to invalid input."""
-    chosen = request.form.get("credits", "")
-    if chosen and chosen not in credit_choices(card):
-        abort(400)
-    credit = hundredths(Decimal(chosen)) if chosen else None
+    chosen = _chosen_credits(card)
     partners = [published_section(card.term_id, each) for each in request_form.partners()]
-    return (SectionRequest(card.id, credit), *(SectionRequest(each.id) for each in partners))
+    return (SectionRequest(card.id, chosen), *(SectionRequest(each.id) for each in partners))
 
 
-def _planned(now: StudentTerm, card: SectionView, why: str = "") -> str:
-    """Render the section's place in the plan, with likely refusals."""
+def _plan_form(now: StudentTerm, card: SectionView, why: str = "") -> str:
+    """Render the section's place in the plan, or the places for it, with likely refusals."""
     plan = now.plan or Plan()
-    at = plan.choice_of(card.id) or 0
-    known = place_outlook(now, plan, card.id)
-    return _form(now, card, "plan_out", why, at=at, first=_first(now, plan, at), known=known)
-
-
-def _unplanned(now: StudentTerm, card: SectionView, why: str = "") -> str:
-    """Render the places for a section, with likely refusals of the first one."""
-    plan = now.plan or Plan()
+    if card.id in now.planned:
+        at = plan.choice_of(card.id) or 0
+        first, known = _names(now, plan.choices[at].alternatives[0]), _outlook(now, plan, card.id)
+        return _form("plan_out", now, card, why=why, at=at, first=first, known=known)
     found = places(now, plan, card)
-    together = (
-        [] if found[0].word.startswith("join") else groups(now, card, 0, request_form.partners())
-    )
+    likely, _label = found[0]
+    sent = request_form.partners()
+    together = [] if likely.startswith("join") else partner_groups(now, card, 0, sent)
+    alternative = (SectionRequest(card.id), *(SectionRequest(each.chosen) for each in together))
     try:
-        made = change_to(found[0].word, _likely(card, together))(plan)
+        made = change_to(likely, alternative)(plan)
     except CannotPlan as error:
-        return _form(now, card, "plan_in", why or hindrance(error), full=True)
-    known = place_outlook(now, made, card.id)
-    return _form(now, card, "plan_in", why, places=found, together=together, known=known)
+        return _form("plan_in", now, card, why=why or _hindrance(error), full=True)
+    known = _outlook(now, made, card.id)
+    return _form("plan_in", now, card, why=why, places=found, together=together, known=known)
 
 
-def _likely(card: SectionView, together: Sequence[Group]) -> Alternative:
-    return (SectionRequest(card.id), *(SectionRequest(each.chosen) for each in together))
-
-
-def _first(now: StudentTerm, plan: Plan, at: int) -> str:
-    return named(now, plan.choices[at].alternatives[0])
-
-
-def _form(now: StudentTerm, card: SectionView, template: str, why: str, **facts: Any) -> str:
+def _form(template: str, now: StudentTerm, card: SectionView, **facts: Any) -> str:
     return form(
         template,
         now,
         card,
         NOTHING,
-        why=why,
         away=now.plan is None,
         version=now.plan.version if now.plan else 0,
         amounts=credit_choices(card),
-        chosen=request_form.credits_chosen(),
+        chosen=request_form.fields().get("credits", ""),
         place=request_form.fields().get("place"),
         limit=amount(now.limit),
         counts=live_counts(seats_of(card)),
@@ -241,92 +247,64 @@ def _form(now: StudentTerm, card: SectionView, template: str, why: str, **facts:
 
 # The places for a section in a plan, and the likely refusals there.
 
-WORD = re.compile(r"(new|else|join)(?:-(\d{1,3}))?(?:-(\d{1,3}))?", re.ASCII)
+PLACE = re.compile(r"(new|else|join)(?:-(\d{1,3}))?(?:-(\d{1,3}))?", re.ASCII)
 
 
-@dataclass(frozen=True)
-class Place:
-    """A place in the plan: its label, and the value that a form sends."""
-
-    word: str
-    label: str
-
-
-@dataclass(frozen=True)
-class PlaceOutlook:
-    """Likely refusals and credits of a plan with the section in it."""
-
-    problems: list[Explanation]
-    credits: str  # of all first choices and held seats
-    over: bool
+def places(now: StudentTerm, plan: Plan, card: SectionView) -> list[tuple[str, str]]:
+    """Return the values and labels of every place for a section, the most likely first."""
+    same: list[tuple[str, str]] = []
+    others: list[tuple[str, str]] = []
+    for at, choice in enumerate(plan.choices):
+        name = _names(now, choice.alternatives[0])
+        label = _("If %(name)s can’t be had (line %(number)s)", name=name, number=at + 1)
+        fitting = same if _is_of(card, now, choice.sections) else others
+        fitting.append((f"else-{at}", label))
+    own_line = ("new", _("As a line of its own"))
+    return [*_joins(now, plan, card), *same, own_line, *others]
 
 
-def places(now: StudentTerm, plan: Plan, card: SectionView) -> list[Place]:
-    """Return every place for a section, the most likely first."""
-    joins = list(_joins(now, plan, card))
-    elses = [
-        (
-            _is_of(card, now, line.sections),
-            Place(f"else-{at}", _instead_of(now, at, line.alternatives[0])),
-        )
-        for at, line in enumerate(plan.choices)
-    ]
-    own_line = Place("new", _("As a line of its own"))
-    same = [place for alike, place in elses if alike]
-    return [*joins, *same, own_line, *(place for alike, place in elses if not alike)]
+def _joins(now: StudentTerm, plan: Plan, card: SectionView) -> Iterator[tuple[str, str]]:
+    """Yield alternatives with a corequisite section, but none of the same course."""
+    partners = {each.id for group in linked_courses.sections(card, now.catalog) for each in group}
+    for at, choice in enumerate(plan.choices):
+        for rank, alternative in enumerate(choice.alternatives):
+            sections = [part.section for part in alternative]
+            fits = partners.intersection(sections) and len(sections) < MOST_TOGETHER
+            if fits and not _is_of(card, now, sections):
+                name = _names(now, alternative)
+                yield f"join-{at}-{rank}", _("Together with %(name)s, both or neither", name=name)
 
 
-def change_to(word: str, option: Alternative) -> Change:
-    """Return the change that adds the option there. Raise CannotPlan if there is no such place."""
-    said = WORD.fullmatch(word)
-    line, rank = (int(said[2] or 0), int(said[3] or 0)) if said else (0, 0)
-    match said[1] if said else "":
+def change_to(place: str, alternative: Alternative) -> Change:
+    """Return the change that adds the alternative there. Raise CannotPlan if there is no place."""
+    found = PLACE.fullmatch(place)
+    at, rank = (int(found[2] or 0), int(found[3] or 0)) if found else (0, 0)
+    match found[1] if found else "":
         case "new":
-            return partial(plans.add, alternative=option)
+            return partial(plans.add, alternative=alternative)
         case "else":
-            return partial(plans.add_alternative, choice=line, alternative=option)
+            return partial(plans.add_alternative, choice=at, alternative=alternative)
         case "join":
-            return partial(plans.join, choice=line, rank=rank, request=option[0])
+            return partial(plans.join, choice=at, rank=rank, request=alternative[0])
     raise CannotPlan(Problem.GONE)
 
 
-def place_outlook(now: StudentTerm, plan: Plan, section: int) -> PlaceOutlook:
-    """Return the likely refusals of a section at its place in the plan."""
+def _outlook(now: StudentTerm, plan: Plan, section: int) -> dict[str, Any]:
+    """Return the likely refusals of a section at its place, and the credits of the plan with it."""
     found = likely_refusals_of_plan(now.profile, now.catalog, now.standing, now.limit, plan)
     at = plan.choice_of(section) or 0
     total = now.credits + plan_credits(plan, now.catalog)
-    rank = next(
-        rank
-        for rank, option in enumerate(plan.choices[at].alternatives)
-        if section in {part.section for part in option}
-    )
-    return PlaceOutlook(reasons_against(now, found[at][rank]), amount(total), total > now.limit)
-
-
-def _joins(now: StudentTerm, plan: Plan, card: SectionView) -> Iterator[Place]:
-    """Yield alternatives with a corequisite section, but none of the same course."""
-    partners = {each.id for group in linked_courses.sections(card, now.catalog) for each in group}
-    for at, line in enumerate(plan.choices):
-        for rank, option in enumerate(line.alternatives):
-            sections = [part.section for part in option]
-            fits = partners.intersection(sections) and len(sections) < MOST_TOGETHER
-            if fits and not _is_of(card, now, sections):
-                yield Place(f"join-{at}-{rank}", _together_with(now, option))
+    reasons = next(reasons for reasons in found[at] if section in reasons)
+    return {
+        "problems": reasons_against(now, reasons),
+        "credits": amount(total),
+        "over": total > now.limit,
+    }
 
 
 def _is_of(card: SectionView, now: StudentTerm, sections: Sequence[int]) -> bool:
     return any(each.course_id == card.course_id for each in now.catalog.some(sections))
 
 
-def _together_with(now: StudentTerm, option: Alternative) -> str:
-    return _("Together with %(name)s, both or neither", name=named(now, option))
-
-
-def _instead_of(now: StudentTerm, at: int, option: Alternative) -> str:
-    name = named(now, option)
-    return _("If %(name)s can’t be had (line %(number)s)", name=name, number=at + 1)
-
-
-def named(now: StudentTerm, option: Sequence[SectionRequest]) -> str:
-    """Return the names of an alternative's sections."""
-    return " + ".join(now.case(None).named(part.section) for part in option)
+def _names(now: StudentTerm, alternative: Alternative) -> str:
+    return now.case(None).names(part.section for part in alternative)

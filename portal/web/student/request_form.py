@@ -1,7 +1,7 @@
 """The input of forms that ask before a change, read and checked."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from decimal import Decimal
 from typing import TYPE_CHECKING
 from uuid import uuid4
@@ -12,7 +12,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from portal.catalog.term_catalog import NoSuchTerm, SectionView, catalog_of
 from portal.core.correlation import correlation
-from portal.core.i18n import _
+from portal.core.i18n import _, _l
 from portal.ledger.errors import LedgerSilent
 from portal.registration.credits import credit_choices, hundredths
 from portal.registration.next_steps import section_name
@@ -26,7 +26,6 @@ from portal.web.http.resuming import resumes
 
 if TYPE_CHECKING:
     from werkzeug.datastructures import MultiDict
-
 
 KEY = re.compile(r"[\w-]{8,64}", re.ASCII)
 NUMBER = re.compile(r"\d{1,9}", re.ASCII)
@@ -62,26 +61,21 @@ def requester(term_id: int) -> Requester:
     return Requester(student, term_id, key(), correlation(), window)
 
 
-def credits_wished(card: SectionView) -> int | None:
-    """Return the chosen credits (hundredths) or None. Raise ValueError for others."""
-    text = credits_chosen().strip()
-    if text and text not in credit_choices(card):
-        raise ValueError(text)
-    return hundredths(Decimal(text)) if text else None
-
-
 def fields() -> "MultiDict[str, str]":
     """Return the form's fields, or the choices made in it before a login led back to it."""
     sent: MultiDict[str, str] = request.form if request.method == "POST" else request.args
     return sent
 
 
-def credits_chosen() -> str:
-    """Return the chosen credits as the form has them; blank if there are none."""
-    return fields().get("credits", "")
+def chosen_credits(card: SectionView, field: str = "credits") -> int | None:
+    """Return the chosen credits (hundredths) or None. Raise ValueError for others."""
+    text = fields().get(field, "").strip()
+    if text and text not in credit_choices(card):
+        raise ValueError(text)
+    return hundredths(Decimal(text)) if text else None
 
 
-def wait_wished(usual: bool = False) -> bool:  # noqa: FBT001, FBT002 - what holds where none was
+def accepts_waitlist(usual: bool = False) -> bool:  # noqa: FBT001, FBT002 - what holds where none was
     """Return whether the student accepts a waitlist position if the last seat is gone."""
     return fields().get("wait", "1" if usual else "") == "1"
 
@@ -129,50 +123,29 @@ def _numbers(texts: Iterable[str]) -> list[int]:
     return list(dict.fromkeys(map(int, found)))
 
 
-# Names of the tasks that an ended session interrupted, for the login page.
+# What the login page says about the tasks that an ended session interrupted.
 
 
-def adding(term_id: int, section_id: int) -> str:
-    """Return the text for the form that requests a seat."""
-    return _("Log in to continue adding %(name)s.", name=_named(term_id, section_id))
+def _about(text: object) -> Callable[[int, int], str]:
+    """Return a function that names the section of a task if it is public: no one is logged in."""
+
+    def say(term_id: int, section_id: int) -> str:
+        try:
+            card = catalog_of(term_id).published(section_id)
+        except (NoSuchTerm, SQLAlchemyError):
+            card = None
+        name = section_name(card) if card and card.public else _("your section")
+        return str(text) % {"name": name}
+
+    return say
 
 
-def swapping(term_id: int, section_id: int) -> str:
-    """Return the text for the forms that swap a seat."""
-    return _("Log in to continue your swap: %(name)s.", name=_named(term_id, section_id))
-
-
-def dropping(term_id: int, section_id: int) -> str:
-    """Return the text for the form that drops a seat."""
-    return _("Log in to continue dropping %(name)s.", name=_named(term_id, section_id))
-
-
-def leaving(term_id: int, section_id: int) -> str:
-    """Return the text for the form that leaves a waitlist."""
-    name = _named(term_id, section_id)
-    return _("Log in to continue leaving the waitlist of %(name)s.", name=name)
-
-
-def planning(term_id: int, section_id: int) -> str:
-    """Return the text for the form that adds a section to the plan."""
-    return _("Log in to continue planning %(name)s.", name=_named(term_id, section_id))
-
-
-def _with_plan(term_id: int) -> str:  # noqa: ARG001 - takes what its view takes
-    return _("Log in to continue with your plan.")
-
-
-def _plan_page(term_id: int) -> str:
-    return f"/terms/{term_id}/plan"
-
-
-with_plan = resumes(_with_plan, _plan_page)
-
-
-def _named(term_id: int, section_id: int) -> str:
-    """Return the section's name if it is public: the visitor is not logged in here."""
-    try:
-        card = catalog_of(term_id).published(section_id)
-    except (NoSuchTerm, SQLAlchemyError):
-        card = None
-    return section_name(card) if card and card.public else _("your section")
+resumes_adding = resumes(_about(_l("Log in to continue adding %(name)s.")))
+resumes_swapping = resumes(_about(_l("Log in to continue your swap: %(name)s.")))
+resumes_dropping = resumes(_about(_l("Log in to continue dropping %(name)s.")))
+resumes_leaving = resumes(_about(_l("Log in to continue leaving the waitlist of %(name)s.")))
+resumes_planning = resumes(_about(_l("Log in to continue planning %(name)s.")))
+resumes_plan = resumes(
+    lambda term_id: _("Log in to continue with your plan."),  # noqa: ARG005
+    lambda term_id: f"/terms/{term_id}/plan",
+)

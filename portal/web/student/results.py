@@ -1,7 +1,11 @@
-"""Pages and texts that show a student the ledger's decision."""
+"""Pages and texts that show a student what the ledger decided."""
 
 import logging
+from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Literal
 
 from flask import Response, make_response, redirect, render_template
 from flask.typing import ResponseReturnValue
@@ -10,26 +14,34 @@ from markupsafe import Markup
 
 from portal.backend import backend
 from portal.catalog import requisites
+from portal.catalog.local_time import LocalClock
 from portal.catalog.term_catalog import SectionView, catalog_of
 from portal.core import logs
 from portal.core.cache import AWAY
 from portal.core.i18n import _, _n
 from portal.ledger.errors import LedgerUnavailable
-from portal.ledger.types import Decision, Outcome, SeatCounts
-from portal.registration import limits
+from portal.ledger.types import ChoiceResult, Decision, Outcome, SeatCounts, SubmissionResult
+from portal.registration import limits, plans
 from portal.registration.credits import credits_in_words
-from portal.registration.next_steps import section_name
+from portal.registration.next_steps import RefusalContext
+from portal.registration.plans import Plan
+from portal.registration.reasons import ALREADY_HAD, FOR_ALL, Explanation, distinct, explain
+from portal.registration.requests import Choice
 from portal.web.http import flash_messages
 from portal.web.http.errors import Words
 from portal.web.student import fragments, request_form
 from portal.web.student.dialogs import receipt_codes
 from portal.web.student.fragments import render_fragment
-from portal.web.student.student_term import StudentTerm
+from portal.web.student.plan_panel import panel
+from portal.web.student.student_term import StudentTerm, section_title
 from portal.web.student.term_page import mine_of
 
 log = logging.getLogger(__name__)
 
 TONES = {Outcome.ENROLLED: "go", Outcome.WAITLISTED: "wait"}
+UNREAD = (LedgerUnavailable, *AWAY)  # why nothing can be read after a decision
+
+Status = Literal["enrolled", "waitlisted", "had", "refused"]
 
 
 def show_result(
@@ -39,21 +51,32 @@ def show_result(
 
     `along` was dropped with the section. The decision is shown even if nothing else can be read.
     """
-    also = [each.id for each in along]
+    also, seen = [each.id for each in along], True
     try:
         now = mine_of(card.term_id, decided[0])
         words = result_words(decided, now, also)
         parts = _changed(decided, now, also) if request.htmx else []
-    except (LedgerUnavailable, *AWAY) as error:
+    except UNREAD as error:
         logs.warn(log, "Decided, but not read again", error)
-        return _blind(decided, card, also)
-    text = with_receipts(words.advice, receipt_codes(card.term_id, decided))
-    if not request.htmx:
-        back = request_form.return_address(card.term_id)
-        flash_messages.keep(Markup("{} {}").format(words.title, text), _tone(decided), back)
-        return redirect(back, 303)
-    toast = fragments.toast(words.title, text, _tone(decided), brief=True)
-    return close_dialog([*map(fragments.out_of_band, parts), toast])
+        advice, seen = _("Refresh the page to see all that you have."), False
+        words = Words(decision_in_words(decided, card.term_id, also), advice)
+        parts = [fragments.seats(each.seats) for each in decided if each.seats]
+    links = render_fragment(
+        "student/receipts.html", codes=receipt_codes(card.term_id, decided)
+    ).strip()
+    text, back = (
+        Markup("{} {}").format(words.advice, links),
+        request_form.return_address(card.term_id),
+    )
+    outcomes = {each.outcome for each in decided}
+    tone = next((tone for outcome, tone in reversed(TONES.items()) if outcome in outcomes), "")
+    if request.htmx:
+        toast = fragments.toast(words.title, text, tone, brief=seen)
+        return close_dialog([*map(fragments.out_of_band, parts), toast])
+    if not seen:
+        return render_template("student/decided.html", words=Words(words.title, text), back=back)
+    flash_messages.keep(Markup("{} {}").format(words.title, text), tone, back)
+    return redirect(back, 303)
 
 
 def close_dialog(parts: Iterable[Markup]) -> Response:
@@ -64,41 +87,26 @@ def close_dialog(parts: Iterable[Markup]) -> Response:
 
 
 def _changed(decided: Sequence[Decision], now: StudentTerm, also: list[int]) -> list[Markup]:
-    """Render the cells and counts of all affected sections, and my selections."""
+    """Render what a decision changed; the counts are its own if no other section changed."""
     touched = [each.section for each in decided] + [each.given_up for each in decided] + also
-    sections = [section for section in dict.fromkeys(touched) if section]
+    sections, first = [section for section in dict.fromkeys(touched) if section], decided[0]
+    own = [first.seats] if len(sections) == 1 and first.seats and not first.replayed else None
+    return changed_parts(now, sections, own)
+
+
+def changed_parts(
+    now: StudentTerm, sections: Sequence[int], counts: Iterable[SeatCounts] | None = None
+) -> list[Markup]:
+    """Render cells and counts of sections, and my selections; by default with current counts."""
+    if counts is None:
+        counts = backend().ledger.seats_of(now.term.id, sections).values()
     return [
         *(fragments.act(now, section) for section in sections),
-        *(fragments.seats(each) for each in _counts(decided[0], now, sections)),
+        *map(fragments.seats, counts),
         fragments.mine(now),
         fragments.bar(now),
         fragments.attention(now),
     ]
-
-
-def _counts(first: Decision, now: StudentTerm, sections: list[int]) -> Iterable[SeatCounts]:
-    """Return current counts: the answer's, unless it is a replay or others have changed too."""
-    if len(sections) == 1 and first.seats and not first.replayed:
-        return [first.seats]
-    return backend().ledger.seats_of(now.term.id, sections).values()
-
-
-def _blind(decided: Sequence[Decision], card: SectionView, also: list[int]) -> ResponseReturnValue:
-    """Render the decision from the answers alone."""
-    title = decision_in_words(decided, card.term_id, also)
-    advice = _("Refresh the page to see all that you have.")
-    text = with_receipts(advice, receipt_codes(card.term_id, decided))
-    if not request.htmx:
-        back = request_form.return_address(card.term_id)
-        return render_template("student/decided.html", words=Words(title, text), back=back)
-    seats = [fragments.seats(each.seats) for each in decided if each.seats]
-    toast = fragments.toast(title, text, _tone(decided))
-    return close_dialog([*map(fragments.out_of_band, seats), toast])
-
-
-def _tone(decided: Sequence[Decision]) -> str:
-    outcomes = {each.outcome for each in decided}
-    return next((tone for outcome, tone in reversed(TONES.items()) if outcome in outcomes), "")
 
 
 # The result of a decision in words, which are also true when an answer is replayed.
@@ -106,79 +114,84 @@ def _tone(decided: Sequence[Decision]) -> str:
 
 def result_words(decided: Sequence[Decision], now: StudentTerm, also: Sequence[int]) -> Words:
     """Return the result as it stands now; `also` are sections dropped with the first."""
-    first, name = decided[0], now.case(None).named
-    if first.outcome == Outcome.LEFT:
-        return _left(now, first.section, name(first.section))
-    if first.outcome == Outcome.DROPPED:
-        seats = [first.section, *(each for each in also if each not in first.left)]
-        return _dropped(now, seats, first.left)
-    sections = [each.section for each in decided]
+    named, sections = now.case(None).named, [each.section for each in decided]
+    if decided[0].outcome in {Outcome.DROPPED, Outcome.LEFT}:
+        return _given_up(now, decided[0], also)
     held = [section for section in sections if section in now.held]
     waiting = [section for section in sections if section in now.places]
     if waiting:
-        return _waiting(now, held, waiting)
+        title = _got([named(each) for each in held], [named(each) for each in waiting])
+        return Words(title, _place(now, waiting))
     if not held:
-        title = _(
-            "You had %(name)s before, and have given it up since.", name=_names(now, sections)
-        )
+        name = _names(now, sections)
+        title = _("You had %(name)s before, and have given it up since.", name=name)
         return Words(title, _("Pick it again from the list."))
+    name = _names(now, held)
     if all(each.outcome == Outcome.REFUSED for each in decided):
-        title = _("You already have this: %(name)s is yours.", name=_names(now, held))
+        title = _("You already have this: %(name)s is yours.", name=name)
         return Words(title, _("Nothing was changed."))
-    return _selected(now, decided, held)
+    amount = credits_in_words(sum(now.held[section].credits for section in held))
+    gone = [each.given_up for each in decided if each.given_up not in {0, *now.held}]
+    if not gone:
+        return Words(_got([named(each) for each in held], []), f"{amount}.")
+    title = _n("Swapped: %(name)s is yours.", "Swapped: %(name)s are yours.", len(held), name=name)
+    old = named(gone[0])
+    return Words(title, _("%(credits)s. %(old)s is given up.", credits=amount, old=old))
 
 
 def decision_in_words(decided: Sequence[Decision], term: int, also: Sequence[int]) -> str:
     """Return the decision in a sentence, from the answers alone."""
     offered, first = catalog_of(term), decided[0]
+    named = RefusalContext(offered, None, backend().settings.zone).named
     if first.replayed:
         return _("It went through when you first sent it.")
-    named = {card.id: section_name(card) for card in offered.some(each.section for each in decided)}
     if first.outcome == Outcome.DROPPED:
         kept = [each for each in also if each not in first.left]
-        gone = [section_name(card) for card in offered.some([first.section, *kept])]
-        lists = [section_name(card) for card in offered.some(first.left)]
-        return " ".join([_canceled(gone), *([_left_lists(lists)] if lists else [])])
-    name = requisites.all_of(list(named.values()))
+        gone = _canceled([named(each) for each in (first.section, *kept)])
+        return f"{gone} {_left([named(each) for each in first.left])}".strip()
     if first.outcome == Outcome.LEFT:
-        return _("You have left the waitlist of %(name)s.", name=name)
+        return _left([named(first.section)])
     if first.outcome == Outcome.REFUSED and len(decided) == 1:
-        held = any(each.code == "already_enrolled" for each in first.reasons)
-        if held:
-            return _("You already have %(name)s.", name=name)
-        return _("You already wait for %(name)s.", name=name)
-    lines = {each.section for each in decided if each.outcome == Outcome.WAITLISTED}
-    return _got(
-        [name for section, name in named.items() if section not in lines],
-        [name for section, name in named.items() if section in lines],
+        if any(each.code == "already_enrolled" for each in first.reasons):
+            return _("You already have %(name)s.", name=named(first.section))
+        return _("You already wait for %(name)s.", name=named(first.section))
+    waits = [each.section for each in decided if each.outcome == Outcome.WAITLISTED]
+    has = [each.section for each in decided if each.section not in waits]
+    return _got([named(each) for each in has], [named(each) for each in waits])
+
+
+def _given_up(now: StudentTerm, first: Decision, also: Sequence[int]) -> Words:
+    """Return the result of a drop, or of leaving a waitlist."""
+    named, left_list = now.case(None).named, first.outcome == Outcome.LEFT
+    sections = [first.section, *(each for each in also if each not in first.left)]
+    if back := [section for section in sections if now.state(section)]:
+        title = _(
+            "You had given %(name)s up before, and have it again now.", name=_names(now, back)
+        )
+        return Words(title, _("Nothing was changed."))
+    if left_list:
+        return Words(_left([named(first.section)]), "")
+    drops = limits.drops_left(now.profile.student, now.term.id, now.phase.now)
+    more = (
+        _n("You can cancel %(num)s more today.", "You can cancel %(num)s more today.", drops)
+        if drops
+        else _("You can cancel no more today.")
     )
+    advice = f"{_left([named(each) for each in first.left])} {more}".strip()
+    return Words(_canceled([named(each) for each in sections]), advice)
 
 
-def _selected(now: StudentTerm, decided: Sequence[Decision], held: list[int]) -> Words:
-    amount = credits_in_words(sum(now.held[section].credits for section in held))
-    gone = [each.given_up for each in decided if each.given_up not in {0, *now.held}]
-    if not gone:
-        return Words(_got(_named(now, held), []), f"{amount}.")
-    old = _names(now, gone[:1])
-    title = _n(
-        "Swapped: %(name)s is yours.",
-        "Swapped: %(name)s are yours.",
-        len(held),
-        name=_names(now, held),
-    )
-    return Words(title, _("%(credits)s. %(old)s is given up.", credits=amount, old=old))
-
-
-def _waiting(now: StudentTerm, held: list[int], waiting: list[int]) -> Words:
+def _place(now: StudentTerm, waiting: list[int]) -> str:
+    """Return the first waitlist position, and what becomes of the seat to swap."""
     place = now.places[waiting[0]]
-    name = _names(now, waiting)
     spot = _("Place %(place)s of %(size)s.", place=place.position, size=place.size)
-    if place.instead in now.held:
-        old = _names(now, [place.instead])
-        then = _("You keep %(old)s until a seat in %(name)s is yours.", old=old, name=name)
-    else:
-        then = _("A seat comes to you by itself.")
-    return Words(_got(_named(now, held), _named(now, waiting)), f"{spot} {then}")
+    if place.instead not in now.held:
+        return f"{spot} {_('A seat comes to you by itself.')}"
+    old = _names(now, [place.instead])
+    then = _(
+        "You keep %(old)s until a seat in %(name)s is yours.", old=old, name=_names(now, waiting)
+    )
+    return f"{spot} {then}"
 
 
 def _got(held: list[str], waiting: list[str]) -> str:
@@ -200,24 +213,10 @@ def _got(held: list[str], waiting: list[str]) -> str:
     )
 
 
-def _dropped(now: StudentTerm, sections: Sequence[int], left_lists: Sequence[int] = ()) -> Words:
-    back = [section for section in sections if now.state(section)]
-    if back:
-        name = _names(now, back)
-        title = _("You had given %(name)s up before, and have it again now.", name=name)
-        return Words(title, _("Nothing was changed."))
-    left = limits.drops_left(now.profile.student, now.term.id, now.phase.now)
-    more = (
-        _n("You can cancel %(num)s more today.", "You can cancel %(num)s more today.", left)
-        if left
-        else _("You can cancel no more today.")
-    )
-    if left_lists:
-        more = f"{_left_lists(_named(now, left_lists))} {more}"
-    return Words(_canceled(_named(now, sections)), more)
-
-
-def _left_lists(names: list[str]) -> str:
+def _left(names: list[str]) -> str:
+    """Return which waitlists were left; blank if none was."""
+    if not names:
+        return ""
     return _("You have left the waitlist of %(name)s.", name=requisites.all_of(names))
 
 
@@ -227,25 +226,147 @@ def _canceled(names: list[str]) -> str:
     )
 
 
-def _left(now: StudentTerm, section: int, name: str) -> Words:
-    if now.state(section):
-        title = _("You had given %(name)s up before, and have it again now.", name=name)
-        return Words(title, _("Nothing was changed."))
-    return Words(_("You have left the waitlist of %(name)s.", name=name), "")
-
-
 def _names(now: StudentTerm, sections: Sequence[int]) -> str:
-    return requisites.all_of(_named(now, sections))
+    return requisites.all_of([now.case(None).named(section) for section in sections])
 
 
-def _named(now: StudentTerm, sections: Sequence[int]) -> list[str]:
-    return [now.case(None).named(section) for section in sections]
+# The result of a plan, choice by choice.
 
 
-# Links from results to their receipts.
+@dataclass(frozen=True)
+class ChoiceOutcome:
+    """The result of a choice: `name` is the alternative taken, or the first if none was."""
+
+    status: Status
+    name: str
+    title: str
+    text: str
+    missed: list[tuple[str, list[Explanation]]]  # refused alternatives, and why
+    receipts: list[str]
 
 
-def with_receipts(text: str, codes: Sequence[str]) -> Markup:
-    """Return the text, followed by each code as a link to its receipt."""
-    links = render_fragment("student/receipts.html", codes=codes)
-    return Markup("{} {}").format(text, links.strip())
+def show_plan_result(
+    plan: Plan, decided: SubmissionResult, term: int, settled: Plan | None
+) -> ResponseReturnValue:
+    """Render the choices with their results; for htmx, add every changed part of the page."""
+    case = RefusalContext(catalog_of(term), None, backend().settings.zone)
+    outcomes = [_outcome(*each, case) for each in zip(plan.choices, decided.lines, strict=True)]
+    statuses = Counter(each.status for each in outcomes)
+    changed = statuses["refused"] < len(outcomes)
+    refused = chain.from_iterable(option for line in decided.lines for option in line.refused)
+    common = [each for answer in refused for each in answer.reasons if each.code in FOR_ALL]
+    page = render_template(
+        "student/plan_result.html",
+        outcomes=outcomes,
+        common=distinct(explain(common, case)),
+        summary=summary(statuses),
+        changed=changed,
+        replayed=_when(decided) if decided.replayed else "",
+        packed=plans.write(plan),
+        key=request_form.new_key(),
+        term=case.catalog.term,
+    )
+    if request.htmx:
+        try:
+            now = mine_of(term, decided)
+            left = settled or plans.without(now.plan or plan, fulfilled(plan, decided))
+            parts = [*changed_parts(now, plan.sections), panel(now, left)]
+            page += str(Markup().join(map(fragments.out_of_band, parts)))
+        except UNREAD as error:
+            logs.warn(log, "A plan was decided, but not read again", error)
+    return page, 200 if changed else 422
+
+
+def fulfilled(plan: Plan, decided: SubmissionResult) -> list[int]:
+    """Return one section of each choice with a seat or a waitlist position now."""
+    pairs = zip(plan.choices, decided.lines, strict=True)
+    return [choice.sections[0] for choice, result in pairs if status_of(result) != "refused"]
+
+
+def summary(statuses: "Counter[Status]") -> str:
+    """Return the number of choices of each kind: `2 selected, 1 on a waitlist`."""
+    texts: dict[Status, str] = {
+        "enrolled": _n("%(num)s selected", "%(num)s selected", statuses["enrolled"]),
+        "waitlisted": _n("%(num)s on a waitlist", "%(num)s on waitlists", statuses["waitlisted"]),
+        "had": _n("%(num)s yours already", "%(num)s yours already", statuses["had"]),
+        "refused": _n("%(num)s refused", "%(num)s refused", statuses["refused"]),
+    }
+    return ", ".join(text for status, text in texts.items() if statuses[status])
+
+
+def status_of(result: ChoiceResult) -> Status:
+    """Return the result of a choice; `had` if the student has one of its alternatives already."""
+    if result.outcome == Outcome.ENROLLED:
+        return "enrolled"
+    if result.outcome == Outcome.WAITLISTED:
+        return "waitlisted"
+    return "had" if any(map(_had, result.refused)) else "refused"
+
+
+def _had(answers: Iterable[Decision]) -> bool:
+    return all(any(one.code in ALREADY_HAD for one in each.reasons) for each in answers)
+
+
+def _outcome(choice: Choice, result: ChoiceResult, case: RefusalContext) -> ChoiceOutcome:
+    status, sections = status_of(result), _chosen(choice, result)
+    titles = (
+        section_title(case.catalog, card)  # the lecture's rather than its lab's
+        for section in sections
+        if (card := case.catalog.published(section))
+    )
+    answers = result.taken or tuple(chain.from_iterable(result.refused))
+    return ChoiceOutcome(
+        status,
+        name=case.names(sections),
+        title=next(titles, ""),
+        text=_details(status, result, case),
+        missed=[] if status == "had" else [_missed(each, case) for each in result.refused],
+        receipts=receipt_codes(case.catalog.term.id, answers),
+    )
+
+
+def _chosen(choice: Choice, result: ChoiceResult) -> list[int]:
+    """Return the sections of the alternative taken or had, else those of the first."""
+    had = [{each.section for each in one} for one in result.refused if _had(one)]
+    named = [[part.section for part in each] for each in choice.alternatives]
+    if result.rank:
+        return named[result.rank - 1]
+    return next((each for each in named if set(each) in had), named[0])
+
+
+def _details(status: Status, result: ChoiceResult, case: RefusalContext) -> str:
+    """Return details of a successful choice: waitlist positions, and its rank."""
+    found = [
+        _(
+            "Place %(place)s on the waitlist of %(name)s.",
+            place=each.position,
+            name=case.named(each.section),
+        )
+        for each in result.taken
+        if status == "waitlisted" and each.outcome == Outcome.WAITLISTED
+    ]
+    if result.rank > 1:
+        found.append(_("It is your choice no. %(rank)s.", rank=result.rank))
+    return " ".join(found)
+
+
+def _missed(answers: Iterable[Decision], case: RefusalContext) -> tuple[str, list[Explanation]]:
+    """Return the name of a refused alternative, and why; what refuses all is said once."""
+    found = [
+        each
+        for answer in answers
+        for each in explain(
+            answer.reasons, replace(case, section=case.catalog.section(answer.section))
+        )
+        if each.code not in FOR_ALL
+    ]
+    return case.names(each.section for each in answers), distinct(found)
+
+
+def _when(decided: SubmissionResult) -> str:
+    """Return the time of the decision, in words."""
+    clock = LocalClock(backend().settings.zone)
+    try:
+        return clock.when(decided.at, backend().ledger.now())
+    except LedgerUnavailable:
+        return clock.full(decided.at)

@@ -32,14 +32,6 @@ if TYPE_CHECKING:
 
 KEPT = 10_000  # sections, some KB each
 
-CELL_HELPERS = {
-    "credit_words": credit_words,
-    "audience": audience,
-    "tree_in_words": lambda tree: requisites.describe(
-        requisites.missing(tree, lambda _: False) or {"all": []}
-    ),
-}
-
 
 class SharedCells(NamedTuple):
     """The parts of a row that depend on its reader's language only."""
@@ -58,6 +50,17 @@ def distinct_meetings(card: SectionView) -> tuple[MeetingView, ...]:
     """Return the distinct meetings, without common exam blocks and those to be arranged."""
     known = (each for each in card.meetings if each.clashes and (each.mask or each.end is not None))
     return tuple({(each.mask, each.start, each.end): each for each in known}.values())
+
+
+CELL_HELPERS = {
+    "credit_words": credit_words,
+    "audience": audience,
+    "section_name": section_name,
+    "distinct_meetings": distinct_meetings,
+    "tree_in_words": lambda tree: requisites.describe(
+        requisites.missing(tree, lambda _: False) or {"all": []}
+    ),
+}
 
 
 def _key(catalog: TermCatalog, card: SectionView, language: Locale) -> tuple[Any, ...]:

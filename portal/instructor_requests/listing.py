@@ -17,9 +17,10 @@ from portal.ledger.types import SeatCounts
 from portal.people import student_profile
 from portal.people.models import Permission, Student
 from portal.recorder import read_with_fallback
-from portal.registration import limits, precheck
+from portal.registration import limits
 from portal.registration.credits import hundredths
 from portal.registration.next_steps import RefusalContext
+from portal.registration.precheck import Precheck
 from portal.registration.reasons import Explanation, explain
 from portal.registration.seat_counts import WaitlistOutlook, waitlist_outlook
 
@@ -188,7 +189,7 @@ def remaining_obstacles(request: InstructorRequest) -> Obstacles | None:
     held = {each.section: each.credits for each in standing.enrolled}
     context = RefusalContext(offered, card, backend().settings.zone, held)
     limit = hundredths(limits.credit_limit(who, offered))
-    found = explain(precheck.likely_refusals(who, card, offered, standing, limit), context)
+    found = explain(Precheck(who, offered, standing, limit).refusals(card), context)
     asked = [each for each in found if UNDER.get(each.code, each.code) in request.waives]
     return Obstacles(asked, [each for each in found if each not in asked])
 

@@ -1,8 +1,13 @@
-"""Likely refusals, shown before a submission; windows and seats are left to the ledger."""
+"""Likely refusals, shown before a submission; windows and seats are left to the ledger.
 
-from collections.abc import Collection, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+They are computed here rather than by the ledger: a page shows those of many sections and plans
+without another round trip, also while the ledger is away.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from portal.catalog import requisites
 from portal.catalog.time_conflicts import clash
@@ -21,94 +26,177 @@ Reasons = dict[int, list[Reason]]  # by section
 Wanted = tuple["SectionView", int]  # a section and its credits (hundredths)
 
 
-def likely_refusals(  # noqa: PLR0913  what a claim depends on
-    profile: "StudentProfile",
-    section: "SectionView",
-    catalog: "TermCatalog",
-    standing: Standing,
-    limit: int,
-    *,
-    instead: int = 0,
-) -> list[Reason]:
-    """Return why the ledger would refuse a section now, windows and seats apart.
+@dataclass(frozen=True)
+class Precheck:
+    """What a student's requests in a term are checked with; `limit` is in hundredths of credits."""
 
-    `limit` is in hundredths; `instead` is a section that a swap would drop.
-    """
-    already = _already(section, standing)
-    if already:
-        return already
-    if instead and all(held.section != instead for held in standing.enrolled):
-        return [Reason("not_enrolled", {"section": instead})]
-    rest = without_seats(standing, [instead])
-    held = catalog.some(each.section for each in rest.enrolled)
-    total = sum(each.credits for each in rest.enrolled)
-    found = [*_conflicts(section, held), *_load(total, hundredths(section.credits_min), limit)]
-    found += _missing_corequisite(profile, section, catalog, held)
-    if instead:
-        found += needed_by(profile, catalog, standing, [instead], gained=[section])
-    return _not_permitted(profile, section, [*found, *rules.refusals(profile, section)])
+    profile: "StudentProfile"
+    catalog: "TermCatalog"
+    standing: Standing
+    limit: int
 
+    @cached_property
+    def held(self) -> list["SectionView"]:
+        """Return the sections in which the student has a seat."""
+        return self.catalog.some(each.section for each in self.standing.enrolled)
 
-def likely_refusals_together(  # noqa: PLR0913  what a plan depends on
-    profile: "StudentProfile",
-    catalog: "TermCatalog",
-    standing: Standing,
-    limit: int,
-    wanted: Sequence[Wanted],
-    *,
-    about: Collection[int] | None = None,
-) -> Reasons:
-    """Return the likely refusals of each section if all are requested together.
+    @property
+    def credits(self) -> int:
+        """Return the credits of all seats, in hundredths."""
+        return sum(each.credits for each in self.standing.enrolled)
 
-    Each section counts as held for the others; credits add up in the order given. The facts of a
-    reason have `planned` if it depends on a section that is not held yet. `about` limits the work
-    to some sections: a whole plan takes the square of its length.
-    """
-    found = {section.id: _already(section, standing) for section, _ in wanted}
-    new = [(section, adds) for section, adds in wanted if not found[section.id]]
-    if about is not None:
-        found = {section: why for section, why in found.items() if section in about}
-    held = catalog.some(each.section for each in standing.enrolled)
-    total = now = sum(each.credits for each in standing.enrolled)
-    for section, adds in new:
-        if section.id in found:
-            others = [each for each, _ in new if each.id != section.id]
-            load = _load(total, adds, limit)
-            why = [*_conflicts(section, held), *_planned(_conflicts(section, others))]
-            why += load if total == now else _planned(load)
-            why += _missing_corequisite(profile, section, catalog, [*held, *others])
-            why += rules.refusals(profile, section)
-            found[section.id] = _not_permitted(profile, section, why)
-        total += adds
-    return found
+    def without(self, sections: Collection[int]) -> "Precheck":
+        """Return the same after those seats are dropped."""
+        kept = tuple(each for each in self.standing.enrolled if each.section not in sections)
+        return replace(self, standing=replace(self.standing, enrolled=kept))
 
+    def refusals(self, section: "SectionView", *, instead: int = 0) -> list[Reason]:
+        """Return why the ledger would refuse a section now; `instead` is swapped for it."""
+        if already := _already(section, self.standing):
+            return already
+        if instead and all(seat.section != instead for seat in self.standing.enrolled):
+            return [Reason("not_enrolled", {"section": instead})]
+        rest = self.without([instead]) if instead else self
+        found = _conflicts(section, rest.held)
+        found += _load(rest.credits, hundredths(section.credits_min), self.limit)
+        found += rest._missing_corequisite(section, rest.held)  # noqa: SLF001  another of its kind
+        if instead:
+            found += self.needed_by([instead], gained=[section])
+        found += rules.refusals(self.profile, section)
+        return _not_permitted(self.profile, section, found)
 
-def likely_refusals_of_plan(
-    profile: "StudentProfile", catalog: "TermCatalog", standing: Standing, limit: int, plan: "Plan"
-) -> list[list[Reasons]]:
-    """Return for each alternative of each choice what stands in its way.
+    def refusals_together(
+        self, wanted: Sequence[Wanted], *, about: Collection[int] | None = None
+    ) -> Reasons:
+        """Return the likely refusals of each section if all are requested together.
 
-    An alternative is checked beside the first alternatives of the other choices.
-    """
+        Each section counts as held for the others; credits add up in the order given. The facts of
+        a reason have `planned` if it depends on a section that is not held yet. `about` limits the
+        work to some sections: a whole plan takes the square of its length.
+        """
+        found = {section.id: _already(section, self.standing) for section, _ in wanted}
+        new = [(section, adds) for section, adds in wanted if not found[section.id]]
+        if about is not None:
+            found = {section: why for section, why in found.items() if section in about}
+        total = now = self.credits
+        for section, adds in new:
+            if section.id in found:
+                others = [each for each, _ in new if each.id != section.id]
+                load = _load(total, adds, self.limit)
+                why = _conflicts(section, self.held) + _planned(_conflicts(section, others))
+                why += load if total == now else _planned(load)
+                why += self._missing_corequisite(section, [*self.held, *others])
+                why += rules.refusals(self.profile, section)
+                found[section.id] = _not_permitted(self.profile, section, why)
+            total += adds
+        return found
 
-    def against(meant: Sequence["Alternative"], about: "Alternative | None" = None) -> Reasons:
-        named = None if about is None else {each.section for each in about}
-        wanted = offered(meant, catalog)
-        return likely_refusals_together(profile, catalog, standing, limit, wanted, about=named)
+    def refusals_of_plan(self, plan: "Plan") -> list[list[Reasons]]:
+        """Return for each alternative of each choice what stands in its way.
 
-    def of(alternative: "Alternative", reasons: Reasons) -> Reasons:
-        unknown = [Reason("section_unknown")]
-        return {each.section: reasons.get(each.section, unknown) for each in alternative}
+        An alternative is checked beside the first alternatives of the other choices.
+        """
+        firsts = [choice.alternatives[0] for choice in plan.choices]
+        of_firsts = self.refusals_together(offered(firsts, self.catalog))
 
-    firsts = [choice.alternatives[0] for choice in plan.choices]
-    of_firsts = against(firsts)
-    return [
-        [
-            of(each, against([*firsts[:at], each, *firsts[at + 1 :]], each) if rank else of_firsts)
-            for rank, each in enumerate(choice.alternatives)
+        def of(at: int, rank: int, alternative: "Alternative") -> Reasons:
+            named, found = [each.section for each in alternative], of_firsts
+            if rank:
+                beside = [*firsts[:at], alternative, *firsts[at + 1 :]]
+                found = self.refusals_together(offered(beside, self.catalog), about=named)
+            return {each: found.get(each, [Reason("section_unknown")]) for each in named}
+
+        return [
+            [of(at, rank, each) for rank, each in enumerate(choice.alternatives)]
+            for at, choice in enumerate(plan.choices)
         ]
-        for at, choice in enumerate(plan.choices)
-    ]
+
+    def needed_by(
+        self, dropped: Collection[int], gained: Collection["SectionView"] = ()
+    ) -> list[Reason]:
+        """Return the seats that would lose a corequisite with these drops."""
+        kept = [each for each in self.held if each.id not in dropped]
+        before = {each.course_id for each in self.held}
+        after = {each.course_id for each in (*kept, *gained)}
+        found = []
+        for each in kept:
+            missing = self._lacking(each, after)
+            if missing and not self._lacking(each, before):
+                found.append(Reason("needed_by", {"section": each.id, "missing": missing}))
+        return found
+
+    def needed_by_while_waiting(self, section: int) -> list[Reason]:
+        """Return the seats whose corequisites are met only by waiting for the section.
+
+        A waitlist position counts for a seat of the same step; one joined later does not.
+        """
+        since = {each.section: each.at for each in self.standing.enrolled}
+        seats = {each.course_id for each in self.held}
+        found = []
+        for each in self.held:
+            places = {one.section for one in self.standing.waiting if one.at == since[each.id]}
+            after = seats | self._courses(places - {section})
+            before = seats | self._courses(places)
+            if self._lacking(each, after) and not self._lacking(each, before):
+                missing = self._lacking(each, seats)
+                facts = {"section": each.id, "missing": missing, "waiting": True}
+                found.append(Reason("needed_by", facts))
+        return found
+
+    def without_corequisites(self) -> dict[int, tuple[list[int], bool]]:
+        """Return what seats lack: missing corequisites, and whether the student waits for them."""
+        seats = {each.course_id for each in self.held}
+        both = seats | self._courses(each.section for each in self.standing.waiting)
+        return {
+            each.id: (missing, not self._lacking(each, both))
+            for each in self.held
+            if (missing := self._lacking(each, seats))
+        }
+
+    def count_drops(self, dropped: Collection[int]) -> int:
+        """Return how many drops of the day it takes to drop these seats together.
+
+        A seat that can't be held without another of them goes with that one.
+        """
+
+        def lost(sections: Collection[int]) -> set[int]:
+            return {each.facts["section"] for each in self.needed_by(sections)}
+
+        def with_dependents(gone: set[int]) -> set[int]:
+            while more := lost(gone) & left - gone:
+                gone = gone | more
+            return gone
+
+        left = {each.section for each in self.standing.enrolled} & set(dropped)
+        gone: set[int] = set()
+        number = 0
+        while left:
+            roots = (each for each in sorted(left) if each not in lost(gone | left - {each}))
+            root = next(roots, None) or max(
+                sorted(left), key=lambda each: len(with_dependents(gone | {each}))
+            )
+            gone = with_dependents(gone | {root})
+            left -= gone
+            number += 1
+        return number
+
+    def _missing_corequisite(
+        self, section: "SectionView", beside: list["SectionView"]
+    ) -> list[Reason]:
+        """Return that a corequisite is missing beside these sections, or is not offered at all."""
+        if beyond := rules.unoffered(self.profile, section, self.catalog):
+            return beyond
+        missing = self._lacking(section, {each.course_id for each in beside})
+        return [Reason("corequisite", {"missing": missing})] if missing else []
+
+    def _lacking(self, section: "SectionView", courses: set[int]) -> list[int]:
+        """Return the corequisite courses that a section still needs; none once they are met."""
+        tree = rules.corequisites(self.profile, section, self.catalog)
+        rest = requisites.missing(tree, lambda course: int(course) in courses)
+        return [int(course) for course in requisites.codes(rest)]
+
+    def _courses(self, sections: Iterable[int]) -> set[int]:
+        return {each.course_id for each in self.catalog.some(sections)}
 
 
 def offered(alternatives: Sequence["Alternative"], catalog: "TermCatalog") -> list[Wanted]:
@@ -127,106 +215,11 @@ def plan_credits(plan: "Plan", catalog: "TermCatalog") -> int:
     return sum(adds for _, adds in offered(firsts, catalog))
 
 
-def needed_by(
-    profile: "StudentProfile",
-    catalog: "TermCatalog",
-    standing: Standing,
-    dropped: Collection[int],
-    gained: Collection["SectionView"] = (),
-) -> list[Reason]:
-    """Return the seats that would lose a corequisite with these drops."""
-    before = catalog.some(each.section for each in standing.enrolled)
-    kept = [each for each in before if each.id not in dropped]
-    after = {each.course_id for each in (*kept, *gained)}
-    met = {each.course_id for each in before}
-    trees = {each.id: rules.corequisites(profile, each, catalog) for each in kept}
-    return [
-        Reason("needed_by", {"section": section, "missing": _lacking(tree, after)})
-        for section, tree in trees.items()
-        if _lacking(tree, after) and not _lacking(tree, met)
-    ]
-
-
-def needed_by_while_waiting(
-    profile: "StudentProfile", catalog: "TermCatalog", standing: Standing, section: int
-) -> list[Reason]:
-    """Return the seats whose corequisites are met only by waiting for the section.
-
-    A waitlist position counts for a seat of the same step; one joined later does not.
-    """
-    held = catalog.some(each.section for each in standing.enrolled)
-    since = {each.section: each.at for each in standing.enrolled}
-    seats = {each.course_id for each in held}
-    found = []
-    for each in held:
-        tree = rules.corequisites(profile, each, catalog)
-        places = {one.section for one in standing.waiting if one.at == since[each.id]}
-        after = seats | {one.course_id for one in catalog.some(places - {section})}
-        before = seats | {one.course_id for one in catalog.some(places)}
-        if _lacking(tree, after) and not _lacking(tree, before):
-            facts = {"section": each.id, "missing": _lacking(tree, seats), "waiting": True}
-            found.append(Reason("needed_by", facts))
-    return found
-
-
-def without_corequisites(
-    profile: "StudentProfile", catalog: "TermCatalog", standing: Standing
-) -> dict[int, tuple[list[int], bool]]:
-    """Return what seats lack: missing corequisites, and whether the student waits for them."""
-    held = catalog.some(each.section for each in standing.enrolled)
-    waited = catalog.some(each.section for each in standing.waiting)
-    seats = {each.course_id for each in held}
-    both = seats | {each.course_id for each in waited}
-    trees = {each.id: rules.corequisites(profile, each, catalog) for each in held}
-    return {
-        section: (missing, not _lacking(tree, both))
-        for section, tree in trees.items()
-        if (missing := _lacking(tree, seats))
-    }
-
-
-def count_drops(
-    profile: "StudentProfile", catalog: "TermCatalog", standing: Standing, dropped: Collection[int]
-) -> int:
-    """Return how many drops of the day it takes to drop these seats together.
-
-    A seat that can't be held without another of them goes with that one.
-    """
-
-    def lost(sections: Collection[int]) -> set[int]:
-        found = needed_by(profile, catalog, standing, sections)
-        return {each.facts["section"] for each in found}
-
-    def with_dependents(gone: set[int]) -> set[int]:
-        while more := lost(gone) & left - gone:
-            gone = gone | more
-        return gone
-
-    left = {each.section for each in standing.enrolled} & set(dropped)
-    gone: set[int] = set()
-    number = 0
-    while left:
-        roots = (each for each in sorted(left) if each not in lost(gone | left - {each}))
-        root = next(roots, None) or max(
-            sorted(left), key=lambda each: len(with_dependents(gone | {each}))
-        )
-        gone = with_dependents(gone | {root})
-        left -= gone
-        number += 1
-    return number
-
-
 def conflicts(
     profile: "StudentProfile", section: "SectionView", held: list["SectionView"]
 ) -> list[Reason]:
     """Return which held sections are of the same course or meet at the same time."""
     return _not_permitted(profile, section, _conflicts(section, held))
-
-
-def without_seats(standing: Standing, sections: Collection[int]) -> Standing:
-    """Return the standing after those seats are dropped."""
-    kept = tuple(each for each in standing.enrolled if each.section not in sections)
-    return replace(standing, enrolled=kept)
 
 
 def no_window(phase: Phase) -> list[Reason]:
@@ -241,16 +234,16 @@ def no_window(phase: Phase) -> list[Reason]:
     return [Reason("window_ended", {"closes": window.closes})]
 
 
-def waitlist_full(seats: SeatCounts | None) -> list[Reason]:
+def waitlist_full(seats: SeatCounts) -> list[Reason]:
     """Return why there is not even a waitlist position left, if so."""
-    if seats is None or seats.claimable or seats.waiting < seats.waitlist_capacity:
+    if seats.claimable or seats.waiting < seats.waitlist_capacity:
         return []
     facts = {"waiting": seats.waiting, "waitlist_capacity": seats.waitlist_capacity}
     return [Reason("waitlist_full", facts)]
 
 
 def _already(section: "SectionView", standing: Standing) -> list[Reason]:
-    if any(held.section == section.id for held in standing.enrolled):
+    if any(seat.section == section.id for seat in standing.enrolled):
         return [Reason("already_enrolled")]
     places = [place for place in standing.waiting if place.section == section.id]
     return [Reason("already_waiting", {"position": place.position}) for place in places]
@@ -275,36 +268,8 @@ def _conflicts(section: "SectionView", others: list["SectionView"]) -> list[Reas
     ]
 
 
-def _missing_corequisite(
-    profile: "StudentProfile",
-    section: "SectionView",
-    catalog: "TermCatalog",
-    beside: list["SectionView"],
-) -> list[Reason]:
-    """Return that a corequisite is missing beside these sections, or is not offered at all."""
-    beyond = rules.unoffered(profile, section, catalog)
-    needed = None if beyond else rules.corequisites(profile, section, catalog)
-    missing = _lacking(needed, {each.course_id for each in beside})
-    return beyond or ([Reason("corequisite", {"missing": missing})] if missing else [])
-
-
 def _not_permitted(
     profile: "StudentProfile", section: "SectionView", reasons: list[Reason]
 ) -> list[Reason]:
     passes = rules.permitted(profile, section)
     return [each for each in reasons if each.code not in passes]
-
-
-def _lacking(tree: dict[str, Any] | None, courses: set[int]) -> list[int]:
-    """Return the courses that the tree still needs; none once it is met."""
-    if not tree:
-        return []
-    rest = requisites.missing(_as_text(tree), lambda course: int(course) in courses)
-    return [int(course) for course in requisites.codes(rest)]
-
-
-def _as_text(tree: dict[str, Any]) -> dict[str, Any]:
-    if "course" in tree:
-        return {"course": str(tree["course"])}
-    joint = "any" if "any" in tree else "all"
-    return {joint: [_as_text(node) for node in tree[joint]]}

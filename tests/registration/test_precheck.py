@@ -9,6 +9,7 @@ import pytest
 from portal.ledger.types import HeldSeat, Reason, SeatCounts, Standing, WaitlistPosition
 from portal.people.student_profile import PermissionView
 from portal.registration import precheck
+from portal.registration.precheck import Precheck
 from tests.registration.makers import a_board, a_card, a_meeting, a_profile, course, some
 
 LIMIT = 2100
@@ -22,7 +23,7 @@ def foreseen(
     card: Any, standing: Standing, *others: Any, limit: int = LIMIT, instead: int = 0
 ) -> list[Reason]:
     offered = a_board(card, *others)
-    return precheck.likely_refusals(a_profile(), card, offered, standing, limit, instead=instead)
+    return Precheck(a_profile(), offered, standing, limit).refusals(card, instead=instead)
 
 
 def planned(
@@ -31,9 +32,7 @@ def planned(
     """The codes that a plan of these sections, 4 credits each, is told; section by section."""
     wished = [(card, 400) for card in cards]
     offered = a_board(*cards, *others)
-    told = precheck.likely_refusals_together(
-        a_profile(), offered, standing or Standing(), limit, wished
-    )
+    told = Precheck(a_profile(), offered, standing or Standing(), limit).refusals_together(wished)
     return [codes(told[card.id]) for card in cards]
 
 
@@ -145,15 +144,15 @@ def test_a_seat_that_has_another_of_its_choices_needs_none() -> None:
     lab, studio = a_card("PHY-2"), a_card("PHY-3")
     lecture = a_card("PHY-1", corequisites=some("PHY-2", "PHY-3"))
     offered, held = a_board(lecture, lab, studio), holding(lecture, lab, studio)
-    assert precheck.needed_by(a_profile(), offered, held, [lab.id]) == []
-    both = precheck.needed_by(a_profile(), offered, held, [lab.id, studio.id])
+    assert Precheck(a_profile(), offered, held, LIMIT).needed_by([lab.id]) == []
+    both = Precheck(a_profile(), offered, held, LIMIT).needed_by([lab.id, studio.id])
     assert codes(both) == ["needed_by"]
 
 
 def test_giving_both_up_leaves_nothing_in_need() -> None:
     lecture, lab = a_card("PHY-1", corequisites=course("PHY-2")), a_card("PHY-2")
     offered, held = a_board(lecture, lab), holding(lecture, lab)
-    assert precheck.needed_by(a_profile(), offered, held, [lab.id, lecture.id]) == []
+    assert Precheck(a_profile(), offered, held, LIMIT).needed_by([lab.id, lecture.id]) == []
 
 
 @pytest.mark.parametrize(("joined", "found"), [(0, ["needed_by"]), (5, [])])
@@ -162,7 +161,8 @@ def test_only_a_place_that_came_with_a_seat_is_needed_by_it(joined: int, found: 
     place = WaitlistPosition(lab.id, 400, 1, joined, 1, 1)
     standing = Standing(holding(lecture).enrolled, (place,))
     offered = a_board(lecture, lab)
-    assert codes(precheck.needed_by_while_waiting(a_profile(), offered, standing, lab.id)) == found
+    checks = Precheck(a_profile(), offered, standing, LIMIT)
+    assert codes(checks.needed_by_while_waiting(lab.id)) == found
 
 
 @pytest.mark.parametrize("born", list(permutations(("lecture", "lab", "discussion"))))
@@ -174,7 +174,8 @@ def test_a_pair_and_what_needs_it_are_one_drop_whatever_their_numbers(
     names = {"lecture": "PHY-1", "lab": "PHY-2", "discussion": "PHY-3"}
     cards = [a_card(names[each], corequisites=needs[each]) for each in born]
     offered, held = a_board(*cards), holding(*cards)
-    assert precheck.count_drops(a_profile(), offered, held, [card.id for card in cards]) == 1
+    checks = Precheck(a_profile(), offered, held, LIMIT)
+    assert checks.count_drops([card.id for card in cards]) == 1
 
 
 @pytest.mark.parametrize("code", ["same_course", "time_conflict", "credit_limit", "corequisite"])
@@ -184,8 +185,7 @@ def test_an_override_is_foreseen(code: str) -> None:
     offered, who = a_board(card, sibling, a_card("PHY-2")), a_profile()
     free = a_profile(permits=(PermissionView(card.id, frozenset({code})),))
     told, left = (
-        codes(precheck.likely_refusals(each, card, offered, holding(sibling), 700))
-        for each in (who, free)
+        codes(Precheck(each, offered, holding(sibling), 700).refusals(card)) for each in (who, free)
     )
     assert left == [each for each in told if each != code]
     assert len(told) == 4
@@ -207,7 +207,7 @@ def test_a_course_planned_twice_is_told_at_both() -> None:
 def test_what_is_only_planned_is_told_apart_from_what_is_held() -> None:
     held, one, other = a_card(), a_card(number="02"), a_card(number="03")
     offered, wished = a_board(held, one, other), [(one, 400), (other, 400)]
-    told = precheck.likely_refusals_together(a_profile(), offered, holding(held), LIMIT, wished)
+    told = Precheck(a_profile(), offered, holding(held), LIMIT).refusals_together(wished)
     assert [reason.facts for reason in told[one.id]] == [
         {"section": held.id},
         {"section": other.id, "planned": True},
@@ -225,7 +225,7 @@ def test_credits_of_a_plan_add_up_in_its_order() -> None:
 def test_credits_that_are_only_planned_are_told_apart_from_what_is_held() -> None:
     held, one, other = a_card(), a_card("A-1"), a_card("B-1")
     offered, wished = a_board(held, one, other), [(one, 400), (other, 400)]
-    told = precheck.likely_refusals_together(a_profile(), offered, holding(held), 700, wished)
+    told = Precheck(a_profile(), offered, holding(held), 700).refusals_together(wished)
     facts = [told[card.id][0].facts for card in (one, other)]
     assert facts == [
         {"held": 400, "adds": 400, "limit": 700},
@@ -250,11 +250,10 @@ def test_of_a_long_plan_some_sections_can_be_told_alone() -> None:
     """As all of them take the square of its length."""
     cards = [a_card(f"CSC-{number}", meetings=(a_meeting(),)) for number in (1, 2, 3)]
     wished, offered = [(card, 1000) for card in cards], a_board(*cards)
-    every = precheck.likely_refusals_together(a_profile(), offered, Standing(), LIMIT, wished)
+    every = Precheck(a_profile(), offered, Standing(), LIMIT).refusals_together(wished)
     last = cards[2].id
-    told = precheck.likely_refusals_together(
-        a_profile(), offered, Standing(), LIMIT, wished, about=[last]
-    )
+    checks = Precheck(a_profile(), offered, Standing(), LIMIT)
+    told = checks.refusals_together(wished, about=[last])
     assert told == {last: every[last]}
     assert "credit_limit" in codes(told[last])
 

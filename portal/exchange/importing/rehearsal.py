@@ -20,8 +20,9 @@ from portal.exchange.importing.upserts import write_changes
 from portal.ledger.types import HeldSeat, Standing
 from portal.people.student_profile import StudentProfile, read_all
 from portal.recorder.models import Enrollment
-from portal.registration import limits, precheck, rules
+from portal.registration import limits, rules
 from portal.registration.credits import hundredths
+from portal.registration.precheck import Precheck
 
 STUDENTS = 500  # read at once
 SHUT = {"NEW": "section_new", "CANCELED": "section_canceled"}
@@ -175,11 +176,8 @@ def _against(
         if card := offered.section(change.section or 0):
             least = hundredths(card.credits_min)
             wanted.append((card, least if change.credits is None else change.credits))
-    limit, standing = (
-        hundredths(limits.credit_limit(who, offered)),
-        Standing(enrolled=tuple(kept), waiting=()),
-    )
-    found = precheck.likely_refusals_together(who, offered, standing, limit, wanted)
+    limit, standing = hundredths(limits.credit_limit(who, offered)), Standing(tuple(kept))
+    found = Precheck(who, offered, standing, limit).refusals_together(wanted)
     return {
         card.id: _codes([each.code for each in found[card.id]], card, credits_)
         for card, credits_ in wanted

@@ -12,7 +12,7 @@ from markupsafe import Markup, escape
 
 from portal.people.tokens import PREFIX
 from portal.web.api.operations import document_health_checks
-from portal.web.api.registration import Choice
+from portal.web.api.registration import SectionChoice
 from portal.web.api.schemas import PROBLEM_KINDS, Problem
 from portal.web.api.waiting_room import RETRY_AFTER
 from portal.web.http.access import public
@@ -93,7 +93,7 @@ def start(app: Flask, api_blueprint: flask_smorest.Blueprint) -> None:
     api = Api(app)
     for name, scheme in _security_schemes(app.config["SESSION_COOKIE_NAME"]).items():
         api.spec.components.security_scheme(name, scheme)
-    api.spec.components.schema("Choice", schema=Choice)
+    api.spec.components.schema("Choice", schema=SectionChoice)
     api.register_blueprint(api_blueprint)
     document_health_checks(app, api.spec)
     document = api.spec.to_dict()

@@ -24,8 +24,7 @@ from portal.web.api import idempotency
 from portal.web.api.blueprint import bp
 from portal.web.api.fields import Id, IdempotencyKey, Moment, described, items
 from portal.web.api.registration import (
-    catalog_of_sections,
-    catalog_of_semester,
+    catalog_of_request,
     own_student,
     published_section,
 )
@@ -133,10 +132,7 @@ def leave(headers: dict[str, Any], body: dict[str, Any]) -> ResponseReturnValue:
 
 def _request(headers: dict[str, Any], body: dict[str, Any]) -> tuple[TermCatalog, Requester, int]:
     student, section = own_student(body), body["section_id"]
-    if "semester_id" in body:
-        catalog = catalog_of_semester(body["semester_id"])
-    else:
-        catalog = catalog_of_sections({"/section_id": section})
+    catalog = catalog_of_request(body, {"/section_id": section})
     published_section(catalog, section, "/section_id")
     key = idempotency.chosen_key(headers, body)
     return catalog, Requester(student, catalog.term.id, key, correlation()), section

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
@@ -27,7 +26,7 @@ from portal.ledger.types import Decision, Outcome, SubmissionResult
 from portal.recorder.receipts import code
 from portal.registration import commands, requests
 from portal.registration.credits import credit_choices, hundredths, points
-from portal.registration.requests import Requester, SectionRequest
+from portal.registration.requests import Choice, Requester, SectionRequest
 from portal.web.api import idempotency
 from portal.web.api.blueprint import InvalidRequest, bp, field_error, invalid
 from portal.web.api.fields import (
@@ -53,8 +52,7 @@ from portal.web.http import admission
 from portal.web.http.access import requires, visitor
 from portal.web.http.admission import AccessTokenRequired, needs_access_token
 from portal.web.http.errors import Words
-from portal.web.student.results import Status, decision_in_words
-from portal.web.student.results import summary as summary_in_words
+from portal.web.student.results import decision_in_words, summary
 
 MOST_SECTIONS = 20
 STATUSES = ("enrolled", "waitlisted", "already_registered", "refused")
@@ -66,7 +64,7 @@ NO_ACCESS_TOKEN = Words(
 )
 
 
-class Choice(Body):
+class SectionChoice(Body):
     """A section with options, such as credits."""
 
     section_id = Id(required=True)
@@ -76,9 +74,9 @@ class Choice(Body):
 
 
 class ChoiceField(fields.Field[dict[str, Any]]):
-    """A section: its id, or a Choice."""
+    """A section: its id, or a SectionChoice."""
 
-    schema = Choice()
+    schema = SectionChoice()
 
     def __init__(self) -> None:
         shape = [{"type": "integer", "minimum": 1}, {"$ref": "#/components/schemas/Choice"}]
@@ -148,17 +146,6 @@ class Registered(Answer):
     summary = fields.Nested(Summary)
 
 
-@dataclass(frozen=True)
-class Line:
-    """One section of a request, at its place in `section_ids`."""
-
-    number: int
-    section: SectionView
-    credits: Decimal | None
-    wait: bool
-    instead_of: int | None
-
-
 @bp.post("/register", tags=["registration"])
 @requires("student")
 @needs_access_token
@@ -173,15 +160,19 @@ def register(headers: dict[str, Any], body: dict[str, Any]) -> ResponseReturnVal
     decision, also a refusal, is stored for a day under its idempotency key. A request with the same
     key gets the same response. To try again after a refusal, use a new key.
     """
-    student, catalog = own_student(body), _catalog(body)
+    student = own_student(body)
+    pointers = {f"/section_ids/{at}": each for at, each in enumerate(body["section_ids"])}
+    sections = {pointer: each["section_id"] for pointer, each in pointers.items()}
+    catalog = catalog_of_request(body, sections)
     token, key = admission.access_token(), idempotency.chosen_key(headers, body)
     if token and token.term != catalog.term.id:
         raise AccessTokenRequired
-    lines = _lines(body, catalog)
-    choices = [_choice(group) for group in _decided_together(lines, catalog)]
-    asker = Requester(student, catalog.term.id, key, correlation(), token.window if token else None)
-    found = commands.register(asker, choices, _content(lines))
-    results = _results(found, lines, catalog, student)
+    asked = _choices(pointers, catalog, wait=body["wait"])
+    window = token.window if token else None
+    requester = Requester(student, catalog.term.id, key, correlation(), window)
+    choices = _taken_together(asked, catalog)
+    found = commands.register(requester, choices, requests.idempotency_content(asked))
+    results = _results(found, asked, catalog, student)
     counts = Counter(each["status"] for each in results)
     data = {
         "student_id": student,
@@ -196,7 +187,7 @@ def register(headers: dict[str, Any], body: dict[str, Any]) -> ResponseReturnVal
         },
     }
     granted = counts["refused"] < len(results)
-    message = _summary_in_words(counts)
+    message = summary(Counter({**counts, "had": counts["already_registered"]}))
     return idempotency.decision(
         Registered(), data, message, granted=granted, replayed=found.replayed
     )
@@ -209,19 +200,17 @@ def own_student(body: Mapping[str, Any]) -> int:
     return int(body["student_id"])
 
 
-def catalog_of_semester(term: int) -> TermCatalog:
-    """Return the catalog of the semester in a body. Raise InvalidRequest."""
-    try:
-        return catalog_of(term)
-    except NoSuchTerm as error:
-        raise invalid("/semester_id", _("There is no such semester."), 404) from error
+def catalog_of_request(body: Mapping[str, Any], sections: Mapping[str, int]) -> TermCatalog:
+    """Return the catalog of the body's semester, else of its sections, given by JSON pointer.
 
-
-def catalog_of_sections(sections: Mapping[str, int]) -> TermCatalog:
-    """Return the catalog of the sections' semester; the sections are given by JSON pointer.
-
-    Raise InvalidRequest for unknown sections, and for sections of several semesters.
+    Raise InvalidRequest for an unknown semester, and without one for unknown sections and for
+    sections of several semesters.
     """
+    if "semester_id" in body:
+        try:
+            return catalog_of(body["semester_id"])
+        except NoSuchTerm as error:
+            raise invalid("/semester_id", _("There is no such semester."), 404) from error
     catalogs = [catalog_of(term.id) for term in live_terms()]
     found: list[TermCatalog] = []
     for pointer, section in sections.items():
@@ -256,88 +245,70 @@ def published_section(catalog: TermCatalog, section: int, pointer: str) -> Secti
     return found
 
 
-def _catalog(body: dict[str, Any]) -> TermCatalog:
-    if "semester_id" in body:
-        return catalog_of_semester(body["semester_id"])
-    choices = enumerate(body["section_ids"])
-    return catalog_of_sections({f"/section_ids/{at}": each["section_id"] for at, each in choices})
-
-
-def _lines(body: dict[str, Any], catalog: TermCatalog) -> list[Line]:
-    """Return the sections of a body. Raise InvalidRequest for unknown and repeated ones."""
-    found: list[Line] = []
-    for number, choice in enumerate(body["section_ids"]):
-        pointer = f"/section_ids/{number}"
-        section = published_section(catalog, choice["section_id"], pointer)
-        if any(line.section is section for line in found):
+def _choices(
+    pointers: Mapping[str, dict[str, Any]], catalog: TermCatalog, *, wait: bool
+) -> list[Choice]:
+    """Return a choice for each section of a body. Raise InvalidRequest."""
+    found: list[Choice] = []
+    for pointer, asked in pointers.items():
+        section = published_section(catalog, asked["section_id"], pointer)
+        if any(section.id in choice.sections for choice in found):
             raise invalid(pointer, _("This section is named twice."))
-        if "instead_of" in choice:
-            published_section(catalog, choice["instead_of"], f"{pointer}/instead_of")
-        amount = _checked_credits(section, choice.get("credits"), f"{pointer}/credits")
-        wait = choice.get("wait", body["wait"])
-        found.append(Line(number, section, amount, wait, choice.get("instead_of")))
+        if "instead_of" in asked:
+            published_section(catalog, asked["instead_of"], f"{pointer}/instead_of")
+        amount = _checked_credits(section, asked.get("credits"), f"{pointer}/credits")
+        alternative = (SectionRequest(section.id, amount),)
+        found.append(Choice((alternative,), asked.get("wait", wait), asked.get("instead_of")))
     return found
 
 
-def _checked_credits(section: SectionView, amount: Decimal | None, pointer: str) -> Decimal | None:
+def _checked_credits(section: SectionView, amount: Decimal | None, pointer: str) -> int | None:
+    """Return credits in hundredths. Raise InvalidRequest if the section is not offered for them."""
+    if amount is None:
+        return None
     offered = [Decimal(each) for each in credit_choices(section)] or [section.credits_min]
-    if amount is None or amount in offered:
-        return amount
+    if amount in offered:
+        return hundredths(amount)
     choices = ", ".join(points(hundredths(each)) for each in offered)
     raise invalid(pointer, _("This section is offered for %(choices)s credits.", choices=choices))
 
 
-def _decided_together(lines: Sequence[Line], catalog: TermCatalog) -> list[list[Line]]:
-    """Group the sections whose courses are corequisites."""
-    groups: list[list[Line]] = []
-    for line in lines:
-        needed = set(linked_courses.courses(line.section, catalog))
+def _taken_together(asked: Sequence[Choice], catalog: TermCatalog) -> list[Choice]:
+    """Return the choices, those of courses that are corequisites as one. Raise InvalidRequest.
+
+    Such a choice may wait if all of its sections may.
+    """
+    cards = catalog.some(choice.sections[0] for choice in asked)
+    groups: list[list[int]] = []
+    for at, card in enumerate(cards):
+        needed = set(linked_courses.courses(card, catalog))
         for group in groups:
-            known = {each.section.course_id for each in group}
-            if line.section.course_id not in known and known & needed:
-                group.append(line)
+            courses = {cards[each].course_id for each in group}
+            if card.course_id not in courses and courses & needed:
+                group.append(at)
                 break
         else:
-            groups.append([line])
-    return groups
-
-
-def _content(lines: Sequence[Line]) -> list[Any]:
-    """Return the client's request, as the content of its idempotency key."""
-    return [
-        [
-            line.section.id,
-            0 if line.credits is None else hundredths(line.credits),
-            line.wait,
-            line.instead_of or 0,
-        ]
-        for line in lines
-    ]
-
-
-def _choice(group: Sequence[Line]) -> requests.Choice:
-    """Return one choice of the submission: it may wait if all of its sections may."""
-    swapped = {line.instead_of for line in group if line.instead_of}
-    if len(swapped) > 1:
-        last = next(line for line in reversed(group) if line.instead_of)
-        message = _("What is taken together is had for one section at most.")
-        raise invalid(f"/section_ids/{last.number}/instead_of", message)
-    alternative = tuple(
-        SectionRequest(each.section.id, None if each.credits is None else hundredths(each.credits))
-        for each in group
-    )
-    wait = all(each.wait for each in group)
-    return requests.Choice((alternative,), wait, next(iter(swapped), None))
+            groups.append([at])
+    together = []
+    for group in groups:
+        swaps = {at: asked[at].instead for at in group if asked[at].instead}
+        if len(set(swaps.values())) > 1:
+            message = _("What is taken together is had for one section at most.")
+            raise invalid(f"/section_ids/{max(swaps)}/instead_of", message)
+        alternative = tuple(one for at in group for one in asked[at].alternatives[0])
+        wait = all(asked[at].wait for at in group)
+        together.append(Choice((alternative,), wait, next(iter(swaps.values()), None)))
+    return together
 
 
 def _results(
-    found: SubmissionResult, lines: Sequence[Line], catalog: TermCatalog, student: int
+    found: SubmissionResult, asked: Sequence[Choice], catalog: TermCatalog, student: int
 ) -> list[dict[str, Any]]:
     """Return a result for each section, in the order of the request."""
     decided = [each for line in found.lines for each in line.taken or line.refused[0]]
     by_section = {each.section: each for each in decided}
     registrations = _registrations(decided, catalog.term.id, student)
-    return [_result(by_section[line.section.id], catalog, registrations) for line in lines]
+    return [_result(by_section[each.sections[0]], catalog, registrations) for each in asked]
 
 
 def _result(
@@ -374,16 +345,6 @@ def _registrations(decided: Sequence[Decision], term: int, student: int) -> dict
         mine = backend().ledger.standing(term, student).enrolled
         return {each.section: each.registration for each in mine}
     return {}
-
-
-def _summary_in_words(counts: Counter[str]) -> str:
-    words: dict[Status, int] = {
-        "enrolled": counts["enrolled"],
-        "waitlisted": counts["waitlisted"],
-        "had": counts["already_registered"],
-        "refused": counts["refused"],
-    }
-    return summary_in_words(Counter(words))
 
 
 @bp.errorhandler(AccessTokenRequired)

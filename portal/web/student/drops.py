@@ -90,7 +90,7 @@ def drop_form(
     for each in (card, *dropped):
         if each.id not in now.held:
             known.append(Reason("not_enrolled", {} if each.id == card.id else {"section": each.id}))
-    known += precheck.needed_by(now.profile, now.catalog, now.standing, going)
+    known += now.precheck.needed_by(going)
     shown = refusals_to_show(answers, card.id, known)
     refused = in_words(now, shown, answers, retry=not known)
     if needing := _needing(shown):  # one next step drops the section with every seat that needs it
@@ -108,7 +108,7 @@ def drop_form(
         quits=requisites.all_of([section_name(each) for each in quits]),
         query=_query(going[1:]),
         seats=seats_of(card),
-        drops=precheck.count_drops(now.profile, now.catalog, now.standing, going),
+        drops=now.precheck.count_drops(going),
         left=limits.drops_left(now.profile.student, now.term.id, now.phase.now),
         waits=[
             now.case(None).named(place.section)
@@ -121,7 +121,7 @@ def drop_form(
 def leave_form(now: StudentTerm, card: SectionView, answers: Sequence[Decision] = ()) -> str:
     """Render the form that leaves a waitlist."""
     place = now.places.get(card.id)
-    known = precheck.needed_by_while_waiting(now.profile, now.catalog, now.standing, card.id)
+    known = now.precheck.needed_by_while_waiting(card.id)
     if not place:
         known = [Reason("not_waiting")]
     shown = refusals_to_show(answers, card.id, known)
@@ -145,7 +145,7 @@ def _no_drop(now: StudentTerm, sections: Sequence[int]) -> list[Reason]:
     """Return why these seats can't be dropped now, apart from corequisites."""
     if shut := precheck.no_window(now.phase):
         return shut
-    number = precheck.count_drops(now.profile, now.catalog, now.standing, sections)
+    number = now.precheck.count_drops(sections)
     left = limits.drops_left(now.profile.student, now.term.id, now.phase.now)
     if number <= left:
         return []

@@ -18,7 +18,7 @@ from portal.core.i18n import _, current_locale
 from portal.core.moments import milliseconds
 from portal.ledger.types import HeldSeat, Reason, SeatCounts
 from portal.people.student_profile import HoldView
-from portal.registration import precheck, reasons
+from portal.registration import reasons
 from portal.registration.credits import amount, credits_in_words
 from portal.registration.next_steps import NextStep, RefusalContext
 from portal.registration.reasons import Explanation, explain
@@ -159,7 +159,7 @@ def _in_the_way(scene: StudentTerm, section: int) -> tuple[str, str]:
 
 def _alone(scene: StudentTerm) -> dict[int, str]:
     """Return a text for each seat that lacks its corequisite."""
-    found = precheck.without_corequisites(scene.profile, scene.catalog, scene.standing)
+    found = scene.precheck.without_corequisites()
     return {section: _needs(scene, *lacks) for section, lacks in found.items()}
 
 

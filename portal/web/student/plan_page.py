@@ -22,7 +22,7 @@ from portal.registration.credits import amount, credit_choices
 from portal.registration.next_steps import section_name
 from portal.registration.plan_store import StalePlan, change, settle
 from portal.registration.plans import MOST_TOGETHER, CannotPlan, Change, Plan, Problem, change_of
-from portal.registration.precheck import likely_refusals_of_plan, plan_credits
+from portal.registration.precheck import plan_credits
 from portal.registration.requests import Alternative, SectionRequest
 from portal.web.http import flash_messages
 from portal.web.http.access import requires, visitor
@@ -291,7 +291,7 @@ def change_to(place: str, alternative: Alternative) -> Change:
 
 def _outlook(now: StudentTerm, plan: Plan, section: int) -> dict[str, Any]:
     """Return the likely refusals of a section at its place, and the credits of the plan with it."""
-    found = likely_refusals_of_plan(now.profile, now.catalog, now.standing, now.limit, plan)
+    found = now.precheck.refusals_of_plan(plan)
     at = plan.choice_of(section) or 0
     total = now.credits + plan_credits(plan, now.catalog)
     reasons = next(reasons for reasons in found[at] if section in reasons)

@@ -12,7 +12,7 @@ from portal.ledger.types import SeatCounts
 from portal.registration import plans
 from portal.registration.credits import amount, credit_choices, credits_in_words, points
 from portal.registration.plans import Plan
-from portal.registration.precheck import Reasons, likely_refusals_of_plan, plan_credits
+from portal.registration.precheck import Reasons, plan_credits
 from portal.registration.reasons import FOR_ALL, Explanation, distinct, explain
 from portal.registration.requests import SectionRequest
 from portal.web.http.request_info import split_url
@@ -40,9 +40,7 @@ def panel(  # noqa: PLR0913  the ways in which a page may want it
     plan = scene.plan if plan is None else plan
     known = plan or Plan()
     status_on_page(scene, known)  # submitting it needs an access token
-    reasons = likely_refusals_of_plan(
-        scene.profile, scene.catalog, scene.standing, scene.limit, known
-    )
+    reasons = scene.precheck.refusals_of_plan(known)
     everything = [each for line in reasons for found in line for each in found.values()]
     shared = [each for found in everything for each in found if each.code in FOR_ALL]
     planned = plan_credits(known, scene.catalog)

@@ -211,17 +211,15 @@ def partner_groups(
     now: StudentTerm, card: SectionView, instead: int, sent: Sequence[int]
 ) -> list[PartnerGroup]:
     """Return the sections of each corequisite still needed; those in `sent` are chosen."""
-    standing = precheck.without_seats(now.standing, [instead])
-    held = {each.course_id for each in now.catalog.some(one.section for one in standing.enrolled)}
+    rest = now.precheck.without([instead])
+    held = {each.course_id for each in rest.held}
     needed = rules.corequisites(now.profile, card, now.catalog)
     lacking = {int(course) for course in requisites.codes(needed)} - held
 
     def against(partner: SectionView) -> list[Reason]:
         both = [(each, hundredths(each.credits_min)) for each in (card, partner)]
-        found = precheck.likely_refusals_together(
-            now.profile, now.catalog, standing, now.limit, both
-        )
-        return [each for each in found[partner.id] if each.code != "hold"]
+        found = rest.refusals_together(both)[partner.id]
+        return [each for each in found if each.code != "hold"]
 
     groups = []
     for cards in linked_courses.sections(card, now.catalog):
@@ -259,14 +257,12 @@ def _foreseen(
     now: StudentTerm, card: SectionView, instead: int, together: Sequence[PartnerGroup] = ()
 ) -> list[Reason]:
     """Return the likely refusals, without those that a choice of corequisites settles."""
-    place, standing = now.places.get(card.id), now.standing
+    place, checks = now.places.get(card.id), now.precheck
     # The waitlist position becomes one for a swap.
     if place and instead and place.instead != instead:
-        rest = tuple(each for each in standing.waiting if each is not place)
-        standing = replace(standing, waiting=rest)
-    found = precheck.likely_refusals(
-        now.profile, card, now.catalog, standing, now.limit, instead=instead
-    )
+        rest = tuple(each for each in now.standing.waiting if each is not place)
+        checks = replace(checks, standing=replace(now.standing, waiting=rest))
+    found = checks.refusals(card, instead=instead)
     chosen = {each.card.course_id for group in together for each in group.choices}
     return [
         each

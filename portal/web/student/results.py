@@ -251,7 +251,7 @@ def show_plan_result(
     """Render the choices with their results; for htmx, add every changed part of the page."""
     case = RefusalContext(catalog_of(term), None, backend().settings.zone)
     outcomes = [_outcome(*each, case) for each in zip(plan.choices, decided.lines, strict=True)]
-    statuses = Counter(each.status for each in outcomes)
+    statuses = Counter[str](each.status for each in outcomes)
     changed = statuses["refused"] < len(outcomes)
     refused = chain.from_iterable(option for line in decided.lines for option in line.refused)
     common = [each for answer in refused for each in answer.reasons if each.code in FOR_ALL]
@@ -283,9 +283,9 @@ def fulfilled(plan: Plan, decided: SubmissionResult) -> list[int]:
     return [choice.sections[0] for choice, result in pairs if status_of(result) != "refused"]
 
 
-def summary(statuses: "Counter[Status]") -> str:
+def summary(statuses: "Counter[str]") -> str:
     """Return the number of choices of each kind: `2 selected, 1 on a waitlist`."""
-    texts: dict[Status, str] = {
+    texts = {
         "enrolled": _n("%(num)s selected", "%(num)s selected", statuses["enrolled"]),
         "waitlisted": _n("%(num)s on a waitlist", "%(num)s on waitlists", statuses["waitlisted"]),
         "had": _n("%(num)s yours already", "%(num)s yours already", statuses["had"]),

@@ -19,6 +19,7 @@ from portal.registration.credits import hundredths
 from portal.registration.next_steps import RefusalContext
 from portal.registration.plan_store import plan_of
 from portal.registration.plans import Plan
+from portal.registration.precheck import Precheck
 from portal.registration.reasons import Explanation
 from portal.windows.phases import Phase, phase, sections_visible
 
@@ -114,6 +115,11 @@ class StudentTerm:
     def limit(self) -> int:
         """Return the credit limit, in hundredths."""
         return hundredths(limits.credit_limit(self.profile, self.catalog))
+
+    @cached_property
+    def precheck(self) -> Precheck:
+        """Return what finds the likely refusals of requests."""
+        return Precheck(self.profile, self.catalog, self.standing, self.limit)
 
     @property
     def opening(self) -> str:

@@ -116,7 +116,7 @@ class Photographer:
         self._shoot("sections", "admin", f"{here}/sections")
         self._shoot("section", "admin", f"{here}/sections/{self._taught().id}")
         self._shoot("results", "admin", f"{here}/sections/{self._taught().id}/results")
-        self._shoot("few", "admin", f"{here}/few")
+        self._shoot("few", "admin", f"{here}/underfilled")
         self._shoot("student", "admin", f"/admin/students/{self._ada()}")
         self._shoot("imports", "admin", "/admin/imports")
         self._close()

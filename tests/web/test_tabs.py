@@ -25,7 +25,7 @@ TABS = {
     "/admin/terms/{term}/sections/{section}/cancel": ("true", "Sections"),
     "/admin/terms/{term}/sections/{section}/results": ("true", "Sections"),
     "/admin/terms/{term}/adjust": ("true", "Sections"),
-    "/admin/terms/{term}/few": ("true", "Sections"),
+    "/admin/terms/{term}/underfilled": ("true", "Sections"),
     "/teaching/sections/{section}": ("true", "Sections"),
     "/admin/requests": ("page", "Requests"),
     "/admin/imports": ("page", "Imports"),

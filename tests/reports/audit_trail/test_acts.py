@@ -58,7 +58,7 @@ ACTS: dict[str, Form | str] = {
         "tests/web/registrar/test_permits.py"
     ),
     "POST /admin/terms/<int:term_id>/adjust": "tests/web/registrar/test_adjust.py",
-    "POST /admin/terms/<int:term_id>/few": "tests/web/registrar/test_few.py",
+    "POST /admin/terms/<int:term_id>/underfilled": "tests/web/registrar/test_underfilled.py",
     "POST /admin/terms/<int:term_id>/rules": "tests/admin/test_rules.py",
     "POST /admin/terms/<int:term_id>/sections": "tests/web/sections/test_new.py",
     "POST /admin/terms/<int:term_id>/sections/<int:section_id>/edit": (

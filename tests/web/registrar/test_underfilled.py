@@ -1,4 +1,4 @@
-"""GET and POST /admin/terms/<t>/few: under-filled sections, several canceled in one step."""
+"""GET and POST /admin/terms/<t>/underfilled: sections to cancel, several in one step."""
 
 from typing import Any
 
@@ -34,7 +34,7 @@ def offer(cast: Cast, term: Term) -> list[Any]:
 
 def found(boss: FlaskClient, offer: list[Any], **limits: Any) -> list[int]:
     """The numbers of the courses whose sections are listed."""
-    answer = boss.get(f"/admin/terms/{offer[0].term_id}/few", query_string=limits)
+    answer = boss.get(f"/admin/terms/{offer[0].term_id}/underfilled", query_string=limits)
     assert answer.status_code == 200
     return [
         number
@@ -44,7 +44,7 @@ def found(boss: FlaskClient, offer: list[Any], **limits: Any) -> list[int]:
 
 
 def look(boss: FlaskClient, sections: list[Any]) -> TestResponse:
-    place = f"/admin/terms/{sections[0].term_id}/few"
+    place = f"/admin/terms/{sections[0].term_id}/underfilled"
     return send(boss, place, {"section": [each.id for each in sections], "fewer": "9"})
 
 
@@ -190,6 +190,6 @@ def test_the_preview_has_an_address_so_that_going_back_sends_nothing(
 
 
 def test_nothing_ticked_is_told(boss: FlaskClient, offer: list[Any]) -> None:
-    answer = send(boss, f"/admin/terms/{offer[0].term_id}/few", {"section": ["x", "99999"]})
+    answer = send(boss, f"/admin/terms/{offer[0].term_id}/underfilled", {"section": ["x", "99999"]})
     assert answer.status_code == 422
     assert "Tick the sections" in said(answer)

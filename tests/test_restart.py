@@ -237,12 +237,12 @@ def test_a_restart_that_can_not_be_told_of_changes_nothing_of_the_one_before(
     tmp_path: Path,
 ) -> None:
     RestartLog(tmp_path).end()
-    before = (tmp_path / "restart.jsonl").read_text()
+    before = (tmp_path / "restart.json").read_text()
     (tmp_path / "restart.new").mkdir()  # no file can be made there, as on a full disk
     untold = RestartLog(tmp_path)
     untold.write("web (1 of 1)")
     untold.end("web does not start")
-    assert (tmp_path / "restart.jsonl").read_text() == before
+    assert (tmp_path / "restart.json").read_text() == before
 
 
 def test_where_nothing_runs_it_says_so(tmp_path: Path) -> None:

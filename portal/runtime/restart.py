@@ -17,7 +17,7 @@ PREPARED = "FAIRSEAT_PREPARED"  # the file that it waits for before it serves
 TIMEOUT = 60.0  # seconds for a web server to start, or to end
 BALANCER_CHECK = 3.0  # seconds before a load balancer uses a node again
 WORKER_TIMEOUT = 20.0  # seconds to wait for a worker; a long job ends after that
-FILE = "restart.jsonl"  # its first line has an id, its last line says how the restart ended
+FILE = "restart.json"
 BEGIN_TIMEOUT = 300.0  # seconds: another restart, or the start, may be in progress
 INTERVAL = 0.2  # seconds between two reads of the file
 NOT_STARTED = "{} does not start, so no more are restarted. Its log is {}"
@@ -87,22 +87,19 @@ def _replace_web(web: SupervisedChild, wait: Callable[[], None]) -> bool:
     try:
         web.start()
     except OSError:  # such as a full disk
-        _still_serves(started)
-        return False
-    if not _until(partial(has_started, started), wait):
-        web.go_back_to(old)
-        _still_serves(started)
-        return False
-    if old:
+        serves = False
+    else:
+        serves = _until(partial(has_started, started), wait)
+        if not serves:
+            web.go_back_to(old)
+    if not serves:
+        with suppress(OSError):  # the starting page does not start beside a running process
+            started.touch()
+    elif old:
         old.send_signal(signal.SIGTERM)
         if not _until(lambda: old.poll() is not None, wait):
             old.kill()
-    return True
-
-
-def _still_serves(started: Path) -> None:
-    with suppress(OSError):  # the starting page does not start beside a running process
-        started.touch()
+    return serves
 
 
 def _replace_worker(worker: SupervisedChild, wait: Callable[[], None]) -> bool:
@@ -121,40 +118,42 @@ def _until(holds: Callable[[], bool], wait: Callable[[], None], timeout: float =
 
 
 class RestartLog:
-    """The file that the supervisor writes of one restart; a full disk does not stop the restart."""
+    """What the supervisor says of one restart, on the terminal and in a file for the command.
+
+    A full disk does not stop the restart.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._file = folder / FILE
-        self._begun = False  # otherwise its lines would go to the previous restart's file
-        with suppress(OSError):
-            draft = self._file.with_suffix(".new")
-            draft.write_text(json.dumps({"id": time.time_ns()}) + "\n")
-            draft.replace(self._file)
-            self._begun = True
+        self._said: dict[str, Any] = {"id": time.time_ns(), "lines": [], "ended": False}
+        self._save()
 
     def write(self, line: str) -> None:
-        """Say a line on the terminal and in the file."""
+        """Say a line."""
         say(line)
-        self._append(line=line)
+        self._said["lines"].append(line)
+        self._save()
 
     def end(self, failure: str = "") -> None:
         """Say that the restart is over, and why it failed if it did."""
         say(failure or "Restarted.")
-        self._append(failure=failure)
+        self._said |= {"ended": True, "failure": failure}
+        self._save()
 
-    def _append(self, **entry: str) -> None:
-        if self._begun:
-            with suppress(OSError), self._file.open("a") as file:
-                file.write(json.dumps(entry) + "\n")
+    def _save(self) -> None:
+        draft = self._file.with_suffix(".new")
+        with suppress(OSError):
+            draft.write_text(json.dumps(self._said))
+            draft.replace(self._file)
 
 
-def latest(folder: Path) -> int:
-    """Return the id of the newest restart, 0 if there was none."""
+def latest(folder: Path) -> dict[str, Any]:
+    """Return what was said of the newest restart; its id is 0 if there was none."""
     try:
-        with (folder / FILE).open() as file:
-            return int(json.loads(file.readline())["id"])
+        found: dict[str, Any] = json.loads((folder / FILE).read_text())
     except (OSError, ValueError):
-        return 0
+        return {"id": 0}
+    return found
 
 
 def follow(folder: Path, after: int, *, alive: Callable[[], bool]) -> Iterator[str]:
@@ -162,35 +161,18 @@ def follow(folder: Path, after: int, *, alive: Callable[[], bool]) -> Iterator[s
 
     `alive` says whether the supervisor runs.
     """
-    deadline = time.monotonic() + BEGIN_TIMEOUT
-    while latest(folder) == after:
-        _wait(alive)
-        if time.monotonic() > deadline:
-            raise RestartError(f"No restart has begun within {BEGIN_TIMEOUT:.0f} s.")
-    with (folder / FILE).open() as file:
-        for entry in _entries(file.readline, alive):
-            if "line" in entry:
-                yield entry["line"]
-            if entry.get("failure"):
-                raise RestartError(entry["failure"])
-
-
-def _entries(read: Callable[[], str], alive: Callable[[], bool]) -> Iterator[dict[str, Any]]:
-    """Yield each entry once its line is complete, up to the one that says how it ended."""
-    text = ""
+    deadline, shown = time.monotonic() + BEGIN_TIMEOUT, 0
     while True:
-        text += read()
-        if not text.endswith("\n"):
-            _wait(alive)
-            continue
-        entry: dict[str, Any] = json.loads(text)
-        yield entry
-        if "failure" in entry:
-            return
-        text = ""
-
-
-def _wait(alive: Callable[[], bool]) -> None:
-    if not alive():
-        raise RestartError("The portal was stopped meanwhile.")
-    time.sleep(INTERVAL)
+        restart = latest(folder)
+        if restart["id"] != after:
+            yield from restart["lines"][shown:]
+            shown = len(restart["lines"])
+            if restart["ended"] and restart["failure"]:
+                raise RestartError(restart["failure"])
+            if restart["ended"]:
+                return
+        elif time.monotonic() > deadline:
+            raise RestartError(f"No restart has begun within {BEGIN_TIMEOUT:.0f} s.")
+        if not alive():
+            raise RestartError("The portal was stopped meanwhile.")
+        time.sleep(INTERVAL)

@@ -48,10 +48,11 @@ def span(_ctx: click.Context, _param: click.Parameter, given: str | None) -> tim
 @click.option("--every", callback=span, help="Go on and make one below FOLDER each time: 6h.")
 @click.option("--keep", type=click.IntRange(1), default=14, help="How many of these are kept: 14.")
 def backup_command(folder: Path, every: timedelta | None, keep: int) -> None:
-    """Copy PostgreSQL to the new FOLDER, with everything acknowledged until now.
+    """Back up PostgreSQL to a new folder.
 
-    Pages and claims go on meanwhile. The ledger needs no copy: `fairseat restore` makes it again
-    from the event log. The environment, such as SECRET_KEY, is not copied.
+    The copy has everything acknowledged until now. Pages and claims go on meanwhile. The ledger
+    needs no copy: `fairseat restore` makes it again from the event log. The environment, such as
+    SECRET_KEY, is not copied.
     """
     if every:
         _go_on(folder, every, keep)
@@ -145,10 +146,10 @@ AHEAD = (
 @click.option("--yes", is_flag=True, help="Replace what is there.")
 @click.option("--forget", is_flag=True, help="Forget what the ledger knows beyond the backup.")
 def restore_command(folder: Path, *, yes: bool, forget: bool) -> None:
-    """Restore the backup in FOLDER: PostgreSQL, then the ledger from its event log.
+    """Restore a backup: PostgreSQL, then the ledger.
 
-    If the ledger survived and its journal continues where the backup ends, its events are recorded
-    first, and nothing is lost. Stop the portal before.
+    The ledger is made from the event log. If the old one survived, and its journal continues where
+    the backup ends, its events are recorded first, and nothing is lost. Stop the portal before.
     """
     click.echo(f"Restoring into {command_context.portal()}.")
     with connected() as parts:

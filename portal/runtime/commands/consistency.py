@@ -59,9 +59,10 @@ def aggregate(
     help="Instead tell of section:NUMBER or student:NUMBER, event by event.",
 )
 def audit_command(term: str, whom: tuple[str, int] | None) -> None:
-    """Compare ledger, event log and read models; exit status 1 if they differ.
+    """Compare ledger, event log and read models.
 
     The result is stored with the audits on the operations page, and sets or clears its alarm.
+    Exit status 1 if they differ.
     """
     with connected():
         if whom:
@@ -120,7 +121,7 @@ STILL = (
 
 @click.group("rebuild")
 def rebuild_command() -> None:
-    """Make the read models, or the ledger, again from the event log."""
+    """Make the read models or the ledger from the event log."""
 
 
 @rebuild_command.command("record")
@@ -301,7 +302,7 @@ UNRECORDED_REPAIR = (
 )
 @click.option("--yes", is_flag=True, help="Do it; else it is only said what would be done.")
 def repair_command(name: str, backup: Path | None, *, yes: bool) -> None:
-    """Print what differs in each term and its repair; with --yes, repair it.
+    """Show differences, and repair them with --yes.
 
     Only repeated differences are repaired, and none while decisions wait to be recorded. Exit
     status 1 if something still needs repair.

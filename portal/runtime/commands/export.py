@@ -14,8 +14,9 @@ from portal.runtime.command_context import connected, portal
 @click.command("export")
 @click.argument("target", type=click.Path(dir_okay=False, path_type=Path))
 def export_command(target: Path) -> None:
-    """Write everything to the zip TARGET; importing it again changes nothing.
+    """Export everything to the zip file TARGET.
 
+    Importing it again changes nothing.
     The ledger's decisions are recorded first. Exit status 1 if some cannot be: the file lacks them,
     and standard error says which.
     """

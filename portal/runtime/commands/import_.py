@@ -91,7 +91,7 @@ DAY = click.DateTime(["%Y-%m-%d"])
     help="Where the full report goes (.csv or .json).",
 )
 def import_command(source: Path, path: Path | None, *, dry: bool, **choices: Any) -> None:
-    """Import the folder or zip SOURCE, in full or not at all."""
+    """Import a folder or zip file, in full or not at all."""
     console, report, options = Console(), Report(), Options(**choices)
     console.print(f"Importing into {portal()}.", soft_wrap=True, highlight=False)
     path = (path or default_path(options.term or source.stem)).resolve()

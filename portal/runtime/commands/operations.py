@@ -19,9 +19,10 @@ from portal.waiting_room.draw import Draw
 @click.option("--retry", is_flag=True, help="Have them tried again.")
 @click.option("--discard", is_flag=True, help="Forget them.")
 def jobs_command(ids: tuple[str, ...], *, retry: bool, discard: bool) -> None:
-    """List jobs that failed at each attempt, or show the IDS; exit status 1 if there are any.
+    """List jobs that failed at each attempt.
 
-    Each says that a term has work; that work is retried after a rest.
+    With IDS, show only those, at length. A job says that a term has work; that work is retried
+    after a rest. Exit status 1 if there are any.
     """
     if retry and discard:
         raise click.UsageError("Either --retry or --discard.")
@@ -56,7 +57,10 @@ def _say(found: list[dead_letters.DeadLetter], *, at_length: bool) -> None:
 @click.command("mail")
 @click.option("--retry", is_flag=True, help="Send all of them again.")
 def mail_command(*, retry: bool) -> None:
-    """List undelivered mail, with the last error of each; exit status 1 if there is any."""
+    """List mail that could not be sent.
+
+    Shows the last error of each. Exit status 1 if there is any.
+    """
     with connected():
         with transaction() as session:
             letters = outbox.dead(session)
@@ -86,9 +90,10 @@ PATIENCE_SECONDS = 30
 @click.argument("window", type=int, required=False)
 @click.option("--text", help="The published text instead: a file, an address, or - to read it.")
 def order_command(term: int | None, window: int | None, text: str | None) -> None:
-    """Recompute the order of students who came early to a WINDOW of a TERM; exit status 1 if wrong.
+    """Check the drawn order of students who came early to a window.
 
-    Both are numbers, as in the address of the page that shows the order.
+    TERM and WINDOW are numbers, as in the address of the page that shows the order. Exit status 1
+    if the order does not follow from the published seed.
     """
     found = _read(text) if text else _asked(term, window)
     click.echo(f"seed: {'OK' if found.has_true_seed else 'has another fingerprint'}")

@@ -22,9 +22,9 @@ from portal.runtime.command_context import connected
 @click.option("--department", default="", metavar="CODE", help="Which, if several have that name.")
 @click.option("--password-stdin", is_flag=True, help="Read the password, don't invent one.")
 def account_command(username: str, *, password_stdin: bool, **choices: Any) -> None:
-    """Make an account named USERNAME and print its password once.
+    """Make an account, or give an existing one more roles.
 
-    An existing account gets the roles and keeps its name and password.
+    The password of a new account is printed once. An existing account keeps its name and password.
     """
     if choices["department"] and not choices["teaches"]:
         raise click.UsageError("--department says which teacher --teaches means.")
@@ -68,7 +68,7 @@ def account_command(username: str, *, password_stdin: bool, **choices: Any) -> N
     help="What it may do; everything if not given. May be given several times.",
 )
 def token_command(user: str, name: str, days: int | None, scopes: tuple[str, ...]) -> None:
-    """Make a personal access token for USER and print it once."""
+    """Make a personal access token for USER, and print it once."""
     with connected():
         try:
             secret = tokens.create_for(user, tokens.TokenRequest(name, sorted(set(scopes)), days))
@@ -93,9 +93,9 @@ def token_command(user: str, name: str, days: int | None, scopes: tuple[str, ...
 )
 @click.option("--revoke", is_flag=True, help="Take back what was permitted for this section.")
 def override_command(student: str, *, term: str, crn: str, revoke: bool, **choices: Any) -> None:
-    """Let STUDENT (number or username) take a section despite the rules that --waive names.
+    """Let a student take a section despite a rule.
 
-    Seats, waitlists and selection windows apply as for everyone.
+    STUDENT is a number or username. Seats, waitlists and selection windows apply as for everyone.
     """
     if revoke == bool(choices["waive"]):
         raise click.UsageError("Say with --waive which rules to pass, or --revoke.")

@@ -27,7 +27,9 @@ LOST = (
 
 @click.command("prepare")
 def prepare_command() -> None:
-    """Migrate the database, make the demo semester in an empty one, and warm up the ledger.
+    """Migrate the database, and fill the ledger.
+
+    An empty database gets the demo semester, unless FAIRSEAT_DEMO is 0.
 
     Works on the portal that runs on the data folder, or on DATABASE_URL, REDIS_URL and SECRET_KEY.
     """
@@ -62,7 +64,7 @@ def _demo() -> None:
 @click.command("worker")
 @click.argument("queue", type=click.Choice(QUEUES))
 def worker_command(queue: str) -> None:
-    """Run the jobs of one queue until told to stop.
+    """Run the jobs of one queue.
 
     Works on the portal that runs on the data folder, or on DATABASE_URL, REDIS_URL and SECRET_KEY.
     """
@@ -75,7 +77,9 @@ def worker_command(queue: str) -> None:
 
 @click.command("clock")
 def clock_command() -> None:
-    """Open and close windows on time and enqueue work that was missed.
+    """Run the scheduler, which opens windows on time.
+
+    It also enqueues work that was missed. Of several schedulers, one acts.
 
     Works on the portal that runs on the data folder, or on DATABASE_URL, REDIS_URL and SECRET_KEY.
     """

@@ -70,9 +70,10 @@ LIMITS = {
     help="Where to write the report page; by default in rehearsals/ of the data folder.",
 )
 def rehearse_command(students: int, minutes: float, *, anyway: bool, path: Path | None) -> None:
-    """Play an opening with made-up students, in a practice term that is deleted afterwards.
+    """Play an opening with made-up students.
 
-    Exit status 1 if a seat was given twice or the audit found a difference. Ctrl-C ends it.
+    They use a practice term, which is deleted afterwards. Exit status 1 if a seat was given twice
+    or the audit found a difference. Ctrl-C ends it.
     """
     console = Console()
     now = datetime.now(UTC)

@@ -26,7 +26,10 @@ def _errors_in_a_line() -> Iterator[None]:
 
 @click.command("up")
 def up_command() -> None:
-    """Start the servers, the web, the workers and the scheduler, and keep them running."""
+    """Start the whole portal on this machine.
+
+    It runs the servers, the web, the workers and the scheduler, and restarts what exits.
+    """
     with _errors_in_a_line():
         folder = DataFolder(var_folder())
         servers = Servers(
@@ -41,9 +44,9 @@ def up_command() -> None:
 @click.command("cluster")
 @click.option("--pids", is_flag=True, help="Print each process of the one that runs, and its id.")
 def cluster_command(pids: bool) -> None:  # noqa: FBT001  click's way
-    """Start the portal with a ledger that has replicas and sentinels, and two web nodes.
+    """Start a demo of failover: replicas, sentinels and two web nodes.
 
-    A demo of failover: kill any process. Its data is in cluster/ of the data folder.
+    Kill any process to see it. Its data is in cluster/ of the data folder.
     """
     with _errors_in_a_line():
         folder = DataFolder(var_folder() / "cluster")
@@ -58,9 +61,9 @@ def cluster_command(pids: bool) -> None:  # noqa: FBT001  click's way
 
 @click.command("workers")
 def workers_command() -> None:
-    """Run workers for every queue, as many as needed, and a scheduler, until told to stop.
+    """Run the scheduler, and as many workers as each queue needs.
 
-    For DATABASE_URL and REDIS_URL, with the SECRET_KEY of the web nodes.
+    Needs DATABASE_URL, REDIS_URL, and the SECRET_KEY of the web nodes.
     """
     if missing := [name for name in NEEDED if not os.environ.get(name)]:
         raise click.ClickException(f"Set {', '.join(missing)} as the portal has them.")
@@ -75,17 +78,17 @@ def workers_command() -> None:
 @click.command("restart")
 @click.option("--no-wait", is_flag=True, help="Return at once; the log of the portal tells more.")
 def restart_command(*, no_wait: bool) -> None:
-    """Make `fairseat up`, or `cluster`, replace its web servers, workers and schedulers.
+    """Replace the portal's processes one by one, without downtime.
 
-    They are replaced one after the other: each finishes its work first, and pages reconnect
-    automatically. PostgreSQL and the ledger keep running. Wait until the new processes serve. Exit
-    status 1 if a web server does not start (the old processes then keep running), or if something
-    is missing.
+    Works on `fairseat up` and `fairseat cluster`. Each web server, worker and scheduler finishes
+    its work first, and pages reconnect automatically. PostgreSQL and the ledger keep running. Wait
+    until the new processes serve. Exit status 1 if a web server does not start (the old processes
+    then keep running), or if something is missing.
     """
     with _errors_in_a_line():
         folder = DataFolder(var_folder())
         pid = folder.supervisor()
-    before = restart.latest(folder.path)
+    before = restart.latest(folder.path)["id"]
     os.kill(pid, signal.SIGUSR1)
     if no_wait:
         click.echo("Asked for a restart.")

@@ -32,7 +32,7 @@ FIGURES = {
     "claim_generator": ("cores", "what the load generator takes of the same machine meanwhile"),
     "claim_took_us": ("µs", "processor time of a claim in all processes together"),
     "claim_took_web_us": ("µs", "of which the web processes"),
-    "claim_took_workers_us": ("µs", "of which the workers and the clock"),
+    "claim_took_workers_us": ("µs", "of which the workers and the scheduler"),
     "claim_took_postgres_us": ("µs", "of which PostgreSQL"),
     "claim_took_ledger_us": ("µs", "of which the ledger"),
     "claim_took_bench_us": ("µs", "of which the load generator"),

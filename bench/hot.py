@@ -40,7 +40,7 @@ FIGURES = {
     "row_lock_claims_per_s": ("1/s", "the same by a row lock"),
     "hot_took_us": ("µs", "processor time of such a claim in all processes together"),
     "hot_took_web_us": ("µs", "of which the web processes"),
-    "hot_took_workers_us": ("µs", "of which the workers and the clock"),
+    "hot_took_workers_us": ("µs", "of which the workers and the scheduler"),
     "hot_took_postgres_us": ("µs", "of which PostgreSQL"),
     "hot_took_ledger_us": ("µs", "of which the ledger"),
     "row_lock_took_us": ("µs", "processor time of a claim by a row lock in all processes together"),

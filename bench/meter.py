@@ -1,4 +1,4 @@
-"""How long something takes, and what it costs the web processes, the clock and the ledger."""
+"""How long something takes, and what it costs the web processes, the scheduler and the ledger."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -32,17 +32,19 @@ def seconds(work: Callable[[], object]) -> float:
 Meter = Callable[[], AbstractContextManager[Cost]]
 
 
-def meter_of(web: Child, clock: Child) -> Meter:
-    """Measures blocks by the time of the web processes, the clock and the ledger."""
+def meter_of(web: Child, scheduler: Child) -> Meter:
+    """Measures blocks by the time of the web processes, the scheduler and the ledger."""
     everyone = psutil.Process().children(recursive=True)
     named = {
-        each.process.pid: name for name, each in (("web", web), ("clock", clock)) if each.process
+        each.process.pid: name
+        for name, each in (("web", web), ("scheduler", scheduler))
+        if each.process
     }
     counted = {each: named.get(each.pid) or named.get(each.ppid()) for each in everyone}
     counted |= {each: "ledger" for each in everyone if "valkey" in each.name()}
 
     def spent() -> dict[str, float]:
-        total = dict.fromkeys(("web", "clock", "ledger"), 0.0)
+        total = dict.fromkeys(("web", "scheduler", "ledger"), 0.0)
         for process, name in counted.items():
             if name:
                 times = process.cpu_times()

@@ -48,7 +48,7 @@ class Site:
         self.app: Flask = create_app(Settings.read())
         for queue in ("record", "promote", "maintain"):
             started(stack, Child(queue, cli("worker", queue), self.folder.log(queue)))
-        started(stack, Child("clock", cli("clock"), self.folder.log("clock")))
+        started(stack, Child("scheduler", cli("scheduler"), self.folder.log("scheduler")))
 
     def web(
         self, name: str = "portal", app: str = "wsgi:app", **settings: str

@@ -113,13 +113,13 @@ def of_processes(stack: ExitStack) -> dict[str, float]:
     port = free_port()
     node = started(stack, web(folder, "web", port, "wsgi:app", WEB_CONCURRENCY="1"))
     worker = started(stack, Child("record", cli("worker", "record"), folder.log("record")))
-    clock = started(stack, Child("clock", cli("clock"), folder.log("clock")))
+    scheduler = started(stack, Child("scheduler", cli("scheduler"), folder.log("scheduler")))
     patiently(node, lambda: load.run(port, [LOGIN] * 200, 8))
     patiently(worker, heard)
     return {
         "a web process, MB": sum(map(private, family(node)[1:])),
         "a worker, MB": private(family(worker)[0]),
-        "the clock, MB": private(family(clock)[0]),
+        "the scheduler, MB": private(family(scheduler)[0]),
     }
 
 

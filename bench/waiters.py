@@ -1,7 +1,7 @@
 """What ten thousand who wait cost: processor time for pages that are told, and for such that ask.
 
-Real web processes, the real clock and ledger, whose time alone is counted. Some of the ten thousand
-have a page open; what those cost is multiplied.
+Real web processes, the real scheduler and ledger, whose time alone is counted. Some of the ten
+thousand have a page open; what those cost is multiplied.
 """
 
 import time
@@ -54,8 +54,8 @@ def figures(_: int = 0, *, quick: bool = False) -> dict[str, float]:
         app = create_app(Settings.read())
         port = stage.free_port()
         web = stage.web(folder, "web", port, "wsgi:app", WEB_CONCURRENCY=str(PROCESSES))
-        clock = Child("clock", stage.cli("clock"), folder.log("clock"))
-        for child in (web, clock):
+        scheduler = Child("scheduler", stage.cli("scheduler"), folder.log("scheduler"))
+        for child in (web, scheduler):
             stage.started(stack, child)
         stage.patiently(web, lambda: load.run(port, [get("/clock")] * 20, 4))
         hall = a_rush(sections=1, students=size.places)
@@ -63,11 +63,11 @@ def figures(_: int = 0, *, quick: bool = False) -> dict[str, float]:
         with ThreadPoolExecutor(16) as pool:
             list(pool.map(lambda each: room.enter(hall.term, hall.window, each), hall.students))
         cookies = portal_on_trial.cookies(app, "rush", size.pages)
-        meter = meter_of(web, clock)
+        meter = meter_of(web, scheduler)
         still, message = pushes(hall, port, cookies, meter, size.seconds)
         a_second, asked = asking(hall, port, cookies[-size.polls :], meter)
     of_pages = still.spent["web"] + still.spent["ledger"]
-    idle = (of_pages * WAITERS / size.pages + still.spent["clock"]) / still.took
+    idle = (of_pages * WAITERS / size.pages + still.spent["scheduler"]) / still.took
     messages = WAITERS / waiting_rooms.pause(WAITERS // PROCESSES)
     return {
         "waiting_room_cost": idle + message * messages,

@@ -102,7 +102,7 @@ def test_an_import_says_first_where_it_goes(
     assert "secret" not in first
 
 
-@pytest.mark.parametrize("command", [("worker", "record"), ("clock",), ("prepare",)])
+@pytest.mark.parametrize("command", [("worker", "record"), ("scheduler",), ("prepare",)])
 def test_a_process_without_a_portal_says_what_it_needs(
     tmp_path: Path, command: tuple[str, ...]
 ) -> None:
@@ -142,7 +142,7 @@ def test_a_worker_signs_with_the_operators_key_else_with_that_of_the_data_folder
 
 
 def test_a_worker_without_any_key_is_refused_and_makes_none(running: DataFolder) -> None:
-    done = run("clock", FAIRSEAT_VAR=str(running.path))
+    done = run("scheduler", FAIRSEAT_VAR=str(running.path))
     file = running.path / "secret"
     told = f"Error: Set SECRET_KEY to the key of the portal that runs: there is no {file}.\n"
     assert (done.returncode, done.stderr) == (1, told)

@@ -87,7 +87,7 @@ def test_it_outlives_a_full_disk_and_serves_again_when_there_is_space(up: Up, sm
     filler = fill(small)
     until(up, lambda: refused(up), "the disk is not full")
     until(up, lambda: ends(up, "valkey") >= 2, "the ledger does not notice")
-    for name in ("record", "clock"):  # what can't be started again is tried again as well
+    for name in ("record", "scheduler"):  # what can't be started again is tried again as well
         if victim := up.child(name):
             victim.kill()
     until(up, lambda: "can't be written to: No space left on device" in said(up), "it is silent")

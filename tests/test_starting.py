@@ -167,7 +167,7 @@ def test_from_the_start_all_are_answered_and_workers_leave_the_machine_to_the_we
     wait_for(lambda: stuck.child("prepare"))
     ask(f"{stuck.address}/login")
     started = [each.cmdline() for each in psutil.Process(stuck.process.pid).children()]
-    assert not [command for command in started if {"worker", "clock"} & set(command)]
+    assert not [command for command in started if {"worker", "scheduler"} & set(command)]
 
 
 def answered(address: str) -> bool:

@@ -97,8 +97,8 @@ def _paused(pause: Pause | None, window: str) -> str:
 def _of_jobs(jobs: Jobs | None) -> Iterator[Alarm]:
     if jobs is None:
         return
-    if not jobs.ticking:
-        yield Alarm(_("No clock is running: windows open, but lost calls are not made good for."))
+    if not jobs.scheduler_runs:
+        yield Alarm(_("No scheduler is running: windows open, but lost jobs are not repeated."))
     for queue in jobs.queues:
         if not queue.alive:
             yield Alarm(_("No worker listens to the queue “%(queue)s”.", queue=QUEUES[queue.name]))

@@ -119,7 +119,7 @@ class Jobs:
     """Queues with their workers and pools, whether the scheduler runs, and dead jobs."""
 
     queues: Sequence[QueueState]
-    ticking: bool
+    scheduler_runs: bool
     dead: Sequence[DeadLetter]
     pools: Mapping[str, Pool]
     asked: Mapping[str, Asked]  # by the scheduler
@@ -371,7 +371,7 @@ def _jobs() -> Jobs:
     failed = [queue.name for queue in found if queue.dead]
     dead_jobs = dead_letters.letters(redis, failed)[::-1]
     pools = scaling.pools(backend().settings.workers)
-    return Jobs(found, workers.ticking(redis), dead_jobs, pools, scaling.asked(redis))
+    return Jobs(found, workers.scheduler_runs(redis), dead_jobs, pools, scaling.asked(redis))
 
 
 def _cancellations(terms: Sequence[Term]) -> Iterator[Cancellation]:

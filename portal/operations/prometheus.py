@@ -70,7 +70,7 @@ METRICS = {
     "queue_oldest_seconds": ("Age of the job that is next", "queue"),
     "queue_workers": ("Workers that send heartbeats", "queue"),
     "dead_letters": ("Jobs that failed for good", "queue"),
-    "clock_ticks": ("Whether a scheduler has the lease",),
+    "scheduler_up": ("Whether a scheduler has the lease",),
     "room_waiting": ("Students who wait", "term", "window"),
     "room_inside": ("Students who are admitted and may still claim", "term", "window"),
     "room_per_minute": ("Students admitted per minute at most", "term", "window"),
@@ -218,7 +218,7 @@ def _set_jobs(gauges: Gauges, jobs: Jobs) -> None:
         gauges.set("queue_oldest_seconds", _age(since.get(queue.name)), queue.name)
         gauges.set("queue_workers", queue.alive, queue.name)
         gauges.set("dead_letters", queue.dead, queue.name)
-    gauges.set("clock_ticks", jobs.ticking)
+    gauges.set("scheduler_up", jobs.scheduler_runs)
 
 
 @dataclass(eq=False)

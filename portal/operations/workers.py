@@ -13,7 +13,7 @@ from rq.worker import BaseWorker, WorkerStatus
 from portal.core.queue import QUEUES
 
 SILENCE = timedelta(seconds=20)  # a worker sends a heartbeat every 5 seconds
-LEASE = "fairseat:clock"  # that the scheduler renews every second
+LEASE = "fairseat:scheduler"  # that the scheduler renews every second
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ def queues(redis: Redis) -> list[QueueState]:
     ]
 
 
-def ticking(redis: Redis) -> bool:
+def scheduler_runs(redis: Redis) -> bool:
     """Return whether a scheduler has the lease."""
     return bool(redis.exists(LEASE))
 

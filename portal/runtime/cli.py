@@ -13,7 +13,7 @@ MODULES = {
     **dict.fromkeys(("up", "cluster", "restart"), "supervisors"),
     "prepare": "processes",
     "workers": "supervisors",
-    **dict.fromkeys(("worker", "clock"), "processes"),
+    **dict.fromkeys(("worker", "scheduler"), "processes"),
     "import": "import_",
     "export": "export",
     **dict.fromkeys(("token", "account", "override"), "people"),

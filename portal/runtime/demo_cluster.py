@@ -229,7 +229,7 @@ class ClusterSupervisor(PortalSupervisor):
         nodes = [self.web(name, f"unix:{socket}", **env) for name, socket in sockets.items()]
         log = self.folder.log("haproxy")
         balancer = haproxy(self.folder.path, self.listener.fileno(), sockets, log)
-        schedulers = [self.child(f"clock-{number}", "clock") for number in (1, 2)]
+        schedulers = [self.child(f"scheduler-{number}", "scheduler") for number in (1, 2)]
         workers = self.workers(lambda queue: 2 if queue in TWICE else 1)
         return [nodes, [balancer], [*workers, *schedulers]]
 

@@ -72,7 +72,7 @@ class Supervisor:
 
     def process_groups(self) -> Groups:
         """Return the portal's own processes."""
-        scheduler = self.child("clock", "clock")
+        scheduler = self.child("scheduler", "scheduler")
         # It serves the metrics of all of them.
         port = os.environ.get("FAIRSEAT_METRICS_PORT", "")
         scheduler.env = {**scheduler.env, "FAIRSEAT_METRICS_PORT": port}
@@ -83,7 +83,7 @@ class Supervisor:
 
     def greet(self) -> None:
         """Say that all processes have started."""
-        say("Workers and a clock are started.")
+        say("Workers and a scheduler are started.")
 
     def missing(self) -> str:
         """Return what cannot serve yet; "" if all can."""
@@ -288,7 +288,7 @@ class PortalSupervisor(Supervisor):
         # The listener stays open here too: clients wait while the web server restarts.
         web = self.web("web", f"fd://{self.listener.fileno()}")
         web.keep_open = (self.listener.fileno(),)
-        return [[web], [*self.workers(), self.child("clock", "clock")]]
+        return [[web], [*self.workers(), self.child("scheduler", "scheduler")]]
 
     def web(self, name: str, bind: str, **env: str) -> Child:
         """Return a web server that binds to the address, and waits until all is prepared."""

@@ -53,7 +53,7 @@ def test_whoever_is_killed_comes_back_and_an_end_leaves_nobody(cluster: Up) -> N
     cluster.start()
     known, folder = pids(cluster), DataFolder(cluster.var / "cluster")
     expected = {"valkey-1", "valkey-2", "valkey-3", "sentinel-1", "sentinel-2", "sentinel-3"}
-    expected |= {"postgres", "haproxy", "web-1", "web-2", "clock-1", "clock-2"}
+    expected |= {"postgres", "haproxy", "web-1", "web-2", "scheduler-1", "scheduler-2"}
     expected |= {"record-1", "record-2", "promote-1", "promote-2", "maintain-1"}
     assert expected <= known.keys()
     for name in ("web-1", "valkey-1"):

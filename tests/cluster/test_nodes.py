@@ -61,13 +61,13 @@ def test_what_happens_once_is_counted_once_by_all_nodes_together(trial: Trial) -
     for _ in range(10):
         requests.get(f"{trial.up.address}/login", timeout=60)
     assert count(trial, asked) == before + 10
-    for kind, number in (("clock", 2), ("record", 2), ("maintain", 1)):
+    for kind, number in (("scheduler", 2), ("record", 2), ("maintain", 1)):
         assert count(trial, f'fairseat_processes{{kind="{kind}"}}') == number
 
 
 def test_a_node_tells_of_its_own_processes_alone(trial: Trial) -> None:
     for node in NODES:
-        assert 'fairseat_processes{kind="clock"} 1.0' in scraped(trial, node)
+        assert 'fairseat_processes{kind="scheduler"} 1.0' in scraped(trial, node)
 
 
 def test_nobody_who_claims_during_a_restart_is_left_without_an_answer(trial: Trial) -> None:

@@ -130,13 +130,13 @@ def test_a_real_prometheus_is_let_in_and_says_by_name_who_is_gone(
     with a_node(tmp_path) as node:
         monkeypatch.setenv("FAIRSEAT_METRICS_PORT", str(door))
         there = {"web-1": node.port, "workers-1": door}
-        with running(("clock",)) as (clock,), a_prometheus(tmp_path, there) as prometheus:
-            for name, kind in (("web-1", "web"), ("workers-1", "clock")):
+        with running(("scheduler",)) as (scheduler,), a_prometheus(tmp_path, there) as prometheus:
+            for name, kind in (("web-1", "web"), ("workers-1", "scheduler")):
                 asked = f'fairseat_processes{{instance="{name}",kind="{kind}"}}'
                 wait_for(lambda asked=asked: value(prometheus, asked) == 1)
             wait_for(lambda: gone(prometheus) == {"web-2", "workers-2"})
             node.child.stop()
-            clock.kill()
+            scheduler.kill()
             wait_for(lambda: gone(prometheus) == {"web-1", "web-2", "workers-1", "workers-2"})
 
 

@@ -110,6 +110,6 @@ def test_while_the_ledger_is_away_the_clock_is_left_to_tell_it(
     nowhere = f"unix://{tmp_path}/nobody.sock"
     done = run(folder, "--term", "Spring 2021", "--report", report, REDIS_URL=nowhere)
     assert done.returncode == 0, done.stderr
-    assert "the clock will tell it" in done.stdout
+    assert "the scheduler will tell it" in done.stdout
     with transaction() as session:
         assert session.scalar(select(Term.name)) == "Spring 2021"

@@ -110,7 +110,7 @@ def test_the_clock_calls_another_worker_where_one_was_killed(boss: FlaskClient) 
     assert latest().state == "seating"
     with transaction() as session:
         session.execute(text("UPDATE imports SET moved_at = now() - interval '1 minute'"))
-    with running(("worker", "background"), ("clock",)):
+    with running(("worker", "background"), ("scheduler",)):
         wait_for(lambda: latest().state == "done")
     assert len(roster()) == taken() == 600
     assert "All of it was applied." in page(boss, import_id)
@@ -163,7 +163,7 @@ def test_it_is_a_dead_letter_then_and_others_are_told_whose_import_bars_them(
 ) -> None:
     import_id = stored(boss)
     runs.enqueue(import_id)
-    with away("completed_courses"), running(("worker", "background"), ("clock",)):
+    with away("completed_courses"), running(("worker", "background"), ("scheduler",)):
         wait_for(lambda: letters(backend().redis))
     [letter] = letters(backend().redis)
     assert letter.error.startswith("portal.exchange.importing.failures.SeatsLeftError")

@@ -163,7 +163,7 @@ def test_each_alert_fires_on_its_fault(
         prometheus.until(*names)
         heard.update(names)
 
-    fires("FairseatWorkersMissing", "FairseatClockMissing")
+    fires("FairseatWorkersMissing", "FairseatSchedulerMissing")
     with _recorded_late(story, cast):
         fires("FairseatRecordingLags")
     _break_all(backend, story, cast)

@@ -127,7 +127,7 @@ def test_what_is_not_recorded_yet_shows(client: FlaskClient) -> None:
     found = scraped(client)
     assert found["fairseat_unrecorded_events", (str(rush.term),)] >= 3
     assert found["fairseat_queue_workers", ("record",)] == 0
-    assert found["fairseat_clock_ticks", ()] == 0
+    assert found["fairseat_scheduler_up", ()] == 0
 
 
 def test_it_tells_how_old_the_last_backup_is(client: FlaskClient) -> None:

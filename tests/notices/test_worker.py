@@ -110,7 +110,7 @@ def test_the_clock_calls_it_when_a_reminder_is_due(cast: Cast) -> None:
 def test_a_recorder_that_is_killed_leaves_one_notice_for_each_event() -> None:
     rush = a_full_section(waiting=1500)
     all_promoted(rush)
-    with running(("worker", "record"), ("clock",)) as processes:
+    with running(("worker", "record"), ("scheduler",)) as processes:
         ready("record")
         enqueue(rush.term, ["record"])
         while recorded(rush.term) < last_seq(rush.term) and len(processes) < 5:
@@ -137,7 +137,7 @@ def test_a_sender_that_is_killed_loses_no_mail(
     rush = a_full_section(waiting=200)
     all_promoted(rush)
     drain(rush.term, seconds=0)
-    with running(("clock",)):
+    with running(("scheduler",)):
         for sent in (50, 100):
             with running(("worker", "notify")):  # which kills it at the end
                 wait_for(lambda sent=sent: len(postman.mails) >= sent)

@@ -64,7 +64,7 @@ def test_who_waits_is_called_by_the_clock_too(backend: Backend, switch: Switch, 
     for student in (900_001, 900_002):
         room.enter(term.id, window, student)
     switch("waiting_room", on=False)
-    with running(("clock",)):
+    with running(("scheduler",)):
         wait_for(lambda: waiting(backend, term, window) == 0)
 
 

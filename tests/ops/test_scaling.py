@@ -81,7 +81,7 @@ def test_bounds_that_make_no_sense_are_named(text: str) -> None:
         pools(text)
 
 
-@pytest.mark.parametrize("command", ["up", "cluster", "clock", "prepare"])
+@pytest.mark.parametrize("command", ["up", "cluster", "scheduler", "prepare"])
 def test_nothing_begins_with_bounds_that_make_no_sense(
     backend: Backend, command: str, tmp_path: Path
 ) -> None:

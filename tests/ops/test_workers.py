@@ -74,7 +74,7 @@ def host(backend: Backend, tmp_path: Path) -> Iterator[Host]:
 def test_they_do_all_the_work_are_more_when_asked_and_leave_nobody_behind(
     host: Host, backend: Backend
 ) -> None:
-    wait_for(lambda: host.processes() == dict.fromkeys((*scaling.POOLS, "clock"), 1), BUSY)
+    wait_for(lambda: host.processes() == dict.fromkeys((*scaling.POOLS, "scheduler"), 1), BUSY)
     rush = a_rush(sections=1, students=3)
     claims(rush, [(student, rush.sections[0]) for student in rush.students])
     enqueue(rush.term, ["record"])

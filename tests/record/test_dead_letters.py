@@ -36,7 +36,7 @@ def test_the_last_failure_is_the_end_and_others_are_served_meanwhile(
 ) -> None:
     other = cast.a_term("Spring 2031")
     cast.an_open_window(other)
-    with running(("worker", "record"), ("clock",)):
+    with running(("worker", "record"), ("scheduler",)):
         ready("record")
         enqueue(poisoned.term, ["record"])
         enqueue(other.id, ["record"])
@@ -142,7 +142,7 @@ def test_the_latest_of_a_term_speaks_for_those_before_it(
     watch = Watch(backend.redis)
     watch.look()
     backend.redis.zadd("rq:failed:record", {given_up.id: time.time() + KEPT - 61})
-    with running(("worker", "record"), ("clock",)):
+    with running(("worker", "record"), ("scheduler",)):
         ready("record")
         enqueue(poisoned.term, ["record"])
         wait_for(lambda: dead_letters.letters(backend.redis)[-1].id != given_up.id)

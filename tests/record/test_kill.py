@@ -31,7 +31,7 @@ def test_a_recorder_is_killed_again_and_again(backend: Backend) -> None:
                 os.kill(pid, signal.SIGKILL)
             stopped_at = recorded(rush.term)
             processes.append(start("worker", "record"))
-            with running(("clock",)):  # begun only now: it would record before a worker is seen
+            with running(("scheduler",)):  # begun only now: it would record before a worker is seen
                 wait_for(
                     lambda at=stopped_at: recorded(rush.term) > at or caught_up(rush.term), RESUMES
                 )
@@ -52,7 +52,7 @@ def test_a_long_drain_that_was_killed_leaves_no_lock(backend: Backend) -> None:
         time.sleep(0.1)
         stopped_at = recorded(rush.term)
         assert not caught_up(rush.term)
-        with running(("clock",)):  # nobody else knows that something is left
+        with running(("scheduler",)):  # nobody else knows that something is left
             wait_for(lambda: recorded(rush.term) > stopped_at, RESUMES)
             wait_for(lambda: caught_up(rush.term), RESUMES)
     assert events(rush.term) == last_seq(rush.term) == recorded(rush.term)

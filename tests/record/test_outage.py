@@ -17,7 +17,7 @@ def test_claims_go_on_without_postgresql_and_are_recorded_afterwards(
 ) -> None:
     rush = a_rush(sections=5, students=100)
     database = next(child for child in servers.children if child.name == "postgres")
-    with running(("worker", "record"), ("clock",)) as processes:
+    with running(("worker", "record"), ("scheduler",)) as processes:
         ready("record")
         wait_for(lambda: caught_up(rush.term))
         database.stop()
@@ -39,7 +39,7 @@ def test_claims_go_on_without_postgresql_and_are_recorded_afterwards(
 
 def test_workers_and_clock_come_back_with_the_ledger(backend: Backend, servers: Servers) -> None:
     ledger = next(child for child in servers.children if child.name == "valkey")
-    with running(("worker", "record"), ("clock",)) as processes:
+    with running(("worker", "record"), ("scheduler",)) as processes:
         ready("record")
         ledger.stop()
         time.sleep(2)

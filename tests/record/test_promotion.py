@@ -142,6 +142,6 @@ def test_nobody_is_promoted_once_the_window_is_shut() -> None:
 def test_a_promoter_that_was_killed_is_made_good_for(backend: Backend) -> None:  # noqa: ARG001
     rush = full(seats=1, waiting=1)
     drop(rush, rush.students[0], rush.sections[0])  # and nobody calls
-    with running(("worker", "promote"), ("clock",)):
+    with running(("worker", "promote"), ("scheduler",)):
         wait_for(lambda: held(rush) == {rush.students[1]})
         assert claim(rush, rush.students[2], rush.sections[0]).outcome is Outcome.WAITLISTED

@@ -15,7 +15,7 @@ from tests.record.processes import running, wait_for
 
 def test_later_each_time_then_never_again(backend: Backend, tmp_path: Path) -> None:
     tries = tmp_path / "tries"
-    with running(("worker", "promote"), ("clock",)):
+    with running(("worker", "promote"), ("scheduler",)):
         retry = Retry(max=1, interval=RETRY_AFTER)
         slow.call("promote", "tests.record.slow.fail", tries, retry=retry)
         wait_for(lambda: dead_letters.counts(backend.redis)["promote"])

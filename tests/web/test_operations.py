@@ -136,7 +136,7 @@ def test_it_names_a_line_that_is_paused_with_since_when_and_by_whom(
 
 def test_it_says_first_what_is_broken(admin: FlaskClient) -> None:
     page = text(admin.get(PAGE).text)
-    assert "No clock is running" in page
+    assert "No scheduler is running" in page
     assert "No worker listens to the queue “Record what is decided”." in page
     assert "All is well" not in page
 

@@ -37,7 +37,7 @@ def rush(admin: FlaskClient) -> Rush:  # noqa: ARG001
 def letter(backend: Backend, rush: Rush) -> DeadLetter:
     """What a real worker has given up."""
     backend.redis.xadd(journal(rush), {"event": "nonsense"}, id=unreadable(backend, rush))
-    with running(("worker", "record"), ("clock",)):
+    with running(("worker", "record"), ("scheduler",)):
         ready("record")
         enqueue(rush.term, ["record"])
         wait_for(lambda: dead_letters.counts(backend.redis)["record"])

@@ -35,7 +35,7 @@ def rushed(cast: Cast, receiver: Receiver, backend: Backend) -> Webhook:
 
 def test_each_event_is_told_at_least_once(rushed: Webhook, receiver: Receiver) -> None:
     assert rushed
-    with running(("clock",)):
+    with running(("scheduler",)):
         for told in (50, 150):
             with running(("worker", "background")):  # which kills it at the end
                 wait_for(lambda told=told: len(receiver.told) >= told)

@@ -29,8 +29,8 @@ from portal.ledger.errors import LedgerUnavailable
 from portal.runtime.command_context import connected, portal
 
 AWAY = (
-    "The ledger is away. All is stored but the seats of students: the clock has them given once it"
-    " is back."
+    "The ledger is away. All is stored but the seats of students: the scheduler has them given once"
+    " it is back."
 )
 GONE = "It was interrupted for so long that it was given up. Nothing was imported."
 STOPPED = (
@@ -158,7 +158,7 @@ def tell_changes(done: Imported, console: Console) -> None:
 def tell_of_ledger(done: Imported, console: Console) -> None:
     """Print how many sections were new to the ledger."""
     if done.news is None:
-        console.print("The ledger is away: the clock will tell it of the sections later.")
+        console.print("The ledger is away: the scheduler will tell it of the sections later.")
     else:
         console.print(f"The ledger knows of {done.news} new or changed sections.")
 

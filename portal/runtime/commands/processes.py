@@ -75,8 +75,8 @@ def worker_command(queue: str) -> None:
         worker.work(queue, settings.redis_url)
 
 
-@click.command("clock")
-def clock_command() -> None:
+@click.command("scheduler")
+def scheduler_command() -> None:
     """Run the scheduler, which opens windows on time.
 
     It also enqueues work that was missed. Of several schedulers, one acts.
@@ -84,7 +84,7 @@ def clock_command() -> None:
     Works on the portal that runs on the data folder, or on DATABASE_URL, REDIS_URL and SECRET_KEY.
     """
     with served():
-        _begin("clock")
+        _begin("scheduler")
         scheduler.run()
 
 

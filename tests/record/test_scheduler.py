@@ -136,7 +136,7 @@ def test_a_clock_without_the_lease_does_nothing(backend: Backend, sweeper: Sweep
 
 def test_it_calls_those_in_who_wait_as_their_window_opens(backend: Backend) -> None:
     term = cast.a_term()
-    with running(("clock",)):
+    with running(("scheduler",)):
         wait_for(lambda: backend.redis.exists(LEASE))  # it has seen the terms
         window = cast.a_coming_window(term, minutes=1.5 / 60)
         room.enter(term.id, window.id, 7)
@@ -145,7 +145,7 @@ def test_it_calls_those_in_who_wait_as_their_window_opens(backend: Backend) -> N
 
 def test_a_real_clock_and_a_real_worker_record_what_nobody_called_for(backend: Backend) -> None:
     rush = a_rush(sections=1, students=1)
-    with running(("worker", "record"), ("clock",), ("clock",)) as processes:
+    with running(("worker", "record"), ("scheduler",), ("scheduler",)) as processes:
         ready("record")
         wait_for(lambda: caught_up(rush.term))
         answer = claim(rush, rush.students[0], rush.sections[0])

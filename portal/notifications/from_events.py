@@ -1,6 +1,7 @@
 """Notifications that follow from the ledger's decisions."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from sqlalchemy import (
@@ -8,7 +9,6 @@ from sqlalchemy import (
     DateTime,
     Integer,
     Select,
-    SelectBase,
     String,
     column,
     select,
@@ -18,12 +18,10 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Session, aliased
 
-from portal.catalog.formatting import days
 from portal.catalog.models import Section
 from portal.catalog.section_changes import SectionChange
-from portal.catalog.term_catalog import TermCatalog, current
+from portal.catalog.term_catalog import current
 from portal.catalog.time_conflicts import meet
-from portal.catalog.views import MeetingView, SectionView
 from portal.notifications.creation import create
 from portal.notifications.kinds import BY_HAND, COREQUISITE_LOST, PASSED_OVER, PROMOTED
 from portal.recorder.events import Event
@@ -117,59 +115,96 @@ LEFT JOIN json_to_recordset(:clashes) AS clash(student int, section int, found j
 """  # noqa: S608  constants of ours
 
 
-def notify_of_events(session: Session, term: int, facts: Sequence[Event]) -> None:
+def notify_of_events(session: Session, term: int, events: Sequence[Event]) -> None:
     """Create the notifications of events whose read models the transaction has written."""
-    seats = _of_seats(fact for fact in facts if not fact.imported)
-    imported = _of_seats(fact for fact in facts if fact.imported)
-    seats, imported = _still_there(session, seats), _still_there(session, imported)
-    _add_clashes(session, term, [*seats, *imported])
-    sets = [fact for fact in facts if fact.name == "section_set"]
-    canceled = [_row(fact) for fact in sets if _cancels(fact)]
-    changed = [
-        _row(fact) | {"version": fact.payload["section_version"]}
-        for fact in sets
-        if not _cancels(fact)
-    ]
-    clashes = find_conflicts(session, term, moved(session, [each["section"] for each in changed]))
-    told_of = (SEATS, seats), (SEATS, imported), (CANCELLATIONS, canceled), (CHANGES, changed)
-    for news, told in told_of:
-        if told:
-            values = {"clashes": _rows(clashes)} if news is CHANGES else {}
-            select = _select(news, term=term, told=as_json(told), **values)
-            # An import gives a student a whole semester at once: inbox entries only, no mail for
-            # each.
-            create(session, term, select, by_mail=told is not imported, of_events=True)
+    for imported in (False, True):
+        rows = _seat_rows(session, (event for event in events if event.imported is imported))
+        _add_clashes(session, term, rows)
+        # An import gives a student a whole semester at once: inbox entries only, no mail for each.
+        _create(session, term, SEATS, rows, by_mail=not imported)
+    canceled, changed = [], []
+    for event in events:
+        if event.name != "section_set":
+            continue
+        if event.payload["status"] == "CANCELED":
+            canceled.append(_row(event))
+        else:
+            changed.append(_row(event) | {"version": event.payload["section_version"]})
+    _create(session, term, CANCELLATIONS, canceled)
+    if changed:
+        sections = _ever_moved(session, [row["section"] for row in changed])
+        clashes = [
+            {"student": student, "section": section, "found": found}
+            for (student, section), found in find_conflicts(session, term, sections).items()
+        ]
+        _create(session, term, CHANGES, changed, clashes=as_json(clashes))
 
 
-def _of_seats(facts: Iterable[Event]) -> list[dict[str, Any]]:
+def _create(
+    session: Session,
+    term: int,
+    news: str,
+    rows: list[dict[str, Any]],
+    *,
+    by_mail: bool = True,
+    **values: str,
+) -> None:
+    if not rows:
+        return
+    columns = (
+        column("account_id", Integer),
+        column("kind", String),
+        column("section_id", Integer),
+        column("window_id", Integer),
+        column("data", JSONB),
+        column("made_at", DateTime(timezone=True)),
+        column("seq", BigInteger),
+        column("lead", Integer),
+    )
+    found = text(news).bindparams(term=term, told=as_json(rows), **values).columns(*columns)
+    create(session, term, found, by_mail=by_mail, of_events=True)
+
+
+def _row(event: Event) -> dict[str, Any]:
+    return {"seq": event.seq, "section": event.payload["section"], "at": event.at}
+
+
+def _seat_rows(session: Session, events: Iterable[Event]) -> list[dict[str, Any]]:
     """Return a row for each notification; for students skipped several times, the last."""
     rows = {}
-    for fact in facts:
-        kind = _kind(fact)
-        if kind in OF_A_SEAT:
-            told = fact.payload | {"gone": fact.name == "dropped"}
-            again = 0 if kind == PASSED_OVER.name else fact.seq
-            data = {name: told[name] for name in OF_A_SEAT[kind] if told.get(name)}
-            row = {"kind": kind, "student": told["student"], "data": data}
-            rows[kind, told["student"], told["section"], again] = _row(fact) | row
-    return list(rows.values())
+    for event in events:
+        kind = _kind(event)
+        if kind not in OF_A_SEAT:
+            continue
+        payload = event.payload | {"gone": event.name == "dropped"}
+        data = {name: payload[name] for name in OF_A_SEAT[kind] if payload.get(name)}
+        row = _row(event) | {"kind": kind, "student": payload["student"], "data": data}
+        again = 0 if kind == PASSED_OVER.name else event.seq
+        rows[kind, row["student"], row["section"], again] = row
+    return _without_canceled(session, list(rows.values()))
 
 
-def _still_there(session: Session, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the rows, except seats without their corequisite in canceled sections.
+def _kind(event: Event) -> str:
+    """Return the kind of notification of an event, if any; for a move, the new seat counts."""
+    moves = "swap" in event.payload
+    if "alone" in event.payload and (moves or not event.by_hand):
+        return COREQUISITE_LOST.name
+    if not event.by_hand:
+        return event.name
+    return "" if moves else BY_HAND.name
 
-    Those seats are lost anyway.
-    """
+
+def _without_canceled(session: Session, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Leave out seats without their corequisite in canceled sections: those are lost anyway."""
     alone = {each for row in rows for each in row["data"].get("alone", ())}
     if not alone:
         return rows
     found = select(Section.id).where(Section.id.in_(alone), Section.status == "CANCELED")
     canceled = set(session.scalars(found))
     for row in rows:
-        if left := row["data"].pop("alone", None):
-            row["data"] |= (
-                {"alone": kept} if (kept := [s for s in left if s not in canceled]) else {}
-            )
+        left = [each for each in row["data"].pop("alone", ()) if each not in canceled]
+        if left:
+            row["data"]["alone"] = left
     return [row for row in rows if row["kind"] != COREQUISITE_LOST.name or "alone" in row["data"]]
 
 
@@ -182,79 +217,41 @@ def _add_clashes(session: Session, term: int, rows: Sequence[dict[str, Any]]) ->
             row["data"]["clashes"] = found
 
 
-def _rows(clashes: Mapping[tuple[int, int], Any]) -> str:
-    keys = "student", "section"
-    return as_json(
-        [dict(zip(keys, key, strict=True), found=found) for key, found in clashes.items()]
-    )
-
-
-def _kind(fact: Event) -> str:
-    """Return the kind of notification of an event, if any; for a move, the new seat counts."""
-    moves = "swap" in fact.payload
-    if "alone" in fact.payload and (moves or not fact.by_hand):
-        return COREQUISITE_LOST.name
-    if not fact.by_hand:
-        return fact.name
-    return "" if moves else BY_HAND.name
-
-
-def _cancels(fact: Event) -> bool:
-    return bool(fact.payload["status"] == "CANCELED")
-
-
-def _row(fact: Event) -> dict[str, Any]:
-    return {"seq": fact.seq, "section": fact.payload["section"], "at": fact.at}
-
-
-def _select(news: str, **values: Any) -> SelectBase:
-    return (
-        text(news)
-        .bindparams(**values)
-        .columns(
-            column("account_id", Integer),
-            column("kind", String),
-            column("section_id", Integer),
-            column("window_id", Integer),
-            column("data", JSONB),
-            column("made_at", DateTime(timezone=True)),
-            column("seq", BigInteger),
-            column("lead", Integer),
-        )
-    )
-
-
 # Sections of a student that conflict with one that the registrar changed or gave.
-
-ConflictData = dict[str, Any]  # a section's code and number, and its conflicting meetings
 
 
 def find_conflicts(
     session: Session, term: int, sections: Collection[int]
-) -> dict[tuple[int, int], Any]:
-    """Return conflicts by student and section, for all with a part in the sections."""
+) -> dict[tuple[int, int], list[dict[str, Any]]]:
+    """Return conflicts by student and section, for all with a part in the sections.
+
+    A conflict is a section's code and number, and its meetings: days, start and end.
+    """
     rows = session.execute(_others(term, sections)).all() if sections else []
+    found: dict[tuple[int, int], list[dict[str, Any]]] = defaultdict(list)
     if not rows:
-        return {}
+        return found
     offered = current(term)
-    found: dict[tuple[int, int], list[ConflictData]] = {}
     for student, section, other in rows:
-        if kept := _kept(offered, section, other):
-            found.setdefault((student, section), []).append(kept)
+        here, there = offered.section(section), offered.section(other)
+        if not here or not there or "CANCELED" in {here.status, there.status}:
+            continue
+        meetings = [
+            (each.mask, each.start, each.end)
+            for each in there.meetings
+            if any(meet(each, mine) for mine in here.meetings)
+        ]
+        if meetings:
+            conflict = {"code": there.course_code, "number": there.number, "meetings": meetings}
+            found[student, section].append(conflict)
     return found
 
 
-def moved(session: Session, sections: Collection[int]) -> list[int]:
+def _ever_moved(session: Session, sections: Collection[int]) -> list[int]:
     """Return those of the sections whose meetings ever changed."""
     changes = select(SectionChange.section_id).distinct()
     of_times = SectionChange.fields.has_key("meetings")
     return list(session.scalars(changes.where(SectionChange.section_id.in_(sections), of_times)))
-
-
-def conflict_times(kept: ConflictData) -> list[str]:
-    """Return the days and times of a conflict, in the reader's language."""
-    views = [MeetingView("", "", True, *each) for each in kept["meetings"]]  # noqa: FBT003
-    return list(dict.fromkeys(f"{days(each.mask)} {each.times}" for each in views))
 
 
 def _others(term: int, sections: Collection[int]) -> Select[Any]:
@@ -278,21 +275,3 @@ def _others(term: int, sections: Collection[int]) -> Select[Any]:
         .where(there.section_id != part.c.section_id)
         .order_by(part.c.student_id, there.section_id)
     )
-
-
-def _kept(offered: TermCatalog, section: int, other: int) -> ConflictData | None:
-    here, there = offered.section(section), offered.section(other)
-    if not here or not there or "CANCELED" in {here.status, there.status}:
-        return None
-    meetings = _meetings(here, there)
-    facts = {"code": there.course_code, "number": there.number}
-    return {**facts, "meetings": meetings} if meetings else None
-
-
-def _meetings(here: SectionView, there: SectionView) -> list[tuple[int, int | None, int | None]]:
-    """Return the days and times of meetings in `there` that conflict with one in `here`."""
-    return [
-        (each.mask, each.start, each.end)
-        for each in there.meetings
-        if any(meet(each, mine) for mine in here.meetings)
-    ]

@@ -66,8 +66,7 @@ def change(session: Session, known: Webhook, who: ChangedBy, **fields: Any) -> N
     """Change a receiver if the version matches; raise ChangedMeanwhile and AddressTaken."""
     found = _ours(session, known)
     before = {name: getattr(found, name) for name in fields}
-    _set(found, **fields)
-    _flush(session)
+    _set(session, found, **fields)
     _note(session, found, "change", who, before=before, after=fields)
 
 
@@ -75,14 +74,14 @@ def switch(session: Session, known: Webhook, who: ChangedBy, *, on: bool) -> Non
     """Switch a receiver on or off; raise ChangedMeanwhile."""
     found = _ours(session, known)
     before = {"on": found.is_on}
-    _set(found, is_on=on)
+    _set(session, found, is_on=on)
     _note(session, found, "switch", who, before=before, after={"on": on})
 
 
 def renew(session: Session, known: Webhook, who: ChangedBy) -> Webhook:
     """Give it another secret that signs from now on; raise ChangedMeanwhile."""
     found = _ours(session, known)
-    _set(found, seed=new_seed())
+    _set(session, found, seed=new_seed())
     _note(session, found, "secret", who)
     return found
 
@@ -99,7 +98,7 @@ def test(session: Session, known: Webhook, who: ChangedBy) -> None:
 def remove(session: Session, known: Webhook, who: ChangedBy) -> None:
     """Delete a receiver and its waiting deliveries; raise ChangedMeanwhile."""
     found = _ours(session, known)
-    _set(found, is_on=False, deleted_at=func.now())
+    _set(session, found, is_on=False, deleted_at=func.now())
     _note(session, found, "delete", who, before={"url": found.url, "names": found.names})
 
 
@@ -110,6 +109,13 @@ def _ours(session: Session, known: Webhook) -> Webhook:
     return found
 
 
+def _set(session: Session, found: Webhook, **fields: Any) -> None:
+    for name, value in fields.items():
+        setattr(found, name, value)
+    found.version += 1
+    _flush(session)
+
+
 def _flush(session: Session) -> None:
     try:
         session.flush()
@@ -117,16 +123,10 @@ def _flush(session: Session) -> None:
         raise AddressTaken from error
 
 
-def _set(found: Webhook, **fields: Any) -> None:
-    for name, value in fields.items():
-        setattr(found, name, value)
-    found.version += 1
-
-
-def _note(session: Session, about: Webhook, deed: str, who: ChangedBy, **facts: Any) -> None:
+def _note(session: Session, about: Webhook, action: str, who: ChangedBy, **facts: Any) -> None:
     add_audit_entry(
         session,
-        f"webhook.{deed}",
+        f"webhook.{action}",
         f"webhook:{about.id}",
         by=who.account,
         reason=who.reason,

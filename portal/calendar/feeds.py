@@ -6,7 +6,7 @@ import secrets
 from base64 import urlsafe_b64encode
 from datetime import UTC, datetime
 
-from sqlalchemy import Select, func, select, update
+from sqlalchemy import func, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
@@ -21,8 +21,9 @@ NONCE_BYTES = 16
 
 def current(student: int) -> CalendarFeed | None:
     """Return the student's live feed, if there is one."""
+    live = CalendarFeed.student_id == student, CalendarFeed.revoked_at.is_(None)
     with transaction() as session:
-        return session.scalar(_live(student))
+        return session.scalar(select(CalendarFeed).where(*live))
 
 
 def renew(student: int, was: int = 0) -> None:
@@ -60,9 +61,12 @@ def find(session: Session, given: str) -> tuple[CalendarFeed, str] | None:
             Account.deleted_at.is_(None),
         )
     ).one_or_none()
-    if found is None or not _sealed(found[0], form[2]):
+    if found is None:
         return None
-    return found[0], found[1]
+    feed, language = found
+    keys = backend().settings.signing_keys
+    sealed = any(hmac.compare_digest(_seal(feed, key), form[2]) for key in keys)
+    return (feed, language) if sealed else None
 
 
 def since(feed: CalendarFeed, digest: str) -> datetime:
@@ -72,21 +76,10 @@ def since(feed: CalendarFeed, digest: str) -> datetime:
     return feed.changed_at
 
 
-def _live(student: int) -> Select[CalendarFeed]:
-    return select(CalendarFeed).where(
-        CalendarFeed.student_id == student, CalendarFeed.revoked_at.is_(None)
-    )
-
-
 def _end(session: Session, student: int, was: int) -> None:
     theirs = CalendarFeed.id == was, CalendarFeed.student_id == student
     live = update(CalendarFeed).where(*theirs, CalendarFeed.revoked_at.is_(None))
     session.execute(live.values(revoked_at=func.now()))
-
-
-def _sealed(feed: CalendarFeed, given: str) -> bool:
-    keys = backend().settings.signing_keys
-    return any(hmac.compare_digest(_seal(feed, key), given) for key in keys)
 
 
 def _seal(feed: CalendarFeed, key: str) -> str:

@@ -3,11 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
-from typing import Any
 from zoneinfo import ZoneInfo
 
 from icalendar import Calendar, Event, vRecur
-from sqlalchemy import Row, func, select
+from sqlalchemy import func, or_, select
 from sqlalchemy.dialects.postgresql import aggregate_order_by
 from sqlalchemy.orm import Session
 
@@ -59,16 +58,42 @@ def meeting_dates(days: int, first: date, last: date) -> list[date]:
 
 def enrolled_meetings(session: Session, student: int) -> list[ClassMeeting]:
     """Return all meetings with days and a time of the student's seats, in all live terms."""
-    instructors = (
+    teachers = (
         select(func.array_agg(aggregate_order_by(Instructor.name, Instructor.name)))
         .join(section_teachers, section_teachers.c.teacher_id == Instructor.id)
         .where(section_teachers.c.section_id == Section.id, Instructor.deleted_at.is_(None))
         .correlate(Section)
         .scalar_subquery()
     )
+    off = (
+        select(func.array_agg(DayOff.day))
+        .where(DayOff.term_id == Section.term_id)
+        .correlate(Section)
+        .scalar_subquery()
+    )
     query = (
-        select(Section, Course, Meeting, Room.name.label("room"), instructors.label("instructors"))
-        .join(Enrollment, Enrollment.section_id == Section.id)
+        select(
+            Section.id.label("section"),
+            Meeting.position,
+            Section.version,
+            or_(Section.status == "CANCELED", Section.deleted_at.is_not(None)).label("canceled"),
+            Course.code.label("course"),
+            Section.number,
+            func.coalesce(func.nullif(Course.title, ""), Section.title).label("title"),
+            Section.crn,
+            teachers.label("teachers"),
+            Meeting.kind,
+            (~Meeting.clashes).label("exam"),
+            Meeting.days,
+            Meeting.starts_at.label("starts"),
+            Meeting.ends_at.label("ends"),
+            Meeting.date_start.label("first"),
+            Meeting.date_end.label("last"),
+            func.coalesce(Room.name, "").label("room"),
+            off.label("off"),
+        )
+        .select_from(Enrollment)
+        .join(Section, Section.id == Enrollment.section_id)
         .join(Term, Term.id == Section.term_id)
         .join(Course, Course.id == Section.course_id)
         .join(Meeting, Meeting.section_id == Section.id)
@@ -83,9 +108,12 @@ def enrolled_meetings(session: Session, student: int) -> list[ClassMeeting]:
         )
         .order_by(Section.term_id, Section.id, Meeting.position)
     )
-    rows = session.execute(query).all()
-    off = _days_off(session, {row.Section.term_id for row in rows})
-    return [_class_meeting(row, off) for row in rows]
+    return [
+        ClassMeeting(
+            **row | {"teachers": tuple(row["teachers"] or ()), "off": frozenset(row["off"] or ())}
+        )
+        for row in map(dict, session.execute(query).mappings())
+    ]
 
 
 def render_calendar(
@@ -114,36 +142,6 @@ def render_calendar(
         calendar.add_missing_timezones(first - YEAR, last + YEAR)
     text: bytes = calendar.to_ical()
     return text
-
-
-def _days_off(session: Session, terms: set[int]) -> dict[int, frozenset[date]]:
-    query = select(DayOff.term_id, DayOff.day).where(DayOff.term_id.in_(terms))
-    rows = session.execute(query).all()
-    return {term: frozenset(row.day for row in rows if row.term_id == term) for term in terms}
-
-
-def _class_meeting(row: Row[Any], off: dict[int, frozenset[date]]) -> ClassMeeting:
-    section, course, meeting = row.Section, row.Course, row.Meeting
-    return ClassMeeting(
-        section=section.id,
-        position=meeting.position,
-        version=section.version,
-        canceled=section.status == "CANCELED" or section.deleted_at is not None,
-        course=course.code,
-        number=section.number,
-        title=course.title or section.title,
-        crn=section.crn,
-        teachers=tuple(row.instructors or ()),
-        kind=meeting.kind,
-        exam=not meeting.clashes,
-        days=meeting.days,
-        starts=meeting.starts_at,
-        ends=meeting.ends_at,
-        first=meeting.date_start,
-        last=meeting.date_end,
-        room=row.room or "",
-        off=off[section.term_id],
-    )
 
 
 def _event_dates(meeting: ClassMeeting) -> list[date]:

@@ -1,9 +1,8 @@
 """A student's timetable: what they have and wait for, as a weekly grid and as lists."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Generic, Protocol, TypeVar
 from zlib import crc32
 
 from portal.calendar.days_off import Break, breaks
@@ -17,128 +16,6 @@ STEP = 5  # minutes: the grid's finest line
 TINTS = 8  # colors that tell courses apart (static/css/schedule.css)
 HOUR = 60
 WORKDAYS = 5
-
-
-class Timed(Protocol):
-    """Content of a grid: a mask of days (Monday 1 … Sunday 64), minutes since midnight."""
-
-    @property
-    def mask(self) -> int: ...
-    @property
-    def start(self) -> int: ...
-    @property
-    def end(self) -> int: ...
-
-
-Content = TypeVar("Content", bound=Timed)
-
-
-@dataclass(frozen=True)
-class Block(Generic[Content]):
-    """A meeting in the grid: top and length in minutes, and its lanes side by side."""
-
-    content: Content
-    top: int
-    length: int
-    lane: int  # from 1
-    across: int  # how many lanes it fills
-
-    @property
-    def bottom(self) -> int:
-        """Minutes from the grid's top to its end."""
-        return self.top + self.length
-
-
-@dataclass(frozen=True)
-class Day(Generic[Content]):
-    """A column of the grid: `weekday` 0 is Monday; blocks by time."""
-
-    weekday: int
-    lanes: int
-    blocks: tuple[Block[Content], ...]
-
-
-@dataclass(frozen=True)
-class Week(Generic[Content]):
-    """Monday to Friday, and weekend days with meetings, from one full hour to another."""
-
-    days: tuple[Day[Content], ...]
-    first_hour: int
-    last_hour: int
-
-    @property
-    def hours(self) -> int:
-        """How many hours it shows; 0 if nothing has a time."""
-        return self.last_hour - self.first_hour
-
-
-def week(meetings: Iterable[Content]) -> Week[Content]:
-    """Return the grid of all meetings, each on every day that it meets."""
-    found = list(meetings)
-    first = min((each.start // HOUR for each in found), default=0)
-    last = max((-(-each.end // HOUR) for each in found), default=0)
-    used = [[each for each in found if each.mask >> day & 1] for day in range(7)]
-    days = [
-        _day(number, held, first * HOUR)
-        for number, held in enumerate(used)
-        if held or number < WORKDAYS
-    ]
-    return Week(tuple(days), first, last)
-
-
-def _day(weekday: int, meetings: list[Content], top: int) -> Day[Content]:
-    ordered = sorted(meetings, key=lambda each: (each.start, each.end))
-    clusters = [_laned(cluster) for cluster in _clusters(ordered)]
-    lanes = max((_lanes_used(cluster) for cluster in clusters), default=1)
-    blocks = [
-        _block(content, lane, _lanes_used(cluster), lanes, top)
-        for cluster in clusters
-        for content, lane in cluster
-    ]
-    return Day(weekday, lanes, tuple(blocks))
-
-
-def _clusters(ordered: Sequence[Content]) -> Iterator[list[Content]]:
-    """Yield groups of meetings that overlap, directly or through others."""
-    cluster: list[Content] = []
-    for each in ordered:
-        if cluster and _start(each) >= max(map(_end, cluster)):
-            yield cluster
-            cluster = []
-        cluster.append(each)
-    if cluster:
-        yield cluster
-
-
-def _laned(cluster: list[Content]) -> list[tuple[Content, int]]:
-    """Put each meeting into the first free lane."""
-    ends: list[int] = []
-    placed = []
-    for each in cluster:
-        free = (lane for lane, end in enumerate(ends) if end <= _start(each))
-        lane = next(free, len(ends))
-        ends[lane : lane + 1] = [_end(each)]
-        placed.append((each, lane + 1))
-    return placed
-
-
-def _lanes_used(cluster: list[tuple[Content, int]]) -> int:
-    return max(lane for _, lane in cluster)
-
-
-def _block(content: Content, lane: int, used: int, lanes: int, top: int) -> Block[Content]:
-    """Return a block; the last lane of a cluster extends to the edge of the day."""
-    across = lanes - used + 1 if lane == used else 1
-    start, end = _start(content), _end(content)
-    return Block(content, start - top, end - start, lane, across)
-
-
-def _start(each: Timed) -> int:
-    return each.start // STEP * STEP
-
-
-def _end(each: Timed) -> int:
-    return -(-each.end // STEP) * STEP
 
 
 @dataclass(frozen=True)
@@ -170,7 +47,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Meets:
-    """A meeting with days and a time, for the grid."""
+    """A meeting with days and a time, for the grid: minutes since midnight."""
 
     entry: Entry
     meeting: MeetingView
@@ -179,7 +56,112 @@ class Meets:
 
     @property
     def mask(self) -> int:
+        """Its days: Monday 1 … Sunday 64."""
         return self.meeting.mask
+
+
+@dataclass(frozen=True)
+class Block:
+    """A meeting in the grid: top and length in minutes, and its lanes side by side."""
+
+    content: Meets
+    top: int
+    length: int
+    lane: int  # from 1
+    across: int  # how many lanes it fills
+
+
+@dataclass(frozen=True)
+class Day:
+    """A column of the grid: `weekday` 0 is Monday; blocks by time."""
+
+    weekday: int
+    lanes: int
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True)
+class Week:
+    """Monday to Friday, and weekend days with meetings, from one full hour to another."""
+
+    days: tuple[Day, ...]
+    first_hour: int
+    last_hour: int
+
+    @property
+    def hours(self) -> int:
+        """How many hours it shows; 0 if nothing has a time."""
+        return self.last_hour - self.first_hour
+
+
+def week(meetings: Iterable[Meets]) -> Week:
+    """Return the grid of all meetings, each on every day that it meets."""
+    found = list(meetings)
+    first = min((each.start // HOUR for each in found), default=0)
+    last = max((-(-each.end // HOUR) for each in found), default=0)
+    used = [[each for each in found if each.mask >> weekday & 1] for weekday in range(7)]
+    days = [
+        _day(weekday, held, first * HOUR)
+        for weekday, held in enumerate(used)
+        if held or weekday < WORKDAYS
+    ]
+    return Week(tuple(days), first, last)
+
+
+def _day(weekday: int, meetings: list[Meets], top: int) -> Day:
+    """Return a day; the last lane of meetings that overlap extends to the edge of the day."""
+    clusters = [_in_lanes(cluster) for cluster in _clusters(meetings)]
+    across = max(map(len, clusters), default=1)
+    blocks = [
+        Block(
+            content=each,
+            top=_start(each) - top,
+            length=_end(each) - _start(each),
+            lane=number,
+            across=across - number + 1 if number == len(lanes) else 1,
+        )
+        for lanes in clusters
+        for number, lane in enumerate(lanes, 1)
+        for each in lane
+    ]
+    blocks.sort(key=lambda block: _by_time(block.content))
+    return Day(weekday, across, tuple(blocks))
+
+
+def _clusters(meetings: list[Meets]) -> Iterator[list[Meets]]:
+    """Yield groups of meetings that overlap, directly or through others."""
+    cluster: list[Meets] = []
+    for each in sorted(meetings, key=_by_time):
+        if cluster and _start(each) >= max(map(_end, cluster)):
+            yield cluster
+            cluster = []
+        cluster.append(each)
+    if cluster:
+        yield cluster
+
+
+def _in_lanes(cluster: list[Meets]) -> list[list[Meets]]:
+    """Put each meeting into the first free lane."""
+    lanes: list[list[Meets]] = []
+    for each in cluster:
+        free = next((lane for lane in lanes if _end(lane[-1]) <= _start(each)), None)
+        if free is None:
+            lanes.append([each])
+        else:
+            free.append(each)
+    return lanes
+
+
+def _by_time(each: Meets) -> tuple[int, int]:
+    return each.start, each.end
+
+
+def _start(each: Meets) -> int:
+    return each.start // STEP * STEP
+
+
+def _end(each: Meets) -> int:
+    return -(-each.end // STEP) * STEP
 
 
 @dataclass(frozen=True)
@@ -198,7 +180,7 @@ class Timetable:
         return sum(entry.credits for entry in self.selected)
 
     @cached_property
-    def week(self) -> Week[Meets]:
+    def week(self) -> Week:
         """The weekly grid, without exams."""
         return week(each for entry in self.running for each in _timed(entry))
 
@@ -233,33 +215,24 @@ def timetable(catalog: TermCatalog, student: int) -> Timetable:
     """Return the student's timetable in the catalog's term."""
     found = read_with_fallback.standing(catalog.term.id, student)
     tints = _tints(found, catalog)
-    selected = [_entry(held, catalog, tints) for held in found.enrolled]
-    waiting = [_entry(place, catalog, tints, place) for place in found.waiting]
+
+    def entry(held: HeldSeat | WaitlistPosition, place: WaitlistPosition | None = None) -> Entry:
+        card = catalog.section(held.section)
+        return Entry(held.section, held.credits, card, tints[held.section], place)
+
+    selected = [entry(held) for held in found.enrolled]
+    waiting = [entry(place, place) for place in found.waiting]
+    try:
+        off = breaks(catalog.term.id)
+    except AWAY:
+        off = ()
     return Timetable(
         catalog.term,
         tuple(sorted(selected, key=_code)),
         tuple(sorted(waiting, key=_code)),
-        _breaks(catalog.term.id),
+        off,
         read_with_fallback.recorded(),
     )
-
-
-def _breaks(term_id: int) -> tuple[Break, ...]:
-    """Return the days off; none while PostgreSQL is away."""
-    try:
-        return breaks(term_id)
-    except AWAY:
-        return ()
-
-
-def _entry(
-    held: HeldSeat | WaitlistPosition,
-    catalog: TermCatalog,
-    tints: dict[int, int],
-    place: WaitlistPosition | None = None,
-) -> Entry:
-    tint = tints[held.section]
-    return Entry(held.section, held.credits, catalog.section(held.section), tint, place)
 
 
 def _code(entry: Entry) -> tuple[str, str]:

@@ -21,19 +21,19 @@ slots = some.builds(
 weeks = some.lists(slots, max_size=8)
 
 
-def cells(day: Day[Slot]) -> list[set[tuple[int, int]]]:
+def cells(day: Day) -> list[set[tuple[int, int]]]:
     """The lanes and lines of the grid that each block of a day takes."""
     return [
         {
             (lane, line)
             for lane in range(block.lane, block.lane + block.across)
-            for line in range(block.top // STEP, block.bottom // STEP)
+            for line in range(block.top // STEP, (block.top + block.length) // STEP)
         }
         for block in day.blocks
     ]
 
 
-def placed(found: Week[Slot], weekday: int = 0) -> list[tuple[int, int, int, int]]:
+def placed(found: Week, weekday: int = 0) -> list[tuple[int, int, int, int]]:
     """The blocks of a day as numbers: top, length, lane, lanes filled."""
     [day] = [each for each in found.days if each.weekday == weekday]
     return [(each.top, each.length, each.lane, each.across) for each in day.blocks]
@@ -62,7 +62,7 @@ def test_a_block_covers_its_time_and_stays_in_the_grid(meetings: list[Slot]) -> 
             begins = found.first_hour * 60 + block.top
             assert begins <= block.content.start < begins + STEP
             assert begins + block.length - STEP < block.content.end <= begins + block.length
-            assert 0 <= block.top < block.bottom <= found.hours * 60
+            assert 0 <= block.top < block.top + block.length <= found.hours * 60
             assert block.lane + block.across - 1 <= day.lanes
             assert block.top % STEP == block.length % STEP == 0
 

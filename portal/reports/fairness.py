@@ -5,10 +5,10 @@ why they were refused.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
-from typing import Any, TypeVar
+from typing import Any
 
 from portal.catalog import subjects
 from portal.core.i18n import _, _l
@@ -84,23 +84,17 @@ def _row(name: str, attempts: dict[int, Attempts], students: list[int]) -> dict[
     tried = [attempts.get(student, NONE) for student in students]
     asked = [each for each in tried if each.first]
     waits = sorted(each.wait for each in asked if each.wait is not None)
-    reasons: Counter[str] = Counter()
-    for each in tried:
-        reasons.update(each.refusals.keys())
+    reasons = Counter(code for each in tried for code in each.refusals)
     return {
         "name": name,
         "students": len(students),
         "asked": len(asked),
         "got": len(waits),
-        "seated": _count(tried, lambda each: bool(each.seats)),
+        "seated": sum(1 for each in tried if each.seats),
         "half": _share(waits, 0.5),
         "most": _share(waits, 0.9),
         "reasons": dict(reasons.most_common()),
     }
-
-
-def _count(tried: Iterable[Attempts], is_so: Callable[[Attempts], bool]) -> int:
-    return sum(1 for each in tried if is_so(each))
 
 
 def _share(waits: list[int], share: float) -> int | None:
@@ -113,7 +107,6 @@ def _share(waits: list[int], share: float) -> int | None:
 FEWEST = 5  # students with a request, in a group whose outcome is shown
 
 Row = dict[str, Any]
-Name = TypeVar("Name", bound=Hashable)
 
 
 def hidden_groups(rows: Sequence[Row]) -> set[str]:
@@ -128,15 +121,15 @@ def hidden_cohorts(rows: Sequence[Row]) -> set[tuple[str, str]]:
     The report also shows the sums of each year and each level.
     """
     asked = {(row["year"], row["level"]): row["asked"] for row in rows}
-    sums = [set(asked)]
-    for part in (0, 1):
-        sums += [
-            {each for each in asked if each[part] == of} for of in {each[part] for each in asked}
-        ]
-    return _veil(asked, sums)
+    sums = [
+        {each for each in asked if each[part] == name}
+        for part in (0, 1)
+        for name in {each[part] for each in asked}
+    ]
+    return _veil(asked, [set(asked), *sums])
 
 
-def _veil(asked: Mapping[Name, int], sums: Sequence[set[Name]]) -> set[Name]:
+def _veil(asked: Mapping[Any, int], sums: Sequence[set[Any]]) -> set[Any]:
     """Return the small groups, and enough others that no hidden outcome can be computed.
 
     Where a sum is known, the others and the sum reveal what is hidden in total. So the hidden

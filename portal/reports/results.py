@@ -14,28 +14,36 @@ from portal.reports.models import WindowReport
 from portal.reports.window_history import Attempts, Gathered
 
 Result = dict[str, Any]
+Row = dict[str, Any]
 NONE = Attempts()
 RUNNING = ("OPEN", "CONFIRMED")
 
 
 def result(found: Gathered) -> Result:
     """Return the report as stored."""
+    tried = found.attempts.values()
+    refusals: Counter[str] = Counter()
+    refused: Counter[str] = Counter()  # students
+    for each in tried:
+        refusals.update(each.refusals)
+        refused.update(each.refusals.keys())
+    waiting = {
+        key: row for key, row in found.state.places.items() if row["state"] in {"waiting", "passed"}
+    }
     return {
-        "students": _students(found),
+        "students": {
+            "all": len(found.members),
+            "asked": sum(1 for each in tried if each.asks),
+            "seated": sum(1 for each in tried if each.seats),
+        },
         "counts": dict(found.counts),
         "sections": _sections(found),
-        "cohorts": _cohorts(found),
-        "reasons": _reasons(found),
-        "waiters": _waiters(found),
-    }
-
-
-def _students(found: Gathered) -> dict[str, int]:
-    tried = found.attempts.values()
-    return {
-        "all": len(found.members),
-        "asked": sum(1 for each in tried if each.asks),
-        "seated": sum(1 for each in tried if each.seats),
+        "cohorts": _cohorts(found, Counter(student for _section, student in waiting)),
+        "reasons": [
+            {"code": code, "refusals": count, "students": refused[code]}
+            for code, count in refusals.most_common()
+        ],
+        "waiters": _waiters(found, waiting),
     }
 
 
@@ -55,8 +63,7 @@ def _sections(found: Gathered) -> list[dict[str, int]]:
     ]
 
 
-def _cohorts(found: Gathered) -> list[dict[str, Any]]:
-    waits = Counter(student for _, student in _places(found))
+def _cohorts(found: Gathered, waits: Counter[int]) -> list[dict[str, Any]]:
     rows: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     for student, member in found.members.items():
         tried = found.attempts.get(student, NONE)
@@ -74,48 +81,24 @@ def _cohorts(found: Gathered) -> list[dict[str, Any]]:
     ]
 
 
-def _reasons(found: Gathered) -> list[dict[str, Any]]:
-    refusals: Counter[str] = Counter()
-    students: Counter[str] = Counter()
-    for tried in found.attempts.values():
-        refusals.update(tried.refusals)
-        students.update(tried.refusals.keys())
-    return [
-        {"code": code, "refusals": count, "students": students[code]}
-        for code, count in refusals.most_common()
-    ]
-
-
-def _waiters(found: Gathered) -> list[dict[str, Any]]:
+def _waiters(found: Gathered, waiting: dict[tuple[int, int], Row]) -> list[Row]:
     """Return the cohort's students who wait at the closing, in the order of each waitlist."""
-    lists: dict[int, list[int]] = defaultdict(list)
-    tickets = {key: row["ticket"] for key, row in found.state.places.items() if _waits(row)}
-    for section, student in sorted(tickets, key=tickets.__getitem__):
-        lists[section].append(student)
-    return [
-        {
-            "section": section,
-            "student": student,
-            "position": position,
-            "reasons": [why["code"] for why in found.state.places[section, student]["reasons"]],
-        }
-        for section in sorted(lists)
-        for position, student in enumerate(lists[section], 1)
-        if student in found.members
-    ]
-
-
-def _places(found: Gathered) -> list[tuple[int, int]]:
-    return [key for key, row in found.state.places.items() if _waits(row)]
-
-
-def _waits(row: dict[str, Any]) -> bool:
-    return row["state"] in {"waiting", "passed"}
+    listed, positions = [], Counter[int]()
+    for section, student in sorted(waiting, key=lambda key: (key[0], waiting[key]["ticket"])):
+        positions[section] += 1
+        if student in found.members:
+            listed.append(
+                {
+                    "section": section,
+                    "student": student,
+                    "position": positions[section],
+                    "reasons": [why["code"] for why in waiting[section, student]["reasons"]],
+                }
+            )
+    return listed
 
 
 # The rows of a result with readable names.
-
-Row = dict[str, Any]
 
 
 def sections(offered: TermCatalog, made: WindowReport) -> list[Row]:
@@ -132,24 +115,19 @@ def under_filled(rows: list[Row], percent: int) -> list[Row]:
 def waiters(offered: TermCatalog, made: WindowReport) -> list[Row]:
     """Return who still waited at the closing, and why they were skipped if they were."""
     rows = made.result["waiters"]
-    people = _people({row["student"] for row in rows})
+    query = select(Student.id, Student.number, Account.name).join(Account)
+    with transaction() as session:
+        found = session.execute(query.where(Student.id.in_({row["student"] for row in rows})))
+        people = {student: {"number": number, "name": name} for student, number, name in found}
     return [
         {
             **row,
             **_called(offered, row["section"]),
-            "number": people[row["student"]][0],
-            "name": people[row["student"]][1],
+            **people[row["student"]],
             "why": ", ".join(label(code) for code in row["reasons"]),
         }
         for row in rows
     ]
-
-
-def _people(students: set[int]) -> dict[int, tuple[str, str]]:
-    query = select(Student.id, Student.number, Account.name).join(Account)
-    with transaction() as session:
-        found = session.execute(query.where(Student.id.in_(students)))
-        return {student: (number, name) for student, number, name in found}
 
 
 def _called(offered: TermCatalog, section: int) -> Row:

@@ -3,8 +3,8 @@
 import logging
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from itertools import count
 from tempfile import TemporaryFile
-from typing import BinaryIO
 
 from rq import Queue, Retry
 from rq.serializers import JSONSerializer
@@ -123,38 +123,30 @@ def _make(export_id: int) -> None:
         log.warning("Export %d lacks decisions. %s", export_id, missing)
     with TemporaryFile() as out:
         write_oneroster(out)
-        _keep(export_id, out)
+        with transaction() as session:
+            for position, piece in enumerate(pieces(out)):
+                row = ExportPart(export_id=export_id, position=position, content=piece)
+                session.add(row)
+                session.flush()
+                session.expunge(row)
+            found = session.get_one(Export, export_id)
+            found.size, found.failed = out.tell(), False
 
 
 def content(export_id: int) -> Iterator[bytes]:
     """Yield the file in pieces. No transaction is open while one is sent."""
-    position = 0
-    while piece := _piece(export_id, position):
-        yield piece
-        position += 1
+    for position in count():
+        with transaction() as session:
+            found = session.get(ExportPart, (export_id, position))
+        if found is None:
+            return
+        yield found.content
 
 
 def forget(session: Session) -> None:
     """Delete exports that have expired."""
-    old = select(Export.id).where(Export.asked_at < datetime.now(UTC) - KEPT).scalar_subquery()
-    session.execute(delete(ExportPart).where(ExportPart.export_id.in_(old)))
-    session.execute(delete(Export).where(Export.asked_at < datetime.now(UTC) - KEPT))
-
-
-def _keep(export_id: int, file: BinaryIO) -> None:
-    with transaction() as session:
-        size = 0
-        for position, piece in enumerate(pieces(file)):
-            row = ExportPart(export_id=export_id, position=position, content=piece)
-            session.add(row)
-            session.flush()
-            session.expunge(row)
-            size += len(piece)
-        found = session.get_one(Export, export_id)
-        found.size, found.failed = size, False
-
-
-def _piece(export_id: int, position: int) -> bytes | None:
-    with transaction() as session:
-        found = session.get(ExportPart, (export_id, position))
-        return found.content if found else None
+    old = Export.asked_at < datetime.now(UTC) - KEPT
+    session.execute(
+        delete(ExportPart).where(ExportPart.export_id.in_(select(Export.id).where(old)))
+    )
+    session.execute(delete(Export).where(old))

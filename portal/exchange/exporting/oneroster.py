@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import zipfile
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from datetime import date
 from typing import Any, BinaryIO
@@ -78,7 +79,7 @@ ROOT = "school"  # the org above all, where a department has no other
 DATES = {"starts", "ends"}
 JULY = 7  # a school year ends by it
 
-SORTED = 'SELECT * FROM ({records}) AS here ORDER BY key COLLATE "C"'
+SORTED = 'SELECT key, fields FROM ({records}) AS here ORDER BY key COLLATE "C"'
 NAMES = "SELECT key, sourced_id FROM sourced_ids WHERE kind = :kind"
 NAMED = """
     SELECT here.key, here.fields, known.sourced_id FROM ({records}) AS here
@@ -114,13 +115,11 @@ ENROLLED = """
 def orgs(session: Session) -> Iterator[Cells]:
     """Schools first, as departments refer to them; subjects last."""
     yield {"sourcedId": ROOT, "name": "University", "type": "school"}
-    found = list(_named(session, "department", "org"))
-    schools = sorted({row.fields["school"] for row in found} - {""})
-    for school in schools:
+    departments = list(_named(session, "department", "org"))
+    for school in sorted({row.fields["school"] for row in departments} - {""}):
         yield {"sourcedId": _school(school), "name": school, "type": "school"}
-    for row in found:
-        parent = _school(row.fields["school"])
-        yield _org(row, parent) | {MORE: None}
+    for row in departments:
+        yield _org(row, _school(row.fields["school"]))
     for row in _named(session, "subject", "subject"):
         yield _org(row, ROOT) | {MORE: {"subject": row.fields["department"]}}
 
@@ -157,10 +156,16 @@ def courses(session: Session) -> Iterator[Cells]:
 def classes(session: Session) -> Iterator[Cells]:
     """Yield sections, with teachers who have no account and so are not users."""
     courses_by_code, terms = _names(session, "course"), _names(session, "session")
-    unnamed, pools = _unnamed_teachers(session), _pools(session)
+    pools = {row.key: row.fields["capacity"] for row in _sorted(session, "pool")}
+    unnamed = defaultdict[str, list[list[str]]](list)
+    for row in _sorted(session, "teaching"):
+        term, crn, *teacher = row.key.split("\t")
+        if len(teacher) == 2:
+            unnamed[f"{term}\t{crn}"].append(teacher)
     for row in _named(session, "section", "class"):
         term, _tab, crn = row.key.partition("\t")
         course, title = row.fields.pop("course"), row.fields.pop("title")
+        pool = row.fields["pool"]
         yield {
             "sourcedId": row.sourced_id,
             "title": title,
@@ -171,8 +176,8 @@ def classes(session: Session) -> Iterator[Cells]:
             "schoolSourcedId": ROOT,
             "termSourcedIds": terms[term],
             MORE: row.fields
-            | {"crn": crn, "teachers": unnamed.get(row.key, [])}
-            | {"pool": pools.get(f"{term}\t{row.fields['pool']}")},
+            | {"crn": crn, "teachers": unnamed[row.key]}
+            | {"pool": pool and (pool, pools[f"{term}\t{pool}"])},
         }
 
 
@@ -180,11 +185,9 @@ def users(session: Session) -> Iterator[Cells]:
     """Students and teachers."""
     for row in _users(session):
         given, _space, family = row.name.rpartition(" ")
-        more = {}
-        for role in ("student", "teacher"):
-            facts = getattr(row, role)
-            if facts:
-                more[role] = {key: facts[key] for key in facts if key != "account"}
+        roles_of = _roles(row)
+        for facts in roles_of.values():
+            del facts["account"]
         yield {
             "sourcedId": row.sourced_id,
             "enabledUser": "true",
@@ -194,19 +197,18 @@ def users(session: Session) -> Iterator[Cells]:
             "identifier": row.number,
             "email": row.email,
             "primaryOrgSourcedId": ROOT,
-            MORE: more,
+            MORE: roles_of,
         }
 
 
 def roles(session: Session) -> Iterator[Cells]:
     """Yield the roles of users; the first of several is the primary one."""
     for row in _users(session):
-        held = [role for role in ("student", "teacher") if getattr(row, role)]
-        for role in held:
+        for number, role in enumerate(_roles(row)):
             yield {
                 "sourcedId": f"{row.sourced_id}-{role}",
                 "userSourcedId": row.sourced_id,
-                "roleType": "primary" if role == held[0] else "secondary",
+                "roleType": "secondary" if number else "primary",
                 "role": role,
                 "orgSourcedId": ROOT,
             }
@@ -248,19 +250,8 @@ def _names(session: Session, kind: str) -> dict[str, str]:
     return dict(session.execute(text(NAMES), {"kind": kind}).all())
 
 
-def _unnamed_teachers(session: Session) -> dict[str, list[list[str]]]:
-    found: dict[str, list[list[str]]] = {}
-    for row in _run(session, SORTED.format(records=statements("records/teaching")[0])):
-        term, crn, *teacher = row.key.split("\t")
-        if len(teacher) == 2:
-            found.setdefault(f"{term}\t{crn}", []).append(teacher)
-    return found
-
-
-def _pools(session: Session) -> dict[str, tuple[str, int]]:
-    """Names and seats of what sections share, by the keys of pools."""
-    found = _run(session, SORTED.format(records=statements("records/pool")[0]))
-    return {row.key: (row.key.partition("\t")[2], row.fields["capacity"]) for row in found}
+def _sorted(session: Session, kind: str) -> Iterator[Any]:
+    return _run(session, SORTED.format(records=statements(f"records/{kind}")[0]))
 
 
 def _named(session: Session, kind: str, source: str) -> Iterator[Any]:
@@ -271,6 +262,11 @@ def _named(session: Session, kind: str, source: str) -> Iterator[Any]:
 def _users(session: Session) -> Iterator[Any]:
     students, teachers = (statements(f"records/{kind}")[0] for kind in ("student", "teacher"))
     return _run(session, USERS.format(students=students, teachers=teachers))
+
+
+def _roles(row: Any) -> dict[str, dict[str, Any]]:
+    """Return the fields of a user's roles, by role."""
+    return {role: facts for role in ("student", "teacher") if (facts := getattr(row, role))}
 
 
 def _run(session: Session, query: str, **facts: str) -> Iterator[Any]:

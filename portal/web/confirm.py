@@ -59,6 +59,8 @@ def confirm(
 ) -> ResponseReturnValue:
     """Show the page with its form, by default a reason alone; or make the change.
 
+    A form without a reason calls `act` with a blank one.
+
     On a POST only `act` decides whether the change is possible, so that a second press of the same
     button gets the same answer as the first.
     """
@@ -68,7 +70,7 @@ def confirm(
     if not form.validate():
         return _show(page, form, 422)
     try:
-        return act(form.reason.data) or _show(page, form, 422)
+        return act(form.data.get("reason", "")) or _show(page, form, 422)
     except NotPossible as error:
         return refused(page, str(error))
 

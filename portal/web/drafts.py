@@ -1,7 +1,13 @@
-"""Forms that an admin has filled in but not confirmed, stored for a day."""
+"""Forms that an admin has filled in but not confirmed, stored for a day.
+
+A form that is looked over before anything changes goes through three steps, at one address. A POST
+stores the form as a draft and redirects to `?draft=<number>`, which shows its errors or its effects
+and submits nothing again. The POST from there has the field `confirmed`, and makes the change.
+"""
 
 import json
 import secrets
+from collections.abc import Callable
 
 from flask import flash, redirect, request
 from flask.typing import ResponseReturnValue
@@ -78,3 +84,13 @@ def shown_draft() -> Form | None:
     if number and found is None:
         flash(_("What you had filled in is not kept any more. Begin again."))
     return found
+
+
+def sent_form() -> Form | None:
+    """Return the form that was posted, or the one stored as a draft; None if there is neither."""
+    return request.form if request.method == "POST" else shown_draft()
+
+
+def look_over(render: Callable[[], ResponseReturnValue]) -> ResponseReturnValue:
+    """Render a page about the form that was sent; a POST redirects to it."""
+    return show_draft(request.path) if request.method == "POST" else render()

@@ -5,14 +5,14 @@ beside each field, and all errors in a summary above.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal, InvalidOperation
-from typing import Any
+from typing import Any, ClassVar
 
 from flask_wtf import FlaskForm
 from markupsafe import Markup
-from wtforms import RadioField, SelectField, SelectMultipleField, StringField
+from wtforms import Field, RadioField, SelectField, SelectMultipleField, StringField
 from wtforms.fields import SelectChoice
 from wtforms.validators import StopValidation
 from wtforms.widgets import DateInput, DateTimeLocalInput, HiddenInput, TextArea
@@ -46,6 +46,15 @@ class Form(FlaskForm):  # type: ignore[misc]
             return drawn
 
     form_errors: list[str]
+    rows: ClassVar[tuple[tuple[str, ...], ...]] = ()  # fields that stand side by side
+
+    def in_rows(self) -> Iterator[list[Field]]:
+        """Yield the fields from top to bottom, each with those beside it."""
+        row_of = {name: row for row in self.rows for name in row}
+        for field in self:
+            row = row_of.get(field.short_name, (field.short_name,))
+            if field.short_name == row[0]:
+                yield [self[name] for name in row]
 
     def hide(self, *fields: str) -> None:
         """Send fields back as they are, without showing them."""
@@ -155,7 +164,7 @@ class StudentNumbersField(StringField):  # type: ignore[misc]
             )
 
     def _value(self) -> str:
-        return "".join((self.raw_data or [])[:1])
+        return self.raw_data[0] if self.raw_data else " ".join(self.data or ())
 
 
 class NumberField(StringField):  # type: ignore[misc]
@@ -270,13 +279,15 @@ class MomentField(StringField):  # type: ignore[misc]
     """A day and time in the institution's time zone; `data` is the moment (ms), None if invalid.
 
     When clocks go back, a time occurs twice: the field then asks which one, in a second input.
+    A field that is not `required` may be blank.
     """
 
     widget = DateTimeLocalInput()
     data: Any
 
-    def __init__(self, label: str, **more: Any) -> None:
+    def __init__(self, label: str, *, required: bool = True, **more: Any) -> None:
         super().__init__(label, **more)
+        self.required = required
         self.choices: tuple[int, int] | None = None
         self.chosen = ""  # "first" or "second"
         self.clock = LocalClock(backend().settings.zone)
@@ -285,11 +296,17 @@ class MomentField(StringField):  # type: ignore[misc]
         """Read the second input, too."""
         self.chosen = formdata.get(f"{self.name}_which", "") if formdata else ""
         super().process(formdata, *rest, **more)
+        if self.raw_data is None and self.data is not None:
+            self.choices = self._choices(self.clock.field(self.data))
+            if self.choices:
+                self.chosen = "second" if self.data >= self.choices[1] else "first"
 
     def process_formdata(self, valuelist: list[str]) -> None:
         """Read the moment. Raise ValueError if the text is invalid or ambiguous."""
         self.data = None
         text = valuelist[0].strip() if valuelist else ""
+        if not (text or self.required):
+            return
         with_choice = {"first": False, "second": True}.get(self.chosen)
         try:
             self.choices = self._choices(text)

@@ -146,8 +146,8 @@ RULES = {
         body={"private": "yes", "reason": "asked for it"}
     ),
     "GET /admin/terms/<int:term_id>/sections": ADMIN,
-    "POST /admin/terms/<int:term_id>/sections": ADMIN,
     "GET /admin/terms/<int:term_id>/sections/new": ADMIN,
+    "POST /admin/terms/<int:term_id>/sections/new": ADMIN,
     "GET /admin/terms/<int:term_id>/sections/deleted": ADMIN,
     "GET /admin/terms/<int:term_id>/sections/<int:section_id>": ADMIN,
     "GET /admin/terms/<int:term_id>/sections/<int:section_id>/edit": ADMIN,

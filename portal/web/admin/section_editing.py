@@ -4,8 +4,8 @@ A submitted form is stored as a draft and shown at its own address, so that goin
 browser submits nothing again. The change is made when the admin confirms it.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from flask import Blueprint, abort, flash, render_template, request, url_for
@@ -30,19 +30,13 @@ from portal.catalog.term_catalog import catalog_of
 from portal.core.db import transaction
 from portal.core.i18n import _, _l, _n
 from portal.registration.next_steps import section_name
-from portal.reports import audit_trail
+from portal.reports import audit_labels, audit_trail
 from portal.web import drafts
 from portal.web.admin import affected, section_effects
-from portal.web.admin.section_effects import PlannedSection, occupancy, seats_of, warnings
-from portal.web.admin.section_forms import (
-    NewSectionForm,
-    SectionForm,
-    Sent,
-    SharedSeatsForm,
-    write_details,
-    write_pool,
-)
-from portal.web.admin.sections import OBSTACLES, VERBS, apply_in_ledger, find_or_404, name_of_stored
+from portal.web.admin.section_forms import NewSectionForm, SectionForm, Sent, SharedSeatsForm
+from portal.web.admin.sections import OBSTACLES, apply_in_ledger, find_or_404, name_of_stored
+from portal.web.confirm import Confirmation, confirm, done
+from portal.web.drafts import look_over
 from portal.web.forms import Form, OptionalReasonForm, ReasonForm
 from portal.web.http.access import requires, visitor
 from portal.web.http.layout import go
@@ -52,29 +46,7 @@ bp = Blueprint("section_editing", __name__, url_prefix="/terms/<int:term_id>/sec
 SHOWN = 30  # courses to choose from
 SEATS, WAITLIST = 30, 10  # initial values of a new section
 POOL_LABELS = {"name": _l("Name"), "capacity": _l("Shared seats"), "section": _l("Sections")}
-
-
-@dataclass(frozen=True)
-class Preview:
-    """The effects of a change, and the form for the reason."""
-
-    changes: list[Difference]
-    effects: list[str]
-    warnings: list[str]
-    takes: bool  # something from students, so that it needs a reason
-    reason: Form
-    clashing: Sequence[affected.AffectedStudent] = ()  # those whose other sections would clash
-    people: Sequence[affected.AffectedStudent] = ()  # everyone with a seat or a waitlist position
-
-
-@dataclass(frozen=True)
-class FoundCourse:
-    """A course to choose, and the number of its sections in the term."""
-
-    id: int
-    code: str
-    title: str
-    sections: int
+BUTTONS = ("csrf_token", "edit", "more", "confirmed", "reason", "refused")  # are not sent again
 
 
 # Changing a section
@@ -84,195 +56,125 @@ class FoundCourse:
 @requires("admin")
 def edit(term_id: int, section_id: int) -> ResponseReturnValue:
     """Render the form or the effects of the submitted one; store it once it is confirmed."""
-    posted = request.method == "POST"
-    sent = request.form if posted else drafts.shown_draft()
+    sent, offered = drafts.sent_form(), catalog_of(term_id)
     with transaction() as session:
         stored = find_or_404(session, term_id, section_id)
-        form = _section_form(
-            session, stored, write_details(stored.details) if sent is None else sent
-        )
-        if sent is None or not _to_review(stored, sent, form):
-            return drafts.show_draft(request.path) if posted else _edit_page(stored, form, sent)
-        if stored.version != sent.get("version", 0, type=int):
-            return (
-                drafts.show_draft(request.path) if posted else _conflict_page(session, stored, form)
-            )
-        preview = _preview(session, stored, form.details, sent)
-    if not posted:
-        return _confirm_page(stored, sent, preview)
-    if "confirmed" not in sent or preview.reason.errors:
-        return drafts.show_draft(request.path)
-    seen = SeenSection(term_id, section_id, stored.version)
-    try:
-        sections.edit_section(seen, form.details, visitor().id, preview.reason.reason.data)
-    except (Stale, NotPossible):  # changed since it was read above
-        return drafts.show_draft(request.path)
-    apply_in_ledger(term_id, section_id)
-    flash(_("Changed: %(name)s.", name=_name(stored, form.details)))
-    _flash_clashes(len(preview.clashing))
-    return go(url_for("admin.sections.show", term_id=term_id, section_id=section_id))
-
-
-def _section_form(session: Session, stored: StoredSection, sent: Sent) -> SectionForm:
-    form = SectionForm(sent, session, catalog_of(stored.term_id).term, stored.course_code)
-    if stored.obstacle:
-        form.refuse(OBSTACLES[stored.obstacle])
-    return form
-
-
-def _to_review(stored: StoredSection, sent: Sent, form: SectionForm) -> bool:
-    """Return whether a submitted form describes a change; add errors if it does not."""
-    if stored.obstacle or not form.validate() or {"edit", "more"} & sent.keys():
-        return False
-    seen = sent.get("version", 0, type=int)
-    if stored.version == seen and form.details == stored.details:
-        form.refuse(_("Nothing has been changed yet."))
-        return False
-    return True
-
-
-def _preview(
-    session: Session, stored: StoredSection, wanted: SectionDetails, sent: Sent
-) -> Preview:
-    offered, now = catalog_of(stored.term_id), occupancy(stored, seats_of(stored))
-    takes = section_effects.needs_reason(stored, wanted, now)
-    planned = PlannedSection(stored.id, stored.course_code, wanted, offered)
-    return Preview(
-        changes=differences(stored.details, wanted),
-        effects=section_effects.effects(session, stored, wanted, now, offered),
-        warnings=warnings(session, planned),
-        takes=takes,
-        reason=_reason_form(sent, takes),
-        clashing=section_effects.clashing(session, stored, wanted, offered),
-        people=affected.people(session, stored.id) if stored.status != "NEW" else (),
-    )
-
-
-def _reason_form(sent: Sent, required: bool) -> Form:  # noqa: FBT001
-    """Return the form for the reason, with its errors if the change was confirmed without one."""
-    form: Form = (ReasonForm if required else OptionalReasonForm)(sent)
-    if "confirmed" in sent:
-        form.validate()
-    return form
-
-
-def _name(stored: StoredSection, details: SectionDetails) -> str:
-    return f"{requisites.shown(stored.course_code)}-{details.number}"
-
-
-def _flash_clashes(number: int) -> None:
-    if number:
-        flash(
-            _n(
-                "%(num)s student has another section at the same time now, is told so, and is"
-                " named on this page.",
-                "%(num)s students have another section at the same time now, are told so, and are"
-                " named on this page.",
-                number,
-            )
+        form = SectionForm(sent, session, offered.term, stored.course_code, stored.details)
+        seen = stored.version if sent is None else sent.get("version", 0, type=int)
+        if stored.obstacle:
+            form.refuse(OBSTACLES[stored.obstacle])
+        if sent is None or stored.obstacle or not _is_complete(sent, form):
+            return look_over(lambda: _form_page(form, stored, version=seen))
+        changes = differences(stored.details, form.details)
+        if stored.version != seen:
+            return look_over(lambda: _conflict_page(session, stored, form, changes))
+        if not changes:
+            form.refuse(_("Nothing has been changed yet."))
+            return look_over(lambda: _form_page(form, stored, version=seen))
+        details = form.details
+        effects = section_effects.of_change(session, stored, details, offered)
+        page = _preview(
+            stored,
+            changes=changes,
+            effects=effects,
+            cautions=section_effects.warnings(
+                session, offered, stored.course_code, details, section_id
+            ),
+            people=affected.people(session, section_id) if stored.status != "NEW" else (),
         )
 
+    def store(reason: str) -> ResponseReturnValue:
+        seen = SeenSection(term_id, section_id, stored.version)
+        sections.edit_section(seen, details, visitor().id, reason)
+        apply_in_ledger(term_id, section_id)
+        name = f"{requisites.shown(stored.course_code)}-{details.number}"
+        flash(_("Changed: %(name)s.", name=name))
+        if effects.clashing:
+            flash(
+                _n(
+                    "%(num)s student has another section at the same time now, is told so, and is"
+                    " named on this page.",
+                    "%(num)s students have another section at the same time now, are told so, and"
+                    " are named on this page.",
+                    len(effects.clashing),
+                )
+            )
+        return go(_address(stored))
 
-def _edit_page(
-    stored: StoredSection, form: SectionForm, sent: Sent | None, **conflict: Any
+    return _confirm(page, sent, store, _reason_form(effects))
+
+
+def _is_complete(sent: Sent, form: Form) -> bool:
+    """Return whether the form is valid, and sent neither for another row nor to edit it again."""
+    return form.validate() and not {"edit", "more"} & sent.keys()
+
+
+def _form_page(
+    form: SectionForm, stored: StoredSection | None = None, *, status: int = 0, **context: Any
 ) -> ResponseReturnValue:
-    version = stored.version if sent is None else sent.get("version", stored.version)
+    """Render the form of a section: of `stored`, or of a new one of the context's `course`."""
     page = render_template(
-        "admin/section_edit.html",
-        term=catalog_of(stored.term_id).term,
-        stored=stored,
-        form=form,
-        verbs=VERBS,
-        **{"version": version} | conflict,
+        "admin/section_edit.html", term=form.term, stored=stored, form=form, **context
     )
-    return page, 409 if conflict else 422 if form.errors else 200
+    return page, status or (422 if form.errors else 200)
 
 
 def _conflict_page(
-    session: Session, stored: StoredSection, form: SectionForm
+    session: Session, stored: StoredSection, form: SectionForm, differs: list[Difference]
 ) -> ResponseReturnValue:
     """Show both versions; the form applies the admin's input to the version stored now."""
-    differs = differences(stored.details, form.details)
     if not differs:
         form.refuse(_("It has been changed meanwhile, to just what you have entered."))
     last = next(iter(audit_trail.of(session, stored.subject)), None)
-    return _edit_page(stored, form, None, differs=differs, last=last)
-
-
-def _confirm_page(stored: StoredSection, sent: Sent, preview: Preview) -> ResponseReturnValue:
-    page = render_template(
-        "admin/section_confirm.html",
-        term=catalog_of(stored.term_id).term,
-        stored=stored,
-        preview=preview,
-        form=preview.reason,
-        kept=[*sent.items(multi=True)],
-    )
-    return page, 422 if preview.reason.errors else 200
+    facts = {"version": stored.version, "differs": differs, "last": last, "labels": audit_labels}
+    return _form_page(form, stored, status=409, **facts)
 
 
 # Creating a section
 
 
-@bp.get("/new")
+@bp.route("/new", methods=["GET", "POST"])
 @requires("admin")
 def new(term_id: int) -> ResponseReturnValue:
-    """Render courses to choose from, the form of the chosen one, or the submitted form."""
-    sent = drafts.shown_draft()
-    chosen = request.args.get("course", type=int) if sent is None else _course_id(sent)
-    if chosen is None:
+    """Render courses to choose from, the form of the chosen one, or what the new section will be.
+
+    Once that is confirmed, store it as a draft.
+    """
+    sent, offered = drafts.sent_form(), catalog_of(term_id)
+    chosen = (request.args if sent is None else sent).get("course", type=int)
+    if sent is None and chosen is None:
         return _courses_page(term_id)
     with transaction() as session:
-        course = _course(session, chosen) or abort(404)
-        filled = _blank(session, term_id, course) if sent is None else sent
-        form = NewSectionForm(filled, session, catalog_of(term_id).term, course.code)
-        if sent is None or not form.validate() or {"edit", "more"} & sent.keys():
-            return _new_page(term_id, course, form)
-        planned = PlannedSection(0, course.code, form.details, catalog_of(term_id))
-        return render_template(
-            "admin/section_first.html",
-            term=catalog_of(term_id).term,
-            course=course,
-            crn=form.crn.data,
-            facts=[
-                (each.label, each.lines(getattr(form.details, each.name)))
-                for each in FIELDS.values()
-            ],
-            cautions=warnings(session, planned),
-            kept=[*sent.items(multi=True)],
+        found = select(Course).where(Course.id == chosen, Course.deleted_at.is_(None))
+        course = session.scalar(found) or abort(400 if request.method == "POST" else 404)
+        first, crn = _usual(session, term_id, course) if sent is None else (None, "")
+        form = NewSectionForm(sent, session, offered.term, course.code, first)
+        form.crn.data = crn if sent is None else form.crn.data
+        if sent is None or not _is_complete(sent, form):
+            return look_over(lambda: _form_page(form, course=course))
+        details = form.details
+        lines = [(each.label, each.lines(getattr(details, each.name))) for each in FIELDS.values()]
+        page = Confirmation(
+            title=_("Make this section?"),
+            button=_("Make it"),
+            back=(url_for(".new", term_id=term_id), _("Another course")),
+            meaning=[_("It begins as a draft, which students do not see until you publish it.")],
+            context={
+                "term": offered.term,
+                "course": course,
+                "lines": [("CRN", [form.crn.data]), *lines],
+                "cautions": section_effects.warnings(session, offered, course.code, details),
+            },
         )
 
+    def store(_reason: str) -> ResponseReturnValue:
+        new_id = sections.create_section(term_id, course.id, form.crn.data, details, visitor().id)
+        apply_in_ledger(term_id, new_id)
+        name = f"{requisites.shown(course.code)}-{details.number}"
+        flash(_("Created: %(name)s. It is a draft until you publish it.", name=name))
+        return go(url_for("admin.sections.show", term_id=term_id, section_id=new_id))
 
-@bp.post("")
-@requires("admin")
-def create(term_id: int) -> ResponseReturnValue:
-    """Store the new draft once it is confirmed; otherwise redirect to the review page."""
-    sent = request.form
-    with transaction() as session:
-        course = _course(session, _course_id(sent)) or abort(400)
-        form = NewSectionForm(sent, session, catalog_of(term_id).term, course.code)
-        ready = form.validate() and "confirmed" in sent and not {"edit", "more"} & sent.keys()
-    if not ready:
-        return drafts.show_draft(url_for(".new", term_id=term_id))
-    try:
-        section_id = sections.create_section(
-            term_id, course.id, form.crn.data, form.details, visitor().id
-        )
-    except NotPossible:  # changed since it was read above
-        return drafts.show_draft(url_for(".new", term_id=term_id))
-    apply_in_ledger(term_id, section_id)
-    name = f"{requisites.shown(course.code)}-{form.details.number}"
-    flash(_("Created: %(name)s. It is a draft until you publish it.", name=name))
-    return go(url_for("admin.sections.show", term_id=term_id, section_id=section_id))
-
-
-def _course_id(sent: Sent) -> int:
-    return sent.get("course", 0, type=int)
-
-
-def _course(session: Session, course_id: int) -> Course | None:
-    found = select(Course).where(Course.id == course_id, Course.deleted_at.is_(None))
-    return session.scalar(found)
+    return _confirm(page, sent, store, Form())
 
 
 def _courses_page(term_id: int) -> ResponseReturnValue:
@@ -280,14 +182,14 @@ def _courses_page(term_id: int) -> ResponseReturnValue:
     wanted = " ".join(request.args.get("q", "").replace("\0", "").split())[:200]
     here = (Section.term_id == term_id) & Section.deleted_at.is_(None)
     query = (
-        select(Course.id, Course.code, Course.title, func.count(Section.id))
+        select(Course.id, Course.code, Course.title, func.count(Section.id).label("sections"))
         .outerjoin(Section, (Section.course_id == Course.id) & here)
         .where(Course.deleted_at.is_(None))
         .group_by(Course.id)
         .order_by(Course.code)
     )
     with transaction() as session:
-        known = [FoundCourse(*row) for row in session.execute(query)] if wanted else []
+        known = session.execute(query).all() if wanted else []
     words = terms(wanted)
     found = [each for each in known if matches(index(each.code, each.title), words)]
     return render_template(
@@ -299,29 +201,20 @@ def _courses_page(term_id: int) -> ResponseReturnValue:
     )
 
 
-def _blank(session: Session, term_id: int, course: Course) -> Sent:
-    """Return the form with the course's defaults and the next free numbers."""
+def _usual(session: Session, term_id: int, course: Course) -> tuple[SectionDetails, str]:
+    """Return what a new section of the course begins with: its details, and the next free CRN."""
     numbers = select(Section.number, Section.crn, Section.course_id)
     taken = session.execute(numbers.where(Section.term_id == term_id)).all()
     siblings = {row.number for row in taken if row.course_id == course.id}
     crns = [int(row.crn) for row in taken if row.crn.isascii() and row.crn.isdigit()]
-    sent = write_details(
-        SectionDetails(
-            number=next(each for n in range(1, 10_000) if (each := f"{n:02}") not in siblings),
-            title=course.title,
-            credits=(course.credits_min, course.credits_max),
-            capacity=SEATS,
-            waitlist=WAITLIST,
-        )
+    details = SectionDetails(
+        number=next(each for n in range(1, 10_000) if (each := f"{n:02}") not in siblings),
+        title=course.title,
+        credits=(course.credits_min, course.credits_max),
+        capacity=SEATS,
+        waitlist=WAITLIST,
     )
-    sent["crn"] = str(max(crns, default=9999) + 1)
-    return sent
-
-
-def _new_page(term_id: int, course: Course, form: NewSectionForm) -> ResponseReturnValue:
-    term = catalog_of(term_id).term
-    page = render_template("admin/section_edit.html", term=term, course=course, form=form)
-    return page, 422 if form.errors else 200
+    return details, str(max(crns, default=9999) + 1)
 
 
 # Seat pools
@@ -331,54 +224,35 @@ def _new_page(term_id: int, course: Course, form: NewSectionForm) -> ResponseRet
 @requires("admin")
 def share(term_id: int, section_id: int) -> ResponseReturnValue:
     """Render the form or the effects of the submitted one; store it once it is confirmed."""
-    posted = request.method == "POST"
-    sent, offered = request.form if posted else drafts.shown_draft(), catalog_of(term_id)
+    sent, offered = drafts.sent_form(), catalog_of(term_id)
     with transaction() as session:
         stored = find_or_404(session, term_id, section_id)
         now = stored.pool or _own_seats(stored)
-        form = SharedSeatsForm(write_pool(now) if sent is None else sent, session, offered, now)
-        if stored.obstacle:
-            form.refuse(OBSTACLES[stored.obstacle])
-        if sent and (why := sent.get("refused")):
-            form.refuse(why)
-        valid = sent is not None and form.validate()
-    if sent is None or not valid or "edit" in sent:
-        return drafts.show_draft(request.path) if posted else _share_page(stored, form, now, sent)
+        form = SharedSeatsForm(sent, session, offered, now)
+        for why in (OBSTACLES.get(stored.obstacle), sent and sent.get("refused")):
+            if why:
+                form.refuse(why)
+        complete = sent is not None and _is_complete(sent, form)
+    stored_now = (now.id, now.version)
+    seen = stored_now if sent is None else _seen_pool(sent)
+    if sent is None or not complete:
+        return look_over(lambda: _share_page(stored, form, seen))
     changes = _pool_differences(now, form.pool)
-    if tuple(sent.get(name, 0, type=int) for name in ("pool", "version")) != (now.id, now.version):
-        return (
-            drafts.show_draft(request.path)
-            if posted
-            else _share_page(stored, form, now, None, changes)
-        )
+    if seen != stored_now:
+        return look_over(lambda: _share_page(stored, form, stored_now, changes))
     if not changes:
         form.refuse(_("Nothing has been changed yet."))
-        return drafts.show_draft(request.path) if posted else _share_page(stored, form, now, sent)
-    takes = not form.pool.ids <= now.ids or form.pool.capacity < now.capacity
-    preview = Preview(
-        changes=changes,
-        effects=section_effects.pool_effects(now, form.pool, term_id),
-        warnings=section_effects.pool_warnings(form.pool, offered),
-        takes=takes,
-        reason=_reason_form(sent, takes),
-    )
-    if not posted:
-        return _confirm_page(stored, sent, preview)
-    if "confirmed" not in sent or preview.reason.errors:
-        return drafts.show_draft(request.path)
-    return _share(stored, form.pool, preview.reason.reason.data)
+        return look_over(lambda: _share_page(stored, form, seen))
+    effects = section_effects.of_pool(now, form.pool, term_id)
+    cautions = [*section_effects.pool_warnings(form.pool, offered)]
+    page = _preview(stored, changes=changes, effects=effects, cautions=cautions)
 
+    def store(reason: str) -> ResponseReturnValue:
+        touched = sections.share_seats(term_id, form.pool, visitor().id, reason)
+        apply_in_ledger(term_id, *touched)
+        return done(_("Changed: %(name)s.", name=form.pool.name), _address(stored))
 
-def _share(stored: StoredSection, wanted: SeatPool, reason: str) -> ResponseReturnValue:
-    try:
-        touched = sections.share_seats(stored.term_id, wanted, visitor().id, reason)
-    except Stale:  # changed since it was read above
-        return drafts.show_draft(request.path)
-    except NotPossible as refused:
-        return drafts.show_draft(request.path, str(OBSTACLES[refused.code]))
-    apply_in_ledger(stored.term_id, *touched)
-    flash(_("Changed: %(name)s.", name=wanted.name))
-    return go(url_for("admin.sections.show", term_id=stored.term_id, section_id=stored.id))
+    return _confirm(page, sent, store, _reason_form(effects))
 
 
 def _own_seats(stored: StoredSection) -> SeatPool:
@@ -386,6 +260,10 @@ def _own_seats(stored: StoredSection) -> SeatPool:
     members = (Member(stored.id, name_of_stored(stored)),)
     name = requisites.shown(stored.course_code)
     return SeatPool(0, 0, name, stored.details.capacity, members)
+
+
+def _seen_pool(sent: Sent) -> tuple[int, int]:
+    return sent.get("pool", 0, type=int), sent.get("version", 0, type=int)
 
 
 def _pool_differences(old: SeatPool, new: SeatPool) -> list[Difference]:
@@ -408,8 +286,7 @@ def _pool_lines(pool: SeatPool) -> dict[str, list[str]]:
 def _share_page(
     stored: StoredSection,
     form: SharedSeatsForm,
-    now: SeatPool,
-    sent: Sent | None,
+    seen: tuple[int, int],
     differs: list[Difference] | None = None,
 ) -> ResponseReturnValue:
     offered = catalog_of(stored.term_id)
@@ -419,8 +296,52 @@ def _share_page(
         stored=stored,
         form=form,
         differs=differs,
-        pool=now.id if sent is None else sent.get("pool", now.id),
-        version=now.version if sent is None else sent.get("version", now.version),
+        seen=seen,
         names=[section_name(each) for each in offered.sections if each.status != "CANCELED"],
     )
     return page, 409 if differs is not None else 422 if form.errors else 200
+
+
+# Confirming a form
+
+
+def _preview(stored: StoredSection, **context: Any) -> Confirmation:
+    """Return the page that confirms a change of a section or of its shared seats."""
+    name = name_of_stored(stored)
+    return Confirmation(
+        title=_("Change %(section)s?", section=name),
+        button=_("Change it"),
+        back=(_address(stored), name),
+        context={"term": catalog_of(stored.term_id).term, "stored": stored, **context},
+    )
+
+
+def _reason_form(effects: section_effects.Effects) -> Form:
+    return ReasonForm() if effects.needs_reason else OptionalReasonForm()
+
+
+def _confirm(
+    page: Confirmation, sent: Sent, store: Callable[[str], ResponseReturnValue], reason: Form
+) -> ResponseReturnValue:
+    """Show what a valid form means, and store it once it is confirmed.
+
+    If something has changed meanwhile, show the form again, beside what is stored now.
+    """
+
+    def act(why: str) -> ResponseReturnValue:
+        try:
+            return store(why)
+        except Stale:
+            return drafts.show_draft(request.path)
+        except NotPossible as refused:
+            return drafts.show_draft(request.path, str(OBSTACLES[refused.code]))
+
+    if request.method == "POST" and "confirmed" not in sent:
+        return drafts.show_draft(request.path)
+    seen = {name: values for name, values in sent.lists() if name not in BUTTONS}
+    template = "admin/section_confirm.html"
+    return confirm(replace(page, seen={**seen, "confirmed": "yes"}, template=template), act, reason)
+
+
+def _address(stored: StoredSection) -> str:
+    return url_for("admin.sections.show", term_id=stored.term_id, section_id=stored.id)

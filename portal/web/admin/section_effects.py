@@ -1,8 +1,7 @@
-"""The effects of a change of a section or of a seat pool, in sentences, before it is made."""
+"""What a change of a section or of a seat pool means, in sentences, before it is made."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from itertools import chain, combinations
 
 from sqlalchemy import select
@@ -12,7 +11,7 @@ from portal.backend import backend
 from portal.catalog import cohort_names, linked_courses, requisites
 from portal.catalog.models import Course, Room, Subject
 from portal.catalog.seat_pools import SeatPool
-from portal.catalog.section_fields import SectionDetails
+from portal.catalog.section_fields import FIELDS, SectionDetails
 from portal.catalog.sections import StoredSection
 from portal.catalog.term_catalog import TermCatalog
 from portal.catalog.time_conflicts import clash, meet
@@ -31,6 +30,9 @@ from portal.web.admin import affected
 from portal.windows import cohorts
 
 HARDER = ("prerequisites", "corequisites", "restrictions")
+SHOWN = 12  # clashes in the list; more would hide what matters
+# Names of students' columns that differ from those of restrictions.
+COLUMNS = {"classification": "year"}
 
 
 @dataclass(frozen=True)
@@ -40,8 +42,7 @@ class Occupancy:
     taken: int
     waiting: int
     prior: int
-    held: Mapping[int, int] = field(default_factory=dict)  # seats under its reserves, by reserve
-    seats: SeatCounts | None = None
+    seats: SeatCounts | None  # None if the ledger does not know the section
 
     @property
     def anyone(self) -> bool:
@@ -49,34 +50,50 @@ class Occupancy:
         return self.taken > self.prior or self.waiting > 0
 
 
-def seats_of(stored: StoredSection) -> SeatCounts | None:
-    """Return its counts; None if the ledger does not know it."""
-    return backend().ledger.seats_of(stored.term_id, [stored.id]).get(stored.id)
+@dataclass(frozen=True)
+class Effects:
+    """What a change means to students, and whether it takes something so that it needs a reason."""
+
+    said: list[str]
+    needs_reason: bool = False
+    clashing: list[affected.AffectedStudent] = field(default_factory=list)  # by the new times
 
 
-def occupancy(stored: StoredSection, seats: SeatCounts | None) -> Occupancy:
-    """Return its current students; no one if the ledger does not know the section."""
+def occupancy(stored: StoredSection) -> Occupancy:
+    """Return the section's current students."""
+    seats = backend().ledger.seats_of(stored.term_id, [stored.id]).get(stored.id)
     if seats is None:
-        return Occupancy(0, 0, stored.prior)
-    held = backend().ledger.reserved(stored.term_id, stored.id) if stored.details.reserves else {}
-    return Occupancy(seats.taken, seats.waiting, stored.prior, held, seats)
+        return Occupancy(0, 0, stored.prior, None)
+    return Occupancy(seats.taken, seats.waiting, stored.prior, seats)
 
 
-def effects(
-    session: Session,
-    stored: StoredSection,
-    wanted: SectionDetails,
-    now: Occupancy,
-    offered: TermCatalog,
-) -> list[str]:
-    """Return the effects of the change, and how many students each concerns."""
+def of_change(
+    session: Session, stored: StoredSection, wanted: SectionDetails, offered: TermCatalog
+) -> Effects:
+    """Return the effects of the changed fields, and how many students each concerns."""
     if stored.status == "NEW":
-        return [_("It is a draft, so no student sees any of this.")]
-    said = [*_whom(now), *_seats(stored, wanted, now), *_waitlist(stored, wanted, now)]
-    said += _reserved(session, stored, wanted, now)
-    if stored.details.meetings != wanted.meetings and now.taken:
-        said += _new_times(clashing(session, stored, wanted, offered))
-    if any(getattr(stored.details, name) != getattr(wanted, name) for name in HARDER):
+        return Effects([_("It is a draft, so no student sees any of this.")])
+    old, now = stored.details, occupancy(stored)
+    changed = {name for name in FIELDS if getattr(old, name) != getattr(wanted, name)}
+    known = now.seats and old.reserves
+    held = backend().ledger.reserved(stored.term_id, stored.id) if known else {}
+    said, clashing = [_whom(now)], []
+    if "capacity" in changed:
+        said += _too_few(now.taken - wanted.capacity)
+    if now.seats and (wanted.capacity > old.capacity or "reserves" in changed):
+        left = reserved_left(wanted.reserves, held)
+        then = replace(now.seats, capacity=wanted.capacity, kept=left)
+        said += outlook_in_words(waitlist_outlook(then))
+    if "waitlist" in changed and wanted.waitlist < now.waiting:
+        said.append(
+            _("Everyone who waits keeps the place; nobody can join until the line is shorter.")
+        )
+    if "reserves" in changed:
+        said += _reserved(session, wanted, now, held)
+    if "meetings" in changed:
+        clashing = _clashing(session, stored, wanted, offered)
+        said += [_new_times(len(clashing))] if now.taken else []
+    if changed.intersection(HARDER):
         said.append(
             _(
                 "Who may take it is asked anew of everyone who picks it or comes up on its"
@@ -84,9 +101,83 @@ def effects(
             )
         )
     said += _newly_linked(stored, wanted, offered)
-    if stored.details.credits != wanted.credits and now.taken:
+    if "credits" in changed and now.taken:
         said.append(_("Seats that are held keep the credits that they were taken for."))
-    return said
+    needs_reason = (
+        "reserves" in changed
+        or wanted.capacity < old.capacity
+        or wanted.waitlist < old.waitlist
+        or any(getattr(wanted, name) for name in changed.intersection(HARDER))
+        or (bool(now.taken or now.waiting) and bool(changed & {"meetings", "credits"}))
+    )
+    return Effects(said, needs_reason, clashing)
+
+
+def _whom(now: Occupancy) -> str:
+    if not (now.taken or now.waiting):
+        return _("Nobody has a seat in it or waits for one.")
+    seats = _n("%(num)s seat is taken", "%(num)s seats are taken", now.taken)
+    waiting = _n("%(num)s student waits", "%(num)s students wait", now.waiting)
+    return _("%(seats)s, %(waiting)s.", seats=seats, waiting=waiting)
+
+
+def _too_few(missing: int) -> list[str]:
+    if missing <= 0:
+        return []
+    return [
+        _n(
+            "That is %(num)s seat fewer than are taken. Nobody is thrown out; a seat is given"
+            " again only once enough have been given up.",
+            "That is %(num)s seats fewer than are taken. Nobody is thrown out; a seat is given"
+            " again only once enough have been given up.",
+            missing,
+        )
+    ]
+
+
+def _reserved(
+    session: Session, wanted: SectionDetails, now: Occupancy, held: Mapping[int, int]
+) -> Iterator[str]:
+    lasting = [each for each in wanted.reserves if is_active(each)]
+    for each in lasting:
+        yield _n(
+            "%(whom)s: that is %(num)s student.",
+            "%(whom)s: those are %(num)s students.",
+            cohorts.count_students(session, dict(each.cohort)),
+            whom=cohort_names.describe(each.cohort),
+        )
+    free = max(0, wanted.capacity - now.taken)
+    closed = min(free, reserved_left(lasting, held))
+    yield _n(
+        "Of %(num)s free seat, %(kept)s will be kept and %(open)s open to everyone.",
+        "Of %(num)s free seats, %(kept)s will be kept and %(open)s open to everyone.",
+        free,
+        kept=closed,
+        open=free - closed,
+    )
+    yield _("Nobody loses a seat by it. Everyone in line is asked again, in their order.")
+
+
+def _clashing(
+    session: Session, stored: StoredSection, wanted: SectionDetails, offered: TermCatalog
+) -> list[affected.AffectedStudent]:
+    """Return those with a seat whose other sections newly clash with the changed times."""
+    before = affected.clashing(session, stored.id, offered, stored.details.meetings)
+    known = {(person.id, clash) for person in before for clash in person.clashes}
+    after = affected.clashing(session, stored.id, offered, wanted.meetings)
+    return [each for each in after if {(each.id, clash) for clash in each.clashes} - known]
+
+
+def _new_times(troubled: int) -> str:
+    if not troubled:
+        return _("The new times clash with no other section of those who have a seat.")
+    return _n(
+        "For %(num)s student with a seat the new times clash with another section of theirs."
+        " The seat stays theirs.",
+        "For %(num)s students with a seat the new times clash with another section of"
+        " theirs. The seats stay theirs.",
+        troubled,
+    )
 
 
 def _newly_linked(
@@ -107,126 +198,31 @@ def _newly_linked(
         )
 
 
-def needs_reason(stored: StoredSection, wanted: SectionDetails, now: Occupancy) -> bool:
-    """Return whether the change takes something from students, so that it needs a reason."""
-    old = stored.details
-    if stored.status == "NEW":
-        return False
-    less = wanted.capacity < old.capacity or wanted.waitlist < old.waitlist
-    harder = any(
-        getattr(wanted, name) and getattr(wanted, name) != getattr(old, name) for name in HARDER
-    )
-    other = bool(now.taken or now.waiting) and (
-        wanted.meetings != old.meetings or wanted.credits != old.credits
-    )
-    return less or harder or other or wanted.reserves != old.reserves
-
-
-def _whom(now: Occupancy) -> Iterator[str]:
-    if not (now.taken or now.waiting):
-        yield _("Nobody has a seat in it or waits for one.")
-        return
-    seats = _n("%(num)s seat is taken", "%(num)s seats are taken", now.taken)
-    waiting = _n("%(num)s student waits", "%(num)s students wait", now.waiting)
-    yield _("%(seats)s, %(waiting)s.", seats=seats, waiting=waiting)
-
-
-def _seats(stored: StoredSection, wanted: SectionDetails, now: Occupancy) -> Iterator[str]:
-    old, new = stored.details.capacity, wanted.capacity
-    if new < now.taken and new != old:
-        yield _n(
-            "That is %(num)s seat fewer than are taken. Nobody is thrown out; a seat is given"
-            " again only once enough have been given up.",
-            "That is %(num)s seats fewer than are taken. Nobody is thrown out; a seat is given"
-            " again only once enough have been given up.",
-            now.taken - new,
-        )
-    if now.seats and (new > old or wanted.reserves != stored.details.reserves):
-        left = reserved_left(wanted.reserves, now.held)
-        yield from outlook_in_words(waitlist_outlook(replace(now.seats, capacity=new, kept=left)))
-
-
-def _reserved(
-    session: Session, stored: StoredSection, wanted: SectionDetails, now: Occupancy
-) -> Iterator[str]:
-    if wanted.reserves == stored.details.reserves:
-        return
-    lasting = [each for each in wanted.reserves if is_active(each)]
-    for each in lasting:
-        number = cohorts.count_students(session, dict(each.cohort))
-        yield _n(
-            "%(whom)s: that is %(num)s student.",
-            "%(whom)s: those are %(num)s students.",
-            number,
-            whom=cohort_names.describe(each.cohort),
-        )
-    free = max(0, wanted.capacity - now.taken)
-    closed = min(free, reserved_left(lasting, now.held))
-    yield _n(
-        "Of %(num)s free seat, %(kept)s will be kept and %(open)s open to everyone.",
-        "Of %(num)s free seats, %(kept)s will be kept and %(open)s open to everyone.",
-        free,
-        kept=closed,
-        open=free - closed,
-    )
-    yield _("Nobody loses a seat by it. Everyone in line is asked again, in their order.")
-
-
-def _waitlist(stored: StoredSection, wanted: SectionDetails, now: Occupancy) -> Iterator[str]:
-    if wanted.waitlist < now.waiting and wanted.waitlist != stored.details.waitlist:
-        yield _("Everyone who waits keeps the place; nobody can join until the line is shorter.")
-
-
-def clashing(
-    session: Session, stored: StoredSection, wanted: SectionDetails, offered: TermCatalog
-) -> list[affected.AffectedStudent]:
-    """Return those with a seat whose other sections newly clash with the changed times."""
-    if stored.details.meetings == wanted.meetings:
-        return []
-    before = affected.clashing(session, stored.id, offered, stored.details.meetings)
-    known = {(person.id, clash) for person in before for clash in person.clashes}
-    after = affected.clashing(session, stored.id, offered, wanted.meetings)
-    return [each for each in after if {(each.id, clash) for clash in each.clashes} - known]
-
-
-def _new_times(troubled: Sequence[affected.AffectedStudent]) -> Iterator[str]:
-    if troubled:
-        yield _n(
-            "For %(num)s student with a seat the new times clash with another section of theirs."
-            " The seat stays theirs.",
-            "For %(num)s students with a seat the new times clash with another section of"
-            " theirs. The seats stay theirs.",
-            len(troubled),
-        )
-    else:
-        yield _("The new times clash with no other section of those who have a seat.")
-
-
 # Warnings about a planned section: none of them prevents the change.
 
-SHOWN = 12  # clashes in the list; more would hide what matters
-# Names of students' columns that differ from those of restrictions.
-COLUMNS = {"classification": "year"}
 
-
-@dataclass(frozen=True)
-class PlannedSection:
-    """A section as planned, among the others of its term; `id` is 0 for a new one."""
-
-    id: int
-    course_code: str
-    details: SectionDetails
-    offered: TermCatalog
-
-
-def warnings(session: Session, planned: PlannedSection) -> list[str]:
+def warnings(
+    session: Session,
+    offered: TermCatalog,
+    course_code: str,
+    details: SectionDetails,
+    section_id: int = 0,
+) -> list[str]:
     """Return warnings on useless reserves, unknown names, and clashes, a sentence each."""
+    others = [
+        each for each in offered.sections if each.id != section_id and each.status != "CANCELED"
+    ]
+    conflicts = [
+        *_own_conflicts(details),
+        *(said for each in others for said in _conflicts_with(course_code, details, each)),
+        *_impossible_corequisites(offered, section_id, details),
+    ]
     return [
-        *_unused_reserves(session, planned.details),
-        *_doubtful(planned),
-        *_unknown_names(session, planned.details),
-        *_unknown_values(session, planned.details),
-        *list(_conflicts(planned))[:SHOWN],
+        *_unused_reserves(session, details),
+        *_doubtful(course_code, details, others),
+        *_unknown_names(session, details),
+        *_unknown_values(session, details),
+        *conflicts[:SHOWN],
     ]
 
 
@@ -242,27 +238,41 @@ def _unused_reserves(session: Session, details: SectionDetails) -> Iterator[str]
         )
     for each in details.reserves:
         whom = cohort_names.describe(each.cohort)
-        if each.until and each.until <= datetime.now(UTC):
+        if not is_active(each):
             yield _("The time of the seats for %(whom)s is over: they are open.", whom=whom)
         elif not cohorts.count_students(session, dict(each.cohort)):
             yield _("Seats are kept for %(whom)s, but there is no such student.", whom=whom)
 
 
-def _doubtful(planned: PlannedSection) -> Iterator[str]:
+def _doubtful(
+    course_code: str, details: SectionDetails, others: Iterable[SectionView]
+) -> Iterator[str]:
     """Yield a number used by another section of the course, and a course that requires itself."""
-    name = f"{requisites.shown(planned.course_code)}-{planned.details.number}"
-    for other in planned.offered.sections:
-        code, number = other.course_code, other.number
-        same = (code, number) == (planned.course_code, planned.details.number)
-        if same and other.id != planned.id and other.status != "CANCELED":
+    name = f"{requisites.shown(course_code)}-{details.number}"
+    for other in others:
+        if (other.course_code, other.number) == (course_code, details.number):
             yield _(
                 "There is a %(name)s in this term already: CRN %(crn)s.", name=name, crn=other.crn
             )
-    if planned.course_code in requisites.codes(planned.details.corequisites):
+    if course_code in requisites.codes(details.corequisites):
         yield _(
             "%(course)s is asked for along with itself, so that nobody new could take it.",
-            course=requisites.shown(planned.course_code),
+            course=requisites.shown(course_code),
         )
+
+
+def _unknown_names(session: Session, details: SectionDetails) -> Iterator[str]:
+    """Yield unknown rooms and courses."""
+    rooms = dict.fromkeys(each.room for each in details.meetings if each.room)
+    known = set(session.scalars(select(Room.name).where(Room.name.in_(rooms))))
+    for room in rooms.keys() - known:
+        yield _("“%(room)s” is a room that is not known yet; it will be added.", room=room)
+    needed = (requisites.codes(details.prerequisites), requisites.codes(details.corequisites))
+    codes = dict.fromkeys(chain(*needed, details.cross_lists))
+    known = set(session.scalars(select(Course.code).where(Course.code.in_(codes))))
+    for code in codes:
+        if code not in known:
+            yield _("There is no course with the code %(code)s.", code=requisites.shown(code))
 
 
 def _unknown_values(session: Session, details: SectionDetails) -> Iterator[str]:
@@ -289,78 +299,50 @@ def _recorded(session: Session, kind: str) -> Iterable[str]:
     return [each for each in session.scalars(select(column).distinct()) if each]
 
 
-def _conflicts(planned: PlannedSection) -> Iterator[str]:
-    """Yield meetings that conflict with each other, or for some of their participants."""
-    yield from _own_conflicts(planned.details.meetings)
-    for other in planned.offered.sections:
-        if (
-            other.id != planned.id
-            and other.status != "CANCELED"
-            and not _same_class(planned, other)
-        ):
-            yield from _conflicts_with(planned.details, other)
-    yield from _impossible_corequisites(planned)
-
-
-def _unknown_names(session: Session, details: SectionDetails) -> Iterator[str]:
-    """Yield unknown rooms and courses."""
-    rooms = dict.fromkeys(each.room for each in details.meetings if each.room)
-    known = set(session.scalars(select(Room.name).where(Room.name.in_(rooms))))
-    for room in rooms.keys() - known:
-        yield _("“%(room)s” is a room that is not known yet; it will be added.", room=room)
-    needed = (requisites.codes(details.prerequisites), requisites.codes(details.corequisites))
-    codes = dict.fromkeys(chain(*needed, details.cross_lists))
-    known = set(session.scalars(select(Course.code).where(Course.code.in_(codes))))
-    for code in codes:
-        if code not in known:
-            yield _("There is no course with the code %(code)s.", code=requisites.shown(code))
-
-
-def _own_conflicts(meetings: Iterable[MeetingView]) -> Iterator[str]:
-    for one, other in combinations(meetings, 2):
+def _own_conflicts(details: SectionDetails) -> Iterator[str]:
+    for one, other in combinations(details.meetings, 2):
         if meet(one, other):
             yield _("Two of its own meetings are at the same time: %(times)s.", times=_times(other))
 
 
-def _same_class(planned: PlannedSection, other: SectionView) -> bool:
-    """Return whether both are the same class under two codes, so that they meet together."""
-    named = other.course_code in planned.details.cross_lists
-    return named or planned.course_code in other.cross_lists
-
-
-def _conflicts_with(details: SectionDetails, other: SectionView) -> Iterator[str]:
+def _conflicts_with(course_code: str, details: SectionDetails, other: SectionView) -> Iterator[str]:
+    """Yield rooms and teachers in two places, unless both are one class under two codes."""
+    if other.course_code in details.cross_lists or course_code in other.cross_lists:
+        return
     pairs = [(a, b) for a in details.meetings for b in other.meetings if meet(a, b)]
     if not pairs:
         return
-    facts = {"section": f"{requisites.shown(other.course_code)}-{other.number}"}
-    for room in dict.fromkeys(a.room for a, b in pairs if a.room and a.room == b.room):
-        times = next(_times(b) for a, b in pairs if a.room == room == b.room)
+    name = section_name(other)
+    rooms: dict[str, MeetingView] = {}
+    for mine, theirs in pairs:
+        if mine.room and mine.room == theirs.room:
+            rooms.setdefault(mine.room, theirs)
+    for room, meeting in rooms.items():
         yield _(
             "%(room)s is taken by %(section)s at the same time (%(times)s).",
             room=room,
-            times=times,
-            **facts,
+            times=_times(meeting),
+            section=name,
         )
     for teacher in details.teachers:
         if teacher.id in other.teacher_ids:
-            times = _times(pairs[0][1])
             yield _(
                 "%(teacher)s teaches %(section)s at the same time (%(times)s).",
                 teacher=teacher.name,
-                times=times,
-                **facts,
+                times=_times(pairs[0][1]),
+                section=name,
             )
 
 
-def _impossible_corequisites(planned: PlannedSection) -> Iterator[str]:
+def _impossible_corequisites(
+    offered: TermCatalog, section_id: int, details: SectionDetails
+) -> Iterator[str]:
     """Yield corequisites whose sections all clash with this one."""
-    card = planned.offered.section(planned.id)
+    card = offered.section(section_id)
     if card is None:
         return
-    wanted = replace(
-        card, meetings=planned.details.meetings, corequisites=planned.details.corequisites
-    )
-    for partners in linked_courses.sections(wanted, planned.offered):
+    wanted = replace(card, meetings=details.meetings, corequisites=details.corequisites)
+    for partners in linked_courses.sections(wanted, offered):
         if all(clash(wanted, each) for each in partners):
             yield _(
                 "Every open section of %(course)s, which is taken along with it,"
@@ -373,15 +355,17 @@ def _times(meeting: MeetingView) -> str:
     return f"{meeting.days} {meeting.times}"
 
 
-# Seat pools.
+# Seat pools
 
 
-def pool_effects(now: SeatPool, wanted: SeatPool, term_id: int) -> list[str]:
-    """Return the effects, and how many students each concerns."""
+def of_pool(now: SeatPool, wanted: SeatPool, term_id: int) -> Effects:
+    """Return the effects of a change of a seat pool, and how many students each concerns."""
+    needs_reason = not wanted.ids <= now.ids or wanted.capacity < now.capacity
+    if len(wanted.members) <= 1:
+        alone = _("Each section has its own seats alone. Seats that are held stay held.")
+        return Effects([alone], needs_reason)
     counts = backend().ledger.seats_of(term_id, sorted(wanted.ids))
     taken = sum(each.taken for each in counts.values())
-    if len(wanted.members) == 1 or not wanted.members:
-        return [_("Each section has its own seats alone. Seats that are held stay held.")]
     said = [
         _n(
             "%(num)s seat is taken in these sections together.",
@@ -389,39 +373,28 @@ def pool_effects(now: SeatPool, wanted: SeatPool, term_id: int) -> list[str]:
             taken,
         ),
         _("A seat is given where both the section and the shared seats have one left."),
+        *_too_few(taken - wanted.capacity),
     ]
-    if wanted.capacity < taken:
-        said.append(
-            _n(
-                "That is %(num)s seat fewer than are taken. Nobody is thrown out; a seat is given"
-                " again only once enough have been given up.",
-                "That is %(num)s seats fewer than are taken. Nobody is thrown out; a seat is given"
-                " again only once enough have been given up.",
-                taken - wanted.capacity,
-            )
-        )
-    gone = [each.name for each in now.members if each.id not in wanted.ids]
-    if gone:
+    if gone := [each.name for each in now.members if each.id not in wanted.ids]:
         said.append(
             _("Out of it, with its own seats alone: %(names)s.", names=requisites.all_of(gone))
         )
-    return said
+    return Effects(said, needs_reason)
 
 
-def pool_warnings(wanted: SeatPool, offered: TermCatalog) -> list[str]:
-    """Return warnings for an admin: none of them prevents the change."""
-    return [
-        said for card in offered.some(sorted(wanted.ids)) for said in _pool_warnings(card, wanted)
-    ]
-
-
-def _pool_warnings(card: SectionView, wanted: SeatPool) -> Iterator[str]:
-    if len(wanted.members) > 1 and card.status == "NEW":
-        yield _("%(name)s is a draft: it takes part once it is published.", name=section_name(card))
-    if len(wanted.members) > 1 and card.capacity < wanted.capacity:
-        yield _n(
-            "%(name)s has %(num)s seat of its own: no more than that of the shared ones go there.",
-            "%(name)s has %(num)s seats of its own: no more than that of the shared ones go there.",
-            card.capacity,
-            name=section_name(card),
-        )
+def pool_warnings(wanted: SeatPool, offered: TermCatalog) -> Iterator[str]:
+    """Yield warnings for an admin: none of them prevents the change."""
+    for card in offered.some(sorted(wanted.ids)) if len(wanted.members) > 1 else ():
+        if card.status == "NEW":
+            yield _(
+                "%(name)s is a draft: it takes part once it is published.", name=section_name(card)
+            )
+        if card.capacity < wanted.capacity:
+            yield _n(
+                "%(name)s has %(num)s seat of its own: no more than that of the shared ones go"
+                " there.",
+                "%(name)s has %(num)s seats of its own: no more than that of the shared ones go"
+                " there.",
+                card.capacity,
+                name=section_name(card),
+            )

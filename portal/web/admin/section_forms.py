@@ -1,12 +1,11 @@
-"""The forms of sections: all fields of a section, meetings and reserved seats, seat pools.
+"""The forms of sections: all fields of a section, and the seats that sections share.
 
-The fields of `SectionForm` come from the table in `portal/catalog/section_fields.py`. Meetings and
-reserved seats are rows of fields, numbered from 0; `meetings` and `reserves` give the number of
-rows.
+The plain and the parsed fields of `SectionForm` come from `FIELDS`, the table in
+`portal/catalog/section_fields.py`. Meetings and reserved seats are rows of fields.
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from datetime import UTC, date, datetime, time
 from typing import Any, ClassVar
@@ -14,18 +13,17 @@ from typing import Any, ClassVar
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 from werkzeug.datastructures import MultiDict
-from wtforms import BooleanField, Field, HiddenField, StringField
-from wtforms.validators import StopValidation, ValidationError
+from wtforms import BooleanField, Field, FieldList, FormField, HiddenField, StringField
+from wtforms.validators import StopValidation
 from wtforms.widgets import DateInput, TextArea, TimeInput
 
-from portal.backend import backend
-from portal.catalog import cohort_names, formatting, requisites
-from portal.catalog.local_time import LocalClock
+from portal.catalog import formatting, requisites
 from portal.catalog.models import Course, Room, Section, Term
 from portal.catalog.seat_pools import Member, SeatPool
 from portal.catalog.section_fields import (
     FIELDS,
     MOST_SEATS,
+    NamedTeacher,
     SectionDetails,
     SectionField,
     parse_codes,
@@ -33,22 +31,16 @@ from portal.catalog.section_fields import (
 from portal.catalog.sections import named_teachers
 from portal.catalog.spellings import Unclear
 from portal.catalog.term_catalog import SectionView, TermCatalog, TermView
-from portal.catalog.views import MeetingView, ReserveView, minutes
+from portal.catalog.views import MeetingView, ReserveView, clock_time, minutes
 from portal.core.i18n import _, _l, _n
+from portal.core.moments import milliseconds
 from portal.registration.next_steps import section_name
-from portal.web.forms import (
-    ChoicesField,
-    Form,
-    MomentField,
-    NumberField,
-    SelectOneField,
-    StudentNumbersField,
-    TextField,
-)
+from portal.registration.seat_counts import is_active
+from portal.web.admin.cohort_form import KINDS, CohortForm
+from portal.web.forms import ChoicesField, Form, MomentField, NumberField, SelectOneField, TextField
 from portal.windows import cohorts
 
 MOST_MEETINGS, MOST_RESERVES, MOST_SHARING = 20, 8, 20
-MOST_STUDENTS = 500  # in a list: every process holds it with the section
 WITHIN = 366  # days around the term; a date outside has a mistyped year
 CRN = re.compile(r"[\w.-]{1,24}")
 
@@ -56,24 +48,37 @@ Sent = MultiDict[str, str]
 
 
 class ParsedField(StringField):  # type: ignore[misc]
-    """A text with its own syntax, such as prerequisites; `data` is the parsed value."""
+    """A text with its own syntax, such as prerequisites; `data` is the parsed value.
 
-    def __init__(self, label: str, parse: Callable[[str], Any], **more: Any) -> None:
+    `parse` raises ValueError; `wrong` is the error to show instead of its message.
+    """
+
+    def __init__(
+        self,
+        label: str,
+        parse: Callable[[str], Any],
+        write: Callable[[Any], str],
+        *,
+        wrong: str = "",
+        **more: Any,
+    ) -> None:
         super().__init__(label, **more)
-        self.parse = parse
+        self.parse, self.write, self.wrong = parse, write, wrong
 
     def process_formdata(self, valuelist: list[str]) -> None:
         """Parse the text. Raise ValueError if it is invalid."""
         self.data = None
         try:
             self.data = self.parse("".join(valuelist[:1]).replace("\0", ""))
-        except Unclear as unclear:
-            raise ValueError(f"{self.label.text}: {unclear}") from unclear
+        except ValueError as error:
+            raise ValueError(str(self.wrong) or f"{self.label.text}: {error}") from error
 
     @property
     def written(self) -> str:
-        """Return the text as it was sent."""
-        return "".join((self.raw_data or [])[:1])
+        """Return the text as it was sent, or as it is written for the value."""
+        if self.raw_data is not None:
+            return "".join(self.raw_data[:1])
+        return "" if self.data is None else self.write(self.data)
 
     def _value(self) -> str:
         return self.written
@@ -99,58 +104,72 @@ class NamesField(Field):  # type: ignore[misc]
         self.data = [each for each in tidied if each]
 
 
-class OptionalMomentField(MomentField):
-    """An optional day and time."""
-
-    def process_formdata(self, valuelist: list[str]) -> None:
-        """Read the moment; None if it is blank."""
-        self.data = None
-        if "".join(valuelist).strip():
-            super().process_formdata(valuelist)
-
-
-class _Row(Form):
-    """A row of fields; their names begin with `prefix`."""
+class Row(Form):
+    """A row of fields in the form of a section."""
 
     title: ClassVar[str]  # names the row in error messages
     counting: ClassVar[tuple[str, ...]]  # a new row is ignored if all of these are blank
-    known: ClassVar[str]  # a hidden field of rows that existed before
 
-    gone = BooleanField()
-
-    def __init__(self, sent: Sent, letter: str, number: int) -> None:
-        super().__init__(sent, prefix=f"{letter}{number}_")
-        self.number = number
+    known = HiddenField()  # set if the section has it already
+    gone: BooleanField
 
     @property
     def counts(self) -> bool:
         """Return whether the row is to be stored."""
         said = any(any(map(str.strip, self[name].raw_data or ())) for name in self.counting)
-        return not self.gone.data and bool(self[self.known].data or said)
+        return not self.gone.data and bool(self.known.data or said)
 
-    @property
-    def row_errors(self) -> dict[str, list[str]]:
-        """Return the row's errors, by the names of its inputs."""
-        return {
-            f"{self._prefix}{name}": [
-                str(self.title) % {"number": self.number + 1, "message": message}
-                for message in messages
-            ]
-            for name, messages in self.errors.items()
-        }
+    def validate(self, extra_validators: Any = None) -> bool:
+        """Check the row if it counts."""
+        if not self.counts:
+            return True
+        super().validate(extra_validators)
+        self.check()
+        return not self.errors
+
+    def check(self) -> None:
+        """Check the fields against each other, and build the `view` that they describe."""
+        raise NotImplementedError
+
+    def named_errors(self, number: int) -> Iterator[tuple[str, list[str]]]:
+        """Yield the errors of each input, with the name of the row."""
+        for name, messages in self.errors.items():
+            facts = [{"number": number, "message": message} for message in messages]
+            yield self[name].name, [str(self.title) % each for each in facts]
 
 
-class MeetingForm(_Row):
+def _time_field(label: str) -> ParsedField:
+    return ParsedField(
+        label,
+        lambda text: time.fromisoformat(text.strip()) if text.strip() else None,
+        "{:%H:%M}".format,
+        wrong=_l("give a time of day such as 14:30."),
+        widget=TimeInput(),
+    )
+
+
+def _date_field(label: str) -> ParsedField:
+    return ParsedField(
+        label,
+        lambda text: date.fromisoformat(text.strip()) if text.strip() else None,
+        date.isoformat,
+        wrong=_l("give a day such as 2030-08-26."),
+        widget=DateInput(),
+    )
+
+
+class MeetingForm(Row):
     """A meeting."""
 
     title = _l("Meeting %(number)s: %(message)s")
     counting = ("days", "starts", "ends", "room", "kind")
-    known = "kept"
 
-    kept = HiddenField()
-    days = ChoicesField(_l("Days"))
-    starts = StringField(_l("From"), widget=TimeInput())
-    ends = StringField(_l("To"), widget=TimeInput())
+    days = ChoicesField(
+        _l("Days"),
+        choices=lambda: dict(zip(formatting.DAYS, formatting.day_names(), strict=True)),
+    )
+    starts = _time_field(_l("From"))
+    ends = _time_field(_l("To"))
     room = TextField(
         _l("Room"),
         required=False,
@@ -159,155 +178,124 @@ class MeetingForm(_Row):
         render_kw={"list": "rooms"},
     )
     kind = SelectOneField(_l("Kind"))
-    first = StringField(_l("First day"), widget=DateInput())
-    last = StringField(_l("Last day"), widget=DateInput())
+    first = _date_field(_l("First day"))
+    last = _date_field(_l("Last day"))
     free = BooleanField(_l("A common exam: clashes with nothing"))
     gone = BooleanField(_l("Leave this meeting out"))
+    term: tuple[date, date]  # its first and its last day
 
-    def __init__(self, sent: Sent, number: int, term: tuple[date, date]) -> None:
-        super().__init__(sent, "m", number)
-        self.term = term
-        self.days.offer(dict(zip(formatting.DAYS, formatting.day_names(), strict=True)))
+    def __init__(self, *args: Any, **more: Any) -> None:
+        super().__init__(*args, **more)
         kinds = {code: str(name) for code, name in formatting.KINDS.items() if len(code) == 3}
         self.kind.data = (self.kind.data or "")[:12]
-        self.kind.offer(
-            {"": "", **kinds} | {self.kind.data: kinds.get(self.kind.data, self.kind.data)}
-        )
+        known = {self.kind.data: kinds.get(self.kind.data, self.kind.data)}
+        self.kind.offer({"": "", **kinds} | known)
 
-    def validate(self, extra_validators: Any = None) -> bool:
-        """Check the fields, and times and dates against each other."""
-        super().validate(extra_validators)
-        start, end = self._time("starts"), self._time("ends")
+    def check(self) -> None:
+        """Check times and dates against each other, and build the meeting."""
+        start, end = minutes(self.starts.data), minutes(self.ends.data)
         if (start is None) != (end is None) and not (self.starts.errors or self.ends.errors):
             self.refuse(_("give both times, or none while they are not settled."), "ends")
         if start is not None and end is not None and start >= end:
             self.refuse(_("the end must come after the beginning."), "ends")
-        if (self.starts.data or self.ends.data) and not self.days.data:
+        if (self.starts.written or self.ends.written) and not self.days.data:
             self.refuse(_("choose the days on which it meets."), "days")
-        first, last = (
-            self._date(name, day) for name, day in zip(("first", "last"), self.term, strict=True)
-        )
+        first, last = self.first.data or self.term[0], self.last.data or self.term[1]
+        for name, day, usual in zip(("first", "last"), (first, last), self.term, strict=True):
+            if abs((day - usual).days) > WITHIN:
+                self.refuse(_("that day is far from the term. Mind the year."), name)
         if first > last and not (self.first.errors or self.last.errors):
             self.refuse(_("the last day must not come before the first."), "last")
         self.view = MeetingView(
             code=self.kind.data,
             room=self.room.data,
             clashes=not self.free.data,
-            mask=sum(
-                1 << formatting.DAYS.index(name)
-                for name in self.days.data
-                if name in formatting.DAYS
-            ),
+            mask=sum(1 << n for n, day in enumerate(formatting.DAYS) if day in self.days.data),
             start=start,
             end=end,
             first=first,
             last=last,
             term=self.term,
         )
-        return not self.errors
-
-    def _time(self, name: str) -> int | None:
-        text = (self[name].data or "").strip()
-        try:
-            return minutes(time.fromisoformat(text)) if text else None
-        except ValueError:
-            self.refuse(_("give a time of day such as 14:30."), name)
-            return None
-
-    def _date(self, name: str, usual: date) -> date:
-        text = (self[name].data or "").strip()
-        try:
-            found = date.fromisoformat(text) if text else usual
-        except ValueError:
-            self.refuse(_("give a day such as 2030-08-26."), name)
-            return usual
-        if abs((found - usual).days) > WITHIN:
-            self.refuse(_("that day is far from the term. Mind the year."), name)
-            return usual
-        return found
 
 
-class ReserveForm(_Row):
+class ReserveForm(Row, CohortForm):
     """Seats that are reserved for a cohort."""
 
     title = _l("Kept seats %(number)s: %(message)s")
-    counting = ("seats", "until", "years", "levels", "subjects", "students")
-    known = "id"
+    counting = ("seats", "until", *KINDS)
 
-    id = HiddenField()
     seats = NumberField(
         _l("How many"),
         least=1,
         most=MOST_SEATS,
         message=_l("give a whole number from %(least)s to %(most)s."),
     )
-    until = OptionalMomentField(_l("Kept until"), description=_l("Blank: for good."))
+    until = MomentField(_l("Kept until"), required=False, description=_l("Blank: for good."))
     place = NumberField(_l("Place in the order"), least=0, most=MOST_SEATS, required=False)
-    years = ChoicesField(_l("Class years"))
-    levels = ChoicesField(_l("Levels"))
-    subjects = ChoicesField(_l("Majors and minors"))
-    students = StudentNumbersField(_l("Student numbers"), most=MOST_STUDENTS)
     gone = BooleanField(_l("Keep these seats no longer"))
 
-    def __init__(
-        self, sent: Sent, number: int, session: Session, offered: dict[str, dict[str, str]]
-    ) -> None:
-        super().__init__(sent, "k", number)
-        self.session = session
-        for kind in ("years", "levels", "subjects"):
-            self[kind].offer(offered[kind])
-
-    @property
-    def order(self) -> tuple[int, int]:
-        """Return the row's position; a moved row goes before or after the row that was there."""
-        place = self.place.data or MOST_RESERVES
-        return place, (place > self.number + 1) - (place < self.number + 1)
-
-    def validate_students(self, field: StudentNumbersField) -> None:
-        """Raise ValidationError if no student has one of the numbers."""
-        if field.data and (unknown := cohorts.unknown_students(self.session, field.data)):
-            names = cohort_names.join_names(unknown, 5)
-            raise ValidationError(_("No student has the number %(numbers)s.", numbers=names))
-
-    def validate(self, extra_validators: Any = None) -> bool:
-        """Check the fields, and that the cohort is not empty."""
-        super().validate(extra_validators)
-        kinds = ("years", "levels", "subjects", "students")
-        cohort = {kind: self[kind].data for kind in kinds if self[kind].data}
-        if not cohort and not any(self[kind].errors for kind in kinds):
-            self.refuse(_("choose at least one year, level, subject or student."), "years")
-        until = self.until.data
+    def check(self) -> None:
+        """Check that the cohort is not empty, and build the reserve."""
+        until, known = self.until.data, self.known.data or ""
         self.view = ReserveView(
-            id=_whole(self.id.data),
+            id=int(known) if known.isascii() and known.isdigit() and len(known) < 10 else 0,
             seats=self.seats.data or 0,
-            cohort=cohort,
+            cohort=self.check_cohort(
+                _("choose at least one year, level, subject or student."), "years"
+            ),
             until=datetime.fromtimestamp(until / 1000, UTC) if until else None,
         )
-        return not self.errors
+
+
+class Rows(FieldList):  # type: ignore[misc]
+    """Rows of fields named `<rows>_<number>_<field>`, numbered from 0."""
+
+    def __init__(self, form: type[Row], *, fewest: int, most: int, **more: Any) -> None:
+        row = FormField(form, separator="_")
+        super().__init__(row, min_entries=fewest, max_entries=most, separator="_", **more)
+
+    def _extract_indices(self, prefix: str, formdata: Sent) -> Iterator[int]:
+        for number in range(self.max_entries):
+            if any(name.startswith(f"{prefix}_{number}_") for name in formdata):
+                yield number
 
 
 class SectionForm(Form):
-    """All fields of a section; the plain and the parsed ones come from FIELDS."""
+    """All fields of a section; the plain and the parsed ones come from FIELDS.
+
+    Without a sent form it shows `details`.
+    """
 
     teacher = NamesField(
         _l("Teachers"), description=_l("One to a field; an empty field is nobody.")
     )
+    meetings = Rows(MeetingForm, fewest=1, most=MOST_MEETINGS)
+    reserves = Rows(ReserveForm, fewest=0, most=MOST_RESERVES)
 
-    def __init__(self, sent: Sent, session: Session, term: TermView, own_code: str) -> None:
-        super().__init__(sent)
-        self.own_code, self.known = own_code, named_teachers(session)
-        dates, whom, more = (
-            (term.starts_on, term.ends_on),
-            cohorts.choices(session),
-            sent.get("more"),
-        )
-        rows = min(MOST_MEETINGS, _whole(sent.get("meetings")) + (more == "yes"))
-        self.meetings = [MeetingForm(sent, number, dates) for number in range(rows)]
-        kept = min(MOST_RESERVES, _whole(sent.get("reserves")) + (more == "kept"))
-        self.reserves = [ReserveForm(sent, number, session, whom) for number in range(kept)]
+    def __init__(
+        self,
+        sent: Sent | None,
+        session: Session,
+        term: TermView,
+        own_code: str,
+        details: SectionDetails | None = None,
+    ) -> None:
+        # Stored values beside sent ones would fill in hidden fields that a new row leaves out.
+        super().__init__(sent, data=_values(details) if details and sent is None else None)
+        self.session, self.term, self.own_code = session, term, own_code
+        self.known = named_teachers(session)
         rooms = select(Room.name).where(Room.deleted_at.is_(None)).order_by(Room.name)
         self.rooms = list(session.scalars(rooms))
-        self.full = rows >= MOST_MEETINGS, kept >= MOST_RESERVES
+        more_of = {"yes": self.meetings, "kept": self.reserves}
+        added = more_of.get(sent.get("more", "")) if sent else None
+        if added is not None and len(added) < added.max_entries:
+            added.append_entry()
+        for row in self.meetings:
+            row.form.term = (term.starts_on, term.ends_on)
+        whom = cohorts.choices(session)
+        for row in self.reserves:
+            row.form.offer(session, whom)
 
     def part(self, name: str) -> list[Field]:
         """Return the fields of a part of the form."""
@@ -315,10 +303,12 @@ class SectionForm(Form):
 
     @property
     def errors(self) -> dict[Any, Any]:
-        """Return all errors, including those of the rows."""
+        """Return all errors, those of rows by the names of their inputs."""
         found = dict(super().errors)
-        for row in (*self.meetings, *self.reserves):
-            found |= row.row_errors
+        for rows in (self.meetings, self.reserves):
+            found.pop(rows.name, None)
+            for number, row in enumerate(rows, 1):
+                found |= row.named_errors(number)
         return found
 
     def validate(self, extra_validators: Any = None) -> bool:
@@ -328,10 +318,8 @@ class SectionForm(Form):
         if self._names_own_course():
             own = requisites.shown(self.own_code)
             self.refuse(_("%(code)s is the course of the section itself.", code=own), "cross_lists")
-        meetings = [row for row in self.meetings if row.counts]
-        reserves = sorted((row for row in self.reserves if row.counts), key=lambda row: row.order)
-        for row in (*meetings, *reserves):
-            row.validate()
+        ordered = sorted(enumerate(self.reserves, 1), key=_place)
+        reserves = [row for _number, row in ordered if row.counts]
         self._check_reserves(reserves)
         if self.errors:
             return False
@@ -341,20 +329,20 @@ class SectionForm(Form):
         self.details = SectionDetails(
             **typed,
             teachers=teachers,
-            meetings=tuple(row.view for row in meetings),
+            meetings=tuple(row.view for row in self.meetings if row.counts),
             reserves=tuple(row.view for row in reserves),
         )
         return True
 
     def _names_own_course(self) -> bool:
-        """Tell whether it is cross-listed with itself, even beside names that are no codes."""
+        """Return whether it is cross-listed with itself, even beside names that are no codes."""
         for written in self.cross_lists.written.split(","):
             with suppress(Unclear):
                 if self.own_code in parse_codes(written):
                     return True
         return False
 
-    def _teachers(self) -> tuple[Any, ...]:
+    def _teachers(self) -> tuple[NamedTeacher, ...]:
         wanted = {name.casefold(): name for name in self.teacher.data}
         known = {each.name.casefold(): each for each in self.known}
         for name in (name for key, name in wanted.items() if key not in known):
@@ -368,10 +356,9 @@ class SectionForm(Form):
         """Add an error if more seats are reserved at once than the section has."""
         kept, capacity = 0, self.capacity.data
         for row in ordered:
-            reserve = row.view
-            if reserve.until and reserve.until <= datetime.now(UTC):
+            if not is_active(row.view):
                 continue
-            kept += reserve.seats
+            kept += row.view.seats
             if capacity is not None and kept > capacity and not row.seats.errors:
                 said = _n(
                     "%(kept)s seats would be kept in all, but there is %(num)s.",
@@ -383,6 +370,70 @@ class SectionForm(Form):
                 return
 
 
+def _place(numbered: tuple[int, ReserveForm]) -> tuple[int, int]:
+    """Return a row's place; a moved row goes before or after the row that was there."""
+    number, row = numbered
+    place = row.place.data or MOST_RESERVES
+    return place, (place > number) - (place < number)
+
+
+def _values(details: SectionDetails) -> dict[str, Any]:
+    """Return the values of the form's fields."""
+    typed = {name: getattr(details, name) for name, each in FIELDS.items() if each.part != "lists"}
+    meetings = [
+        {
+            "known": "1",
+            "days": [day for bit, day in enumerate(formatting.DAYS) if each.mask >> bit & 1],
+            "starts": clock_time(each.start),
+            "ends": clock_time(each.end),
+            "room": each.room,
+            "kind": each.code,
+            "first": each.first,
+            "last": each.last,
+            "free": not each.clashes,
+        }
+        for each in details.meetings
+    ]
+    reserves = [
+        {
+            "known": str(each.id),
+            "seats": each.seats,
+            "until": milliseconds(each.until) if each.until else None,
+            "place": place,
+            **each.cohort,
+        }
+        for place, each in enumerate(details.reserves, 1)
+    ]
+    teachers = [each.name for each in details.teachers]
+    return typed | {"teacher": teachers, "meetings": meetings, "reserves": reserves}
+
+
+def _form_field(each: SectionField) -> Any:
+    """Return the form field for a field of sections."""
+    area: dict[str, Any] = {"rows": 2} if each.several_lines else {}
+    if each.parse:
+        more = {"widget": TextArea()} if each.several_lines else {}
+        kw = area | {"autocomplete": "off", "spellcheck": "false"}
+        return ParsedField(
+            each.label, each.parse, each.write, description=each.hint, render_kw=kw, **more
+        )
+    if each.stored_as == "int":
+        return NumberField(each.label, most=MOST_SEATS, description=each.hint)
+    return (LinesField if each.several_lines else TextField)(
+        each.label,
+        required=bool(each.missing),
+        missing=each.missing,
+        longest=each.longest,
+        description=each.hint,
+        render_kw=area,
+    )
+
+
+for _each in FIELDS.values():
+    if _each.part != "lists":
+        setattr(SectionForm, _each.name, _form_field(_each))
+
+
 class NewSectionForm(SectionForm):
     """All fields of a new section, with its registration number."""
 
@@ -392,16 +443,12 @@ class NewSectionForm(SectionForm):
         missing=_l("CRN: give a number or a word of at most 24 characters."),
     )
 
-    def __init__(self, sent: Sent, session: Session, term: TermView, own_code: str) -> None:
-        super().__init__(sent, session, term, own_code)
-        taken = select(Section.id).where(Section.term_id == term.id, Section.crn == self.crn.data)
-        self.taken = session.scalar(taken) is not None
-
     def validate_crn(self, field: TextField) -> None:
         """Raise StopValidation if it is not a registration number, or another section has it."""
         if not CRN.fullmatch(field.data):
             raise StopValidation(str(field.missing))
-        if self.taken:
+        taken = select(Section.id).where(Section.term_id == self.term.id, Section.crn == field.data)
+        if self.session.scalar(taken) is not None:
             raise StopValidation(
                 _("This term has a section with that CRN already. Choose another.")
             )
@@ -425,8 +472,11 @@ class SharedSeatsForm(Form):
         ),
     )
 
-    def __init__(self, sent: Sent, session: Session, offered: TermCatalog, now: SeatPool) -> None:
-        super().__init__(sent)
+    def __init__(
+        self, sent: Sent | None, session: Session, offered: TermCatalog, now: SeatPool
+    ) -> None:
+        names = [each.name for each in now.members]
+        super().__init__(sent, data={**vars(now), "section": names})
         self.session, self.offered, self.now = session, offered, now
 
     def validate(self, extra_validators: Any = None) -> bool:
@@ -501,84 +551,5 @@ class SharedSeatsForm(Form):
         )
 
 
-def write_details(details: SectionDetails) -> Sent:
-    """Return the fields of an unchanged `SectionForm`."""
-    sent: Sent = MultiDict()
-    for each in FIELDS.values():
-        if each.part != "lists":
-            sent[each.name] = each.write(getattr(details, each.name))
-    sent.setlist("teacher", [each.name for each in details.teachers])
-    sent["meetings"], sent["reserves"] = str(len(details.meetings) or 1), str(len(details.reserves))
-    for number, meeting in enumerate(details.meetings):
-        _write_meeting(sent, f"m{number}_", meeting)
-    for number, reserve in enumerate(details.reserves):
-        _write_reserve(sent, number, reserve)
-    return sent
-
-
-def write_pool(pool: SeatPool) -> Sent:
-    """Return the fields of an unchanged `SharedSeatsForm`."""
-    sent: Sent = MultiDict({"name": pool.name, "capacity": str(pool.capacity)})
-    sent.setlist("section", [each.name for each in pool.members])
-    return sent
-
-
-def _write_meeting(sent: Sent, row: str, view: MeetingView) -> None:
-    times = {"starts": view.start, "ends": view.end}
-    written = {
-        name: "" if at is None else f"{at // 60:02}:{at % 60:02}" for name, at in times.items()
-    }
-    written |= {"kept": "1", "kind": view.code, "room": view.room}
-    written |= {"first": view.first.isoformat(), "last": view.last.isoformat()}
-    written |= {} if view.clashes else {"free": "y"}
-    for name, text in written.items():
-        sent[f"{row}{name}"] = text
-    days = [name for bit, name in enumerate(formatting.DAYS) if view.mask >> bit & 1]
-    sent.setlist(f"{row}days", days)
-
-
-def _write_reserve(sent: Sent, number: int, view: ReserveView) -> None:
-    row = f"k{number}_"
-    sent[f"{row}id"], sent[f"{row}seats"] = str(view.id), str(view.seats)
-    sent[f"{row}place"] = str(number + 1)
-    for kind in ("years", "levels", "subjects"):
-        sent.setlist(f"{row}{kind}", view.cohort.get(kind, []))
-    sent[f"{row}students"] = " ".join(view.cohort.get("students", []))
-    if view.until:
-        clock, moment = LocalClock(backend().settings.zone), round(view.until.timestamp() * 1000)
-        sent[f"{row}until"] = clock.field(moment)
-        sent[f"{row}until_which"] = "second" if clock.at(moment).fold else "first"
-
-
-def _form_field(each: SectionField) -> Any:
-    """Return the form field for a field of sections."""
-    area: dict[str, Any] = {"rows": 2} if each.several_lines else {}
-    if each.parse:
-        more = {"widget": TextArea()} if each.several_lines else {}
-        kw = area | {"autocomplete": "off", "spellcheck": "false"}
-        return ParsedField(each.label, each.parse, description=each.hint, render_kw=kw, **more)
-    if each.stored_as == "int":
-        return NumberField(each.label, most=MOST_SEATS, description=each.hint)
-    return (LinesField if each.several_lines else TextField)(
-        each.label,
-        required=bool(each.missing),
-        missing=each.missing,
-        longest=each.longest,
-        description=each.hint,
-        render_kw=area,
-    )
-
-
 def _key(name: str) -> str:
     return " ".join(name.upper().replace("-", " ").split())
-
-
-def _whole(text: str | None) -> int:
-    """Return the whole number of a hidden field; 0 if it is not one."""
-    short = text or ""
-    return int(short) if short.isascii() and short.isdigit() and len(short) < 10 else 0
-
-
-for _each in FIELDS.values():
-    if _each.part != "lists":
-        setattr(SectionForm, _each.name, _form_field(_each))

@@ -2,16 +2,15 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from flask import Blueprint, abort, flash, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from portal.backend import backend
 from portal.catalog import cohort_names, linked_courses, requisites, sections
-from portal.catalog.local_time import LocalClock
+from portal.catalog.local_time import local_clock
 from portal.catalog.models import Course, Section
 from portal.catalog.search import Query
 from portal.catalog.section_fields import FIELDS
@@ -26,21 +25,16 @@ from portal.catalog.sections import (
 from portal.catalog.term_catalog import SectionView, TermCatalog, catalog_of, live_terms
 from portal.core.db import transaction
 from portal.core.i18n import _, _l, _n
+from portal.core.moments import milliseconds
 from portal.ledger.types import SeatCounts
 from portal.people.models import AuditEntry
 from portal.recorder import read_with_fallback
 from portal.registration.seat_counts import Totals, is_active, totals
-from portal.reports import audit_trail
+from portal.reports import audit_labels, audit_trail
 from portal.reports.audit_differences import names_in, short
 from portal.web import confirm
 from portal.web.admin import affected
-from portal.web.admin.section_effects import (
-    Occupancy,
-    PlannedSection,
-    occupancy,
-    seats_of,
-    warnings,
-)
+from portal.web.admin.section_effects import Occupancy, occupancy, warnings
 from portal.web.confirm import Confirmation, done, seen_number
 from portal.web.forms import OptionalReasonForm, ReasonForm
 from portal.web.http.access import requires, visitor
@@ -73,17 +67,6 @@ OBSTACLES = {
         "The seat ledger does not answer just now, so nobody can say who has a part in it."
         " Try again in a moment."
     ),
-}
-VERBS = {
-    "section.create": _l("Created"),
-    "section.edit": _l("Changed"),
-    "section.share": _l("Shared seats changed"),
-    "section.publish": _l("Published"),
-    "section.confirm": _l("Confirmed"),
-    "section.reopen": _l("Opened again"),
-    "section.cancel": _l("Canceled"),
-    "section.delete": _l("Deleted"),
-    "section.undelete": _l("Brought back"),
 }
 
 
@@ -165,28 +148,6 @@ class SectionQuery:
         return runs and (seats.taken if seats else 0) < self.fewer
 
 
-@dataclass(frozen=True)
-class DeletedSection:
-    """A section deleted from every list."""
-
-    id: int
-    name: str
-    crn: str
-    title: str
-    on: str
-
-
-@dataclass(frozen=True)
-class Reserved:
-    """Seats reserved for a cohort, the number taken, and whether the reserve is `over`."""
-
-    whom: str
-    until: str
-    seats: int
-    held: int
-    over: bool
-
-
 # The list, and one section
 
 
@@ -222,26 +183,15 @@ def index(term_id: int) -> ResponseReturnValue:
 @requires("admin")
 def deleted(term_id: int) -> ResponseReturnValue:
     """Render the deleted sections, with a button to restore each."""
-    term = catalog_of(term_id).term
     found = (
         select(Section, Course.code)
         .join(Course)
         .where(Section.term_id == term_id, Section.deleted_at.is_not(None))
         .order_by(Section.deleted_at.desc())
     )
-    face = LocalClock(backend().settings.zone)
     with transaction() as session:
-        rows = [
-            DeletedSection(
-                each.id,
-                f"{requisites.shown(code)}-{each.number}",
-                each.crn,
-                each.title,
-                face.short(each.deleted_at),
-            )
-            for each, code in session.execute(found)
-            if each.deleted_at
-        ]
+        rows = session.execute(found).all()
+    term = catalog_of(term_id).term
     return render_template("admin/sections_deleted.html", term=term, sections=rows)
 
 
@@ -252,11 +202,12 @@ def show(term_id: int, section_id: int) -> ResponseReturnValue:
     offered = catalog_of(term_id)
     with transaction() as session:
         stored = find_or_404(session, term_id, section_id)
-        over = stored.deleted or stored.status == "CANCELED"
-        planned = PlannedSection(stored.id, stored.course_code, stored.details, offered)
-        cautions = [] if over else warnings(session, planned)
-        meetings = stored.details.meetings
-        clashing = [] if over else affected.clashing(session, stored.id, offered, meetings)
+        cautions: list[str] = []
+        clashing: list[affected.AffectedStudent] = []
+        if not stored.deleted and stored.status != "CANCELED":
+            code, details = stored.course_code, stored.details
+            cautions = warnings(session, offered, code, details, stored.id)
+            clashing = affected.clashing(session, stored.id, offered, details.meetings)
         log = audit_trail.of(session, stored.subject)
     pooled = sorted(stored.pool.ids) if stored.pool else []
     return render_template(
@@ -280,7 +231,7 @@ def show(term_id: int, section_id: int) -> ResponseReturnValue:
             for action, page in STATUS_PAGES.items()
             if not sections.status_obstacle(action, stored)
         },
-        verbs=VERBS,
+        labels=audit_labels,
         editable=not stored.obstacle,
     )
 
@@ -315,22 +266,22 @@ def _sums(found: Iterable[SectionView], counts: Mapping[int, SeatCounts]) -> Tot
 
 def _with_changes(log: list[AuditEntry]) -> list[tuple[AuditEntry, str]]:
     """Return each entry with its changes in a line."""
-    names, times = names_in(log), LocalClock(backend().settings.zone)
+    names, times = names_in(log), local_clock()
     return [(each, short(each, names, times)) for each in log]
 
 
-def _reserves(stored: StoredSection) -> list[Reserved]:
+def _reserves(stored: StoredSection) -> list[dict[str, Any]]:
+    """Return the seats reserved for cohorts, and how many of them are taken."""
     reserves = stored.details.reserves
     held = read_with_fallback.reserved(stored.term_id, stored.id) if reserves else {}
-    face = LocalClock(backend().settings.zone)
     return [
-        Reserved(
-            cohort_names.describe(each.cohort),
-            face.full(round(each.until.timestamp() * 1000)) if each.until else "",
-            each.seats,
-            held.get(each.id, 0),
-            over=not is_active(each),
-        )
+        {
+            "whom": cohort_names.describe(each.cohort),
+            "until": local_clock().full(milliseconds(each.until)) if each.until else "",
+            "seats": each.seats,
+            "held": held.get(each.id, 0),
+            "over": not is_active(each),
+        }
         for each in reserves
     ]
 
@@ -353,18 +304,16 @@ def change_status(term_id: int, section_id: int, change: str) -> ResponseReturnV
     """Publish, confirm, reopen, cancel, delete or restore a section, once it is confirmed."""
     with transaction() as session:
         stored = find_or_404(session, term_id, section_id)
-        named = change in {"cancel", "confirm"}
-        people = affected.people(session, stored.id) if named else []
-    seats = seats_of(stored)
-    words, address = STATUS_PAGES[change], url_for(".show", term_id=term_id, section_id=section_id)
-    name = name_of_stored(stored)
+        people = affected.people(session, stored.id) if change in {"cancel", "confirm"} else []
+    now, name, texts = occupancy(stored), name_of_stored(stored), STATUS_PAGES[change]
+    address = url_for(".show", term_id=term_id, section_id=section_id)
     form = ReasonForm() if change == "cancel" else OptionalReasonForm()
 
     def act(reason: str) -> ResponseReturnValue | None:
         seen = SeenSection(term_id, section_id, seen_number())
         repeated = sections.done_before(change, [seen], visitor().id)
         if not (repeated and stored.version == seen.version + 1):
-            if why := _refusal(change, stored, seats):
+            if why := _refusal(change, stored, now):
                 raise confirm.NotPossible(why)
             try:
                 sections.change_status(change, [seen], visitor().id, reason)
@@ -374,16 +323,16 @@ def change_status(term_id: int, section_id: int, change: str) -> ResponseReturnV
             except NotPossible as error:
                 raise confirm.NotPossible(obstacle(change, error.code)) from error
         apply_in_ledger(term_id, section_id)
-        return done(str(words.done) % {"name": name}, address)
+        return done(str(texts.done) % {"name": name}, address)
 
     page = Confirmation(
-        title=str(words.title),
-        button=str(words.button),
+        title=str(texts.title),
+        button=str(texts.button),
         back=(address, name),
-        meaning=_meaning(change, occupancy(stored, seats)),
+        meaning=_meaning(change, now),
         danger=change in {"cancel", "delete"},
         seen={"version": stored.version},
-        refusal=_refusal(change, stored, seats) if request.method == "GET" else "",
+        refusal=_refusal(change, stored, now) if request.method == "GET" else "",
         template="admin/section_status.html",
         context={
             "name": name,
@@ -401,7 +350,7 @@ def obstacle(action: str, code: str) -> str:
     return str(OBSTACLES["live" if live else code])
 
 
-def _refusal(action: str, stored: StoredSection, seats: SeatCounts | None) -> str:
+def _refusal(action: str, stored: StoredSection, now: Occupancy) -> str:
     """Return why the section's state prevents the change; blank if it does not."""
     wanted = STATUS_CHANGES[action]
     moved = stored.deleted == wanted.deletes if wanted.deletes is not None else False
@@ -409,11 +358,11 @@ def _refusal(action: str, stored: StoredSection, seats: SeatCounts | None) -> st
         return _("That has been done already. There is nothing left to do.")
     if why := sections.status_obstacle(action, stored):
         return obstacle(action, why)
-    if action != "delete" or not seats:
+    if action != "delete" or not now.seats:
         return ""
-    if occupancy(stored, seats).anyone:
+    if now.anyone:
         return obstacle(action, "held")
-    if seats.status != stored.status:
+    if now.seats.status != stored.status:
         # The ledger still admits students to the section: close it there first.
         apply_in_ledger(stored.term_id, stored.id)
         return obstacle(action, "untold")

@@ -7,25 +7,16 @@ from sqlalchemy.orm import Session
 from werkzeug.datastructures import FileStorage, MultiDict
 from wtforms import FileField
 
-from portal.catalog import cohort_names
 from portal.core.i18n import _, _l
-from portal.web.forms import (
-    ChoicesField,
-    Form,
-    MomentField,
-    OneOfField,
-    StudentNumbersField,
-    TextField,
-)
+from portal.web.admin.cohort_form import KINDS, CohortForm
+from portal.web.forms import Form, MomentField, OneOfField, StudentNumbersField, TextField
 from portal.windows import cohorts
 from portal.windows.service import NewWindow
 
 Sent = MultiDict[str, str]
 
 FARTHEST = 5 * 365 * 24 * 60 * 60_000  # ms; a later time means a mistyped year
-SHOWN_UNKNOWN = 5  # numbers in an error
 MOST_STUDENTS = 100_000  # in a list
-CHOSEN = ("years", "levels", "subjects", "students")  # the fields of a cohort
 NOT_STORED = ("csrf_token", "draft", "edit")
 
 
@@ -54,8 +45,10 @@ class TimesForm(Form):
         return typed | chosen
 
 
-class NewWindowForm(Form):
+class NewWindowForm(CohortForm):
     """A new window: its name, its times, and its cohort."""
+
+    drops_unknown = True
 
     name = TextField(
         _l("Name"),
@@ -74,9 +67,6 @@ class NewWindowForm(Form):
         },
         missing=_l("Choose whom the window is for."),
     )
-    years = ChoicesField(_l("Class years"))
-    levels = ChoicesField(_l("Levels"))
-    subjects = ChoicesField(_l("Majors and minors"))
     students = StudentNumbersField(_l("Student numbers"), most=MOST_STUDENTS)
     file = FileField(
         _l("Or a list from a file"),
@@ -88,9 +78,8 @@ class NewWindowForm(Form):
 
     def __init__(self, sent: Sent | None, session: Session) -> None:
         super().__init__(sent, whom="everyone" if sent is None else None)
-        self.session, self.unknown = session, list[str]()  # numbers that no student has
-        for kind, offered in cohorts.choices(session).items():
-            self[kind].offer(offered)
+        self.unknown = []
+        self.offer(session, cohorts.choices(session))
 
     def check(self, now: int) -> bool:
         """Validate the form, and build the window that it describes; `now` is the ledger's time."""
@@ -98,27 +87,14 @@ class NewWindowForm(Form):
         check_times(self, now)
         cohort: cohorts.Cohort = {}
         if self.whom.data == "some":
-            cohort = self._cohort()
+            empty = _("Choose at least one year, level, subject or student.")
+            cohort = self.check_cohort(empty, "whom")
         else:
-            for kind in CHOSEN:
+            for kind in KINDS:
                 self[kind].errors = ()
         if not self.errors:
             self.window = NewWindow(self.name.data, self.opens.data, self.closes.data, cohort)
         return not self.errors
-
-    def _cohort(self) -> cohorts.Cohort:
-        """Return the cohort; unknown numbers are left out, unless no number is known."""
-        cohort = {kind: self[kind].data for kind in CHOSEN if self[kind].data}
-        numbers = cohort.get("students")
-        if numbers and not self.students.errors:
-            self.unknown = cohorts.unknown_students(self.session, numbers)
-            cohort["students"] = sorted(set(numbers) - set(self.unknown))
-            if not cohort["students"]:
-                shown = cohort_names.join_names(self.unknown, SHOWN_UNKNOWN)
-                self.refuse(_("No student has the number %(numbers)s.", numbers=shown), "students")
-        if not cohort and not any(self[kind].errors for kind in CHOSEN):
-            self.refuse(_("Choose at least one year, level, subject or student."), "whom")
-        return cohort
 
 
 def check_times(form: Form, now: int, after: int = 0) -> None:

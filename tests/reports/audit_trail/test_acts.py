@@ -60,7 +60,7 @@ ACTS: dict[str, Form | str] = {
     "POST /admin/terms/<int:term_id>/adjust": "tests/web/registrar/test_adjust.py",
     "POST /admin/terms/<int:term_id>/underfilled": "tests/web/registrar/test_underfilled.py",
     "POST /admin/terms/<int:term_id>/rules": "tests/admin/test_rules.py",
-    "POST /admin/terms/<int:term_id>/sections": "tests/web/sections/test_new.py",
+    "POST /admin/terms/<int:term_id>/sections/new": "tests/web/sections/test_new.py",
     "POST /admin/terms/<int:term_id>/sections/<int:section_id>/edit": (
         "tests/web/sections/test_edit.py"
     ),

@@ -2,6 +2,7 @@
 
 import re
 from html import unescape
+from html.parser import HTMLParser
 from typing import Any
 
 from flask.testing import FlaskClient
@@ -16,7 +17,6 @@ from portal.catalog.sections import StoredSection, find_section
 from portal.core.db import transaction
 from portal.ledger.types import SeatCounts
 from portal.people.models import AuditEntry
-from portal.web.admin.section_forms import write_details
 from tests.web import visits
 
 
@@ -38,11 +38,9 @@ def details(section: Section) -> SectionDetails:
     return stored(section).details
 
 
-def filled(section: Section, **fields: Any) -> MultiDict[str, str]:
+def filled(admin: FlaskClient, section: Section, **fields: Any) -> MultiDict[str, str]:
     """The form as it is shown now, with other values in some of its fields."""
-    now = stored(section)
-    form = write_details(now.details)
-    form["version"] = str(now.version)
+    form = inputs(admin.get(place(section, "/edit")).text)
     for name, value in fields.items():
         form.setlist(name, value if isinstance(value, list) else [str(value)])
     return form
@@ -50,7 +48,7 @@ def filled(section: Section, **fields: Any) -> MultiDict[str, str]:
 
 def send(admin: FlaskClient, section: Section, **fields: Any) -> TestResponse:
     """Send the form, to see what it will mean."""
-    return visits.send(admin, place(section, "/edit"), filled(section, **fields))
+    return visits.send(admin, place(section, "/edit"), filled(admin, section, **fields))
 
 
 def change(admin: FlaskClient, section: Section, **fields: Any) -> TestResponse:
@@ -96,3 +94,34 @@ def typed(page: str, name: str) -> str:
     found = re.search(rf'<input [^>]*name="{name}"[^>]* value="([^"]*)"', page)
     assert found, f"there is no input {name}"
     return unescape(found[1])
+
+
+def inputs(page: str) -> MultiDict[str, str]:
+    """What a browser sends of the page's form."""
+    reader = _Inputs()
+    reader.feed(page[page.index('<form class="form') :].partition("</form>")[0])
+    return reader.found
+
+
+class _Inputs(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: MultiDict[str, str] = MultiDict()
+        self.inside = ""  # the text area or the list that is open
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        known = dict(attrs)
+        name, value = known.get("name") or self.inside, known.get("value") or ""
+        ticked = known.get("type") not in {"checkbox", "radio"} or "checked" in known
+        if (tag == "input" and name and ticked) or (tag == "option" and "selected" in known):
+            self.found.add(name, value)
+        if tag in {"textarea", "select"}:
+            self.inside = name
+
+    def handle_data(self, data: str) -> None:
+        if self.inside and self.lasttag == "textarea":
+            self.found[self.inside] = data.removeprefix("\r\n").removeprefix("\n")
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in {"textarea", "select"}:
+            self.inside = ""

@@ -14,7 +14,7 @@ from tests.web.sections.desk import change, place, said, send
 from tests.web.visitors import browser_of
 from tests.web.visits import press
 
-TO_NOON = {"m0_starts": "12:00", "m0_ends": "13:20"}
+TO_NOON = {"meetings_0_starts": "12:00", "meetings_0_ends": "13:20"}
 CLASH = "Ada {number} with MAT 1000-02 (Mon Thu 12:00–1:20 pm)"
 
 
@@ -99,7 +99,7 @@ def test_a_clash_that_was_there_before_is_not_called_new(
     admin: FlaskClient, taken: Section
 ) -> None:
     change(admin, taken, **TO_NOON)
-    assert "data-clashing" not in send(admin, taken, m0_room="Hall 9").text
+    assert "data-clashing" not in send(admin, taken, meetings_0_room="Hall 9").text
 
 
 def test_a_draft_affects_nobody(admin: FlaskClient, term: Term) -> None:

@@ -29,13 +29,13 @@ def other(app: Flask, cast: Cast) -> FlaskClient:  # noqa: ARG001
 def test_the_second_sees_both_versions_and_keeps_what_was_entered(
     admin: FlaskClient, other: FlaskClient, section: Section
 ) -> None:
-    mine = filled(section, capacity=9, title="Mine")
+    mine = filled(admin, section, capacity=9, title="Mine")
     change(other, section, capacity=5, note="Theirs.")
     answer = visits.send(admin, place(section, "/edit"), mine)
     assert answer.status_code == 409
     told = said(answer)
     assert "Somebody else has changed this section meanwhile" in told
-    assert "Changed by Mona" in told
+    assert "Section edited by Mona" in told
     assert "Seats 5 9" in told
     assert "Title Course CSC-1100 Mine" in told
     assert "Note Theirs. None" in told
@@ -47,7 +47,7 @@ def test_the_second_sees_both_versions_and_keeps_what_was_entered(
 def test_what_was_entered_is_stored_once_the_second_has_looked_at_both(
     admin: FlaskClient, other: FlaskClient, section: Section
 ) -> None:
-    mine = filled(section, capacity=9)
+    mine = filled(admin, section, capacity=9)
     change(other, section, note="Theirs.")
     refused = visits.send(admin, place(section, "/edit"), mine)
     version = re.search(r'name="version" value="(\d+)"', refused.text)
@@ -62,7 +62,7 @@ def test_what_was_entered_is_stored_once_the_second_has_looked_at_both(
 def test_a_confirmed_change_of_an_old_version_changes_nothing(
     admin: FlaskClient, other: FlaskClient, section: Section
 ) -> None:
-    mine = filled(section, capacity=9, confirmed="yes")
+    mine = filled(admin, section, capacity=9, confirmed="yes")
     change(other, section, capacity=5)
     assert visits.send(admin, place(section, "/edit"), mine).status_code == 409
     assert details(section).capacity == 5
@@ -72,7 +72,7 @@ def test_a_confirmed_change_of_an_old_version_changes_nothing(
 def test_of_an_import_meanwhile_all_that_differs_is_shown(
     admin: FlaskClient, section: Section
 ) -> None:
-    mine = filled(section, capacity=9)
+    mine = filled(admin, section, capacity=9)
     with transaction() as session:
         imported = {"note": "Imported.", "version": 2}
         session.execute(update(Section).where(Section.id == section.id).values(imported))
@@ -86,7 +86,7 @@ def test_of_an_import_meanwhile_all_that_differs_is_shown(
 def test_who_entered_the_same_is_told_so(
     admin: FlaskClient, other: FlaskClient, section: Section
 ) -> None:
-    mine = filled(section, capacity=9)
+    mine = filled(admin, section, capacity=9)
     change(other, section, capacity=9)
     answer = visits.send(admin, place(section, "/edit"), mine)
     assert "changed meanwhile, to just what you have entered" in said(answer)
@@ -95,7 +95,7 @@ def test_who_entered_the_same_is_told_so(
 def test_what_was_canceled_meanwhile_is_not_edited_and_the_input_stays(
     admin: FlaskClient, other: FlaskClient, section: Section
 ) -> None:
-    mine = filled(section, capacity=9, confirmed="yes")
+    mine = filled(admin, section, capacity=9, confirmed="yes")
     do(other, section, "cancel")
     answer = visits.send(admin, place(section, "/edit"), mine)
     assert answer.status_code == 422

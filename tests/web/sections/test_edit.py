@@ -213,7 +213,7 @@ def test_only_admins_edit(app: Flask, section: Section) -> None:
 def test_what_is_looked_over_has_an_address_so_that_going_back_sends_nothing(
     admin: FlaskClient, section: Section, fields: dict[str, str]
 ) -> None:
-    answer = admin.post(place(section, "/edit"), data=filled(section, **fields))
+    answer = admin.post(place(section, "/edit"), data=filled(admin, section, **fields))
     assert answer.status_code == 303
     first, again = admin.get(answer.location), admin.get(answer.location)
     assert said(first) == said(again)

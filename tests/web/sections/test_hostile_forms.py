@@ -9,12 +9,17 @@ from tests.web.visits import send
 
 FORMS: list[dict[str, str]] = [
     {},
-    {"meetings": "99", "reserves": "99", "confirmed": "yes"},
-    {"meetings": "-1", "reserves": "1e9", "version": "x"},
-    {"meetings": "1", "m0_days": "Someday", "m0_starts": "\0", "m0_first": "9" * 40},
-    {"meetings": "1", "m0_kind": "K" * 4000, "m0_kept": "\0", "m0_room": "\0"},
-    {"reserves": "1", "k0_id": "x", "k0_seats": "9" * 40, "k0_until": "never", "k0_years": "None"},
-    {"reserves": "1", "k0_seats": "1", "k0_students": "\0," * 2000, "k0_place": "-3"},
+    {"meetings_99_days": "Mon", "reserves_99_seats": "9", "confirmed": "yes"},
+    {"meetings": "-1", "reserves_²_seats": "1e9", "version": "x"},
+    {"meetings_0_days": "Someday", "meetings_0_starts": "\0", "meetings_0_first": "9" * 40},
+    {"meetings_0_kind": "K" * 4000, "meetings_0_known": "\0", "meetings_0_room": "\0"},
+    {
+        "reserves_0_known": "x",
+        "reserves_0_seats": "9" * 40,
+        "reserves_0_until": "never",
+        "reserves_0_years": "None",
+    },
+    {"reserves_0_seats": "1", "reserves_0_students": "\0," * 2000, "reserves_0_place": "-3"},
     {"credits": "\0", "capacity": "١٢", "prerequisites": "(" * 3000, "cross_lists": "," * 500},
     {"section": "\0", "capacity": "1" * 500, "name": "\0\n", "pool": "x", "version": "9" * 99},
     {"course": "9" * 30, "crn": "\0"},
@@ -28,6 +33,6 @@ def test_no_form_breaks_a_page_or_changes_a_section(
     before = details(section)
     for rest in ("/edit", "/share", "/cancel"):
         assert send(admin, place(section, rest), form).status_code < 500
-    new = f"/admin/terms/{section.term_id}/sections"
+    new = f"/admin/terms/{section.term_id}/sections/new"
     assert send(admin, new, {"course": str(section.course_id), **form}).status_code < 500
     assert details(section) == before

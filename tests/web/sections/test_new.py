@@ -1,4 +1,4 @@
-"""GET /admin/terms/<t>/sections/new, POST /admin/terms/<t>/sections."""
+"""GET and POST /admin/terms/<t>/sections/new."""
 
 import re
 from typing import Any
@@ -31,11 +31,10 @@ def form(course: Course, **fields: Any) -> MultiDict[str, str]:
         "capacity": "12",
         "waitlist": "3",
         "credits": "4",
-        "meetings": "1",
-        "m0_days": ["Tue", "Fri"],
-        "m0_starts": "09:00",
-        "m0_ends": "10:20",
-        "m0_room": "Hall 9",
+        "meetings_0_days": ["Tue", "Fri"],
+        "meetings_0_starts": "09:00",
+        "meetings_0_ends": "10:20",
+        "meetings_0_room": "Hall 9",
         **fields,
     }
     return MultiDict(given)
@@ -47,7 +46,7 @@ def made(term: Term) -> list[Section]:
 
 
 def make(admin: FlaskClient, term: Term, course: Course, **fields: Any) -> TestResponse:
-    return visits.send(admin, address(term), form(course, confirmed="yes", **fields))
+    return visits.send(admin, address(term, "/new"), form(course, confirmed="yes", **fields))
 
 
 def test_a_course_is_chosen_by_its_code_or_title(admin: FlaskClient, term: Term) -> None:
@@ -88,13 +87,13 @@ def test_a_new_section_is_a_draft_that_no_student_sees(
 
 
 def test_it_is_looked_over_first(admin: FlaskClient, term: Term) -> None:
-    answer = visits.send(admin, address(term), form(builders.a_course("CSC-1100")))
+    answer = visits.send(admin, address(term, "/new"), form(builders.a_course("CSC-1100")))
     told = said(answer)
     assert "Make this section?" in told
     assert "Tue Fri 9:00–10:20 am, Hall 9" in told
     assert "“Hall 9” is a room that is not known yet" in told
     assert not made(term)
-    assert re.search(r'<input type="hidden" name="m0_starts" value="09:00">', answer.text)
+    assert re.search(r'<input type="hidden" name="meetings_0_starts" value="09:00">', answer.text)
 
 
 def test_a_crn_is_given_once(admin: FlaskClient, term: Term) -> None:
@@ -108,32 +107,31 @@ def test_a_crn_is_given_once(admin: FlaskClient, term: Term) -> None:
 
 def test_another_meeting_is_added_and_left_out(admin: FlaskClient, term: Term) -> None:
     course = builders.a_course("CSC-1100")
-    page = visits.send(admin, address(term), form(course, more="yes")).text
-    assert 'id="m1_starts"' in page
-    assert typed(page, "m0_starts") == "09:00"
-    more = {"m1_days": ["Mon"], "m1_starts": "13:00", "m1_ends": "14:00"}
-    make(admin, term, course, meetings="3", m0_gone="1", **more)
+    page = visits.send(admin, address(term, "/new"), form(course, more="yes")).text
+    assert 'id="meetings_1_starts"' in page
+    assert typed(page, "meetings_0_starts") == "09:00"
+    more = {"meetings_1_days": ["Mon"], "meetings_1_starts": "13:00", "meetings_1_ends": "14:00"}
+    make(admin, term, course, meetings_0_gone="1", **more)
     [section] = made(term)
     assert [each.days for each in details(section).meetings] == ["Mon"]
 
 
 def test_all_that_is_wrong_with_meetings_is_said_at_once(admin: FlaskClient, term: Term) -> None:
     fields = {
-        "meetings": "4",
-        "m0_days": [],
-        "m1_days": ["Mon"],
-        "m1_starts": "10:00",
-        "m1_ends": "9:5",
-        "m2_days": ["Mon"],
-        "m2_starts": "10:00",
-        "m2_ends": "10:00",
-        "m2_first": "2030-10-01",
-        "m2_last": "2030-09-01",
-        "m3_days": ["Mon"],
-        "m3_starts": "10:00",
-        "m3_first": "0203-10-01",
-        "m3_last": "soon",
-        "m3_room": "R" * 81,
+        "meetings_0_days": [],
+        "meetings_1_days": ["Mon"],
+        "meetings_1_starts": "10:00",
+        "meetings_1_ends": "9:5",
+        "meetings_2_days": ["Mon"],
+        "meetings_2_starts": "10:00",
+        "meetings_2_ends": "10:00",
+        "meetings_2_first": "2030-10-01",
+        "meetings_2_last": "2030-09-01",
+        "meetings_3_days": ["Mon"],
+        "meetings_3_starts": "10:00",
+        "meetings_3_first": "0203-10-01",
+        "meetings_3_last": "soon",
+        "meetings_3_room": "R" * 81,
         "crn": "no spaces",
     }
     answer = make(admin, term, builders.a_course("CSC-1100"), **fields)
@@ -154,7 +152,7 @@ def test_all_that_is_wrong_with_meetings_is_said_at_once(admin: FlaskClient, ter
 
 
 def test_a_course_that_is_not_there_is_a_bad_message(admin: FlaskClient, term: Term) -> None:
-    assert admin.post(address(term), data={"course": "99999"}).status_code == 400
+    assert admin.post(address(term, "/new"), data={"course": "99999"}).status_code == 400
     assert admin.get(address(term, "/new?course=99999")).status_code == 404
 
 

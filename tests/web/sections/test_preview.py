@@ -17,7 +17,7 @@ from tests.web.visitors import browser_of
 from tests.web.visits import press
 
 NOON = Meets("MR", "12:00", "13:20", kind="LEC", room="Hall 1")
-TO_NOON = {"m0_starts": "12:00", "m0_ends": "13:20"}
+TO_NOON = {"meetings_0_starts": "12:00", "meetings_0_ends": "13:20"}
 
 
 @pytest.fixture
@@ -68,7 +68,7 @@ def test_new_times_name_how_many_would_have_to_be_in_two_places(
     drain(lunch.term_id)
     told = said(send(admin, full, **TO_NOON))
     assert "For 1 student with a seat the new times clash" in told
-    told = said(send(admin, full, m0_starts="15:00", m0_ends="16:00"))
+    told = said(send(admin, full, meetings_0_starts="15:00", meetings_0_ends="16:00"))
     assert "The new times clash with no other section" in told
 
 
@@ -135,16 +135,16 @@ def test_a_lab_at_the_time_of_its_lecture_is_named(
 
 
 def test_its_own_meetings_at_one_time_are_named(admin: FlaskClient, section: Section) -> None:
-    twice = {"meetings": "2", "m1_days": ["Mon"], "m1_starts": "11:00", "m1_ends": "12:00"}
+    twice = {"meetings_1_days": ["Mon"], "meetings_1_starts": "11:00", "meetings_1_ends": "12:00"}
     told = said(send(admin, section, **twice))
     assert "Two of its own meetings are at the same time: Mon 11:00 am–12:00 pm." in told
 
 
 def test_names_that_nothing_has_are_named(admin: FlaskClient, section: Section) -> None:
-    told = said(send(admin, section, prerequisites="MAT-9", m0_room="Hall 99"))
+    told = said(send(admin, section, prerequisites="MAT-9", meetings_0_room="Hall 99"))
     assert "There is no course with the code MAT 9." in told
     assert "“Hall 99” is a room that is not known yet" in told
-    change(admin, section, m0_room="Hall 99")
+    change(admin, section, meetings_0_room="Hall 99")
     assert details(section).meetings[0].room == "Hall 99"
     assert "not known yet" not in said(admin.get(place(section)))
 

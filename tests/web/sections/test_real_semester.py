@@ -6,14 +6,14 @@ from sqlalchemy import select
 
 from portal.backend import Backend
 from portal.catalog.models import Section
-from portal.catalog.sections import find_section
 from portal.catalog.term_catalog import catalog_of
 from portal.core.db import transaction
-from portal.web.admin.section_forms import SectionForm, write_details
+from portal.web.admin.section_forms import SectionForm
 from portal.windows.warmup import warm_up
 from tests.cast import an_account
 from tests.exchange.campus import imported
 from tests.exchange.test_semester_real_semester import FOLDER
+from tests.web.sections.desk import inputs, place, stored
 from tests.web.visitors import browser_of
 
 pytestmark = pytest.mark.skipif(
@@ -28,16 +28,18 @@ def test_every_form_is_read_back_as_it_was_written_and_the_list_is_paged(
     term = imported(FOLDER, "Fall 2020").term
     warm_up(term)
     view = catalog_of(term).term
-    with transaction() as session, app.test_request_context():
-        ids = session.scalars(select(Section.id).where(Section.term_id == term).order_by("id"))
-        for section in list(ids)[::EVERY]:
-            stored = find_section(session, term, section)
-            assert stored
-            form = SectionForm(write_details(stored.details), session, view, stored.course_code)
-            assert form.validate(), (stored.crn, form.errors)
-            assert form.details == stored.details
     an_account("max", is_admin=True)
-    page = browser_of(app, "max").get(f"/admin/terms/{term}/sections?page=23").text
+    admin = browser_of(app, "max")
+    with transaction() as session:
+        sections = list(session.scalars(select(Section).where(Section.term_id == term)))
+    for section in sorted(sections, key=lambda each: each.id)[::EVERY]:
+        sent = inputs(admin.get(place(section, "/edit")).text)
+        with transaction() as session, app.test_request_context():
+            now = stored(section)
+            form = SectionForm(sent, session, view, now.course_code)
+            assert form.validate(), (now.crn, form.errors)
+            assert form.details == now.details
+    page = admin.get(f"/admin/terms/{term}/sections?page=23").text
     assert "2,250 in Fall 2020" in page
     assert "Page 23 of 23" in page
     assert page.count('class="section-row"') == 50

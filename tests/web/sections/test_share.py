@@ -206,11 +206,11 @@ def test_who_edits_the_section_meanwhile_overwrites_nothing(
     admin: FlaskClient, section: Section, other: Section
 ) -> None:
     assert other
-    mine = filled(section, note="Mine.", confirmed="yes")
+    mine = filled(admin, section, note="Mine.", confirmed="yes")
     change(admin, section)
     answer = sent(admin, place(section, "/edit"), mine)
     assert answer.status_code == 409
-    assert "Shared seats changed by Max" in said(answer)
+    assert "Shared seats of a section changed by Max" in said(answer)
     assert "Note None Mine." in said(answer)
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Row, Select, delete, insert, select, update
+from sqlalchemy import Select, delete, insert, select, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
@@ -27,14 +27,18 @@ from portal.catalog.models import (
 )
 from portal.catalog.seat_pools import SeatPool
 from portal.catalog.section_fields import FIELDS, PLAIN, Lines, NamedTeacher, SectionDetails
-from portal.catalog.views import MeetingView, ReserveView
+from portal.catalog.views import ReserveView
 from portal.core.db import transaction
 from portal.core.i18n import in_language
 from portal.people.models import AuditEntry, add_audit_entry
 
 EDITABLE = {"NEW", "OPEN", "CONFIRMED"}
-
-Rows = list[dict[str, Any]]
+LISTS: dict[str, Any] = {
+    "meetings": Meeting.__table__,
+    "teachers": section_teachers,
+    "restrictions": Restriction.__table__,
+    "cross_lists": CrossList.__table__,
+}
 
 
 class Stale(Exception):  # noqa: N818  a fact, not a mistake
@@ -153,7 +157,7 @@ def create_section(  # noqa: PLR0913, PLR0917 - what a section needs to begin
             session.add(section)
             session.flush()
             _write_lists(session, section.id, details, None)
-            audit(session, "create", None, stored_anew(session, section), by, reason)
+            _audit(session, "create", None, section, by, reason)
             return section.id
     except IntegrityError as error:
         raise NotPossible("crn_taken") from error
@@ -219,7 +223,7 @@ def share_seats(term_id: int, wanted: SeatPool, by: int, reason: str = "") -> se
             before = [as_stored(session, each) for each in sections]
             seat_pools.store(session, pool, sections, wanted)
             for section, old in zip(sections, before, strict=True):
-                audit(session, "share", old, stored_anew(session, section), by, reason)
+                _audit(session, "share", old, section, by, reason)
             return {each.id for each in sections}
     except IntegrityError as error:
         raise NotPossible("pool_name_taken") from error
@@ -246,19 +250,16 @@ def named_teachers(session: Session) -> list[NamedTeacher]:
         .where(Instructor.deleted_at.is_(None))
         .order_by(Instructor.name, Instructor.id)
     )
-    return _told_apart(session.execute(found).all())
-
-
-def _told_apart(rows: Sequence[Row[int, str, str]]) -> list[NamedTeacher]:
-    plain = [row.name for row in rows]
-    fuller = [f"{row.name} ({row.code})" if row.code else row.name for row in rows]
-    fullest = [f"{name} #{row.id}" for name, row in zip(fuller, rows, strict=True)]
-    alike, still = Counter(plain), Counter(fuller)
-    names = (
-        a if alike[a] == 1 else b if still[b] == 1 else c
-        for a, b, c in zip(plain, fuller, fullest, strict=True)
-    )
-    return [NamedTeacher(row.id, name) for row, name in zip(rows, names, strict=True)]
+    rows = session.execute(found).all()
+    spellings = []
+    for row in rows:
+        full = f"{row.name} ({row.code})" if row.code else row.name
+        spellings.append((row.name, full, f"{full} #{row.id}"))
+    counts = [Counter(alike) for alike in zip(*spellings, strict=True)]
+    return [
+        NamedTeacher(row.id, next(name for n, name in enumerate(names) if counts[n][name] == 1))
+        for row, names in zip(rows, spellings, strict=True)
+    ]
 
 
 def raise_catalog_version(session: Session, term_id: int) -> None:
@@ -286,22 +287,18 @@ def as_stored(session: Session, section: Section) -> StoredSection:
     )
 
 
-def stored_anew(session: Session, section: Section) -> StoredSection:
-    """Return the section as it is stored once its changes are written."""
-    session.flush()
-    session.expire(section)
-    return as_stored(session, section)
-
-
-def audit(  # noqa: PLR0913, PLR0917 - what an entry has
+def _audit(  # noqa: PLR0913, PLR0917 - what an entry has
     session: Session,
     action: str,
     before: StoredSection | None,
-    after: StoredSection,
+    section: Section,
     by: int,
     reason: str,
-) -> None:
-    """Add an entry to the audit trail."""
+) -> StoredSection:
+    """Add an entry on a section whose changes are written; return how it is stored now."""
+    session.flush()
+    session.expire(section)
+    after = as_stored(session, section)
     with in_language(""):
         add_audit_entry(
             session,
@@ -312,6 +309,7 @@ def audit(  # noqa: PLR0913, PLR0917 - what an entry has
             after=_audited(after),
             reason=reason,
         )
+    return after
 
 
 def _audited(stored: StoredSection) -> dict[str, Any]:
@@ -337,9 +335,8 @@ def _change(  # noqa: PLR0913, PLR0917
     before = as_stored(session, section)
     change(session, section, before)
     section.version += 1
-    after = stored_anew(session, section)
+    after = _audit(session, action, before, section, by, reason)
     section_changes.keep(session, section.id, section.version, before.details, after.details)
-    audit(session, action, before, after, by, reason)
 
 
 def _locked(session: Session, term_id: int, ids: Iterable[int]) -> list[Section]:
@@ -398,12 +395,38 @@ def _write_lists(
     session: Session, section_id: int, details: SectionDetails, before: SectionDetails | None
 ) -> None:
     """Write the lists that differ: meetings, teachers, restrictions, cross-lists, reserves."""
-    for name, (table, rows) in _LISTS.items():
+    for name, table in LISTS.items():
         if before is None or getattr(details, name) != getattr(before, name):
             session.execute(delete(table).where(table.c.section_id == section_id))
-            if found := rows(session, details):
-                session.execute(insert(table), [{"section_id": section_id} | row for row in found])
+            if rows := _rows(session, name, details):
+                session.execute(insert(table), [{"section_id": section_id} | row for row in rows])
     _write_reserves(session, section_id, details, before)
+
+
+def _rows(session: Session, name: str, details: SectionDetails) -> list[dict[str, Any]]:
+    match name:
+        case "teachers":
+            return [{"teacher_id": each.id} for each in details.teachers]
+        case "cross_lists":
+            return [{"course_code": code} for code in details.cross_lists]
+        case "restrictions":
+            names = ("rule", "kind", "value")
+            return [dict(zip(names, each, strict=True)) for each in details.restrictions]
+    rooms = _room_ids(session, {each.room for each in details.meetings if each.room})
+    return [
+        {
+            "position": position,
+            "kind": each.code,
+            "days": each.mask,
+            "starts_at": views.clock_time(each.start),
+            "ends_at": views.clock_time(each.end),
+            "date_start": each.first,
+            "date_end": each.last,
+            "room_id": rooms.get(each.room),
+            "clashes": each.clashes,
+        }
+        for position, each in enumerate(details.meetings, 1)
+    ]
 
 
 def _write_reserves(
@@ -414,59 +437,13 @@ def _write_reserves(
     gone = known - {each.id for each in details.reserves}
     session.execute(delete(Reserve).where(Reserve.id.in_(gone)))
     for position, each in enumerate(details.reserves, 1):
-        row = {
-            "seats": each.seats,
-            "cohort": dict(each.cohort),
-            "until": each.until,
-            "position": position,
-        }
+        row = {"seats": each.seats, "cohort": dict(each.cohort), "until": each.until}
+        row["position"] = position
         if each.id in known:
             known.remove(each.id)
             session.execute(update(Reserve).where(Reserve.id == each.id).values(row))
         else:
             session.execute(insert(Reserve).values(section_id=section_id, **row))
-
-
-def _teacher_rows(_session: Session, details: SectionDetails) -> Rows:
-    return [{"teacher_id": each.id} for each in details.teachers]
-
-
-def _restriction_rows(_session: Session, details: SectionDetails) -> Rows:
-    names = ("rule", "kind", "value")
-    return [dict(zip(names, each, strict=True)) for each in details.restrictions]
-
-
-def _cross_list_rows(_session: Session, details: SectionDetails) -> Rows:
-    return [{"course_code": code} for code in details.cross_lists]
-
-
-def _meeting_rows(session: Session, details: SectionDetails) -> Rows:
-    rooms = _room_ids(session, {each.room for each in details.meetings if each.room})
-    return [
-        _meeting_row(position, each, rooms) for position, each in enumerate(details.meetings, 1)
-    ]
-
-
-_LISTS: dict[str, tuple[Any, Callable[[Session, SectionDetails], Rows]]] = {
-    "meetings": (Meeting.__table__, _meeting_rows),
-    "teachers": (section_teachers, _teacher_rows),
-    "restrictions": (Restriction.__table__, _restriction_rows),
-    "cross_lists": (CrossList.__table__, _cross_list_rows),
-}
-
-
-def _meeting_row(position: int, view: MeetingView, rooms: dict[str, int]) -> dict[str, Any]:
-    return {
-        "position": position,
-        "kind": view.code,
-        "days": view.mask,
-        "starts_at": views.clock_time(view.start),
-        "ends_at": views.clock_time(view.end),
-        "date_start": view.first,
-        "date_end": view.last,
-        "room_id": rooms.get(view.room),
-        "clashes": view.clashes,
-    }
 
 
 def _room_ids(session: Session, names: set[str]) -> dict[str, int]:

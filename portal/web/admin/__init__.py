@@ -14,6 +14,7 @@ from portal.web.admin import (
     results,
     section_editing,
     sections,
+    student_record,
     students,
     term_rules,
     terms,
@@ -27,7 +28,17 @@ from portal.web.admin import (
 bp = Blueprint("admin", __name__, url_prefix="/admin")
 for part in (
     *(terms, term_rules, windows, waiting_room, window_reports, sections, section_editing),
-    *(results, adjustments, underfilled, students, instructors, requests, receipts, audit_trail),
+    *(
+        results,
+        adjustments,
+        underfilled,
+        students,
+        student_record,
+        instructors,
+        requests,
+        receipts,
+        audit_trail,
+    ),
     *(imports, exports, operations, webhooks),
 ):
     bp.register_blueprint(part.bp)

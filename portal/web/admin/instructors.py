@@ -1,9 +1,13 @@
 """Instructors of the catalog and their accounts: search, link and unlink."""
 
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
 from flask import Blueprint, abort, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from portal.catalog.term_catalog import SectionView, catalog_of, live_terms
+from portal.catalog.term_catalog import catalog_of, live_terms
 from portal.core.db import transaction
 from portal.core.i18n import _, _l
 from portal.people import instructors
@@ -15,8 +19,6 @@ from portal.web.forms import Form, TextField
 from portal.web.http.access import requires, visitor
 
 bp = Blueprint("instructors", __name__, url_prefix="/instructors")
-
-CHANGED = _l("Somebody else has changed this meanwhile. Look again.")
 
 
 class AccountForm(Form):
@@ -66,15 +68,10 @@ def link(instructor_id: int) -> ResponseReturnValue:
         "The account will see these classes, with names and addresses on their lists, at once."
     )
     text = _("%(name)s teaches as %(teacher)s now.", name=account.name, teacher=instructor.name)
-
-    def act(reason: str) -> ResponseReturnValue:
-        try:
-            instructors.link(instructor_id, account.id, by=visitor().id, why=reason)
-        except StaleLink:
-            raise NotPossible(str(CHANGED)) from None
-        return done(text, _address(instructor))
-
-    return confirm(_confirmation(instructor, account, _("Link the account"), meaning), act)
+    change = partial(instructors.link, instructor_id, account.id)
+    title = _("Link the account")
+    texts = {"title": title, "button": title, "meaning": [meaning]}
+    return _confirm(instructor, account, change, text, **texts)
 
 
 @bp.route("/<int:instructor_id>/unlink", methods=["GET", "POST"])
@@ -84,28 +81,24 @@ def unlink(instructor_id: int) -> ResponseReturnValue:
     instructor = _instructor(instructor_id)
     name = request.form.get("account", instructor.username or "").replace("\0", "")
     with transaction() as session:
-        account = instructors.account_of(session, name)
-    if account is None:
-        abort(404)
+        account = instructors.account_of(session, name) or abort(404)
     meaning = _(
         "Without the account nobody but admins and others who teach them sees these classes."
     )
     text = _("%(name)s teaches as %(teacher)s no more.", name=account.name, teacher=instructor.name)
-
-    def act(reason: str) -> ResponseReturnValue:
-        try:
-            instructors.unlink(instructor_id, account.id, by=visitor().id, why=reason)
-        except StaleLink:
-            raise NotPossible(str(CHANGED)) from None
-        return done(text, _address(instructor))
-
-    title = _("Unlink the account")
-    return confirm(_confirmation(instructor, account, title, meaning, danger=True), act)
+    change, title = partial(instructors.unlink, instructor_id, account.id), _("Unlink the account")
+    texts = {"title": title, "button": title, "meaning": [meaning]}
+    return _confirm(instructor, account, change, text, **texts, danger=True)
 
 
-def _confirmation(
-    instructor: InstructorView, account: Account, title: str, meaning: str, *, danger: bool = False
-) -> Confirmation:
+def _confirm(
+    instructor: InstructorView,
+    account: Account,
+    change: Callable[..., None],
+    done_text: str,
+    **texts: Any,
+) -> ResponseReturnValue:
+    """Confirm a `change` of the instructor's account."""
     with transaction() as session:
         others = instructors.of_account(session, account.id)
     also = "; ".join(
@@ -113,19 +106,27 @@ def _confirmation(
         for each in others
         if each.id != instructor.id
     )
-    return Confirmation(
-        title=title,
-        button=title,
-        back=(_address(instructor), instructor.name),
+    address = url_for("admin.instructors.show", instructor_id=instructor.id)
+
+    def act(reason: str) -> ResponseReturnValue:
+        try:
+            change(by=visitor().id, why=reason)
+        except StaleLink:
+            changed = _("Somebody else has changed this meanwhile. Look again.")
+            raise NotPossible(changed) from None
+        return done(done_text, address)
+
+    page = Confirmation(
+        back=(address, instructor.name),
         facts=[
             (_("Instructor"), instructor.name),
             (_("Account"), f"{account.name}, {account.username}"),
             *([(_("Teaches also as"), also)] if also else []),
         ],
-        meaning=[meaning],
-        danger=danger,
+        **texts,
         seen={"account": account.username},
     )
+    return confirm(page, act)
 
 
 def _instructor(instructor_id: int) -> InstructorView:
@@ -134,28 +135,19 @@ def _instructor(instructor_id: int) -> InstructorView:
         return instructors.find(session, instructor_id) or abort(404)
 
 
-def _address(instructor: InstructorView) -> str:
-    return url_for("admin.instructors.show", instructor_id=instructor.id)
-
-
 def _page(instructor: InstructorView, form: AccountForm) -> str:
     with transaction() as session:
         also = instructors.of_account(session, instructor.account or 0)
         suggested = (
             [] if instructor.account else instructors.suggested_accounts(session, instructor)
         )
+    catalogs = [catalog_of(term.id) for term in live_terms()]
+    taught = [(each.term.name, each.taught_by(frozenset({instructor.id}))) for each in catalogs]
     return render_template(
         "admin/instructor.html",
         instructor=instructor,
         also=[each for each in also if each.id != instructor.id],
         suggested=suggested,
-        classes=_classes(instructor.id),
+        classes=[(name, sections) for name, sections in taught if sections],
         form=form,
     )
-
-
-def _classes(instructor_id: int) -> list[tuple[str, list[SectionView]]]:
-    """Return the instructor's sections, by term."""
-    catalogs = [catalog_of(term.id) for term in live_terms()]
-    found = [(each.term.name, each.taught_by(frozenset({instructor_id}))) for each in catalogs]
-    return [(name, sections) for name, sections in found if sections]

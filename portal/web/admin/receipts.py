@@ -1,10 +1,10 @@
 """Receipts for the registrar: one by its code, or all of a student."""
 
-from dataclasses import dataclass
+from typing import Any
 
 from flask import Blueprint, abort, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
-from sqlalchemy import ColumnElement, select
+from sqlalchemy import ColumnElement, Row, select
 
 from portal.core.db import transaction
 from portal.people import student_records
@@ -17,15 +17,6 @@ from portal.web.admin.students import searched
 from portal.web.http.access import requires
 
 bp = Blueprint("receipts", __name__, url_prefix="/receipts")
-
-
-@dataclass(frozen=True)
-class Owner:
-    """The student whom a receipt belongs to."""
-
-    id: int
-    name: str
-    number: str
 
 
 @bp.get("")
@@ -50,7 +41,7 @@ def index() -> ResponseReturnValue:
     )
 
 
-def _students(wanted: str, page: int) -> tuple[Owner | None, list[StudentSummary], bool]:
+def _students(wanted: str, page: int) -> tuple[Any, list[StudentSummary], bool]:
     """Return the only student that matches, or a page of several that match."""
     if not wanted:
         return None, [], False
@@ -58,9 +49,7 @@ def _students(wanted: str, page: int) -> tuple[Owner | None, list[StudentSummary
         return exact, [], False
     with transaction() as session:
         found, more = student_records.search(session, wanted, page)
-    if page == 1 and len(found) == 1:
-        return _student(Student.id == found[0].id), [], False
-    return None, found, more
+    return (found[0], [], False) if page == 1 and len(found) == 1 else (None, found, more)
 
 
 @bp.get("/<code>")
@@ -90,15 +79,11 @@ def _place(text: str) -> tuple[int, int] | None:
         abort(404)
 
 
-def _student(condition: ColumnElement[bool]) -> Owner | None:
-    found = (
-        select(Student.id, Account.name, Student.number)
-        .join(Account, Account.id == Student.account_id)
-        .where(condition)
-    )
+def _student(condition: ColumnElement[bool]) -> Row[int, str, str] | None:
+    """Return the id, the name and the number of a student, deleted or not."""
+    found = select(Student.id, Account.name, Student.number).join(Account).where(condition)
     with transaction() as session:
-        row = session.execute(found).one_or_none()
-    return Owner(*row) if row else None
+        return session.execute(found).one_or_none()
 
 
 def _actor(actor: str) -> str:

@@ -1,6 +1,6 @@
 """A section's students (enrolled, waiting, and former ones) and its history."""
 
-from dataclasses import dataclass
+from typing import Any
 
 from flask import Blueprint, abort, render_template, request
 from flask.typing import ResponseReturnValue
@@ -25,21 +25,6 @@ GROUPS = {
     "left": _l("Left the waitlist"),
 }
 SHOWN = (*GROUPS, "history")
-
-
-@dataclass(frozen=True)
-class SectionEvent:
-    """An event of the section: what happened, the student, the actor, and an admin's reason."""
-
-    seq: int
-    at: int  # ms
-    what: str
-    tone: str
-    student: int
-    name: str
-    by: str
-    reason: str
-    code: str
 
 
 @bp.get("/results")
@@ -73,7 +58,7 @@ def show(term_id: int, section_id: int) -> ResponseReturnValue:
         page=page,
         pages=pages,
         happened=happened,
-        older=happened[-1].seq if more else 0,
+        older=happened[-1]["seq"] if more else 0,
     )
 
 
@@ -86,32 +71,32 @@ def _leaving(card: SectionView, shown: str, just: int | None) -> set[int]:
     return set() if any(each.section == card.id for each in here) else {just}
 
 
-def _history(card: SectionView, before: int | None) -> tuple[list[SectionEvent], bool]:
+def _history(card: SectionView, before: int | None) -> tuple[list[dict[str, Any]], bool]:
+    """Return a page of the section's events, and whether there are more."""
     with transaction() as session:
-        facts, more = people.happened(session, card.term_id, card.id, before)
-        names = people.names(session, facts)
-    return [_happened(card, each, names) for each in facts], more
+        events, more = people.happened(session, card.term_id, card.id, before)
+        names = people.names(session, events)
+    return [_shown(card, each, names) for each in events], more
 
 
-def _happened(card: SectionView, fact: Event, names: dict[str, str]) -> SectionEvent:
-    student, actor = fact.payload.get("student", 0), fact.context.get("actor", "")
-    what, tone = outcome(fact)
-    return SectionEvent(
-        seq=fact.seq,
-        at=milliseconds(fact.at),
-        what=_section(fact) if fact.name == "section_set" else what,
-        tone=tone,
-        student=student,
-        name=names.get(f"student:{student}", ""),
-        by="" if fact.name == "section_set" else names.get(actor, ""),
-        reason=fact.context.get("reason", ""),
-        code=code(card.term_id, fact.seq) if student else "",
-    )
-
-
-def _section(fact: Event) -> str:
-    told = fact.payload
-    facts = {"seats": told["capacity"], "places": told["waitlist"]}
-    if told["status"] == "CANCELED":
-        return _("The section was canceled")
-    return _("Seats: %(seats)s, waitlist: %(places)s", **facts)
+def _shown(card: SectionView, event: Event, names: dict[str, str]) -> dict[str, Any]:
+    """Return what happened, the student, the actor, and an admin's reason."""
+    student, facts = event.payload.get("student", 0), event.payload
+    actor = names.get(event.context.get("actor", ""), "")
+    what, tone = outcome(event)
+    if event.name == "section_set":
+        seats = {"seats": facts["capacity"], "places": facts["waitlist"]}
+        what, actor = _("Seats: %(seats)s, waitlist: %(places)s", **seats), ""
+        if facts["status"] == "CANCELED":
+            what = _("The section was canceled")
+    return {
+        "seq": event.seq,
+        "at": milliseconds(event.at),
+        "what": what,
+        "tone": tone,
+        "student": student,
+        "name": names.get(f"student:{student}", ""),
+        "by": actor,
+        "reason": event.context.get("reason", ""),
+        "code": code(card.term_id, event.seq) if student else "",
+    }

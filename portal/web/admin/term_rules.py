@@ -1,6 +1,5 @@
 """The rules of a term: a form, then the effects of a change."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from flask import Blueprint, abort, render_template, request, url_for
@@ -30,14 +29,6 @@ from portal.windows.term_rules import RulesChanged, TermRules
 bp = Blueprint("term_rules", __name__, url_prefix="/terms/<int:term_id>/rules")
 
 USUAL_SKIPS = 2
-
-
-@dataclass(frozen=True)
-class Reach:
-    """How many students exceed the credit limit, and how many waitlist positions exist."""
-
-    beyond: int
-    places: int
 
 
 class RulesForm(Form):
@@ -111,13 +102,13 @@ def edit(term_id: int) -> ResponseReturnValue:
         return done(done_text, url_for("admin.terms.index"))
 
     with transaction() as session:
-        reach = _reach(session, term.id, form.rules)
+        meaning = _meaning(session, term_id, form.rules)
     page = Confirmation(
         title=_("Set these rules?"),
         button=_("Set the rules"),
         back=(url_for("admin.term_rules.edit", term_id=term_id), _("Rules")),
         facts=[(_("Term"), term.name), *_changes(before, form.rules)],
-        meaning=_meaning(reach),
+        meaning=meaning,
         seen={
             **_fields(form.rules),
             **{f"seen-{name}": value for name, value in _fields(before).items()},
@@ -166,7 +157,7 @@ def _skips(rules: TermRules) -> str:
     return f"{lost} ({reasons})" if reasons else lost
 
 
-def _reach(session: Session, term: int, wanted: TermRules) -> Reach:
+def _meaning(session: Session, term: int, wanted: TermRules) -> list[str]:
     """Return how many students and waitlist positions the rules would affect now."""
     held = (
         select(Enrollment.student_id)
@@ -175,27 +166,22 @@ def _reach(session: Session, term: int, wanted: TermRules) -> Reach:
         .having(func.sum(Enrollment.credits) > int(wanted.credit_limit * 100))
     )
     waiting = (WaitlistEntry.term_id == term) & WaitlistEntry.state.in_(("waiting", "passed"))
-    return Reach(
-        session.scalar(select(func.count()).select_from(held.subquery())) or 0,
-        session.scalar(select(func.count()).select_from(WaitlistEntry).where(waiting)) or 0,
-    )
-
-
-def _meaning(reach: Reach) -> list[str]:
-    found = [_("They count from now on: seats that are held stay held.")]
-    if reach.beyond:
-        found.append(
+    beyond = session.scalar(select(func.count()).select_from(held.subquery())) or 0
+    places = session.scalar(select(func.count()).select_from(WaitlistEntry).where(waiting)) or 0
+    said = [_("They count from now on: seats that are held stay held.")]
+    if beyond:
+        said.append(
             _n(
                 "%(count)s student holds more credits than that.",
                 "%(count)s students hold more credits than that.",
-                reach.beyond,
-                count=formatting.number(reach.beyond),
+                beyond,
+                count=formatting.number(beyond),
             )
         )
     affected = _n(
         "%(count)s place on a waitlist is affected.",
         "%(count)s places on waitlists are affected.",
-        reach.places,
-        count=formatting.number(reach.places),
+        places,
+        count=formatting.number(places),
     )
-    return [*found, affected]
+    return [*said, affected]

@@ -1,0 +1,401 @@
+"""Changes of a student's record: holds, permissions, completed courses and privacy."""
+
+from collections.abc import Callable, Iterable, Sequence
+from decimal import Decimal
+from typing import Any, TypeVar
+
+from flask import Blueprint, abort, request
+from flask.typing import ResponseReturnValue
+from wtforms import BooleanField, HiddenField, ValidationError
+
+from portal.catalog import requisites
+from portal.catalog.local_time import local_clock
+from portal.catalog.term_catalog import SectionView, catalog_of, live_terms
+from portal.core.db import transaction
+from portal.core.i18n import _, _l
+from portal.people import holds, permissions, privacy, student_records
+from portal.people.holds import NewHold
+from portal.people.student_records import (
+    CompletedRecord,
+    HoldRecord,
+    PermissionRecord,
+    StaleRecord,
+    StudentRecord,
+)
+from portal.recorder.promotion import retry_skipped
+from portal.registration.reasons import OBSTACLES, PERMISSIONS
+from portal.web.admin.adjustments import find_section
+from portal.web.admin.students import address_of, record_or_404
+from portal.web.confirm import Confirmation, confirm, done
+from portal.web.forms import (
+    ChoicesField,
+    DayField,
+    DecimalField,
+    Form,
+    ReasonField,
+    SelectOneField,
+    TextField,
+)
+from portal.web.http.access import requires, visitor
+
+bp = Blueprint("student_record", __name__, url_prefix="/students/<int:student_id>")
+
+MOST_CREDITS = Decimal("99.99")  # of a completed course
+OVERRIDABLE = {code: OBSTACLES[code] for code in PERMISSIONS}
+
+Row = TypeVar("Row", HoldRecord, PermissionRecord)
+
+
+def _confirm(
+    record: StudentRecord,
+    act: Callable[[str], str | None],
+    form: Form | None = None,
+    *,
+    facts: Sequence[tuple[str, str]] = (),
+    then: str = "",
+    **texts: Any,
+) -> ResponseReturnValue:
+    """Confirm a change of the record; `act` returns the message to show on the student's page."""
+    who = record.profile
+    address = address_of(who.student)
+    page = Confirmation(
+        back=(address, who.name),
+        facts=[(_("Student"), f"{who.name}, {who.number}"), *facts],
+        **texts,
+    )
+
+    def act_and_return(reason: str) -> ResponseReturnValue | None:
+        message = act(reason)
+        return done(message, then or address) if message else None
+
+    return confirm(page, act_and_return, form)
+
+
+def _one(rows: Iterable[Row], number: int) -> Row:
+    """Return the row of that id, or 404."""
+    return next((each for each in rows if each.id == number), None) or abort(404)
+
+
+# Holds
+
+
+class HoldForm(Form):
+    """A new hold."""
+
+    rows = (("since", "until"),)
+
+    kind = TextField(_l("Kind"), longest=40, description=_l("Such as Bursar, Advising or Library."))
+    said = TextField(
+        _l("What the student reads"),
+        longest=300,
+        description=_l("It follows “There is a hold on your record:”."),
+    )
+    office = TextField(
+        _l("Who lifts it"),
+        required=False,
+        description=_l("The office that the student is sent to. Blank: the registrar."),
+    )
+    since = DayField(_l("From"), description=_l("Blank: from now on."))
+    until = DayField(
+        _l("Until"), last=True, description=_l("The last day. Blank: until it is lifted.")
+    )
+    reason = ReasonField(required=False)
+
+    def validate_until(self, field: DayField) -> None:
+        """Raise ValidationError if the hold ends before it begins."""
+        if field.data and self.since.data and field.data <= self.since.data:
+            raise ValidationError(_("The last day comes before the first."))
+
+
+@bp.route("/holds/new", methods=["GET", "POST"])
+@requires("admin")
+def place_hold(student_id: int) -> ResponseReturnValue:
+    """Set a hold."""
+    record, form = record_or_404(student_id), HoldForm()
+
+    def act(reason: str) -> str:
+        hold = NewHold(
+            form.kind.data, form.said.data, form.office.data, form.since.data, form.until.data
+        )
+        new = holds.place(student_id, hold, by=visitor().id, why=reason)
+        name = record.profile.name
+        if new:
+            return _("The hold on %(name)s is set.", name=name)
+        return _("%(name)s has this very hold already.", name=name)
+
+    meaning = _(
+        "While it stands, the student can’t pick anything and gets no seat from a"
+        " waitlist. Seats and places that are held stay held, and can be given up."
+    )
+    return _confirm(
+        record,
+        act,
+        form,
+        title=_("Set a hold"),
+        button=_("Set the hold"),
+        meaning=[meaning],
+        danger=True,
+    )
+
+
+@bp.route("/holds/<int:hold_id>/lift", methods=["GET", "POST"])
+@requires("admin")
+def lift_hold(student_id: int, hold_id: int) -> ResponseReturnValue:
+    """Lift a hold, and offer freed seats again to waitlists that skipped the student."""
+    record = record_or_404(student_id)
+    hold = _one(record.holds, hold_id)
+    when = local_clock().short(hold.lifted) if hold.lifted else ""
+
+    def act(reason: str) -> str:
+        lifted = holds.lift(student_id, hold_id, by=visitor().id, why=reason)
+        retry_skipped(student_id)
+        return _("The hold is lifted.") if lifted else _("The hold had been lifted already.")
+
+    meaning = _(
+        "The student can pick again at once, and waitlists that passed the student over are"
+        " asked again."
+    )
+    return _confirm(
+        record,
+        act,
+        title=_("Lift the hold"),
+        button=_("Lift it"),
+        meaning=[meaning],
+        facts=[
+            (_("Hold"), f"{hold.kind}: {hold.reason}"),
+            *([(_("Who lifts it"), hold.office)] if hold.office else []),
+            (_("Set on"), local_clock().short(hold.placed)),
+        ],
+        refusal=_("It was lifted on %(when)s.", when=when) if when else "",
+    )
+
+
+# Permissions
+
+
+class PermissionForm(Form):
+    """Leave to pass rules of one section."""
+
+    term = SelectOneField(
+        _l("Term"),
+        missing=_l("Choose a term."),
+        choices=lambda: {str(each.id): each.name for each in live_terms()},
+    )
+    section = TextField(
+        _l("Section"),
+        longest=60,
+        missing=_l("This term has no section with that CRN or number."),
+        description=_l("CRN, or course and number such as CSC 1100-01."),
+    )
+    waives = ChoicesField(
+        _l("The student may pick it even so:"),
+        choices=OVERRIDABLE,
+        missing=_l("Choose the rules that the student may pass."),
+    )
+    until = DayField(
+        _l("Until"), last=True, description=_l("The last day. Blank: until it is taken back.")
+    )
+    reason = ReasonField()
+    card: SectionView | None = None
+
+    def validate_section(self, field: TextField) -> None:
+        """Find the section; raise ValidationError if the term has none of that name."""
+        if not self.term.errors:
+            self.card = find_section(field.data, catalog_of(int(self.term.data)))
+        if self.card is None:
+            raise ValidationError(str(field.missing))
+
+
+@bp.route("/overrides/new", methods=["GET", "POST"])
+@requires("admin")
+def grant(student_id: int) -> ResponseReturnValue:
+    """Permit a student to pass rules of a section."""
+    record = record_or_404(student_id)
+    form = PermissionForm(data=request.args.to_dict())
+
+    def act(reason: str) -> str:
+        section = form.card.id if form.card else 0
+        wanted = permissions.NewPermission(
+            student_id, section, form.waives.data, reason, form.until.data
+        )
+        with transaction() as session:
+            new = permissions.grant(session, wanted, visitor().id)
+        retry_skipped(student_id)
+        return _("It is permitted.") if new else _("The very same is permitted already.")
+
+    meaning = _(
+        "The student picks the section as everyone does: windows, seats and the waitlist"
+        " stay as they are. To give a seat at once, adjust the selections."
+    )
+    title, button = _("Permit a section past its rules"), _("Permit it")
+    return _confirm(record, act, form, title=title, button=button, meaning=[meaning])
+
+
+@bp.route("/overrides/<int:override_id>/revoke", methods=["GET", "POST"])
+@requires("admin")
+def revoke(student_id: int, override_id: int) -> ResponseReturnValue:
+    """Revoke a permission; the student keeps a seat obtained with it."""
+    record = record_or_404(student_id)
+    permit = _one(record.permits, override_id)
+
+    def act(reason: str) -> str:
+        revoked = permissions.revoke(student_id, override_id, reason, by=visitor().id)
+        return _("It is taken back.") if revoked else _("It had been taken back already.")
+
+    when = local_clock().short(permit.revoked) if permit.revoked else ""
+    meaning = _(
+        "The rules hold for the student again. A seat that is held stays held; a place in"
+        " line is passed over when its turn comes."
+    )
+    return _confirm(
+        record,
+        act,
+        title=_("Take the permission back"),
+        button=_("Take it back"),
+        meaning=[meaning],
+        facts=[
+            (_("Section"), f"{permit.name}, {permit.term}"),
+            (_("Rules"), "; ".join(str(OBSTACLES.get(code, code)) for code in permit.waives)),
+        ],
+        danger=True,
+        refusal=_("It was taken back on %(when)s.", when=when) if when else "",
+    )
+
+
+# Completed courses
+
+
+class CompletedForm(Form):
+    """A completed course: a new one, or the correction of one."""
+
+    rows = (("grade", "credits"),)
+
+    was = HiddenField()  # the record's values when the page was shown
+    course = TextField(
+        _l("Course"),
+        longest=24,
+        description=_l("Its code, such as MATH 1010. It need not be offered any more."),
+    )
+    term = TextField(_l("Term"), required=False, longest=80)
+    grade = TextField(_l("Grade"), required=False, longest=8)
+    credits = DecimalField(
+        _l("Credits"),
+        most=MOST_CREDITS,
+        required=False,
+        message=_l("Credits: give a number, such as 4 or 1.5."),
+    )
+    remove = BooleanField(_l("Take it off the record"))
+    reason = ReasonField()
+
+    @property
+    def code(self) -> str:
+        """Return the course's code as it is stored."""
+        return requisites.key(self.course.data or "")
+
+    @property
+    def wanted(self) -> CompletedRecord | None:
+        """Return the new record."""
+        if "remove" in self and self.remove.data:
+            return None
+        return CompletedRecord(
+            self.code, self.term.data, self.grade.data, self.credits.data or Decimal(0)
+        )
+
+
+@bp.route("/completed", methods=["GET", "POST"])
+@requires("admin")
+def correct_completed(student_id: int) -> ResponseReturnValue:
+    """Add a completed course, correct one (`course` in the address), or remove one."""
+    record, code = record_or_404(student_id), request.args.get("course", "")
+    shown = _completed(record, code)
+    facts = (
+        {"term": shown.term_name, "grade": shown.grade, "credits": shown.credits} if shown else {}
+    )
+    form = CompletedForm(data={"was": _mark(shown), "course": code, **facts})
+    if form.was.data:
+        form.hide("course")
+    else:
+        del form.remove
+
+    def act(reason: str) -> str | None:
+        seen, wanted = _completed(record, form.code), form.wanted
+        if seen != wanted and _mark(seen) != form.was.data:
+            form.refuse(_("The record says something else about this course now. Look again."))
+            return None
+        try:
+            student_records.correct_completed_course(
+                student_id, form.code, seen, wanted, by=visitor().id, why=reason
+            )
+        except StaleRecord:
+            form.refuse(_("Somebody has changed the record meanwhile. Look again."))
+            return None
+        retry_skipped(student_id)
+        return _("The record of %(name)s is corrected.", name=record.profile.name)
+
+    meaning = _(
+        "It counts for prerequisites from now on. Seats that are held stay held; waitlists"
+        " that passed the student over are asked again."
+    )
+    known = bool(form.was.data)
+    return _confirm(
+        record,
+        act,
+        form,
+        title=_("Correct a completed course") if known else _("Add a completed course"),
+        button=_("Correct the record"),
+        meaning=[meaning],
+        facts=[(_("Course"), requisites.shown(form.course.data))] if known else [],
+    )
+
+
+def _completed(record: StudentRecord, code: str) -> CompletedRecord | None:
+    return next((each for each in record.completed if each.code == code), None)
+
+
+def _mark(course: CompletedRecord | None) -> str:
+    """Return a course's record as the form sends it back."""
+    return f"{course.term_name}|{course.grade}|{course.credits}" if course else ""
+
+
+# Privacy
+
+
+@bp.route("/privacy", methods=["GET", "POST"])
+@requires("admin")
+def set_privacy(student_id: int) -> ResponseReturnValue:
+    """Hide a student's details from instructors, or show them again."""
+    record = record_or_404(student_id)
+    hidden = record.private
+    wanted = request.form.get("private", "no" if hidden else "yes")
+    if wanted not in {"yes", "no"}:
+        abort(400)
+
+    def act(reason: str) -> str:
+        privacy.set_private(student_id, visitor().id, reason, private=wanted == "yes")
+        return _("It is noted, and lists of classes follow at once.")
+
+    meaning = [
+        _("This student has not asked for privacy."),
+        _(
+            "Those who teach see the name, number, year, major and email address of who is in their"
+            " class."
+        ),
+    ]
+    if hidden:
+        meaning = [
+            _("This student has asked for privacy."),
+            _(
+                "Those who teach see the name, the number and the seat or place in line, as a class"
+                " can’t do without. Year, major and email address are left out, on the page and on"
+                " paper, in files and lists of addresses."
+            ),
+        ]
+    return _confirm(
+        record,
+        act,
+        title=_("Privacy of %(name)s", name=record.profile.name),
+        button=_("Show the details again") if hidden else _("Keep the details private"),
+        meaning=[*meaning, _("The registrar’s office sees everything.")],
+        seen={"private": "no" if hidden else "yes"},
+        then=request.path,
+    )

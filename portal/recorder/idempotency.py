@@ -42,13 +42,15 @@ SEQ = re.compile(r'"seq":(\d+)')
 Key = tuple[int, str]  # student and idempotency key
 
 
-def keep(session: Session, term: int, facts: Sequence[Event]) -> None:
+def keep(session: Session, term: int, events: Sequence[Event]) -> None:
     """Store the answers of decisions that came with an idempotency key."""
-    asked = dict(_asked(facts))
-    if not asked:
-        return
-    found = zip(asked.items(), _held(term, list(asked)), strict=True)
-    rows = [(*key, said, at) for (key, at), said in found if said]
+    asked = {
+        (event.payload["student"], event.context["request"]): event.at
+        for event in events
+        if event.context["request"] and "student" in event.payload
+    }
+    held = zip(asked.items(), _held(term, list(asked)) if asked else (), strict=True)
+    rows = [(*key, kept, at) for (key, at), kept in held if kept]
     if rows:
         students, requests, kept, ats = map(list, zip(*rows, strict=True))
         given = {"students": students, "requests": requests, "kept": kept, "ats": ats}
@@ -62,9 +64,9 @@ def keep_lost(session: Session, term: int) -> None:
         LoggedEvent.occurred_at > func.now() - DAY,
         LoggedEvent.context["request"].astext != "",
     )
-    facts = (Event(*row) for row in session.execute(asked))
+    events = (Event(*row) for row in session.execute(asked))
     with suppress(LedgerUnavailable):
-        for batch in batches(facts, AT_ONCE):
+        for batch in batches(events, AT_ONCE):
             keep(session, term, batch)
 
 
@@ -155,9 +157,3 @@ def forget(session: Session) -> None:
 def name(term: int, student: int, request: str) -> str:
     """Return the ledger's key of an answer."""
     return f"{prefix(term)}:request:{student}:{request}"
-
-
-def _asked(facts: Sequence[Event]) -> Iterator[tuple[Key, datetime]]:
-    for fact in facts:
-        if fact.context["request"] and "student" in fact.payload:
-            yield (fact.payload["student"], fact.context["request"]), fact.at

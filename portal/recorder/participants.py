@@ -4,9 +4,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
-from sqlalchemy import ColumnElement, Select, func, select
+from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.orm import Session
 
 from portal.catalog.models import Section
@@ -63,7 +62,11 @@ def participants(session: Session, section: int, group: str, page: int) -> list[
 
 def counts(session: Session, section: int) -> dict[str, int]:
     """Return the size of each group."""
-    return {group: session.scalar(_count(section, group)) or 0 for group in GROUPS}
+    found = {}
+    for group, (place, _) in GROUPS.items():
+        size = select(func.count()).select_from(place).where(*_in(section, group))
+        found[group] = session.scalar(size) or 0
+    return found
 
 
 def prior(session: Session, section: int) -> int:
@@ -91,20 +94,15 @@ def happened(
     return rows[:PAGE], len(rows) > PAGE
 
 
-def names(session: Session, facts: Sequence[Event]) -> dict[str, str]:
+def names(session: Session, events: Sequence[Event]) -> dict[str, str]:
     """Return the names for `student:1` and `account:1` in those events."""
-    actors = {fact.context.get("actor", "") for fact in facts}
+    actors = {event.context.get("actor", "") for event in events}
     accounts = {int(each[8:]) for each in actors if re.fullmatch(r"account:\d{1,9}", each)}
-    students = {fact.payload["student"] for fact in facts if "student" in fact.payload}
+    students = {event.payload["student"] for event in events if "student" in event.payload}
     by = select(Account.id, Account.name).where(Account.id.in_(accounts))
     whom = select(Student.id, Account.name).join(Account).where(Student.id.in_(students))
     found = {f"account:{who}": name for who, name in session.execute(by)}
     return found | {f"student:{who}": name for who, name in session.execute(whom)}
-
-
-def _count(section: int, group: str) -> Select[Any]:
-    place, _ = GROUPS[group]
-    return select(func.count()).select_from(place).where(*_in(section, group))
 
 
 def _in(section: int, group: str) -> tuple[ColumnElement[bool], ...]:

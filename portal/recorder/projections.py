@@ -39,143 +39,139 @@ class TermState:
         used = sum(map(taken, self.sharing(row)))
         return own | {"pool_capacity": row["pool_capacity"], "pool_taken": used}
 
-    def hear(self, fact: Event) -> None:
+    def hear(self, event: Event) -> None:
         """Let subclasses use an applied event; do nothing here."""
 
 
-def apply(state: TermState, fact: Event) -> None:
+def apply(state: TermState, event: Event) -> None:
     """Apply one event to the state; raise UnknownEvent."""
-    change = CHANGES.get((fact.name, fact.version))
+    change = CHANGES.get((event.name, event.version))
     if change is None:
-        raise UnknownEvent(f"event {fact.seq}: {fact.name} version {fact.version}")
-    change(state, fact)
-    state.hear(fact)
+        raise UnknownEvent(f"event {event.seq}: {event.name} version {event.version}")
+    change(state, event)
+    state.hear(event)
 
 
-def _section_set(state: TermState, fact: Event) -> None:
-    told = fact.payload
-    row = state.seats.setdefault(told["section"], EMPTY_COUNTS | {"reserved": {}})
-    state.pools.get(row.get("pool_id") or 0, set()).discard(told["section"])
-    row |= settings(told)
+def _section_set(state: TermState, event: Event) -> None:
+    payload = event.payload
+    row = state.seats.setdefault(payload["section"], EMPTY_COUNTS | {"reserved": {}})
+    state.pools.get(row.get("pool_id") or 0, set()).discard(payload["section"])
+    row |= settings(payload)
     if row["pool_id"]:
-        state.pools.setdefault(row["pool_id"], set()).add(told["section"])
+        state.pools.setdefault(row["pool_id"], set()).add(payload["section"])
     for sharing in state.sharing(row):
-        sharing["pool_capacity"] = told["seats"].get("pool_capacity")
-    _reprieve(state, fact, lambda section, _: section == told["section"])
-    _count(state, fact)
+        sharing["pool_capacity"] = payload["seats"].get("pool_capacity")
+    _retry_skipped(state, event)
+    _count(state, event)
 
 
-def _enrolled(state: TermState, fact: Event) -> None:
-    _enroll(state, fact, "enrolled")
-    _count(state, fact, enrolled=1)
+def _enrolled(state: TermState, event: Event) -> None:
+    _enroll(state, event, "enrolled")
+    _count(state, event, enrolled=1)
 
 
-def _dropped(state: TermState, fact: Event) -> None:
-    _enroll(state, fact, "dropped")
-    freed = fact.payload["section"]
-    _reprieve(state, fact, lambda section, _: section == freed)
-    _count(state, fact, enrolled=-1)
+def _dropped(state: TermState, event: Event) -> None:
+    _enroll(state, event, "dropped")
+    _retry_skipped(state, event)
+    _count(state, event, enrolled=-1)
 
 
-def _reserve_opened(state: TermState, fact: Event) -> None:
-    opened = fact.payload["section"]
-    _reprieve(state, fact, lambda section, _: section == opened)
-    _count(state, fact)
+def _waiting_again(state: TermState, event: Event) -> None:
+    _retry_skipped(state, event, event.payload.get("student"))
+    _count(state, event)
 
 
-def _waitlisted(state: TermState, fact: Event) -> None:
-    told = fact.payload
-    kept = {"ticket": told["ticket"], "credits": told["credits"], "instead": told.get("instead")}
-    _move(state, fact, "waiting", since=fact.at, **kept)
-    _count(state, fact, waiting=1)
+def _waitlisted(state: TermState, event: Event) -> None:
+    payload = event.payload
+    kept = {
+        "ticket": payload["ticket"],
+        "credits": payload["credits"],
+        "instead": payload.get("instead"),
+    }
+    _move(state, event, "waiting", since=event.at, **kept)
+    _count(state, event, waiting=1)
 
 
-def _swap_planned(state: TermState, fact: Event) -> None:
-    if (fact.payload["section"], fact.payload["student"]) in state.places:
-        _move(state, fact, "waiting", instead=fact.payload["instead"])
+def _swap_planned(state: TermState, event: Event) -> None:
+    if (event.payload["section"], event.payload["student"]) in state.places:
+        _move(state, event, "waiting", instead=event.payload["instead"])
     else:
-        state.contradictions.append((fact.seq, "a swap planned, but never waited"))
-    _count(state, fact)
+        state.contradictions.append((event.seq, "a swap planned, but never waited"))
+    _count(state, event)
 
 
-def _left(state: TermState, fact: Event) -> None:
-    _move(state, fact, "left")
-    _count(state, fact, waiting=-1)
+def _left(state: TermState, event: Event) -> None:
+    _move(state, event, "left")
+    _count(state, event, waiting=-1)
 
 
-def _promoted(state: TermState, fact: Event) -> None:
-    _move(state, fact, "promoted")
-    _enroll(state, fact, "enrolled")
-    _count(state, fact, enrolled=1, waiting=-1)
+def _promoted(state: TermState, event: Event) -> None:
+    _move(state, event, "promoted")
+    _enroll(state, event, "enrolled")
+    _count(state, event, enrolled=1, waiting=-1)
 
 
-def _passed_over(state: TermState, fact: Event) -> None:
-    _move(state, fact, "passed", reasons=fact.payload["reasons"])
-    _count(state, fact)
+def _passed_over(state: TermState, event: Event) -> None:
+    _move(state, event, "passed", reasons=event.payload["reasons"])
+    _count(state, event)
 
 
-def _reconsidered(state: TermState, fact: Event) -> None:
-    told = fact.payload
-    only = told.get("student")
-    _reprieve(state, fact, lambda section, who: section == told["section"] and only in {None, who})
-    _count(state, fact)
-
-
-def _refused(state: TermState, fact: Event) -> None:
+def _refused(state: TermState, event: Event) -> None:
     """Change nothing: the event alone is the receipt."""
 
 
-def _window_set(state: TermState, fact: Event) -> None:
-    told = fact.payload
-    state.windows[told["window"]] = {
-        "id": told["window"],
-        "name": told["window_name"],
-        "opens_at": moment(told["opens"]),
-        "closes_at": moment(told["closes"]),
-        "state": told["state"],
-        "cohort": told["cohort"],
-        "seq": fact.seq,
+def _window_set(state: TermState, event: Event) -> None:
+    payload = event.payload
+    state.windows[payload["window"]] = {
+        "id": payload["window"],
+        "name": payload["window_name"],
+        "opens_at": moment(payload["opens"]),
+        "closes_at": moment(payload["closes"]),
+        "state": payload["state"],
+        "cohort": payload["cohort"],
+        "seq": event.seq,
     }
 
 
-def _window_turned(state: TermState, fact: Event) -> None:
-    row = state.windows.get(fact.payload["window"])
+def _window_turned(state: TermState, event: Event) -> None:
+    row = state.windows.get(event.payload["window"])
     if row is None:
-        state.contradictions.append((fact.seq, f"no window {fact.payload['window']}"))
+        state.contradictions.append((event.seq, f"no window {event.payload['window']}"))
     else:
-        row["seq"] = fact.seq
+        row["seq"] = event.seq
 
 
-def _enroll(state: TermState, fact: Event, to: str) -> None:
-    told = fact.payload
-    state.enrollments[told["section"], told["student"]] = {
-        "section_id": told["section"],
-        "student_id": told["student"],
+def _enroll(state: TermState, event: Event, to: str) -> None:
+    payload = event.payload
+    state.enrollments[payload["section"], payload["student"]] = {
+        "section_id": payload["section"],
+        "student_id": payload["student"],
         "state": to,
-        "credits": told["credits"],
-        "corequisites": told.get("corequisites"),
-        "reserve": told.get("reserve"),
-        "registration": told["registration"],
-        "since": fact.at,
-        "seq": fact.seq,
+        "credits": payload["credits"],
+        "corequisites": payload.get("corequisites"),
+        "reserve": payload.get("reserve"),
+        "registration": payload["registration"],
+        "since": event.at,
+        "seq": event.seq,
     }
 
 
-def _move(state: TermState, fact: Event, to: str, **fields: Any) -> None:
+def _move(state: TermState, event: Event, to: str, **fields: Any) -> None:
     """Set the state of a waitlist entry; only joining creates one."""
-    key = fact.payload["section"], fact.payload["student"]
+    key = event.payload["section"], event.payload["student"]
     if key not in state.places and to != "waiting":
-        state.contradictions.append((fact.seq, f"{to}, but never waited"))
+        state.contradictions.append((event.seq, f"{to}, but never waited"))
         return
     row = state.places.setdefault(key, {"section_id": key[0], "student_id": key[1]})
-    row |= {"state": to, "reasons": [], "seq": fact.seq} | fields
+    row |= {"state": to, "reasons": [], "seq": event.seq} | fields
     _mark(state, key, passed=to == "passed")
 
 
-def _reprieve(state: TermState, fact: Event, chosen: Callable[[int, int], bool]) -> None:
-    """Let skipped students wait again."""
-    for key in [key for key in state.passed if chosen(*key)]:
-        state.places[key] |= {"state": "waiting", "reasons": [], "seq": fact.seq}
+def _retry_skipped(state: TermState, event: Event, student: int | None = None) -> None:
+    """Let the skipped students of the section wait again, or only one of them."""
+    section = event.payload["section"]
+    for key in [key for key in state.passed if key[0] == section and student in {None, key[1]}]:
+        state.places[key] |= {"state": "waiting", "reasons": [], "seq": event.seq}
         _mark(state, key, passed=False)
 
 
@@ -189,32 +185,32 @@ def _mark(state: TermState, key: Pair, *, passed: bool) -> None:
         state.passed.discard(key)
 
 
-def _count(state: TermState, fact: Event, *, enrolled: int = 0, waiting: int = 0) -> None:
+def _count(state: TermState, event: Event, *, enrolled: int = 0, waiting: int = 0) -> None:
     """Update the counts, and note where the ledger reported others."""
-    row = state.seats.get(fact.payload["section"])
+    row = state.seats.get(event.payload["section"])
     if row is None:
-        state.contradictions.append((fact.seq, f"no section {fact.payload['section']}"))
+        state.contradictions.append((event.seq, f"no section {event.payload['section']}"))
         return
     row["enrolled"] += enrolled
     row["waiting"] += waiting
-    count_reserved(row, fact, enrolled)
-    for told in (fact.payload, *fact.payload.get("also", ())):
-        _check(state, fact.seq, told["section"], told["seats"])
+    count_reserved(row, event, enrolled)
+    for each in (event.payload, *event.payload.get("also", ())):
+        _check(state, event.seq, each["section"], each["seats"])
 
 
-def _check(state: TermState, seq: int, section: int, told: dict[str, Any]) -> None:
+def _check(state: TermState, seq: int, section: int, reported: dict[str, Any]) -> None:
     """Store that a section's counts are those after an event; note a mismatch."""
     row = state.seats.get(section)
     counted = row and state.counted(row)
     if row:
         row["seq"] = seq
-    if told != counted:
-        state.contradictions.append((seq, f"{told}, counted {counted}"))
+    if reported != counted:
+        state.contradictions.append((seq, f"{reported}, counted {counted}"))
 
 
 CHANGES: dict[tuple[str, int], Callable[[TermState, Event], None]] = {
     ("section_set", 1): _section_set,
-    ("reserve_opened", 1): _reserve_opened,
+    ("reserve_opened", 1): _waiting_again,
     ("enrolled", 1): _enrolled,
     ("dropped", 1): _dropped,
     ("waitlisted", 1): _waitlisted,
@@ -222,7 +218,7 @@ CHANGES: dict[tuple[str, int], Callable[[TermState, Event], None]] = {
     ("left", 1): _left,
     ("promoted", 1): _promoted,
     ("passed_over", 1): _passed_over,
-    ("reconsidered", 1): _reconsidered,
+    ("reconsidered", 1): _waiting_again,
     ("refused", 1): _refused,
     ("window_set", 1): _window_set,
     ("window_opened", 1): _window_turned,
@@ -240,17 +236,17 @@ RETRY_SKIPPED = {"dropped", "section_set", "reserve_opened", "reconsidered"}
 EMPTY_COUNTS: Row = {"enrolled": 0, "waiting": 0, "passed": 0}
 
 
-def settings(told: Row) -> Row:
+def settings(payload: Row) -> Row:
     """Return the settings of a section in an event, apart from who has a seat."""
     return {
-        "section_id": told["section"],
-        "status": told["status"],
-        "capacity": told["capacity"],
-        "waitlist_capacity": told["waitlist"],
-        "prior": told["prior"],
-        "pool_id": told.get("pool"),
+        "section_id": payload["section"],
+        "status": payload["status"],
+        "capacity": payload["capacity"],
+        "waitlist_capacity": payload["waitlist"],
+        "prior": payload["prior"],
+        "pool_id": payload.get("pool"),
         "pool_capacity": None,
-        "reserves": told.get("reserves", []),
+        "reserves": payload.get("reserves", []),
     }
 
 
@@ -272,9 +268,9 @@ def taken(row: Row) -> int:
     return int(row["prior"] + row["enrolled"])
 
 
-def count_reserved(row: Row, fact: Event, given: int) -> None:
+def count_reserved(row: Row, event: Event, given: int) -> None:
     """Count the seats held under each reserve, and the seats still reserved at that moment."""
-    held, reserve, now = row["reserved"], fact.payload.get("reserve"), milliseconds(fact.at)
+    held, reserve, now = row["reserved"], event.payload.get("reserve"), milliseconds(event.at)
     if given and reserve:
         held[str(reserve)] = held.get(str(reserve), 0) + given
         row["reserved"] = {each: number for each, number in held.items() if number}

@@ -33,6 +33,7 @@ from portal.recorder.subscribers import subscribers
 BATCH = 2000
 LONGEST = 10.0  # seconds
 NAMED_CODES = 100  # receipt codes in a line of the application log
+NAMED_STUDENTS = 10  # students named in a message
 GIVE_WAY = "5s"  # how long to wait for another recorder of the term
 BREATH = 0.02  # seconds between batches in a rush: a fuller batch costs hardly more
 PATIENCE = 20.0  # seconds without progress; PostgreSQL ends a frozen recorder sooner
@@ -51,17 +52,17 @@ def drain(term: int, seconds: float = LONGEST) -> int:
     _make_checkpoint(term)
     backend().ledger.clear_woken(term, "record")
     recorded, until = 0, time.monotonic() + seconds
-    while facts := _record_batch(term):
-        recorded += len(facts)
-        journal.trim_recorded(term, facts[-1].seq)
-        _tell(term, facts)
-        _log(term, facts)
+    while events := _record_batch(term):
+        recorded += len(events)
+        journal.trim_recorded(term, events[-1].seq)
+        _tell(term, events)
+        _log(term, events)
         now = datetime.now(UTC)
-        metrics.recorded((now - fact.at).total_seconds() for fact in facts if fact.awaited)
+        metrics.recorded((now - event.at).total_seconds() for event in events if event.awaited)
         if time.monotonic() > until:
             enqueue(term, ["record"])
             break
-        if len(facts) < BATCH:
+        if len(events) < BATCH:
             time.sleep(BREATH)
     return recorded
 
@@ -97,8 +98,8 @@ def record_all() -> Iterator[str]:
         if why:
             known, last = checkpoint(number), last_seq(number)
             # An older copy of the ledger may be behind the record.
-            events = f"{last - known} decisions (events {known + 1} to {last})"
-            yield f"{events if last > known else 'Decisions'} of {name} are not recorded: {why}."
+            which = f"{last - known} decisions (events {known + 1} to {last})"
+            yield f"{which if last > known else 'Decisions'} of {name} are not recorded: {why}."
 
 
 def _make_checkpoint(term: int) -> None:
@@ -108,22 +109,22 @@ def _make_checkpoint(term: int) -> None:
 
 def _record_batch(term: int) -> Sequence[Event]:
     """Record the next events in one transaction; none if another recorder holds the term."""
-    facts: Sequence[Event] = ()
+    events: Sequence[Event] = ()
     try:
         with transaction() as session:
             after = _lock(session, term)
             anchor = event_log.find_event(session, term, after)
             # Events that a failover could lose are not recorded.
             copies = backend().settings.replicas
-            facts = journal.read(term, anchor, BATCH, copies=copies)
-            if facts:
-                _record(session, term, after, facts)
+            events = journal.read(term, anchor, BATCH, copies=copies)
+            if events:
+                _record(session, term, after, events)
     except (JournalGap, UnknownEvent):
         status.count_failure(term)
         raise
     except IntegrityError as error:
         status.count_failure(term)
-        if unknown := _unknown_students(facts):
+        if unknown := _unknown_students(events):
             raise unknown from error
         raise
     except OperationalError as error:
@@ -131,7 +132,7 @@ def _record_batch(term: int) -> Sequence[Event]:
         if isinstance(error.orig, LockNotAvailable):
             return ()
         raise
-    return facts
+    return events
 
 
 def _lock(session: Session, term: int) -> int:
@@ -142,75 +143,71 @@ def _lock(session: Session, term: int) -> int:
     ).one()
 
 
-def _record(session: Session, term: int, after: int, facts: Sequence[Event]) -> None:
-    state = read_models.load(session, term, facts)
-    for fact in facts:
-        apply(state, fact)
+def _record(session: Session, term: int, after: int, events: Sequence[Event]) -> None:
+    state = read_models.load(session, term, events)
+    for event in events:
+        apply(state, event)
     for seq, wrong in state.contradictions:  # the event is stored: an audit finds it
         log.error("Term %s, event %s contradicts the record: %s", term, seq, wrong)
-    read_models.append(session, term, facts)
+    read_models.append(session, term, events)
     read_models.write(session, term, state, after)
     for subscriber in subscribers.recorded:
-        subscriber(session, term, facts)
-    idempotency.keep(session, term, facts)
-    status.count_lags(session, term, facts)
+        subscriber(session, term, events)
+    idempotency.keep(session, term, events)
+    status.count_lags(session, term, events)
     session.execute(
         update(Checkpoint)
         .where(Checkpoint.term_id == term)
-        .values(seq=facts[-1].seq, moved_at=func.now())
+        .values(seq=events[-1].seq, moved_at=func.now())
     )
 
 
-def _log(term: int, facts: Sequence[Event]) -> None:
+def _log(term: int, events: Sequence[Event]) -> None:
     """Log what is recorded; in a rush, only the event log has the code of each."""
-    codes = {str(fact.context["correlation"]) for fact in facts} - {""}
-    extra: dict[str, object] = {"term": term, "events": len(facts), "seq": facts[-1].seq}
+    codes = {str(event.context["correlation"]) for event in events} - {""}
+    extra: dict[str, object] = {"term": term, "events": len(events), "seq": events[-1].seq}
     if len(codes) <= NAMED_CODES:
         extra["of"] = sorted(codes)
-    log.info("Recorded up to event %d of term %d", facts[-1].seq, term, extra=extra)
+    log.info("Recorded up to event %d of term %d", events[-1].seq, term, extra=extra)
 
 
-def _tell(term: int, facts: Sequence[Event]) -> None:
+def _tell(term: int, events: Sequence[Event]) -> None:
     """Notify open pages; a page that misses the message learns it at its next request."""
-    told = [fact.payload for fact in facts]
+    payloads = [event.payload for event in events]
     message = {
-        "sections": sorted({each["section"] for each in told if "section" in each}),
-        "students": sorted({each["student"] for each in told if "student" in each}),
-        "seq": facts[-1].seq,
+        "sections": sorted({each["section"] for each in payloads if "section" in each}),
+        "students": sorted({each["student"] for each in payloads if "student" in each}),
+        "seq": events[-1].seq,
     }
     with suppress(RedisError):
         backend().redis.publish(f"{prefix(term)}:recorded", json.dumps(message))
 
 
-# Students in the journal but not in PostgreSQL, for example after an old backup was restored.
-
-NAMED_STUDENTS = 10  # students named in a message
-
-
 class UnknownStudents(UnknownEvent):
-    """Events about students that PostgreSQL does not know: they must not be skipped."""
+    """Events about students that PostgreSQL does not know: they must not be skipped.
+
+    An older copy of PostgreSQL may have been restored.
+    """
 
     def __init__(self, seq: int, students: Sequence[int]) -> None:
-        some = ", ".join(str(each) for each in students[:NAMED_STUDENTS])
-        more = (
-            f" and {len(students) - NAMED_STUDENTS} more" if len(students) > NAMED_STUDENTS else ""
-        )
+        some, more = students[:NAMED_STUDENTS], len(students) - NAMED_STUDENTS
+        ids = ", ".join(map(str, some)) + (f" and {more} more" if more > 0 else "")
         super().__init__(
             f"from event {seq} on the journal names students whom PostgreSQL does not know"
-            f" (ids {some}{more}). Was an older copy of PostgreSQL brought back? Bring a newer one"
+            f" (ids {ids}). Was an older copy of PostgreSQL brought back? Bring a newer one"
             " back, or their rows of the tables accounts and students, with the same ids; then"
             " call it again"
         )
 
 
-def _unknown_students(facts: Sequence[Event]) -> UnknownStudents | None:
+def _unknown_students(events: Sequence[Event]) -> UnknownStudents | None:
     """Return the unknown students in the events; None if PostgreSQL knows all of them."""
-    named = {int(fact.payload["student"]): fact.seq for fact in reversed(facts) if _about(fact)}
+    named = {
+        int(event.payload["student"]): event.seq
+        for event in reversed(events)
+        if "student" in event.payload and event.name != "refused"
+    }
     with transaction() as session:
         known = session.scalars(select(Student.id).where(Student.id.in_(named)))
         unknown = {each: named[each] for each in named.keys() - set(known)}
     return UnknownStudents(min(unknown.values()), sorted(unknown)) if unknown else None
-
-
-def _about(fact: Event) -> bool:
-    return "student" in fact.payload and fact.name != "refused"

@@ -110,16 +110,13 @@ class Progress:
 
 
 def _result(report: Report) -> dict[str, Any]:
-    differences, unrecorded, events = (
-        report[name] for name in ("differences", "unrecorded", "events")
-    )
     return {
         "step": "done",
-        "done": events,
-        "events": events,
-        "found": len(differences),
-        "differences": differences[:SHOWN],
-        "error": BEHIND.format(unrecorded) if unrecorded else "",
+        "done": report["events"],
+        "events": report["events"],
+        "found": len(report["differences"]),
+        "differences": report["differences"][:SHOWN],
+        "error": BEHIND.format(report["unrecorded"]) if report["unrecorded"] else "",
     }
 
 

@@ -40,8 +40,6 @@ LOST = text(f"""
     LIMIT {MISSING}
 """)  # noqa: S608 - a constant
 
-Place = tuple[str, str]  # where, and what
-
 log = logging.getLogger("fairseat.alarm")
 
 
@@ -58,29 +56,6 @@ def due(session: Session) -> list[int]:
     return list(session.scalars(found))
 
 
-@dataclass
-class Part:
-    """A part of the audit in progress: how far it is, and what differs.
-
-    `again` holds sections that differed and are not yet checked again; `known` holds their stored
-    differences. `told` is the number already reported.
-    """
-
-    term: int
-    cursor: int
-    again: set[int]
-    known: list[Difference]
-    told: int  # how many differences
-    found: dict[Place, Difference] = field(default_factory=dict)
-    sections: set[int] = field(default_factory=set)  # sections with differences
-
-    def add(self, differences: Iterable[Difference], among: Collection[int] = ()) -> None:
-        """Store the differences of these sections."""
-        for each in differences:
-            self.found[each["where"], each["what"]] = each
-            self.sections |= _named(each) or _whole(each, among)
-
-
 def go_on(term: int, seconds: float = SECONDS) -> list[Difference]:
     """Compare known differences and the next part of a term; return what differs.
 
@@ -89,13 +64,71 @@ def go_on(term: int, seconds: float = SECONDS) -> list[Difference]:
     part, until = _begin(term), monotonic() + seconds
     part.add([*unrecordable(term), *_missing(term)])
     try:
-        _again(part)
-        _note(part)
-        _onward(part, until)
+        while part.again:
+            sections = sorted(part.again)[: partial_audit.AT_ONCE]
+            part.compare(sections)
+            part.again.difference_update(sections)
+        part.store()
+        while sections := partial_audit.after(term, part.cursor):
+            part.compare(sections)
+            part.cursor = sections[-1]
+            part.store()
+            if monotonic() > until:
+                break
+        else:  # a round is complete
+            part.cursor = 0
+            part.store(whole_at=func.now())
     except Behind as behind:
         log.warning("The comparison waits for the recorder: %s", behind)
-        _note(part)
+        part.store()
     return list(part.found.values())
+
+
+@dataclass
+class Part:
+    """A part of the audit in progress: how far it is, and what differs."""
+
+    term: int
+    cursor: int
+    again: set[int]  # sections that differed and are not yet checked again
+    known: list[Difference]  # as stored before
+    reported: int  # how many differences
+    found: dict[tuple[str, str], Difference] = field(default_factory=dict)  # by where and what
+    sections: set[int] = field(default_factory=set)  # sections with differences
+
+    def compare(self, sections: Collection[int]) -> None:
+        """Compare these sections and add what differs."""
+        # A difference that appears only once was read in the middle of a change.
+        if partial_audit.compare(self.term, sections):
+            self.add(partial_audit.compare(self.term, sections), sections)
+
+    def add(self, differences: Iterable[Difference], among: Collection[int] = ()) -> None:
+        """Add the differences of these sections."""
+        for each in differences:
+            self.found[each["where"], each["what"]] = each
+            self.sections |= _sections(each, among)
+
+    def store(self, **more: Any) -> None:
+        """Store the progress and the differences; report the first difference."""
+        found, count = list(self.found.values()), len(self.found)
+        if self.again:  # these sections could not be checked again
+            found += [
+                each for each in self.known if (each["where"], each["what"]) not in self.found
+            ]
+            count = max(len(found), self.reported)
+        row = {
+            "at": func.now(),
+            "cursor": self.cursor,
+            "found": count,
+            "differences": found[:KEPT],
+            "sections": sorted(self.sections | self.again),
+        } | more
+        with transaction() as session:
+            mine = update(ContinuousAudit).where(ContinuousAudit.term_id == self.term)
+            session.execute(mine.values(row))
+            if found and not self.reported:
+                _report(session, self.term, found)
+        self.reported = count
 
 
 def _begin(term: int) -> Part:
@@ -110,33 +143,8 @@ def _begin(term: int) -> Part:
         ContinuousAudit.found,
     )
     with transaction() as session:
-        cursor, sections, known, told = session.execute(taken.returning(*so_far)).one()
-    return Part(term, cursor, set(sections), known, told)
-
-
-def _again(part: Part) -> None:
-    """Compare again the sections that differed before."""
-    while part.again:
-        sections = sorted(part.again)[: partial_audit.AT_ONCE]
-        part.add(_compared(part.term, sections), sections)
-        part.again.difference_update(sections)
-
-
-def _onward(part: Part, until: float) -> None:
-    """Compare from the cursor until time runs out or the round ends; the next starts at 0."""
-    while sections := partial_audit.after(part.term, part.cursor):
-        part.add(_compared(part.term, sections), sections)
-        part.cursor = sections[-1]
-        _note(part)
-        if monotonic() > until:
-            return
-    part.cursor = 0
-    _note(part, whole_at=func.now())
-
-
-def _compared(term: int, sections: Iterable[int]) -> list[Difference]:
-    # A difference that appears only once was read in the middle of a change.
-    return partial_audit.compare(term, sections) and partial_audit.compare(term, sections)
+        cursor, sections, known, reported = session.execute(taken.returning(*so_far)).one()
+    return Part(term, cursor, set(sections), known, reported)
 
 
 def _missing(term: int) -> list[Difference]:
@@ -148,44 +156,18 @@ def _missing(term: int) -> list[Difference]:
     return [{"where": "event log", "what": f"event {each}", "log": "missing"} for each in lost]
 
 
-def _note(part: Part, **more: Any) -> None:
-    """Store the progress and the differences; report the first difference."""
-    found, count = list(part.found.values()), len(part.found)
-    if part.again:  # these sections could not be checked again
-        found += [each for each in part.known if (each["where"], each["what"]) not in part.found]
-        count = max(len(found), part.told)
-    row = {
-        "at": func.now(),
-        "cursor": part.cursor,
-        "found": count,
-        "differences": found[:KEPT],
-        "sections": sorted(part.sections | part.again),
-    } | more
-    noted = update(ContinuousAudit).where(ContinuousAudit.term_id == part.term).values(row)
-    with transaction() as session:
-        session.execute(noted)
-        if found and not part.told:
-            _say(session, part.term, found)
-    part.told = count
+def _sections(difference: Difference, among: Collection[int]) -> set[int]:
+    """Return the sections to check again for a difference found among these sections."""
+    where, what = difference["where"], difference["what"]
+    if where == "section_seats":
+        return {int(what.split()[1])}
+    if named := OF_SECTION.findall(what):
+        return {int(named[0])}
+    # Any section shows a difference of windows.
+    return {min(among)} if among and where in {"windows", "ledger windows"} else set(among)
 
 
-def _named(difference: Difference) -> set[int]:
-    """Return the section that a difference names, if it names one."""
-    if difference["where"] == "section_seats":
-        return {int(difference["what"].split()[1])}
-    return set(map(int, OF_SECTION.findall(difference["what"])[:1]))
-
-
-def _whole(difference: Difference, among: Collection[int]) -> set[int]:
-    """Return the sections to check again for a difference.
-
-    Any section shows a difference of windows.
-    """
-    windows = difference["where"] in {"windows", "ledger windows"}
-    return {min(among)} if among and windows else set(among)
-
-
-def _say(session: Session, term: int, found: list[Difference]) -> None:
+def _report(session: Session, term: int, found: list[Difference]) -> None:
     name = session.get_one(Term, term).name
     for subscriber in subscribers.differences_found:
         subscriber(session, term, len(found))

@@ -39,7 +39,7 @@ class Image(TermState):
     """
 
     last: Event | None = None
-    told: dict[int, Row] = field(default_factory=dict)  # the settings of each section
+    settings: dict[int, Row] = field(default_factory=dict)  # of each section
     # when its reserves were last checked (ms)
     planned: dict[int, int] = field(default_factory=dict)
     pool_versions: dict[int, int] = field(default_factory=dict)
@@ -51,11 +51,34 @@ class Image(TermState):
     aside: set[Pair] = field(default_factory=set)
     elsewhere: set[int] = field(default_factory=set)  # ms: reserves of other sections
 
-    def hear(self, fact: Event) -> None:
+    def hear(self, event: Event) -> None:
         """Apply one more event."""
-        self.last = fact
-        if note := NOTES.get(fact.name):
-            note(self, fact)
+        self.last, payload = event, event.payload
+        match event.name:
+            case "section_set":
+                self._set(event)
+            case "reserve_opened":
+                self.planned[payload["section"]] = milliseconds(event.at)
+            case "dropped" if "day" in payload:
+                self.drops[payload["student"]][payload["day"]] += 1
+            case "passed_over" if "passes" in payload:
+                self.passes[payload["section"], payload["student"]] = payload["passes"]
+            case "left" | "promoted":
+                self.passes.pop((payload["section"], payload["student"]), None)
+            case "window_opened":
+                self.opened.add(payload["window"])
+            case "window_closed":
+                self.ended.add(payload["window"])
+
+    def _set(self, event: Event) -> None:
+        settings, pool = event.payload, event.payload.get("pool")
+        self.settings[settings["section"]] = settings
+        self.planned[settings["section"]] = milliseconds(event.at)
+        if pool:
+            version = max(self.pool_versions.get(pool, 0), settings.get("pool_version", 0))
+            self.pool_versions[pool] = version
+        for gone in [each for each in self.pool_versions if not self.pools.get(each)]:
+            del self.pool_versions[gone]
 
     def keys(self) -> dict[str, Entries]:
         """Return every key that must exist, with its entries."""
@@ -83,70 +106,26 @@ class Image(TermState):
         }
 
 
-def _set(image: Image, fact: Event) -> None:
-    told, pool = fact.payload, fact.payload.get("pool")
-    image.told[told["section"]] = told
-    image.planned[told["section"]] = milliseconds(fact.at)
-    if pool:
-        version = max(image.pool_versions.get(pool, 0), told.get("pool_version", 0))
-        image.pool_versions[pool] = version
-    for gone in [each for each in image.pool_versions if not image.pools.get(each)]:
-        del image.pool_versions[gone]
-
-
-def _reserve_opened(image: Image, fact: Event) -> None:
-    image.planned[fact.payload["section"]] = milliseconds(fact.at)
-
-
-def _dropped(image: Image, fact: Event) -> None:
-    if "day" in fact.payload:
-        image.drops[fact.payload["student"]][fact.payload["day"]] += 1
-
-
-def _passed_over(image: Image, fact: Event) -> None:
-    told = fact.payload
-    if "passes" in told:
-        image.passes[told["section"], told["student"]] = told["passes"]
-
-
-def _gone_from_list(image: Image, fact: Event) -> None:
-    image.passes.pop((fact.payload["section"], fact.payload["student"]), None)
-
-
-NOTES: dict[str, Callable[[Image, Event], None]] = {
-    "section_set": _set,
-    "reserve_opened": _reserve_opened,
-    "dropped": _dropped,
-    "passed_over": _passed_over,
-    "left": _gone_from_list,
-    "promoted": _gone_from_list,
-    "window_opened": lambda image, fact: image.opened.add(fact.payload["window"]),
-    "window_closed": lambda image, fact: image.ended.add(fact.payload["window"]),
-}
-
 # What each kind of key holds --------------------------------------------------------------------
 
 Numbered = Iterable[tuple[int | None, Mapping[Any, Any]]]  # the number in the key, and its entries
 
 
 def _sections(image: Image) -> Numbered:
-    for section, told in image.told.items():
+    for section, settings in image.settings.items():
         # Events from before a field existed lack it, and so does the ledger.
-        facts = {name: told[name] for name in types.SECTION_FIELDS if name in told}
-        facts |= {"version": told["section_version"], "pool": told.get("pool") or 0}
-        yield section, facts | {"reserves": told.get("reserves", [])}
+        fields = {name: settings[name] for name in types.SECTION_FIELDS if name in settings}
+        fields |= {"version": settings["section_version"], "pool": settings.get("pool") or 0}
+        yield section, fields | {"reserves": settings.get("reserves", [])}
 
 
 def _counts(image: Image) -> Numbered:
-    asked = _unasked(image)
-    yield None, {section: _counted(image, section, asked) for section in image.seats}
-
-
-def _counted(image: Image, section: int, asked: Mapping[int, int]) -> list[Any]:
-    row = image.seats[section]
-    counted = {"seq": row["seq"], "kept": row["kept"], "unasked": asked[section]}
-    counted |= image.counted(row)
-    return [counted[name] for name in COUNTS if name in counted]
+    unasked, found = _unasked(image), {}
+    for section, row in image.seats.items():
+        counted = {"seq": row["seq"], "kept": row["kept"], "unasked": unasked[section]}
+        counted |= image.counted(row)
+        found[section] = [counted[name] for name in COUNTS if name in counted]
+    yield None, found
 
 
 def _unasked(image: Image) -> dict[int, int]:
@@ -161,17 +140,15 @@ def _unasked(image: Image) -> dict[int, int]:
 
 
 def _vacant(image: Image) -> Numbered:
-    asked = _unasked(image)
-    yield None, {each: True for each in image.seats if _is_vacant(image, each, asked[each])}
-
-
-def _is_vacant(image: Image, section: int, unasked: int) -> bool:
-    """Return whether a seat is free and a waiting student is still to be checked."""
-    row = image.seats[section]
-    counted = image.counted(row)
-    room = not row["pool_id"] or counted["pool_taken"] < counted["pool_capacity"]
-    free = counted["taken"] + row["kept"] < row["capacity"] and row["waiting"] > row["passed"]
-    return bool(row["status"] == "OPEN" and room and (free or unasked > 0))
+    """Return the sections with a free seat and a waiting student who is still to be checked."""
+    unasked, found = _unasked(image), {}
+    for section, row in image.seats.items():
+        counted = image.counted(row)
+        room = not row["pool_id"] or counted["pool_taken"] < counted["pool_capacity"]
+        free = counted["taken"] + row["kept"] < row["capacity"] and row["waiting"] > row["passed"]
+        if row["status"] == "OPEN" and room and (free or unasked[section] > 0):
+            found[section] = True
+    yield None, found
 
 
 def _emptying(image: Image) -> Numbered:
@@ -235,26 +212,25 @@ def _opening_reserves(image: Image) -> dict[int, int]:
 
 
 def _windows(image: Image) -> Numbered:
-    yield None, {window: _window(image, window) for window in image.windows}
-
-
-def _window(image: Image, window: int) -> dict[str, Any]:
-    row = image.windows[window]
     turned = {"opened": image.opened, "ended": image.ended}
-    return {
-        "name": row["name"],
-        "opens": milliseconds(row["opens_at"]),
-        "closes": milliseconds(row["closes_at"]),
-        "state": row["state"],
-        "cohort": row["cohort"],
-    } | {name: True for name, windows in turned.items() if window in windows}
+    found = {}
+    for window, row in image.windows.items():
+        found[window] = {
+            "name": row["name"],
+            "opens": milliseconds(row["opens_at"]),
+            "closes": milliseconds(row["closes_at"]),
+            "state": row["state"],
+            "cohort": row["cohort"],
+        } | {name: True for name, windows in turned.items() if window in windows}
+    yield None, found
 
 
 def _next(image: Image) -> Numbered:
     due = {*_opening_reserves(image).values(), *image.elsewhere}
-    for window in (_window(image, each) for each in image.windows):
-        if window["state"] != "canceled" and not ("opened" in window and "ended" in window):
-            due.add(window["closes" if "opened" in window else "opens"])
+    for window, row in image.windows.items():
+        opened = window in image.opened
+        if row["state"] != "canceled" and not (opened and window in image.ended):
+            due.add(milliseconds(row["closes_at" if opened else "opens_at"]))
     yield None, {TEXT: min(due)} if due else {}
 
 

@@ -46,7 +46,9 @@ def rebuild(term: int, tell: ProgressCallback = no_progress) -> Rebuilt:
     known = replay(term, state, checkpoint(term), tell)
     with transaction() as session:
         session.execute(text(PATIENT))
-        through = _lock(session, term)
+        # No recorder of the term can go on until the transaction ends.
+        locked = select(Checkpoint.seq).where(Checkpoint.term_id == term).with_for_update()
+        through = session.scalar(locked) or 0
         fold(session, term, state, known, through)
         refuse_damaged(state)
         tell("comparing", through, through)
@@ -63,15 +65,9 @@ def refuse_damaged(state: TermState) -> None:
         raise LogDamaged(list(of_log(TermState(contradictions=damaged))))
 
 
-def _lock(session: Session, term: int) -> int:
-    """Return the term's checkpoint, locked against its recorder until the transaction ends."""
-    found = select(Checkpoint.seq).where(Checkpoint.term_id == term).with_for_update()
-    return session.scalar(found) or 0
-
-
 # Differences sorted by their repair, and events brought back from a backup.
 
-EVENTS_PER_STATEMENT = 1000  # events per statement
+EVENTS_PER_STATEMENT = 1000
 OF_LEDGER = ("ledger", "journal")
 OF_SEATS = {"ledger roster": "enrollments", "ledger windows": "windows"}
 
@@ -118,14 +114,14 @@ def cure(differences: Iterable[Difference]) -> Cure:
 
 def twice(first: Iterable[Difference], again: Iterable[Difference]) -> list[Difference]:
     """Return what differs both times; a single difference was read in the middle of a change."""
-    known = set(map(_place, first))
-    return [each for each in again if _place(each) in known]
 
+    def place(difference: Difference) -> tuple[str, str]:
+        where, what = difference["where"], difference["what"]
+        # The text of the journal names the progress, which changes.
+        return where, "" if where.startswith("journal") else what
 
-def _place(difference: Difference) -> tuple[str, str]:
-    where, what = difference["where"], difference["what"]
-    # its text names the progress, which changes
-    return where, "" if where.startswith("journal") else what
+    known = set(map(place, first))
+    return [each for each in again if place(each) in known]
 
 
 def unlike(session: Session, term: int, rows: list[str]) -> list[int]:

@@ -12,6 +12,7 @@ from itertools import chain
 from typing import Any
 
 from sqlalchemy import func, select, text
+from sqlalchemy.orm import Session
 
 from portal.backend import backend
 from portal.core.checkpoints import checkpoint
@@ -62,6 +63,14 @@ class Restored:
 
     lost: list[Event]
     report: dict[str, Any]
+
+
+def why_needed(term: int) -> str:
+    """Return why a ledger must be restored, before any comparison; blank if nothing shows."""
+    if reason := fence.why(term):
+        return f"fenced, as {reason}"
+    behind = journal.last_seq(term) < checkpoint(term)
+    return "the ledger has lost recorded decisions" if behind else ""
 
 
 def plan(term: int, tell: ProgressCallback = no_progress) -> Plan:
@@ -127,20 +136,19 @@ def _image(term: int, tell: ProgressCallback) -> Image:
 
 def _lost(term: int) -> list[Event]:
     """Return the journal's events that differ from the log or go beyond it."""
-    facts = journal.read_all(term)
-    if not facts:
+    events = journal.read_all(term)
+    if not events:
         return []
+    first, last = events[0].seq, events[-1].seq
     with transaction() as session:
-        known = {
-            fact.seq: fact for fact in read_events(session, term, facts[0].seq - 1, facts[-1].seq)
-        }
-    return [fact for fact in facts if known.get(fact.seq) != fact]
+        known = {event.seq: event for event in read_events(session, term, first - 1, last)}
+    return [event for event in events if known.get(event.seq) != event]
 
 
 def _sizes(term: int, image: Image) -> dict[str, int]:
     states = Counter(row["state"] for row in image.places.values())
     with transaction() as session:
-        answers = sum(1 for _ in _answers(term, session))
+        answers = sum(1 for _ in _answers(session, term))
     return {
         "windows": len(image.windows),
         "sections": len(image.seats),
@@ -156,9 +164,9 @@ def _sizes(term: int, image: Image) -> dict[str, int]:
 
 def _wipe(held: Held) -> None:
     """Delete the ledger's keys."""
-    redis, at = backend().redis, f"{prefix(held.term)}:"
+    at = f"{prefix(held.term)}:"
     with translate_errors():
-        found = redis.scan_iter(match=f"{at}*", count=AT_ONCE)
+        found = backend().redis.scan_iter(match=f"{at}*", count=AT_ONCE)
         for names in ledger_keys.batches(map(bytes.decode, found), AT_ONCE):
             gone = [name for name in names if split(name[len(at) :])[0] not in KEPT]
             if gone:
@@ -167,23 +175,20 @@ def _wipe(held: Held) -> None:
 
 def _write(held: Held, image: Image, tell: ProgressCallback) -> None:
     at, done = f"{prefix(held.term)}:", 0
-    found = (
+    commands = (
         ledger_keys.write_commands(at + key, BY_NAME[split(key)[0]].shape, entries)
         for key, entries in image.keys().items()
     )
-    for step in ledger_keys.command_steps(chain.from_iterable(found)):
+    for step in ledger_keys.command_steps(chain.from_iterable(commands)):
         held.write(*step)
         done += len(step)
         tell("writing", done, done)
     with transaction() as session:
-        for step in ledger_keys.command_steps(_said(held.term, session)):
+        for step in ledger_keys.command_steps(_answers(session, held.term)):
             held.write(*step)
 
 
-def _said(term: int, session: Any) -> Iterator[Command]:
-    for key, kept, left in _answers(term, session):
+def _answers(session: Session, term: int) -> Iterator[Command]:
+    """Yield the commands that write the answers under idempotency keys."""
+    for key, kept, left in idempotency.known(session, term, moment(backend().ledger.now())):
         yield ["SET", idempotency.name(term, *key), kept, "PX", str(left)]
-
-
-def _answers(term: int, session: Any) -> Iterator[tuple[idempotency.Key, str, int]]:
-    return idempotency.known(session, term, moment(backend().ledger.now()))

@@ -26,7 +26,7 @@ from portal.runtime import backup, command_context
 from portal.runtime.backup import Manifest
 from portal.runtime.command_context import connected
 from portal.runtime.commands.audit_trail import note
-from portal.runtime.commands.consistency import bars, restore_term, say_plan
+from portal.runtime.commands.consistency import print_plan, restore_term
 
 WRONG = (click.ClickException, psycopg2.Error, SQLAlchemyError, *AWAY)
 AGAIN = timedelta(minutes=5)  # the longest wait after a failed backup
@@ -174,9 +174,7 @@ def restore_command(folder: Path, *, yes: bool, forget: bool) -> None:
 
 def _ledger(number: int, name: str, *, forget: bool) -> None:
     try:
-        with bars() as tell:
-            planned = restore.plan(number, tell)
-        say_plan(name, planned)
+        planned = print_plan(number, name)
         last = last_seq(number)
         if (planned.lost or last > planned.seq) and not forget:
             fence.put_up(number, restore.WHY)  # it must not continue with either

@@ -1,4 +1,4 @@
-"""`fairseat audit`: compare ledger, event log and read models."""
+"""`fairseat audit`, `rebuild` and `repair`: compare ledger, log and read models; mend them."""
 
 import json
 from collections.abc import Iterator
@@ -7,37 +7,64 @@ from pathlib import Path
 
 import click
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    Task,
-    TaskID,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
-from rich.progress import ProgressColumn as Column
-from rich.text import Text
+from rich.progress import MofNCompleteColumn, Progress, TaskID, TimeElapsedColumn
 
 from portal.backend import backend
 from portal.catalog.term_catalog import terms_named
 from portal.core import schema
-from portal.core.checkpoints import checkpoint
 from portal.ledger.errors import LedgerUnavailable
-from portal.recorder.consistency import audit_runs, fence, repair, restore
+from portal.recorder.consistency import audit_runs, repair, restore
 from portal.recorder.consistency.audit import LOST, UNREAD, Report, audit, audit_term
 from portal.recorder.consistency.differences import Difference
 from portal.recorder.consistency.fence import Changed
 from portal.recorder.consistency.partial_audit import explain
-from portal.recorder.consistency.repair import Cure, LogDamaged, cure, rebuild
+from portal.recorder.consistency.repair import LogDamaged, cure, rebuild
 from portal.recorder.consistency.restore import Plan
 from portal.recorder.event_log import ProgressCallback
-from portal.recorder.journal import last_seq
 from portal.runtime.command_context import connected
 from portal.runtime.commands.audit_trail import note
 
 KINDS = "section", "student"
+SIDES = "ledger", "read_model", "log"
+SHOWN = 20  # differences that are printed
+KEPT = 1000  # lost decisions listed in the audit trail
+DRY_RUN = "This was a dry run: nothing was changed. With --yes it is done."
+DAMAGED = (
+    "The event log of {} is damaged, and nothing else tells what happened: {}. Bring these events"
+    " back from a backup of PostgreSQL first. Nothing was changed."
+)
+FORGOTTEN = (
+    "It has made {} decisions that were never recorded and don't follow from those that were. They"
+    " will be forgotten, so whoever was told of them must be told otherwise:"
+)
+UNRECORDED = (
+    "The ledger of {} knows of decisions that could not be recorded, and must not lose them: {}."
+    " Nothing was changed."
+)
+UNLIKE = "{}: ledger, event log and read models don't all agree yet. Look with `fairseat repair`."
+BROKEN_OFF = (
+    "{} was not restored to its end: {}. While its fence stands nothing can be claimed: call it"
+    " again."
+)
+STILL = (
+    "{}: the ledger differs from the event log still, so nothing can be claimed yet. Call it again,"
+    " or look with `fairseat audit`."
+)
+ALTERED = (
+    "The event log of {} was altered or has lost events, and all else follows from it. Bring these"
+    " events back from a backup of PostgreSQL: restore it beside this one, there"
+    ' `psql -At -c "SELECT row_to_json(e) FROM events e" > events.jsonl`, here'
+    " `fairseat repair --events events.jsonl`."
+)
+UNRECORDED_REPAIR = (
+    "{} decisions of {} are in the journal of its ledger alone, so what differs can't be told yet,"
+    " and nothing of it is mended. See that a recorder runs (`fairseat worker record`) and gets on"
+    " (`fairseat jobs` says what stops it), then call it again.{}"
+)
+REWRITTEN = "{}: rows of the read models are to be written anew from the event log:"
+REMADE = (
+    "{}: the ledger is to be made anew from the event log; nothing can be claimed for that time:"
+)
 
 
 def aggregate(
@@ -65,12 +92,10 @@ def audit_command(term: str, whom: tuple[str, int] | None) -> None:
     Exit status 1 if they differ.
     """
     with connected():
+        chosen(term)
         if whom:
             _explain(term, *whom)
-        try:
-            report = audit(term, audit_runs.keep)
-        except LookupError as error:
-            raise click.BadParameter(str(error.args[0]), param_hint="--term") from error
+        report = audit(term, audit_runs.keep)
     click.echo(json.dumps(report, indent=2))
     for each in report["terms"]:
         if each["unrecorded"]:
@@ -83,40 +108,9 @@ def _explain(name: str, kind: str, number: int) -> None:
     for term, called in terms_named(name):
         lines = list(explain(term, kind, number))
         if lines:
-            click.echo(f"{called}, {kind} {number}:")
-        for line in lines:
-            click.echo(line)
-            differs = differs or line.startswith(("DIFFERS", "UNKNOWN"))
+            click.echo("\n".join([f"{called}, {kind} {number}:", *lines]))
+        differs = differs or any(line.startswith(("DIFFERS", "UNKNOWN")) for line in lines)
     raise SystemExit(differs)
-
-
-# `fairseat rebuild`: make the read models, or the ledger, again from the event log.
-
-SIDES = "ledger", "read_model", "log"
-SHOWN = 20  # differences that are printed
-KEPT = 1000  # lost decisions listed in the audit trail
-DAMAGED = (
-    "The event log of {} is damaged, and nothing else tells what happened: {}. Bring these events"
-    " back from a backup of PostgreSQL first. Nothing was changed."
-)
-
-FORGOTTEN = (
-    "It has made {} decisions that were never recorded and don't follow from those that were. They"
-    " will be forgotten, so whoever was told of them must be told otherwise:"
-)
-UNRECORDED = (
-    "The ledger of {} knows of decisions that could not be recorded, and must not lose them: {}."
-    " Nothing was changed."
-)
-UNLIKE = "{}: ledger, event log and read models don't all agree yet. Look with `fairseat repair`."
-BROKEN_OFF = (
-    "{} was not restored to its end: {}. While its fence stands nothing can be claimed: call it"
-    " again."
-)
-STILL = (
-    "{}: the ledger differs from the event log still, so nothing can be claimed yet. Call it again,"
-    " or look with `fairseat audit`."
-)
 
 
 @click.group("rebuild")
@@ -138,20 +132,12 @@ def record(name: str) -> None:
                     rebuilt = rebuild(number, tell)
             except LogDamaged as damaged:
                 raise click.ClickException(DAMAGED.format(term, damaged)) from damaged
-            say(rebuilt.differences)
+            print_differences(rebuilt.differences)
             found = len(rebuilt.differences)
             note("record.rebuilt", f"term:{number}", {"events": rebuilt.events, "changed": found})
             click.echo(f"{term}: {rebuilt.events} events replayed, {found} rows were different.")
-            _compare(number, term)
-
-
-def _compare(number: int, term: str) -> None:
-    """Print whether all agree now; store the audit, which sets or clears the alarm."""
-    with bars() as tell:
-        report = audit_term(number, tell)
-    audit_runs.keep(number, report)
-    if not report["clean"]:
-        click.echo(UNLIKE.format(term))
+            if not _audited(number)["clean"]:
+                click.echo(UNLIKE.format(term))
 
 
 @rebuild_command.command("ledger")
@@ -170,44 +156,33 @@ def ledger(names: tuple[str, ...], *, every: bool, yes: bool) -> None:
         found = 0
         for number, term in named_terms or chosen(""):
             if named_terms or every or _needs_rebuild(number, term):
-                ledger_anew(number, term, yes=yes)
+                rebuild_ledger(number, term, yes=yes)
                 found += 1
     if not found:
         click.echo("Nothing to rebuild. With --all every term is rebuilt all the same.")
     elif not yes:
-        click.echo("This was a dry run: nothing was changed. With --yes it is done.")
+        click.echo(DRY_RUN)
 
 
 def _needs_rebuild(number: int, term: str) -> bool:
     """Print and return whether the term's ledger must be rebuilt, and print why."""
     try:
-        why = _wrong(number)
+        why = restore.why_needed(number)
+        if not why:
+            # Differences in the read models only are for `rebuild record`.
+            differences = _audited(number)["differences"]
+            if count := sum("read_model" not in each for each in differences):
+                why = f"the ledger or its journal differs from the event log, {count} times"
     except LedgerUnavailable as error:
         raise click.ClickException(f"The ledger can't be asked: {error}.") from error
     click.echo(f"{term}: {why or 'the ledger agrees with the event log'}.")
     return bool(why)
 
 
-def _wrong(number: int) -> str:
-    """Return why the ledger of a term must be rebuilt; "" if it is right."""
-    if fenced := fence.why(number):
-        return f"fenced, as {fenced}"
-    if last_seq(number) < checkpoint(number):
-        return "the ledger has lost recorded decisions"
-    with bars() as tell:
-        report = audit_term(number, tell)
-    audit_runs.keep(number, report)
-    # Differences in the read models only are for `rebuild record`.
-    count = sum("read_model" not in each for each in report["differences"])
-    return f"the ledger or its journal differs from the event log, {count} times" if count else ""
-
-
-def ledger_anew(number: int, term: str, *, yes: bool) -> None:
+def rebuild_ledger(number: int, term: str, *, yes: bool) -> None:
     """Print what the ledger will hold and what it will lose; with `yes`, do it."""
     try:
-        with bars() as tell:
-            planned = restore.plan(number, tell)
-        say_plan(term, planned)
+        planned = print_plan(number, term)
         if yes:
             restore_term(number, term, planned)
     except LogDamaged as damaged:
@@ -220,76 +195,33 @@ def ledger_anew(number: int, term: str, *, yes: bool) -> None:
         raise click.ClickException(BROKEN_OFF.format(term, why)) from why
 
 
-def say_plan(term: str, planned: Plan) -> None:
-    """Print what will be there, and what will be lost."""
+def print_plan(number: int, term: str) -> Plan:
+    """Print and return what a restored ledger will hold, and what will be lost."""
+    with bars() as tell:
+        planned = restore.plan(number, tell)
     click.echo(f"{term}: as of event {planned.seq} the ledger is to hold:")
     for what, count in planned.holds.items():
         click.echo(f"  {count:>9,}  {what}")
     if planned.lost:
         click.echo(FORGOTTEN.format(len(planned.lost)))
-        for fact in planned.lost[:SHOWN]:
-            whom = fact.payload.get("student", "-")
-            click.echo(f"  event {fact.seq}: {fact.name}, {fact.aggregate}, student {whom}")
+        for event in planned.lost[:SHOWN]:
+            whom = event.payload.get("student", "-")
+            click.echo(f"  event {event.seq}: {event.name}, {event.aggregate}, student {whom}")
+    return planned
 
 
 def restore_term(number: int, term: str, planned: Plan) -> None:
     """Execute the plan, add it to the audit trail, and print the result."""
     with bars() as tell:
         restored = restore.restore(number, tell)
-    lost = [[fact.seq, fact.name, fact.payload] for fact in restored.lost[:KEPT]]
-    told = {"event": planned.seq, "holds": planned.holds, "forgotten": lost}
-    note("ledger.rebuilt", f"term:{number}", told)
+    lost = [[event.seq, event.name, event.payload] for event in restored.lost[:KEPT]]
+    facts = {"event": planned.seq, "holds": planned.holds, "forgotten": lost}
+    note("ledger.rebuilt", f"term:{number}", facts)
     audit_runs.keep(number, restored.report)
-    say(restored.report["differences"])
+    print_differences(restored.report["differences"])
     if not restored.report["clean"]:
         raise click.ClickException(STILL.format(term))
     click.echo(f"{term}: the ledger agrees with the event log, and seats can be claimed again.")
-
-
-def chosen(name: str) -> list[tuple[int, str]]:
-    """Return the term of that name, or all; raise BadParameter for an unknown name."""
-    try:
-        return terms_named(name)
-    except LookupError as error:
-        raise click.BadParameter(str(error.args[0]), param_hint="--term") from error
-
-
-def say(differences: list[Difference]) -> None:
-    """Print the first differences, one per line."""
-    for each in differences[:SHOWN]:
-        click.echo(f"  {each['where']}, {each['what']}: {'; '.join(_told(each))}".rstrip(": "))
-    if len(differences) > SHOWN:
-        click.echo(f"  … and {len(differences) - SHOWN} more")
-
-
-def _told(difference: Difference) -> list[str]:
-    """Return each side's data; of two rows, only the fields that differ."""
-    sides = {who: difference[who] for who in SIDES if who in difference}
-    rows = list(sides.values())
-    if rows and all(isinstance(row, dict) for row in rows):
-        alike = {name for name in rows[0] if all(row.get(name) == rows[0][name] for row in rows)}
-        sides = {
-            who: {name: value for name, value in row.items() if name not in alike}
-            for who, row in sides.items()
-        }
-    return [f"{who.replace('_', ' ')} {told}" for who, told in sides.items()]
-
-
-# `fairseat repair`: repair differences between ledger, event log and read models.
-
-ALTERED = (
-    "The event log of {} was altered or has lost events, and all else follows from it. Bring these"
-    " events back from a backup of PostgreSQL: restore it beside this one, there"
-    ' `psql -At -c "SELECT row_to_json(e) FROM events e" > events.jsonl`, here'
-    " `fairseat repair --events events.jsonl`."
-)
-
-
-UNRECORDED_REPAIR = (
-    "{} decisions of {} are in the journal of its ledger alone, so what differs can't be told yet,"
-    " and nothing of it is mended. See that a recorder runs (`fairseat worker record`) and gets on"
-    " (`fairseat jobs` says what stops it), then call it again.{}"
-)
 
 
 @click.command("repair")
@@ -312,51 +244,66 @@ def repair_command(name: str, backup: Path | None, *, yes: bool) -> None:
         for number, term in chosen(name):
             if backup:
                 _bring_back(number, term, backup.read_text(encoding="utf-8").splitlines(), yes=yes)
-            left = not _mend(number, term, yes=yes) or left
+            left = not _repair(number, term, yes=yes) or left
     if left and not yes:
-        click.echo("This was a dry run: nothing was changed. With --yes it is done.")
+        click.echo(DRY_RUN)
     raise SystemExit(left)
 
 
 def _bring_back(number: int, term: str, rows: list[str], *, yes: bool) -> None:
     with schema.as_owner(backend().settings.owner_url) as session:
         found = repair.unlike(session, number, rows)
-        click.echo(f"{term}: {len(found)} events are lost or altered: {_listed(found)}")
+        listed = ", ".join(map(str, found[:SHOWN])) + (" …" if len(found) > SHOWN else "")
+        click.echo(f"{term}: {len(found)} events are lost or altered: {listed}")
         if found and yes:
             repair.bring_back(session, number, rows)
     if found and yes:
         note("log.repaired", f"term:{number}", {"events": found[:KEPT]})
 
 
-def _listed(numbers: list[int]) -> str:
-    return ", ".join(map(str, numbers[:20])) + (" …" if len(numbers) > 20 else "")
-
-
-def _mend(number: int, term: str, *, yes: bool) -> bool:
+def _repair(number: int, term: str, *, yes: bool) -> bool:
     """Repair a term; return whether all is well in the end."""
-    report = _looked_at(number)
-    _refuse_unrecorded(term, report)
+    report = _audited_twice(number)
+    what = {each["where"]: each["what"] for each in report["differences"]}
+    if report["unrecorded"] and LOST not in what:  # which can no longer be recorded
+        why = f" It says: {what[UNREAD]}." if UNREAD in what else ""
+        raise click.ClickException(UNRECORDED_REPAIR.format(report["unrecorded"], term, why))
     if report["clean"]:
         click.echo(f"{term}: nothing differs in {report['events']} events.")
         return True
     found = cure(report["differences"])
-    _say(term, found)
+    for text, differences in (
+        (ALTERED, found.log),
+        (REWRITTEN, found.record),
+        (REMADE, found.ledger),
+    ):
+        if differences:
+            click.echo(text.format(term))
+            print_differences(differences)
     if found.log:
         return False
     if found.record and yes:
         with bars() as tell:
             rebuild(number, tell)
     if found.ledger:
-        ledger_anew(number, term, yes=yes)
+        rebuild_ledger(number, term, yes=yes)
     if not yes:
         return False
-    clean = _looked_at(number)["clean"]
+    clean = bool(_audited_twice(number)["clean"])
     note("record.repaired", f"term:{number}", {"differences": report["differences"][:KEPT]})
     click.echo(f"{term}: {'all is well' if clean else 'not all agrees yet: look again'}.")
-    return bool(clean)
+    return clean
 
 
-def _looked_at(number: int) -> Report:
+def _audited(number: int) -> Report:
+    """Return the audit, and store it, which sets or clears the alarm."""
+    with bars() as tell:
+        report = audit_term(number, tell)
+    audit_runs.keep(number, report)
+    return report
+
+
+def _audited_twice(number: int) -> Report:
     """Return the audit, repeated if anything differs; store it."""
     with bars() as tell:
         report = audit_term(number, tell)
@@ -369,52 +316,40 @@ def _looked_at(number: int) -> Report:
     return report
 
 
-def _refuse_unrecorded(term: str, report: Report) -> None:
-    """Raise ClickException if events must be recorded first."""
-    what = {each["where"]: each["what"] for each in report["differences"]}
-    if report["unrecorded"] and LOST not in what:  # which can no longer be recorded
-        why = f" It says: {what[UNREAD]}." if UNREAD in what else ""
-        raise click.ClickException(UNRECORDED_REPAIR.format(report["unrecorded"], term, why))
+def chosen(name: str) -> list[tuple[int, str]]:
+    """Return the term of that name, or all; raise BadParameter for an unknown name."""
+    try:
+        return terms_named(name)
+    except LookupError as error:
+        raise click.BadParameter(str(error.args[0]), param_hint="--term") from error
 
 
-def _say(term: str, found: Cure) -> None:
-    if found.log:
-        click.echo(ALTERED.format(term))
-        say(found.log)
-    if found.record:
-        click.echo(f"{term}: rows of the read models are to be written anew from the event log:")
-        say(found.record)
-    if found.ledger:
-        click.echo(
-            f"{term}: the ledger is to be made anew from the event log; nothing can be claimed"
-            " for that time:"
-        )
-        say(found.ledger)
+def print_differences(differences: list[Difference]) -> None:
+    """Print the first differences, one per line."""
+    for each in differences[:SHOWN]:
+        click.echo(f"  {each['where']}, {each['what']}: {_sides(each)}".rstrip(": "))
+    if len(differences) > SHOWN:
+        click.echo(f"  … and {len(differences) - SHOWN} more")
 
 
-# Progress bars for long work, on standard error: done, rate, time left.
-
-
-class Rate(Column):
-    """Steps per second."""
-
-    def render(self, task: Task) -> Text:
-        """Return the rate, blank until it is known."""
-        return Text(f"{task.speed:,.0f}/s" if task.speed else "")
+def _sides(difference: Difference) -> str:
+    """Return each side's data; of two rows, only the fields that differ."""
+    sides = {who: difference[who] for who in SIDES if who in difference}
+    rows = list(sides.values())
+    if rows and all(isinstance(row, dict) for row in rows):
+        alike = {name for name in rows[0] if all(row.get(name) == rows[0][name] for row in rows)}
+        sides = {
+            who: {name: value for name, value in row.items() if name not in alike}
+            for who, row in sides.items()
+        }
+    return "; ".join(f"{who.replace('_', ' ')} {data}" for who, data in sides.items())
 
 
 @contextmanager
 def bars() -> Iterator[ProgressCallback]:
-    """Show a progress bar for each step of the block."""
+    """Show a progress bar for each step of the block, on standard error."""
     known: dict[str, TaskID] = {}
-    columns = (
-        TextColumn("{task.description:12}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        Rate(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-    )
+    columns = (*Progress.get_default_columns(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True)) as progress:
 
         def tell(step: str, done: int, of: int) -> None:

@@ -83,6 +83,23 @@ def test_a_key_that_stood_for_something_else_is_refused(
     assert other.id not in held(term, cast.ada)
 
 
+@pytest.mark.parametrize("changed", ["credits", "wait", "instead_of"])
+def test_a_key_stands_for_all_that_is_said_of_a_section(
+    ada: Caller, term: Any, cast: Cast, changed: str
+) -> None:
+    section = builders.a_section(builders.a_course("RES-1"), term, credits_min=1, credits_max=3)
+    held_ = builders.a_section(builders.a_course("MAT-1"), term)
+    more = {"credits": 3, "wait": True, "instead_of": held_.id}
+    choice = {"section_id": section.id, "credits": 2}
+    body = {"student_id": cast.ada.id, "section_ids": [choice]}
+    ada.post("/register", body | {"section_ids": [held_.id]})
+    ada.post("/register", body, Idempotency_Key=KEY)
+    other = body | {"section_ids": [choice | {changed: more[changed]}]}
+    answer = ada.post("/register", other, Idempotency_Key=KEY)
+    assert (answer.status_code, answer.json["type"]) == (400, "/api/docs#key-reused")
+    assert held(term, cast.ada) == [section.id, held_.id]
+
+
 def test_a_key_is_its_students_alone(
     ada: Caller, ben: Caller, body: dict[str, Any], cast: Cast
 ) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
+from portal.backend import backend
 from tests import cast as builders
 from tests.cast import Cast
 from tests.web.visits import address, held, hidden, press, words
@@ -48,6 +49,28 @@ def test_a_key_of_another_wish_is_a_mistake(ada: FlaskClient, term: Any, section
     form = hidden(ada.get(address(section, "pick")).text)
     ada.post(address(section, "pick"), data=form)
     assert ada.post(address(other, "pick"), data=form).status_code == 400
+
+
+@pytest.mark.parametrize("changed", [{"credits": "3"}, {"wait": "1"}])
+def test_a_key_stands_for_the_credits_and_the_waitlist_too(
+    ada: FlaskClient, term: Any, cast: Cast, changed: dict[str, str]
+) -> None:
+    section = builders.a_section(builders.a_course("RES-1"), term, credits_min=1, credits_max=3)
+    form = hidden(ada.get(address(section, "pick")).text) | {"credits": "2"}
+    ada.post(address(section, "pick"), data=form)
+    assert ada.post(address(section, "pick"), data=form | changed).status_code == 400
+    [seat] = backend().ledger.standing(term.id, cast.ada.id).enrolled
+    assert seat.credits == 200
+
+
+def test_a_key_of_one_swap_is_refused_for_another(ada: FlaskClient, term: Any, cast: Cast) -> None:
+    one, other, new = (builders.a_section(builders.a_course(f"MAT-{n}"), term) for n in range(3))
+    press(ada, one, "pick")
+    press(ada, other, "pick")
+    form = hidden(ada.get(address(new, f"swap?instead={one.id}")).text)
+    ada.post(address(new, f"swap?instead={one.id}"), data=form)
+    assert ada.post(address(new, f"swap?instead={other.id}"), data=form).status_code == 400
+    assert held(term, cast.ada) == [other.id, new.id]
 
 
 def test_a_key_that_is_none_is_a_mistake(ada: FlaskClient, section: Any) -> None:

@@ -1,6 +1,6 @@
 """Fragments: parts of pages that live updates replace."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any
@@ -16,15 +16,14 @@ from portal.catalog.term_catalog import SectionView
 from portal.catalog.time_conflicts import pair_in_words
 from portal.core.i18n import _, current_locale
 from portal.core.moments import milliseconds
-from portal.ledger.types import HeldSeat, Reason, SeatCounts
+from portal.ledger.types import Reason, SeatCounts
 from portal.people.student_profile import HoldView
 from portal.registration import reasons
 from portal.registration.credits import amount, credits_in_words
-from portal.registration.next_steps import NextStep, RefusalContext
+from portal.registration.next_steps import NextStep
 from portal.registration.reasons import Explanation, explain
 from portal.waiting_room import wording
-from portal.web.student import student_term
-from portal.web.student.student_term import Attention, StudentTerm
+from portal.web.student.student_term import Attention, StudentTerm, reserves_for
 from portal.web.student.waiting_room import WaitingRoomStatus
 from portal.web.student.waitlist_odds import waitlist_odds
 from portal.windows import phases
@@ -37,14 +36,21 @@ def seats(counts: SeatCounts) -> Markup:
 
 def act(scene: StudentTerm, section: int) -> Markup:
     """Render the button of a section, id act-<section>; styles follow the banner's phase."""
+    card, state, named = (
+        scene.catalog.section(section),
+        scene.state(section),
+        scene.case(None).named,
+    )
+    conflicts = scene.in_the_way(card) if card and not state else []
     return _act(
         scene.term.id,
         section,
-        scene.case(None).named(section),
-        scene.state(section),
+        named(section),
+        state,
         scene.opening,
-        _has_kept(scene, section),
-        *_in_the_way(scene, section),
+        card is not None and bool(reserves_for(scene, card)),
+        conflicts[0].code if conflicts else "",
+        named(conflicts[0].facts["section"]) if conflicts else "",
         current_locale(),
     )
 
@@ -65,30 +71,42 @@ def gate(line: WaitingRoomStatus) -> Markup:
 def mine(scene: StudentTerm) -> Markup:
     """Render my seats and waitlists, ids mine and place-<section>."""
     cases = {section: scene.case(scene.catalog.section(section)) for section in scene.sections}
-    canceled, alone = _canceled(cases), _alone(scene)
-    passed = {
-        place.section: scene.workable(explain(place.reasons, scene.case_in_line(place.section)))
-        for place in scene.standing.waiting
+    canceled = {
+        section: explain([Reason("section_canceled")], case)[0]
+        for section, case in cases.items()
+        if case.section and case.section.status == "CANCELED"
     }
+    lacking = scene.precheck.without_corequisites()
+    seats = []
+    for held in scene.held.values():
+        section, case = held.section, cases[held.section]
+        seat = _mine_seat(
+            scene.term.id,
+            section,
+            case.named(section),
+            case.section,
+            scene.title(case.section) if case.section else "",
+            held.credits,
+            scene.when(held.at),
+            canceled.get(section),
+            _needs(scene, *lacking[section]) if section in lacking else "",
+            current_locale(),
+        )
+        seats.append(seat)
     return render_fragment(
         "fragments/mine.html",
         scene=scene,
         points=amount,
         amount=credits_in_words,
         cases=cases,
-        passed=passed,
         canceled=canceled,
-        seats=[
-            _mine(scene, held, canceled.get(held.section), alone.get(held.section, ""))
-            for held in scene.held.values()
-        ],
+        seats=seats,
+        passed={
+            place.section: scene.workable(explain(place.reasons, scene.case_in_line(place.section)))
+            for place in scene.standing.waiting
+        },
         chances=waitlist_odds(scene),
     )
-
-
-def attention(scene: StudentTerm) -> Markup:
-    """Render holds and time conflicts, id attention."""
-    return attention_html(scene.term.id, scene.attention)
 
 
 def bar(scene: StudentTerm) -> Markup:
@@ -129,11 +147,6 @@ def _seats(counts: SeatCounts, _language: Locale) -> Markup:
     return render_fragment("fragments/seats.html", seats=counts)
 
 
-def _has_kept(scene: StudentTerm, section: int) -> bool:
-    card = scene.catalog.section(section)
-    return card is not None and bool(student_term.reserves_for(scene, card))
-
-
 @lru_cache(maxsize=20_000)
 def _act(  # noqa: PLR0913, PLR0917 - what the fragment shows
     term: int,
@@ -148,19 +161,6 @@ def _act(  # noqa: PLR0913, PLR0917 - what the fragment shows
 ) -> Markup:
     facts = {"section": section, "name": name, "state": state, "opening": opening, "mine": mine}
     return render_fragment("fragments/act.html", term=term, why=why, other=other, **facts)
-
-
-def _in_the_way(scene: StudentTerm, section: int) -> tuple[str, str]:
-    """Return the code of the conflict with a held seat, and that seat's name."""
-    card = None if scene.state(section) else scene.catalog.section(section)
-    found = next(iter(scene.in_the_way(card)), None) if card else None
-    return (found.code, scene.case(None).named(found.facts["section"])) if found else ("", "")
-
-
-def _alone(scene: StudentTerm) -> dict[int, str]:
-    """Return a text for each seat that lacks its corequisite."""
-    found = scene.precheck.without_corequisites()
-    return {section: _needs(scene, *lacks) for section, lacks in found.items()}
 
 
 def _needs(scene: StudentTerm, missing: list[int], waited: bool) -> str:  # noqa: FBT001 - whether in line
@@ -180,23 +180,6 @@ def _needs(scene: StudentTerm, missing: list[int], waited: bool) -> str:  # noqa
         "It needs %(courses)s, which you don’t have now. Pick a section of it, or ask the"
         " registrar.",
         courses=courses,
-    )
-
-
-def _mine(scene: StudentTerm, held: HeldSeat, canceled: Explanation | None, alone: str) -> Markup:
-    """Render one of my seats."""
-    card = scene.catalog.section(held.section)
-    return _mine_seat(
-        scene.term.id,
-        held.section,
-        scene.case(card).named(held.section),
-        card,
-        scene.title(card) if card else "",
-        held.credits,
-        scene.when(held.at),
-        canceled,
-        alone,
-        current_locale(),
     )
 
 
@@ -221,16 +204,6 @@ def _mine_seat(  # noqa: PLR0913, PLR0917 - what the fragment shows
     return render_fragment(page, section=here, amount=amount_, canceled=canceled, **facts)
 
 
-def _canceled(cases: Mapping[int, RefusalContext]) -> dict[int, Explanation]:
-    """Return canceled sections, each with its next step."""
-    gone = {
-        id_: case
-        for id_, case in cases.items()
-        if case.section and case.section.status == "CANCELED"
-    }
-    return {id_: explain([Reason("section_canceled")], case)[0] for id_, case in gone.items()}
-
-
 # Fragments that depend only on their arguments.
 
 
@@ -246,7 +219,7 @@ def render_fragment(name: str, /, **facts: Any) -> Markup:
 # Holds and time conflicts, as a fragment.
 
 
-def attention_html(term: int, found: Attention) -> Markup:
+def attention(term: int, found: Attention) -> Markup:
     """Render holds and time conflicts for pages, id attention."""
     return render_fragment(
         "fragments/attention.html",

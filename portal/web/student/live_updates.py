@@ -38,28 +38,17 @@ def draw_own(  # noqa: PLR0913, PLR0917 - what a page shows, and what happened
         return OwnFragments("", frozenset(now.places))
     odds.refresh_freed_seats(term)
     own = {*sections, *now.held, *now.places}
-    cells = sorted(own | _touched(now, own, shown))
+    mine = now.catalog.some(own)
+    others = now.catalog.some(section for section in shown if section not in own)
+    touched = {each.id for each in others if precheck.conflicts(now.profile, each, mine)}
     parts = [
         fragments.mine(now),
         fragments.bar(now),
-        fragments.attention(now),
-        *(fragments.act(now, section) for section in cells),
-        *(_told(now, moment) for moment in moments),
+        fragments.attention(now.term.id, now.attention),
+        *(fragments.act(now, section) for section in sorted(own | touched)),
+        *(TOASTS[each["name"]](now, each) for each in moments if each["name"] in TOASTS),
     ]
     return OwnFragments(str(Markup().join(parts)), frozenset(now.places))
-
-
-def _touched(now: StudentTerm, own: set[int], shown: Iterable[int]) -> set[int]:
-    """Return the sections whose cells depend on these seats."""
-    mine = now.catalog.some(own)
-    others = now.catalog.some(section for section in shown if section not in own)
-    return {each.id for each in others if precheck.conflicts(now.profile, each, mine)}
-
-
-def _told(now: StudentTerm, event: dict[str, Any]) -> Markup:
-    """Render an event as a toast, if it needs one."""
-    teller = TOASTS.get(event["name"])
-    return teller(now, event) if teller else Markup()
 
 
 def _promoted(now: StudentTerm, event: dict[str, Any]) -> Markup:

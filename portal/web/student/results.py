@@ -105,7 +105,7 @@ def changed_parts(
         *map(fragments.seats, counts),
         fragments.mine(now),
         fragments.bar(now),
-        fragments.attention(now),
+        fragments.attention(now.term.id, now.attention),
     ]
 
 

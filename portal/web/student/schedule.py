@@ -1,6 +1,7 @@
 """My schedule, and the page that creates and ends its secret address."""
 
 from datetime import datetime
+from functools import partial
 
 from flask import flash, render_template, url_for
 from flask.typing import ResponseReturnValue
@@ -17,8 +18,7 @@ from portal.registration.credits import amount, credits_in_words
 from portal.registration.next_steps import section_name
 from portal.web.http.access import requires, visitor
 from portal.web.http.layout import go
-from portal.web.student import bp
-from portal.web.student.fragments import attention_html
+from portal.web.student import bp, fragments
 from portal.web.student.student_term import find_attention, section_title
 
 
@@ -70,20 +70,16 @@ def change_feed(term_id: int) -> ResponseReturnValue:
 def _attention(term: int, student: int, held: list[SectionView]) -> str:
     """Render the student's holds and clashes; blank while PostgreSQL is unavailable."""
     try:
-        return attention_html(term, find_attention(profile(student), held))
+        return fragments.attention(term, find_attention(profile(student), held))
     except (LookupError, *AWAY):
         return ""
 
 
 def _around(offered: TermCatalog) -> dict[str, object]:
     """Return what the templates need besides the schedule itself."""
-
-    def title(card: SectionView) -> str:
-        return section_title(offered, card)
-
     return {
         "term": offered.term,
-        "title": title,
+        "title": partial(section_title, offered),
         "named": section_name,
         "points": amount,
         "amount": credits_in_words,

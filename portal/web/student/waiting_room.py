@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from functools import cached_property
 from threading import Lock
+from typing import cast
 
 from cachetools import TTLCache, cached
 from flask import g, session
@@ -134,23 +135,18 @@ def status_on_page(now: StudentTerm, plan: Plan | None = None) -> WaitingRoomSta
 def current_status(now: StudentTerm) -> WaitingRoomStatus:
     """Return the visitor's status without joining the queue."""
     if "line" not in g:
-        g.line = _noted(
-            WaitingRoomStatus(now, admission.look_up(now.term.id, now.phase, visitor()))
-        )
-    stands: WaitingRoomStatus = g.line
-    return stands
+        _note(now, admission.look_up(now.term.id, now.phase, visitor()))
+    return cast("WaitingRoomStatus", g.line)
 
 
 def enter(now: StudentTerm) -> WaitingRoomStatus:
     """Join the queue, or get in if no one is ahead."""
     session.pop(LEFT, None)
     try:
-        g.line = _noted(WaitingRoomStatus(now, admission.enter(now.term.id, now.phase, visitor())))
+        return _note(now, admission.enter(now.term.id, now.phase, visitor()))
     except WindowEnded:  # pages may use windows that are up to a second old
         limits.forget_windows()
-        g.line = WaitingRoomStatus(now)
-    stands: WaitingRoomStatus = g.line
-    return stands
+        return _note(now, FREE)
 
 
 def leave(now: StudentTerm) -> WaitingRoomStatus:
@@ -176,9 +172,10 @@ def room_of(term: int, window: int) -> RoomState:
     return room.state(term, window)
 
 
-def _noted(line: WaitingRoomStatus) -> WaitingRoomStatus:
-    """Record the wait estimate on the page, to compare it with the real wait; return the status."""
-    if line.kind == "waiting" and line.place and line.long.most < NEVER:
-        entry, wait = line.place, line.long
-        room.record_estimate(line.term, line.window, entry.request, wait.least, wait.most)
-    return line
+def _note(now: StudentTerm, visit: Admission) -> WaitingRoomStatus:
+    """Return the status of a visit; record its wait estimate, to compare it with the real wait."""
+    status = g.line = WaitingRoomStatus(now, visit)
+    if status.kind == "waiting" and status.place and status.long.most < NEVER:
+        entry, wait = status.place, status.long
+        room.record_estimate(status.term, status.window, entry.request, wait.least, wait.most)
+    return status

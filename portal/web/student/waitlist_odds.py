@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 from portal.core.i18n import _, _n
-from portal.ledger.types import WaitlistPosition
 from portal.recorder import odds
 from portal.recorder.odds import Band, Estimate
 from portal.web.student.student_term import StudentTerm
@@ -23,28 +22,18 @@ def waitlist_odds(scene: StudentTerm) -> dict[int, Odds]:
     window = scene.phase.window
     if scene.phase.kind != "open" or window is None:
         return {}
-    seen = odds.known_freed_seats(scene.term.id)
-    return {
-        place.section: _told(
-            odds.estimate(
-                seen, place.section, place.position, now=scene.phase.now, ends=window.closes
-            ),
-            _capacity(scene, place),
+    seen, found = odds.known_freed_seats(scene.term.id), {}
+    for place in scene.standing.waiting:
+        card = scene.catalog.section(place.section)
+        likely = odds.estimate(
+            seen, place.section, place.position, now=scene.phase.now, ends=window.closes
         )
-        for place in scene.standing.waiting
-    }
+        basis = _basis(likely, card.capacity if card else 0)
+        found[place.section] = Odds(_likelihood(likely), basis, likely.band)
+    return found
 
 
-def _capacity(scene: StudentTerm, place: WaitlistPosition) -> int:
-    card = scene.catalog.section(place.section)
-    return card.capacity if card else 0
-
-
-def _told(found: Estimate, capacity: int) -> Odds:
-    return Odds(_odds(found), _basis(found, capacity), found.band)
-
-
-def _odds(found: Estimate) -> str:
+def _likelihood(found: Estimate) -> str:
     if found.band == Band.EARLY:
         return _("It is too early to say how likely a seat is.")
     if found.band == Band.UNLIKELY:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from flask import Blueprint, abort, request
 from flask.typing import ResponseReturnValue
@@ -16,12 +17,10 @@ from portal.core.queue import NO_TERM, enqueue
 from portal.ledger.function_library import translate_errors
 from portal.notifications import outbox
 from portal.notifications.kinds import KINDS
-from portal.notifications.models import OutboxEntry
-from portal.notifications.outbox import DeadLetter as DeadMail
+from portal.notifications.models import OutboxEntry, Outgoing
 from portal.notifications.webhooks import outbox as webhook_outbox
 from portal.notifications.webhooks.models import Delivery, Webhook
 from portal.operations import dead_letters, figures
-from portal.operations.dead_letters import DeadLetter as DeadJob
 from portal.people.models import add_audit_entry
 from portal.web.confirm import Confirmation, NotPossible, confirm, done
 from portal.web.http.access import requires, visitor
@@ -29,8 +28,7 @@ from portal.web.http.access import requires, visitor
 bp = Blueprint("dead_letters", __name__)
 
 ALL = "all"
-HOME = "/admin/operations"
-MOST_IN_TRAIL = 1000  # ids of deliveries in one entry
+OPERATIONS = ("/admin/operations", _l("Operations"))
 REMEDY = "<any(retry,discard):remedy>"
 
 
@@ -42,11 +40,22 @@ class Wording:
     meaning: str
     button: str
     done: str
-    danger: bool = False
+
+
+@dataclass(frozen=True)
+class Outbox:
+    """A table of what is sent: the worker that sends it, and its ids in the audit trail."""
+
+    model: type[Outgoing]
+    worker: str
+    ids: str
+    most_in_trail: int | None = None
 
 
 JOB_GONE = _l("This job is gone: somebody else has dealt with it, or a later one did.")
 GONE = _l("It is gone: somebody else has dealt with it.")
+MAILS = Outbox(OutboxEntry, "notify", "mails")
+DELIVERIES = Outbox(Delivery, "deliver", "deliveries", most_in_trail=1000)
 JOB_ACTIONS = {
     "retry": Wording(
         _l("Try this job again"),
@@ -63,7 +72,6 @@ JOB_ACTIONS = {
         ),
         _l("Discard it"),
         _l("It is discarded."),
-        danger=True,
     ),
 }
 MAIL_ACTIONS = {
@@ -83,7 +91,6 @@ MAIL_ACTIONS = {
         ),
         _l("Discard"),
         _l("It is discarded."),
-        danger=True,
     ),
 }
 DELIVERY_ACTIONS = {
@@ -98,12 +105,8 @@ DELIVERY_ACTIONS = {
         _l("The receiver is never told. What has happened stays in the event log."),
         _l("Discard"),
         _l("It is discarded."),
-        danger=True,
     ),
 }
-
-
-# Jobs
 
 
 @bp.route(f"/jobs/<job>/{REMEDY}", methods=["GET", "POST"])
@@ -115,160 +118,122 @@ def settle_job(job: str, remedy: str) -> ResponseReturnValue:
             (each for each in dead_letters.letters(backend().redis) if each.id == job), None
         )
     if found is None:
-        return _settle(JOB_ACTIONS[remedy], [], JOB_GONE, lambda _reason: False)
-    return _settle(
-        JOB_ACTIONS[remedy],
-        [(_("Queue"), str(QUEUES[found.queue])), *_failure(found.died_at, found.error)],
-        JOB_GONE,
-        lambda reason: _settle_job(found, remedy, reason),
-        trace=found.trace,
-    )
+        return _settle(JOB_ACTIONS, remedy, [], lambda _reason: False, gone=JOB_GONE)
 
+    def act(reason: str) -> bool:
+        """Do it and record who did, or neither; return whether the job still existed."""
+        before = {"queue": found.queue, "error": found.error}
+        with transaction() as session:
+            add_audit_entry(
+                session,
+                f"job.{remedy}",
+                f"job:{found.id}",
+                by=visitor().id,
+                before=before,
+                reason=reason,
+            )
+            session.flush()
+            with translate_errors():
+                settle = dead_letters.retry if remedy == "retry" else dead_letters.discard
+                settled = settle(backend().redis, found)
+            if not settled:
+                session.rollback()
+            return settled
 
-def _settle_job(job: DeadJob, remedy: str, reason: str) -> bool:
-    """Do it and record who did, or neither; return whether the job still existed."""
-    act = {"retry": dead_letters.retry, "discard": dead_letters.discard}[remedy]
-    with transaction() as session:
-        add_audit_entry(
-            session,
-            f"job.{remedy}",
-            f"job:{job.id}",
-            by=visitor().id,
-            before={"queue": job.queue, "error": job.error},
-            reason=reason,
-        )
-        session.flush()
-        with translate_errors():
-            settled = act(backend().redis, job)
-        if not settled:
-            session.rollback()
-        return settled
-
-
-# Mails
+    facts = [(_("Queue"), str(QUEUES[found.queue])), *_failure(found.died_at, found.error)]
+    return _settle(JOB_ACTIONS, remedy, facts, act, gone=JOB_GONE, trace=found.trace)
 
 
 @bp.route(f"/mails/<which>/{REMEDY}", methods=["GET", "POST"])
 @requires("admin")
 def settle_mails(which: str, remedy: str) -> ResponseReturnValue:
     """Send a mail, or all those shown, again; or discard them."""
-    through = _shown_through()
     with transaction() as session:
-        found = [
-            each
-            for each in outbox.dead(session)
-            if which in {ALL, str(each.id)} and (through is None or each.dead_at <= through)
-        ]
-    return _settle(
-        MAIL_ACTIONS[remedy],
-        _mail_facts(found),
-        GONE,
-        lambda reason: _settle_mails(which, remedy, found, reason),
-        seen=_seen(found),
-    )
-
-
-def _mail_facts(found: Sequence[DeadMail]) -> list[tuple[str, str]]:
-    if not found:
-        return []
-    last = found[-1]
-    who = last.to if len(found) == 1 else _n("%(num)s mail", "%(num)s mails", len(found))
-    kinds = {
-        str(KINDS[each.kind].label) if each.kind in KINDS else _("A warning about an account")
-        for each in found
-    }
-    return [
-        (_("For"), who),
-        (_("About"), ", ".join(sorted(kinds))),
-        *_failure(last.dead_at, last.error),
-    ]
-
-
-def _settle_mails(which: str, remedy: str, found: Sequence[DeadMail], reason: str) -> bool:
-    act = {"retry": outbox.revive, "discard": outbox.discard}[remedy]
-    with transaction() as session:
-        settled = act(session, OutboxEntry, [each.id for each in found])
-        if settled:
-            add_audit_entry(
-                session,
-                f"mail.{remedy}",
-                f"mail:{which}",
-                by=visitor().id,
-                before={"error": found[0].error},
-                after={"mails": sorted(settled)},
-                reason=reason,
-            )
-    enqueue(NO_TERM, ["notify"])
-    return bool(settled)
-
-
-# Webhook deliveries. Their views are in webhooks.py, below the webhook's address.
+        found = _shown(outbox.dead(session), which)
+    facts = []
+    if found:
+        one = len(found) == 1
+        who = found[-1].to if one else _n("%(num)s mail", "%(num)s mails", len(found))
+        kinds = {
+            str(KINDS[each.kind].label) if each.kind in KINDS else _("A warning about an account")
+            for each in found
+        }
+        facts = [(_("For"), who), (_("About"), ", ".join(sorted(kinds)))]
+    act = _act_on(MAILS, found, f"mail.{remedy}", f"mail:{which}")
+    return _settle(MAIL_ACTIONS, remedy, facts, act, found)
 
 
 def settle_deliveries(
     webhook: Webhook, which: str, remedy: str, back: tuple[str, str]
 ) -> ResponseReturnValue:
-    """Send a delivery, or all those shown, again; or discard them."""
-    through = _shown_through()
+    """Send a delivery, or all those shown, again; or discard them. The view is in webhooks.py."""
     with transaction() as session:
-        found = [
-            each
-            for each in webhook_outbox.dead(session, webhook.id)
-            if which in {ALL, str(each.id)}
-            and (through is None or (each.dead_at and each.dead_at <= through))
-        ]
+        found = _shown(webhook_outbox.dead(session, webhook.id), which)
     facts = []
-    if found and found[-1].dead_at:
-        facts = [
-            (_("Address"), webhook.url),
-            (_("Deliveries"), _n("%(num)s delivery", "%(num)s deliveries", len(found))),
-            *_failure(found[-1].dead_at, found[-1].error),
-        ]
-    return _settle(
-        DELIVERY_ACTIONS[remedy],
-        facts,
-        GONE,
-        lambda reason: _settle_deliveries(webhook, remedy, found, reason),
-        seen=_seen(found),
-        back=back,
-    )
+    if found:
+        number = _n("%(num)s delivery", "%(num)s deliveries", len(found))
+        facts = [(_("Address"), webhook.url), (_("Deliveries"), number)]
+    act = _act_on(DELIVERIES, found, f"webhook.{remedy}", f"webhook:{webhook.id}")
+    return _settle(DELIVERY_ACTIONS, remedy, facts, act, found, back=back)
 
 
-def _settle_deliveries(
-    webhook: Webhook, remedy: str, found: Sequence[Delivery], reason: str
-) -> bool:
-    act = {"retry": outbox.revive, "discard": outbox.discard}[remedy]
-    with transaction() as session:
-        settled = act(session, Delivery, [each.id for each in found])
-        if settled:
-            add_audit_entry(
-                session,
-                f"webhook.{remedy}",
-                f"webhook:{webhook.id}",
-                by=visitor().id,
-                before={"error": found[0].error},
-                after={"deliveries": sorted(settled)[:MOST_IN_TRAIL]},
-                reason=reason,
-            )
-    enqueue(NO_TERM, ["deliver"])
-    return bool(settled)
+def _shown(dead: Sequence[Any], which: str) -> list[Any]:
+    """Return one dead letter or all of them; on a POST only those that the page had shown."""
+    found = [each for each in dead if which in {ALL, str(each.id)}]
+    if request.method != "POST":
+        return found
+    try:
+        through = datetime.fromisoformat(request.form["through"])
+    except ValueError:
+        abort(400)
+    if through.tzinfo is None:
+        abort(400)
+    return [each for each in found if each.dead_at <= through]
 
 
-# Shared by all three kinds
+def _act_on(
+    letters: Outbox, found: Sequence[Any], action: str, subject: str
+) -> Callable[[str], bool]:
+    """Return a function that sends them again or discards them, and records who did.
+
+    It returns whether any of them was still there.
+    """
+
+    def act(reason: str) -> bool:
+        settle = outbox.revive if action.endswith(".retry") else outbox.discard
+        with transaction() as session:
+            settled = settle(session, letters.model, [each.id for each in found])
+            if settled:
+                add_audit_entry(
+                    session,
+                    action,
+                    subject,
+                    by=visitor().id,
+                    before={"error": found[0].error},
+                    after={letters.ids: sorted(settled)[: letters.most_in_trail]},
+                    reason=reason,
+                )
+        enqueue(NO_TERM, [letters.worker])
+        return bool(settled)
+
+    return act
 
 
 def _settle(  # noqa: PLR0913
-    words: Wording,
+    wordings: dict[str, Wording],
+    remedy: str,
     facts: list[tuple[str, str]],
-    gone: str,
     act: Callable[[str], bool],
+    found: Sequence[Any] = (),
     *,
-    seen: dict[str, object] | None = None,
+    gone: str = GONE,
     trace: str = "",
-    back: tuple[str, str] | None = None,
+    back: tuple[str, str] = OPERATIONS,
 ) -> ResponseReturnValue:
     """Ask for confirmation, or act and report; if `facts` is empty, nothing is left to do."""
-    back = back or (HOME, _("Operations"))
+    words = wordings[remedy]
+    if found:
+        facts = [*facts, *_failure(found[-1].dead_at, found[-1].error)]
 
     def settle(reason: str) -> ResponseReturnValue:
         if not (facts and act(reason)):
@@ -282,8 +247,9 @@ def _settle(  # noqa: PLR0913
         back=back,
         facts=facts,
         meaning=[str(words.meaning)],
-        danger=words.danger,
-        seen=seen or {},
+        danger=remedy == "discard",
+        # Of what failed for good later, the page has shown nothing.
+        seen={"through": found[-1].dead_at.isoformat()} if found else {},
         refusal="" if facts else str(gone),
         template="admin/operations/dead_letter.html",
         context={"trace": trace},
@@ -293,20 +259,3 @@ def _settle(  # noqa: PLR0913
 
 def _failure(died_at: datetime, error: str) -> list[tuple[str, str]]:
     return [(_("Given up"), local_clock().short(died_at)), (_("What went wrong"), error)]
-
-
-def _seen(found: Sequence[DeadMail] | Sequence[Delivery]) -> dict[str, object]:
-    """Return what the form sends back: when the last dead letter on the page failed for good."""
-    died_at = found[-1].dead_at if found else None
-    return {"through": died_at.isoformat()} if died_at else {}
-
-
-def _shown_through() -> datetime | None:
-    """Return when the last dead letter on the form failed for good; None on a GET."""
-    if request.method != "POST":
-        return None
-    try:
-        through = datetime.fromisoformat(request.form["through"])
-    except ValueError:
-        abort(400)
-    return through if through.tzinfo else abort(400)

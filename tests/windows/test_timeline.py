@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from portal.ledger.types import WindowView
-from portal.web.admin.timeline import LETTER, WIDTH, Bar, timeline
+from portal.web.admin.timeline import LETTER, WIDTH, Bar, Row, timeline
 from portal.windows.coverage import CoveredPeriod, GroupCoverage
 
 ZONE = ZoneInfo("America/New_York")
@@ -20,6 +20,10 @@ def window(opens: int, minutes: int, state: str = "scheduled") -> WindowView:
     return WindowView(1, "Selection", begin, begin + minutes * MINUTE, state, {})
 
 
+def bars(rows: list[Row]) -> list[list[Bar]]:
+    return [row.bars for row in rows]
+
+
 def test_without_windows_there_is_nothing_to_draw() -> None:
     assert timeline([], NOW, ZONE) is None
 
@@ -30,7 +34,7 @@ def test_everything_lies_within_the_drawing(spans: list[tuple[int, int]]) -> Non
     assert drawing is not None
     assert drawing.now >= 0
     assert drawing.now <= WIDTH
-    assert all(bar.x >= 0 and bar.x + bar.width <= WIDTH + 4 for bar in drawing.bars)
+    assert all(bar.x >= 0 and bar.x + bar.width <= WIDTH + 4 for [bar] in bars(drawing.windows))
     assert 1 <= len(drawing.ticks) <= 10
     beyond = (tick for tick in drawing.ticks if tick.x + LETTER * len(tick.label) > WIDTH)
     assert all(tick.ends for tick in beyond)
@@ -41,7 +45,7 @@ def test_a_canceled_window_takes_no_room() -> None:
     assert timeline([canceled], NOW, ZONE) is None
     drawing = timeline([window(0, 60), canceled], NOW, ZONE)
     assert drawing is not None
-    [bar] = drawing.bars
+    [[bar]] = bars(drawing.windows)
     assert bar.width > WIDTH / 2
 
 
@@ -53,10 +57,10 @@ def test_cohorts_are_drawn_below_the_windows(spans: list[tuple[int, int]]) -> No
         windows, NOW, ZONE, [GroupCoverage("Undergraduate", "Senior", 4, 0, tuple(cover))]
     )
     assert drawing is not None
-    [track] = drawing.tracks
-    assert track.y > max(bar.y for bar in drawing.bars)
+    [track] = drawing.cohorts
+    assert track.y > max(row.y for row in drawing.windows)
     assert track.y < drawing.height
-    assert all(strip.x >= 0 and strip.x + strip.width <= WIDTH + 4 for strip in track.strips)
+    assert all(bar.x >= 0 and bar.x + bar.width <= WIDTH + 4 for bar in track.bars)
 
 
 @given(st.integers(-YEAR, YEAR), st.integers(1, YEAR), st.sampled_from(["Senior", "Freshman"]))
@@ -66,10 +70,10 @@ def test_no_name_is_struck_through_by_the_line_of_this_moment(
     lane = GroupCoverage("Undergraduate", year, 4, 0, ())
     drawing = timeline([window(opens, minutes)], NOW, ZONE, [lane])
     assert drawing is not None
-    [track], [bar] = drawing.tracks, drawing.bars
-    for named in (track, bar):
-        ends = isinstance(named, Bar) and named.name_ends
-        assert ends or not named.name_x <= drawing.now <= named.name_x + 7 * len(named.name)
+    for named in (*drawing.cohorts, *drawing.windows):
+        assert named.name_ends or not named.name_x <= drawing.now <= named.name_x + 7 * len(
+            named.name
+        )
 
 
 def test_a_strip_says_how_many_of_the_cohort_are_covered() -> None:
@@ -79,4 +83,4 @@ def test_a_strip_says_how_many_of_the_cohort_are_covered() -> None:
         [window(0, 60)], NOW, ZONE, [GroupCoverage("", "Senior", 4, 0, tuple(cover))]
     )
     assert drawing is not None
-    assert [strip.cover for strip in drawing.tracks[0].strips] == ["all", "some", "twice"]
+    assert [bar.kind for bar in drawing.cohorts[0].bars] == ["all", "some", "twice"]

@@ -11,8 +11,8 @@ from portal.windows.coverage import CoveredPeriod, GroupCoverage
 from portal.windows.phases import phase
 
 WIDTH = 1000
-ROW = 40
-TRACK = 32
+ROW = 40  # height of a window
+TRACK = 32  # height of a cohort
 HEAD = 34
 FOOT = 20  # for the label of the current time
 GAP = 8
@@ -23,33 +23,29 @@ LEAST_MARGIN = 15 * 60_000
 THINNEST = 4.0
 TICKS = 8
 STEPS = (
-    timedelta(minutes=5),
-    timedelta(minutes=15),
-    timedelta(hours=1),
-    timedelta(hours=3),
-    timedelta(hours=6),
-    timedelta(hours=12),
-    timedelta(days=1),
-    timedelta(days=2),
-    timedelta(days=7),
-    timedelta(days=14),
-    timedelta(days=28),
-    timedelta(days=91),
-    timedelta(days=365),
+    *(timedelta(minutes=minutes) for minutes in (5, 15, 60, 180, 360, 720)),
+    *(timedelta(days=days) for days in (1, 2, 7, 14, 28, 91, 365)),
 )
 
 
 @dataclass(frozen=True)
 class Bar:
-    """A window: its name and kind, its start and its width."""
+    """A window by its phase, or a period by its cover: `all` of a cohort, `some`, or `twice`."""
 
-    name: str
     kind: str
     x: float
-    y: float
     width: float
+
+
+@dataclass(frozen=True)
+class Row:
+    """A window with its bar, or a cohort with the periods in which windows are open to it."""
+
+    name: str
     name_x: float
-    name_ends: bool  # at `name_x`, instead of starting there
+    y: float
+    bars: list[Bar]
+    name_ends: bool = False  # at `name_x`, instead of starting there
 
 
 @dataclass(frozen=True)
@@ -66,42 +62,19 @@ class Tick:
 
 
 @dataclass(frozen=True)
-class Strip:
-    """A period in which some or all of a cohort have a window, or some have two."""
-
-    cover: str
-    x: float
-    width: float
-
-
-@dataclass(frozen=True)
-class Track:
-    """A cohort below the windows, and when windows are open to it."""
-
-    name: str
-    name_x: float
-    y: float
-    strips: list[Strip]
-
-
-@dataclass(frozen=True)
 class Timeline:
     """The drawing: `now` is the current time of the ledger's clock."""
 
-    bars: list[Bar]
-    tracks: list[Track]
+    windows: list[Row]
+    cohorts: list[Row]
     ticks: list[Tick]
     now: float
-    height: float
-
-    @property
-    def whole(self) -> float:
-        """Return the height with the label of the current time."""
-        return self.height + FOOT
+    height: float  # without the label of the current time
+    full_height: float
 
 
 def timeline(
-    windows: Sequence[WindowView], now: int, zone: ZoneInfo, lanes: Sequence[GroupCoverage] = ()
+    windows: Sequence[WindowView], now: int, zone: ZoneInfo, groups: Sequence[GroupCoverage] = ()
 ) -> Timeline | None:
     """Return the drawing of the windows, their cohorts and the current time; None without windows.
 
@@ -114,11 +87,22 @@ def timeline(
     last = max(now, *(window.closes for window in windows))
     margin = max(LEAST_MARGIN, (last - first) * MARGIN)
     scale = Scale(first - margin, last + margin, zone)
-    bars = [_bar(window, now, row, scale) for row, window in enumerate(windows)]
-    below, line = HEAD + ROW * len(windows), scale.x(now)
-    tracks = [_track(lane, below + TRACK * row, line, scale) for row, lane in enumerate(lanes)]
-    height = below + TRACK * len(lanes)
-    return Timeline(bars, tracks, scale.ticks(), line, height)
+    line, below = scale.x(now), HEAD + ROW * len(windows)
+    rows, tracks = [], []
+    for number, window in enumerate(windows):
+        bar = scale.bar(phase([window], now).kind, window.opens, window.closes)
+        ends = bar.x > LEFT
+        name_x = bar.x + bar.width if ends else _beside(line, bar.x, window.name)
+        rows.append(Row(window.name, name_x, HEAD + ROW * number, [bar], name_ends=ends))
+    for number, group in enumerate(groups):
+        name = f"{group.year}, {group.level}"
+        bars = [
+            scale.bar(_cover(group, period), period.opens, period.closes)
+            for period in group.stretches
+        ]
+        tracks.append(Row(name, _beside(line, 0, name), below + TRACK * number, bars))
+    height = below + TRACK * len(groups)
+    return Timeline(rows, tracks, scale.ticks(), line, height, height + FOOT)
 
 
 @dataclass(frozen=True)
@@ -133,41 +117,26 @@ class Scale:
         """Return the position of a moment."""
         return round((ms - self.first) / (self.last - self.first) * WIDTH, 1)
 
+    def bar(self, kind: str, opens: int, closes: int) -> Bar:
+        """Return the bar of a period."""
+        x = self.x(opens)
+        return Bar(kind, x, max(THINNEST, round(self.x(closes) - x, 1)))
+
     def ticks(self) -> list[Tick]:
         """Return round local times, usually eight at most."""
         span = timedelta(milliseconds=self.last - self.first)
         step = next((step for step in STEPS if span / step <= TICKS), STEPS[-1])
-        at = self._round(datetime.fromtimestamp(self.first / 1000, self.zone), step)
-        found = []
-        while at.timestamp() * 1000 < self.last:
-            found.append(Tick(self.x(at.timestamp() * 1000), self._label(at, step)))
+        start = datetime.fromtimestamp(self.first / 1000, self.zone)
+        at = start.replace(hour=0, minute=0, second=0, microsecond=0)
+        if step < timedelta(days=1):
+            at += (start - at) // step * step
+        clock, found = LocalClock(self.zone), []
+        while (ms := at.timestamp() * 1000) < self.last:
+            whole_day = step >= timedelta(days=1) or (at.hour, at.minute) == (0, 0)
+            label = clock.date(round(ms)) if whole_day else clock.clock(round(ms))
+            found.append(Tick(self.x(ms), label))
             at += step  # in local time, across clock changes
         return [tick for tick in found if tick.x >= 0]
-
-    def _round(self, local: datetime, step: timedelta) -> datetime:
-        midnight = local.replace(hour=0, minute=0, second=0, microsecond=0)
-        if step >= timedelta(days=1):
-            return midnight
-        return midnight + (local - midnight) // step * step
-
-    def _label(self, at: datetime, step: timedelta) -> str:
-        face, ms = LocalClock(self.zone), round(at.timestamp() * 1000)
-        whole = step >= timedelta(days=1) or (at.hour, at.minute) == (0, 0)
-        return face.date(ms) if whole else face.clock(ms)
-
-
-def _bar(window: WindowView, now: int, row: int, scale: Scale) -> Bar:
-    x = scale.x(window.opens)
-    width = max(THINNEST, round(scale.x(window.closes) - x, 1))
-    kind, y, late = phase([window], now).kind, HEAD + ROW * row, x > LEFT
-    name_x = x + width if late else _beside(scale.x(now), x, window.name)
-    return Bar(window.name, kind, x, y, width, name_x, late)
-
-
-def _track(lane: GroupCoverage, y: float, line: float, scale: Scale) -> Track:
-    strips = [_strip(lane, stretch, scale) for stretch in lane.stretches]
-    name = f"{lane.year}, {lane.level}"
-    return Track(name, _beside(line, 0, name), y, strips)
 
 
 def _beside(line: float, x: float, name: str) -> float:
@@ -175,7 +144,7 @@ def _beside(line: float, x: float, name: str) -> float:
     return line + GAP if x - GAP < line < x + LETTER * len(name) else x
 
 
-def _strip(lane: GroupCoverage, stretch: CoveredPeriod, scale: Scale) -> Strip:
-    cover = "twice" if stretch.doubled else "all" if stretch.covered == lane.students else "some"
-    x = scale.x(stretch.opens)
-    return Strip(cover, x, max(THINNEST, round(scale.x(stretch.closes) - x, 1)))
+def _cover(group: GroupCoverage, period: CoveredPeriod) -> str:
+    if period.doubled:
+        return "twice"
+    return "all" if period.covered == group.students else "some"

@@ -16,6 +16,7 @@ errors to the form. It raises NotPossible if the change is no longer possible.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from flask import abort, flash, render_template, request
 from flask.typing import ResponseReturnValue
@@ -52,6 +53,28 @@ class Confirmation:
             for name, value in self.seen.items()
             for each in (value if isinstance(value, list) else [value])
         ]
+
+
+@dataclass(frozen=True)
+class Wording:
+    """The texts of a change that a page offers."""
+
+    title: str
+    meaning: str
+    done: str
+    button: str = ""  # like the title if blank
+    danger: bool = False
+
+    def page(self, back: tuple[str, str], **more: Any) -> Confirmation:
+        """Return the page to confirm the change."""
+        return Confirmation(
+            title=str(self.title),
+            button=str(self.button or self.title),
+            back=back,
+            meaning=[str(self.meaning)],
+            danger=self.danger,
+            **more,
+        )
 
 
 def confirm(

@@ -22,7 +22,7 @@ from portal.notifications.webhooks import outbox as webhook_outbox
 from portal.notifications.webhooks.models import Delivery, Webhook
 from portal.operations import dead_letters, figures
 from portal.people.models import add_audit_entry
-from portal.web.confirm import Confirmation, NotPossible, confirm, done
+from portal.web.confirm import NotPossible, Wording, confirm, done
 from portal.web.http.access import requires, visitor
 
 bp = Blueprint("dead_letters", __name__)
@@ -30,16 +30,6 @@ bp = Blueprint("dead_letters", __name__)
 ALL = "all"
 OPERATIONS = ("/admin/operations", _l("Operations"))
 REMEDY = "<any(retry,discard):remedy>"
-
-
-@dataclass(frozen=True)
-class Wording:
-    """The texts of an action on dead letters."""
-
-    title: str
-    meaning: str
-    button: str
-    done: str
 
 
 @dataclass(frozen=True)
@@ -60,8 +50,8 @@ JOB_ACTIONS = {
     "retry": Wording(
         _l("Try this job again"),
         _l("A worker does it as soon as one is free. If it goes on failing it comes back here."),
-        _l("Try it again"),
-        _l("It will be tried again."),
+        done=_l("It will be tried again."),
+        button=_l("Try it again"),
     ),
     "discard": Wording(
         _l("Discard this job"),
@@ -70,8 +60,9 @@ JOB_ACTIONS = {
             " For a term another job is made after a rest; an import, an export or an audit waits"
             " on its page until somebody asks for it again."
         ),
-        _l("Discard it"),
-        _l("It is discarded."),
+        done=_l("It is discarded."),
+        button=_l("Discard it"),
+        danger=True,
     ),
 }
 MAIL_ACTIONS = {
@@ -80,8 +71,8 @@ MAIL_ACTIONS = {
         _l(
             "It leaves as soon as mail does, within a day or never. If it fails it comes back here."
         ),
-        _l("Send again"),
-        _l("It will be sent again."),
+        done=_l("It will be sent again."),
+        button=_l("Send again"),
     ),
     "discard": Wording(
         _l("Discard mail that was given up"),
@@ -89,22 +80,24 @@ MAIL_ACTIONS = {
             "It is never sent. News stay in the inbox of the person, here in the portal;"
             " a warning about an account was in its mail alone."
         ),
-        _l("Discard"),
-        _l("It is discarded."),
+        done=_l("It is discarded."),
+        button=_l("Discard"),
+        danger=True,
     ),
 }
 DELIVERY_ACTIONS = {
     "retry": Wording(
         _l("Tell the receiver again"),
         _l("It is sent at once, under the same id. If it fails each time it comes back here."),
-        _l("Send again"),
-        _l("It will be sent again."),
+        done=_l("It will be sent again."),
+        button=_l("Send again"),
     ),
     "discard": Wording(
         _l("Discard what was given up"),
         _l("The receiver is never told. What has happened stays in the event log."),
-        _l("Discard"),
-        _l("It is discarded."),
+        done=_l("It is discarded."),
+        button=_l("Discard"),
+        danger=True,
     ),
 }
 
@@ -118,7 +111,7 @@ def settle_job(job: str, remedy: str) -> ResponseReturnValue:
             (each for each in dead_letters.letters(backend().redis) if each.id == job), None
         )
     if found is None:
-        return _settle(JOB_ACTIONS, remedy, [], lambda _reason: False, gone=JOB_GONE)
+        return _settle(JOB_ACTIONS[remedy], [], lambda _reason: False, gone=JOB_GONE)
 
     def act(reason: str) -> bool:
         """Do it and record who did, or neither; return whether the job still existed."""
@@ -141,7 +134,7 @@ def settle_job(job: str, remedy: str) -> ResponseReturnValue:
             return settled
 
     facts = [(_("Queue"), str(QUEUES[found.queue])), *_failure(found.died_at, found.error)]
-    return _settle(JOB_ACTIONS, remedy, facts, act, gone=JOB_GONE, trace=found.trace)
+    return _settle(JOB_ACTIONS[remedy], facts, act, gone=JOB_GONE, trace=found.trace)
 
 
 @bp.route(f"/mails/<which>/{REMEDY}", methods=["GET", "POST"])
@@ -160,7 +153,7 @@ def settle_mails(which: str, remedy: str) -> ResponseReturnValue:
         }
         facts = [(_("For"), who), (_("About"), ", ".join(sorted(kinds)))]
     act = _act_on(MAILS, found, f"mail.{remedy}", f"mail:{which}")
-    return _settle(MAIL_ACTIONS, remedy, facts, act, found)
+    return _settle(MAIL_ACTIONS[remedy], facts, act, found)
 
 
 def settle_deliveries(
@@ -174,7 +167,7 @@ def settle_deliveries(
         number = _n("%(num)s delivery", "%(num)s deliveries", len(found))
         facts = [(_("Address"), webhook.url), (_("Deliveries"), number)]
     act = _act_on(DELIVERIES, found, f"webhook.{remedy}", f"webhook:{webhook.id}")
-    return _settle(DELIVERY_ACTIONS, remedy, facts, act, found, back=back)
+    return _settle(DELIVERY_ACTIONS[remedy], facts, act, found, back=back)
 
 
 def _shown(dead: Sequence[Any], which: str) -> list[Any]:
@@ -220,8 +213,7 @@ def _act_on(
 
 
 def _settle(  # noqa: PLR0913
-    wordings: dict[str, Wording],
-    remedy: str,
+    wording: Wording,
     facts: list[tuple[str, str]],
     act: Callable[[str], bool],
     found: Sequence[Any] = (),
@@ -231,7 +223,6 @@ def _settle(  # noqa: PLR0913
     back: tuple[str, str] = OPERATIONS,
 ) -> ResponseReturnValue:
     """Ask for confirmation, or act and report; if `facts` is empty, nothing is left to do."""
-    words = wordings[remedy]
     if found:
         facts = [*facts, *_failure(found[-1].dead_at, found[-1].error)]
 
@@ -239,15 +230,11 @@ def _settle(  # noqa: PLR0913
         if not (facts and act(reason)):
             raise NotPossible(str(gone))
         figures.forget()
-        return done(str(words.done), back[0])
+        return done(str(wording.done), back[0])
 
-    page = Confirmation(
-        title=str(words.title),
-        button=str(words.button),
-        back=back,
+    page = wording.page(
+        back,
         facts=facts,
-        meaning=[str(words.meaning)],
-        danger=remedy == "discard",
         # Of what failed for good later, the page has shown nothing.
         seen={"through": found[-1].dead_at.isoformat()} if found else {},
         refusal="" if facts else str(gone),

@@ -1,7 +1,7 @@
 """A window's waiting room: its status, its limits, and the buttons that control it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from flask import Blueprint, abort, render_template, request, url_for
 from flask.typing import ResponseReturnValue
@@ -12,10 +12,12 @@ from portal.core import flags
 from portal.core.i18n import _, _l
 from portal.ledger.types import WindowView
 from portal.operations.figures import admitted_per_minute
-from portal.waiting_room import admission_limits, room, wait_estimates, wording
+from portal.waiting_room import admission_limits, room, wait_estimates
 from portal.waiting_room.admission_limits import AdmissionLimits
 from portal.waiting_room.room import LimitsChanged, QueueEntry
-from portal.web.confirm import Confirmation, NotPossible, confirm, done
+from portal.waiting_room.wording import grouped
+from portal.waiting_room.wording import wait as wait_in_words
+from portal.web.confirm import NotPossible, Wording, confirm, done
 from portal.web.forms import Form, NumberField, ReasonField
 from portal.web.http.access import requires, visitor
 from portal.windows import service
@@ -46,59 +48,50 @@ class LimitsForm(Form):
     reason = ReasonField()
 
 
-@dataclass(frozen=True)
-class Control:
-    """A button of the page: its texts, and the limits it sets from the current and default ones."""
-
-    title: str
-    meaning: str
-    button: str
-    done: str
-    changed: Callable[[AdmissionLimits, int], AdmissionLimits]
-    danger: bool = False
-
-
 CONTROLS = {
-    "pause": Control(
+    "pause": Wording(
         _l("Pause the line"),
         _l(
             "From this moment nobody is called. Those who are inside stay, those who wait keep"
             " their places, and the line goes on when you let it."
         ),
-        _l("Pause it"),
-        _l("Paused: nobody is called."),
-        lambda now, _rate: replace(now, per_minute=0, off=False),
+        done=_l("Paused: nobody is called."),
+        button=_l("Pause it"),
         danger=True,
     ),
-    "resume": Control(
+    "resume": Wording(
         _l("Let the line go on"),
         _l("From this moment those who wait are called again, in their order, within the limits."),
-        _l("Let it go on"),
-        _l("The line goes on."),
-        lambda now, rate: replace(now, per_minute=now.per_minute or rate),
+        done=_l("The line goes on."),
+        button=_l("Let it go on"),
     ),
-    "off": Control(
+    "off": Wording(
         _l("Switch off this waiting room"),
         _l(
             "From this moment everyone who waits or comes is let in, however many there are. The"
             " limits are kept for when it is switched on again; the order of the line is not made"
             " again."
         ),
-        _l("Switch it off"),
-        _l("Switched off: everyone is let in."),
-        lambda now, _rate: replace(now, off=True),
+        done=_l("Switched off: everyone is let in."),
+        button=_l("Switch it off"),
         danger=True,
     ),
-    "on": Control(
+    "on": Wording(
         _l("Switch on this waiting room"),
         _l(
             "From this moment whoever comes waits in line where the limits say so. Those who are"
             " inside stay."
         ),
-        _l("Switch it on"),
-        _l("Switched on: the limits hold again."),
-        lambda now, _rate: replace(now, off=False),
+        done=_l("Switched on: the limits hold again."),
+        button=_l("Switch it on"),
     ),
+}
+# By control, the limits that it sets; they come from those of now and the usual number a minute.
+NEW_LIMITS: dict[str, Callable[[AdmissionLimits, int], AdmissionLimits]] = {
+    "pause": lambda now, _usual: replace(now, per_minute=0, off=False),
+    "resume": lambda now, usual: replace(now, per_minute=now.per_minute or usual),
+    "off": lambda now, _usual: replace(now, off=True),
+    "on": lambda now, _usual: replace(now, off=False),
 }
 
 
@@ -147,33 +140,27 @@ def act_on(term_id: int, window_id: int, control: str) -> ResponseReturnValue:
     window, state = _window(term_id, window_id), room.state(term_id, window_id)
     if backend().settings.room is None:
         abort(404)
-    texts, now = CONTROLS[control], admission_limits.limits_of(state)
-    wanted = texts.changed(now, admission_limits.usual_rate(term_id, window_id))
-    address = _address(term_id, window_id)
+    wording, now = CONTROLS[control], admission_limits.limits_of(state)
+    usual = admission_limits.usual_rate(term_id, window_id)
+    wanted, address = NEW_LIMITS[control](now, usual), _address(term_id, window_id)
 
     def act(reason: str) -> ResponseReturnValue:
-        before = _seen()
-        limits = texts.changed(before, admission_limits.usual_rate(term_id, window_id))
+        seen = _seen()
+        limits, by = NEW_LIMITS[control](seen, usual), visitor().id
         try:
-            admission_limits.change(
-                term_id, window_id, limits, before, by=visitor().id, reason=reason
-            )
+            admission_limits.change(term_id, window_id, limits, seen, by=by, reason=reason)
         except LimitsChanged:
             raise NotPossible(str(OVERTAKEN)) from None
-        return done(str(texts.done), address)
+        return done(str(wording.done), address)
 
-    page = Confirmation(
-        title=str(texts.title),
-        button=str(texts.button),
-        back=(address, _("Waiting room")),
+    page = wording.page(
+        (address, _("Waiting room")),
         facts=[
             (_("Window"), window.name),
             (_("Now"), _in_words(now)),
             (_("Then"), _in_words(wanted)),
-            (_("Waiting"), wording.grouped(state.waiting)),
+            (_("Waiting"), grouped(state.waiting)),
         ],
-        meaning=[str(texts.meaning)],
-        danger=texts.danger,
         seen={"seen": now.mark},
         refusal=str(OVERTAKEN) if wanted == now or state.phase == "ended" else "",
     )
@@ -218,7 +205,7 @@ def _figures(term_id: int, window: WindowView) -> dict[str, object]:
         "rooms": backend().settings.room is not None,
         "switched_off": not flags.on("waiting_room"),
         "lately": admitted_per_minute(state),
-        "last": wording.wait(wait_estimates.estimate(last)) if state.waiting else "",
+        "last": wait_in_words(wait_estimates.estimate(last)) if state.waiting else "",
         "share": state.right / compared if compared else None,
         "compared": compared,
     }
@@ -231,6 +218,6 @@ def _in_words(limits: AdmissionLimits) -> str:
         return _("paused: nobody is called")
     return _(
         "%(minute)s a minute, %(once)s at once",
-        minute=wording.grouped(limits.per_minute),
-        once=wording.grouped(limits.at_once),
+        minute=grouped(limits.per_minute),
+        once=grouped(limits.at_once),
     )

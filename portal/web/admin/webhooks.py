@@ -1,7 +1,7 @@
 """Webhooks: which programs receive which events, and the status of their deliveries."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from functools import partial
 from time import time
 
 from flask import Blueprint, abort, make_response, render_template
@@ -25,7 +25,15 @@ from portal.notifications.webhooks.receivers import (
 )
 from portal.notifications.webhooks.sender import BREAKER_PREFIX
 from portal.web.admin.dead_letters import REMEDY, settle_deliveries
-from portal.web.confirm import Confirmation, NotPossible, confirm, done, refused, seen_number
+from portal.web.confirm import (
+    Confirmation,
+    NotPossible,
+    Wording,
+    confirm,
+    done,
+    refused,
+    seen_number,
+)
 from portal.web.forms import ChoicesField, Form, ReasonField, TextField
 from portal.web.http.access import requires, visitor
 
@@ -69,45 +77,36 @@ class WebhookForm(Form):
             raise ValidationError(str(field.missing)) from error
 
 
-@dataclass(frozen=True)
-class Change:
-    """A change of a receiver: its texts and its function."""
-
-    title: str
-    meaning: str
-    done: str
-    act: Callable[[Session, Webhook, ChangedBy], object]
-    danger: bool = False
-
-
 CHANGES = {
-    "on": Change(
+    "on": Wording(
         _l("Switch the webhook on"),
         _l("It is told of what waits for it, and of every such event from now on."),
         _l("It is on."),
-        lambda *whom: receivers.switch(*whom, on=True),
     ),
-    "off": Change(
+    "off": Wording(
         _l("Switch the webhook off"),
         _l("What waits for it goes on waiting. Of what happens while it is off it is never told."),
         _l("It is off."),
-        lambda *whom: receivers.switch(*whom, on=False),
         danger=True,
     ),
-    "secret": Change(
+    "secret": Wording(
         _l("Make a new secret"),
         _l("It is shown once. All is signed with it at once: the receiver has to know it first."),
         _l("The new secret is in use."),
-        receivers.renew,
         danger=True,
     ),
-    "delete": Change(
+    "delete": Wording(
         _l("Delete the webhook"),
         _l("It is told of nothing any more, and what waits for it is let go."),
         _l("It is deleted."),
-        receivers.remove,
         danger=True,
     ),
+}
+MAKE_CHANGE: dict[str, Callable[[Session, Webhook, ChangedBy], object]] = {
+    "on": partial(receivers.switch, on=True),
+    "off": partial(receivers.switch, on=False),
+    "secret": receivers.renew,
+    "delete": receivers.remove,
 }
 
 
@@ -189,31 +188,23 @@ def test(webhook_id: int) -> ResponseReturnValue:
 @requires("admin")
 def change(webhook_id: int, what: str) -> ResponseReturnValue:
     """Switch a receiver on or off, renew its secret, or delete it."""
-    webhook, words = _one(webhook_id), CHANGES[what]
+    webhook, wording = _one(webhook_id), CHANGES[what]
 
     def act(reason: str) -> ResponseReturnValue:
         known = Webhook(id=webhook_id, version=seen_number())
         try:
             with transaction() as session:
-                words.act(session, known, ChangedBy(visitor().id, reason))
+                MAKE_CHANGE[what](session, known, ChangedBy(visitor().id, reason))
         except ChangedMeanwhile:
             raise NotPossible(str(CHANGED)) from None
         if what == "secret":
             return _page(_one(webhook_id), tell=True)
         if what == "on":
             enqueue(NO_TERM, ["deliver"])
-        return done(str(words.done), HOME if what == "delete" else _back(webhook)[0])
+        return done(str(wording.done), HOME if what == "delete" else _back(webhook)[0])
 
-    page = Confirmation(
-        title=str(words.title),
-        button=str(words.title),
-        back=_back(webhook),
-        facts=[(_("Address"), webhook.url)],
-        meaning=[str(words.meaning)],
-        danger=words.danger,
-        seen={"version": webhook.version},
-    )
-    return confirm(page, act)
+    facts, seen = [(_("Address"), webhook.url)], {"version": webhook.version}
+    return confirm(wording.page(_back(webhook), facts=facts, seen=seen), act)
 
 
 @bp.route(f"/<int:webhook_id>/deliveries/<which>/{REMEDY}", methods=["GET", "POST"])

@@ -1,7 +1,8 @@
 """What admins do to sections: each change whole, and only on the version that they have seen."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -11,7 +12,7 @@ from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from portal.catalog import seat_pools, section_changes, views
+from portal.catalog import requisites, seat_pools, section_changes, views
 from portal.catalog.models import (
     Course,
     CrossList,
@@ -108,6 +109,11 @@ class StoredSection:
     pool: SeatPool | None  # seats that it shares with other sections
 
     @property
+    def name(self) -> str:
+        """Return its usual name, such as CSC 1100-01."""
+        return f"{requisites.shown(self.course_code)}-{self.details.number}"
+
+    @property
     def subject(self) -> str:
         """What the audit trail calls it."""
         return f"term:{self.term_id} section:{self.id}"
@@ -122,7 +128,6 @@ class StoredSection:
 class Difference:
     """A field that differs between two versions of a section."""
 
-    name: str
     label: str
     old: Lines
     new: Lines
@@ -132,7 +137,7 @@ def differences(old: SectionDetails, new: SectionDetails) -> list[Difference]:
     """Return the fields that differ, as people read them."""
     pairs = ((each, getattr(old, each.name), getattr(new, each.name)) for each in FIELDS.values())
     return [
-        Difference(each.name, str(each.label), each.lines(before), each.lines(after))
+        Difference(str(each.label), each.lines(before), each.lines(after))
         for each, before, after in pairs
         if before != after
     ]
@@ -165,15 +170,14 @@ def create_section(  # noqa: PLR0913, PLR0917 - what a section needs to begin
 
 def edit_section(seen: SeenSection, details: SectionDetails, by: int, reason: str = "") -> None:
     """Give the section other details. Raise `Stale` or `NotPossible`."""
-
-    def change(session: Session, section: Section, before: StoredSection) -> None:
+    with (
+        transaction() as session,
+        _change(session, "edit", seen, by, reason) as (section, before),
+    ):
         if before.obstacle:
             raise NotPossible(before.obstacle, section.id)
         _write_columns(section, details)
         _write_lists(session, section.id, details, before.details)
-
-    with transaction() as session:
-        _change(session, "edit", seen, change, by, reason)
 
 
 def change_status(action: str, several: Sequence[SeenSection], by: int, reason: str = "") -> None:
@@ -182,18 +186,15 @@ def change_status(action: str, several: Sequence[SeenSection], by: int, reason: 
     Raise `Stale` or `NotPossible` with the id of the section for which it is not possible. Before
     sections are deleted, the caller checks with the ledger that no student has a seat or waits.
     """
-
-    def change(_session: Session, section: Section, before: StoredSection) -> None:
-        if why := status_obstacle(action, before):
-            raise NotPossible(why, section.id)
-        wanted = STATUS_CHANGES[action]
-        section.status = wanted.status or section.status
-        if wanted.deletes is not None:
-            section.deleted_at = datetime.now(UTC) if wanted.deletes else None
-
+    wanted = STATUS_CHANGES[action]
     with transaction() as session:
         for seen in several:
-            _change(session, action, seen, change, by, reason)
+            with _change(session, action, seen, by, reason) as (section, before):
+                if why := status_obstacle(action, before):
+                    raise NotPossible(why, section.id)
+                section.status = wanted.status or section.status
+                if wanted.deletes is not None:
+                    section.deleted_at = datetime.now(UTC) if wanted.deletes else None
 
 
 def status_obstacle(action: str, stored: StoredSection) -> str:
@@ -320,20 +321,17 @@ def _audited(stored: StoredSection) -> dict[str, Any]:
     return {"course": stored.course_code, **apart, **fields, **shares}
 
 
-def _change(  # noqa: PLR0913, PLR0917
-    session: Session,
-    action: str,
-    seen: SeenSection,
-    change: Callable[[Session, Section, StoredSection], None],
-    by: int,
-    reason: str,
-) -> None:
+@contextmanager
+def _change(
+    session: Session, action: str, seen: SeenSection, by: int, reason: str
+) -> Iterator[tuple[Section, StoredSection]]:
+    """Lock the section to change it in the block, and audit the change. Raise `Stale`."""
     raise_catalog_version(session, seen.term_id)
     [section] = _locked(session, seen.term_id, [seen.section_id])
     if section.version != seen.version:
         raise Stale(seen.section_id)
     before = as_stored(session, section)
-    change(session, section, before)
+    yield section, before
     section.version += 1
     after = _audit(session, action, before, section, by, reason)
     section_changes.keep(session, section.id, section.version, before.details, after.details)

@@ -34,7 +34,7 @@ from portal.reports import audit_labels, audit_trail
 from portal.web import drafts
 from portal.web.admin import affected, section_effects
 from portal.web.admin.section_forms import NewSectionForm, SectionForm, Sent, SharedSeatsForm
-from portal.web.admin.sections import OBSTACLES, apply_in_ledger, find_or_404, name_of_stored
+from portal.web.admin.sections import OBSTACLES, apply_in_ledger, find_or_404
 from portal.web.confirm import Confirmation, confirm, done
 from portal.web.drafts import look_over
 from portal.web.forms import Form, OptionalReasonForm, ReasonForm
@@ -257,7 +257,7 @@ def share(term_id: int, section_id: int) -> ResponseReturnValue:
 
 def _own_seats(stored: StoredSection) -> SeatPool:
     """Return a new pool of all the section's seats, with no other section yet."""
-    members = (Member(stored.id, name_of_stored(stored)),)
+    members = (Member(stored.id, stored.name),)
     name = requisites.shown(stored.course_code)
     return SeatPool(0, 0, name, stored.details.capacity, members)
 
@@ -269,7 +269,7 @@ def _seen_pool(sent: Sent) -> tuple[int, int]:
 def _pool_differences(old: SeatPool, new: SeatPool) -> list[Difference]:
     before, after = _pool_lines(old), _pool_lines(new)
     return [
-        Difference(name, str(label), before[name], after[name])
+        Difference(str(label), before[name], after[name])
         for name, label in POOL_LABELS.items()
         if before[name] != after[name]
     ]
@@ -307,7 +307,7 @@ def _share_page(
 
 def _preview(stored: StoredSection, **context: Any) -> Confirmation:
     """Return the page that confirms a change of a section or of its shared seats."""
-    name = name_of_stored(stored)
+    name = stored.name
     return Confirmation(
         title=_("Change %(section)s?", section=name),
         button=_("Change it"),

@@ -241,11 +241,6 @@ def find_or_404(session: Session, term_id: int, section_id: int) -> StoredSectio
     return find_section(session, term_id, section_id) or abort(404)
 
 
-def name_of_stored(stored: StoredSection) -> str:
-    """Return the section's usual name."""
-    return f"{requisites.shown(stored.course_code)}-{stored.details.number}"
-
-
 def apply_in_ledger(term_id: int, *section_ids: int) -> None:
     """Apply the change in the ledger; while it is unavailable, say that it will follow."""
     if not send_sections(term_id, *section_ids):
@@ -305,7 +300,7 @@ def change_status(term_id: int, section_id: int, change: str) -> ResponseReturnV
     with transaction() as session:
         stored = find_or_404(session, term_id, section_id)
         people = affected.people(session, stored.id) if change in {"cancel", "confirm"} else []
-    now, name, texts = occupancy(stored), name_of_stored(stored), STATUS_PAGES[change]
+    now, name, texts = occupancy(stored), stored.name, STATUS_PAGES[change]
     address = url_for(".show", term_id=term_id, section_id=section_id)
     form = ReasonForm() if change == "cancel" else OptionalReasonForm()
 
@@ -334,12 +329,7 @@ def change_status(term_id: int, section_id: int, change: str) -> ResponseReturnV
         seen={"version": stored.version},
         refusal=_refusal(change, stored, now) if request.method == "GET" else "",
         template="admin/section_status.html",
-        context={
-            "name": name,
-            "people": people,
-            "term": catalog_of(term_id).term,
-            "stored": stored,
-        },
+        context={"people": people, "term": catalog_of(term_id).term, "stored": stored},
     )
     return confirm.confirm(page, act, form)
 

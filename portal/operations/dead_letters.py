@@ -20,13 +20,9 @@ from rq.serializers import JSONSerializer
 
 from portal.core.queue import QUEUES, Job, job_subject
 
-FOOTNOTES = (
-    "DETAIL:",
-    "(Background on",
-    "[SQL:",
-    "[parameters:",
-    "[SQL parameters",
-)  # of SQLAlchemy
+ALARM = "ALARM dead-letter: job %s of queue %s failed at each try: %s. See `fairseat jobs`."
+# Lines that SQLAlchemy adds to an error.
+FOOTNOTES = ("DETAIL:", "(Background on", "[SQL:", "[parameters:", "[SQL parameters")
 
 log = logging.getLogger("fairseat.alarm")
 
@@ -92,7 +88,7 @@ class Watch:
     def __init__(self, redis: Redis) -> None:
         self.redis = redis
         self._counts: dict[str, int] = {}
-        self._told: set[tuple[str, datetime]] = set()
+        self._reported: set[tuple[str, datetime]] = set()
         self._scheduler = RQScheduler(
             QUEUES, redis, logging_level="WARNING", serializer=JSONSerializer
         )
@@ -103,27 +99,16 @@ class Watch:
         self._scheduler.enqueue_scheduled_jobs()  # type: ignore[no-untyped-call]
         found = counts(self.redis)
         changed = [name for name in QUEUES if found[name] != self._counts.get(name, 0)]
-        found_dead = letters(self.redis, changed)
+        dead = letters(self.redis, changed)
         # The latest about a subject stands for those before it.
-        latest = {(letter.queue, letter.about): letter for letter in found_dead}
-        for letter in found_dead:
-            if latest[letter.queue, letter.about] is letter and not letter.abandoned:
-                self._tell(letter)
-            else:
+        latest = {(letter.queue, letter.about): letter for letter in dead}
+        for letter in dead:
+            if letter.abandoned or latest[letter.queue, letter.about] is not letter:
                 discard(self.redis, letter)
+            elif (letter.id, letter.died_at) not in self._reported:
+                self._reported.add((letter.id, letter.died_at))
+                log.critical(ALARM, letter.id, letter.queue, letter.error)
         self._counts = counts(self.redis) if changed else found
-
-    def _tell(self, letter: DeadLetter) -> None:
-        told = letter.id, letter.died_at
-        if told in self._told:
-            return
-        self._told.add(told)
-        log.critical(
-            "ALARM dead-letter: job %s of queue %s failed at each try: %s. See `fairseat jobs`.",
-            letter.id,
-            letter.queue,
-            letter.error,
-        )
 
 
 def _jobs(redis: Redis, queue: str) -> Sequence[RqJob]:

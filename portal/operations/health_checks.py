@@ -36,9 +36,9 @@ class Checks:
             connect_args={"connect_timeout": 2, "options": "-c statement_timeout=1000"},
         )
         self.redis = redis_clients.commands(redis_url, timeout=1.0, size=4)
-        self.asked = {
-            part: Asked(part, check)
-            for part, check in (
+        self.checks = {
+            part: Check(part, run)
+            for part, run in (
                 ("database", self._database),
                 ("ledger", self._ledger),
                 ("record", self._record),
@@ -48,7 +48,7 @@ class Checks:
 
     def missing(self) -> list[str]:
         """Return the names of the parts that cannot serve."""
-        answers = {part: asked.answer() for part, asked in self.asked.items()}
+        answers = {part: check.result() for part, check in self.checks.items()}
         wait(answers.values(), timeout=PATIENCE)
         names: list[str] = []
         for part, answer in answers.items():
@@ -94,7 +94,7 @@ class Checks:
                 yield f"{name} worker"
 
 
-class Asked:
+class Check:
     """One check, run in its own thread. All callers during the check share its result.
 
     "Missing" is never reused: web processes would contradict each other about a part that is back.
@@ -107,7 +107,7 @@ class Asked:
         self.current: Future[list[str]] | None = None
         self.since = 0.0
 
-    def answer(self) -> Future[list[str]]:
+    def result(self) -> Future[list[str]]:
         """Return the check in progress, the last one if it may be reused, or a new one."""
         with self.lock:
             old = self.current

@@ -95,17 +95,11 @@ class DataFolder:
 
     def announce(self, run: Run) -> None:
         """Announce to other terminals what runs here."""
-        draft = self.path / "run.json.new"
-        draft.touch(mode=0o600)
-        draft.write_text(json.dumps(asdict(run)))
-        draft.replace(self.path / "run.json")
+        self._write("run.json", asdict(run))
 
     def note(self, pids: Mapping[str, int]) -> None:
         """Announce to other terminals the process ids by name."""
-        draft = self.path / "pids.json.new"
-        draft.touch(mode=0o600)
-        draft.write_text(json.dumps(pids))
-        draft.replace(self.path / "pids.json")
+        self._write("pids.json", pids)
 
     def supervisor(self) -> int:
         """Return the process id of the supervisor; raise FolderError if none runs."""
@@ -127,6 +121,12 @@ class DataFolder:
             (self.path / "pids.json").unlink(missing_ok=True)
             os.close(self.lock)
             self.lock = -1
+
+    def _write(self, name: str, content: Mapping[str, object]) -> None:
+        draft = self.path / f"{name}.new"
+        draft.touch(mode=0o600)
+        draft.write_text(json.dumps(content))
+        draft.replace(self.path / name)
 
     def _close(self) -> None:
         """Close the folder to other users; raise FolderError if it is not ours alone."""

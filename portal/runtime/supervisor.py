@@ -62,7 +62,6 @@ class Supervisor:
         self.supervised: list[SupervisedChild] = []
         self.pools = WorkerPools(self.supervised, self.child, lambda: self.servers.redis_url)
         self.metrics = folder.emptied("metrics")  # each process counts here
-        self.nodes: Sequence[str] = ()  # each of several web nodes adds up its own processes
         self.restarting = False
         self._restart_requested = False
         self._stopping_since: float | None = None
@@ -117,11 +116,15 @@ class Supervisor:
             "DATABASE_OWNER_URL": "",  # a process that serves does not need it
             "SECRET_KEY": os.environ.get("SECRET_KEY") or self.folder.secret("secret"),
             "PYTHONUNBUFFERED": "1",
-            "PROMETHEUS_MULTIPROC_DIR": str(self._metrics_of(name)),
+            "PROMETHEUS_MULTIPROC_DIR": str(self.metrics_folder(name)),
             "FAIRSEAT_METRICS_PORT": "",  # only one process could open it
         }
         command = [sys.executable, "-m", "portal.runtime.cli", *arguments]
         return Child(name, command, self.folder.log(name), env, to_log=self.to_logs)
+
+    def metrics_folder(self, name: str) -> Path:  # noqa: ARG002  of a process
+        """Return the folder in which a process counts."""
+        return self.metrics
 
     def workers(self, least: Callable[[str], int] = lambda _queue: 1) -> list[Child]:
         """Return the minimum of workers for each queue, and at least `least`."""
@@ -180,15 +183,6 @@ class Supervisor:
         for child in children:
             self.supervised.append(SupervisedChild(child))
             self.supervised[-1].start()
-
-    def _metrics_of(self, name: str) -> Path:
-        """Return the metrics folder of a process, one for each of several web nodes."""
-        number = name.rpartition("-")[2]
-        if not self.nodes or not number.isdecimal():
-            return self.metrics
-        folder = self.metrics / self.nodes[(int(number) - 1) % len(self.nodes)]
-        folder.mkdir(mode=0o700, exist_ok=True)
-        return folder
 
     def _wait(self) -> None:
         self.pause(0.2)

@@ -1,7 +1,5 @@
 """Servers and sentinels of the ledger listen on loopback, where every local user can connect."""
 
-from pathlib import Path
-
 import pytest
 from redis import Redis
 from redis.exceptions import AuthenticationError
@@ -24,16 +22,3 @@ def test_sentinels_know_each_other_by_the_password(stage: Stage) -> None:
             until(lambda redis=redis: len(redis.sentinel_sentinels(demo_cluster.NAME)) == 2)  # type: ignore[misc]
             others = redis.sentinel_sentinels(demo_cluster.NAME)
             assert not [each for each in others if each["is_disconnected"]]
-
-
-def test_a_sentinel_of_an_earlier_version_gets_its_password_and_keeps_the_rest(
-    tmp_path: Path,
-) -> None:
-    at = demo_cluster.topology(tmp_path / "ledger", "secret")
-    own = at.folder / "sentinel-1" / "own.conf"
-    own.parent.mkdir()
-    own.write_text("sentinel monitor fairseat 127.0.0.1 4711 2\n")
-    for _ in range(2):
-        demo_cluster.sentinel(at, 1, tmp_path / "log", lock=0)
-        learned = "requirepass secret\nsentinel monitor fairseat 127.0.0.1 4711 2\n"
-        assert own.read_text() == learned

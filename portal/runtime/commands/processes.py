@@ -19,9 +19,9 @@ from portal.runtime.data_folder import DataFolder
 from portal.windows.warmup import warm_up
 
 LOST = (
-    "The ledger has lost decisions of {} that PostgreSQL has recorded. Bring back its data"
-    " (valkey/ in the data folder, or the Redis of REDIS_URL), or have it made anew from the event"
-    " log by `fairseat rebuild ledger`: else seats would be given twice."
+    "The ledger has lost decisions of {} that PostgreSQL has recorded, and would give seats twice."
+    " Bring back its data (valkey/ in the data folder, or the Redis of REDIS_URL), or make it from"
+    " the event log: `fairseat rebuild ledger`."
 )
 
 

@@ -15,8 +15,8 @@ from portal.core.moments import milliseconds, moment
 from portal.core.queue import NO_TERM, enqueue
 from portal.ledger.function_library import prefix, translate_errors
 from portal.recorder.consistency import continuous_audit, fence
-from portal.recorder.promotion import SkippedWaiter, retry
-from portal.recorder.promotion import retriable as chances
+from portal.recorder.consistency.ledger_keys import batches
+from portal.recorder.promotion import SkippedWaiter, retriable, retry
 from portal.recorder.subscribers import subscribers
 from portal.windows.readiness import Target, opening
 
@@ -36,7 +36,7 @@ class LiveTerm:
     opening: datetime | None = None  # the next one, once it is near
 
     @property
-    def wish(self) -> Target:
+    def target(self) -> Target:
         """Return what the ledger must be ready for: the catalog's version and the opening (ms)."""
         return Target(self.version, milliseconds(self.opening) if self.opening else 0)
 
@@ -57,21 +57,21 @@ class Sweeper:
     """Remembers jobs and terms, so windows turn and fences go up while PostgreSQL is down."""
 
     terms: list[LiveTerm] = field(default_factory=list)
-    unlike: list[int] = field(default_factory=list)  # terms to compare
+    to_compare: list[int] = field(default_factory=list)  # terms
     # jobs of subscribers, and their reasons
     due: dict[tuple[int, str], int] = field(default_factory=dict)
-    chances: list[SkippedWaiter] = field(default_factory=list)  # read after the terms
+    skipped: list[SkippedWaiter] = field(default_factory=list)  # read after the terms
     calls: dict[tuple[int, str], tuple[int, float]] = field(default_factory=dict)  # reason and time
 
     def look(self) -> None:
         """Read which terms exist, how far each is recorded, and which jobs are due."""
         self.terms = live_terms()
-        self.chances = chances(moment(backend().ledger.now()))
+        self.skipped = retriable(moment(backend().ledger.now()))
         terms = [term.id for term in self.terms]
         jobs = [job for subscriber in subscribers.due_jobs for job in subscriber(terms)]
         self.due = {(job.term, job.job): job.reason for job in jobs}
         with transaction() as session:
-            self.unlike = continuous_audit.due(session)
+            self.to_compare = continuous_audit.due(session)
 
     def turn(self) -> None:
         """Let the ledger open and close windows, if it has lost nothing."""
@@ -96,23 +96,20 @@ class Sweeper:
         if standing.seq > term.recorded:
             self._call(term.id, "record", term.recorded)
         else:  # otherwise the unrecorded events may include that retry
-            self._ask_again(term)
+            for waiter in self.skipped:
+                if waiter.term == term.id:
+                    retry(waiter)
         if standing.vacant:
             self._call(term.id, "promote", standing.seq)
         if why := self.due.get((term.id, "notify")):
             self._call(term.id, "notify", why)
-        if term.id in self.unlike:
+        if term.id in self.to_compare:
             self._call(term.id, "reconcile", 0)
-        unready = standing.sections < term.sections or not term.wish.met_by(standing.ready)
+        unready = standing.sections < term.sections or not term.target.met_by(standing.ready)
         ended = self.due.get((term.id, "maintain"), 0)
         if unready or ended:
-            why = term.version + term.wish.opening + ended
+            why = term.version + term.target.opening + ended
             self._call(term.id, "maintain", why)
-
-    def _ask_again(self, term: LiveTerm) -> None:
-        for chance in self.chances:
-            if chance.term == term.id:
-                retry(chance)
 
     def _call(self, term: int, worker: str, why: int) -> None:
         """Enqueue a job; repeat one that changed nothing only after PATIENCE."""
@@ -165,19 +162,14 @@ def standings(terms: list[LiveTerm]) -> list[Standing]:
             pipe.hlen(f"{prefix(term.id)}:seats")
             pipe.hmget(f"{prefix(term.id)}:warmup", "version", "opening", "told")
             pipe.exists(fence.key(term.id))
-        replies = iter(pipe.execute())
+        replies = batches(pipe.execute(), 6)
     return [
         Standing(
-            int(next(replies) or 0),
-            next(replies) + next(replies),
-            next(replies),
-            _ready(*next(replies)),
-            bool(next(replies)),
+            seq=int(seq or 0),
+            vacant=vacant + emptying,
+            sections=sections,
+            ready=Target(int(version or 0), int(opens or 0)) if int(told or 0) else Target(),
+            fenced=bool(fenced),
         )
-        for _ in terms
+        for seq, vacant, emptying, sections, (version, opens, told), fenced in replies
     ]
-
-
-def _ready(version: bytes | None, opening: bytes | None, told: bytes | None) -> Target:
-    """Return what a term is ready for; nothing if it is not ready."""
-    return Target(int(version or 0), int(opening or 0)) if int(told or 0) else Target()

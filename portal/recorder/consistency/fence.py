@@ -4,7 +4,6 @@ Requests fail as if the ledger were unavailable. Each change to the fence, or be
 atomic step, and counts once replicas have it. The next primary therefore has the fence too.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
@@ -33,23 +32,18 @@ class Held:
 
     def write(self, *commands: Command) -> None:
         """Run these commands in one step."""
-        self._move(self.mark, commands)
+        _change(self.term, self.mark, self.mark, *commands, run=self.run)
 
     def confirm(self) -> None:
         """Raise Changed if the last event is no longer the same."""
-        self._move(self.mark, (), seq=self.seq)
+        _change(self.term, self.mark, self.mark, run=self.run, seq=self.seq)
 
     def let_go(self, before: str = "", *, seq: int | None = None) -> None:
         """Remove the fence, or put the earlier one back.
 
         With `seq`, only if that is the last event.
         """
-        self._move(before, (), seq=seq)
-
-    def _move(self, now: str, commands: Sequence[Command], seq: int | None = None) -> None:
-        # A repeated write has the same result; the fence may already be removed.
-        again = now == self.mark
-        _behind(self.term, self.mark, now, commands, again=again, run=self.run, seq=seq)
+        _change(self.term, self.mark, before, run=self.run, seq=seq)
 
 
 def put_up(term: int, why: str, *, behind: int | None = None) -> bool:
@@ -64,7 +58,7 @@ def put_up(term: int, why: str, *, behind: int | None = None) -> bool:
 def hold(term: int, reason: str) -> Held:
     """Put up our own fence, replacing any that stands."""
     mark = f"{reason} ({uuid4().hex})"
-    found = _behind(term, why(term), mark, ())
+    found = _change(term, why(term), mark)
     return Held(term, mark, found["run"], found["seq"])
 
 
@@ -80,11 +74,11 @@ def key(term: int) -> str:
     return f"{prefix(term)}:fence"
 
 
-def _behind(
-    term: int, was: str, now: str, commands: Sequence[Command], *, again: bool = False, **same: Any
-) -> Any:
+def _change(term: int, was: str, now: str, *commands: Command, **same: Any) -> Any:
+    """Turn a fence into another one and run commands behind it, if all else is the `same`."""
     payload = {"was": was, "now": now, "commands": commands, **same}
-    found = backend().ledger.library.ask("behind_fence", term, payload, again=again)
+    # A repeated write has the same result; but the fence may already be removed.
+    found = backend().ledger.library.ask("behind_fence", term, payload, again=was == now)
     if found["changed"]:
         raise Changed("another primary answers, or somebody else has changed it")
     return found

@@ -163,13 +163,36 @@ def test_a_corequisite_taken_out_by_hand_names_the_seat_that_is_left_alone(desk:
     assert desk.last_event()["alone"] == [LECTURE]
 
 
-def test_a_promoted_swap_gives_up_no_corequisite(desk: Desk) -> None:
+def test_a_corequisite_that_is_lost_already_holds_up_no_further_drop(desk: Desk) -> None:
+    desk.section(4)
     submit(desk, 501, LAB)
+    desk.claim(501, 4)
+    desk.adjust(501, drop=LAB, overrides=["needed_by"])
+    assert drop(desk, 4).outcome == Outcome.DROPPED
+    assert (desk.roster(LECTURE), desk.roster(4)) == ([501], [])
+    assert desk.adjust(501, drop=LECTURE).outcome == Outcome.DROPPED
+
+
+def test_a_promoted_swap_may_give_up_a_corequisite_for_another_section_of_it(desk: Desk) -> None:
+    desk.section(OTHER_LAB, course=LAB, capacity=0, version=2)
+    submit(desk, 501, LAB)
+    desk.submit(501, LedgerChoice(((Claim(OTHER_LAB, 400),),), wait=True, instead=LAB))
+    desk.section(OTHER_LAB, course=LAB, capacity=1, version=3)
+    assert desk.promote(OTHER_LAB).promoted == (501,)
+    assert (desk.roster(LAB), desk.roster(OTHER_LAB)) == ([], [501])
+
+
+def test_a_promoted_swap_gives_up_no_corequisite(desk: Desk) -> None:
     desk.section(4, capacity=0)
+    desk.claim(501, LAB)
     desk.submit(501, LedgerChoice(((Claim(4, 400),),), wait=True, instead=LAB))
+    desk.claim(501, LECTURE, corequisites=NEEDS_LAB)
     desk.section(4, capacity=1, version=2)
-    assert desk.promote(4).promoted == ()
-    assert desk.roster(LAB) == [501]
+    assert desk.promote(4).passed == (501,)
+    facts = {"section": LECTURE, "missing": [LAB]}
+    [waiting] = desk.ledger.standing(TERM, 501).waiting
+    assert waiting.reasons == (Reason("needed_by", facts),)
+    assert (desk.roster(LAB), desk.roster(4), desk.queue(4)) == ([501], [], [501])
 
 
 def test_nobody_waits_for_both(desk: Desk) -> None:

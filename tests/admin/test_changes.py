@@ -10,6 +10,7 @@ from portal.catalog.models import Term
 from portal.core.db import transaction
 from portal.ledger.types import WindowView
 from portal.people.models import AuditEntry
+from tests.admin.test_schedule import clocks_go_back
 from tests.admin.windows import HOUR, WHY, address, field
 from tests.cast import Cast, a_coming_window, a_term, an_account, an_ended_window, an_open_window
 from tests.web.visitors import browser_of
@@ -45,6 +46,16 @@ def test_a_running_window_is_extended(admin: FlaskClient, term: Term) -> None:
     form = {"closes": field(window.closes + HOUR), **WHY}
     assert admin.post(address(window, term, "extend"), data=form).status_code == 303
     assert now_set(term).closes // 1000 == (window.closes + HOUR) // 1000
+
+
+def test_an_end_that_comes_twice_is_asked_for_as_it_is_now(admin: FlaskClient, term: Term) -> None:
+    window = an_open_window(term)
+    form = {"closes": clocks_go_back(), "closes_which": "second", **WHY}
+    assert admin.post(address(window, term, "extend"), data=form).status_code == 303
+    page = admin.get(address(window, term, "extend"))
+    assert page.status_code == 200
+    assert f'value="{clocks_go_back()}"' in page.text
+    assert 'value="second" checked' in page.text
 
 
 def test_a_running_window_is_closed_at_once(admin: FlaskClient, term: Term) -> None:

@@ -1,8 +1,7 @@
 """The students whom a change of a section affects, by name."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from sqlalchemy import Select, literal, select, union_all
 from sqlalchemy.orm import Session, aliased
@@ -14,6 +13,7 @@ from portal.catalog.views import MeetingView, SectionView
 from portal.core.i18n import _
 from portal.people.models import Account, Student
 from portal.recorder.models import Enrollment, WaitlistEntry
+from portal.registration.next_steps import section_name
 
 SHOWN = 200  # names on the page; the results page lists all
 
@@ -36,8 +36,21 @@ def people(session: Session, section: int) -> list[AffectedStudent]:
 
 def people_of(session: Session, sections: Sequence[int]) -> dict[int, list[AffectedStudent]]:
     """Return the same for each of several sections."""
+    seats, places = Enrollment, WaitlistEntry
+    held = seats.section_id.in_(sections), seats.state == "enrolled"
+    waiting = places.section_id.in_(sections), places.state.in_(("waiting", "passed"))
+    part = union_all(
+        select(seats.section_id, seats.student_id, literal(0).label("waits")).where(*held),
+        select(places.section_id, places.student_id, literal(1)).where(*waiting),
+    ).subquery()
+    rows = session.execute(
+        _named()
+        .add_columns(part.c.section_id, part.c.waits)
+        .join(part, part.c.student_id == Student.id)
+        .order_by(part.c.waits, Account.name)
+    )
     found: dict[int, list[AffectedStudent]] = {section: [] for section in sections}
-    for row in session.execute(_parts(sections)):
+    for row in rows:
         if len(found[row.section_id]) <= SHOWN:
             found[row.section_id].append(
                 AffectedStudent(row.id, row.name, row.number, bool(row.waits))
@@ -49,55 +62,37 @@ def clashing(
     session: Session, section: int, offered: TermCatalog, new: Sequence[MeetingView]
 ) -> list[AffectedStudent]:
     """Return those with a seat who have a clash with these meetings, and the clash."""
-    told: dict[int, list[str]] = {}
-    for student, other in session.execute(_others(section)):
-        card = offered.section(other)
-        if card and card.status != "CANCELED" and (text := _clash(new, card)):
-            told.setdefault(student, []).append(text)
-    rows = session.execute(_named().where(Student.id.in_(told)).order_by(Account.name))
-    return [
-        AffectedStudent(row.id, row.name, row.number, clashes=tuple(told[row.id])) for row in rows
-    ]
-
-
-def _parts(sections: Sequence[int]) -> Select[Any]:
-    """Select those with a seat or a waitlist position in the sections, seats first, by name."""
-    seats, places = Enrollment, WaitlistEntry
-    held = seats.section_id.in_(sections), seats.state == "enrolled"
-    waiting = places.section_id.in_(sections), places.state.in_(("waiting", "passed"))
-    part = union_all(
-        select(seats.section_id, seats.student_id, literal(0).label("waits")).where(*held),
-        select(places.section_id, places.student_id, literal(1)).where(*waiting),
-    ).subquery()
-    found = _named().add_columns(part.c.section_id, part.c.waits)
-    return found.join(part, part.c.student_id == Student.id).order_by(part.c.waits, Account.name)
-
-
-def _named() -> Select[int, str, str]:
-    return select(Student.id, Account.name, Student.number).join(Account)
-
-
-def _others(section: int) -> Select[int, int]:
-    """Select the other seats of students with a seat in this section: student and section."""
     here, there = aliased(Enrollment), aliased(Enrollment)
-    return (
+    other_seats = (
         select(there.student_id, there.section_id)
         .join(here, (here.student_id == there.student_id) & (here.term_id == there.term_id))
         .where(here.section_id == section, here.state == "enrolled", there.state == "enrolled")
         .where(there.section_id != section)
         .order_by(there.student_id, there.section_id)
     )
+    found: dict[int, list[str]] = {}
+    for student, other in session.execute(other_seats):
+        card = offered.section(other)
+        if card and card.status != "CANCELED" and (text := _clash(new, card)):
+            found.setdefault(student, []).append(text)
+    rows = session.execute(_named().where(Student.id.in_(found)).order_by(Account.name))
+    return [
+        AffectedStudent(row.id, row.name, row.number, clashes=tuple(found[row.id])) for row in rows
+    ]
 
 
-def _clash(meetings: Iterable[MeetingView], other: SectionView) -> str:
-    """Return the sections and times that clash; blank if none do."""
-    mine = list(meetings)
+def _named() -> Select[int, str, str]:
+    return select(Student.id, Account.name, Student.number).join(Account)
+
+
+def _clash(meetings: Sequence[MeetingView], other: SectionView) -> str:
+    """Return the other section and its times that clash; blank if none do."""
     times = [
         f"{each.days} {each.times}"
         for each in other.meetings
-        if any(meet(each, one) for one in mine)
+        if any(meet(each, one) for one in meetings)
     ]
-    name = f"{requisites.shown(other.course_code)}-{other.number}"
-    return (
-        _("with %(name)s (%(times)s)", name=name, times=requisites.all_of(times)) if times else ""
-    )
+    if not times:
+        return ""
+    name, times_named = section_name(other), requisites.all_of(times)
+    return _("with %(name)s (%(times)s)", name=name, times=times_named)

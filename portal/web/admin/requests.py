@@ -69,7 +69,10 @@ def decide(asked_id: int) -> ResponseReturnValue:
     if not form.validate():
         return _page(line, form), 422
     try:
-        _decide(decision, asked_id, form.note.data)
+        if decision == "decline":
+            service.decline(asked_id, visitor().id, form.note.data)
+        elif not service.approve(asked_id, visitor().id, form.note.data):
+            flash(_("The ledger is away: it is told of the seats as soon as it is back."))
     except RequestRefused as refused:
         line = _line(asked_id)
         mine = line.request.decided_by == visitor().id
@@ -79,13 +82,6 @@ def decide(asked_id: int) -> ResponseReturnValue:
     else:
         flash(str(DONE[decision]) % {"name": line.name})
     return go(url_for("admin.requests.index"))
-
-
-def _decide(decision: str, asked_id: int, why: str) -> None:
-    if decision == "decline":
-        service.decline(asked_id, visitor().id, why)
-    elif not service.approve(asked_id, visitor().id, why):
-        flash(_("The ledger is away: it is told of the seats as soon as it is back."))
 
 
 def _line(asked_id: int) -> RequestView:

@@ -28,7 +28,7 @@ from portal.catalog.sections import (
 )
 from portal.catalog.term_catalog import catalog_of
 from portal.core.db import transaction
-from portal.core.i18n import _, _l, _n
+from portal.core.i18n import _, _n
 from portal.registration.next_steps import section_name
 from portal.reports import audit_labels, audit_trail
 from portal.web import drafts
@@ -45,7 +45,6 @@ bp = Blueprint("section_editing", __name__, url_prefix="/terms/<int:term_id>/sec
 
 SHOWN = 30  # courses to choose from
 SEATS, WAITLIST = 30, 10  # initial values of a new section
-POOL_LABELS = {"name": _l("Name"), "capacity": _l("Shared seats"), "section": _l("Sections")}
 BUTTONS = ("csrf_token", "edit", "more", "confirmed", "reason", "refused")  # are not sent again
 
 
@@ -227,15 +226,19 @@ def share(term_id: int, section_id: int) -> ResponseReturnValue:
     sent, offered = drafts.sent_form(), catalog_of(term_id)
     with transaction() as session:
         stored = find_or_404(session, term_id, section_id)
-        now = stored.pool or _own_seats(stored)
+        alone = (Member(section_id, stored.name),)
+        name, seats = requisites.shown(stored.course_code), stored.details.capacity
+        now = stored.pool or SeatPool(0, 0, name, seats, alone)
         form = SharedSeatsForm(sent, session, offered, now)
         for why in (OBSTACLES.get(stored.obstacle), sent and sent.get("refused")):
             if why:
                 form.refuse(why)
         complete = sent is not None and _is_complete(sent, form)
     stored_now = (now.id, now.version)
-    seen = stored_now if sent is None else _seen_pool(sent)
-    if sent is None or not complete:
+    if sent is None:
+        return look_over(lambda: _share_page(stored, form, stored_now))
+    seen = (sent.get("pool", 0, type=int), sent.get("version", 0, type=int))
+    if not complete:
         return look_over(lambda: _share_page(stored, form, seen))
     changes = _pool_differences(now, form.pool)
     if seen != stored_now:
@@ -255,32 +258,17 @@ def share(term_id: int, section_id: int) -> ResponseReturnValue:
     return _confirm(page, sent, store, _reason_form(effects))
 
 
-def _own_seats(stored: StoredSection) -> SeatPool:
-    """Return a new pool of all the section's seats, with no other section yet."""
-    members = (Member(stored.id, stored.name),)
-    name = requisites.shown(stored.course_code)
-    return SeatPool(0, 0, name, stored.details.capacity, members)
-
-
-def _seen_pool(sent: Sent) -> tuple[int, int]:
-    return sent.get("pool", 0, type=int), sent.get("version", 0, type=int)
-
-
 def _pool_differences(old: SeatPool, new: SeatPool) -> list[Difference]:
-    before, after = _pool_lines(old), _pool_lines(new)
-    return [
-        Difference(str(label), before[name], after[name])
-        for name, label in POOL_LABELS.items()
-        if before[name] != after[name]
+    """Return the fields that differ; a single section shares nothing."""
+    lines = [
+        ([each.name], [str(each.capacity)], [member.name for member in each.members])
+        if len(each.members) >= seat_pools.FEWEST
+        else ([], [], [])
+        for each in (old, new)
     ]
-
-
-def _pool_lines(pool: SeatPool) -> dict[str, list[str]]:
-    """Return the pool field by field; a single section shares nothing."""
-    if len(pool.members) < seat_pools.FEWEST:
-        return {name: [] for name in POOL_LABELS}
-    names = [each.name for each in pool.members]
-    return {"name": [pool.name], "capacity": [str(pool.capacity)], "section": names}
+    labels = (_("Name"), _("Shared seats"), _("Sections"))
+    fields = zip(labels, *lines, strict=True)
+    return [Difference(*each) for each in fields if each[1] != each[2]]
 
 
 def _share_page(

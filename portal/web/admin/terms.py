@@ -2,6 +2,7 @@
 
 from dataclasses import asdict, dataclass
 from hashlib import sha256
+from typing import Any
 
 from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
@@ -12,16 +13,14 @@ from portal.catalog.models import Term
 from portal.catalog.term_catalog import live_terms
 from portal.core.db import transaction
 from portal.ledger.types import WindowView
-from portal.operations.figures import Ready, ready
+from portal.operations.figures import ready
 from portal.recorder import read_with_fallback
-from portal.reports.progress import Progress
-from portal.reports.progress import progress_of as tally
+from portal.reports.progress import progress_of
 from portal.waiting_room import room
-from portal.waiting_room.room import RoomState
-from portal.web.admin.timeline import Timeline, timeline
+from portal.web.admin.timeline import timeline
 from portal.web.http.access import requires
 from portal.windows import cohorts, readiness
-from portal.windows.coverage import GroupCoverage, coverage_by_group
+from portal.windows.coverage import coverage_by_group
 from portal.windows.phases import Phase, phase
 
 bp = Blueprint("terms", __name__)
@@ -51,42 +50,6 @@ class ScheduledWindow:
     def over(self) -> bool:
         """Return whether it has ended or was canceled."""
         return self.canceled or self.phase.kind == "ended"
-
-
-@dataclass(frozen=True)
-class WindowFigures:
-    """A window's counts and its waiting room, which is None if off or unavailable."""
-
-    room: RoomState | None
-    tally: Progress
-
-
-@dataclass(frozen=True)
-class TermOverview:
-    """A term with its windows."""
-
-    term: Term
-    phase: Phase
-    windows: list[ScheduledWindow]
-    timeline: Timeline | None
-    lanes: list[GroupCoverage]
-    running: dict[int, WindowFigures]
-    ready: Ready | None = None
-
-    @property
-    def doubled(self) -> int:
-        """Return how many students have two windows open at once, now or later."""
-        return sum(lane.doubled(self.phase.now) for lane in self.lanes)
-
-    @property
-    def coming(self) -> list[ScheduledWindow]:
-        """Return the open and future windows."""
-        return [each for each in self.windows if not each.over]
-
-    @property
-    def over(self) -> list[ScheduledWindow]:
-        """Return the windows that have ended or were canceled, the last first."""
-        return [each for each in reversed(self.windows) if each.over]
 
 
 @bp.get("")
@@ -126,33 +89,44 @@ def scheduled(window: WindowView, now: int) -> ScheduledWindow:
     )
 
 
-def _overview(term: Term) -> TermOverview:
+def _overview(term: Term) -> dict[str, Any]:
+    """Return what the page shows of a term and its windows."""
     windows, now = read_with_fallback.windows(term.id), read_with_fallback.now()
+    recorded = read_with_fallback.recorded()
+    with_rooms = backend().settings.room is not None and not recorded
     shown = [scheduled(window, now) for window in windows]
     with transaction() as session:
-        cover = coverage_by_group(session, windows) if windows else []
+        lanes = coverage_by_group(session, windows) if windows else []
         students = readiness.count_students(session)
-    return TermOverview(
-        term,
-        phase(windows, now),
-        shown,
-        timeline(windows, now, backend().settings.zone, cover),
-        cover,
-        {each.window.id: _running(term.id, each.window) for each in shown if not each.over},
-        None if read_with_fallback.recorded() else ready(term.id, students),
-    )
+    return {
+        "term": term,
+        "phase": phase(windows, now),
+        "windows": shown,
+        "coming": [each for each in shown if not each.over],
+        "over": [each for each in reversed(shown) if each.over],
+        "timeline": timeline(windows, now, backend().settings.zone, lanes),
+        "lanes": lanes,
+        # Students who have two windows open at once, now or later.
+        "doubled": sum(lane.doubled(now) for lane in lanes),
+        # By window: its counts, and its waiting room, which is None if off or unavailable.
+        "running": {
+            each.window.id: {
+                "room": room.state(term.id, each.window.id) if with_rooms else None,
+                "tally": progress_of(term.id, each.window),
+            }
+            for each in shown
+            if not each.over
+        },
+        "ready": None if recorded else ready(term.id, students),
+    }
 
 
-def _running(term: int, window: WindowView) -> WindowFigures:
-    rooms = backend().settings.room is not None and not read_with_fallback.recorded()
-    return WindowFigures(room.state(term, window.id) if rooms else None, tally(term, window))
-
-
-def _mark(overviews: list[TermOverview]) -> str:
+def _mark(overviews: list[dict[str, Any]]) -> str:
     """Return a hash of everything on the page except the figures and the time left."""
-    told = [
-        (overview.term.id, overview.term.name, each.phase.kind, asdict(each.window))
+    shown = [
+        (overview["term"].id, overview["term"].name, each.phase.kind, asdict(each.window))
         for overview in overviews
-        for each in overview.windows
+        for each in overview["windows"]
     ]
-    return sha256(repr([told, [each.term.id for each in overviews]]).encode()).hexdigest()[:16]
+    ids = [each["term"].id for each in overviews]
+    return sha256(repr([shown, ids]).encode()).hexdigest()[:16]

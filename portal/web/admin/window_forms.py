@@ -40,9 +40,9 @@ class TimesForm(Form):
     @property
     def sent(self) -> dict[str, object]:
         """Return the submitted input, to send it again."""
-        typed = {field.name: field.raw_data[0] for field in self if field.raw_data}
-        chosen = {f"{field.name}_which": field.chosen for field in self if field.chosen}
-        return typed | chosen
+        given = [field for field in self if field.raw_data]
+        chosen = {f"{field.name}_which": field.chosen for field in given if field.chosen}
+        return {field.name: field.raw_data[0] for field in given} | chosen
 
 
 class NewWindowForm(CohortForm):

@@ -37,6 +37,7 @@ def test_nothing_changes_before_it_is_confirmed(admin: FlaskClient, section: Sec
     page = send(admin, section, capacity=9)
     assert page.status_code == 200
     assert "Seats 2 9" in said(page)
+    assert page.text.count(">Change it</button>") == 1
     assert details(section).capacity == 2
     assert seats(section).capacity == 2
 

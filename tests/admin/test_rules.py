@@ -22,14 +22,8 @@ from tests import cast as builders
 from tests.admin.windows import WHY, drops
 from tests.cast import Cast
 from tests.claims import claim
+from tests.web import visits
 from tests.web.visitors import browser_of
-
-AS_IT_WAS = {
-    "seen-credit_limit": "21",
-    "seen-drops_per_day": "3",
-    "seen-places": "kept",
-    "seen-pass_limit": "2",
-}
 
 
 def place(term: Term) -> str:
@@ -39,6 +33,12 @@ def place(term: Term) -> str:
 def a_form(**fields: Any) -> dict[str, Any]:
     form = {"credit_limit": "18.5", "drops_per_day": "2", "places": "kept", "pass_limit": "2"}
     return {**form, **fields}
+
+
+def as_it_is(admin: FlaskClient, term: Term) -> dict[str, str]:
+    """The mark by which the page knows the rules that it was shown with."""
+    page = admin.get(place(term), query_string=a_form()).text
+    return {"seen": visits.hidden(page)["seen"]}
 
 
 def now_set(term: Term) -> Any:
@@ -63,7 +63,7 @@ def test_they_are_set_with_a_reason_and_an_audit_entry(
     admin: FlaskClient, term: Term, cast: Cast
 ) -> None:
     form = a_form(places="lost", pass_codes=["hold", "time_conflict"])
-    assert admin.post(place(term), data=form | WHY | AS_IT_WAS).status_code == 303
+    assert admin.post(place(term), data=form | WHY | as_it_is(admin, term)).status_code == 303
     known = now_set(term)
     assert (str(known.credit_limit), known.drops_per_day) == ("18.50", 2)
     assert known.passes == SkipRule(2, ("time_conflict", "hold"))
@@ -85,8 +85,9 @@ def test_nothing_is_set_without_a_reason(admin: FlaskClient, term: Term) -> None
 
 
 def test_two_admins_dont_overwrite_each_other(admin: FlaskClient, term: Term) -> None:
-    assert admin.post(place(term), data=a_form() | WHY | AS_IT_WAS).status_code == 303
-    answer = admin.post(place(term), data=a_form(drops_per_day="9") | WHY | AS_IT_WAS)
+    seen = as_it_is(admin, term)
+    assert admin.post(place(term), data=a_form() | WHY | seen).status_code == 303
+    answer = admin.post(place(term), data=a_form(drops_per_day="9") | WHY | seen)
     assert answer.status_code == 422
     assert "Somebody has changed the rules" in answer.text
     assert now_set(term).drops_per_day == 2
@@ -129,7 +130,7 @@ def test_a_waiter_who_is_passed_over_loses_the_place_by_the_rule_and_is_told(
     admin: FlaskClient, term: Term, cast: Cast
 ) -> None:
     form = a_form(places="lost", pass_limit="1", pass_codes=["hold"])
-    admin.post(place(term), data=form | WHY | AS_IT_WAS)
+    admin.post(place(term), data=form | WHY | as_it_is(admin, term))
     forget()
     window = builders.an_open_window(term)
     section = builders.a_section(builders.a_course("CSC-1"), term, capacity=1)

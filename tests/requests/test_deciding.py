@@ -26,7 +26,7 @@ from tests.web.shared_seats import share
 from tests.web.visitors import browser_of
 from tests.web.visits import words
 
-YES, NO = {"deed": "approve", "note": "Fine."}, {"deed": "decline", "note": "No room."}
+YES, NO = {"decision": "approve", "note": "Fine."}, {"decision": "decline", "note": "No room."}
 
 
 @pytest.fixture
@@ -127,7 +127,7 @@ def test_a_declined_request_changes_nothing(
 
 
 def test_declining_needs_a_note(admin: FlaskClient, asked: int) -> None:
-    answer = admin.post(f"/admin/requests/{asked}", data={"deed": "decline", "note": " "})
+    answer = admin.post(f"/admin/requests/{asked}", data={"decision": "decline", "note": " "})
     assert answer.status_code == 422
     assert "Say why, so that it can be understood." in answer.text
     assert the(asked).state == "open"
@@ -260,5 +260,5 @@ def test_admins_alone_decide(app: Flask, asked: int, name: str) -> None:
 
 
 def test_nonsense_is_refused(admin: FlaskClient, asked: int) -> None:
-    assert admin.post(f"/admin/requests/{asked}", data={"deed": "eat"}).status_code == 400
+    assert admin.post(f"/admin/requests/{asked}", data={"decision": "eat"}).status_code == 400
     assert admin.get("/admin/requests/2000000000").status_code == 404

@@ -62,7 +62,7 @@ def show(asked_id: int) -> ResponseReturnValue:
 @requires("admin")
 def decide(asked_id: int) -> ResponseReturnValue:
     """Approve or decline a request, once; a second press changes nothing."""
-    line, form, decision = _line(asked_id), NoteForm(), request.form.get("deed", "")
+    line, form, decision = _line(asked_id), NoteForm(), request.form.get("decision", "")
     if decision not in DECISIONS:
         abort(400)
     form.note.flags.required = decision == "decline"

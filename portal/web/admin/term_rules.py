@@ -1,5 +1,7 @@
 """The rules of a term: a form, then the effects of a change."""
 
+from contextlib import suppress
+from hashlib import sha256
 from typing import Any
 
 from flask import Blueprint, abort, render_template, request, url_for
@@ -86,20 +88,18 @@ def edit(term_id: int) -> ResponseReturnValue:
     form = RulesForm(request.values)
     if not form.validate():
         return _form(term, form), 422
-    reason = ReasonForm()
+    reason, mark = ReasonForm(), sha256(repr(before).encode()).hexdigest()[:16]
 
     def act(why: str) -> ResponseReturnValue | None:
-        seen = RulesForm(request.form, prefix="seen-")
-        try:
-            known = seen.rules if seen.validate() else before
-            term_rules.change(term_id, known, form.rules, visitor().id, why)
-        except RulesChanged:
-            reason.refuse(
-                _("Somebody has changed the rules since you looked at them. Nothing was done.")
-            )
-            return None
-        done_text = _("The rules of %(term)s are set.", term=term.name)
-        return done(done_text, url_for("admin.terms.index"))
+        with suppress(RulesChanged):
+            if request.form.get("seen", mark) == mark:
+                term_rules.change(term_id, before, form.rules, visitor().id, why)
+                done_text = _("The rules of %(term)s are set.", term=term.name)
+                return done(done_text, url_for("admin.terms.index"))
+        reason.refuse(
+            _("Somebody has changed the rules since you looked at them. Nothing was done.")
+        )
+        return None
 
     with transaction() as session:
         meaning = _meaning(session, term_id, form.rules)
@@ -109,10 +109,7 @@ def edit(term_id: int) -> ResponseReturnValue:
         back=(url_for("admin.term_rules.edit", term_id=term_id), _("Rules")),
         facts=[(_("Term"), term.name), *_changes(before, form.rules)],
         meaning=meaning,
-        seen={
-            **_fields(form.rules),
-            **{f"seen-{name}": value for name, value in _fields(before).items()},
-        },
+        seen={**_fields(form.rules), "seen": mark},
     )
     return confirm(page, act, reason)
 

@@ -23,7 +23,7 @@ Form = Callable[[Values], dict[str, Any]]
 TRAIL = re.compile(r"AuditEntry|\bentries\b")
 # By the route of the act: what is sent, or the test that looks for the entry.
 ACTS: dict[str, Form | str] = {
-    "POST /admin/requests/<int:asked_id>": lambda _: {"deed": "decline", "note": "No."},
+    "POST /admin/requests/<int:asked_id>": lambda _: {"decision": "decline", "note": "No."},
     "POST /admin/students/<int:student_id>/privacy": lambda _: {"private": "yes", "reason": "x"},
     "POST /admin/terms/<int:term_id>/windows": "tests/admin/test_schedule.py",
     "POST /admin/terms/<int:term_id>/windows/<int:window_id>/"

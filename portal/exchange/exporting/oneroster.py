@@ -13,9 +13,9 @@ from sqlalchemy import text
 from sqlalchemy.orm import Session
 
 from portal.core.db import Sessions, transaction
-from portal.exchange.importing.diff import read_keys, statements
 from portal.exchange.importing.oneroster import COLUMNS
 from portal.exchange.importing.oneroster_fields import MORE
+from portal.exchange.importing.records import KINDS, read_keys
 from portal.exchange.importing.runs import NO_TIMEOUTS
 from portal.exchange.spreadsheets import plain
 
@@ -27,6 +27,36 @@ ABSENT = (
     *("resultLearningObjectiveIds", "results", "resultScoreScales", "scoreScales"),
     *("userProfiles", "userResources"),
 )
+
+# An ID for each record that no source has named: the same for as long as it is there.
+NEW_IDS = """
+    INSERT INTO sourced_ids (kind, sourced_id, key)
+    SELECT kind, kind || '-' || md5(key), key FROM (
+        SELECT 'org' AS kind, code AS key FROM departments WHERE deleted_at IS NULL
+        UNION ALL SELECT 'subject', code FROM subjects WHERE deleted_at IS NULL
+        UNION ALL SELECT 'session', name FROM terms WHERE deleted_at IS NULL
+        UNION ALL SELECT 'course', code FROM courses WHERE deleted_at IS NULL
+        UNION ALL SELECT 'class', section_keys.key FROM section_keys
+            JOIN sections USING (id) WHERE deleted_at IS NULL
+        UNION ALL SELECT 'user', username FROM accounts WHERE deleted_at IS NULL AND (
+            EXISTS (SELECT FROM students WHERE account_id = accounts.id)
+            OR EXISTS (SELECT FROM teachers WHERE account_id = accounts.id)
+        )
+    ) AS here
+    WHERE NOT EXISTS (
+        SELECT FROM sourced_ids AS known WHERE known.kind = here.kind AND known.key = here.key
+    )
+    ON CONFLICT DO NOTHING
+"""
+# A student has the ID of the user.
+NEW_IDS_OF_STUDENTS = """
+    INSERT INTO sourced_ids (kind, sourced_id, key)
+    SELECT 'student', known.sourced_id, number
+    FROM students JOIN accounts ON accounts.id = account_id
+    JOIN sourced_ids AS known ON known.kind = 'user' AND known.key = username
+    WHERE students.deleted_at IS NULL AND accounts.deleted_at IS NULL
+    ON CONFLICT (kind, sourced_id) DO NOTHING
+"""
 
 
 def write_oneroster(out: BinaryIO) -> None:
@@ -50,7 +80,7 @@ def _remember(session: Session) -> None:
     session.execute(text(NO_TIMEOUTS))
     read_keys(session)
     session.execute(text("ANALYZE section_keys, teacher_keys"))
-    for statement in statements("new_ids"):
+    for statement in (NEW_IDS, NEW_IDS_OF_STUDENTS):
         session.execute(text(statement))
 
 
@@ -220,7 +250,7 @@ def enrollments(session: Session) -> Iterator[Cells]:
         ("teaching", "teacher", "user", "@"),
         ("enrollment", "student", "student", ""),
     ):
-        query = ENROLLED.format(records=statements(f"records/{kind}")[0])
+        query = ENROLLED.format(records=KINDS[kind].select)
         for row in _run(session, query, role=role, kind=source, mark=mark):
             yield {
                 "sourcedId": f"{row.class_}-{row.user_}-{role}",
@@ -251,16 +281,16 @@ def _names(session: Session, kind: str) -> dict[str, str]:
 
 
 def _sorted(session: Session, kind: str) -> Iterator[Any]:
-    return _run(session, SORTED.format(records=statements(f"records/{kind}")[0]))
+    return _run(session, SORTED.format(records=KINDS[kind].select))
 
 
 def _named(session: Session, kind: str, source: str) -> Iterator[Any]:
-    query = NAMED.format(records=statements(f"records/{kind}")[0])
+    query = NAMED.format(records=KINDS[kind].select)
     return _run(session, query, kind=source)
 
 
 def _users(session: Session) -> Iterator[Any]:
-    students, teachers = (statements(f"records/{kind}")[0] for kind in ("student", "teacher"))
+    students, teachers = (KINDS[kind].select for kind in ("student", "teacher"))
     return _run(session, USERS.format(students=students, teachers=teachers))
 
 

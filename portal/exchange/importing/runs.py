@@ -28,13 +28,13 @@ from portal.exchange.importing.diff import (
     compare,
     current_digest,
     drop_repeated,
-    read_current,
 )
 from portal.exchange.importing.enrollments import apply_enrollments, pair_moves
 from portal.exchange.importing.failures import ImportFailedError, SeatsLeftError, failure_of
 from portal.exchange.importing.import_jobs import ProgressReport
 from portal.exchange.importing.models import Import, ImportPart, ImportRow, Options
 from portal.exchange.importing.oneroster import stage_oneroster
+from portal.exchange.importing.records import read_current
 from portal.exchange.importing.rehearsal import Refused, refused, rehearse
 from portal.exchange.importing.report import Report, notes_since, store_notes
 from portal.exchange.importing.semester import name_of, stage_semester

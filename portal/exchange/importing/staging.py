@@ -13,7 +13,7 @@ from typing import Any
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
-from portal.exchange.importing.diff import statements
+from portal.exchange.importing.record_sql import part
 from portal.exchange.importing.report import Note, Report, readable_key
 from portal.exchange.importing.tables import Row
 
@@ -113,7 +113,7 @@ ADMINS = text(f"""
     DELETE FROM import_rows AS rows USING accounts
     WHERE import_id = :id AND kind = 'account' AND key = username AND {PROTECTED}
     RETURNING key, file, line
-""")  # noqa: S608 - ours
+""")
 TAKEN = text("""
     DELETE FROM import_rows WHERE import_id = :id AND kind = 'section' AND removes AND key IN (
         SELECT terms.name || E'\\t' || crn FROM sections JOIN terms ON terms.id = sections.term_id
@@ -136,7 +136,15 @@ def keep_taken(session: Session, import_id: int, report: Report) -> None:
             report.add(Note(kind, file, line, readable_key(key), "", "", ""))
 
 
-KNOWN_IDS = f"CREATE TEMP TABLE known_ids ON COMMIT DROP AS {statements('known_ids')[0]}"
+# What IDs stand for, as the files say, else as earlier ones did.
+KNOWN_IDS = f"""
+    CREATE TEMP TABLE known_ids ON COMMIT DROP AS
+    SELECT DISTINCT ON (kind, sourced_id) kind, sourced_id, key FROM (
+        SELECT {part(1)} AS kind, {part(2)} AS sourced_id, fields ->> 'key' AS key, 0 AS rank
+        FROM import_rows WHERE import_id = :id AND kind = 'source'
+        UNION ALL SELECT kind, sourced_id, key, 1 FROM sourced_ids
+    ) AS named ORDER BY kind, sourced_id, rank
+"""
 # In the order of the files: if there are too many students, the last are refused.
 RESOLVE_ENROLLMENTS = text("""
     INSERT INTO import_rows (import_id, kind, key, fields, removes, file, line)
@@ -181,14 +189,14 @@ USE_LINKED = text(f"""
         AND right(current_records.key, length(linked.key) + 1) = E'\\t' || linked.key
     WHERE import_id = :id AND rows.kind = 'teaching' AND {TEACHER} = name
     AND rows.key = left(current_records.key, -length(linked.key)) || name
-""")  # noqa: S608 - ours
+""")
 DELETE_IDLE = text(f"""
     DELETE FROM import_rows AS rows USING ({LINKED_NAMES}) AS linked
     WHERE import_id = :id AND kind = 'teacher' AND rows.key = name AND NOT EXISTS (
         SELECT FROM import_rows AS rows
         WHERE import_id = :id AND kind = 'teaching' AND {TEACHER} = name
     ) AND NOT EXISTS (SELECT FROM teacher_keys AS known WHERE known.key = name)
-""")  # noqa: S608 - ours
+""")
 # A new class without seats in the files gets as many as it has students.
 OPEN_CLASSES = text("""
     UPDATE import_rows AS rows
@@ -228,7 +236,7 @@ REFUSALS = {
         WHERE rows.import_id = :id AND rows.kind = 'account' AND {PROTECTED}
         AND every.import_id = :id AND every.file = rows.file AND every.line = rows.line
         RETURNING every.kind, every.key, every.file, every.line
-    """,  # noqa: S608 - ours
+    """,
     "other_student": """
         DELETE FROM import_rows AS rows USING (
             SELECT id, first_value(key) OVER (
@@ -256,7 +264,7 @@ REFUSALS = {
                 )
             )
         ) RETURNING kind, key, file, line
-    """,  # noqa: S608 - ours
+    """,
 }
 
 

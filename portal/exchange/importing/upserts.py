@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import SimpleNamespace
 
-from sqlalchemy import CursorResult, select, text
+from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
 from portal.catalog import section_changes
@@ -13,9 +13,8 @@ from portal.catalog.section_fields import NamedTeacher
 from portal.catalog.sections import named_teachers
 from portal.catalog.term_catalog import read_catalog
 from portal.catalog.views import SectionView
-from portal.core.i18n import _k
-from portal.exchange.importing.diff import KINDS, Counts, read_keys, statements
-from portal.exchange.importing.failures import ImportFailedError
+from portal.exchange.importing.diff import Counts
+from portal.exchange.importing.records import KINDS, write_records
 from portal.exchange.importing.tables import Progress
 
 # Changes of these kinds renew the catalogs of all terms, which share courses and teachers.
@@ -78,19 +77,7 @@ def _write(session: Session, import_id: int, kind: str, found: dict[str, int]) -
     session.execute(text("DROP TABLE IF EXISTS changed_rows, removed_rows"))
     for table in (CHANGED_TABLE, REMOVED_TABLE):
         session.execute(table, {"id": import_id, "kind": kind})
-    put, *parts = statements(f"upserts/{kind}")
-    wanted = count_changes(found) - found["removed"]
-    result = session.execute(text(put))
-    if isinstance(result, CursorResult) and result.rowcount != wanted:
-        raise ImportFailedError(
-            _k("%(lost)s of %(count)s (%(kind)s) could not be stored."),
-            lost=wanted - result.rowcount,
-            count=wanted,
-            kind=kind,
-        )
-    read_keys(session)  # with the new records
-    for statement in (*parts, *statements(f"removals/{kind}")):
-        session.execute(text(statement))
+    write_records(session, kind, count_changes(found) - found["removed"])
 
 
 # Existing sections whose fields or teachers change.
@@ -104,8 +91,8 @@ AFFECTED = """
         AND changes.kind IN ('section', 'teaching')
         AND (changes.kind = 'teaching' OR change = 'changed')
 """
-AFFECTED_TERMS = text(f"SELECT DISTINCT term_id FROM ({AFFECTED}) AS concerned")  # noqa: S608 - ours
-AFFECTED_SECTIONS = text(f"SELECT DISTINCT id FROM ({AFFECTED}) AS concerned")  # noqa: S608 - ours
+AFFECTED_TERMS = text(f"SELECT DISTINCT term_id FROM ({AFFECTED}) AS concerned")
+AFFECTED_SECTIONS = text(f"SELECT DISTINCT id FROM ({AFFECTED}) AS concerned")
 # A new teacher is a new version of the section.
 RENEW_TAUGHT = text("""
     UPDATE sections SET version = version + 1 FROM (
@@ -133,7 +120,7 @@ NOTIFIED = text(f"""
         SELECT section_id, student_id FROM waitlist_places WHERE state IN ('waiting', 'passed')
     ) AS part ON part.section_id = concerned.id
     WHERE kind = 'teaching' OR ARRAY[{_of("before")}] <> ARRAY[{_of("after")}]
-""")  # noqa: S608 - ours
+""")
 
 
 def count_notified(session: Session, import_id: int, counts: Counts) -> int:

@@ -1,0 +1,394 @@
+"""The kinds of records that imports compare and write: one table of them all."""
+
+from dataclasses import replace
+from typing import Any
+
+from sqlalchemy import CursorResult, text
+from sqlalchemy.orm import Session
+
+from portal.catalog.section_fields import PLAIN
+from portal.core.i18n import _k
+from portal.exchange.importing.failures import ImportFailedError
+from portal.exchange.importing.record_sql import Child, Field, Kind, part, section_part
+
+
+def _by_column(table: str, column: str, *fields_: Field, **more: Any) -> Kind:
+    """Return a kind whose key stands in one column."""
+    return Kind(table, f"{table}.{column}", {column: "key"}, fields_, **more)
+
+
+def _reference(table: str, name: str, known: str, *, required: bool = False) -> Field:
+    """Return a field that is the column `known` of the record that `table` refers to."""
+    other, join = known.partition(".")[0], "JOIN" if required else "LEFT JOIN"
+    read = f"{join} {other} ON {other}.id = {table}.{name}_id"
+    write = f"{join} {other} ON {known} = after ->> '{name}'"
+    return Field(name, read=known, columns={f"{name}_id": f"{other}.id"}, joins=(read, write))
+
+
+def _department(table: str, *, required: bool = False) -> Field:
+    return _reference(table, "department", "departments.code", required=required)
+
+
+def _credits(table: str, least: str, most: str) -> Field:
+    return Field(
+        "credits",
+        read="jsonb_build_array("
+        f"({table}.credits_min * 100)::int, ({table}.credits_max * 100)::int)",
+        columns={
+            "credits_min": f"coalesce((after -> 'credits' ->> 0)::int / 100.0, {least})",
+            "credits_max": f"coalesce((after -> 'credits' ->> 1)::int / 100.0, {most})",
+        },
+    )
+
+
+def _subjects(kind: str) -> Child:
+    return Child(
+        f"{kind}s",
+        "student_subjects",
+        "student_id",
+        ("subject_id",),
+        references={"subject_id": ("subjects.code", "subjects.id")},
+        joins=(
+            "JOIN subjects ON subjects.id = subject_id",
+            "JOIN subjects ON subjects.code = item #>> '{}'",
+        ),
+        fixed=("kind", f"'{kind}'"),
+    )
+
+
+COMPLETED = ("course_code", "term_name", "grade", "credits")
+MEETING = ("kind", "days", "starts_at", "ends_at", "date_start", "date_end", "room_id", "clashes")
+# What the fields of a new section are that stand as they are in a column.
+DEFAULTS = {"text": "''", "int": "0", "jsonb": "NULL"}
+PLAIN_DEFAULTS = {"number": "'01'", "title": "courses.title"}
+OF_TERM = "JOIN terms ON terms.id = term_id", f"JOIN terms ON terms.name = {part(1)}"
+RESTORED = "deleted_at = NULL"
+# Rooms must be there before meetings refer to them.
+ADD_ROOMS = """
+    INSERT INTO rooms (name)
+    SELECT DISTINCT meeting ->> 6
+    FROM changed_rows, jsonb_array_elements(after -> 'meetings') AS meeting
+    WHERE meeting ->> 6 <> '' ON CONFLICT (name) DO NOTHING
+"""
+# Each section carries its pool to the ledger.
+RENEW_SECTIONS_OF_POOLS = f"""
+    UPDATE sections SET version = sections.version + 1
+    FROM changed_rows JOIN terms ON terms.name = {part(1)}
+    JOIN pools ON pools.term_id = terms.id AND pools.name = {part(2)}
+    WHERE pool_id = pools.id
+"""
+RENEW_POOLS_OF_SECTIONS = f"""
+    UPDATE pools SET version = pools.version + 1
+    FROM (
+        SELECT DISTINCT terms.id AS term_id, either.name
+        FROM changed_rows JOIN terms ON terms.name = {part(1)}
+        CROSS JOIN LATERAL (VALUES (before ->> 'pool'), (after ->> 'pool')) AS either(name)
+        WHERE before ->> 'pool' IS DISTINCT FROM after ->> 'pool'
+    ) AS moved
+    WHERE pools.term_id = moved.term_id AND pools.name = moved.name
+"""
+# Seats that are reserved for the same students as before keep their id: the ledger counts by it.
+WRITE_RESERVES = """
+    WITH wanted AS (
+        SELECT section_keys.id AS section_id, position, reserve -> 1 AS cohort,
+            (reserve ->> 0)::int AS seats, (reserve ->> 2)::timestamptz AS until,
+            row_number() OVER (PARTITION BY section_keys.id, reserve -> 1 ORDER BY position) AS nth
+        FROM changed_rows JOIN section_keys USING (key)
+        CROSS JOIN jsonb_array_elements(after -> 'reserves')
+            WITH ORDINALITY AS listed(reserve, position)
+        WHERE before -> 'reserves' IS DISTINCT FROM after -> 'reserves'
+    ), known AS (
+        SELECT reserves.id, section_id, cohort, row_number() OVER (
+            PARTITION BY section_id, cohort ORDER BY position, reserves.id
+        ) AS nth
+        FROM reserves JOIN section_keys ON section_keys.id = section_id
+        JOIN changed_rows USING (key)
+        WHERE before -> 'reserves' IS DISTINCT FROM after -> 'reserves'
+    ), same AS (
+        SELECT * FROM known JOIN wanted USING (section_id, cohort, nth)
+    ), removed AS (
+        DELETE FROM reserves USING known
+        WHERE reserves.id = known.id AND known.id NOT IN (SELECT id FROM same)
+    ), changed AS (
+        UPDATE reserves SET position = same.position, seats = same.seats, until = same.until
+        FROM same WHERE reserves.id = same.id
+    )
+    INSERT INTO reserves (section_id, position, seats, cohort, until)
+    SELECT section_id, position, seats, cohort, until FROM wanted
+    WHERE (section_id, cohort, nth) NOT IN (SELECT section_id, cohort, nth FROM same)
+"""
+RESERVES = """(
+    SELECT coalesce(jsonb_agg(jsonb_build_array(
+        seats, cohort, to_char(until AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
+    ) ORDER BY position, id), '[]') FROM reserves WHERE section_id = sections.id
+)"""
+
+# No kind refers to a later one.
+KINDS = {
+    "department": _by_column("departments", "code", Field("name", "key"), Field("school")),
+    "subject": _by_column(
+        "subjects",
+        "code",
+        Field("name", "key", new_only=True),
+        replace(_department("subjects"), new_only=True),
+    ),
+    "course": _by_column(
+        "courses",
+        "code",
+        _reference("courses", "subject", "subjects.code", required=True),
+        _department("courses", required=True),
+        Field("title", "key"),
+        Field("description"),
+        Field("offered"),
+        Field("categories"),
+        _credits("courses", "0", "0"),
+        new={"public": "true", "levels": "'{}'", "years": "'{}'"},
+    ),
+    "term": _by_column(
+        "terms",
+        "name",
+        Field("starts", "NULL", "starts_on"),
+        Field("ends", "NULL", "ends_on"),
+        Field("credit_limit", "21"),
+        Field("drops_per_day", "3"),
+        Field("pass_limit", "NULL"),
+        Field("pass_codes"),
+        new={"catalog_version": "1"},
+    ),
+    "account": _by_column(
+        "accounts",
+        "username",
+        Field("name", "NULL"),
+        Field("email"),
+        new={"password_hash": "''", "is_admin": "false", "session_epoch": "1"},
+        removal="""
+            UPDATE accounts SET deleted_at = now(), session_epoch = session_epoch + 1
+            FROM removed_rows WHERE accounts.username = removed_rows.key AND NOT is_admin
+        """,
+    ),
+    "student": _by_column(
+        "students",
+        "number",
+        _reference("students", "account", "accounts.username", required=True),
+        _department("students"),
+        Field("level", "'Undergraduate'"),
+        Field("year", "'Freshman'"),
+        Field("degree"),
+        Field("campus"),
+        Field("college"),
+        Field("credit_limit", "NULL"),
+        Field("private", "false"),
+        children=(
+            _subjects("major"),
+            _subjects("minor"),
+            Child("completed", "completed_courses", "student_id", COMPLETED, if_changed=True),
+        ),
+    ),
+    "teacher": Kind(
+        "teachers",
+        key="keys.key",
+        keys={"id": "coalesce(known.id, nextval(pg_get_serial_sequence('teachers', 'id')))"},
+        fields=(
+            Field("name", "NULL"),
+            Field("email"),
+            _department("teachers"),
+            Field(
+                "account",
+                read="CASE WHEN starts_with(keys.key, '@') THEN username END",
+                columns={"account_id": "accounts.id"},
+                joins=(
+                    "LEFT JOIN accounts ON accounts.id = teachers.account_id",
+                    "LEFT JOIN accounts ON accounts.username = after ->> 'account'",
+                ),
+                insert_only=True,
+            ),
+        ),
+        joins=(
+            "JOIN teacher_keys AS keys USING (id)",
+            "LEFT JOIN teacher_keys AS known USING (key)",
+        ),
+        new={"title": "''"},
+        update="",
+    ),
+    "pool": Kind(
+        "pools",
+        key="terms.name || E'\\t' || pools.name",
+        keys={"term_id": "terms.id", "name": part(2)},
+        fields=(Field("capacity", "NULL"),),
+        joins=OF_TERM,
+        living="terms.deleted_at IS NULL",
+        new={"version": "1"},
+        update="version = pools.version + 1",
+        then=(RENEW_SECTIONS_OF_POOLS,),
+    ),
+    "section": Kind(
+        "sections",
+        key="terms.name || E'\\t' || sections.crn",
+        keys={"term_id": "terms.id", "crn": part(2)},
+        fields=(
+            _reference("sections", "course", "courses.code", required=True),
+            *(
+                Field(
+                    each.name, PLAIN_DEFAULTS.get(each.name, DEFAULTS[each.stored_as]), each.column
+                )
+                for each in PLAIN
+            ),
+            _credits("sections", "courses.credits_min", "courses.credits_max"),
+            Field("prior", "0", "prior_enrolled", new_only=True, insert_only=True),
+            Field("status", "'NEW'", new_only=True),
+            Field(
+                "pool",
+                read="pools.name",
+                columns={"pool_id": "pools.id"},
+                joins=(
+                    "LEFT JOIN pools ON pools.id = sections.pool_id",
+                    "LEFT JOIN pools ON pools.term_id = terms.id AND pools.name = after ->> 'pool'",
+                ),
+            ),
+            Field("reserves", read=RESERVES),
+        ),
+        children=(
+            Child(
+                "meetings",
+                "meetings",
+                "section_id",
+                MEETING,
+                references={"room_id": ("coalesce(rooms.name, '')", "rooms.id")},
+                joins=(
+                    "LEFT JOIN rooms ON rooms.id = room_id",
+                    "LEFT JOIN rooms ON rooms.name = item ->> 6",
+                ),
+                position=True,
+                first=ADD_ROOMS,
+            ),
+            Child("restrictions", "restrictions", "section_id", ("rule", "kind", "value")),
+            Child("cross_lists", "cross_lists", "section_id", ("course_code",)),
+        ),
+        joins=OF_TERM,
+        living="sections.deleted_at IS NULL AND terms.deleted_at IS NULL",
+        new={"version": "1"},
+        update=f"version = sections.version + 1, {RESTORED}",
+        then=(RENEW_POOLS_OF_SECTIONS, WRITE_RESERVES),
+        removal="""
+            UPDATE sections SET status = 'CANCELED', version = version + 1
+            FROM removed_rows JOIN section_keys USING (key)
+            WHERE sections.id = section_keys.id
+        """,
+    ),
+    "teaching": Kind(
+        "section_teachers",
+        key="section_keys.key || E'\\t' || keys.key",
+        keys={"section_id": "section_keys.id", "teacher_id": "keys.id"},
+        joins=(
+            """
+            JOIN section_keys ON section_keys.id = section_id
+            JOIN sections ON sections.id = section_id AND sections.deleted_at IS NULL
+            JOIN teacher_keys AS keys ON keys.id = teacher_id
+            """,
+            f"""
+            JOIN section_keys ON section_keys.key = {section_part("changed_rows.key")}
+            JOIN teacher_keys AS keys ON section_keys.key || E'\\t' || keys.key = changed_rows.key
+            """,
+        ),
+        living="true",
+        update="section_id = excluded.section_id",  # a restored section still has its teachers
+        removal=f"""
+            DELETE FROM section_teachers USING removed_rows
+            JOIN section_keys ON section_keys.key = {section_part("removed_rows.key")}
+            JOIN teacher_keys AS keys ON section_keys.key || E'\\t' || keys.key = removed_rows.key
+            WHERE section_id = section_keys.id AND teacher_id = keys.id
+        """,
+    ),
+    # The ledger decides changes of these.
+    "enrollment": Kind(
+        "enrollments",
+        key="section_keys.key || E'\\t' || students.number",
+        keys={},
+        fields=(Field("credits", new_only=True, read="enrollments.credits"),),
+        joins=(
+            """
+            JOIN section_keys ON section_keys.id = section_id
+            JOIN students ON students.id = student_id
+            """,
+            "",
+        ),
+        living="state = 'enrolled'",
+    ),
+    "source": Kind(
+        "sourced_ids",
+        key="kind || E'\\t' || sourced_id",
+        keys={"kind": part(1), "sourced_id": part(2)},
+        fields=(Field("key", "NULL"), Field("modified", "NULL")),
+        living="true",
+        update="",
+    ),
+}
+
+SECTION_KEYS = """
+    SELECT terms.name || E'\\t' || crn AS key, sections.id
+    FROM sections JOIN terms ON terms.id = sections.term_id WHERE terms.deleted_at IS NULL
+"""
+# The key of a teacher is the name and department, which no two should share. The first teacher of
+# an account has that account as the key.
+TEACHER_KEYS = """
+    SELECT DISTINCT ON (key) key, id FROM (
+        SELECT teachers.id, CASE
+            WHEN teachers.id = min(teachers.id) OVER (PARTITION BY accounts.id)
+                AND accounts.id IS NOT NULL THEN '@' || accounts.username
+            ELSE teachers.name || E'\\t' || coalesce(departments.code, '')
+        END AS key
+        FROM teachers
+        LEFT JOIN accounts ON accounts.id = teachers.account_id
+        LEFT JOIN departments ON departments.id = teachers.department_id
+        WHERE teachers.deleted_at IS NULL
+    ) AS named ORDER BY key, id
+"""
+
+
+def read_keys(session: Session) -> None:
+    """Read the current keys of teachers and sections into temporary tables."""
+    _fill(session, "teacher_keys", TEACHER_KEYS)
+    _fill(session, "section_keys", SECTION_KEYS)
+
+
+def read_current(session: Session) -> None:
+    """Read all records of the portal into the temporary table `current_records`.
+
+    Deleted records, which can be restored, are in `deleted_records`.
+    """
+    read_keys(session)
+    deleted = {name: kind.select_deleted for name, kind in KINDS.items() if kind.restorable}
+    _fill(session, "deleted_records", _union(deleted))
+    _fill(session, "current_records", _union({name: each.select for name, each in KINDS.items()}))
+    session.execute(text("CREATE INDEX ON current_records (kind, key)"))
+    session.execute(text("ANALYZE current_records"))
+
+
+def _union(queries: dict[str, str]) -> str:
+    every = (
+        f"SELECT '{kind}' AS kind, found.* FROM ({each}) AS found" for kind, each in queries.items()
+    )
+    return " UNION ALL ".join(every)
+
+
+def _fill(session: Session, table: str, query: str) -> None:
+    session.execute(text(f"DROP TABLE IF EXISTS {table}"))
+    session.execute(text(f"CREATE TEMP TABLE {table} ON COMMIT DROP AS {query}"))
+
+
+def write_records(session: Session, kind: str, count: int) -> None:
+    """Write the `count` rows of `changed_rows`, and remove those of `removed_rows`.
+
+    Raise ImportFailedError if one can't be written.
+    """
+    result = session.execute(text(KINDS[kind].upsert))
+    if isinstance(result, CursorResult) and result.rowcount != count:
+        raise ImportFailedError(
+            _k("%(lost)s of %(count)s (%(kind)s) could not be stored."),
+            lost=count - result.rowcount,
+            count=count,
+            kind=kind,
+        )
+    read_keys(session)  # with the new records
+    for statement in KINDS[kind].statements():
+        session.execute(text(statement))

@@ -10,9 +10,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from itertools import groupby, islice
-from typing import Any
+from typing import Any, NamedTuple
 
-from sqlalchemy import delete, func, select, text, update
+from sqlalchemy import TextClause, delete, func, select, text, update
 from sqlalchemy.orm import Session
 
 from portal.catalog.term_catalog import expire
@@ -21,6 +21,7 @@ from portal.core.i18n import translated
 from portal.exchange.importing import import_jobs
 from portal.exchange.importing.diff import Counts
 from portal.exchange.importing.models import Import, ImportRow, Options
+from portal.exchange.importing.record_sql import part, section_part
 from portal.exchange.importing.report import MOST, Note, add_notes, readable_key
 from portal.exchange.importing.tables import Progress
 from portal.ledger.errors import KeyReused
@@ -53,26 +54,27 @@ CHANGED = f"""
 NEXT = f"""{ROWS} AND id > :after AND CASE WHEN :removes
     THEN removes AND NOT EXISTS (SELECT FROM import_rows AS added WHERE added.id = rows.pair)
     ELSE NOT removes END ORDER BY id LIMIT :most"""
-RESOLVED = """
+RESOLVED = f"""
     SELECT rows.id, rows.removes, rows.file, rows.line, rows.key, terms.id AS term,
         sections.id AS section, sections.pool_id AS pool, students.id AS student,
-        (rows.fields ->> 'credits')::int AS credits,
-        old.id, old.file, old.line, old.key, old_section.id, old_section.pool_id
-    FROM ({rows}) AS rows
-    LEFT JOIN terms ON terms.name = split_part(rows.key, E'\\t', 1)
-    LEFT JOIN sections ON term_id = terms.id AND crn = split_part(rows.key, E'\\t', 2)
-    LEFT JOIN students ON students.number = split_part(rows.key, E'\\t', 3)
+        (rows.fields ->> 'credits')::int AS credits, old.id AS old_id, old.file AS old_file,
+        old.line AS old_line, old.key AS old_key, old_section.id AS old_section,
+        old_section.pool_id AS old_pool
+    FROM ({{rows}}) AS rows
+    LEFT JOIN terms ON terms.name = {part(1, "rows.key")}
+    LEFT JOIN sections ON term_id = terms.id AND crn = {part(2, "rows.key")}
+    LEFT JOIN students ON students.number = {part(3, "rows.key")}
     LEFT JOIN import_rows AS old ON old.id = rows.pair AND old.removes
     LEFT JOIN sections AS old_section ON old_section.term_id = terms.id
-        AND old_section.crn = split_part(old.key, E'\\t', 2)
-    ORDER BY {order}
+        AND old_section.crn = {part(2, "old.key")}
+    ORDER BY {{order}}
 """
 BY_STUDENT = text(RESOLVED.format(rows=CHANGED, order="terms.id, students.id, rows.id"))
 IN_ORDER = text(RESOLVED.format(rows=CHANGED, order="NOT rows.removes, rows.id"))
 FOLLOWING = text(RESOLVED.format(rows=NEXT, order="rows.id"))
 WAITING = text(RESOLVED.format(rows=f"{ROWS} AND NOT removes", order="rows.id"))
 # Courses as the import leaves them. Of several, the first addition goes with the first removal.
-PAIR = text("""
+PAIR = text(f"""
     WITH courses AS (
         SELECT key, coalesce(rows.fields ->> 'course', here.fields ->> 'course') AS course
         FROM (SELECT key, fields FROM current_records WHERE kind = 'section') AS here
@@ -81,11 +83,10 @@ PAIR = text("""
             WHERE import_id = :id AND kind = 'section' AND NOT removes
         ) AS rows USING (key)
     ), seats AS (
-        SELECT rows.id, removes, split_part(rows.key, E'\\t', 1) AS term, course,
-            split_part(rows.key, E'\\t', 3) AS student
+        SELECT rows.id, removes, {part(1, "rows.key")} AS term, course,
+            {part(3, "rows.key")} AS student
         FROM import_rows AS rows JOIN import_changes USING (import_id, kind, key)
-        JOIN courses ON courses.key =
-            split_part(rows.key, E'\\t', 1) || E'\\t' || split_part(rows.key, E'\\t', 2)
+        JOIN courses ON courses.key = {section_part("rows.key")}
         WHERE import_id = :id AND kind = 'enrollment'
     ), ranked AS (
         SELECT *, row_number() OVER (
@@ -104,21 +105,11 @@ PAIR = text("""
 """)
 
 
-@dataclass(frozen=True, slots=True)
-class OldSeat:
-    """The row that removes a student from the section that a move leaves."""
+class Change(NamedTuple):
+    """A row about an enrollment; an ID is None if the record does not exist.
 
-    id: int
-    file: str
-    line: int
-    key: str
-    section: int | None
-    pool: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """A row about an enrollment; an id is None where there is no such thing."""
+    A move has an `old` row, which removes the student from another section of the course.
+    """
 
     id: int
     removes: bool
@@ -130,30 +121,37 @@ class Change:
     pool: int | None
     student: int | None
     credits: int | None  # hundredths; None = the least of the section
-    old: OldSeat | None  # of a move
+    old_id: int | None
+    old_file: str
+    old_line: int
+    old_key: str
+    old_section: int | None
+    old_pool: int | None
 
     @property
     def rows(self) -> list[int]:
-        """Its row, and that of the old seat of a move."""
-        return [self.id, *([self.old.id] if self.old else [])]
+        """Its row, and the old row of a move."""
+        return [each for each in (self.id, self.old_id) if each]
 
     @property
     def connections(self) -> list[str]:
         """Names of what it shares with other changes: the student, and seats it takes or frees."""
         places = [(self.section, self.pool)]
-        places += [(self.old.section, self.old.pool)] if self.old else []
+        places += [(self.old_section, self.old_pool)] if self.old_id else []
         seats = [f"pool {pool}" if pool else f"section {section}" for section, pool in places]
         return [f"student {self.student}", *seats]
 
     def note(self, kind: str, codes: Sequence[str] = ()) -> Note:
-        """A line of the report about it; its detail is the codes of the reasons."""
+        """Return a line of the report about it; its detail is the codes of the reasons."""
         return Note(kind, self.file, self.line, readable_key(self.key), "", "", " ".join(codes))
 
     def refusal(self, kind: str, codes: Sequence[str]) -> list[Note]:
-        """Notes that it is refused, and that the student keeps the old seat."""
-        old = self.old
-        kept = [Note("stays", old.file, old.line, readable_key(old.key), "", "", "")] if old else []
-        return [self.note(kind, codes), *kept]
+        """Return notes that it is refused, and that the student keeps the old seat."""
+        notes = [self.note(kind, codes)]
+        if self.old_id:
+            key = readable_key(self.old_key)
+            notes.append(Note("stays", self.old_file, self.old_line, key, "", "", ""))
+        return notes
 
 
 def pair_moves(session: Session, import_id: int, counts: Counts) -> None:
@@ -187,7 +185,7 @@ def apply_enrollments(import_id: int, progress: Progress) -> None:
     while applying.done < applying.total:
         before = applying.done
         applying.in_batches(removes=True)  # of moves of which the student has done one half
-        waiting = _waiting(import_id)
+        waiting = _read(WAITING, {"id": import_id})
         for group in _connected(waiting):
             applying.decide(group)
         if applying.done == before:
@@ -200,87 +198,62 @@ class _Applying:
     found: Import
     progress: Progress
     total: int
-    done: int = 0
+    done: int = 0  # rows
     refused: dict[int, list[str]] = field(default_factory=dict)  # codes by row, tried again later
 
     def in_batches(self, *, removes: bool) -> None:
         """Decide all removals that are not part of a move, or everything else, once."""
-        after = 0
-        while batch := self._following(after, removes=removes):
-            after = batch[-1].id
+        query = {"id": self.found.id, "after": 0, "removes": removes, "most": BATCH}
+        while batch := _read(FOLLOWING, query):
             self.decide(batch)
+            query["after"] = batch[-1].id
 
     def decide(self, changes: Collection[Change]) -> None:
         """Let the ledger decide changes, those of one term in one step."""
-        outcomes = _Outcomes()
+        done: list[int] = []
+        alone: list[int] = []  # rows that go on without the other half of their move
+        notes: list[Note] = []
         for change, codes in _decide(self.found, changes):
-            if change.removes or not codes or not NOT_OVERRIDABLE.isdisjoint(codes):
-                outcomes.add(change, codes)
-            else:
+            already = {IN, OUT} & set(codes)
+            against = [code for code in codes if code not in already]
+            if codes and not change.removes and NOT_OVERRIDABLE.isdisjoint(codes):
                 self.refused[change.id] = codes
-        self._record(outcomes)
+            elif change.old_id and len(already) == 1:  # the student has done one half already
+                halves = [change.id, change.old_id]
+                half, other = halves if IN in already else reversed(halves)
+                done.append(half)
+                alone.append(other)
+            else:
+                done += change.rows
+                notes += change.refusal(LATE, against) if against else []
+        self._record(done, alone, notes)
 
     def refuse(self, changes: Collection[Change]) -> None:
         """Give up changes for which nothing can be done."""
-        outcomes = _Outcomes()
-        for change in changes:
-            outcomes.refuse(change, self.refused.get(change.id, ["full"]))
-        self._record(outcomes)
+        done = [row for change in changes for row in change.rows]
+        codes = ((change, self.refused.get(change.id, ["full"])) for change in changes)
+        notes = [note for change, against in codes for note in change.refusal(LATE, against)]
+        self._record(done, [], notes)
 
-    def _following(self, after: int, *, removes: bool) -> list[Change]:
-        query = {"id": self.found.id, "after": after, "removes": removes, "most": BATCH}
-        with transaction() as session:
-            return [_change(row) for row in session.execute(FOLLOWING, query)]
-
-    def _record(self, outcomes: "_Outcomes") -> None:
-        self.done += outcomes.record(self.found.id)
+    def _record(self, done: list[int], alone: list[int], notes: list[Note]) -> None:
+        """Take what is done off the list, and keep the notes."""
+        if done:
+            with transaction() as session:
+                session.execute(delete(ImportRow).where(ImportRow.id.in_(done)))
+                session.execute(update(ImportRow).where(ImportRow.id.in_(alone)).values(pair=None))
+                for kind in dict.fromkeys(note.kind for note in notes):
+                    some = [note for note in notes if note.kind == kind]
+                    add_notes(session, self.found.id, some, len(some))
+                import_jobs.reset_tries(session, self.found.id)
+        self.done += len(done)
         self.progress("seating", self.done, self.total)
-
-
-@dataclass
-class _Outcomes:
-    """Rows that are done, rows that go on without the other half of their move, and notes."""
-
-    done: list[int] = field(default_factory=list)
-    alone: list[int] = field(default_factory=list)
-    notes: list[Note] = field(default_factory=list)
-
-    def add(self, change: Change, codes: Sequence[str]) -> None:
-        """Note a decision. The student may have done one half of a move already."""
-        already = {IN, OUT} & set(codes)
-        if change.old and len(already) == 1:
-            halves = [change.id, change.old.id]
-            done, other = halves if IN in already else reversed(halves)
-            self.done.append(done)
-            self.alone.append(other)
-        elif against := [code for code in codes if code not in already]:
-            self.refuse(change, against)
-        else:
-            self.done += change.rows
-
-    def refuse(self, change: Change, codes: Sequence[str]) -> None:
-        self.done += change.rows
-        self.notes += change.refusal(LATE, codes)
-
-    def record(self, import_id: int) -> int:
-        """Take what is done off the list, keep the notes, and return how many rows are done."""
-        if not self.done:
-            return 0
-        with transaction() as session:
-            session.execute(delete(ImportRow).where(ImportRow.id.in_(self.done)))
-            session.execute(update(ImportRow).where(ImportRow.id.in_(self.alone)).values(pair=None))
-            for kind in dict.fromkeys(note.kind for note in self.notes):
-                some = [note for note in self.notes if note.kind == kind]
-                add_notes(session, import_id, some, len(some))
-            import_jobs.reset_tries(session, import_id)
-        return len(self.done)
 
 
 def _decide(found: Import, changes: Collection[Change]) -> Iterator[tuple[Change, list[str]]]:
     """Each change with the codes of what refuses it; none where it is done."""
     with transaction() as session:
         people = read_all(session, {change.student for change in changes if change.student})
-    for term, of_term in groupby(sorted(changes, key=_term), key=_term):
+    for term, of_term in groupby(sorted(changes, key=_term_of), key=_term_of):
         expire(term)  # the import has just changed the catalog
         known = []
         for change in of_term:
@@ -321,12 +294,15 @@ def _refusals(batch: Batch, people: Mapping[int, StudentProfile]) -> list[list[s
 
 
 def _adjustment(change: Change) -> Adjustment:
-    term, student = _term(change), change.student or 0
+    term, student = _term_of(change), change.student or 0
     if change.removes:
         return Adjustment(term, student, drop=change.section)
     worth = None if change.credits is None else Decimal(change.credits) / 100
-    dropped = change.old.section if change.old else None
-    return Adjustment(term, student, add=change.section, drop=dropped, credits=worth)
+    return Adjustment(term, student, add=change.section, drop=change.old_section, credits=worth)
+
+
+def _term_of(change: Change) -> int:
+    return change.term or 0
 
 
 def _connected(changes: Sequence[Change]) -> Iterator[list[Change]]:
@@ -398,21 +374,12 @@ def _finish(import_id: int) -> None:
         import_jobs.clear(session, import_id, import_jobs.INPUT_TABLES)
 
 
-def _waiting(import_id: int) -> list[Change]:
+def _read(query: TextClause, facts: dict[str, Any]) -> list[Change]:
     with transaction() as session:
-        return [_change(row) for row in session.execute(WAITING, {"id": import_id})]
+        return [Change(*row) for row in session.execute(query, facts)]
 
 
-def _stream(session: Session, query: Any, import_id: int) -> Iterator[Change]:
+def _stream(session: Session, query: TextClause, import_id: int) -> Iterator[Change]:
     streamed = {"yield_per": STREAMED}
     for row in session.execute(query, {"id": import_id}, execution_options=streamed):
-        yield _change(row)
-
-
-def _change(row: Any) -> Change:
-    old = OldSeat(*row[10:]) if row[10] else None
-    return Change(*(*row[:10], old))
-
-
-def _term(change: Change) -> int:
-    return change.term or 0
+        yield Change(*row)

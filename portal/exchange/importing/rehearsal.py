@@ -1,7 +1,6 @@
 """What the ledger would refuse of an import's enrollments, found before anything is changed."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache
@@ -12,7 +11,6 @@ from sqlalchemy.orm import Session
 
 from portal.catalog.models import Reserve
 from portal.catalog.term_catalog import TermCatalog, read_catalog
-from portal.catalog.views import SectionView
 from portal.exchange.importing.diff import Counts
 from portal.exchange.importing.enrollments import NOT_CHECKED, Change, by_student, in_order
 from portal.exchange.importing.report import Note
@@ -84,19 +82,48 @@ class _Rehearsal:
         return self._by_rules(students) | (set() if self.past else self._by_seats())
 
     def _by_rules(self, students: set[int | None] | None) -> set[int | None]:
+        """Check all changes of a student together, against what the student has in the term."""
+        found: set[int | None] = set()
         left = (
             change
             for change in by_student(self.session, self.import_id)
             if change.id not in self.notes and (students is None or change.student in students)
         )
-        found = set()
-        for change, codes, belongs in _judge(self.session, left, past=self.past):
-            if codes:
-                self._refuse(change, codes)
-                found.add(change.student)
-            elif belongs:
-                self.reserves[change.id] = belongs
+        for term, of_term in groupby(left, lambda change: change.term):
+            catalog = read_catalog(self.session, term) if term else None
+            grouped = groupby(of_term, lambda change: change.student)
+            while batch := [(who, list(theirs)) for who, theirs in islice(grouped, STUDENTS)]:
+                ids = [student for student, _changes in batch if student]
+                people = read_all(self.session, ids)
+                held = _held(self.session, term, ids) if term and not self.past else {}
+                for student, changes in batch:
+                    who = people.get(student or 0)
+                    if self._judge(changes, who, catalog, held.get(student or 0, [])):
+                        found.add(student)
         return found
+
+    def _judge(
+        self,
+        changes: list[Change],
+        who: StudentProfile | None,
+        catalog: TermCatalog | None,
+        held: list[HeldSeat],
+    ) -> bool:
+        """Refuse additions of a student. With `past` only what makes no sense is refused."""
+        added = [change for change in changes if not change.removes]
+        against = {change.id: _senseless(change, who, catalog) for change in added}
+        if catalog and who and not self.past:
+            dropped = {change.section for change in changes if change.removes}
+            kept = [each for each in held if each.section not in dropped]
+            sound = [change for change in added if not against[change.id]]
+            against |= _against(who, catalog, kept, sound)
+        for change in added:
+            section = catalog.section(change.section) if catalog and change.section else None
+            if against[change.id]:
+                self._refuse(change, against[change.id])
+            elif who and section and (belongs := rules.reserves(who, section)):
+                self.reserves[change.id] = belongs
+        return any(against.values())
 
     def _by_seats(self) -> set[int | None]:
         """Drops count before additions, as in the ledger."""
@@ -118,83 +145,45 @@ class _Rehearsal:
 # Rules
 
 
-Judged = Iterator[tuple[Change, list[str], tuple[int, ...]]]
-Batch = list[tuple[int | None, list[Change]]]  # changes by student
-
-
-def _judge(session: Session, changes: Iterable[Change], *, past: bool) -> Judged:
-    """Each addition with the codes of what refuses it, and the reserves that it may be under.
-
-    With `past` only what makes no sense refuses. The changes are sorted by term and student.
-    """
-    offered = cache(lambda term: read_catalog(session, term))
-    for term, of_term in groupby(changes, lambda change: change.term):
-        students = groupby(of_term, lambda change: change.student)
-        while batch := [(who, list(theirs)) for who, theirs in islice(students, STUDENTS)]:
-            yield from _judge_batch(session, offered(term) if term else None, batch, past=past)
-
-
-def _judge_batch(
-    session: Session, offered: TermCatalog | None, batch: Batch, *, past: bool
-) -> Judged:
-    students = [who for who, _ in batch if who]
-    people = read_all(session, students)
-    held = _held(session, offered, students) if offered and not past else {}
-    for student, changes in batch:
-        who = people.get(student or 0)
-        added = [change for change in changes if not change.removes]
-        senseless = {change.id: _senseless(change, who, offered) for change in added}
-        against: dict[int, list[str]] = {}
-        if offered and who and not past:
-            dropped = {change.section for change in changes if change.removes}
-            kept = [each for each in held[who.student] if each.section not in dropped]
-            sound = [change for change in added if not senseless[change.id]]
-            against = _against(who, offered, kept, sound)
-        for change in added:
-            card = offered.section(change.section) if offered and change.section else None
-            reserves = rules.reserves(who, card) if who and card else ()
-            yield change, senseless[change.id] or against.get(change.section or 0, []), reserves
-
-
 def _senseless(
-    change: Change, who: StudentProfile | None, offered: TermCatalog | None
+    change: Change, who: StudentProfile | None, catalog: TermCatalog | None
 ) -> list[str]:
-    card = offered.section(change.section) if offered and change.section else None
-    if card is None:
+    """Return the code of a reason that can't be overridden."""
+    section = catalog.section(change.section) if catalog and change.section else None
+    if section is None:
         return ["section_unknown"]
     if who is None:
         return ["student_unknown"]
-    return [SHUT[card.status]] if card.status in SHUT else []
+    return [SHUT[section.status]] if section.status in SHUT else []
 
 
 def _against(
-    who: StudentProfile, offered: TermCatalog, kept: list[HeldSeat], changes: list[Change]
+    who: StudentProfile, catalog: TermCatalog, kept: list[HeldSeat], changes: list[Change]
 ) -> dict[int, list[str]]:
-    """By section, what speaks against the student's having all of it."""
+    """Return, by row, the codes of what speaks against the student's having all of it."""
     wanted = []
     for change in changes:
-        if card := offered.section(change.section or 0):
-            least = hundredths(card.credits_min)
-            wanted.append((card, least if change.credits is None else change.credits))
-    limit, standing = hundredths(limits.credit_limit(who, offered)), Standing(tuple(kept))
-    found = Precheck(who, offered, standing, limit).refusals_together(wanted)
-    return {
-        card.id: _codes([each.code for each in found[card.id]], card, credits_)
-        for card, credits_ in wanted
-    }
+        if section := catalog.section(change.section or 0):
+            least = hundredths(section.credits_min)
+            wanted.append((section, least if change.credits is None else change.credits))
+    limit = hundredths(limits.credit_limit(who, catalog))
+    precheck = Precheck(who, catalog, Standing(tuple(kept)), limit)
+    refusals = precheck.refusals_together(wanted)
+    found = {}
+    for change, (section, credits_) in zip(changes, wanted, strict=True):
+        codes = [each.code for each in refusals[section.id]]
+        if not section.credits_min * 100 <= credits_ <= section.credits_max * 100:
+            codes.append("credit_range")
+        checked = (code for code in codes if code == "corequisite" or code not in NOT_CHECKED)
+        found[change.id] = list(dict.fromkeys(checked))
+    return found
 
 
-def _codes(found: list[str], card: SectionView, credits_: int) -> list[str]:
-    if not card.credits_min * 100 <= credits_ <= card.credits_max * 100:
-        found = [*found, "credit_range"]
-    return list(dict.fromkeys(code for code in found if code not in NOT_CHECKED - {"corequisite"}))
-
-
-def _held(session: Session, offered: TermCatalog, students: list[int]) -> dict[int, list[HeldSeat]]:
-    """The seats of those students in the term."""
+def _held(session: Session, term: int, students: list[int]) -> dict[int, list[HeldSeat]]:
+    """Return the seats of those students in the term."""
     found: defaultdict[int, list[HeldSeat]] = defaultdict(list)
     seats = select(Enrollment.student_id, Enrollment.section_id, Enrollment.credits).where(
-        Enrollment.term_id == offered.term.id,
+        Enrollment.term_id == term,
         Enrollment.student_id.in_(students),
         Enrollment.state == "enrolled",
     )

@@ -1,6 +1,6 @@
 """The sections of a term: the list, one section, and its publishing, canceling or deleting."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -27,9 +27,8 @@ from portal.core.db import transaction
 from portal.core.i18n import _, _l, _n
 from portal.core.moments import milliseconds
 from portal.ledger.types import SeatCounts
-from portal.people.models import AuditEntry
 from portal.recorder import read_with_fallback
-from portal.registration.seat_counts import Totals, is_active, totals
+from portal.registration.seat_counts import is_active, totals
 from portal.reports import audit_labels, audit_trail
 from portal.reports.audit_differences import names_in, short
 from portal.web import confirm
@@ -134,18 +133,18 @@ class SectionQuery:
         return [*self.query.args(), *((name, value) for name, value in more if value)]
 
     def pick(self, offered: TermCatalog, counts: Mapping[int, SeatCounts]) -> list[SectionView]:
-        """Return the sections of the term that match, sorted."""
-        return [
-            each
-            for each in offered.search(self.query)
-            if (not self.status or each.status == self.status)
-            and (not self.fewer or self._underfilled(each, counts.get(each.id)))
-        ]
+        """Return the sections of the term that match, sorted.
 
-    def _underfilled(self, section: SectionView, seats: SeatCounts | None) -> bool:
-        """Return whether too few seats are taken in a running section that has seats."""
-        runs = section.status in RUNNING and section.capacity > 0
-        return runs and (seats.taken if seats else 0) < self.fewer
+        With `fewer`, these are running sections that have seats.
+        """
+        found = offered.search(self.query)
+        if self.status:
+            found = [each for each in found if each.status == self.status]
+        if self.fewer:
+            found = [each for each in found if each.status in RUNNING and each.capacity > 0]
+            taken = {section: seats.taken for section, seats in counts.items()}
+            found = [each for each in found if taken.get(each.id, 0) < self.fewer]
+        return found
 
 
 # The list, and one section
@@ -160,6 +159,8 @@ def index(term_id: int) -> ResponseReturnValue:
     found = wanted.pick(offered, counts)
     pages = max(1, -(-len(found) // PAGE))
     page = min(max(1, request.args.get("page", 1, type=int)), pages)
+    running = [each for each in found if each.status in RUNNING and each.id in counts]
+    pools = {each.id: each.pool for each in running if each.pool}
     fewer = request.args.get("fewer", "").strip()
     unread = bool(fewer) and not (fewer.isascii() and fewer.isdigit())
     return render_template(
@@ -172,7 +173,7 @@ def index(term_id: int) -> ResponseReturnValue:
         subjects=offered.subjects,
         cards=found[(page - 1) * PAGE : page * PAGE],
         counts=counts,
-        sums=_sums(found, counts),
+        sums=totals((counts[each.id] for each in running), pools),
         total=len(found),
         page=page,
         pages=pages,
@@ -209,6 +210,7 @@ def show(term_id: int, section_id: int) -> ResponseReturnValue:
             cautions = warnings(session, offered, code, details, stored.id)
             clashing = affected.clashing(session, stored.id, offered, details.meetings)
         log = audit_trail.of(session, stored.subject)
+    names, times = names_in(log), local_clock()
     pooled = sorted(stored.pool.ids) if stored.pool else []
     return render_template(
         "admin/section.html",
@@ -225,7 +227,7 @@ def show(term_id: int, section_id: int) -> ResponseReturnValue:
         partners=_partners(stored, offered),
         reserves=_reserves(stored),
         counts=read_with_fallback.seats_of(term_id, pooled),
-        done=_with_changes(log),
+        done=[(each, short(each, names, times)) for each in log],
         changes={
             action: page
             for action, page in STATUS_PAGES.items()
@@ -250,19 +252,6 @@ def apply_in_ledger(term_id: int, *section_ids: int) -> None:
                 " students’ pages follow as soon as it does."
             )
         )
-
-
-def _sums(found: Iterable[SectionView], counts: Mapping[int, SeatCounts]) -> Totals:
-    """Return the totals of the running sections."""
-    known = [each for each in found if each.status in RUNNING and each.id in counts]
-    pools = {each.id: each.pool for each in known if each.pool}
-    return totals((counts[each.id] for each in known), pools)
-
-
-def _with_changes(log: list[AuditEntry]) -> list[tuple[AuditEntry, str]]:
-    """Return each entry with its changes in a line."""
-    names, times = names_in(log), local_clock()
-    return [(each, short(each, names, times)) for each in log]
 
 
 def _reserves(stored: StoredSection) -> list[dict[str, Any]]:

@@ -93,19 +93,36 @@ def enqueue(term: int, workers: Iterable[str]) -> None:
             log.warning("The worker %s could not be called: %s", worker, error)
 
 
+def enqueue_background(
+    job: str, number: int, subject: str, seconds: float, *, retry: bool = True
+) -> None:
+    """Enqueue a job of jobs/background.py, unless one of that subject waits.
+
+    It may take so many seconds. Raises RedisError.
+    """
+    queue = Queue("background", connection=_redis(), serializer=JSONSerializer)
+    if all(job_subject(each) != subject for each in queue.job_ids):
+        _add(queue, f"jobs.background.{job}", number, subject, seconds, retry=retry)
+
+
 def _enqueue(queue: Queue, term: int, worker: str) -> None:
     # A waiting job will see everything that happens before it starts.
-    if any(job_subject(job.decode()) == str(term) for job in _waiting(queue)):
-        return
+    if all(job_subject(job.decode()) != str(term) for job in _waiting(queue)):
+        _add(queue, JOBS[worker], term, str(term), LONG_JOBS.get(worker, JOB_SECONDS))
+
+
+def _add(  # noqa: PLR0913  what RQ must know
+    queue: Queue, function: str, number: int, subject: str, seconds: float, *, retry: bool = True
+) -> None:
     queue.enqueue(
-        JOBS[worker],
-        term,
-        job_id=job_name(str(term)),
-        job_timeout=LONG_JOBS.get(worker, JOB_SECONDS),
+        function,
+        number,
+        job_id=job_name(subject),
+        job_timeout=round(seconds),
         result_ttl=0,
         failure_ttl=KEPT,
         meta=cause(),
-        retry=Retry(max=1, interval=RETRY_AFTER),
+        retry=Retry(max=1, interval=RETRY_AFTER) if retry else None,
     )
 
 

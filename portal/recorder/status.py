@@ -134,12 +134,11 @@ def count_failure(term: int) -> None:
         count_lags(session, term, (), failures=1)
 
 
-def lags_over(session: Session, span: str, term: int | None = None) -> Lags:
-    """Return the figures of a span in SPANS, of a term or of all."""
+def lags_over(session: Session, span: str) -> Lags:
+    """Return the figures of a span in SPANS."""
     bucket, place = func.unnest(LagMinute.buckets), func.generate_subscripts(LagMinute.buckets, 1)
-    since = LagMinute.minute > func.now() - SPANS[span]
-    mine = (since,) if term is None else (since, LagMinute.term_id == term)
-    counted = select(bucket.label("events"), place.label("place")).where(*mine).subquery()
+    recent = LagMinute.minute > func.now() - SPANS[span]
+    counted = select(bucket.label("events"), place.label("place")).where(recent).subquery()
     found = select(func.sum(counted.c.events)).group_by(counted.c.place).order_by(counted.c.place)
     buckets = [int(count) for count in session.scalars(found)]
     sums = select(
@@ -147,7 +146,7 @@ def lags_over(session: Session, span: str, term: int | None = None) -> Lags:
         func.coalesce(func.sum(LagMinute.failures), 0),
         func.max(LagMinute.slowest),
     )
-    events, failures, slowest = session.execute(sums.where(*mine)).one()
+    events, failures, slowest = session.execute(sums.where(recent)).one()
     if not events:
         return Lags(span, 0, failures, None, None, None, None)
     p50, p95, p99 = (percentile(buckets, part, slowest) for part in (0.5, 0.95, 0.99))

@@ -120,7 +120,7 @@ def test_seats_that_are_left_are_called_for_once_at_a_time(boss: FlaskClient) ->
     import_id = sent(boss, School().seats(1).enroll().zip(), layout="oneroster")
     boss.post(f"/admin/imports/{import_id}/apply")
     runs.carry_out(import_id, lambda *_: None)
-    queue = Queue(runs.QUEUE, connection=backend().redis)
+    queue = Queue("background", connection=backend().redis)
     queue.empty()
     runs.resume()
     assert queue.job_ids == []  # whoever has stored it goes on

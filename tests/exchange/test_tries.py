@@ -136,7 +136,7 @@ def test_the_clock_leaves_a_worker_time_to_begin(boss: FlaskClient) -> None:
 
 def test_each_call_is_later_than_the_one_before(boss: FlaskClient) -> None:
     import_id, settled = seating(boss), import_jobs.SETTLED.seconds
-    queue = Queue(runs.QUEUE, connection=backend().redis)
+    queue = Queue("background", connection=backend().redis)
     for tries in range(3):
         backend().redis.delete(f"import:{import_id}:called")
         queue.empty()

@@ -6,16 +6,11 @@ from datetime import UTC, datetime, timedelta
 from itertools import count
 from tempfile import TemporaryFile
 
-from rq import Queue, Retry
-from rq.serializers import JSONSerializer
 from sqlalchemy import ColumnElement, delete, select, text, update
 from sqlalchemy.orm import Session
 
-from portal.backend import backend
-from portal.core.correlation import cause
 from portal.core.db import transaction
-from portal.core.queue import KEPT as LETTER_KEPT
-from portal.core.queue import RETRY_AFTER
+from portal.core.queue import enqueue_background
 from portal.exchange.exporting.models import Export, ExportPart
 from portal.exchange.exporting.oneroster import write_oneroster
 from portal.exchange.importing.failures import TRANSIENT
@@ -24,7 +19,6 @@ from portal.exchange.importing.runs import NO_TIMEOUTS
 from portal.people.models import Account
 from portal.recorder.recorder import record_all
 
-QUEUE, JOB = "background", "jobs.background.make_export"
 LONGEST = timedelta(minutes=30)  # that a worker may take
 KEPT = timedelta(days=1)
 AT_WORK = 7_305_002  # key of the locks that whoever makes an export holds, by its id
@@ -64,20 +58,8 @@ def exports_of(session: Session, account: int) -> list[Export]:
 
 def enqueue(export_id: int) -> None:
     """Enqueue the job that makes it."""
-    queue = Queue(QUEUE, connection=backend().redis, serializer=JSONSerializer)
-    name = f"export-{export_id}"
-    if name in queue.job_ids:
-        return
-    queue.enqueue(
-        JOB,
-        export_id,
-        job_id=name,
-        job_timeout=round(LONGEST.total_seconds()),
-        result_ttl=0,
-        failure_ttl=LETTER_KEPT,
-        meta=cause(),
-        retry=Retry(max=1, interval=RETRY_AFTER),
-    )
+    seconds = LONGEST.total_seconds()
+    enqueue_background("make_export", export_id, f"export-{export_id}", seconds)
 
 
 def resume() -> None:

@@ -10,18 +10,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from psycopg2.errors import SerializationFailure
-from rq import Queue, Retry
-from rq.serializers import JSONSerializer
 from rq.timeouts import BaseTimeoutException
 from sqlalchemy import delete, select, text
 from sqlalchemy.exc import DataError, DBAPIError, IntegrityError
 from sqlalchemy.orm import Session
 
 from portal.backend import backend
-from portal.core.correlation import cause
 from portal.core.db import Sessions, transaction
 from portal.core.i18n import _k
-from portal.core.queue import KEPT, RETRY_AFTER, job_name, job_subject
+from portal.core.queue import enqueue_background
 from portal.exchange.importing import failures, import_jobs, staging, upserts
 from portal.exchange.importing.diff import (
     Counts,
@@ -224,7 +221,6 @@ def fail(import_id: int, why: ImportFailedError, report: Report | None = None) -
         import_jobs.change_state(session, import_id, "failed", of=of, error=why.stored, **notes)
 
 
-QUEUE, JOB = "background", "jobs.background.work_import"
 LONGEST = 60 * 60  # seconds that a job may take
 LOOK_AGAIN = 0.5  # seconds
 
@@ -242,20 +238,7 @@ class Imported:
 
 def enqueue(import_id: int) -> None:
     """Enqueue the job that continues an import, unless it is in the queue."""
-    queue = Queue(QUEUE, connection=backend().redis, serializer=JSONSerializer)
-    name = f"import-{import_id}"
-    if any(job_subject(job) == name for job in queue.job_ids):
-        return
-    queue.enqueue(
-        JOB,
-        import_id,
-        job_id=job_name(name),
-        job_timeout=LONGEST,
-        result_ttl=0,
-        failure_ttl=KEPT,
-        meta=cause(),
-        retry=Retry(max=1, interval=RETRY_AFTER),
-    )
+    enqueue_background("work_import", import_id, f"import-{import_id}", LONGEST)
 
 
 def resume() -> None:

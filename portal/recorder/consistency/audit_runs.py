@@ -6,21 +6,16 @@ from time import monotonic
 from typing import Any
 
 from redis.exceptions import RedisError
-from rq import Queue
-from rq.serializers import JSONSerializer
 from sqlalchemy import func, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
-from portal.backend import backend
-from portal.core.correlation import cause
 from portal.core.db import transaction
-from portal.core.queue import KEPT
+from portal.core.queue import enqueue_background
 from portal.ledger.errors import LedgerUnavailable
 from portal.recorder.consistency.audit import Report, audit_term
 from portal.recorder.models import AuditRun
 
-QUEUE, JOB = "background", "jobs.background.audit"
 LONGEST = 30 * 60  # seconds that a run may take
 STILL = timedelta(minutes=5)  # a run without progress for this long has lost its worker
 SHOWN = 200  # differences stored per run
@@ -49,17 +44,8 @@ def enter(session: Session, term: int, by: int) -> int | None:
 
 def call(term: int, run: int) -> None:
     """Enqueue a run; raise LedgerUnavailable if the queue cannot be reached."""
-    queue = Queue(QUEUE, connection=backend().redis, serializer=JSONSerializer)
     try:
-        queue.enqueue(
-            JOB,
-            run,
-            job_id=f"{term}-audit-{run}",
-            job_timeout=LONGEST,
-            result_ttl=0,
-            failure_ttl=KEPT,
-            meta=cause(),
-        )
+        enqueue_background("audit", run, f"{term}-audit-{run}", LONGEST, retry=False)
     except RedisError as error:
         _note(run, ended_at=func.now(), error="No worker could be called.")
         raise LedgerUnavailable(str(error)) from error

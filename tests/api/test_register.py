@@ -7,6 +7,7 @@ import pytest
 from flask import Flask
 
 from portal.backend import backend as parts
+from portal.ledger.types import Standing
 from portal.recorder import receipts
 from portal.web.api.registration import Registered, Result, Summary
 from tests import cast as builders
@@ -210,3 +211,40 @@ def test_only_students_register(
 ) -> None:
     answer = caller(app, username).post("/register", body(cast.ada, term, section))
     assert (answer.status_code, answer.json["title"]) == (403, "Only students may do this")
+
+
+def linked(term: Any) -> tuple[Any, Any]:
+    """A lecture, and its lab, which is full and has a waitlist."""
+    lecture = builders.a_section(builders.a_course("BIO-1"), term, corequisites={"course": "BIO-2"})
+    lab = builders.a_section(
+        builders.a_course("BIO-2"), term, capacity=0, corequisites={"course": "BIO-1"}
+    )
+    return lecture, lab
+
+
+def test_sections_taken_together_wait_only_if_each_of_them_may(
+    ada: Caller, term: Any, cast: Cast
+) -> None:
+    lecture, lab = linked(term)
+    first = {"section_id": lecture.id, "wait": True}
+    answer = ada.post("/register", body(cast.ada, term, first, lab))
+    assert answer.status_code == 409
+    assert parts().ledger.standing(term.id, cast.ada.id) == Standing()
+    answer = ada.post("/register", body(cast.ada, term, first, lab, wait=True))
+    statuses = [each["status"] for each in answer.json["data"]["results"]]
+    assert statuses == ["enrolled", "waitlisted"]
+
+
+def test_sections_taken_together_are_swapped_for_one_alone(
+    ada: Caller, term: Any, cast: Cast
+) -> None:
+    lecture, lab = linked(term)
+    old, other = (builders.a_section(builders.a_course(f"ART-{n}"), term) for n in range(2))
+    choices = [
+        {"section_id": lecture.id, "instead_of": old.id},
+        {"section_id": lab.id, "instead_of": other.id},
+    ]
+    answer = ada.post("/register", body(cast.ada, term, *choices))
+    assert answer.status_code == 422
+    [error] = answer.json["errors"]
+    assert error["pointer"] == "/section_ids/1/instead_of"

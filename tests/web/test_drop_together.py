@@ -139,3 +139,20 @@ def test_a_section_named_twice_is_given_up_once(
     assert held(term, cast.ada) == []
     drain(term.id)
     assert audit_term(term.id)["clean"]
+
+
+def test_the_way_to_drop_all_names_those_that_go_along_already(
+    ada: FlaskClient, term: Any, cast: Cast
+) -> None:
+    course = builders.a_course
+    lecture = builders.a_section(course("BIO-1"), term)
+    lab, seminar = (
+        builders.a_section(course(f"BIO-{n}"), term, corequisites={"course": "BIO-1"})
+        for n in (2, 3)
+    )
+    for section in (lecture, lab, seminar):
+        seat(cast.ada, section)
+    page = ada.get(address(lecture, f"drop?along={lab.id}")).text
+    everything = f"drop?along={lab.id}&amp;along={seminar.id}"
+    assert f'href="{address(lecture, everything)}"' in page
+    assert "Cancel all 3" in words(page)

@@ -284,6 +284,18 @@ def test_no_seat_is_offered_to_be_given_up_for_a_waitlist_without_a_drop_left(
         assert "You have used your 3 cancellations of today. You can cancel again from" in page
 
 
+def test_the_last_drop_of_the_day_is_enough_to_leave_a_waitlist_with_its_seat(
+    ada: FlaskClient, term: Any, biology: Biology, cast: Cast
+) -> None:
+    others = [builders.a_section(builders.a_course(f"ART-{number}"), term) for number in range(2)]
+    half_waiting(ada, term, biology, cast)
+    for other in others:
+        seat(cast.ada, other)
+        assert press(ada, other, "drop").status_code == 303
+    page = ada.get(address(biology.lab, "leave")).text
+    assert f'href="{address(biology.lecture, f"drop?along={biology.lab.id}")}"' in page
+
+
 def test_it_is_said_beforehand_and_afterwards_that_the_waitlist_can_not_be_left_alone(
     ada: FlaskClient, term: Any, biology: Biology, cast: Cast
 ) -> None:

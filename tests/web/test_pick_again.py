@@ -8,7 +8,7 @@ from flask.testing import FlaskClient
 from portal.backend import backend
 from tests import cast as builders
 from tests.cast import Cast
-from tests.web.visits import address, held, hidden, press, words
+from tests.web.visits import DIALOG, address, held, hidden, press, seat, words
 
 
 @pytest.fixture
@@ -42,6 +42,18 @@ def test_an_old_form_sent_after_a_drop_claims_nothing(
     answer = ada.post(address(section, "pick"), data=form)
     assert "have given it up since" in words(ada.get(answer.location).text)
     assert held(term, cast.ada) == []
+
+
+def test_a_form_sent_again_shows_the_seats_as_they_are_now(
+    ada: FlaskClient, term: Any, cast: Cast
+) -> None:
+    section = builders.a_section(builders.a_course("MAT-1"), term, capacity=3)
+    form = hidden(ada.get(address(section, "pick"), headers=DIALOG).text)
+    first = ada.post(address(section, "pick"), data=form, headers=DIALOG)
+    assert "2 of 3 open" in words(first.text)
+    seat(cast.ben, section)
+    again = ada.post(address(section, "pick"), data=form, headers=DIALOG)
+    assert "1 of 3 open" in words(again.text)
 
 
 def test_a_key_of_another_wish_is_a_mistake(ada: FlaskClient, term: Any, section: Any) -> None:

@@ -67,6 +67,21 @@ def test_an_old_form_whose_reasons_still_stand_names_them_and_has_no_button(
     assert "Pick this section" not in old.text
 
 
+def test_an_old_form_names_what_stands_in_the_way_by_now(
+    ada: FlaskClient, ben: FlaskClient, term: Any, cast: Cast
+) -> None:
+    course = builders.a_course()
+    section, rival = (builders.a_section(course, term, capacity=1, waitlist=0) for _ in range(2))
+    form = hidden(ada.get(address(section, "pick")).text)
+    seat(cast.ben, section)
+    ada.post(address(section, "pick"), data=form)
+    press(ben, section, "drop")
+    seat(cast.ada, rival)
+    old = ada.post(address(section, "pick"), data=form)
+    assert 'data-reason="same_course"' in old.text
+    assert 'data-reason="full"' not in old.text
+
+
 def test_a_press_before_the_opening_does_not_stop_the_press_after_it(
     ada: FlaskClient, cast: Cast
 ) -> None:

@@ -215,6 +215,19 @@ def test_a_place_in_line_is_kept_when_it_becomes_one_for_a_swap(
     assert 'data-reason="already_waiting"' in ada.get(address(offer.other, offer.act())).text
 
 
+def test_a_swap_is_refused_to_a_student_who_waits_already_and_joins_no_waitlist(
+    ada: FlaskClient, term: Any, offer: Offer, cast: Cast
+) -> None:
+    seat(cast.ben, offer.other)
+    press(ada, offer.old, "drop")
+    press(ada, offer.other, "pick")  # a place in line
+    press(ada, offer.old, "pick")
+    answer = press(ada, offer.other, offer.act(), wait="")
+    assert answer.status_code == 422
+    assert 'data-reason="already_waiting"' in answer.text
+    assert waiting(term, cast.ada) == [(offer.other.id, 0)]
+
+
 @pytest.mark.parametrize("query", ["", "?instead=", "?instead=x", "?instead=-1"])
 def test_an_address_that_names_nothing_to_give_up_is_a_mistake(
     ada: FlaskClient, offer: Offer, query: str

@@ -71,7 +71,7 @@ class MailSender:
                 return False
             with following(outgoing.correlation):
                 if outgoing.until < datetime.now(UTC):
-                    outbox.give_up(outgoing, f"Too late to be of use. {outgoing.error}".strip())
+                    outbox.mark_dead(outgoing, f"Too late to be of use. {outgoing.error}".strip())
                     return True
                 try:
                     mail = compose(session, outgoing)
@@ -79,7 +79,7 @@ class MailSender:
                     raise
                 except Exception as error:  # noqa: BLE001  a mail must not block others
                     known = isinstance(error, InvalidAddress)
-                    outbox.give_up(outgoing, str(error) if known else format_exc())
+                    outbox.mark_dead(outgoing, str(error) if known else format_exc())
                     return True
                 return self._send(outgoing, mail, post)
 
@@ -91,7 +91,7 @@ class MailSender:
             outbox.put_off(outgoing, self.pauses[0], str(error))
             return False
         except Refused as error:
-            outbox.give_up(outgoing, str(error))
+            outbox.mark_dead(outgoing, str(error))
         except Deferred as error:
             outbox.retry_later(outgoing, str(error), self.pauses)
         else:

@@ -52,7 +52,7 @@ def put_off(entry: Outgoing, seconds: float, error: str) -> None:
     log.warning("%s is put off", entry.label)
 
 
-def give_up(entry: Outgoing, error: str) -> None:
+def mark_dead(entry: Outgoing, error: str) -> None:
     """Make it a dead letter."""
     entry.dead_at, entry.error = func.clock_timestamp(), error
     entry.outcomes.labels("given up").inc()
@@ -63,7 +63,7 @@ def retry_later(entry: Outgoing, error: str, pauses: Sequence[float]) -> None:
     """Schedule a retry after the next pause (s); after the last one give up."""
     entry.tries += 1
     if entry.tries > len(pauses):
-        give_up(entry, error)
+        mark_dead(entry, error)
     else:
         put_off(entry, pauses[entry.tries - 1], error)
 

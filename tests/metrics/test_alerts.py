@@ -38,7 +38,7 @@ from tests.live.nodes import Node, a_node, free_port
 from tests.metrics import tools
 from tests.notices.stories import Story, a_story, outbox
 from tests.record.ages import make_old
-from tests.record.poison import give_up
+from tests.record.poison import mark_dead
 from tests.record.processes import running, wait_for
 from tests.test_health import without
 
@@ -232,7 +232,7 @@ def _break_all(backend: Backend, story: Story, cast: Cast) -> None:
         )
         session.add(Delivery(webhook_id=hook.id, dead_at=func.now()))
     enqueue(story.term.id, ["record"])
-    give_up(backend, "poison")
+    mark_dead(backend, "poison")
     fence.put_up(story.term.id, "a test")
     breaker = Breaker("The mail server", (OSError,), "mail")
     for _ in range(FAILURES):

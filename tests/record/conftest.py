@@ -6,7 +6,7 @@ from portal.backend import Backend
 from portal.core.queue import enqueue
 from portal.operations import dead_letters
 from portal.operations.dead_letters import DeadLetter
-from tests.record.poison import give_up, journal, seq
+from tests.record.poison import journal, mark_dead, seq
 from tests.record.rush import Rush, a_rush
 
 
@@ -22,6 +22,6 @@ def poisoned(backend: Backend) -> Rush:
 def given_up(backend: Backend, poisoned: Rush) -> DeadLetter:
     """A job about it as a worker leaves it behind after its second failure."""
     enqueue(poisoned.term, ["record"])
-    give_up(backend, "poison")
+    mark_dead(backend, "poison")
     (letter,) = dead_letters.letters(backend.redis)
     return letter

@@ -9,7 +9,7 @@ from portal.backend import Backend
 from tests.record.rush import Rush
 
 
-def give_up(backend: Backend, error: str, name: str = "record") -> None:
+def mark_dead(backend: Backend, error: str, name: str = "record") -> None:
     """Let the one job that waits in a queue fail for the second time."""
     queue = Queue(name, connection=backend.redis, serializer=JSONSerializer)
     (job,) = queue.jobs

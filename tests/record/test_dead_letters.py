@@ -18,7 +18,7 @@ from portal.operations import dead_letters, workers
 from portal.operations.dead_letters import DeadLetter, Watch
 from portal.operations.scheduler import CLEANUP_JOB
 from tests import cast
-from tests.record.poison import give_up, waiting
+from tests.record.poison import mark_dead, waiting
 from tests.record.processes import caught_up, ready, recorded, running, wait_for
 from tests.record.rush import Rush, a_rush
 
@@ -131,7 +131,7 @@ def test_what_is_given_up_again_raises_another(
     watch.look()
     assert dead_letters.retry(backend.redis, given_up)
     watch.look()
-    give_up(backend, "again")
+    mark_dead(backend, "again")
     watch.look()
     assert [alarm.count(given_up.id) for alarm in alarms(caplog)] == [1, 1]
 
@@ -163,7 +163,7 @@ def test_none_speaks_for_its_neighbour(backend: Backend) -> None:
     ]
     for job in [*jobs, job_name("import-5")]:
         background.enqueue(CLEANUP_JOB, job_id=job, failure_ttl=KEPT)
-        give_up(backend, "poison", "background")
+        mark_dead(backend, "poison", "background")
     Watch(backend.redis).look()
     left = {letter.id for letter in dead_letters.letters(backend.redis)}
     others = {"7-audit-3", "7", "70", "import-5", "import-55", "export-5"}

@@ -17,7 +17,7 @@ from portal.core import flags
 from portal.core.breakers import REST, Breaker, Resting
 from portal.core.correlation import HEADER, following
 from portal.core.db import transaction
-from portal.notifications.outbox import give_up, mark_sent, retry_later
+from portal.notifications.outbox import mark_dead, mark_sent, retry_later
 from portal.notifications.webhooks import addresses, outbox
 from portal.notifications.webhooks.addresses import Networks
 from portal.notifications.webhooks.models import Delivery, Webhook
@@ -186,7 +186,7 @@ class WebhookSender:
     def _send(self, delivery: Delivery, message: Message | None, line: ReceiverConnection) -> bool:
         """Send a delivery; return whether the receiver can get the next."""
         if message is None:
-            give_up(delivery, LOST)
+            mark_dead(delivery, LOST)
             return True
         with following(message.correlation):
             try:

@@ -47,10 +47,17 @@ def overtake() -> None:
     with Sessions() as holder:
         holder.execute(text(runs.NO_TIMEOUTS))
         holder.execute(text("LOCK TABLE sections IN ACCESS EXCLUSIVE MODE"))
+        # PostgreSQL lets go of the command's locks one by one: the table can come before the turn.
+        wait_for(no_import_runs)
         with runs.alone():
             holder.rollback()
             runs.update_ledger([the_term().id])
             apply_enrollments(latest().id, nothing)
+
+
+def no_import_runs() -> bool:
+    with transaction() as session:
+        return import_jobs.lock(session)
 
 
 def waits() -> bool:

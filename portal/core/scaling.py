@@ -92,7 +92,9 @@ def wanted(pool: Pool, seen: Seen) -> int:
 def asked(redis: Redis) -> dict[str, Asked]:
     """Return the last requests by queue; empty before a scheduler first ran."""
     found: Any = redis.hgetall(KEY)
-    return {name.decode(): Asked(**json.loads(text)) for name, text in found.items()}
+    requests = {name.decode(): Asked(**json.loads(text)) for name, text in found.items()}
+    # An earlier version may have asked for workers of a queue that is gone.
+    return {name: request for name, request in requests.items() if name in POOLS}
 
 
 def ask(redis: Redis, wishes: Mapping[str, Asked]) -> None:

@@ -73,6 +73,12 @@ def test_nobody_goes_who_must_be_there(hands: Crew) -> None:
     assert hands.kept[0].child.alive
 
 
+def test_a_queue_that_only_an_earlier_version_had_gets_no_worker(hands: Crew) -> None:
+    scaling.ask(hands.backend.redis, {"former": Asked(2)})
+    hands.look()
+    assert [kept.child.name for kept in hands.kept] == ["notify-1"]
+
+
 def test_who_goes_ends_the_job_in_hand_first(hands: Crew, tmp_path: Path) -> None:
     hands.ask(2)
     wait_for(lambda: len(hands.pids()) == 2)

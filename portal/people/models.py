@@ -166,8 +166,8 @@ class AuditEntry(Base):
     account_id: Mapped[int | None] = mapped_column(ForeignKey("accounts.id"), index=True)
     action: Mapped[str] = mapped_column(String(60), index=True)
     subject: Mapped[str] = mapped_column(String(120), index=True)
-    before: Mapped[dict[str, Any] | None] = mapped_column(JSONB)
-    after: Mapped[dict[str, Any] | None] = mapped_column(JSONB)
+    before: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
+    after: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
     reason: Mapped[str] = mapped_column(Text, default="")
 
     account: Mapped[Account | None] = relationship()

@@ -9,6 +9,7 @@ from flask.testing import FlaskClient
 
 from portal.recorder.recorder import drain
 from portal.reports import audit_trail
+from portal.runtime.commands.audit_trail import note
 from tests.cast import Cast, a_course, a_section, a_term, an_open_window
 from tests.reports.audit_trail.conftest import an_entry
 
@@ -71,6 +72,11 @@ def test_it_is_searched_by_all_that_it_has(
     admin: FlaskClient, kept: dict[str, int], query: str, found: list[str]
 ) -> None:
     assert rows(admin, query) == [kept[name] for name in found]
+
+
+def test_what_an_entry_lacks_is_not_found_as_a_text(admin: FlaskClient) -> None:
+    note("job.retry", "job:7-ab")
+    assert rows(admin, "?text=null") == []
 
 
 def test_it_comes_in_pages_that_keep_the_search(admin: FlaskClient) -> None:

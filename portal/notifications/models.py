@@ -18,7 +18,7 @@ from sqlalchemy import (
     func,
 )
 from sqlalchemy.dialects.postgresql import JSONB
-from sqlalchemy.orm import Mapped, mapped_column, relationship
+from sqlalchemy.orm import Mapped, mapped_column, relationship, validates
 
 from portal.catalog.models import Term
 from portal.core.db import Base
@@ -79,6 +79,11 @@ class Outgoing(Base):
     def label(self) -> str:
         """Return its name in logs."""
         raise NotImplementedError
+
+    @validates("error")
+    def _without_nul(self, _name: str, error: str) -> str:
+        """Leave out what a server may say and PostgreSQL cannot store."""
+        return error.replace("\0", "")
 
 
 class OutboxEntry(Outgoing):

@@ -93,6 +93,15 @@ def test_a_recipient_refused_for_good_is_given_up_at_once(
     assert only().error == "550 no such user"
 
 
+def test_a_refusal_that_no_database_could_store_is_one_all_the_same(
+    news: Story, relay: MailSender, postman: Postman
+) -> None:
+    assert news
+    postman.answers = ["550 no such\0 user"]
+    assert relay.send_due() == 1
+    assert only().error == "550 no such user"
+
+
 def test_one_dead_letter_holds_up_no_other(
     much_news: Story, relay: MailSender, postman: Postman
 ) -> None:

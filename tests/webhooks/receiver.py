@@ -42,6 +42,7 @@ class Receiver:
     scheme: str = "http"
     told: list[Told] = field(default_factory=list)
     answers: list[int] = field(default_factory=list)  # to the next messages, then all is well
+    refusal: bytes = b""  # what an answer that refuses a message says
     asked: int = 0
     go_on: Event = field(default_factory=Event)  # an answer waits for it
     server: ThreadingHTTPServer | None = None
@@ -94,8 +95,10 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(answer)
         if 300 <= answer < 400:
             self.send_header("Location", receiver.url)
-        self.send_header("Content-Length", "0")
+        said = receiver.refusal if answer >= 400 else b""
+        self.send_header("Content-Length", str(len(said)))
         self.end_headers()
+        self.wfile.write(said)
 
     def log_message(self, *_: object) -> None:
         """Say nothing."""

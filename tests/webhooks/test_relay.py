@@ -66,6 +66,15 @@ def test_what_always_fails_is_given_up_and_says_why(
     until(relay, all_sent)
 
 
+def test_a_refusal_that_no_database_could_store_is_one_all_the_same(
+    webhook: Webhook, receiver: Receiver, relay: WebhookSender
+) -> None:
+    receiver.answers, receiver.refusal = [400], b"no\0\xff"
+    due_to(webhook, 1)
+    assert relay.send_due() == 1
+    assert [(each.tries, each.error) for each in deliveries()] == [(1, "400 Bad Request: no\ufffd")]
+
+
 def test_what_tells_of_no_event_in_the_log_is_given_up_at_once(
     story: Story, webhook: Webhook, receiver: Receiver, relay: WebhookSender
 ) -> None:

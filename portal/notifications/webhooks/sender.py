@@ -1,6 +1,5 @@
 """The webhook sender: sends due deliveries at least once; a failing receiver gets a pause."""
 
-import logging
 import ssl
 import time
 from collections.abc import Sequence
@@ -23,8 +22,6 @@ from portal.notifications.webhooks.addresses import Networks
 from portal.notifications.webhooks.models import Delivery, Webhook
 from portal.notifications.webhooks.outbox import Message, messages
 from portal.notifications.webhooks.receivers import signature
-
-log = logging.getLogger(__name__)
 
 RECEIVER_TIMEOUT = 10.0  # seconds from the first step to the response
 READ_BYTES = 1000  # bytes read of a response

@@ -41,6 +41,7 @@ from portal.web.forms import ChoicesField, Form, MomentField, NumberField, Selec
 from portal.windows import cohorts
 
 MOST_MEETINGS, MOST_RESERVES, MOST_SHARING = 20, 8, 20
+MOST_ROWS = 200  # of one kind that are read
 WITHIN = 366  # days around the term; a date outside has a mistyped year
 CRN = re.compile(r"[\w.-]{1,24}")
 
@@ -249,16 +250,26 @@ class ReserveForm(Row, CohortForm):
 
 
 class Rows(FieldList):  # type: ignore[misc]
-    """Rows of fields named `<rows>_<number>_<field>`, numbered from 0."""
+    """Rows of fields named `<rows>_<number>_<field>`, numbered from 0.
+
+    `most` can be added; an imported section may have more.
+    """
 
     def __init__(self, form: type[Row], *, fewest: int, most: int, **more: Any) -> None:
         row = FormField(form, separator="_")
-        super().__init__(row, min_entries=fewest, max_entries=most, separator="_", **more)
+        super().__init__(row, min_entries=fewest, separator="_", **more)
+        self.most = most
+
+    @property
+    def full(self) -> bool:
+        """Return whether no row can be added."""
+        return len(self) >= self.most
 
     def _extract_indices(self, prefix: str, formdata: Sent) -> Iterator[int]:
-        for number in range(self.max_entries):
-            if any(name.startswith(f"{prefix}_{number}_") for name in formdata):
-                yield number
+        rows = f"{prefix}_"
+        names = (name.removeprefix(rows) for name in formdata if name.startswith(rows))
+        numbers = {name.partition("_")[0] for name in names}
+        return (number for number in range(MOST_ROWS) if str(number) in numbers)
 
 
 class SectionForm(Form):
@@ -289,7 +300,7 @@ class SectionForm(Form):
         self.rooms = list(session.scalars(rooms))
         more_of = {"yes": self.meetings, "kept": self.reserves}
         added = more_of.get(sent.get("more", "")) if sent else None
-        if added is not None and len(added) < added.max_entries:
+        if added is not None and not added.full:
             added.append_entry()
         for row in self.meetings:
             row.form.term = (term.starts_on, term.ends_on)

@@ -8,7 +8,7 @@ from flask.testing import FlaskClient
 
 from portal.catalog.models import Section, Term
 from tests import cast as builders
-from tests.cast import Cast
+from tests.cast import Cast, Meets
 from tests.web.sections.desk import (
     change,
     details,
@@ -48,6 +48,18 @@ def test_a_change_is_stored_and_the_ledger_decides_by_it(
     assert change(admin, section, capacity=9, waitlist=7).status_code == 303
     assert (details(section).capacity, details(section).waitlist) == (9, 7)
     assert (seats(section).capacity, seats(section).waitlist_capacity) == (9, 7)
+
+
+def test_a_form_of_many_meetings_keeps_them_all(admin: FlaskClient, term: Term) -> None:
+    each_hour = tuple(
+        Meets("F", f"{8 + n // 4:02}:{n % 4 * 15:02}", f"{8 + n // 4:02}:{n % 4 * 15 + 10:02}")
+        for n in range(25)
+    )
+    section = builders.a_section(builders.a_course("CSC-1"), term, meetings=each_hour)
+    assert 'value="yes">Add a meeting' not in admin.get(place(section, "/edit")).text
+    assert change(admin, section, capacity=9).status_code == 303
+    assert details(section).capacity == 9
+    assert len(details(section).meetings) == 25
 
 
 def test_every_field_can_be_changed(admin: FlaskClient, section: Section, cast: Cast) -> None:

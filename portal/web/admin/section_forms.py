@@ -37,6 +37,7 @@ from portal.core.moments import milliseconds
 from portal.registration.next_steps import section_name
 from portal.registration.seat_counts import is_active
 from portal.web.admin.cohort_form import KINDS, CohortForm
+from portal.web.admin.window_forms import FARTHEST, TOO_FAR
 from portal.web.forms import ChoicesField, Form, MomentField, NumberField, SelectOneField, TextField
 from portal.windows import cohorts
 
@@ -188,7 +189,7 @@ class MeetingForm(Row):
     def __init__(self, *args: Any, **more: Any) -> None:
         super().__init__(*args, **more)
         kinds = {code: str(name) for code, name in formatting.KINDS.items() if len(code) == 3}
-        self.kind.data = (self.kind.data or "")[:12]
+        self.kind.data = (self.kind.data or "").replace("\0", "")[:12]
         known = {self.kind.data: kinds.get(self.kind.data, self.kind.data)}
         self.kind.offer({"": "", **kinds} | known)
 
@@ -237,8 +238,11 @@ class ReserveForm(Row, CohortForm):
     gone = BooleanField(_l("Keep these seats no longer"))
 
     def check(self) -> None:
-        """Check that the cohort is not empty, and build the reserve."""
+        """Check the end, and that the cohort is not empty, and build the reserve."""
         until, known = self.until.data, self.known.data or ""
+        if until and abs(until - milliseconds(datetime.now(UTC))) > FARTHEST:
+            self.refuse(TOO_FAR % {"field": self.until.label.text}, "until")
+            until = None
         self.view = ReserveView(
             id=int(known) if known.isascii() and known.isdigit() and len(known) < 10 else 0,
             seats=self.seats.data or 0,

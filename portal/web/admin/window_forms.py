@@ -16,6 +16,7 @@ from portal.windows.service import NewWindow
 Sent = MultiDict[str, str]
 
 FARTHEST = 5 * 365 * 24 * 60 * 60_000  # ms; a later time means a mistyped year
+TOO_FAR = _l("%(field)s: that is more than five years away. Mind the year.")
 MOST_STUDENTS = 100_000  # in a list
 NOT_STORED = ("csrf_token", "draft", "edit")
 
@@ -106,9 +107,7 @@ def check_times(form: Form, now: int, after: int = 0) -> None:
         if abs(form[name].data - now) <= FARTHEST:
             at[name] = form[name].data
         else:
-            label = form[name].label.text
-            far = _("%(field)s: that is more than five years away. Mind the year.", field=label)
-            form.refuse(far, name)
+            form.refuse(TOO_FAR % {"field": form[name].label.text}, name)
     if "closes" not in at:
         return
     if at["closes"] <= now:

@@ -4,7 +4,8 @@ import pytest
 from flask.testing import FlaskClient
 
 from portal.catalog.models import Section
-from tests.web.sections.desk import details, place
+from tests.web.sections.desk import change, details, errors, place
+from tests.web.sections.desk import send as send_form
 from tests.web.visits import send
 
 FORMS: list[dict[str, str]] = [
@@ -36,3 +37,18 @@ def test_no_form_breaks_a_page_or_changes_a_section(
     new = f"/admin/terms/{section.term_id}/sections/new"
     assert send(admin, new, {"course": str(section.course_id), **form}).status_code < 500
     assert details(section) == before
+
+
+@pytest.mark.parametrize("until", ["9999-12-31T23:59", "0001-01-01T00:00"])
+def test_the_end_of_a_reserve_is_not_far_away(
+    admin: FlaskClient, section: Section, until: str
+) -> None:
+    answer = send_form(admin, section, reserves_0_seats="1", reserves_0_until=until)
+    assert "Kept seats 1: Kept until: that is more than five years away." in errors(answer)
+
+
+def test_a_kind_of_meeting_with_a_sign_that_cant_be_stored_is_read_without_it(
+    admin: FlaskClient, section: Section
+) -> None:
+    assert change(admin, section, meetings_0_kind="K\0").status_code == 303
+    assert details(section).meetings[0].code == "K"

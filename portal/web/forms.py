@@ -10,7 +10,9 @@ from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal, InvalidOperation
 from typing import Any, ClassVar
 
+from flask import request
 from flask_wtf import FlaskForm
+from flask_wtf.form import _Auto
 from markupsafe import Markup
 from wtforms import Field, RadioField, SelectField, SelectMultipleField, StringField
 from wtforms.fields import SelectChoice
@@ -33,6 +35,11 @@ class Form(FlaskForm):  # type: ignore[misc]
         """How fields are rendered."""
 
         csrf = False  # CSRFProtect has checked the token of every POST before any view
+
+        def wrap_formdata(self, form: Any, formdata: Any) -> Any:
+            """Return what a form sent, and no JSON, whose values need not be texts."""
+            sent = request.form if formdata is _Auto and request.is_json else formdata
+            return super().wrap_formdata(form, sent)
 
         def render_field(self, field: Any, render_kw: dict[str, Any]) -> Markup:
             """Render a field's input, linked to its hint and its errors for screen readers."""

@@ -15,6 +15,7 @@ from portal.ledger.function_library import prefix
 from portal.ledger.types import Outcome
 from portal.people.models import AuditEntry, Student
 from portal.registration import limits
+from portal.web.student.request_form import KEY
 from tests import cast as builders
 from tests import registering
 from tests.exchange.makers import latest, page, press
@@ -184,10 +185,19 @@ def test_a_change_whose_key_was_used_before_does_not_stop_the_others(boss: Flask
     with transaction() as session:
         rows = session.scalars(select(ImportRow).where(~ImportRow.removes))
         row = next(each.id for each in rows if each.key.endswith("S-1"))
-    adjust(1, key=f"import-{import_id}-{row}", add="X")
+    adjust(1, key=f"import:{import_id}:{row}", add="X")
     runs.continue_import(import_id)
     assert "All of it was applied." in page(boss, import_id)
     assert who() == "1A 1X 2D"
+
+
+def test_a_student_can_send_no_request_under_the_key_of_a_change(boss: FlaskClient) -> None:
+    begin(boss, "1A", A=1, B=1)
+    runs.continue_import(stored(boss, "1B", A=1, B=1))
+    own = f"{prefix(the_term().id)}:request:"
+    keys = [each.decode().removeprefix(own) for each in backend().redis.keys(f"{own}*")]
+    assert keys
+    assert not [each for each in keys if KEY.fullmatch(each.partition(":")[2])]
 
 
 # Who is killed amid it

@@ -264,7 +264,8 @@ def _decide(found: Import, changes: Collection[Change]) -> Iterator[tuple[Change
         past = Options.read(found.options).past
         many = Batch(
             term,
-            {f"import-{found.id}-{change.id}": _adjustment(change) for change in known},
+            # No client can send a key with colons.
+            {f"import:{found.id}:{change.id}": _adjustment(change) for change in known},
             overrides=tuple(sorted(OVERRIDABLE if past else NOT_CHECKED)),
             why=f"Import {found.id}: {found.name}",
             by=found.account_id,

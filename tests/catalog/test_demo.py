@@ -2,6 +2,7 @@
 
 from collections import Counter
 from datetime import date, timedelta
+from pathlib import Path
 
 import pytest
 from sqlalchemy import func, select, text
@@ -18,6 +19,7 @@ from portal.people import passwords
 from portal.people.models import Account, CompletedCourse, Hold, Student
 from portal.people.student_profile import StudentProfile, profile
 from portal.registration import rules
+from tests.exchange.oneroster import School, imported
 from tests.owner import as_owner
 
 MINUTES = timedelta(minutes=2)
@@ -190,6 +192,19 @@ def test_it_happens_once_and_is_the_same_every_time(made: TermCatalog, connected
     assert demo.exists()
     assert demo.create(PASSWORD, MINUTES) is None
     assert facts(catalog_of(term)) == facts(made)
+
+
+def test_accounts_of_an_import_from_a_folder_of_that_name_are_left_alone(
+    connected: Backend, tmp_path: Path
+) -> None:
+    empty(connected)
+    folder = tmp_path / "demo"
+    folder.mkdir()
+    School().write(folder)
+    imported(folder)
+    assert demo.create(PASSWORD, MINUTES) is None
+    with transaction() as session:
+        assert set(session.scalars(select(Account.password_hash))) == {""}
 
 
 def facts(offered: TermCatalog) -> list[tuple[object, ...]]:

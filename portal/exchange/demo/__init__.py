@@ -32,7 +32,7 @@ from portal.people.passwords import hash_password
 from portal.windows.models import window_ids
 from portal.windows.warmup import warm_up
 
-NAME = "demo"  # of the import
+NAME = "fairseat-demo"  # of the import; no folder of real files should have it
 FILES = Path(__file__).parent
 WRITTEN_FOR = "Spring 2027", date(2027, 1, 11)  # the term of the files, and its first day
 DAY = re.compile(r"\b\d{4}-\d\d-\d\d\b")

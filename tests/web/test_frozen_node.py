@@ -1,6 +1,7 @@
 """A request stuck in a frozen web node, whose key was meanwhile answered by another node."""
 
 import signal
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -50,7 +51,17 @@ class Stuck:
             with transaction() as session:
                 session.execute(text("LOCK TABLE holds IN ACCESS EXCLUSIVE MODE"))
                 late = pool.submit(self._send, path, sent)
-                wait_for(lambda: session.scalar(WAITING))
+
+                def waits() -> bool:
+                    nonlocal late
+                    if late.done() and late.result().status_code == 503:
+                        # The node has taken PostgreSQL for silent since the last such lock.
+                        time.sleep(1)
+                        late = pool.submit(self._send, path, sent)
+                    assert not late.done(), late.result().text
+                    return bool(session.scalar(WAITING))
+
+                wait_for(waits)
                 self._signal(signal.SIGSTOP)
             try:
                 meanwhile()
@@ -63,8 +74,8 @@ class Stuck:
         return self.post(path, meanwhile, data={"request": KEY, **form})
 
     def _send(self, path: str, sent: dict[str, Any]) -> requests.Response:
-        url, headers = self.node.origin + path, {**self.headers, **sent.pop("headers", {})}
-        return requests.post(url, headers=headers, allow_redirects=False, timeout=120, **sent)
+        sent = {**sent, "headers": {**self.headers, **sent.get("headers", {})}}
+        return requests.post(self.node.origin + path, allow_redirects=False, timeout=120, **sent)
 
     def _signal(self, how: signal.Signals) -> None:
         assert self.node.child.process

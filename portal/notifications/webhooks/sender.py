@@ -81,9 +81,10 @@ class ReceiverConnection(HTTPConnection):
         target = f"{path}?{self.to.query}" if self.to.query else path
         try:
             self.request("POST", target, message.body, self._headers(message))
-            answer = self.getresponse()
-            said = answer.read(READ_BYTES)
-            if not answer.isclosed():  # there is more, which we ignore
+            with self.getresponse() as answer:  # the last one of a connection holds its socket
+                said = answer.read(READ_BYTES)
+                complete = answer.isclosed()
+            if not complete:  # there is more, which we ignore
                 self.close()
         except BaseException:
             self.close()

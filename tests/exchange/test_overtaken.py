@@ -47,7 +47,7 @@ def overtake() -> None:
     with Sessions() as holder:
         holder.execute(text(runs.NO_TIMEOUTS))
         holder.execute(text("LOCK TABLE sections IN ACCESS EXCLUSIVE MODE"))
-        # PostgreSQL lets go of the command's locks one by one: the table can come before the turn.
+        # PostgreSQL releases the command's locks one by one: the table's may come first.
         wait_for(no_import_runs)
         with runs.alone():
             holder.rollback()

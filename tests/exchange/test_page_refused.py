@@ -73,14 +73,14 @@ def test_one_given_up_while_it_is_read_leaves_nothing(boss: FlaskClient) -> None
     send(boss, as_zip(Campus()))
     import_id = latest().id
 
-    def mark_dead(*_: object) -> None:
+    def cancel(*_: object) -> None:
         with transaction() as session:
             assert import_jobs.change_state(
                 session, import_id, "discarded", of=("reading", "discarded")
             )
 
     with import_jobs.unpacked(import_id) as source, pytest.raises(import_jobs.NoLongerPossible):
-        runs.read(import_id, source, Report(), mark_dead)
+        runs.read(import_id, source, Report(), cancel)
     with transaction() as session:
         assert session.scalar(select(func.count()).select_from(ImportRow)) == 0
     assert "It was given up" in page(boss, import_id)

@@ -55,7 +55,7 @@ class Stuck:
                 def waits() -> bool:
                     nonlocal late
                     if late.done() and late.result().status_code == 503:
-                        # The node has taken PostgreSQL for silent since the last such lock.
+                        # A node refuses requests while it takes PostgreSQL for silent.
                         time.sleep(1)
                         late = pool.submit(self._send, path, sent)
                     assert not late.done(), late.result().text

@@ -41,7 +41,7 @@ FIGURES = {
 TABLES = {
     "events": "seq",
     "enrollments": "seq",
-    "waitlist_places": "seq",
+    "waitlist_positions": "seq",
     "section_seats": "section_id",
     "answered": "at",
 }

@@ -59,7 +59,7 @@ FROM (SELECT capacity, (SELECT count(*) FROM enrollments held WHERE held.section
 KNOWN = """
 SELECT account_id, section_id FROM students JOIN
   (SELECT student_id, section_id FROM enrollments WHERE term_id = :term AND state = 'enrolled'
-   UNION SELECT student_id, section_id FROM waitlist_places
+   UNION SELECT student_id, section_id FROM waitlist_positions
    WHERE term_id = :term AND state = 'waiting') AS got ON got.student_id = students.id
 """
 

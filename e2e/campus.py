@@ -138,8 +138,8 @@ def _offer(term: Term, cast: Cast) -> dict[str, Section]:
         "full": a_section(_course(2), term, capacity=1, waitlist=0),
         "queued": a_section(_course(3), term, capacity=1),
         "barred": a_section(_course(4), term, meetings=NOON, **NEEDS),
-        "held": a_section(_course(5), term, meetings=NOON, teacher=cast.iris),
-        "waited": a_section(_course(6), term, capacity=1, teacher=cast.iris),
+        "held": a_section(_course(5), term, meetings=NOON, instructor=cast.iris),
+        "waited": a_section(_course(6), term, capacity=1, instructor=cast.iris),
         "canceled": a_section(_course(7), term, meetings=MORNING),
     }
 

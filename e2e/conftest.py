@@ -110,7 +110,7 @@ def course(term: Term) -> Course:  # noqa: ARG001
 @pytest.fixture
 def last_seat(course: Course, term: Term, cast: Cast) -> Section:
     """A section with one seat, which Iris teaches."""
-    return builders.a_section(course, term, capacity=1, waitlist=5, teacher=cast.iris)
+    return builders.a_section(course, term, capacity=1, waitlist=5, instructor=cast.iris)
 
 
 @pytest.fixture

@@ -250,8 +250,8 @@ class Photographer:
     def _taught(self) -> SectionView:
         """A section of instructor01."""
         with transaction() as session:
-            teacher = select(Instructor.id).join(Account).filter_by(username="instructor01")
-            return catalog_of(self.term.id).taught_by(frozenset(session.scalars(teacher)))[0]
+            instructor = select(Instructor.id).join(Account).filter_by(username="instructor01")
+            return catalog_of(self.term.id).taught_by(frozenset(session.scalars(instructor)))[0]
 
 
 if __name__ == "__main__":

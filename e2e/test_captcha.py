@@ -30,7 +30,7 @@ LOST = re.compile(r"Failed to load resource: net::ERR_FAILED")
 def newcomers(portal: Running) -> None:  # noqa: ARG001
     """Sam, a student, and Rosa, whom no lobby makes do it after the login."""
     builders.a_student("sam")
-    builders.a_teacher("rita")
+    builders.an_instructor("rita")
     give_addresses()
 
 

@@ -69,11 +69,11 @@ def test_a_press_that_began_before_an_update_still_counts(
     here.has(section, "selected")
 
 
-def test_counts_move_on_a_teachers_page_of_every_term(
+def test_counts_move_on_a_instructors_page_of_every_term(
     meet: Meet, cast: Cast, term: Term, course: Course, last_seat: Section
 ) -> None:
     later = builders.a_term(f"{term.name} again")
-    sections = [last_seat, builders.a_section(course, later, capacity=1, teacher=cast.iris)]
+    sections = [last_seat, builders.a_section(course, later, capacity=1, instructor=cast.iris)]
     for each in (term, later):
         builders.an_open_window(each)
     iris, ada = meet("iris"), meet("ada")

@@ -92,7 +92,7 @@ def test_who_wants_no_mail_gets_none_and_is_told_all_the_same(
     nora.confirm()
     counts(pia, 1)
     hers = [notice.id for notice in notices() if notice.kind == "promoted"][-1]
-    assert hers not in [mail.notice_id for mail in outbox()]
+    assert hers not in [mail.notification_id for mail in outbox()]
 
 
 def test_a_canceled_section_is_told_at_once_with_a_way_on(

@@ -19,7 +19,9 @@ TWICE_A_WEEK = (Meets("MR", "10:00", "11:50", room="Alder Hall 101"),)
 
 @pytest.fixture
 def section(course: Course, term: Term, cast: Cast) -> Section:
-    return builders.a_section(course, term, capacity=20, meetings=TWICE_A_WEEK, teacher=cast.iris)
+    return builders.a_section(
+        course, term, capacity=20, meetings=TWICE_A_WEEK, instructor=cast.iris
+    )
 
 
 def look(person: Person, term: Term) -> Person:

@@ -24,7 +24,7 @@ from portal.catalog.models import (
     Section,
     Subject,
     Term,
-    section_teachers,
+    section_instructors,
 )
 from portal.core.db import transaction
 from portal.ledger.types import WindowView
@@ -68,9 +68,9 @@ def assemble() -> Cast:
         session.add_all([*accounts, admin])
         session.flush()
         students = [_student(account) for account in accounts[:4]]
-        teachers = [_teacher(account) for account in accounts[4:]]
-        session.add_all([*students, *teachers])
-    return Cast(*students, *teachers, admin)
+        instructors = [_instructor(account) for account in accounts[4:]]
+        session.add_all([*students, *instructors])
+    return Cast(*students, *instructors, admin)
 
 
 def an_account(username: str, **fields: Any) -> Account:
@@ -87,9 +87,9 @@ def a_student(username: str, majors: tuple[str, ...] = (), **fields: Any) -> Stu
     return student
 
 
-def a_teacher(username: str) -> Instructor:
+def an_instructor(username: str) -> Instructor:
     """A teacher with an account."""
-    return added(_teacher(an_account(username)))
+    return added(_instructor(an_account(username)))
 
 
 def _account(username: str, **fields: Any) -> Account:
@@ -100,7 +100,7 @@ def _student(account: Account, **fields: Any) -> Student:
     return Student(account_id=account.id, number=f"N{account.id:06}", **fields)
 
 
-def _teacher(account: Account) -> Instructor:
+def _instructor(account: Account) -> Instructor:
     return Instructor(account_id=account.id, name=account.name)
 
 
@@ -143,7 +143,7 @@ def a_section(
     capacity: int = 2,
     waitlist: int = 5,
     meetings: tuple[Meets, ...] = (),
-    teacher: Instructor | None = None,
+    instructor: Instructor | None = None,
     **fields: Any,
 ) -> Section:
     """An open section of the course, known to the ledger too; no meetings = TBA."""
@@ -169,9 +169,9 @@ def a_section(
     for position, meets in enumerate(meetings):
         added(_meeting(section, term, position, meets))
     with transaction() as session:
-        if teacher:
-            taught = {"section_id": section.id, "teacher_id": teacher.id}
-            session.execute(insert(section_teachers).values(taught))
+        if instructor:
+            taught = {"section_id": section.id, "instructor_id": instructor.id}
+            session.execute(insert(section_instructors).values(taught))
         bump = {"catalog_version": Term.catalog_version + 1}
         session.execute(update(Term).where(Term.id == term.id).values(bump))
         specs = section_specs(session, term.id, section.id)

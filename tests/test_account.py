@@ -47,12 +47,12 @@ def imported(name: str, *departments: str) -> None:
         session.add_all(Instructor(name=name, department_id=code.id) for code in codes)
 
 
-def teacher_of(username: str) -> str:
+def instructor_of(username: str) -> str:
     with transaction() as session:
         found = session.scalars(select(Account).where(Account.username == username)).one()
         return ", ".join(
             f"{each.name} of {each.department.code if each.department else None}"
-            for each in found.teachers
+            for each in found.instructors
         )
 
 
@@ -77,11 +77,11 @@ def test_the_password_may_be_given(app: Flask) -> None:
     assert browser_of(app, "zoe")
 
 
-def test_an_imported_teacher_gets_an_account() -> None:
+def test_an_imported_instructor_gets_an_account() -> None:
     imported("Okafor", "CSC")
     assert account("okafor", "--name", "N. Okafor", "--teaches", "Okafor").exit_code == 0
     assert roles("okafor") == {"instructor"}
-    assert teacher_of("okafor") == "Okafor of CSC"
+    assert instructor_of("okafor") == "Okafor of CSC"
 
 
 def test_of_namesakes_one_must_be_chosen() -> None:
@@ -91,24 +91,24 @@ def test_of_namesakes_one_must_be_chosen() -> None:
     assert kept("kim") is None
     done = account("kim", "--name", "Kim", "--teaches", "Kim", "--department", "MAT")
     assert done.exit_code == 0
-    assert teacher_of("kim") == "Kim of MAT"
+    assert instructor_of("kim") == "Kim of MAT"
 
 
 @pytest.mark.usefixtures("cast")
-def test_a_teacher_who_has_an_account_is_nobody_elses() -> None:
+def test_a_instructor_who_has_an_account_is_nobody_elses() -> None:
     told = refused("eve", "--name", "Eve", "--teaches", "Iris")
     assert "No teacher without an account is named 'Iris'." in told
     assert kept("eve") is None
 
 
-def test_an_account_may_be_several_teachers() -> None:
+def test_an_account_may_be_several_instructors() -> None:
     imported("Kim", "CSC", "MAT")
     imported("Kim, J.", "CSC")
     account("kim", "--name", "Kim", "--teaches", "Kim, J.")
     for code in ("CSC", "MAT"):
         done = account("kim", "--teaches", "Kim", "--department", code)
         assert done.exit_code == 0
-    assert teacher_of("kim") == "Kim of CSC, Kim of MAT, Kim, J. of CSC"
+    assert instructor_of("kim") == "Kim of CSC, Kim of MAT, Kim, J. of CSC"
     assert roles("kim") == {"instructor"}
 
 

@@ -72,6 +72,36 @@ def test_they_agree_with_the_models(empty: str) -> None:
     assert differences == []
 
 
+def prepare(database: str, backend: Backend) -> subprocess.CompletedProcess[str]:
+    """Run `fairseat prepare` on that database."""
+    there = {
+        "DATABASE_URL": database,
+        "DATABASE_OWNER_URL": database,
+        "REDIS_URL": f"{backend.settings.redis_url}?db=8",
+    }
+    return subprocess.run(
+        [sys.executable, "-m", "portal.runtime.cli", "prepare"],
+        env={**os.environ, **there, "FAIRSEAT_DEMO": "0"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_tables_of_a_version_before_the_first_release_are_refused_and_left(
+    empty: str, backend: Backend
+) -> None:
+    schema.upgrade(empty)
+    engine = create_engine(with_driver(empty), poolclass=NullPool)
+    with engine.begin() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '0029'"))
+        connection.execute(text("DROP TABLE holds"))
+    done = prepare(empty, backend)
+    assert done.returncode == 1
+    assert "of a version before 1.0.0" in done.stderr
+    assert "holds" not in tables(empty)
+
+
 def test_the_version_before_begins_on_tables_of_the_next_and_leaves_them(
     empty: str, backend: Backend
 ) -> None:
@@ -80,18 +110,7 @@ def test_the_version_before_begins_on_tables_of_the_next_and_leaves_them(
     with engine.begin() as connection:
         connection.execute(text("ALTER TABLE rooms ADD COLUMN storey integer"))
         connection.execute(text("UPDATE alembic_version SET version_num = 'next'"))
-    there = {
-        "DATABASE_URL": empty,
-        "DATABASE_OWNER_URL": empty,
-        "REDIS_URL": f"{backend.settings.redis_url}?db=8",
-    }
-    done = subprocess.run(
-        [sys.executable, "-m", "portal.runtime.cli", "prepare"],
-        env={**os.environ, **there, "FAIRSEAT_DEMO": "0"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = prepare(empty, backend)
     assert done.returncode == 0, done.stderr
     assert "by a version after this one" in done.stdout
     assert "storey" in {each["name"] for each in inspect(engine).get_columns("rooms")}

@@ -12,7 +12,15 @@ from sqlalchemy.orm import Session
 
 from portal.calendar.models import DayOff
 from portal.catalog import formatting, requisites
-from portal.catalog.models import Course, Instructor, Meeting, Room, Section, Term, section_teachers
+from portal.catalog.models import (
+    Course,
+    Instructor,
+    Meeting,
+    Room,
+    Section,
+    Term,
+    section_instructors,
+)
 from portal.core.i18n import _
 from portal.recorder.models import Enrollment
 
@@ -33,7 +41,7 @@ class ClassMeeting:
     number: str
     title: str
     crn: str
-    teachers: tuple[str, ...]
+    instructors: tuple[str, ...]
     kind: str
     exam: bool
     days: int
@@ -58,10 +66,10 @@ def meeting_dates(days: int, first: date, last: date) -> list[date]:
 
 def enrolled_meetings(session: Session, student: int) -> list[ClassMeeting]:
     """Return all meetings with days and a time of the student's seats, in all live terms."""
-    teachers = (
+    instructors = (
         select(func.array_agg(aggregate_order_by(Instructor.name, Instructor.name)))
-        .join(section_teachers, section_teachers.c.teacher_id == Instructor.id)
-        .where(section_teachers.c.section_id == Section.id, Instructor.deleted_at.is_(None))
+        .join(section_instructors, section_instructors.c.instructor_id == Instructor.id)
+        .where(section_instructors.c.section_id == Section.id, Instructor.deleted_at.is_(None))
         .correlate(Section)
         .scalar_subquery()
     )
@@ -81,7 +89,7 @@ def enrolled_meetings(session: Session, student: int) -> list[ClassMeeting]:
             Section.number,
             func.coalesce(func.nullif(Course.title, ""), Section.title).label("title"),
             Section.crn,
-            teachers.label("teachers"),
+            instructors.label("instructors"),
             Meeting.kind,
             (~Meeting.clashes).label("exam"),
             Meeting.days,
@@ -110,7 +118,8 @@ def enrolled_meetings(session: Session, student: int) -> list[ClassMeeting]:
     )
     return [
         ClassMeeting(
-            **row | {"teachers": tuple(row["teachers"] or ()), "off": frozenset(row["off"] or ())}
+            **row
+            | {"instructors": tuple(row["instructors"] or ()), "off": frozenset(row["off"] or ())}
         )
         for row in map(dict, session.execute(query).mappings())
     ]
@@ -198,8 +207,8 @@ def _summary(meeting: ClassMeeting) -> str:
 
 def _description(meeting: ClassMeeting, exam_times: list[ClassMeeting]) -> list[str]:
     lines = [formatting.kind(meeting.kind)] if meeting.kind else []
-    if meeting.teachers:
-        lines.append(_("With %(teachers)s", teachers=", ".join(meeting.teachers)))
+    if meeting.instructors:
+        lines.append(_("With %(instructors)s", instructors=", ".join(meeting.instructors)))
     lines.append(_("CRN %(crn)s", crn=meeting.crn))
     for each in exam_times:
         days, times = formatting.days(each.days), formatting.times(each.starts, each.ends)

@@ -252,7 +252,7 @@ def _tints(found: Standing, catalog: TermCatalog) -> dict[int, int]:
 def _shown(entry: Entry) -> tuple[object, ...]:
     """Return what a page shows of an entry."""
     card = entry.card
-    known = (card.title, card.status, card.teachers, card.meetings) if card else ()
+    known = (card.title, card.status, card.instructors, card.meetings) if card else ()
     return (entry.section, entry.credits, entry.tint, entry.place, *known)
 
 

@@ -47,9 +47,9 @@ class Term(SoftDelete, Base):
     credit_limit: Mapped[Decimal] = mapped_column(Credits, default=Decimal(21))
     drops_per_day: Mapped[int] = mapped_column(SmallInteger, default=3)
     # Passes after which a waiter who can't be placed loses the place; null = never.
-    pass_limit: Mapped[int | None] = mapped_column(SmallInteger)
+    skip_limit: Mapped[int | None] = mapped_column(SmallInteger)
     # Codes of the reasons that count towards it; none = any.
-    pass_codes: Mapped[list[str]] = mapped_column(
+    skip_reasons: Mapped[list[str]] = mapped_column(
         ARRAY(String(40)), default=list, server_default="{}"
     )
     # Of a rehearsal: lists leave it out, and no program hears of it.
@@ -137,11 +137,11 @@ class Pool(Base):
     version: Mapped[int] = mapped_column(Integer, default=1)
 
 
-section_teachers = Table(
-    "section_teachers",
+section_instructors = Table(
+    "section_instructors",
     Base.metadata,
     Column("section_id", ForeignKey("sections.id"), primary_key=True),
-    Column("teacher_id", ForeignKey("teachers.id"), primary_key=True, index=True),
+    Column("instructor_id", ForeignKey("instructors.id"), primary_key=True, index=True),
 )
 
 
@@ -262,7 +262,7 @@ class Instructor(SoftDelete, Base):
     An account may have several: for two spellings of a name, or for two departments.
     """
 
-    __tablename__ = "teachers"
+    __tablename__ = "instructors"
 
     id: Mapped[int] = mapped_column(primary_key=True)
     account_id: Mapped[int | None] = mapped_column(ForeignKey("accounts.id"), index=True)
@@ -272,4 +272,4 @@ class Instructor(SoftDelete, Base):
     department_id: Mapped[int | None] = mapped_column(ForeignKey("departments.id"))
 
     department: Mapped[Department | None] = relationship()
-    sections: Mapped[list[Section]] = relationship(secondary=section_teachers)
+    sections: Mapped[list[Section]] = relationship(secondary=section_instructors)

@@ -70,7 +70,7 @@ class SectionField:
         return bool(self.stored_as)
 
 
-class NamedTeacher(NamedTuple):
+class NamedInstructor(NamedTuple):
     """Someone who teaches, by a name that nobody else has."""
 
     id: int
@@ -222,8 +222,8 @@ class SectionDetails(PlainFields):
     meetings: "tuple[MeetingView, ...]" = other(
         (), _l("Meetings"), lambda meetings: [*map(meeting_line, meetings)], news=True
     )
-    teachers: tuple[NamedTeacher, ...] = other(
-        (), _l("Teachers"), lambda teachers: [each.name for each in teachers], news=True
+    instructors: tuple[NamedInstructor, ...] = other(
+        (), _l("Teachers"), lambda instructors: [each.name for each in instructors], news=True
     )
     restrictions: tuple[tuple[str, str, str], ...] = other(
         (),

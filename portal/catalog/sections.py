@@ -24,10 +24,10 @@ from portal.catalog.models import (
     Room,
     Section,
     Term,
-    section_teachers,
+    section_instructors,
 )
 from portal.catalog.seat_pools import SeatPool
-from portal.catalog.section_fields import FIELDS, PLAIN, Lines, NamedTeacher, SectionDetails
+from portal.catalog.section_fields import FIELDS, PLAIN, Lines, NamedInstructor, SectionDetails
 from portal.catalog.views import ReserveView
 from portal.core.db import transaction
 from portal.core.i18n import in_language
@@ -36,7 +36,7 @@ from portal.people.models import AuditEntry, add_audit_entry
 EDITABLE = {"NEW", "OPEN", "CONFIRMED"}
 LISTS: dict[str, Any] = {
     "meetings": Meeting.__table__,
-    "teachers": section_teachers,
+    "instructors": section_instructors,
     "restrictions": Restriction.__table__,
     "cross_lists": CrossList.__table__,
 }
@@ -243,7 +243,7 @@ def done_before(action: str, several: Sequence[SeenSection], by: int) -> bool:
     return done >= {(subject, seen.version) for subject, seen in subjects.items()}
 
 
-def named_teachers(session: Session) -> list[NamedTeacher]:
+def named_instructors(session: Session) -> list[NamedInstructor]:
     """Return everyone who may teach, sorted; namesakes with their department or their id."""
     found = (
         select(Instructor.id, Instructor.name, Department.code)
@@ -258,7 +258,7 @@ def named_teachers(session: Session) -> list[NamedTeacher]:
         spellings.append((row.name, full, f"{full} #{row.id}"))
     counts = [Counter(alike) for alike in zip(*spellings, strict=True)]
     return [
-        NamedTeacher(row.id, next(name for n, name in enumerate(names) if counts[n][name] == 1))
+        NamedInstructor(row.id, next(name for n, name in enumerate(names) if counts[n][name] == 1))
         for row, names in zip(rows, spellings, strict=True)
     ]
 
@@ -366,8 +366,8 @@ def _details(session: Session, section: Section, term: Term) -> SectionDetails:
     def rows(query: Select[Any], column: Any) -> Any:
         return session.execute(query.where(column == section.id))
 
-    chosen = select(section_teachers.c.teacher_id)
-    ids = {row.teacher_id for row in rows(chosen, section_teachers.c.section_id)}
+    chosen = select(section_instructors.c.instructor_id)
+    ids = {row.instructor_id for row in rows(chosen, section_instructors.c.section_id)}
     meetings = rows(views.select_meetings(term.id), Meeting.section_id)
     reserves = rows(views.select_reserves(term.id), Reserve.section_id)
     dates = (term.starts_on, term.ends_on)
@@ -375,7 +375,7 @@ def _details(session: Session, section: Section, term: Term) -> SectionDetails:
     return SectionDetails(
         **views.plain_values(section),
         credits=(section.credits_min, section.credits_max),
-        teachers=tuple(each for each in named_teachers(session) if each.id in ids),
+        instructors=tuple(each for each in named_instructors(session) if each.id in ids),
         meetings=tuple(views.meeting_view(row, dates) for row in meetings),
         restrictions=tuple((each.rule, each.kind, each.value) for each in restrictions),
         cross_lists=tuple(sorted(each.course_code for each in section.cross_lists)),
@@ -403,8 +403,8 @@ def _write_lists(
 
 def _rows(session: Session, name: str, details: SectionDetails) -> list[dict[str, Any]]:
     match name:
-        case "teachers":
-            return [{"teacher_id": each.id} for each in details.teachers]
+        case "instructors":
+            return [{"instructor_id": each.id} for each in details.instructors]
         case "cross_lists":
             return [{"course_code": code} for code in details.cross_lists]
         case "restrictions":

@@ -71,9 +71,9 @@ class TermCatalog:
         """Return the sections that fit `query`, sorted; without `seats` all count as open."""
         return query.pick(self.sections, seats)
 
-    def taught_by(self, teachers: frozenset[int]) -> list[SectionView]:
+    def taught_by(self, instructors: frozenset[int]) -> list[SectionView]:
         """Return the sections that one of the instructors teaches, sorted."""
-        return [each for each in self.sections if not teachers.isdisjoint(each.teacher_ids)]
+        return [each for each in self.sections if not instructors.isdisjoint(each.instructor_ids)]
 
     @cached_property
     def subjects(self) -> dict[str, str]:

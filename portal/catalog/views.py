@@ -24,7 +24,7 @@ from portal.catalog.models import (
     Subject,
     Term,
     course_subjects,
-    section_teachers,
+    section_instructors,
 )
 from portal.catalog.search import index
 from portal.catalog.section_fields import FIELDS, PLAIN, PlainFields
@@ -107,8 +107,8 @@ class SectionView(PlainFields):
     credits_max: Decimal
     status: str  # NEW, OPEN, CONFIRMED or CANCELED
     meetings: tuple[MeetingView, ...]
-    teachers: tuple[str, ...]
-    teacher_ids: tuple[int, ...]
+    instructors: tuple[str, ...]
+    instructor_ids: tuple[int, ...]
     restrictions: tuple[tuple[str, str, str], ...]  # (rule, kind, value)
     cross_lists: tuple[str, ...]  # codes of other courses
     public: bool
@@ -141,7 +141,7 @@ def term_view(term: Term) -> TermView:
         term.ends_on,
         term.credit_limit,
         term.drops_per_day,
-        SkipRule(term.pass_limit, tuple(term.pass_codes)) if term.pass_limit else None,
+        SkipRule(term.skip_limit, tuple(term.skip_reasons)) if term.skip_limit else None,
     )
 
 
@@ -194,7 +194,7 @@ class _Parts:
     def __init__(self, session: Session, term: TermView) -> None:
         self.dates = (term.starts_on, term.ends_on)
         self.meetings = _grouped(session.execute(select_meetings(term.id)))
-        self.teachers = _grouped(session.execute(select_teachers(term.id)))
+        self.instructors = _grouped(session.execute(select_instructors(term.id)))
         self.restrictions = _grouped(session.execute(select_restrictions(term.id)))
         self.cross_lists = _grouped(session.execute(select_cross_lists(term.id)))
         self.reserves = _grouped(session.execute(select_reserves(term.id)))
@@ -204,7 +204,7 @@ class _Parts:
         self, section: Section, course: Course, subject: str, subject_name: str, department: str
     ) -> SectionView:
         """Return one section with its lists."""
-        taught = self.teachers[section.id]
+        taught = self.instructors[section.id]
         names = tuple(row.name for row in taught)
         return SectionView(
             **plain_values(section),
@@ -222,8 +222,8 @@ class _Parts:
             credits_max=section.credits_max,
             status=section.status,
             meetings=tuple(meeting_view(row, self.dates) for row in self.meetings[section.id]),
-            teachers=names,
-            teacher_ids=tuple(row.id for row in taught),
+            instructors=names,
+            instructor_ids=tuple(row.id for row in taught),
             restrictions=tuple(
                 (row.rule, row.kind, row.value) for row in self.restrictions[section.id]
             ),
@@ -246,9 +246,9 @@ def _order(section: SectionView) -> tuple[str, int, str, str]:
     return section.subject_code, int(digits or 0), section.course_code, section.number
 
 
-def _search_index(section: Section, course: Course, teachers: tuple[str, ...]) -> str:
+def _search_index(section: Section, course: Course, instructors: tuple[str, ...]) -> str:
     numbered = f"{course.code}-{section.number}"
-    return index(course.code, numbered, section.title, course.title, section.crn, *teachers)
+    return index(course.code, numbered, section.title, course.title, section.crn, *instructors)
 
 
 def _grouped(rows: Iterable[Row[Any]]) -> dict[int, list[Any]]:
@@ -302,11 +302,11 @@ def select_meetings(term_id: int) -> Any:
     )
 
 
-def select_teachers(term_id: int) -> Any:
+def select_instructors(term_id: int) -> Any:
     return (
-        select(section_teachers.c.section_id, Instructor.id, Instructor.name)
-        .join(Section, Section.id == section_teachers.c.section_id)
-        .join(Instructor, Instructor.id == section_teachers.c.teacher_id)
+        select(section_instructors.c.section_id, Instructor.id, Instructor.name)
+        .join(Section, Section.id == section_instructors.c.section_id)
+        .join(Instructor, Instructor.id == section_instructors.c.instructor_id)
         .where(Section.term_id == term_id, Instructor.deleted_at.is_(None))
         .order_by(Instructor.name)
     )

@@ -4,6 +4,7 @@ An owner role creates the tables. The portal's own role gets its grants here. In
 it may insert and read, but neither change rows nor switch off their triggers.
 """
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -19,6 +20,11 @@ from sqlalchemy.orm import Session
 from portal.core.db import transaction, with_driver
 from portal.core.settings import ROOT
 
+BEFORE_1_0 = re.compile(r"00\d\d")  # revisions before the first release
+OLD = (
+    "The database is of a version before 1.0.0, which this version can't migrate. To keep its data,"
+    " run that version. To begin anew, use an empty database, or move the data folder (var/) away."
+)
 GROWING = ("events", "audit_entries")
 # The names are constants of ours, and the role is quoted.
 GRANTS = f"""
@@ -33,11 +39,18 @@ GRANTS = f"""
 """  # noqa: S608
 
 
+class OldTablesError(RuntimeError):
+    """A version before 1.0.0 made the tables."""
+
+
 def upgrade(url: str, revision: str = "head", *, portal: str = "") -> None:
     """Run the migrations that the database at `url` lacks, up to `revision`.
 
-    With `portal`, the portal's address of the same database, its role gets its grants.
+    With `portal`, the portal's address of the same database, its role gets its grants. Raises
+    OldTablesError.
     """
+    if is_old(_revision(url)):
+        raise OldTablesError(OLD)
     command.upgrade(_config(url), revision)
     if portal and make_url(portal).username != make_url(url).username:
         with as_owner(url) as session:
@@ -74,15 +87,19 @@ def serves(revision: str | None) -> bool:
 
     Newer migrations keep the tables usable for the version before: docs/operators-guide.md.
     """
-    return revision is not None and (revision == newest() or not knows(revision))
+    newer = not knows(revision or "") and not is_old(revision)
+    return revision is not None and (revision == newest() or newer)
+
+
+def is_old(revision: str | None) -> bool:
+    """Return whether tables of that revision are of a version before 1.0.0."""
+    return revision is not None and BEFORE_1_0.fullmatch(revision) is not None
 
 
 def ahead(url: str) -> bool:
     """Return whether a newer version has migrated the database at `url`."""
-    engine = create_engine(with_driver(url), poolclass=NullPool)
-    with engine.connect() as connection:
-        at = MigrationContext.configure(connection).get_current_revision()
-    return at is not None and not knows(at)
+    at = _revision(url)
+    return at is not None and not knows(at) and not is_old(at)
 
 
 def current() -> str | None:
@@ -90,6 +107,12 @@ def current() -> str | None:
     with transaction() as session:
         found: str | None = session.scalar(text("SELECT version_num FROM alembic_version"))
         return found
+
+
+def _revision(url: str) -> str | None:
+    engine = create_engine(with_driver(url), poolclass=NullPool)
+    with engine.connect() as connection:
+        return MigrationContext.configure(connection).get_current_revision()
 
 
 @cache

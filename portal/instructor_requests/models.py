@@ -27,7 +27,7 @@ Moment = DateTime(timezone=True)
 class InstructorRequest(Base):
     """One request about a section: for seats (`capacity` then, `wanted`), or for an override."""
 
-    __tablename__ = "requests"
+    __tablename__ = "instructor_requests"
     __table_args__ = (
         CheckConstraint("kind IN ('seats','override')", name="kind"),
         CheckConstraint("state IN ('open','approved','declined','withdrawn')", name="state"),
@@ -37,7 +37,7 @@ class InstructorRequest(Base):
         ),
         # The same can't be asked twice, however often a button is pressed.
         Index(
-            "ix_requests_open",
+            "ix_instructor_requests_open",
             "kind",
             "section_id",
             text("coalesce(student_id, 0)"),

@@ -7,7 +7,7 @@ from time import time
 from sqlalchemy import select
 
 from portal.backend import backend
-from portal.catalog.models import section_teachers
+from portal.catalog.models import section_instructors
 from portal.catalog.term_catalog import NoSuchTerm, SectionView, catalog_of
 from portal.core.db import transaction
 from portal.people.student_profile import profile
@@ -27,7 +27,7 @@ def visible_sections(visitor: Visitor, term: int, sections: Sequence[int]) -> tu
         cards = catalog_of(term).some(sections)
     except NoSuchTerm:
         return ()
-    allowed = _as_teacher(visitor, cards) | _as_student(visitor, term, cards)
+    allowed = _as_instructor(visitor, cards) | _as_student(visitor, term, cards)
     return tuple(section for section in sections if section in allowed)
 
 
@@ -45,13 +45,15 @@ def selection_ended(visitor: Visitor, term: int) -> bool:
     return not sections_visible(phase(limits.windows_of(who, term), int(time() * 1000)))
 
 
-def _as_teacher(visitor: Visitor, cards: list[SectionView]) -> set[int]:
+def _as_instructor(visitor: Visitor, cards: list[SectionView]) -> set[int]:
     """Return the instructor's own sections, and all that are open."""
-    own = visitor.teacher_ids
+    own = visitor.instructor_ids
     if not own:
         return set()
     return {
-        card.id for card in cards if card.status == "OPEN" or not own.isdisjoint(card.teacher_ids)
+        card.id
+        for card in cards
+        if card.status == "OPEN" or not own.isdisjoint(card.instructor_ids)
     }
 
 
@@ -91,9 +93,9 @@ def may_see_roster(visitor: Visitor, section: int) -> bool:
     """Return whether the visitor teaches the section, or is an admin."""
     if "admin" in visitor.roles:
         return True
-    taught = select(section_teachers.c.section_id).where(
-        section_teachers.c.section_id == section,
-        section_teachers.c.teacher_id.in_(visitor.teacher_ids),
+    taught = select(section_instructors.c.section_id).where(
+        section_instructors.c.section_id == section,
+        section_instructors.c.instructor_id.in_(visitor.instructor_ids),
     )
     with transaction() as session:
         return session.execute(taught).first() is not None

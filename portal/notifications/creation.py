@@ -124,7 +124,16 @@ def _mails(made: CTE, code: ColumnElement[str], *, by_mail: bool) -> ReturningIn
         .where(or_(NotificationSetting.by_mail.is_(None), NotificationSetting.by_mail))
         .order_by(made.c.id)
     )
-    columns = ("kind", "notice_id", "rank", "due_at", "until", "tries", "error", "correlation")
+    columns = (
+        "kind",
+        "notification_id",
+        "rank",
+        "due_at",
+        "until",
+        "tries",
+        "error",
+        "correlation",
+    )
     return insert(OutboxEntry).from_select(columns, wanted).returning(OutboxEntry.id)
 
 

@@ -54,7 +54,7 @@ JOIN courses course ON course.id = section.course_id
 LEFT JOIN sections old ON old.id = (told.data ->> 'instead')::int
 LEFT JOIN courses old_course ON old_course.id = old.course_id
 WHERE NOT EXISTS (
-    SELECT FROM notices known
+    SELECT FROM notifications known
     WHERE told.kind = 'passed_over' AND known.kind = told.kind AND known.read_at IS NULL
       AND known.account_id = student.account_id AND known.section_id = told.section
       AND known.data -> 'reasons' = told.data -> 'reasons'
@@ -68,7 +68,7 @@ PART = """JOIN LATERAL (
     WHERE seat.term_id = :term AND seat.section_id = told.section
       AND seat.registration < told.seq AND (seat.state = 'enrolled' OR seat.seq > told.seq)
     UNION ALL
-    SELECT student_id, 'place' AS had FROM waitlist_places place
+    SELECT student_id, 'place' AS had FROM waitlist_positions place
     WHERE place.term_id = :term AND place.section_id = told.section
       AND place.ticket < told.seq AND (place.state IN ('waiting', 'passed') OR place.seq > told.seq)
 ) part ON true

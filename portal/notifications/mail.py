@@ -101,7 +101,7 @@ def compose(session: Session, outgoing: OutboxEntry) -> Mail:
 
 def _notification(session: Session, outgoing: OutboxEntry) -> Mail:
     """Return a mail in which what happened comes first, and why it is sent comes last."""
-    notification = session.get_one(Notification, outgoing.notice_id)
+    notification = session.get_one(Notification, outgoing.notification_id)
     account = session.get_one(Account, notification.account_id)
     settings = backend().settings
     choices = f"{settings.url}/inbox/settings"

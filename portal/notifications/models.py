@@ -30,11 +30,11 @@ Moment = DateTime(timezone=True)
 class Notification(Base):
     """A notification for one account, created once for its event (`term_id`, `seq`)."""
 
-    __tablename__ = "notices"
+    __tablename__ = "notifications"
     __table_args__ = (
         UniqueConstraint("account_id", "term_id", "seq", "kind", "lead", name="uq_notices_cause"),
-        Index("ix_notices_account_id", "account_id", "id"),
-        Index("ix_notices_unread", "account_id", postgresql_where="read_at IS NULL"),
+        Index("ix_notifications_account_id", "account_id", "id"),
+        Index("ix_notifications_unread", "account_id", postgresql_where="read_at IS NULL"),
     )
 
     id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
@@ -55,7 +55,7 @@ class Notification(Base):
 class NotificationSetting(Base):
     """Whether an account wants mail of a kind; without a row it does."""
 
-    __tablename__ = "notice_settings"
+    __tablename__ = "notification_settings"
 
     account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"), primary_key=True)
     kind: Mapped[str] = mapped_column(String(20), primary_key=True)
@@ -94,7 +94,7 @@ class OutboxEntry(Outgoing):
 
     __tablename__ = "outbox"
     __table_args__ = (
-        UniqueConstraint("notice_id", "kind", name="uq_outbox_notice_id"),
+        UniqueConstraint("notification_id", "kind", name="uq_outbox_notification_id"),
         Index(
             "ix_outbox_due",
             "rank",
@@ -106,7 +106,7 @@ class OutboxEntry(Outgoing):
     outcomes = MAILS
 
     kind: Mapped[str] = mapped_column(String(12))  # mail, code, alert
-    notice_id: Mapped[int | None] = mapped_column(ForeignKey("notices.id"))
+    notification_id: Mapped[int | None] = mapped_column(ForeignKey("notifications.id"))
     account_id: Mapped[int | None] = mapped_column(ForeignKey("accounts.id"))
     data: Mapped[dict[str, Any] | None] = mapped_column(JSONB)
     rank: Mapped[int] = mapped_column(SmallInteger)  # lower goes first

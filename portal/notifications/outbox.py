@@ -130,7 +130,7 @@ def dead(session: Session, most: int | None = None) -> list[DeadLetter]:
     kind = func.coalesce(Notification.kind, mail.kind)
     found = (
         select(mail.id, mail.dead_at, kind, Account.email, mail.tries, mail.error)
-        .outerjoin(Notification, Notification.id == mail.notice_id)
+        .outerjoin(Notification, Notification.id == mail.notification_id)
         .join(Account, Account.id == func.coalesce(Notification.account_id, mail.account_id))
         .where(*GIVEN_UP)
         .order_by(mail.dead_at, mail.id)
@@ -150,6 +150,6 @@ def forget(session: Session, days: int) -> None:
     done = or_(OutboxEntry.sent_at < before, OutboxEntry.dead_at < before)
     mails = select(OutboxEntry.id).where(done).limit(DELETED_AT_ONCE)
     session.execute(delete(OutboxEntry).where(OutboxEntry.id.in_(mails)))
-    by_mail = select(OutboxEntry.id).where(OutboxEntry.notice_id == Notification.id).exists()
+    by_mail = select(OutboxEntry.id).where(OutboxEntry.notification_id == Notification.id).exists()
     old = select(Notification.id).where(Notification.made_at < before, ~by_mail)
     session.execute(delete(Notification).where(Notification.id.in_(old.limit(DELETED_AT_ONCE))))

@@ -46,7 +46,7 @@ def ensure_account(wanted: NewAccount) -> bool:
         else:
             _check_existing(account, gains_role=wanted.admin or bool(wanted.teaches))
         if wanted.teaches:
-            account.teachers.append(_instructor(session, wanted.teaches, wanted.department))
+            account.instructors.append(_instructor(session, wanted.teaches, wanted.department))
         account.is_admin = bool(account.is_admin) or wanted.admin
         session.flush()
         add_audit_entry(
@@ -166,5 +166,5 @@ def _audit_facts(account: Account) -> dict[str, object]:
         "username": account.username,
         "name": account.name,
         "admin": account.is_admin,
-        "teachers": [instructor.id for instructor in account.teachers],
+        "instructors": [instructor.id for instructor in account.instructors],
     }

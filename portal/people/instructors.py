@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from sqlalchemy import ColumnElement, Select, func, or_, select
 from sqlalchemy.orm import Session
 
-from portal.catalog.models import Department, Instructor, Section, section_teachers
+from portal.catalog.models import Department, Instructor, Section, section_instructors
 from portal.core.db import transaction
 from portal.people.models import Account, add_audit_entry
 from portal.people.signals import sessions_ended
@@ -108,9 +108,9 @@ def _relink(instructor_id: int, before: int | None, after: int | None, by: int, 
 def _select() -> Select[int, str, str, str, int, int | None, str | None, str | None]:
     taught = (
         select(func.count())
-        .select_from(section_teachers)
-        .join(Section, Section.id == section_teachers.c.section_id)
-        .where(section_teachers.c.teacher_id == Instructor.id, Section.deleted_at.is_(None))
+        .select_from(section_instructors)
+        .join(Section, Section.id == section_instructors.c.section_id)
+        .where(section_instructors.c.instructor_id == Instructor.id, Section.deleted_at.is_(None))
         .correlate(Instructor)
         .scalar_subquery()
     )

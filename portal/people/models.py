@@ -55,7 +55,7 @@ class Account(SoftDelete, Base):
     )
 
     student: Mapped["Student | None"] = relationship(back_populates="account")
-    teachers: Mapped[list[Instructor]] = relationship(order_by=Instructor.id)
+    instructors: Mapped[list[Instructor]] = relationship(order_by=Instructor.id)
 
 
 class Student(SoftDelete, Base):
@@ -141,7 +141,7 @@ class Hold(Base):
 class ApiToken(Base):
     """A personal API token; only the SHA-256 of its secret is stored."""
 
-    __tablename__ = "access_keys"
+    __tablename__ = "api_tokens"
 
     id: Mapped[int] = mapped_column(primary_key=True)
     account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"), index=True)
@@ -214,7 +214,7 @@ class Permission(Base):
     `waives` has codes of reasons (registration.reasons.PERMISSIONS).
     """
 
-    __tablename__ = "overrides"
+    __tablename__ = "permissions"
 
     id: Mapped[int] = mapped_column(primary_key=True)
     student_id: Mapped[int] = mapped_column(ForeignKey("students.id"), index=True)

@@ -21,7 +21,7 @@ class Visitor:
     name: str
     roles: frozenset[str]
     student_id: int | None
-    teacher_ids: frozenset[int]
+    instructor_ids: frozenset[int]
     epoch: int
     language: str = ""  # empty = as the browser prefers
     ended: frozenset[str] = frozenset()  # sessions that were logged out early
@@ -127,7 +127,7 @@ def _visitor(row: Row[Any]) -> Visitor:
         name=row.name,
         roles=frozenset(role for role, held in has.items() if held),
         student_id=row.student,
-        teacher_ids=frozenset(row.instructors or ()),
+        instructor_ids=frozenset(row.instructors or ()),
         epoch=row.session_epoch,
         language=row.language,
         ended=frozenset(row.ended_sessions),

@@ -28,14 +28,14 @@ AT_ONCE = 1000  # answers: the ledger looks them up in one step
 
 # All rows in one statement. A key that exists already is a day old.
 KEEP = text("""
-    INSERT INTO answered (term_id, student_id, request, kept, at)
+    INSERT INTO stored_answers (term_id, student_id, request, kept, at)
     SELECT :term, * FROM unnest(
         CAST(:students AS integer[]), CAST(:requests AS text[]), CAST(:kept AS text[]),
         CAST(:ats AS timestamptz[])
     )
     ON CONFLICT (term_id, student_id, request)
     DO UPDATE SET kept = excluded.kept, at = excluded.at
-    WHERE answered.at < excluded.at - interval '23 hours'
+    WHERE stored_answers.at < excluded.at - interval '23 hours'
 """)
 SEQ = re.compile(r'"seq":(\d+)')
 

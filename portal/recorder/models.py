@@ -66,7 +66,7 @@ EVENT_COLUMNS = (
 class StoredAnswer(Base):
     """The answer given under an idempotency key, byte for byte, until it expires."""
 
-    __tablename__ = "answered"
+    __tablename__ = "stored_answers"
 
     term_id: Mapped[int] = mapped_column(ForeignKey("terms.id"), primary_key=True)
     student_id: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
@@ -78,7 +78,7 @@ class StoredAnswer(Base):
 class ContinuousAudit(Base):
     """Progress of the continuous audit of a term, and the differences it found."""
 
-    __tablename__ = "reconciled"
+    __tablename__ = "continuous_audits"
 
     term_id: Mapped[int] = mapped_column(ForeignKey("terms.id"), primary_key=True)
     at: Mapped[datetime] = mapped_column(Moment)  # when the last part ran
@@ -93,8 +93,8 @@ class ContinuousAudit(Base):
 class LagMinute(Base):
     """How late the events of a minute were recorded, and how often recording failed."""
 
-    __tablename__ = "lags"
-    __table_args__ = (Index("ix_lags_minute", "minute"),)
+    __tablename__ = "lag_minutes"
+    __table_args__ = (Index("ix_lag_minutes_minute", "minute"),)
 
     term_id: Mapped[int] = mapped_column(ForeignKey("terms.id"), primary_key=True)
     minute: Mapped[datetime] = mapped_column(Moment, primary_key=True)  # when they were recorded
@@ -129,10 +129,10 @@ class Enrollment(Base):
 class WaitlistEntry(Base):
     """A waitlist position, past or present. `state`: waiting, passed, promoted or left."""
 
-    __tablename__ = "waitlist_places"
+    __tablename__ = "waitlist_positions"
     __table_args__ = (
-        Index("ix_waitlist_places_student_id", "student_id", "term_id"),
-        Index("ix_waitlist_places_section_id", "section_id", "ticket"),
+        Index("ix_waitlist_positions_student_id", "student_id", "term_id"),
+        Index("ix_waitlist_positions_section_id", "section_id", "ticket"),
     )
 
     term_id: Mapped[int] = mapped_column(ForeignKey("terms.id"), primary_key=True)

@@ -87,13 +87,13 @@ SPANS = {
 }
 
 NOTE = text("""
-    INSERT INTO lags (term_id, minute, events, failures, slowest, buckets)
+    INSERT INTO lag_minutes (term_id, minute, events, failures, slowest, buckets)
     VALUES (:term, date_trunc('minute', now()), :events, :failures, :slowest, :buckets)
     ON CONFLICT (term_id, minute) DO UPDATE SET
-        events = lags.events + excluded.events,
-        failures = lags.failures + excluded.failures,
-        slowest = greatest(lags.slowest, excluded.slowest),
-        buckets = ARRAY(SELECT a + b FROM unnest(lags.buckets, excluded.buckets)
+        events = lag_minutes.events + excluded.events,
+        failures = lag_minutes.failures + excluded.failures,
+        slowest = greatest(lag_minutes.slowest, excluded.slowest),
+        buckets = ARRAY(SELECT a + b FROM unnest(lag_minutes.buckets, excluded.buckets)
                         WITH ORDINALITY AS t(a, b, i) ORDER BY i)
 """).bindparams(bindparam("buckets", type_=ARRAY(Integer)))
 

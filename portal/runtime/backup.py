@@ -74,6 +74,8 @@ def check(folder: Path) -> Manifest:
     Raises BackupError unless it is complete and this portal can read it.
     """
     manifest = _whole(folder)
+    if schema.is_old(manifest.revision):
+        raise BackupError("The backup is of a version before 1.0.0, which this one can't read.")
     if not schema.knows(manifest.revision):
         raise BackupError(f"The backup is of Fairseat {manifest.version}, newer than this one.")
     return manifest

@@ -19,7 +19,7 @@ from portal.ledger.errors import LedgerUnavailable
 from portal.runtime.data_folder import DataFolder, FolderError, Run, StartupError
 from portal.runtime.embedded_servers import Servers
 
-ERRORS = (StartupError, SettingsError)
+ERRORS = (StartupError, SettingsError, schema.OldTablesError)
 AWAY = (OperationalError, InterfaceError, LedgerAway, LedgerLate, LedgerUnavailable)
 SERVERS = ("DATABASE_URL", "REDIS_URL")
 NO_SECRET = "Set SECRET_KEY to the key of the portal that uses these {}."  # noqa: S105

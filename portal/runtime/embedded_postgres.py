@@ -31,10 +31,8 @@ CREATE ROLE {user} LOGIN PASSWORD '{password}'
 CREATE DATABASE {database}
 """
 OLD = (
-    "An earlier version made the database in {}, and any local user could enter it. This version"
-    " does not take it over. To keep its data, call `fairseat backup FOLDER` with the earlier"
-    " version. Then move {} away, and call `fairseat restore FOLDER` with this one. To begin anew,"
-    " just move it away."
+    "The database in {} is of a version before 1.0.0, which this version can't migrate. To keep its"
+    " data, run that version. To begin anew, move {} away."
 )
 
 

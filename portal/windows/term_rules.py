@@ -15,12 +15,12 @@ class RulesChanged(Exception):  # noqa: N818  a state of the world, not a mistak
 
 @dataclass(frozen=True)
 class TermRules:
-    """A term's rules: `pass_limit` None keeps every position; no `pass_codes` counts any reason."""
+    """A term's rules: `skip_limit` None keeps all positions; no `skip_reasons` means any reason."""
 
     credit_limit: Decimal
     drops_per_day: int
-    pass_limit: int | None = None
-    pass_codes: tuple[str, ...] = ()
+    skip_limit: int | None = None
+    skip_reasons: tuple[str, ...] = ()
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -30,8 +30,8 @@ class TermRules:
 
 def rules(term: Term) -> TermRules:
     """Return the term's rules."""
-    codes = tuple(term.pass_codes)
-    return TermRules(term.credit_limit, term.drops_per_day, term.pass_limit, codes)
+    codes = tuple(term.skip_reasons)
+    return TermRules(term.credit_limit, term.drops_per_day, term.skip_limit, codes)
 
 
 def change(term_id: int, seen: TermRules, wanted: TermRules, by: int, reason: str) -> None:
@@ -41,7 +41,7 @@ def change(term_id: int, seen: TermRules, wanted: TermRules, by: int, reason: st
         if rules(term) != seen:
             raise RulesChanged
         term.credit_limit, term.drops_per_day = wanted.credit_limit, wanted.drops_per_day
-        term.pass_limit, term.pass_codes = wanted.pass_limit, list(wanted.pass_codes)
+        term.skip_limit, term.skip_reasons = wanted.skip_limit, list(wanted.skip_reasons)
         term.catalog_version += 1
         add_audit_entry(
             session,

@@ -31,7 +31,7 @@ def place(term: Term) -> str:
 
 
 def a_form(**fields: Any) -> dict[str, Any]:
-    form = {"credit_limit": "18.5", "drops_per_day": "2", "places": "kept", "pass_limit": "2"}
+    form = {"credit_limit": "18.5", "drops_per_day": "2", "places": "kept", "skip_limit": "2"}
     return {**form, **fields}
 
 
@@ -62,7 +62,7 @@ def test_they_are_shown_before_they_are_set(admin: FlaskClient, term: Term) -> N
 def test_they_are_set_with_a_reason_and_an_audit_entry(
     admin: FlaskClient, term: Term, cast: Cast
 ) -> None:
-    form = a_form(places="lost", pass_codes=["hold", "time_conflict"])
+    form = a_form(places="lost", skip_reasons=["hold", "time_conflict"])
     assert admin.post(place(term), data=form | WHY | as_it_is(admin, term)).status_code == 303
     known = now_set(term)
     assert (str(known.credit_limit), known.drops_per_day) == ("18.50", 2)
@@ -76,7 +76,7 @@ def test_they_are_set_with_a_reason_and_an_audit_entry(
     )
     assert entry.before
     assert entry.after
-    assert (entry.before["pass_limit"], entry.after["pass_limit"]) == (None, 2)
+    assert (entry.before["skip_limit"], entry.after["skip_limit"]) == (None, 2)
 
 
 def test_nothing_is_set_without_a_reason(admin: FlaskClient, term: Term) -> None:
@@ -100,8 +100,11 @@ def test_two_admins_dont_overwrite_each_other(admin: FlaskClient, term: Term) ->
         ({"credit_limit": "NaN"}, "Credits: give a number"),
         ({"credit_limit": "12.345"}, "Credits: give a number"),
         ({"drops_per_day": "-1"}, "Seats given up a day: give a whole number"),
-        ({"places": "lost", "pass_codes": "nonsense"}, "Not among those to choose from: nonsense"),
-        ({"places": "lost", "pass_limit": "0"}, "Passes: give a whole number from 1 to 100."),
+        (
+            {"places": "lost", "skip_reasons": "nonsense"},
+            "Not among those to choose from: nonsense",
+        ),
+        ({"places": "lost", "skip_limit": "0"}, "Passes: give a whole number from 1 to 100."),
     ],
 )
 def test_what_is_wrong_is_said_and_kept(
@@ -129,7 +132,7 @@ def test_who_holds_more_than_a_new_limit_is_counted(
 def test_a_waiter_who_is_passed_over_loses_the_place_by_the_rule_and_is_told(
     admin: FlaskClient, term: Term, cast: Cast
 ) -> None:
-    form = a_form(places="lost", pass_limit="1", pass_codes=["hold"])
+    form = a_form(places="lost", skip_limit="1", skip_reasons=["hold"])
     admin.post(place(term), data=form | WHY | as_it_is(admin, term))
     forget()
     window = builders.an_open_window(term)

@@ -25,7 +25,7 @@ def test_a_section_is_told_with_its_course_seats_and_instructor(
     ada: Caller, term: Any, cast: Cast
 ) -> None:
     course = builders.a_course("CSC-1100", title="Data Structures")
-    section = builders.a_section(course, term, teacher=cast.iris, crn="10412")
+    section = builders.a_section(course, term, instructor=cast.iris, crn="10412")
     seat(cast.ben, section)
     data = ada.get("/sections/available", semester_id=term.id).json["data"]
     [told] = data.pop("sections")

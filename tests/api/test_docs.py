@@ -55,7 +55,7 @@ def a_story(app: Flask, cast: Cast) -> dict[str, str]:
     course = builders.a_course("CSC-1100", title="Data Structures")
     meetings = (Meets(room="Hall 1"),)
     section = builders.a_section(
-        course, term, capacity=30, crn="10412", meetings=meetings, teacher=cast.iris
+        course, term, capacity=30, crn="10412", meetings=meetings, instructor=cast.iris
     )
     full = builders.a_section(builders.a_course("MAT-2000", 3), term, capacity=0)
     needs = {"prerequisites": {"course": "PHY-1000"}}

@@ -149,9 +149,9 @@ def test_an_instructor_of_the_section_who_studies_is_told_who_came_and_no_other(
     both = caller(app, "ada")
     hers, his = (
         builders.a_section(
-            builders.a_course(f"MAT-{teacher.id}"), term, capacity=1, teacher=teacher
+            builders.a_course(f"MAT-{instructor.id}"), term, capacity=1, instructor=instructor
         )
-        for teacher in (cast.iris, cast.otto)
+        for instructor in (cast.iris, cast.otto)
     )
     for section, told in ((hers, cast.ben.id), (his, None)):
         seat(cast.ada, section)

@@ -83,9 +83,9 @@ def test_where_nothing_was_recorded_there_is_no_lag(admin: Caller) -> None:
 
 def test_a_month_is_kept(admin: Caller, rush: Rush) -> None:  # noqa: ARG001
     with transaction() as session:
-        session.execute(text("UPDATE lags SET minute = minute - interval '31 days'"))
+        session.execute(text("UPDATE lag_minutes SET minute = minute - interval '31 days'"))
         lags.forget_lags(session)
-        assert session.scalar(text("SELECT count(*) FROM lags")) == 0
+        assert session.scalar(text("SELECT count(*) FROM lag_minutes")) == 0
 
 
 def test_a_record_that_keeps_up_is_well(admin: Caller, rush: Rush) -> None:

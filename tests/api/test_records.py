@@ -20,7 +20,7 @@ def taught(term: Any, cast: Cast) -> Any:
     section = builders.a_section(
         builders.a_course("CSC-1"),
         term,
-        teacher=cast.iris,
+        instructor=cast.iris,
         meetings=(Meets(room="Hall 1"),),
         capacity=1,
     )
@@ -113,11 +113,13 @@ def test_whose_records_are_whose(app: Flask, taught: Any, cast: Cast, what: str)
 
 
 @pytest.mark.usefixtures("other")
-def test_a_teacher_sees_what_concerns_their_classes(iris: Caller, taught: Any, cast: Cast) -> None:
+def test_a_instructor_sees_what_concerns_their_classes(
+    iris: Caller, taught: Any, cast: Cast
+) -> None:
     assert seats(iris.get(f"/students/{cast.ada.id}/registrations")) == [taught.id]
 
 
-def test_a_teacher_sees_no_word_of_other_classes_in_a_waitlist(
+def test_a_instructor_sees_no_word_of_other_classes_in_a_waitlist(
     ben: Caller, iris: Caller, term: Any, taught: Any, cast: Cast
 ) -> None:
     mine = builders.a_section(builders.a_course("CSC-3"), term)

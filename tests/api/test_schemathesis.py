@@ -50,7 +50,7 @@ def story(cast: Cast) -> Story:
     windows = [builders.an_open_window(term), builders.a_coming_window(term)]
     course = builders.a_course()
     sections = [
-        builders.a_section(course, term, capacity=seats, teacher=cast.iris).id
+        builders.a_section(course, term, capacity=seats, instructor=cast.iris).id
         for seats in (0, 1, 9)
     ]
     return {

@@ -37,7 +37,7 @@ def a_class(
         "number": "01",
         "title": "Data Structures",
         "crn": "1001",
-        "teachers": ("Iris",),
+        "instructors": ("Iris",),
         "kind": "LEC",
         "exam": False,
         "room": "Alder Hall 1",

@@ -13,7 +13,7 @@ from tests.calendar.makers import FALL, NEW_YORK, STAMP, a_class, occurrences, o
 MONDAY = date(2030, 8, 26)
 
 
-def test_a_class_has_its_name_room_teacher_and_number() -> None:
+def test_a_class_has_its_name_room_instructor_and_number() -> None:
     event = only(read(a_class()))
     assert event["SUMMARY"] == "CSC 1100-01 Data Structures"
     assert event["LOCATION"] == "Alder Hall 1"

@@ -108,9 +108,9 @@ def test_seats_taken_before_are_in_the_ledger(made: TermCatalog, connected: Back
 
 def test_every_section_is_taught_and_nobody_is_in_two_places(made: TermCatalog) -> None:
     timed = [card for card in made.sections if any(meeting.start for meeting in card.meetings)]
-    assert all(len(card.teachers) == 1 for card in timed)
+    assert all(len(card.instructors) == 1 for card in timed)
     assert all(meeting.start for card in timed for meeting in card.meetings)
-    loads = Counter(key for card in made.sections for key in card.teacher_ids)
+    loads = Counter(key for card in made.sections for key in card.instructor_ids)
     assert len(loads) == 40
     assert max(loads.values()) <= 6
     with transaction() as session:
@@ -208,4 +208,4 @@ def test_accounts_of_an_import_from_a_folder_of_that_name_are_left_alone(
 
 
 def facts(offered: TermCatalog) -> list[tuple[object, ...]]:
-    return [(card.crn, card.title, card.teachers, card.meetings) for card in offered.sections]
+    return [(card.crn, card.title, card.instructors, card.meetings) for card in offered.sections]

@@ -35,7 +35,7 @@ def change(section: Section, **fields: object) -> None:
 
 def test_a_card_says_all_of_a_section(cast: Cast) -> None:
     term, course = builders.a_term(), builders.a_course("CSC-1100")
-    section = builders.a_section(course, term, meetings=(Meets("MR"),), teacher=cast.iris)
+    section = builders.a_section(course, term, meetings=(Meets("MR"),), instructor=cast.iris)
     offered = catalog_of(term.id)
     card = offered.section(section.id)
     assert card is not None
@@ -43,7 +43,7 @@ def test_a_card_says_all_of_a_section(cast: Cast) -> None:
         "CSC-1100", "CSC", "Department of SCI",
     )  # fmt: skip
     assert [(each.days, each.times) for each in card.meetings] == [("Mon Thu", "10:00–11:50 am")]
-    assert (card.teachers, card.teacher_ids) == (("Iris",), (cast.iris.id,))
+    assert (card.instructors, card.instructor_ids) == (("Iris",), (cast.iris.id,))
     assert offered.taught_by(frozenset({cast.iris.id})) == [card]
     assert offered.taught_by(frozenset({cast.otto.id})) == []
     assert offered.sections_of(course.id) == [card]

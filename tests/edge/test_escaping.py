@@ -17,7 +17,7 @@ FOLDED = "A\r\nEND:VEVENT\r\nBEGIN:VEVENT\r\nSUMMARY:evil"
 # Whatever people or imports may have written.
 COLUMNS = (
     *("terms.name", "courses.title", "courses.description", "courses.offered", "sections.number"),
-    *("subjects.name", "departments.name", "rooms.name", "teachers.name", "accounts.name"),
+    *("subjects.name", "departments.name", "rooms.name", "instructors.name", "accounts.name"),
     *("sections.title", "sections.campus", "sections.method", "sections.kind", "meetings.kind"),
 )
 WAYS = ({}, {"HX-Request": "true"}, {"HX-Request": "true", "HX-Target": "dialog"})

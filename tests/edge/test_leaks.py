@@ -23,7 +23,7 @@ NAMED = re.compile("CSC.9876")
 def draft(term: Any, cast: Cast) -> Any:
     """A section that has not been published, of a course that nobody has heard of."""
     course = builders.a_course("CSC-9876", title="Unheard-of Matters")
-    return builders.a_section(course, term, status="NEW", number="77", teacher=cast.iris)
+    return builders.a_section(course, term, status="NEW", number="77", instructor=cast.iris)
 
 
 @pytest.fixture

@@ -23,8 +23,8 @@ def boss(app: Flask, cast: Cast) -> FlaskClient:  # noqa: ARG001
 def nobody_may_teach(backend: Backend) -> Iterator[None]:  # noqa: ARG001
     """PostgreSQL refuses every row that says who teaches, the last that an import writes."""
     with as_owner() as session:
-        refused = "ADD CONSTRAINT nobody CHECK (teacher_id < 0) NOT VALID"
-        session.execute(text(f"ALTER TABLE section_teachers {refused}"))
+        refused = "ADD CONSTRAINT nobody CHECK (instructor_id < 0) NOT VALID"
+        session.execute(text(f"ALTER TABLE section_instructors {refused}"))
     yield
     with as_owner() as session:
-        session.execute(text("ALTER TABLE section_teachers DROP CONSTRAINT nobody"))
+        session.execute(text("ALTER TABLE section_instructors DROP CONSTRAINT nobody"))

@@ -36,7 +36,7 @@ def section(app: Flask, cast: Cast) -> Any:
         session.execute(formula)
     term = builders.a_term()
     builders.an_open_window(term)
-    made = builders.a_section(builders.a_course(), term, capacity=1, teacher=cast.iris)
+    made = builders.a_section(builders.a_course(), term, capacity=1, instructor=cast.iris)
     builders.a_section(builders.a_course("MAT-1"), term)
     press(browser_of(app, "ada"), made, "pick")
     press(browser_of(app, "ben"), made, "pick", wait="1")

@@ -19,8 +19,8 @@ pytestmark = pytest.mark.usefixtures("backend")
 
 DATA = Path(os.environ.get("FAIRSEAT_DATA") or ROOT.parent / "shared" / "data") / "oneroster"
 TAUGHT = """
-    SELECT crn, teachers.name FROM section_teachers
-    JOIN sections ON sections.id = section_id JOIN teachers ON teachers.id = teacher_id
+    SELECT crn, instructors.name FROM section_instructors
+    JOIN sections ON sections.id = section_id JOIN instructors ON instructors.id = instructor_id
 """
 
 
@@ -66,8 +66,8 @@ def test_the_samples_are_imported(sample: str) -> None:
     assert kinds(report) == {"no_term": 1}
 
 
-def test_a_teacher_who_has_an_account_is_the_same_person(tmp_path: Path) -> None:
-    builders.a_teacher("tlee")
+def test_a_instructor_who_has_an_account_is_the_same_person(tmp_path: Path) -> None:
+    builders.an_instructor("tlee")
     imported(School().write(tmp_path))
     with transaction() as session:
         assert session.scalars(select(Instructor.name)).all() == ["Terry Lee"]
@@ -166,8 +166,8 @@ def test_changes_refer_to_what_earlier_files_named(tmp_path: Path) -> None:
         "termSourcedIds": "fall",
     }
     imported(School().only("classes", row).write(tmp_path))
-    teacher = {"sourcedId": "e-9", "classSourcedId": "90002", "userSourcedId": "u-t"}
-    imported(School().only("enrollments", teacher | {"role": "teacher"}).write(tmp_path))
+    instructor = {"sourcedId": "e-9", "classSourcedId": "90002", "userSourcedId": "u-t"}
+    imported(School().only("enrollments", instructor | {"role": "teacher"}).write(tmp_path))
     assert sorted(taught()) == [("90001", "Terry Lee"), ("90002", "Terry Lee")]
 
 

@@ -59,7 +59,7 @@ def university(tmp_path: Path, cast: Cast) -> Section:
     campus.prerequisites = {"10001": {"prerequisites": ["MAT-1", "MAT-2"]}}
     semester(campus.write(tmp_path / "in"), "Spring, 2021")
     imported(School().write(tmp_path))
-    rules = {"drops_per_day": 7, "pass_limit": 2, "pass_codes": ["hold"]}
+    rules = {"drops_per_day": 7, "skip_limit": 2, "skip_reasons": ["hold"]}
     term = builders.a_term("Fall 2031", **rules)
     zoe = builders.a_student(
         "zoe", ("CSC", "MAT"), year="Senior", college="Arts", private=True, credit_limit=Decimal(18)
@@ -70,7 +70,7 @@ def university(tmp_path: Path, cast: Cast) -> Section:
         builders.a_course("CSC-9000"),
         term,
         meetings=(Meets("MR", room="Hall 2"), Meets("F", None, None)),
-        teacher=cast.iris,
+        instructor=cast.iris,
         note="Bring a coat, “now”",
     )
 

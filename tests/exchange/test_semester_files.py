@@ -16,7 +16,7 @@ from tests.exchange.campus import COLUMNS, Campus, kinds, read
 def test_the_usual_encodings_are_read(tmp_path: Path, encoding: str) -> None:
     campus = Campus().meets(instructors="Núñez")
     semester, report = read(campus.write(tmp_path, encoding))
-    assert list(semester.sections["10001"].teachers) == ["Núñez"]
+    assert list(semester.sections["10001"].instructors) == ["Núñez"]
     assert kinds(report) == ({"encoding": 1} if encoding == "cp1252" else {})
 
 

@@ -99,7 +99,7 @@ def test_a_section_has_everything_that_the_columns_say(offered: TermCatalog) -> 
     assert (found.kind, found.campus, found.method) == ("Lecture", "Main Campus", "Face-to-face")
     assert found.note == "Bring your own laptop."
     assert found.categories == ("Science Elective",)
-    assert found.teachers == ("Berg", "Thomo")
+    assert found.instructors == ("Berg", "Thomo")
     assert found.cross_lists == ("MATH-122",)
     assert found.restrictions == (
         ("must_be", "level", "Graduate"),

@@ -108,14 +108,14 @@ def test_dates_that_make_no_sense_become_the_terms(tmp_path: Path) -> None:
     assert kinds(report) == {"dates_unreadable": 1, "dates_missing": 1, "dates_reversed": 1}
 
 
-def test_teachers_are_named_once_and_staff_is_nobody(tmp_path: Path) -> None:
+def test_instructors_are_named_once_and_staff_is_nobody(tmp_path: Path) -> None:
     campus = (
         Campus()
         .meets(instructors="Okafor/ Lindqvist")
         .meeting(days="T", instructors="Lindqvist/Staff")
     )
     section, _ = only(tmp_path, campus)
-    assert list(section.teachers) == ["Okafor", "Lindqvist"]
+    assert list(section.instructors) == ["Okafor", "Lindqvist"]
 
 
 @pytest.mark.parametrize(

@@ -85,5 +85,5 @@ def assert_rules(offered: TermCatalog) -> None:
     assert sum(1 for card in offered.sections if card.credits_min < card.credits_max) == 789
     assert sum(len(card.cross_lists) for card in offered.sections) == 340 - 10 - 9
     assert sum(len(card.restrictions) for card in offered.sections) == 3059 - 90 - 9
-    assert not any("Staff" in card.teachers for card in offered.sections)
+    assert not any("Staff" in card.instructors for card in offered.sections)
     assert all(card.title and card.course_title for card in offered.sections)

@@ -84,14 +84,14 @@ def test_a_file_that_fails_leaves_no_row(tmp_path: Path) -> None:
     assert rows() == before
 
 
-def test_a_second_term_shares_courses_rooms_and_teachers(tmp_path: Path) -> None:
+def test_a_second_term_shares_courses_rooms_and_instructors(tmp_path: Path) -> None:
     campus = Campus().meets(instructors="Okafor/Lindqvist", location="Hall 1")
     first = imported(campus.write(tmp_path))
     before = rows()
     campus.rows["courses.csv"][0]["title"] = "Algorithms, revised"
     second = imported(campus.write(tmp_path), "Fall 2021")
     after = rows()
-    for table in ("departments", "subjects", "courses", "rooms", "teachers"):
+    for table in ("departments", "subjects", "courses", "rooms", "instructors"):
         assert after[table] == before[table]
     assert second.counts["course"] == {
         "added": 0,
@@ -108,18 +108,18 @@ def test_a_second_term_shares_courses_rooms_and_teachers(tmp_path: Path) -> None
     assert version == 2  # so that the first term's catalog is read anew
 
 
-def test_a_teacher_who_has_an_account_is_not_taken_for_a_namesake(tmp_path: Path) -> None:
+def test_a_instructor_who_has_an_account_is_not_taken_for_a_namesake(tmp_path: Path) -> None:
     cast.a_department("CSC")
-    iris = cast.a_teacher("iris")
+    iris = cast.an_instructor("iris")
     with transaction() as session:
-        session.execute(text("UPDATE teachers SET department_id = (SELECT id FROM departments)"))
+        session.execute(text("UPDATE instructors SET department_id = (SELECT id FROM departments)"))
     imported(Campus().meets(instructors="Iris").write(tmp_path))
     with transaction() as session:
         assert session.scalar(select(func.count()).where(Instructor.name == "Iris")) == 2
         assert session.get_one(Instructor, iris.id).sections == []
 
 
-def test_a_teacher_is_one_row_for_each_department(tmp_path: Path) -> None:
+def test_a_instructor_is_one_row_for_each_department(tmp_path: Path) -> None:
     campus = Campus().meets(instructors="Kim").section("10002", {"instructors": "Kim"})
     campus.course("MAT-1", dept_code="MAT").section(
         "10003", {"instructors": "Kim"}, course_id="MAT 1"

@@ -18,8 +18,9 @@ from tests.exchange.test_round_trip import exported
 from tests.web.visitors import browser_of
 
 TAUGHT = """
-    SELECT teachers.name, username FROM teachers JOIN section_teachers ON teacher_id = teachers.id
-    LEFT JOIN accounts ON accounts.id = account_id ORDER BY teachers.name
+    SELECT instructors.name, username
+    FROM instructors JOIN section_instructors ON instructor_id = instructors.id
+    LEFT JOIN accounts ON accounts.id = account_id ORDER BY instructors.name
 """
 
 
@@ -33,9 +34,9 @@ def taught() -> list[tuple[str, str | None]]:
         return [(name, username) for name, username in session.execute(text(TAUGHT))]
 
 
-def link(username: str, teacher: str) -> None:
+def link(username: str, instructor: str) -> None:
     accounts.ensure_account(
-        NewAccount(username, name="Somebody", teaches=teacher, password=PASSWORD)
+        NewAccount(username, name="Somebody", teaches=instructor, password=PASSWORD)
     )
 
 
@@ -70,7 +71,7 @@ def test_two_names_of_one_account_keep_the_sections_of_each(boss: FlaskClient) -
     assert not changed()
     press(boss, import_id, "apply")
     [term] = live_terms()
-    taught_by = {card.crn: card.teachers for card in catalog_of(term.id).sections}
+    taught_by = {card.crn: card.instructors for card in catalog_of(term.id).sections}
     assert taught_by == {"10001": ("Okafor",), "10002": ("C Okafor",)}
 
 

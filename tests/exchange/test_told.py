@@ -51,7 +51,7 @@ def test_everyone_in_it_is_told_of_another_room_once(seated: Path) -> None:
     assert len(changed()) == 2
 
 
-def test_another_teacher_is_news_though_nothing_else_changes(seated: Path) -> None:
+def test_another_instructor_is_news_though_nothing_else_changes(seated: Path) -> None:
     without = school()
     without.rows["enrollments"] = without.rows["enrollments"][1:]
     imported(without.write(seated), remove=True)

@@ -58,7 +58,7 @@ def test_a_meeting_as_it_should_be_is_taken(boss: FlaskClient) -> None:
         {"restrictions": [["must_be", "weird kind", "x"]]},
         {"restrictions": [["must_be", "level", "x"], ["must_be", "level", "x"]]},
         {"cross_lists": ["MAT-1", "MAT-1"]},
-        {"teachers": [["a\tb", "CSC"]]},
+        {"instructors": [["a\tb", "CSC"]]},
     ],
 )
 def test_what_can_not_be_stored_is_refused_with_its_place(

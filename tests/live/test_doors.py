@@ -104,7 +104,7 @@ def test_a_sign_of_life_is_answered(cast: Cast, open_tab: Open) -> None:
 def test_rosters_are_for_those_who_teach_the_section(
     cast: Cast, term: Term, open_tab: Open
 ) -> None:
-    section = builders.a_section(builders.a_course(), term, teacher=cast.iris)
+    section = builders.a_section(builders.a_course(), term, instructor=cast.iris)
     for outsider in (cast.ada.account_id, cast.otto.account_id):
         tab = open_tab(outsider)
         tab.ask(term.id, [], roster=section.id)
@@ -136,8 +136,8 @@ def test_a_roster_is_not_for_those_who_teach_another_section(
     cast: Cast, term: Term, open_tab: Open
 ) -> None:
     course = builders.a_course()
-    section = builders.a_section(course, term, teacher=cast.iris)
-    another = builders.a_section(course, term, teacher=cast.otto)
+    section = builders.a_section(course, term, instructor=cast.iris)
+    another = builders.a_section(course, term, instructor=cast.otto)
     tab = open_tab(cast.otto.account_id)
     tab.ask(term.id, [], roster=section.id)
     (refused,) = tab.hear(lambda tab: [s for s in tab.signals if s["name"] == "refused"])

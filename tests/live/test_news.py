@@ -23,7 +23,7 @@ def opened(open_tab: Open, account: int, term: Term, section: int, **more: int) 
 def test_a_request_is_told_to_admins_and_its_end_to_who_asked(
     cast: Cast, term: Term, open_tab: Open
 ) -> None:
-    section = builders.a_section(builders.a_course(), term, teacher=cast.iris)
+    section = builders.a_section(builders.a_course(), term, instructor=cast.iris)
     iris, otto, admin, ada = (
         opened(open_tab, account or 0, term, section.id)
         for account in (
@@ -43,7 +43,7 @@ def test_a_request_is_told_to_admins_and_its_end_to_who_asked(
 
 
 def test_every_page_of_the_account_hears_it(cast: Cast, term: Term, open_tab: Open) -> None:
-    section = builders.a_section(builders.a_course(), term, teacher=cast.iris)
+    section = builders.a_section(builders.a_course(), term, instructor=cast.iris)
     tabs = [opened(open_tab, cast.iris.account_id or 0, term, section.id) for _ in range(2)]
     notice_arrived(cast.iris.account_id or 0)
     for tab in tabs:
@@ -53,7 +53,7 @@ def test_every_page_of_the_account_hears_it(cast: Cast, term: Term, open_tab: Op
 def test_a_roster_is_asked_for_anew_when_somebody_wants_privacy(
     cast: Cast, term: Term, open_tab: Open
 ) -> None:
-    section = builders.a_section(builders.a_course(), term, teacher=cast.iris)
+    section = builders.a_section(builders.a_course(), term, instructor=cast.iris)
     iris, otto = (
         opened(open_tab, each.account_id or 0, term, section.id, roster=section.id)
         for each in (cast.iris, cast.otto)

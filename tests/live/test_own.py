@@ -112,7 +112,7 @@ def test_those_who_wait_see_their_place_move(
 def test_what_is_recorded_is_told_to_the_student_and_to_the_roster(
     cast: Cast, term: Term, open_tab: Open, claim: Claim
 ) -> None:
-    section = builders.a_section(builders.a_course(), term, teacher=cast.iris)
+    section = builders.a_section(builders.a_course(), term, instructor=cast.iris)
     ada, ben = (opened(open_tab, student, section) for student in (cast.ada, cast.ben))
     iris = open_tab(cast.iris.account_id)
     iris.ask(term.id, [section.id], roster=section.id)

@@ -80,14 +80,14 @@ def test_other_rooms_are_not_heard_of(
     other = builders.an_open_window(term)
     limits(term, other, per_minute=0)
     room.enter(term.id, other.id, cast.cleo.id)
-    ada, teacher = waits(cast.ada), open_tab(cast.iris.account_id)
-    teacher.ask(term.id, [section.id], room=other.id)
-    teacher.shows(section.id, 2)
+    ada, instructor = waits(cast.ada), open_tab(cast.iris.account_id)
+    instructor.ask(term.id, [section.id], room=other.id)
+    instructor.shows(section.id, 2)
     limits(term, other)
     limits(term, window)
     ada.hear(lambda tab: heard(tab, "turn"))
     assert {detail["window"] for detail in heard(ada, "room")} <= {window.id}
-    assert not heard(teacher.listen(0.3), "room")
+    assert not heard(instructor.listen(0.3), "room")
 
 
 def test_an_admin_may_watch_a_room(

@@ -35,7 +35,7 @@ def test_every_topic_states_who_may_listen() -> None:
 def test_nobody_hears_of_others_whatever_they_ask_for(
     cast: Cast, term: Term, open_tab: Open, claim: Claim
 ) -> None:
-    section = builders.a_section(builders.a_course(), term, teacher=cast.iris)
+    section = builders.a_section(builders.a_course(), term, instructor=cast.iris)
     accounts = {
         "ada": cast.ada.account_id,
         "ben": cast.ben.account_id,

@@ -26,10 +26,10 @@ def sections(cast: Cast, term: Term) -> Sections:
     course = builders.a_course()
     return {
         "open": builders.a_section(course, term),
-        "restricted": builders.a_section(hidden, term, teacher=cast.iris),
-        "new": builders.a_section(course, term, status="NEW", teacher=cast.iris),
-        "confirmed": builders.a_section(course, term, status="CONFIRMED", teacher=cast.iris),
-        "canceled": builders.a_section(course, term, status="CANCELED", teacher=cast.iris),
+        "restricted": builders.a_section(hidden, term, instructor=cast.iris),
+        "new": builders.a_section(course, term, status="NEW", instructor=cast.iris),
+        "confirmed": builders.a_section(course, term, status="CONFIRMED", instructor=cast.iris),
+        "canceled": builders.a_section(course, term, status="CANCELED", instructor=cast.iris),
     }
 
 
@@ -66,7 +66,7 @@ def test_students_see_what_they_wait_for(
     assert allowed(cast.ada.account_id) == {*STUDENTS, "restricted"}
 
 
-def test_teachers_see_their_own_and_the_open_ones(cast: Cast, allowed: Allowed) -> None:
+def test_instructors_see_their_own_and_the_open_ones(cast: Cast, allowed: Allowed) -> None:
     assert allowed(cast.iris.account_id) == set(KINDS)
     assert allowed(cast.otto.account_id) == {"open", "restricted"}
 

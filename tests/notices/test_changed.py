@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from portal.catalog import sections
-from portal.catalog.sections import named_teachers
+from portal.catalog.sections import named_instructors
 from portal.catalog.views import MeetingView
 from portal.core.db import transaction
 from portal.core.i18n import in_language
@@ -62,8 +62,10 @@ def test_the_difference_can_be_read(story: Story, cast: Cast) -> None:
     assert said()[0] == "Meetings: now Lecture, Mon 10:00–11:00 am, Hall 1."
     before, later = "Lecture, Mon 10:00–11:00 am, Hall 1", "Lecture, Mon 11:00 am–12:00 pm, Hall 2"
     with transaction() as session:
-        [one, *_] = named_teachers(session)
-    changed(story, cast, meetings=meeting(story, "Hall 2", 660), teachers=(one,), method="Online")
+        [one, *_] = named_instructors(session)
+    changed(
+        story, cast, meetings=meeting(story, "Hall 2", 660), instructors=(one,), method="Online"
+    )
     assert said() == (
         f"Meetings: {later}, instead of {before}.",
         f"Teachers: now {one.name}.",

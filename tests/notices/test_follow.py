@@ -192,7 +192,7 @@ def test_mail_goes_to_those_who_want_it(story: Story, cast: Cast) -> None:
     set_section(story.section, status="CANCELED")
     story.record()
     (mail,) = outbox()
-    to = {each.id: each.account_id for each in notices()}[mail.notice_id]
+    to = {each.id: each.account_id for each in notices()}[mail.notification_id]
     assert to == cast.ben.account_id
     assert len(notices()) == 2
 
@@ -205,7 +205,7 @@ def test_no_mail_goes_to_a_deleted_account(story: Story, cast: Cast) -> None:
     set_section(story.section, status="CANCELED")
     story.record()
     to = {each.id: each.account_id for each in notices()}
-    assert [to[mail.notice_id] for mail in outbox()] == [cast.ben.account_id]
+    assert [to[mail.notification_id] for mail in outbox()] == [cast.ben.account_id]
 
 
 def test_a_lost_place_is_told_though_the_same_reason_is_unread(

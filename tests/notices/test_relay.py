@@ -118,7 +118,10 @@ def test_a_mail_that_can_not_be_written_is_given_up_alone(
     assert much_news
     with transaction() as session:
         session.execute(
-            text("UPDATE notices SET data = '{}' WHERE id = (SELECT min(id) FROM notices)")
+            text(
+                "UPDATE notifications SET data = '{}'"
+                " WHERE id = (SELECT min(id) FROM notifications)"
+            )
         )
     relay.send_due()
     assert len(postman.mails) == 3

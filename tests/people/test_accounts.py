@@ -14,8 +14,8 @@ from tests.record.processes import wait_for
 from tests.statements import statements
 
 TEACHES = (
-    "UPDATE teachers SET account_id = accounts.id FROM accounts"
-    " WHERE accounts.username = 'ada' AND teachers.name = 'Iris'"
+    "UPDATE instructors SET account_id = accounts.id FROM accounts"
+    " WHERE accounts.username = 'ada' AND instructors.name = 'Iris'"
 )
 
 

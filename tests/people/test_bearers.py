@@ -28,7 +28,7 @@ class Tomorrow(datetime):
 
 
 def asked(sent: list[str]) -> int:
-    return len([each for each in sent if "FROM access_keys" in each])
+    return len([each for each in sent if "FROM api_tokens" in each])
 
 
 def used(secret: str, ago: timedelta) -> None:

@@ -127,7 +127,7 @@ CHANGES = {
     "another's course": "UPDATE completed_courses SET student_id = :ada",
     "a lifted hold": "UPDATE holds SET lifted_at = now()",
     "no hold": "DELETE FROM holds",
-    "an override": "INSERT INTO overrides (student_id, section_id, waives, reason)"
+    "an override": "INSERT INTO permissions (student_id, section_id, waives, reason)"
     " SELECT :eve, id, '{prerequisite}', 'x' FROM sections",
 }
 

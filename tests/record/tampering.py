@@ -102,7 +102,10 @@ TAMPERINGS = {
         "enrollments",
     ),
     "an enrollment was deleted": (database("DELETE FROM enrollments"), "enrollments"),
-    "a place was altered": (database("UPDATE waitlist_places SET ticket = 1"), "waitlist_places"),
+    "a place was altered": (
+        database("UPDATE waitlist_positions SET ticket = 1"),
+        "waitlist_positions",
+    ),
     "the read model has other counts": (
         database("UPDATE section_seats SET enrolled = enrolled + 1"),
         "section_seats",

@@ -23,7 +23,7 @@ FORGED = (
     " seq) SELECT term_id, section_id, max(student_id) + 1, 'enrolled', 300, 1, now(), 1"
     " FROM enrollments GROUP BY 1, 2 LIMIT 1"
 )
-TABLES = "section_seats", "enrollments", "waitlist_places", "windows"
+TABLES = "section_seats", "enrollments", "waitlist_positions", "windows"
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ def test_read_models_that_are_gone_come_back_word_for_word(rush: Rush) -> None:
     ("statement", "where"),
     [
         ("UPDATE enrollments SET credits = 1", "enrollments"),
-        ("UPDATE waitlist_places SET ticket = 1, seq = 99999", "waitlist_places"),
+        ("UPDATE waitlist_positions SET ticket = 1, seq = 99999", "waitlist_positions"),
         ("UPDATE section_seats SET enrolled = enrolled + 1", "section_seats"),
         ("UPDATE windows SET name = 'Never'", "windows"),
         (

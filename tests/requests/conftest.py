@@ -27,7 +27,7 @@ def section(app: Flask, cast: Cast) -> Section:
     window = an_open_window(term)
     meets = (Meets(room="Hall 1"),)
     section = a_section(
-        a_course("CSC-1100", credits=3), term, capacity=1, teacher=cast.iris, meetings=meets
+        a_course("CSC-1100", credits=3), term, capacity=1, instructor=cast.iris, meetings=meets
     )
     students = [cast.ada.id, cast.ben.id, cast.cleo.id]
     rush = Rush(term.id, [section.id], students, window.id)

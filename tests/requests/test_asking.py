@@ -104,7 +104,7 @@ def test_every_admin_is_told_and_nobody_else(asked: int, cast: Cast) -> None:
     made = [each for each in notices() if each.kind == "request_made"]
     assert [each.account_id for each in made] == [cast.max.id]
     assert made[0].data["who"] == "Iris"
-    assert [mail.notice_id for mail in outbox()][-1] == made[0].id
+    assert [mail.notification_id for mail in outbox()][-1] == made[0].id
 
 
 def test_the_inbox_leads_to_the_request(app: Flask, asked: int) -> None:

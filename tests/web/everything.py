@@ -101,9 +101,9 @@ def _sections(term: Term, cast: Cast) -> dict[str, Any]:
         Meets("F", "08:00", "09:50", clashes=False, kind="TES"),
     )
     made: dict[str, dict[str, Any]] = {
-        "held": {"meetings": morning, "teacher": cast.iris},
+        "held": {"meetings": morning, "instructor": cast.iris},
         "full": {"capacity": 1},
-        "freed": {"capacity": 1, "teacher": cast.iris},
+        "freed": {"capacity": 1, "instructor": cast.iris},
         "clash": {"meetings": morning[:1], **RULES},
         "canceled": {"status": "CANCELED"},
         "closed": {"status": "CONFIRMED"},

@@ -272,7 +272,7 @@ def test_a_window_that_there_is_not_has_no_room(admin: FlaskClient, term: Term) 
     assert admin.post(f"/admin/terms/{term.id}/windows/9/room", data=knobs()).status_code == 404
 
 
-def test_students_and_teachers_may_not_see_it(
+def test_students_and_instructors_may_not_see_it(
     app: Flask, cast: Cast, term: Term, window: WindowView
 ) -> None:
     assert cast

@@ -21,7 +21,7 @@ AREA = re.compile(r"<textarea[^>]*>([^<]*)<")
 def section(app: Flask, cast: Cast) -> Section:
     """Iris teaches Ada and Ben; Cleo waits."""
     assert app
-    section = a_section(a_course("CSC-1100"), a_term(), teacher=cast.iris)
+    section = a_section(a_course("CSC-1100"), a_term(), instructor=cast.iris)
     enrolled(section, cast.ada)
     enrolled(section, cast.ben)
     waiting(section, cast.cleo, 7)

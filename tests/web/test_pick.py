@@ -26,8 +26,8 @@ def section(term: Any) -> Any:
 
 def test_the_form_says_what_is_about_to_be_picked(ada: FlaskClient, term: Any) -> None:
     course = builders.a_course(title="Data Structures")
-    teacher = builders.a_teacher("grace")
-    section = builders.a_section(course, term, meetings=(Meets(),), teacher=teacher)
+    instructor = builders.an_instructor("grace")
+    section = builders.a_section(course, term, meetings=(Meets(),), instructor=instructor)
     text = words(ada.get(address(section, "pick")).text)
     for said in (
         f"Pick CSC 1100-{section.number}?",

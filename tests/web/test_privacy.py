@@ -19,7 +19,7 @@ SECRETS = ("eve@u.example", "Senior", "MTH")
 def section(app: Flask, cast: Cast) -> Section:
     """Iris's class."""
     assert app
-    return a_section(a_course("CSC-1100"), a_term(), teacher=cast.iris)
+    return a_section(a_course("CSC-1100"), a_term(), instructor=cast.iris)
 
 
 @pytest.fixture

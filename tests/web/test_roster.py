@@ -6,10 +6,10 @@ import pytest
 from flask import Flask
 from sqlalchemy import delete, insert, update
 
-from portal.catalog.models import Instructor, Section, Term, section_teachers
+from portal.catalog.models import Instructor, Section, Term, section_instructors
 from portal.catalog.term_catalog import forget
 from portal.core.db import transaction
-from tests.cast import Cast, a_course, a_section, a_student, a_teacher, a_term
+from tests.cast import Cast, a_course, a_section, a_student, a_term, an_instructor
 from tests.web.rosters import enrolled, reached_at, waiting
 from tests.web.visitors import browser_of
 
@@ -20,14 +20,14 @@ PARTS = ["", "/roster", "/roster.csv", "/emails", "/emails?to=all"]
 def section(app: Flask, cast: Cast) -> Section:
     """A section that iris teaches."""
     assert app
-    return a_section(a_course("CSC-1100"), a_term(), teacher=cast.iris)
+    return a_section(a_course("CSC-1100"), a_term(), instructor=cast.iris)
 
 
-def share(section: Section, teacher: Instructor) -> None:
+def share(section: Section, instructor: Instructor) -> None:
     """Another teacher beside the first."""
     with transaction() as session:
-        taught = {"section_id": section.id, "teacher_id": teacher.id}
-        session.execute(insert(section_teachers).values(taught))
+        taught = {"section_id": section.id, "instructor_id": instructor.id}
+        session.execute(insert(section_instructors).values(taught))
         session.execute(update(Term).values(catalog_version=Term.catalog_version + 1))
     forget()
 
@@ -103,7 +103,7 @@ def test_those_who_teach_together_both_see_it(app: Flask, section: Section, cast
         assert "Taught by Iris, Otto" in page
 
 
-def test_an_account_sees_the_classes_of_every_teacher_that_it_is(
+def test_an_account_sees_the_classes_of_every_instructor_that_it_is(
     app: Flask, section: Section, cast: Cast
 ) -> None:
     enrolled(section, cast.ada)
@@ -111,14 +111,14 @@ def test_an_account_sees_the_classes_of_every_teacher_that_it_is(
         session.get_one(Instructor, cast.iris.id).account_id = cast.otto.account_id
     assert "Ada" in roster(app, section, "otto")
     assert "CSC-1100" in browser_of(app, "otto").get("/teaching").text
-    other = a_section(a_course("CSC-1200"), a_term("Spring 2031"), teacher=a_teacher("eva"))
+    other = a_section(a_course("CSC-1200"), a_term("Spring 2031"), instructor=an_instructor("eva"))
     assert browser_of(app, "otto").get(f"/teaching/sections/{other.id}").status_code == 403
 
 
 def test_whoever_teaches_it_no_more_is_refused(app: Flask, section: Section) -> None:
     client = browser_of(app, "iris")
     with transaction() as session:
-        session.execute(delete(section_teachers))
+        session.execute(delete(section_instructors))
         session.execute(update(Term).values(catalog_version=Term.catalog_version + 1))
     forget()
     for part in PARTS:

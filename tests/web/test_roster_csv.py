@@ -19,7 +19,7 @@ from tests.web.visitors import browser_of
 def section(app: Flask, cast: Cast) -> Section:
     """Iris teaches Ada, and Ben waits."""
     assert app
-    section = a_section(a_course("CSC-1100"), a_term(), teacher=cast.iris)
+    section = a_section(a_course("CSC-1100"), a_term(), instructor=cast.iris)
     enrolled(section, cast.ada)
     waiting(section, cast.ben, 7)
     reached_at(cast.ada, "ada@u.example")

@@ -19,7 +19,7 @@ NAMES = re.compile(r'<th scope="row">(?:\d+\. )?([^<]*?)\s*<')
 def section(app: Flask, cast: Cast) -> Section:
     """Iris's class: Ángel, a junior, Ben, a freshman, and Zoe, a senior; Cleo and Dan wait."""
     assert app
-    section = a_section(a_course("CSC-1100"), a_term(), teacher=cast.iris)
+    section = a_section(a_course("CSC-1100"), a_term(), instructor=cast.iris)
     enrolled(section, a_student("zoe", majors=("ART",), year="Senior"), 1)
     enrolled(section, a_student("ángel", majors=("MTH",), year="Junior"), 2)
     enrolled(section, cast.ben, 3)

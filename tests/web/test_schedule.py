@@ -62,14 +62,14 @@ def test_a_class_stands_on_each_of_its_days_with_time_name_and_room(
     assert "No classes" in part(html, "week-day-1")
 
 
-def test_the_list_has_teachers_and_the_sum_of_credits(
+def test_the_list_has_instructors_and_the_sum_of_credits(
     ada: FlaskClient, term: Any, cast: Cast
 ) -> None:
     meets = (Meets("MR", room="Alder Hall 1"),)
     course = builders.a_course(title="Data Structures")
     pick(
         ada,
-        builders.a_section(course, term, meetings=meets, teacher=cast.iris),
+        builders.a_section(course, term, meetings=meets, instructor=cast.iris),
         builders.a_section(builders.a_course("MAT-1", credits=3), term),
     )
     text = part(page(ada, term), "selected-title")
@@ -202,7 +202,7 @@ def test_a_page_that_shows_what_is_so_is_sent_nothing(ada: FlaskClient, term: An
     assert "<html" not in answer.text
 
 
-def test_teachers_have_none(app: Flask, term: Any) -> None:
+def test_instructors_have_none(app: Flask, term: Any) -> None:
     assert browser_of(app, "iris").get(f"/terms/{term.id}/schedule").status_code == 403
 
 

@@ -15,7 +15,7 @@ COUNTS = re.compile(r'id="seats-(\d+)"')
 def test_it_lists_ones_own_sections_with_seats_and_times(app: Flask, cast: Cast) -> None:
     term = a_term()
     meets = (Meets("MR", "14:00", "15:50"),)
-    own = a_section(a_course("CSC-1100"), term, teacher=cast.iris, meetings=meets)
+    own = a_section(a_course("CSC-1100"), term, instructor=cast.iris, meetings=meets)
     page = browser_of(app, "iris").get("/teaching").text
     assert "CSC-1100" in page
     assert "Mon Thu" in page
@@ -25,7 +25,7 @@ def test_it_lists_ones_own_sections_with_seats_and_times(app: Flask, cast: Cast)
 
 
 def test_it_does_not_list_the_sections_of_others(app: Flask, cast: Cast) -> None:
-    a_section(a_course("CSC-1100"), a_term(), teacher=cast.iris)
+    a_section(a_course("CSC-1100"), a_term(), instructor=cast.iris)
     page = browser_of(app, "otto").get("/teaching").text
     assert "CSC-1100" not in page
     assert "No section is yours yet." in page
@@ -34,7 +34,7 @@ def test_it_does_not_list_the_sections_of_others(app: Flask, cast: Cast) -> None
 def test_each_term_is_a_page_of_its_own_whose_counts_are_live(app: Flask, cast: Cast) -> None:
     fall, spring = a_term(), a_term("Spring 2031", starts_on=date(2031, 1, 20))
     course = a_course("CSC-1100")
-    own = {term.id: a_section(course, term, teacher=cast.iris) for term in (fall, spring)}
+    own = {term.id: a_section(course, term, instructor=cast.iris) for term in (fall, spring)}
     iris = browser_of(app, "iris")
     pages = {term.id: iris.get(f"/teaching?term={term.id}").text for term in (fall, spring)}
     for term, page in pages.items():
@@ -46,7 +46,7 @@ def test_each_term_is_a_page_of_its_own_whose_counts_are_live(app: Flask, cast: 
 def test_it_begins_with_the_latest_term(app: Flask, cast: Cast) -> None:
     fall, spring = a_term(), a_term("Spring 2031", starts_on=date(2031, 1, 20))
     for term in (fall, spring):
-        a_section(a_course(f"CSC-{term.id}"), term, teacher=cast.iris)
+        a_section(a_course(f"CSC-{term.id}"), term, instructor=cast.iris)
     iris = browser_of(app, "iris")
     for query in ("", "?term=x", f"?term={2**30}"):
         assert LIVE.findall(iris.get(f"/teaching{query}").text) == [str(spring.id)]
@@ -54,5 +54,5 @@ def test_it_begins_with_the_latest_term(app: Flask, cast: Cast) -> None:
 
 def test_a_term_in_which_one_does_not_teach_is_not_offered(app: Flask, cast: Cast) -> None:
     other = a_term("Spring 2031")
-    a_section(a_course("CSC-1100"), a_term(), teacher=cast.iris)
+    a_section(a_course("CSC-1100"), a_term(), instructor=cast.iris)
     assert f"term={other.id}" not in browser_of(app, "iris").get("/teaching").text

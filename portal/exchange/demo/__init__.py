@@ -47,7 +47,7 @@ HOLDS = {
 }
 # PostgreSQL would plan for empty tables until it looks again by itself.
 ANALYZE = text(
-    "ANALYZE accounts, students, student_subjects, completed_courses, teachers, holds, days_off"
+    "ANALYZE accounts, students, student_subjects, completed_courses, instructors, holds, days_off"
 )
 
 
@@ -123,8 +123,8 @@ def _complete(session: Session, hashed: str) -> None:
     for row in _rows("users"):
         account = select(Account.id).where(Account.username == row["username"]).scalar_subquery()
         if title := row["metadata.title"]:
-            teacher = update(Instructor).where(Instructor.account_id == account)
-            session.execute(teacher.values(title=title))
+            instructor = update(Instructor).where(Instructor.account_id == account)
+            session.execute(instructor.values(title=title))
         if kind := row["metadata.hold"]:
             student = session.scalars(select(Student.id).where(Student.account_id == account)).one()
             reason, office = HOLDS[kind]

@@ -40,7 +40,7 @@ NEW_IDS = """
             JOIN sections USING (id) WHERE deleted_at IS NULL
         UNION ALL SELECT 'user', username FROM accounts WHERE deleted_at IS NULL AND (
             EXISTS (SELECT FROM students WHERE account_id = accounts.id)
-            OR EXISTS (SELECT FROM teachers WHERE account_id = accounts.id)
+            OR EXISTS (SELECT FROM instructors WHERE account_id = accounts.id)
         )
     ) AS here
     WHERE NOT EXISTS (
@@ -79,7 +79,7 @@ def _remember(session: Session) -> None:
     """Give an ID to every record that has none yet."""
     session.execute(text(NO_TIMEOUTS))
     read_keys(session)
-    session.execute(text("ANALYZE section_keys, teacher_keys"))
+    session.execute(text("ANALYZE section_keys, instructor_keys"))
     for statement in (NEW_IDS, NEW_IDS_OF_STUDENTS):
         session.execute(text(statement))
 
@@ -189,9 +189,9 @@ def classes(session: Session) -> Iterator[Cells]:
     pools = {row.key: row.fields["capacity"] for row in _sorted(session, "pool")}
     unnamed = defaultdict[str, list[list[str]]](list)
     for row in _sorted(session, "teaching"):
-        term, crn, *teacher = row.key.split("\t")
-        if len(teacher) == 2:
-            unnamed[f"{term}\t{crn}"].append(teacher)
+        term, crn, *instructor = row.key.split("\t")
+        if len(instructor) == 2:
+            unnamed[f"{term}\t{crn}"].append(instructor)
     for row in _named(session, "section", "class"):
         term, _tab, crn = row.key.partition("\t")
         course, title = row.fields.pop("course"), row.fields.pop("title")
@@ -206,7 +206,7 @@ def classes(session: Session) -> Iterator[Cells]:
             "schoolSourcedId": ROOT,
             "termSourcedIds": terms[term],
             MORE: row.fields
-            | {"crn": crn, "teachers": unnamed[row.key]}
+            | {"crn": crn, "instructors": unnamed[row.key]}
             | {"pool": pool and (pool, pools[f"{term}\t{pool}"])},
         }
 
@@ -290,8 +290,8 @@ def _named(session: Session, kind: str, source: str) -> Iterator[Any]:
 
 
 def _users(session: Session) -> Iterator[Any]:
-    students, teachers = (KINDS[kind].select for kind in ("student", "teacher"))
-    return _run(session, USERS.format(students=students, teachers=teachers))
+    students, instructors = (KINDS[kind].select for kind in ("student", "teacher"))
+    return _run(session, USERS.format(students=students, instructors=instructors))
 
 
 def _roles(row: Any) -> dict[str, dict[str, Any]]:

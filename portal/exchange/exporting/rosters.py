@@ -34,7 +34,7 @@ PEOPLE = text("""
         SELECT section_id, student_id, 'enrolled' AS state, credits, 0::bigint AS place
         FROM enrollments WHERE term_id = :term AND state = 'enrolled'
         UNION ALL
-        SELECT section_id, student_id, 'waiting', credits, ticket FROM waitlist_places
+        SELECT section_id, student_id, 'waiting', credits, ticket FROM waitlist_positions
         WHERE term_id = :term AND state IN ('waiting', 'passed')
     ) AS people
     JOIN sections ON sections.id = section_id JOIN courses ON courses.id = course_id

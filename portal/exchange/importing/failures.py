@@ -30,7 +30,7 @@ KIND_OF_TABLE = {
     "meetings": "section",
     "restrictions": "section",
     "cross_lists": "section",
-    "section_teachers": "teaching",
+    "section_instructors": "teaching",
     "student_subjects": "student",
     "completed_courses": "student",
     "sourced_ids": "source",

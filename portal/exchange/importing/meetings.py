@@ -23,7 +23,7 @@ KINDS = {
 }
 LONGEST_MEETING = 8 * 60  # minutes; what is longer is no class but a day kept free
 LAST_MINUTE = time(23, 59)
-NO_TEACHER = {"", "STAFF", "TBA", "TBD", "UNKNOWN", "TO BE ANNOUNCED", "NONE"}
+NO_INSTRUCTOR = {"", "STAFF", "TBA", "TBD", "UNKNOWN", "TO BE ANNOUNCED", "NONE"}
 NO_ROOM = {"", "TBA", "TBD", "TO BE ANNOUNCED", "NONE", "ARR", "N/A"}
 LONGEST_NAME = 160  # of a teacher
 LONGEST_ROOM = 80
@@ -88,12 +88,12 @@ def read_meeting(row: Row) -> Meeting:
     return found
 
 
-def read_teachers(row: Row) -> list[str]:
+def read_instructors(row: Row) -> list[str]:
     """Return the names of the teachers. `Staff` is nobody."""
     names = [" ".join(name.split()) for name in re.split(r"[/;|]", row["instructors"])]
     if any(len(name) > LONGEST_NAME for name in names):
         row.note("too_long", "instructors")
-    return [name[:LONGEST_NAME] for name in names if name.strip("* ").upper() not in NO_TEACHER]
+    return [name[:LONGEST_NAME] for name in names if name.strip("* ").upper() not in NO_INSTRUCTOR]
 
 
 def _read_days(row: Row) -> int:

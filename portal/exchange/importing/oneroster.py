@@ -298,10 +298,10 @@ def _read_class(roster: Roster, row: Row) -> None:
         text = _k("At most %(most)s characters each.")
         return row.note("unreadable", "sourcedId", text, most=LONGEST_CRN)
     key = key_of(term, crn)
-    for teacher in more.pop("teachers", []):  # those without an account
-        name, department = teacher
-        roster.stage.put("teacher", key_of(*teacher), {"name": name, "department": department})
-        roster.stage.put("teaching", key_of(key, *teacher), {}, row)
+    for instructor in more.pop("instructors", []):  # those without an account
+        name, department = instructor
+        roster.stage.put("teacher", key_of(*instructor), {"name": name, "department": department})
+        roster.stage.put("teaching", key_of(key, *instructor), {}, row)
     title = " ".join(row["title"].split())[: LONGEST["title"]]
     facts: dict[str, Any] = {"course": course, "title": title}
     class_code = row["classCode"].upper()

@@ -172,7 +172,7 @@ STUDENT = Schema.from_dict(
         ),
     }
 )
-TEACHER = Schema.from_dict(
+INSTRUCTOR = Schema.from_dict(
     {"name": _text(160, 1), "email": _text(254), "department": _text(16, none=True)}
 )
 MORE_OF = {
@@ -184,8 +184,8 @@ MORE_OF = {
         {
             "credit_limit": HUNDREDTHS,
             "drops_per_day": _number(1000),
-            "pass_limit": _number(100, 1, none=True),
-            "pass_codes": fields.List(_one_of(SKIP_CODES)),
+            "skip_limit": _number(100, 1, none=True),
+            "skip_reasons": fields.List(_one_of(SKIP_CODES)),
         }
     ),
     "course": Schema.from_dict(
@@ -203,7 +203,7 @@ MORE_OF = {
             **{each.name: _plain(each) for each in PLAIN if each.name != "title"},
             "crn": _text(24, 1),
             # Teachers without an account, who can't be users: name and department.
-            "teachers": fields.List(fields.Tuple((_name(160), _name(16)))),
+            "instructors": fields.List(fields.Tuple((_name(160), _name(16)))),
             "credits": CREDITS,
             "prior": _number(MOST_SEATS),
             "status": _one_of(STATES),
@@ -221,6 +221,6 @@ MORE_OF = {
     ),
     "enrollment": Schema.from_dict({"credits": HUNDREDTHS}),
     "user": Schema.from_dict(
-        {"student": fields.Nested(STUDENT), "teacher": fields.Nested(TEACHER)}
+        {"student": fields.Nested(STUDENT), "teacher": fields.Nested(INSTRUCTOR)}
     ),
 }

@@ -151,8 +151,8 @@ KINDS = {
         Field("ends", "NULL", "ends_on"),
         Field("credit_limit", "21"),
         Field("drops_per_day", "3"),
-        Field("pass_limit", "NULL"),
-        Field("pass_codes"),
+        Field("skip_limit", "NULL"),
+        Field("skip_reasons"),
         new={"catalog_version": "1"},
     ),
     "account": _by_column(
@@ -185,27 +185,27 @@ KINDS = {
         ),
     ),
     "teacher": Kind(
-        "teachers",
+        "instructors",
         key="keys.key",
-        keys={"id": "coalesce(known.id, nextval(pg_get_serial_sequence('teachers', 'id')))"},
+        keys={"id": "coalesce(known.id, nextval(pg_get_serial_sequence('instructors', 'id')))"},
         fields=(
             Field("name", "NULL"),
             Field("email"),
-            _department("teachers"),
+            _department("instructors"),
             Field(
                 "account",
                 read="CASE WHEN starts_with(keys.key, '@') THEN username END",
                 columns={"account_id": "accounts.id"},
                 joins=(
-                    "LEFT JOIN accounts ON accounts.id = teachers.account_id",
+                    "LEFT JOIN accounts ON accounts.id = instructors.account_id",
                     "LEFT JOIN accounts ON accounts.username = after ->> 'account'",
                 ),
                 insert_only=True,
             ),
         ),
         joins=(
-            "JOIN teacher_keys AS keys USING (id)",
-            "LEFT JOIN teacher_keys AS known USING (key)",
+            "JOIN instructor_keys AS keys USING (id)",
+            "LEFT JOIN instructor_keys AS known USING (key)",
         ),
         new={"title": "''"},
         update="",
@@ -276,27 +276,27 @@ KINDS = {
         """,
     ),
     "teaching": Kind(
-        "section_teachers",
+        "section_instructors",
         key="section_keys.key || E'\\t' || keys.key",
-        keys={"section_id": "section_keys.id", "teacher_id": "keys.id"},
+        keys={"section_id": "section_keys.id", "instructor_id": "keys.id"},
         joins=(
             """
             JOIN section_keys ON section_keys.id = section_id
             JOIN sections ON sections.id = section_id AND sections.deleted_at IS NULL
-            JOIN teacher_keys AS keys ON keys.id = teacher_id
+            JOIN instructor_keys AS keys ON keys.id = instructor_id
             """,
             f"""
             JOIN section_keys ON section_keys.key = {section_part("changed_rows.key")}
-            JOIN teacher_keys AS keys ON section_keys.key || E'\\t' || keys.key = changed_rows.key
+            JOIN instructor_keys AS keys ON section_keys.key || E'\\t' || keys.key = changed_rows.key
             """,
         ),
         living="true",
         update="section_id = excluded.section_id",  # a restored section still has its teachers
         removal=f"""
-            DELETE FROM section_teachers USING removed_rows
+            DELETE FROM section_instructors USING removed_rows
             JOIN section_keys ON section_keys.key = {section_part("removed_rows.key")}
-            JOIN teacher_keys AS keys ON section_keys.key || E'\\t' || keys.key = removed_rows.key
-            WHERE section_id = section_keys.id AND teacher_id = keys.id
+            JOIN instructor_keys AS keys ON section_keys.key || E'\\t' || keys.key = removed_rows.key
+            WHERE section_id = section_keys.id AND instructor_id = keys.id
         """,
     ),
     # The ledger decides changes of these.
@@ -330,24 +330,24 @@ SECTION_KEYS = """
 """
 # The key of a teacher is the name and department, which no two should share. The first teacher of
 # an account has that account as the key.
-TEACHER_KEYS = """
+INSTRUCTOR_KEYS = """
     SELECT DISTINCT ON (key) key, id FROM (
-        SELECT teachers.id, CASE
-            WHEN teachers.id = min(teachers.id) OVER (PARTITION BY accounts.id)
+        SELECT instructors.id, CASE
+            WHEN instructors.id = min(instructors.id) OVER (PARTITION BY accounts.id)
                 AND accounts.id IS NOT NULL THEN '@' || accounts.username
-            ELSE teachers.name || E'\\t' || coalesce(departments.code, '')
+            ELSE instructors.name || E'\\t' || coalesce(departments.code, '')
         END AS key
-        FROM teachers
-        LEFT JOIN accounts ON accounts.id = teachers.account_id
-        LEFT JOIN departments ON departments.id = teachers.department_id
-        WHERE teachers.deleted_at IS NULL
+        FROM instructors
+        LEFT JOIN accounts ON accounts.id = instructors.account_id
+        LEFT JOIN departments ON departments.id = instructors.department_id
+        WHERE instructors.deleted_at IS NULL
     ) AS named ORDER BY key, id
 """
 
 
 def read_keys(session: Session) -> None:
     """Read the current keys of teachers and sections into temporary tables."""
-    _fill(session, "teacher_keys", TEACHER_KEYS)
+    _fill(session, "instructor_keys", INSTRUCTOR_KEYS)
     _fill(session, "section_keys", SECTION_KEYS)
 
 

@@ -20,7 +20,7 @@ from portal.catalog.spellings import Unreadable, code_of, count_of, credits_of, 
 from portal.core.i18n import _k
 from portal.exchange.importing import tables
 from portal.exchange.importing.failures import ImportFailedError
-from portal.exchange.importing.meetings import Meeting, read_meeting, read_teachers, set_dates
+from portal.exchange.importing.meetings import Meeting, read_instructors, read_meeting, set_dates
 from portal.exchange.importing.models import Options
 from portal.exchange.importing.report import Report
 from portal.exchange.importing.sources import Source
@@ -83,7 +83,7 @@ class Section:
     prior: int
     texts: dict[str, str]  # by the name of the field, see `catalog.section_fields`
     meetings: list[Meeting] = field(default_factory=list)
-    teachers: dict[str, None] = field(default_factory=dict)
+    instructors: dict[str, None] = field(default_factory=dict)
     restrictions: dict[tuple[str, str, str], None] = field(default_factory=dict)
     cross_lists: dict[str, None] = field(default_factory=dict)
     prerequisites: Tree | None = None
@@ -428,7 +428,7 @@ def _read_number(row: Row, column: str) -> int | None:
 def _read_meeting(row: Row, semester: Semester) -> None:
     if section := semester.section(row):
         section.meetings.append(read_meeting(row))
-        section.teachers |= dict.fromkeys(read_teachers(row))
+        section.instructors |= dict.fromkeys(read_instructors(row))
         row.note_unused("frequency")
 
 
@@ -558,10 +558,10 @@ def stage_semester(
     for crn, section in semester.sections.items():
         key, department = key_of(name, crn), section.course.department
         stage.put("section", key, _section_fields(section), section.row)
-        for teacher in section.teachers:
-            named = {"name": teacher, "department": department}
-            stage.put("teacher", key_of(teacher, department), named)
-            stage.put("teaching", key_of(key, teacher, department), {}, section.row)
+        for instructor in section.instructors:
+            named = {"name": instructor, "department": department}
+            stage.put("teacher", key_of(instructor, department), named)
+            stage.put("teaching", key_of(key, instructor, department), {}, section.row)
     stage.unnamed = {"teaching", "section"} if options.remove else set()
 
 

@@ -174,11 +174,11 @@ DELETE_UNRESOLVED = text(
     "DELETE FROM import_rows WHERE import_id = :id AND kind IN ('enrolling', 'leaving')"
 )
 # The key of the teacher in that of a teaching, which begins with a term and a number.
-TEACHER = "regexp_replace(rows.key, '^[^\\t]*\\t[^\\t]*\\t', '')"
+INSTRUCTOR = "regexp_replace(rows.key, '^[^\\t]*\\t[^\\t]*\\t', '')"
 # Teachers with an account that was linked after earlier files, by their names in files.
 LINKED_NAMES = """
-    SELECT teachers.name || E'\\t' || coalesce(code, '') AS name, min(key) AS key
-    FROM teacher_keys JOIN teachers USING (id)
+    SELECT instructors.name || E'\\t' || coalesce(code, '') AS name, min(key) AS key
+    FROM instructor_keys JOIN instructors USING (id)
     LEFT JOIN departments ON departments.id = department_id
     WHERE starts_with(key, '@') GROUP BY 1 HAVING count(*) = 1
 """
@@ -187,15 +187,15 @@ USE_LINKED = text(f"""
     UPDATE import_rows AS rows SET key = current_records.key
     FROM ({LINKED_NAMES}) AS linked JOIN current_records ON current_records.kind = 'teaching'
         AND right(current_records.key, length(linked.key) + 1) = E'\\t' || linked.key
-    WHERE import_id = :id AND rows.kind = 'teaching' AND {TEACHER} = name
+    WHERE import_id = :id AND rows.kind = 'teaching' AND {INSTRUCTOR} = name
     AND rows.key = left(current_records.key, -length(linked.key)) || name
 """)
 DELETE_IDLE = text(f"""
     DELETE FROM import_rows AS rows USING ({LINKED_NAMES}) AS linked
     WHERE import_id = :id AND kind = 'teacher' AND rows.key = name AND NOT EXISTS (
         SELECT FROM import_rows AS rows
-        WHERE import_id = :id AND kind = 'teaching' AND {TEACHER} = name
-    ) AND NOT EXISTS (SELECT FROM teacher_keys AS known WHERE known.key = name)
+        WHERE import_id = :id AND kind = 'teaching' AND {INSTRUCTOR} = name
+    ) AND NOT EXISTS (SELECT FROM instructor_keys AS known WHERE known.key = name)
 """)
 # A new class without seats in the files gets as many as it has students.
 OPEN_CLASSES = text("""
@@ -257,10 +257,10 @@ REFUSALS = {
             ) OR kind = 'teaching' AND NOT removes AND NOT (
                 EXISTS (
                     SELECT FROM import_rows AS teacher WHERE teacher.import_id = :id
-                    AND teacher.kind = 'teacher' AND teacher.key = {TEACHER}
+                    AND teacher.kind = 'teacher' AND teacher.key = {INSTRUCTOR}
                 ) OR EXISTS (
                     SELECT FROM current_records WHERE current_records.kind = 'teacher'
-                    AND current_records.key = {TEACHER}
+                    AND current_records.key = {INSTRUCTOR}
                 )
             )
         ) RETURNING kind, key, file, line

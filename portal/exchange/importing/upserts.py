@@ -9,8 +9,8 @@ from sqlalchemy.orm import Session
 
 from portal.catalog import section_changes
 from portal.catalog.models import Section
-from portal.catalog.section_fields import NamedTeacher
-from portal.catalog.sections import named_teachers
+from portal.catalog.section_fields import NamedInstructor
+from portal.catalog.sections import named_instructors
 from portal.catalog.term_catalog import read_catalog
 from portal.catalog.views import SectionView
 from portal.exchange.importing.diff import Counts
@@ -30,7 +30,9 @@ CATALOG_KINDS = {
 }
 RENEW_CATALOGS = text("UPDATE terms SET catalog_version = catalog_version + 1")
 # Without statistics PostgreSQL would plan for empty tables.
-ANALYZE = text("ANALYZE courses, sections, meetings, restrictions, cross_lists, section_teachers")
+ANALYZE = text(
+    "ANALYZE courses, sections, meetings, restrictions, cross_lists, section_instructors"
+)
 CHANGED_TERMS = text("""
     SELECT id FROM terms WHERE name IN (
         SELECT split_part(key, E'\\t', 1) FROM import_changes
@@ -108,7 +110,9 @@ RENEW_TAUGHT = text("""
 
 def _of(side: str) -> str:
     """Fields with notifications, on one side of a change; teachers are records of their own."""
-    return ", ".join(f"{side} -> '{name}'" for name in section_changes.NEWS if name != "teachers")
+    return ", ".join(
+        f"{side} -> '{name}'" for name in section_changes.NEWS if name != "instructors"
+    )
 
 
 # Students of sections of which a field changes that they are notified about.
@@ -117,7 +121,7 @@ NOTIFIED = text(f"""
     JOIN (
         SELECT section_id, student_id FROM enrollments WHERE state = 'enrolled'
         UNION ALL
-        SELECT section_id, student_id FROM waitlist_places WHERE state IN ('waiting', 'passed')
+        SELECT section_id, student_id FROM waitlist_positions WHERE state IN ('waiting', 'passed')
     ) AS part ON part.section_id = concerned.id
     WHERE kind = 'teaching' OR ARRAY[{_of("before")}] <> ARRAY[{_of("after")}]
 """)
@@ -156,7 +160,7 @@ def _any(counts: Counts) -> bool:
 
 def _facts(session: Session, terms: list[int], concerned: set[int]) -> dict[int, SimpleNamespace]:
     """Return those sections as they are now."""
-    names = {each.id: each for each in named_teachers(session)} if terms else {}
+    names = {each.id: each for each in named_instructors(session)} if terms else {}
     return {
         card.id: _of_section(card, names)
         for term in terms
@@ -165,7 +169,7 @@ def _facts(session: Session, terms: list[int], concerned: set[int]) -> dict[int,
     }
 
 
-def _of_section(section: SectionView, names: dict[int, NamedTeacher]) -> SimpleNamespace:
-    teachers = tuple(names[each] for each in section.teacher_ids if each in names)
+def _of_section(section: SectionView, names: dict[int, NamedInstructor]) -> SimpleNamespace:
+    instructors = tuple(names[each] for each in section.instructor_ids if each in names)
     known = {name: getattr(section, name) for name in section_changes.NEWS}
-    return SimpleNamespace(**known | {"teachers": teachers})
+    return SimpleNamespace(**known | {"instructors": instructors})

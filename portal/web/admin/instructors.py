@@ -67,7 +67,9 @@ def link(instructor_id: int) -> ResponseReturnValue:
     meaning = _(
         "The account will see these classes, with names and addresses on their lists, at once."
     )
-    text = _("%(name)s teaches as %(teacher)s now.", name=account.name, teacher=instructor.name)
+    text = _(
+        "%(name)s teaches as %(instructor)s now.", name=account.name, instructor=instructor.name
+    )
     change = partial(instructors.link, instructor_id, account.id)
     title = _("Link the account")
     texts = {"title": title, "button": title, "meaning": [meaning]}
@@ -85,7 +87,9 @@ def unlink(instructor_id: int) -> ResponseReturnValue:
     meaning = _(
         "Without the account nobody but admins and others who teach them sees these classes."
     )
-    text = _("%(name)s teaches as %(teacher)s no more.", name=account.name, teacher=instructor.name)
+    text = _(
+        "%(name)s teaches as %(instructor)s no more.", name=account.name, instructor=instructor.name
+    )
     change, title = partial(instructors.unlink, instructor_id, account.id), _("Unlink the account")
     texts = {"title": title, "button": title, "meaning": [meaning]}
     return _confirm(instructor, account, change, text, **texts, danger=True)

@@ -324,11 +324,11 @@ def _conflicts_with(course_code: str, details: SectionDetails, other: SectionVie
             times=_times(meeting),
             section=name,
         )
-    for teacher in details.teachers:
-        if teacher.id in other.teacher_ids:
+    for instructor in details.instructors:
+        if instructor.id in other.instructor_ids:
             yield _(
-                "%(teacher)s teaches %(section)s at the same time (%(times)s).",
-                teacher=teacher.name,
+                "%(instructor)s teaches %(section)s at the same time (%(times)s).",
+                instructor=instructor.name,
                 times=_times(pairs[0][1]),
                 section=name,
             )

@@ -23,12 +23,12 @@ from portal.catalog.seat_pools import Member, SeatPool
 from portal.catalog.section_fields import (
     FIELDS,
     MOST_SEATS,
-    NamedTeacher,
+    NamedInstructor,
     SectionDetails,
     SectionField,
     parse_codes,
 )
-from portal.catalog.sections import named_teachers
+from portal.catalog.sections import named_instructors
 from portal.catalog.spellings import Unclear
 from portal.catalog.term_catalog import SectionView, TermCatalog, TermView
 from portal.catalog.views import MeetingView, ReserveView, clock_time, minutes
@@ -282,7 +282,7 @@ class SectionForm(Form):
     Without a sent form it shows `details`.
     """
 
-    teacher = NamesField(
+    instructor = NamesField(
         _l("Teachers"), description=_l("One to a field; an empty field is nobody.")
     )
     meetings = Rows(MeetingForm, fewest=1, most=MOST_MEETINGS)
@@ -299,7 +299,7 @@ class SectionForm(Form):
         # Stored values beside sent ones would fill in hidden fields that a new row leaves out.
         super().__init__(sent, data=_values(details) if details and sent is None else None)
         self.session, self.term, self.own_code = session, term, own_code
-        self.known = named_teachers(session)
+        self.known = named_instructors(session)
         rooms = select(Room.name).where(Room.deleted_at.is_(None)).order_by(Room.name)
         self.rooms = list(session.scalars(rooms))
         more_of = {"yes": self.meetings, "kept": self.reserves}
@@ -329,7 +329,7 @@ class SectionForm(Form):
     def validate(self, extra_validators: Any = None) -> bool:
         """Check the fields and the rows, and build the details that they describe."""
         super().validate(extra_validators)
-        teachers = self._teachers()
+        instructors = self._instructors()
         if self._names_own_course():
             own = requisites.shown(self.own_code)
             self.refuse(_("%(code)s is the course of the section itself.", code=own), "cross_lists")
@@ -343,7 +343,7 @@ class SectionForm(Form):
         }
         self.details = SectionDetails(
             **typed,
-            teachers=teachers,
+            instructors=instructors,
             meetings=tuple(row.view for row in self.meetings if row.counts),
             reserves=tuple(row.view for row in reserves),
         )
@@ -357,8 +357,8 @@ class SectionForm(Form):
                     return True
         return False
 
-    def _teachers(self) -> tuple[NamedTeacher, ...]:
-        wanted = {name.casefold(): name for name in self.teacher.data}
+    def _instructors(self) -> tuple[NamedInstructor, ...]:
+        wanted = {name.casefold(): name for name in self.instructor.data}
         known = {each.name.casefold(): each for each in self.known}
         for name in (name for key, name in wanted.items() if key not in known):
             wrong = _(
@@ -419,8 +419,8 @@ def _values(details: SectionDetails) -> dict[str, Any]:
         }
         for place, each in enumerate(details.reserves, 1)
     ]
-    teachers = [each.name for each in details.teachers]
-    return typed | {"teacher": teachers, "meetings": meetings, "reserves": reserves}
+    instructors = [each.name for each in details.instructors]
+    return typed | {"teacher": instructors, "meetings": meetings, "reserves": reserves}
 
 
 def _form_field(each: SectionField) -> Any:

@@ -54,10 +54,10 @@ class RulesForm(Form):
             "lost": _l("After some such passes they lose it"),
         },
     )
-    pass_limit = NumberField(
+    skip_limit = NumberField(
         _l("Passes"), least=1, most=100, description=_l("With this many the place is lost.")
     )
-    pass_codes = ChoicesField(
+    skip_reasons = ChoicesField(
         _l("Only passes for these reasons count; none chosen = all"),
         choices=lambda: {code: label(code) for code in SKIP_CODES},
     )
@@ -65,7 +65,7 @@ class RulesForm(Form):
     def validate(self, extra_validators: Any = None) -> bool:
         """Check every field; the number of skips only if it is used."""
         if self.places.data != "lost":
-            self.pass_limit.raw_data, self.pass_limit.data = None, USUAL_SKIPS
+            self.skip_limit.raw_data, self.skip_limit.data = None, USUAL_SKIPS
         return bool(super().validate(extra_validators))
 
     @property
@@ -74,7 +74,7 @@ class RulesForm(Form):
         fixed = self.credit_limit.data, self.drops_per_day.data
         if self.places.data != "lost":
             return TermRules(*fixed)
-        return TermRules(*fixed, self.pass_limit.data, tuple(self.pass_codes.data))
+        return TermRules(*fixed, self.skip_limit.data, tuple(self.skip_reasons.data))
 
 
 @bp.route("", methods=["GET", "POST"])
@@ -129,9 +129,9 @@ def _fields(rules: TermRules) -> dict[str, Any]:
     return {
         "credit_limit": rules.credit_limit,
         "drops_per_day": rules.drops_per_day,
-        "places": "lost" if rules.pass_limit else "kept",
-        "pass_limit": rules.pass_limit or USUAL_SKIPS,
-        "pass_codes": list(rules.pass_codes),
+        "places": "lost" if rules.skip_limit else "kept",
+        "skip_limit": rules.skip_limit or USUAL_SKIPS,
+        "skip_reasons": list(rules.skip_reasons),
     }
 
 
@@ -146,11 +146,11 @@ def _changes(before: TermRules, after: TermRules) -> list[tuple[str, str]]:
 
 
 def _skips(rules: TermRules) -> str:
-    if not rules.pass_limit:
+    if not rules.skip_limit:
         return _("kept")
-    count = rules.pass_limit
+    count = rules.skip_limit
     lost = _n("lost with %(count)s pass", "lost with %(count)s passes", count, count=count)
-    reasons = ", ".join(label(code) for code in rules.pass_codes)
+    reasons = ", ".join(label(code) for code in rules.skip_reasons)
     return f"{lost} ({reasons})" if reasons else lost
 
 

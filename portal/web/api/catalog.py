@@ -251,7 +251,7 @@ def shown(catalog: TermCatalog, sections: Iterable[SectionView]) -> dict[int, di
                 "all": counts.get(each.id) or unknown_counts(each),
                 "yours": yours.get(each.id) or unknown_counts(each),
             },
-            "instructor": ", ".join(each.teachers) or None,
+            "instructor": ", ".join(each.instructors) or None,
             "schedule": _schedule(each),
         }
         for each in found

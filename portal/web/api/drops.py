@@ -180,7 +180,7 @@ def _waitlist_processed(term: int, dropped: Decision) -> bool | None:
 def _may_know_who(catalog: TermCatalog, section: int) -> bool:
     """Return whether the visitor, an admin or instructor, may know who got the seat."""
     who, found = visitor(), catalog.section(section)
-    teaches = found is not None and not who.teacher_ids.isdisjoint(found.teacher_ids)
+    teaches = found is not None and not who.instructor_ids.isdisjoint(found.instructor_ids)
     return teaches or "admin" in who.roles
 
 

@@ -123,7 +123,7 @@ def me() -> dict[str, Any]:
         "name": who.name,
         "roles": sorted(who.roles),
         "student_id": who.student_id,
-        "teacher_ids": sorted(who.teacher_ids),
+        "teacher_ids": sorted(who.instructor_ids),
         "scopes": sorted(g.get("scopes", SCOPES)),
         "csrf_token": None if authentication.bearer() else generate_csrf(),
     }
@@ -174,7 +174,7 @@ def _visible_records(student: int, term: int | None) -> list[StudentRecord]:
     ]
     if student == who.student_id or ("admin" in who.roles and _exists(student)):
         return found
-    taught = [_of_instructor(each, who.teacher_ids) for each in found]
+    taught = [_of_instructor(each, who.instructor_ids) for each in found]
     if not any(each.standing != Standing() for each in taught):
         abort(404)
     return taught
@@ -187,12 +187,12 @@ def _exists(student: int) -> bool:
         return False
 
 
-def _of_instructor(record: StudentRecord, teachers: frozenset[int]) -> StudentRecord:
+def _of_instructor(record: StudentRecord, instructors: frozenset[int]) -> StudentRecord:
     """Keep the entries of the instructor's sections, without details about other sections."""
 
     def taught(entry: HeldSeat | WaitlistPosition) -> bool:
         section = record.catalog.section(entry.section)
-        return section is not None and not teachers.isdisjoint(section.teacher_ids)
+        return section is not None and not instructors.isdisjoint(section.instructor_ids)
 
     enrolled = tuple(filter(taught, record.standing.enrolled))
     waiting = filter(taught, record.standing.waiting)

@@ -120,7 +120,7 @@ def index() -> ResponseReturnValue:
         tones=TONES,
         stale=REFUSED,
         rules=permission_names,
-        known=students_of(visitor().teacher_ids, [each.request.student_id for each in found]),
+        known=students_of(visitor().instructor_ids, [each.request.student_id for each in found]),
     )
 
 

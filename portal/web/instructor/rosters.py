@@ -11,7 +11,7 @@ from urllib.parse import quote
 from flask import abort
 from sqlalchemy import Select, func, select
 
-from portal.catalog.models import Subject, section_teachers
+from portal.catalog.models import Subject, section_instructors
 from portal.catalog.term_catalog import SectionView, TermView, catalog_of, live_terms
 from portal.core.db import transaction
 from portal.core.i18n import _l
@@ -42,7 +42,7 @@ def own_section(section_id: int) -> InstructorSection:
     offers = (catalog_of(term.id) for term in live_terms())
     found = ((each.term, card) for each in offers if (card := each.section(section_id)))
     term, card = next(found, None) or abort(404)
-    if "admin" not in visitor().roles and visitor().teacher_ids.isdisjoint(card.teacher_ids):
+    if "admin" not in visitor().roles and visitor().instructor_ids.isdisjoint(card.instructor_ids):
         abort(403)
     return InstructorSection(term, card)
 
@@ -91,10 +91,10 @@ def roster(term_id: int, section_id: int, roles: frozenset[str]) -> Roster:
         )
 
 
-def students_of(teachers: Iterable[int], students: Iterable[int | None]) -> set[int]:
+def students_of(instructors: Iterable[int], students: Iterable[int | None]) -> set[int]:
     """Return the students who are enrolled in a section of these instructors, or wait for one."""
-    taught = select(section_teachers.c.section_id).where(
-        section_teachers.c.teacher_id.in_(teachers)
+    taught = select(section_instructors.c.section_id).where(
+        section_instructors.c.instructor_id.in_(instructors)
     )
     named = {each for each in students if each}
     enrolled, waiting = (

@@ -32,7 +32,7 @@ bp.register_blueprint(requests.bp)
 @requires("instructor")
 def teaching() -> ResponseReturnValue:
     """Render the visitor's sections of a term, by default the latest, with their seats."""
-    mine = visitor().teacher_ids
+    mine = visitor().instructor_ids
     offers = [offered for term in live_terms() if (offered := catalog_of(term.id)).taught_by(mine)]
     asked = request.args.get("term", type=int)
     shown = next((each for each in offers if each.term.id == asked), offers[0] if offers else None)

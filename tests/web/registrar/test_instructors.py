@@ -22,18 +22,18 @@ def twin(term: Term) -> Instructor:
     found: Instructor = builders.added(
         Instructor(name="Iris", department_id=builders.a_department("MTH").id)
     )
-    builders.a_section(builders.a_course("MAT-1000"), term, teacher=found)
+    builders.a_section(builders.a_course("MAT-1000"), term, instructor=found)
     return found
 
 
 @pytest.fixture
 def hers(term: Term, cast: Cast) -> Section:
-    return builders.a_section(builders.a_course("CSC-1100"), term, teacher=cast.iris)
+    return builders.a_section(builders.a_course("CSC-1100"), term, instructor=cast.iris)
 
 
-def act(boss: FlaskClient, teacher: Instructor, deed: str, **fields: str) -> TestResponse:
+def act(boss: FlaskClient, instructor: Instructor, deed: str, **fields: str) -> TestResponse:
     form = {"account": "iris", "reason": WHY, **fields}
-    return boss.post(f"/admin/instructors/{teacher.id}/{deed}", data=form)
+    return boss.post(f"/admin/instructors/{instructor.id}/{deed}", data=form)
 
 
 def classes(app: Flask, cast: Cast) -> str:
@@ -67,10 +67,10 @@ def test_an_account_of_the_same_name_is_suggested_and_looked_at_first(
     text = said(boss.get(f"{page}/link?account=iris"))
     assert "Teaches also as Iris" in text
     assert "MAT 1000-" in said(boss.get(page))
-    assert visitors.find(cast.iris.account_id or 0).teacher_ids == {cast.iris.id}
+    assert visitors.find(cast.iris.account_id or 0).instructor_ids == {cast.iris.id}
 
 
-def test_one_account_has_the_classes_of_all_its_teachers(
+def test_one_account_has_the_classes_of_all_its_instructors(
     app: Flask, boss: FlaskClient, twin: Instructor, hers: Section, cast: Cast
 ) -> None:
     assert act(boss, twin, "link").status_code == 303
@@ -99,7 +99,7 @@ def test_what_another_admin_has_linked_meanwhile_stays(
     again = act(boss, twin, "link")
     assert again.status_code == 409
     assert "Somebody else has changed this meanwhile." in said(again)
-    assert twin.id in visitors.find(cast.otto.account_id or 0).teacher_ids
+    assert twin.id in visitors.find(cast.otto.account_id or 0).instructor_ids
     assert act(boss, twin, "unlink").status_code == 409  # which was not shown with that account
 
 

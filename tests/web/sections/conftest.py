@@ -16,7 +16,7 @@ MORNING = Meets("MR", "10:00", "11:50", kind="LEC", room="Hall 1")
 def section(term: Term, cast: Cast) -> Section:
     """CSC-1100-01: two seats, five places, Mondays and Thursdays, taught by Iris."""
     course = builders.a_course("CSC-1100")
-    return builders.a_section(course, term, meetings=(MORNING,), teacher=cast.iris)
+    return builders.a_section(course, term, meetings=(MORNING,), instructor=cast.iris)
 
 
 @pytest.fixture

@@ -71,7 +71,7 @@ def test_every_field_can_be_changed(admin: FlaskClient, section: Section, cast: 
         "campus": "North",
         "method": "Online",
         "note": "Bring a coat.\nAnd a hat.",
-        "teacher": ["Otto", "", "Iris"],
+        "instructor": ["Otto", "", "Iris"],
         "prerequisites": "mat 1010 and (mat 1020 or mat 1030)",
         "corequisites": "CSC-1101",
         "restrictions": "must be level: Graduate\nmay not be major: Biology",
@@ -82,7 +82,7 @@ def test_every_field_can_be_changed(admin: FlaskClient, section: Section, cast: 
     assert (now.number, now.title, now.kind) == ("02", "Algorithms", "Seminar")
     assert now.credits == (Decimal(1), Decimal(3))
     assert (now.campus, now.method, now.note) == ("North", "Online", "Bring a coat.\nAnd a hat.")
-    assert {each.id for each in now.teachers} == {cast.iris.id, cast.otto.id}
+    assert {each.id for each in now.instructors} == {cast.iris.id, cast.otto.id}
     any_of = {"any": [{"course": "MAT-1020"}, {"course": "MAT-1030"}]}
     assert now.prerequisites == {"all": [{"course": "MAT-1010"}, any_of]}
     assert now.corequisites == {"course": "CSC-1101"}
@@ -110,7 +110,7 @@ def test_all_errors_come_at_once_and_what_was_entered_stays(
         waitlist=-1,
         credits="many",
         number="",
-        teacher=["Nobody Known"],
+        instructor=["Nobody Known"],
         prerequisites="A-1 and B-1 or C-1",
         corequisites="(A-1",
         restrictions="only seniors",

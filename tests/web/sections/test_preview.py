@@ -91,11 +91,11 @@ def test_harder_rules_leave_held_seats_alone(admin: FlaskClient, full: Section) 
     assert "seats that are held stay held" in said(send(admin, full, prerequisites="MAT-1"))
 
 
-def test_a_room_and_a_teacher_in_two_places_are_named_and_refused_nowhere(
+def test_a_room_and_a_instructor_in_two_places_are_named_and_refused_nowhere(
     admin: FlaskClient, term: Term, section: Section, cast: Cast
 ) -> None:
     course = builders.a_course("MAT-1000")
-    builders.a_section(course, term, number="07", meetings=(NOON,), teacher=cast.iris)
+    builders.a_section(course, term, number="07", meetings=(NOON,), instructor=cast.iris)
     told = said(send(admin, section, **TO_NOON))
     assert "Hall 1 is taken by MAT 1000-07 at the same time (Mon Thu 12:00–1:20 pm)." in told
     assert "Iris teaches MAT 1000-07 at the same time" in told

@@ -1,7 +1,6 @@
 """`fairseat backup` and `fairseat restore`, rehearsed on servers that lose everything."""
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -12,18 +11,15 @@ from hashlib import sha256
 from pathlib import Path
 from threading import Event
 
-import psycopg2
 import pytest
 from click.testing import CliRunner
 from sqlalchemy import select
 
-from portal import backend as connections
 from portal.backend import Backend
 from portal.catalog.models import Section
-from portal.core import flags, schema
+from portal.core import schema
 from portal.core.checkpoints import checkpoint as recorded
-from portal.core.db import Sessions, transaction
-from portal.core.settings import Settings
+from portal.core.db import transaction
 from portal.people.models import Student
 from portal.recorder import event_log, journal
 from portal.recorder.consistency.audit import audit
@@ -32,77 +28,13 @@ from portal.recorder.models import Enrollment
 from portal.recorder.recorder import drain
 from portal.runtime import backup
 from portal.runtime.commands.backups import backup_command
-from portal.runtime.embedded_servers import Servers
 from portal.windows.warmup import warm_up
 from tests.cast import a_course, a_section, a_student, a_term, an_open_window
 from tests.claims import claim
 from tests.record.processes import wait_for
+from tests.spare import fairseat, held, leave, spare, surroundings
 
-SPARE = "spare"
-
-
-@pytest.fixture
-def spare(
-    servers: Servers, settings: Settings, connected: Backend, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Backend]:
-    """A portal of its own on the tests' servers, with nobody else connected."""
-    monkeypatch.setattr(
-        flags, "read", lambda: None
-    )  # a thread of this process would go on doing so
-    _administer(servers, f"DROP DATABASE IF EXISTS {SPARE}", f"CREATE DATABASE {SPARE}")
-    url = servers.database_url.replace("@/fairseat", f"@/{SPARE}")
-    owner_url = servers.owner_url.replace("@/fairseat", f"@/{SPARE}")
-    schema.upgrade(owner_url, portal=url)
-    ledger = f"{servers.redis_url}?db=7"
-    found = connections.connect(
-        replace(settings, database_url=url, owner_url=owner_url, redis_url=ledger)
-    )
-    found.redis.flushdb()
-    yield found
-    found.redis.flushdb()
-    found.redis.close()
-    _leave()
-    connections.connect(connected.settings)
-    _administer(servers, f"DROP DATABASE {SPARE} WITH (FORCE)")
-
-
-def _administer(servers: Servers, *statements: str) -> None:
-    connection = psycopg2.connect(servers.owner_url)
-    connection.autocommit = True
-    for statement in statements:
-        connection.cursor().execute(statement)
-    connection.close()
-
-
-def _leave() -> None:
-    Sessions.kw["bind"].dispose()
-
-
-def fairseat(spare: Backend, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """The command, in a process of its own."""
-    return subprocess.run(
-        [sys.executable, "-m", "portal.runtime.cli", *arguments],
-        check=False,
-        capture_output=True,
-        text=True,
-        env=surroundings(spare),
-    )
-
-
-def surroundings(spare: Backend) -> dict[str, str]:
-    """What leads a process to it."""
-    urls = {"DATABASE_URL": spare.settings.database_url, "REDIS_URL": spare.settings.redis_url}
-    urls["DATABASE_OWNER_URL"] = spare.settings.owner_url
-    return {**os.environ, **urls, "FAIRSEAT_LOG": "json"}
-
-
-def held(term: int) -> set[tuple[int, int]]:
-    """Who holds which seat, as the ledger has it."""
-    redis, pairs = connections.backend().redis, set()
-    for key in redis.scan_iter(match=f"{{t:{term}}}:roster:*"):
-        section = int(key.rpartition(b":")[2])
-        pairs |= {(int(student), section) for student in redis.hkeys(key)}
-    return pairs
+__all__ = ["spare"]
 
 
 def test_what_was_acknowledged_before_a_backup_is_there_after_all_was_lost(
@@ -142,7 +74,7 @@ def test_what_was_acknowledged_before_a_backup_is_there_after_all_was_lost(
 
 def lose_everything(spare: Backend) -> None:
     spare.redis.flushdb()
-    _leave()
+    leave()
     schema.downgrade(spare.settings.owner_url, "base")
     schema.upgrade(spare.settings.owner_url)
 
@@ -158,7 +90,7 @@ def test_what_was_decided_since_the_backup_comes_back_out_of_the_journal(
     assert claim(ben, section).seq
     if recorded:
         drain(term)
-    _leave()
+    leave()
     back = fairseat(spare, "restore", "--yes", str(tmp_path / "copy"))
     assert back.returncode == 0, back.stderr
     assert held(term) == {(ada.id, section.id), (ben.id, section.id)}
@@ -177,7 +109,7 @@ def test_a_postgresql_brought_back_by_other_means_is_caught_up_by_the_recorder(
         claim(student, section)
         drain(term)
     whole, before = recorded_of(term), held(term)
-    _leave()
+    leave()
     backup.load(spare.settings.owner_url, tmp_path / "copy")
     schema.upgrade(spare.settings.owner_url, portal=spare.settings.database_url)
     assert recorded(term) < last_seq(term)
@@ -208,7 +140,7 @@ def test_what_was_recorded_since_the_backup_is_let_go_of_only_when_told(
         assert claim(student, section).seq
         drain(term)  # so the journal does not go on where the backup ends
     before = held(term)
-    _leave()
+    leave()
     back = fairseat(spare, "restore", "--yes", str(tmp_path / "copy"))
     assert back.returncode == 1
     assert "--forget lets go of them" in back.stderr
@@ -225,7 +157,7 @@ def test_decisions_on_what_a_backup_never_heard_of_are_forgotten_only_when_told(
     assert claim(ada := a_student("ada"), section).seq
     assert fairseat(spare, "backup", str(tmp_path / "copy")).returncode == 0
     assert claim(a_student("ben"), section).seq
-    _leave()
+    leave()
     back = fairseat(spare, "restore", "--yes", str(tmp_path / "copy"))
     assert "--forget lets go of them" in back.stderr
     back = fairseat(spare, "restore", "--yes", "--forget", str(tmp_path / "copy"))
@@ -302,7 +234,7 @@ def test_it_replaces_nothing_unasked(spare: Backend, tmp_path: Path) -> None:
     assert fairseat(spare, "backup", str(tmp_path / "copy")).returncode == 0
     running = fairseat(spare, "restore", str(tmp_path / "copy"))
     assert "The portal runs" in running.stderr
-    _leave()
+    leave()
     unasked = fairseat(spare, "restore", str(tmp_path / "copy"))
     assert unasked.returncode == 1
     assert "With --yes it is done. Nothing was changed." in unasked.stderr
@@ -312,7 +244,7 @@ def test_a_backup_that_was_changed_is_refused(spare: Backend, tmp_path: Path) ->
     copy = tmp_path / "copy"
     assert fairseat(spare, "backup", str(copy)).returncode == 0
     (copy / "postgresql.dump").write_bytes(b"something else")
-    _leave()
+    leave()
     assert "its checksum differs" in fairseat(spare, "restore", str(copy)).stderr
 
 
@@ -321,7 +253,7 @@ def test_a_backup_of_a_newer_portal_is_refused(spare: Backend, tmp_path: Path) -
     assert fairseat(spare, "backup", str(copy)).returncode == 0
     told = json.loads((copy / "backup.json").read_text())
     (copy / "backup.json").write_text(json.dumps({**told, "revision": "9999"}))
-    _leave()
+    leave()
     assert "newer than this one" in fairseat(spare, "restore", str(copy)).stderr
 
 
@@ -338,7 +270,7 @@ def test_where_postgresql_refuses_the_backup_all_stays_as_it_was(
     copy = tmp_path / "copy"
     assert fairseat(spare, "backup", str(copy)).returncode == 0
     a_student("ada")
-    _leave()
+    leave()
     dump = copy / "postgresql.dump"
     dump.write_bytes(dump.read_bytes()[:-2000])
     told = json.loads((copy / "backup.json").read_text())

@@ -1,0 +1,83 @@
+"""A portal of its own on the tests' servers: for tests that replace everything in it."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+
+import psycopg2
+import pytest
+
+from portal import backend as connections
+from portal.backend import Backend
+from portal.core import flags, schema
+from portal.core.db import Sessions
+from portal.core.settings import Settings
+from portal.runtime.embedded_servers import Servers
+
+SPARE = "spare"
+
+
+@pytest.fixture
+def spare(
+    servers: Servers, settings: Settings, connected: Backend, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Backend]:
+    """A portal of its own on the tests' servers, with nobody else connected."""
+    monkeypatch.setattr(
+        flags, "read", lambda: None
+    )  # a thread of this process would go on doing so
+    administer(servers, f"DROP DATABASE IF EXISTS {SPARE}", f"CREATE DATABASE {SPARE}")
+    url = servers.database_url.replace("@/fairseat", f"@/{SPARE}")
+    owner_url = servers.owner_url.replace("@/fairseat", f"@/{SPARE}")
+    schema.upgrade(owner_url, portal=url)
+    ledger = f"{servers.redis_url}?db=7"
+    found = connections.connect(
+        replace(settings, database_url=url, owner_url=owner_url, redis_url=ledger)
+    )
+    found.redis.flushdb()
+    yield found
+    found.redis.flushdb()
+    found.redis.close()
+    leave()
+    connections.connect(connected.settings)
+    administer(servers, f"DROP DATABASE {SPARE} WITH (FORCE)")
+
+
+def administer(servers: Servers, *statements: str) -> None:
+    connection = psycopg2.connect(servers.owner_url)
+    connection.autocommit = True
+    for statement in statements:
+        connection.cursor().execute(statement)
+    connection.close()
+
+
+def leave() -> None:
+    Sessions.kw["bind"].dispose()
+
+
+def fairseat(spare: Backend, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """The command, in a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", "portal.runtime.cli", *arguments],
+        check=False,
+        capture_output=True,
+        text=True,
+        env=surroundings(spare),
+    )
+
+
+def surroundings(spare: Backend) -> dict[str, str]:
+    """What leads a process to it."""
+    urls = {"DATABASE_URL": spare.settings.database_url, "REDIS_URL": spare.settings.redis_url}
+    urls["DATABASE_OWNER_URL"] = spare.settings.owner_url
+    return {**os.environ, **urls, "FAIRSEAT_LOG": "json"}
+
+
+def held(term: int) -> set[tuple[int, int]]:
+    """Who holds which seat, as the ledger has it."""
+    redis, pairs = connections.backend().redis, set()
+    for key in redis.scan_iter(match=f"{{t:{term}}}:roster:*"):
+        section = int(key.rpartition(b":")[2])
+        pairs |= {(int(student), section) for student in redis.hkeys(key)}
+    return pairs

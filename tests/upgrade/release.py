@@ -56,7 +56,7 @@ def make_history() -> dict[str, Any]:
     assert held(term.id)
     assert waiting(term.id)
     claim(rush, students[5], sections[3], request="unrecorded")
-    assert checkpoint(term.id) < last_seq(connections.backend().redis, term.id)
+    assert checkpoint(term.id) < last_seq(term.id)
     return {
         "term": term.id,
         "window": window.id,

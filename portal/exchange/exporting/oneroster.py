@@ -120,7 +120,8 @@ USERS = """
     WITH student AS MATERIALIZED (
         SELECT *, fields ->> 'account' AS username FROM ({students}) AS here
     ), teacher AS MATERIALIZED (
-        SELECT *, substr(key, 2) AS username FROM ({teachers}) AS here WHERE starts_with(key, '@')
+        SELECT *, substr(key, 2) AS username FROM ({instructors}) AS here
+        WHERE starts_with(key, '@')
     )
     SELECT username, accounts.name, accounts.email, sourced_id, student.key AS number,
         student.fields AS student, teacher.fields AS teacher

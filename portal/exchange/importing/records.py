@@ -287,7 +287,8 @@ KINDS = {
             """,
             f"""
             JOIN section_keys ON section_keys.key = {section_part("changed_rows.key")}
-            JOIN instructor_keys AS keys ON section_keys.key || E'\\t' || keys.key = changed_rows.key
+            JOIN instructor_keys AS keys
+                ON section_keys.key || E'\\t' || keys.key = changed_rows.key
             """,
         ),
         living="true",
@@ -295,7 +296,8 @@ KINDS = {
         removal=f"""
             DELETE FROM section_instructors USING removed_rows
             JOIN section_keys ON section_keys.key = {section_part("removed_rows.key")}
-            JOIN instructor_keys AS keys ON section_keys.key || E'\\t' || keys.key = removed_rows.key
+            JOIN instructor_keys AS keys
+                ON section_keys.key || E'\\t' || keys.key = removed_rows.key
             WHERE section_id = section_keys.id AND instructor_id = keys.id
         """,
     ),

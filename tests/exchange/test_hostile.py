@@ -139,6 +139,6 @@ def test_rows_without_end_are_refused(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_a_report_keeps_so_many_notes_and_counts_the_others() -> None:
     report = Report()
     for line in range(MOST + 500):
-        report.note("orphan", Row("t.csv", line, {}))
+        Row("t.csv", line, {}, report).note("orphan")
     assert len(report.notes) == MOST
     assert report.found["orphan"] == MOST + 500

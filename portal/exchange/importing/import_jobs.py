@@ -326,14 +326,12 @@ def pieces(file: BinaryIO) -> Iterator[bytes]:
 def unpacked(import_id: int) -> Iterator[Source]:
     """A block in which the stored files are in a temporary folder."""
     with TemporaryDirectory(prefix="fairseat-import-") as folder:
-        for name, position in _pieces_of(import_id):
+        parts = select(ImportPart.name, ImportPart.position).where(
+            ImportPart.import_id == import_id
+        )
+        with transaction() as session:
+            found = session.execute(parts.order_by(ImportPart.name, ImportPart.position)).all()
+        for name, position in found:
             with transaction() as session, (Path(folder) / name).open("ab") as out:
                 out.write(session.get_one(ImportPart, (import_id, name, position)).content)
         yield source_of(Path(folder))
-
-
-def _pieces_of(import_id: int) -> list[tuple[str, int]]:
-    found = select(ImportPart.name, ImportPart.position).where(ImportPart.import_id == import_id)
-    with transaction() as session:
-        ordered = found.order_by(ImportPart.name, ImportPart.position)
-        return [(name, position) for name, position in session.execute(ordered)]

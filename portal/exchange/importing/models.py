@@ -146,14 +146,13 @@ class Options:
 
     def kept(self) -> dict[str, Any]:
         """As JSON."""
-        return {name: _plain(value) for name, value in asdict(self).items()}
+        return {
+            name: value.isoformat() if isinstance(value, date) else value
+            for name, value in asdict(self).items()
+        }
 
     @classmethod
     def read(cls, kept: dict[str, Any]) -> "Options":
         """Out of JSON."""
         days = {name: kept[name] and date.fromisoformat(kept[name]) for name in ("starts", "ends")}
         return cls(**(kept | days))
-
-
-def _plain(value: Any) -> Any:
-    return value.isoformat() if isinstance(value, date) else value

@@ -100,7 +100,7 @@ def read_manifest(source: Source, report: Report, progress: Progress) -> Manifes
     for name in NEEDLESS:
         row = found.get(f"file.{name}")
         if row and row["value"].lower() in {BULK, DELTA}:
-            report.note("file_needless", Row(f"{name}.csv", 0, {}))
+            Row(f"{name}.csv", 0, {}, report).note("file_needless")
     return Manifest(version[:3], modes)
 
 
@@ -210,10 +210,10 @@ def _remove(roster: Roster, file: str, row: Row) -> None:
     match file:
         case "enrollments":
             facts = _enrollment(row)
-            roster.stage.remove("enrolling", key_of(*facts.values()), facts, row)
+            roster.stage.put("enrolling", key_of(*facts.values()), facts, row, removes=True)
         case "classes" | "users":
             kind = {"classes": "class", "users": "user"}[file]
-            roster.stage.remove("leaving", key_of(kind, row["sourcedId"]), {}, row)
+            roster.stage.put("leaving", key_of(kind, row["sourcedId"]), {}, row, removes=True)
         case "roles":
             row.note("role_kept", "role")
         case _:
@@ -336,7 +336,7 @@ def _read_user(roster: Roster, row: Row) -> None:
     role, users = row["role"].lower(), roster.roles
     roles = [each for each in ROLES if each == role or row["sourcedId"] in users[each]]
     if row["enabledUser"].lower() == "false":
-        roster.stage.remove("account", username, {}, row)
+        roster.stage.put("account", username, {}, row, removes=True)
         return roster.name("user", row, username)
     if not roles and roster.all_roles:
         return row.note("other_role", "role")

@@ -6,14 +6,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from sqlalchemy import func, insert, select, tuple_
 from sqlalchemy.orm import Session
 
 from portal.core.db import transaction
-from portal.core.i18n import in_language
-from portal.core.i18n import translated as told
+from portal.core.i18n import in_language, translated
 from portal.core.private_files import owner_only
 from portal.exchange.importing.findings import FINDINGS, Action
 from portal.exchange.importing.models import Import, ImportChange, ImportNote
@@ -21,19 +20,8 @@ from portal.exchange.spreadsheets import plain
 from portal.registration.reasons import label
 
 MOST = 20_000  # notes that are kept; more are only counted
-LONGEST_VALUE = 200
 REFUSED_SEATS = {"seat", "seat_late"}  # kinds whose details are codes of reasons
 COLUMNS = ("action", "kind", "file", "line", "key", "column", "value", "why", "todo")
-
-
-class Place(Protocol):
-    """A place in the files."""
-
-    @property
-    def file(self) -> str: ...
-    @property
-    def line(self) -> int: ...
-    def __getitem__(self, column: str) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +44,7 @@ class Note:
     @property
     def why(self) -> str:
         """The reason."""
-        detail = _obstacles(self.detail) if self.kind in REFUSED_SEATS else told(self.detail)
+        detail = _obstacles(self.detail) if self.kind in REFUSED_SEATS else translated(self.detail)
         return f"{FINDINGS[self.kind].why} {detail}".strip()
 
     @property
@@ -71,12 +59,6 @@ class Report:
 
     notes: list[Note] = field(default_factory=list)
     found: Counter[str] = field(default_factory=Counter)  # how many of each kind, kept or not
-
-    def note(self, kind: str, row: Place, column: str = "", detail: str = "") -> None:
-        """Note a finding about a row, at one of its columns."""
-        key = row["crn"] or row["course_id"] or row["dept_code"] or row["sourcedId"]
-        value = row[column][:LONGEST_VALUE] if column else ""
-        self.add(Note(kind, row.file, row.line, key[:LONGEST_VALUE], column, value, detail))
 
     def add(self, note: Note) -> None:
         """Count a note, and keep it while there is room."""
@@ -97,22 +79,21 @@ class Report:
     def write(self, path: Path) -> None:
         """Write every note, as JSON if the name ends in `.json`, else as CSV."""
         path.parent.mkdir(parents=True, exist_ok=True)
-        if path.suffix == ".json":
-            told = [dict(zip(COLUMNS, cells(note), strict=True)) for note in self.notes]
-            with open(path, "w", encoding="utf-8", opener=owner_only) as out:
-                out.write(json.dumps(told, indent=1) + "\n")
-            return
+        as_json = path.suffix == ".json"
         with open(
             path,
             "w",
-            encoding="utf-8-sig",
+            encoding="utf-8" if as_json else "utf-8-sig",
             errors="backslashreplace",
             newline="",
             opener=owner_only,
         ) as out:
-            writer = csv.writer(out)
-            writer.writerow(COLUMNS)
-            writer.writerows(map(plain, cells(note)) for note in self.notes)
+            if as_json:
+                found = [dict(zip(COLUMNS, cells(note), strict=True)) for note in self.notes]
+                out.write(json.dumps(found, indent=1) + "\n")
+            else:
+                rows = (COLUMNS, *map(cells, self.notes))
+                csv.writer(out).writerows(map(plain, row) for row in rows)
 
 
 def _obstacles(codes: str) -> str:
@@ -122,8 +103,8 @@ def _obstacles(codes: str) -> str:
 
 def cells(note: Note) -> list[str]:
     """Return a note as cells of the report."""
-    told = {column: str(getattr(note, column)) for column in COLUMNS}
-    return list((told if note.line else told | {"line": ""}).values())
+    found = {column: str(getattr(note, column)) for column in COLUMNS}
+    return list((found if note.line else found | {"line": ""}).values())
 
 
 BATCH = 2000
@@ -138,10 +119,10 @@ def report_rows(import_id: int, language: str = "") -> Iterator[list[str]]:
     yield list(COLUMNS)
     for batch in _notes(import_id):
         with in_language(language):
-            told = [cells(_note(row)) for row in batch]
-        yield from told
+            rows = [cells(_note(row)) for row in batch]
+        yield from rows
     for change in _changes(import_id):
-        yield from _told(change)
+        yield from _rows_of(change)
 
 
 def first_notes(session: Session, import_id: int, kind: str, most: int) -> list[Note]:
@@ -206,7 +187,7 @@ def _batch(found: Any, order: Any) -> list[Any]:
         return list(session.scalars(found.order_by(order).limit(BATCH)))
 
 
-def _told(change: ImportChange) -> Iterator[list[str]]:
+def _rows_of(change: ImportChange) -> Iterator[list[str]]:
     before, after = change.before or {}, change.after or {}
     place = [change.change, change.kind, "", "", readable_key(change.key)]
     if change.change != "changed":

@@ -36,7 +36,7 @@ from portal.exchange.importing.rehearsal import Refused, refused, rehearse
 from portal.exchange.importing.report import Report, notes_since, store_notes
 from portal.exchange.importing.semester import name_of, stage_semester
 from portal.exchange.importing.sources import Source, source_of
-from portal.exchange.importing.staging import Stage, open_classes, resolve
+from portal.exchange.importing.staging import Stage, resolve
 from portal.exchange.importing.tables import Progress
 from portal.exchange.importing.upserts import count_changes
 from portal.ledger.errors import LedgerUnavailable
@@ -64,41 +64,30 @@ class StaleError(ImportFailedError):
 
 def read(import_id: int, source: Source, report: Report, progress: Progress) -> Counts:
     """Read the files into a preview and return its counts. Raise ImportFailedError and Busy."""
-    try:
-        _claim(import_id, "reading", of="waiting")
-        with alone() as session:
-            return _read(session, import_id, source, report, progress)
-    except ImportFailedError as failure:
-        fail(import_id, failure, report)
-        raise
-
-
-def _read(
-    session: Session, import_id: int, source: Source, report: Report, progress: Progress
-) -> Counts:
-    options = Options.read(session.get_one(Import, import_id).options)
-    import_jobs.clear(session, import_id, import_jobs.RESULT_TABLES)
-    stage = Stage(session, import_id)
-    LAYOUTS[options.layout](stage, source, options, report, progress)
-    stage.finish()
-    progress("comparing", 0, 1)
-    read_current(session)
-    resolve(session, import_id, report)
-    staging.remove_unnamed(session, import_id, stage.unnamed)
-    drop_repeated(session, import_id, report)
-    staging.keep_taken(session, import_id, report)
-    if options.past:
-        open_classes(session, import_id)
-    counts, same = compare(session, import_id)
-    pair_moves(session, import_id, counts)
-    if count_changes(counts.get(ENROLLMENT, {})) and _leave_out(
-        session, rehearse(session, import_id, counts, past=options.past), report
-    ):
+    with _step(import_id, "reading", of="waiting", report=report) as session:
+        options = Options.read(session.get_one(Import, import_id).options)
+        import_jobs.clear(session, import_id, import_jobs.RESULT_TABLES)
+        stage = Stage(session, import_id)
+        LAYOUTS[options.layout](stage, source, options, report, progress)
+        stage.finish()
+        progress("comparing", 0, 1)
+        read_current(session)
+        resolve(session, import_id, report)
+        staging.remove_unnamed(session, import_id, stage.unnamed)
+        drop_repeated(session, import_id, report)
+        staging.keep_taken(session, import_id, report)
+        if options.past:
+            staging.open_classes(session, import_id)
         counts, same = compare(session, import_id)
-    store_notes(session, import_id, report.notes)
-    found = {"counts": counts, "digest": same, "notes": dict(report.found)}
-    _hand_on(session, import_id, "ready", of="reading", **found)
-    progress("comparing", 1, 1)
+        pair_moves(session, import_id, counts)
+        if count_changes(counts.get(ENROLLMENT, {})) and _leave_out(
+            session, rehearse(session, import_id, counts, past=options.past), report
+        ):
+            counts, same = compare(session, import_id)
+        store_notes(session, import_id, report.notes)
+        found = {"counts": counts, "digest": same, "notes": dict(report.found)}
+        _hand_on(session, import_id, "ready", of="reading", **found)
+        progress("comparing", 1, 1)
     return counts
 
 
@@ -117,44 +106,35 @@ def carry_out(import_id: int, progress: Progress) -> list[int]:
 
     Raise StaleError if the changes are not those of the preview, ImportFailedError and Busy.
     """
-    try:
-        _claim(import_id, "applying", of="approved")
-        with alone("REPEATABLE READ") as session:
-            return _carry_out(session, import_id, progress)
-    except ImportFailedError as failure:
-        fail(import_id, failure)
-        raise
-
-
-def _carry_out(session: Session, import_id: int, progress: Progress) -> list[int]:
-    found = session.get_one(Import, import_id)
-    shown, counts, options = found.digest, found.counts, Options.read(found.options)
-    if is_blocked(found):
-        raise ImportFailedError(
-            _k("Some students would be refused. Choose what to do with them first.")
+    with _step(import_id, "applying", of="approved", isolation="REPEATABLE READ") as session:
+        found = session.get_one(Import, import_id)
+        counts, past = found.counts, Options.read(found.options).past
+        if is_blocked(found):
+            raise ImportFailedError(
+                _k("Some students would be refused. Choose what to do with them first.")
+            )
+        read_current(session)
+        staging.keep_taken(session, import_id, Report())
+        if current_digest(session, import_id) != found.digest:
+            raise StaleError(_k("The data in the portal has changed since the preview."))
+        with upserts.recording_section_changes(session, import_id, counts):
+            upserts.write_changes(session, import_id, counts, progress)
+        seats = count_changes(counts.get(ENROLLMENT, {}))
+        if seats and refused(session, import_id, past=past):
+            raise StaleError(_k("Seats were taken after the preview."))
+        add_audit_entry(
+            session,
+            "import.apply",
+            f"import:{import_id}",
+            by=found.account_id,
+            after={"file": found.name, "sha256": found.sha256, "counts": counts}
+            | {"options": found.options},
+            reason="" if found.account_id else "command line",
         )
-    read_current(session)
-    staging.keep_taken(session, import_id, Report())
-    if current_digest(session, import_id) != shown:
-        raise StaleError(_k("The data in the portal has changed since the preview."))
-    with upserts.recording_section_changes(session, import_id, counts):
-        upserts.write_changes(session, import_id, counts, progress)
-    seats = count_changes(counts.get(ENROLLMENT, {}))
-    if seats and refused(session, import_id, past=options.past):
-        raise StaleError(_k("Seats were taken after the preview."))
-    add_audit_entry(
-        session,
-        "import.apply",
-        f"import:{import_id}",
-        by=found.account_id,
-        after={"file": found.name, "sha256": found.sha256, "counts": counts}
-        | {"options": found.options},
-        reason="" if found.account_id else "command line",
-    )
-    _hand_on(session, import_id, "seating" if seats else "done", of="applying")
-    terms = upserts.changed_terms(session, import_id)
-    import_jobs.clear(session, import_id, (ImportPart,) if seats else import_jobs.INPUT_TABLES)
-    session.execute(DELETE_ALL_BUT_ENROLLMENTS, {"id": import_id})
+        _hand_on(session, import_id, "seating" if seats else "done", of="applying")
+        terms = upserts.changed_terms(session, import_id)
+        import_jobs.clear(session, import_id, (ImportPart,) if seats else import_jobs.INPUT_TABLES)
+        session.execute(DELETE_ALL_BUT_ENROLLMENTS, {"id": import_id})
     return terms
 
 
@@ -190,13 +170,30 @@ def _hand_on(session: Session, import_id: int, state: str, *, of: str, **facts: 
         raise import_jobs.NoLongerPossible
 
 
-def _claim(import_id: int, state: str, *, of: str) -> None:
-    """Change the state at the begin of a step, which a killed worker may have begun before."""
-    with transaction() as session:
-        if not import_jobs.change_state(session, import_id, state, of=(of,)):
-            now = session.scalar(select(Import.state).where(Import.id == import_id))
-            if now != state:
-                raise import_jobs.NoLongerPossible
+@contextmanager
+def _step(
+    import_id: int,
+    state: str,
+    *,
+    of: str,
+    isolation: str = "READ COMMITTED",
+    report: Report | None = None,
+) -> Iterator[Session]:
+    """The transaction of a step, which a killed worker may have begun before.
+
+    An import that fails stores why.
+    """
+    try:
+        with transaction() as session:
+            if not import_jobs.change_state(session, import_id, state, of=(of,)):
+                now = session.scalar(select(Import.state).where(Import.id == import_id))
+                if now != state:
+                    raise import_jobs.NoLongerPossible
+        with alone(isolation) as session:
+            yield session
+    except ImportFailedError as failure:
+        fail(import_id, failure, report)
+        raise
 
 
 def stop(import_id: int, why: ImportFailedError) -> None:
@@ -205,14 +202,8 @@ def stop(import_id: int, why: ImportFailedError) -> None:
         import_jobs.change_state(session, import_id, "seating", of=("seating",), error=why.stored)
 
 
-def abandon(import_id: int, why: ImportFailedError) -> None:
-    """Fail the import; if only enrollments are left, stop it until an admin decides."""
-    fail(import_id, why)
-    stop(import_id, why)
-
-
 def fail(import_id: int, why: ImportFailedError, report: Report | None = None) -> None:
-    """Store that an import failed, and why."""
+    """Store that an import failed, and why, unless only enrollments are left of it."""
     with transaction() as session:
         if report:
             store_notes(session, import_id, report.notes)
@@ -252,7 +243,9 @@ def resume() -> None:
     if found is None:
         return
     if found.tries >= import_jobs.TRIES:
-        abandon(found.id, ImportFailedError(failures.TOO_MANY_TRIES, count=found.tries))
+        why = ImportFailedError(failures.TOO_MANY_TRIES, count=found.tries)
+        fail(found.id, why)
+        stop(found.id, why)  # if only enrollments are left, until an admin decides
         return
     # A worker needs a moment to begin.
     once, pause = f"import:{found.id}:called", import_jobs.SETTLED * 2**found.tries

@@ -126,7 +126,7 @@ def read_semester(source: Source, options: Options, report: Report, progress: Pr
     read_each("restrictions.csv", _read_restriction)
     read_each("cross_lists.csv", _read_cross_list)
     for name in _unused_files(source):
-        report.note("file_needless", Row(name, 0, {}))
+        Row(name, 0, {}, report).note("file_needless")
     for section in semester.sections.values():
         _read_levels(section)
         if section.row["has_prereqs"].upper() in {"Y", "YES"} and not section.prerequisites:
@@ -161,7 +161,7 @@ def _note_missing(source: Source, name: str, report: Report) -> None:
     if name in source.names():
         return
     if name not in INDISPENSABLE:
-        report.note("file_missing", Row(name, 0, {}))
+        Row(name, 0, {}, report).note("file_missing")
     elif others := ", ".join(_unused_files(source)[:SHOWN]):
         text = _k("%(file)s is missing. Files that are not used: %(others)s.")
         raise ImportFailedError(text, file=name, others=others)

@@ -13,7 +13,7 @@ from typing import Any
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
-from portal.exchange.importing.record_sql import part
+from portal.exchange.importing.record_sql import part, section_part
 from portal.exchange.importing.report import Note, Report, readable_key
 from portal.exchange.importing.tables import Row
 
@@ -41,13 +41,20 @@ class Stage:
     unnamed: set[str] = field(default_factory=set)
     _waiting: list[tuple[object, ...]] = field(default_factory=list)
 
-    def put(self, kind: str, key: str, fields: dict[str, Any], row: Row = NOWHERE) -> None:
-        """Stage a record with these fields; its other fields stay as they are."""
-        self._add(kind, key, fields, row, removes=False)
-
-    def remove(self, kind: str, key: str, fields: dict[str, Any], row: Row = NOWHERE) -> None:
-        """Stage the removal of a record."""
-        self._add(kind, key, fields, row, removes=True)
+    def put(
+        self,
+        kind: str,
+        key: str,
+        fields: dict[str, Any],
+        row: Row = NOWHERE,
+        *,
+        removes: bool = False,
+    ) -> None:
+        """Stage a record with these fields, or its removal; its other fields stay as they are."""
+        written = json.dumps(fields)
+        self._waiting.append((self.import_id, kind, key, written, removes, row.file, row.line))
+        if len(self._waiting) >= BATCH:
+            self.finish()
 
     def finish(self) -> None:
         """Write the records that are still in memory."""
@@ -59,50 +66,41 @@ class Stage:
             cursor.copy_expert(COPY, text)
         self._waiting.clear()
 
-    def _add(self, kind: str, key: str, fields: dict[str, Any], row: Row, *, removes: bool) -> None:
-        told = json.dumps(fields)
-        self._waiting.append((self.import_id, kind, key, told, removes, row.file, row.line))
-        if len(self._waiting) >= BATCH:
-            self.finish()
 
-
-# Sections of the terms that the files are about.
-SECTIONS = text("""
+# Which records are removed if the files do not name them.
+UNNAMED = {
+    # Sections of the terms that the files are about.
+    "section": f"""
+        here.fields ->> 'status' <> 'CANCELED' AND {part(1, "here.key")} IN (
+            SELECT {part(1)} FROM import_rows WHERE import_id = :id AND kind = 'section'
+        )
+    """,
+    # Teachers and students of the sections in the files.
+    **dict.fromkeys(
+        ("teaching", "enrollment"),
+        f"""
+        {section_part("here.key")} IN (
+            SELECT key FROM import_rows
+            WHERE import_id = :id AND kind = 'section' AND NOT removes
+        )
+        """,
+    ),
+    # People of earlier files. IDs that the portal itself gave do not count.
+    "account": """
+        EXISTS (
+            SELECT FROM sourced_ids AS known WHERE known.kind = 'user' AND known.key = here.key
+            AND known.sourced_id <> 'user-' || md5(known.key)
+        )
+    """,
+}
+REMOVE_UNNAMED = """
     INSERT INTO import_rows (import_id, kind, key, fields, removes, file, line)
-    SELECT :id, kind, key, '{}', true, '', 0 FROM current_records AS here
-    WHERE kind = 'section' AND fields ->> 'status' <> 'CANCELED'
-    AND split_part(key, E'\\t', 1) IN (
-        SELECT split_part(key, E'\\t', 1) FROM import_rows
-        WHERE import_id = :id AND kind = 'section'
-    ) AND NOT EXISTS (
+    SELECT :id, here.kind, here.key, '{{}}', true, '', 0 FROM current_records AS here
+    WHERE here.kind = :kind AND {unnamed} AND NOT EXISTS (
         SELECT FROM import_rows AS rows
-        WHERE rows.import_id = :id AND rows.kind = 'section' AND rows.key = here.key
+        WHERE rows.import_id = :id AND rows.kind = here.kind AND rows.key = here.key
     )
-""")
-# Teachers and students of the sections in the files.
-PARTS = text("""
-    INSERT INTO import_rows (import_id, kind, key, fields, removes, file, line)
-    SELECT :id, kind, key, '{}', true, '', 0 FROM current_records AS here
-    WHERE kind = :kind
-    AND split_part(key, E'\\t', 1) || E'\\t' || split_part(key, E'\\t', 2) IN (
-        SELECT key FROM import_rows WHERE import_id = :id AND kind = 'section' AND NOT removes
-    ) AND NOT EXISTS (
-        SELECT FROM import_rows AS rows
-        WHERE rows.import_id = :id AND rows.kind = :kind AND rows.key = here.key
-    )
-""")
-# People of earlier files. IDs that the portal itself gave do not count.
-ACCOUNTS = text("""
-    INSERT INTO import_rows (import_id, kind, key, fields, removes, file, line)
-    SELECT :id, 'account', key, '{}', true, '', 0 FROM sourced_ids AS known
-    JOIN current_records AS here USING (key)
-    WHERE known.kind = 'user' AND here.kind = 'account'
-    AND known.sourced_id <> 'user-' || md5(known.key) AND NOT EXISTS (
-        SELECT FROM import_rows AS rows
-        WHERE rows.import_id = :id AND rows.kind = 'account' AND rows.key = here.key
-    )
-""")
-UNNAMED = {"section": SECTIONS, "teaching": PARTS, "enrollment": PARTS, "account": ACCOUNTS}
+"""
 # Rows that would change the account of an admin, or of the account that imports.
 PROTECTED = """
     (accounts.is_admin OR accounts.id = (SELECT account_id FROM imports WHERE imports.id = :id))
@@ -126,7 +124,8 @@ TAKEN = text("""
 def remove_unnamed(session: Session, import_id: int, kinds: Iterable[str]) -> None:
     """Stage the removal of records of those kinds that the files don't name."""
     for kind in sorted(kinds):
-        session.execute(UNNAMED[kind], {"id": import_id, "kind": kind})
+        query = text(REMOVE_UNNAMED.format(unnamed=UNNAMED[kind]))
+        session.execute(query, {"id": import_id, "kind": kind})
 
 
 def keep_taken(session: Session, import_id: int, report: Report) -> None:
@@ -198,13 +197,11 @@ DELETE_IDLE = text(f"""
     ) AND NOT EXISTS (SELECT FROM instructor_keys AS known WHERE known.key = name)
 """)
 # A new class without seats in the files gets as many as it has students.
-OPEN_CLASSES = text("""
+OPEN_CLASSES = text(f"""
     UPDATE import_rows AS rows
     SET fields = fields || jsonb_build_object('status', 'OPEN', 'capacity', taken)
     FROM (
-        SELECT split_part(key, E'\\t', 1) || E'\\t' || split_part(key, E'\\t', 2) AS section,
-            count(DISTINCT key) AS taken
-        FROM import_rows
+        SELECT {section_part()} AS section, count(DISTINCT key) AS taken FROM import_rows
         WHERE import_id = :id AND kind = 'enrollment' AND NOT removes GROUP BY 1
     ) AS seats
     WHERE import_id = :id AND kind = 'section' AND key = section AND NOT removes
@@ -212,24 +209,19 @@ OPEN_CLASSES = text("""
         SELECT FROM current_records AS here WHERE here.kind = 'section' AND here.key = rows.key
     )
 """)
+# Rows whose ID is known from earlier files, by what differs.
+OF_KNOWN_ID = """
+    DELETE FROM import_rows AS rows USING import_rows AS source, sourced_ids AS known
+    WHERE rows.import_id = :id AND source.import_id = :id AND source.kind = 'source'
+    AND source.key = known.kind || E'\\t' || known.sourced_id AND {differs}
+    AND rows.file = source.file AND rows.line = source.line
+    RETURNING rows.kind, rows.key, rows.file, rows.line
+"""
+OLDER = "(source.fields ->> 'modified')::timestamptz < known.modified::timestamptz"
 # Each refuses rows for one reason, which is a kind of finding.
 REFUSALS = {
-    "older": """
-        DELETE FROM import_rows AS rows USING import_rows AS source, sourced_ids AS known
-        WHERE rows.import_id = :id AND source.import_id = :id AND source.kind = 'source'
-        AND source.key = known.kind || E'\\t' || known.sourced_id
-        AND (source.fields ->> 'modified')::timestamptz < known.modified::timestamptz
-        AND rows.file = source.file AND rows.line = source.line
-        RETURNING rows.kind, rows.key, rows.file, rows.line
-    """,
-    "renamed": """
-        DELETE FROM import_rows AS rows USING import_rows AS source, sourced_ids AS known
-        WHERE rows.import_id = :id AND source.import_id = :id AND source.kind = 'source'
-        AND source.key = known.kind || E'\\t' || known.sourced_id
-        AND source.fields ->> 'key' <> known.key
-        AND rows.file = source.file AND rows.line = source.line
-        RETURNING rows.kind, rows.key, rows.file, rows.line
-    """,
+    "older": OF_KNOWN_ID.format(differs=OLDER),
+    "renamed": OF_KNOWN_ID.format(differs="source.fields ->> 'key' <> known.key"),
     "admin": f"""
         DELETE FROM import_rows AS every USING import_rows AS rows
         JOIN accounts ON accounts.username = rows.key
@@ -289,8 +281,8 @@ def open_classes(session: Session, import_id: int) -> None:
 
 
 def _refuse(session: Session, import_id: int, reason: str, report: Report) -> None:
-    told = set()
+    seen = set()
     for _kind, key, file, line in session.execute(text(REFUSALS[reason]), {"id": import_id}):
-        if (file, line) not in told:
+        if (file, line) not in seen:
             report.add(Note(reason, file, line, readable_key(key), "", "", ""))
-        told.add((file, line))
+        seen.add((file, line))

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 
 from portal.core.i18n import StoredMessageError, _k, stored_message
 from portal.exchange.importing.failures import ImportFailedError
-from portal.exchange.importing.report import Report
+from portal.exchange.importing.report import Note, Report
 from portal.exchange.importing.sources import Source
 from portal.exchange.spreadsheets import unescaped
 
@@ -20,6 +20,7 @@ UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 CHUNK = 2**18
 LONGEST_LINE = 2**20
 MOST_ROWS = 2_000_000
+LONGEST_VALUE = 200  # characters of a value or key in a finding
 
 # The name of a step, how much is done, and the total.
 Progress = Callable[[str, int, int], None]
@@ -46,7 +47,10 @@ class Row:
             detail = detail.stored
         elif detail:
             detail = stored_message(detail, **facts)
-        self.report.note(kind, self, column, detail)
+        key = self["crn"] or self["course_id"] or self["dept_code"] or self["sourcedId"]
+        value = self[column][:LONGEST_VALUE] if column else ""
+        key = key[:LONGEST_VALUE]
+        self.report.add(Note(kind, self.file, self.line, key, column, value, detail))
 
     def note_unused(self, *columns: str) -> None:
         """Report each of these columns that has a value, because the portal does not store it."""
@@ -130,7 +134,7 @@ def check(source: Source, name: str, report: Report) -> Checked | None:
     try:
         return Checked(encoding, _count_lines(source, name, encoding))
     except UnicodeDecodeError as error:
-        report.note("encoding", Row(name, int(error.reason), {}))
+        Row(name, int(error.reason), {}, report).note("encoding")
         return Checked("cp1252", _count_lines(source, name, "cp1252"))
 
 

@@ -17,17 +17,8 @@ from portal.exchange.importing.diff import Counts
 from portal.exchange.importing.records import KINDS, write_records
 from portal.exchange.importing.tables import Progress
 
-# Changes of these kinds renew the catalogs of all terms, which share courses and teachers.
-CATALOG_KINDS = {
-    "department",
-    "subject",
-    "course",
-    "term",
-    "pool",
-    "section",
-    "teacher",
-    "teaching",
-}
+# Changes of all other kinds renew the catalogs of all terms, which share courses and teachers.
+OTHER_KINDS = {"account", "student", "enrollment", "source"}
 RENEW_CATALOGS = text("UPDATE terms SET catalog_version = catalog_version + 1")
 # Without statistics PostgreSQL would plan for empty tables.
 ANALYZE = text(
@@ -39,21 +30,16 @@ CHANGED_TERMS = text("""
         WHERE import_id = :id AND kind IN ('term', 'pool', 'section', 'teaching', 'enrollment')
     )
 """)
-CHANGED_TABLE = text("""
-    CREATE TEMP TABLE changed_rows ON COMMIT DROP AS
+ROWS_OF_KIND = """
+    CREATE TEMP TABLE {table} ON COMMIT DROP AS
     SELECT key, change, before, after FROM import_changes
-    WHERE import_id = :id AND kind = :kind AND change <> 'removed'
-""")
-REMOVED_TABLE = text("""
-    CREATE TEMP TABLE removed_rows ON COMMIT DROP AS
-    SELECT key FROM import_changes
-    WHERE import_id = :id AND kind = :kind AND change = 'removed'
-""")
+    WHERE import_id = :id AND kind = :kind AND (change = 'removed') = {removed}
+"""
 
 
 def write_changes(session: Session, import_id: int, counts: Counts, progress: Progress) -> None:
     """Write all changes but enrollments. Raise ImportFailedError if one can't be written."""
-    if any(count_changes(found) for kind, found in counts.items() if kind in CATALOG_KINDS):
+    if any(count_changes(found) for kind, found in counts.items() if kind not in OTHER_KINDS):
         session.execute(RENEW_CATALOGS)
     done, total = 0, sum(count_changes(each) for each in counts.values())
     for kind in KINDS:
@@ -77,8 +63,9 @@ def count_changes(found: dict[str, int]) -> int:
 
 def _write(session: Session, import_id: int, kind: str, found: dict[str, int]) -> None:
     session.execute(text("DROP TABLE IF EXISTS changed_rows, removed_rows"))
-    for table in (CHANGED_TABLE, REMOVED_TABLE):
-        session.execute(table, {"id": import_id, "kind": kind})
+    for table, removed in (("changed_rows", "false"), ("removed_rows", "true")):
+        query = text(ROWS_OF_KIND.format(table=table, removed=removed))
+        session.execute(query, {"id": import_id, "kind": kind})
     write_records(session, kind, count_changes(found) - found["removed"])
 
 

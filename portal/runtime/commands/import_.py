@@ -100,23 +100,31 @@ def import_command(source: Path, path: Path | None, *, dry: bool, **choices: Any
         try:
             done = imported(source, options, report, console, dry=dry)
         except (ImportFailedError, import_jobs.Busy) as failure:
-            tell(report, path, console)
-            raise click.ClickException(f"{said(failure)} Nothing was imported.") from None
+            print_report(report, path, console)
+            busy = isinstance(failure, import_jobs.Busy)
+            why = f"Another import is under way: {failure}. Wait until it is done."
+            raise click.ClickException(
+                f"{why if busy else failure} Nothing was imported."
+            ) from None
         except import_jobs.NoLongerPossible:
             raise click.ClickException(GONE) from None
         except SeatsLeftError as failure:
             raise click.ClickException(STOPPED % {"why": failure}) from None
         except LedgerUnavailable as failure:
             raise click.ClickException(AWAY) from failure
-        tell_changes(done, console)
-        tell(report, path, console)
+        print_changes(done, console)
+        print_report(report, path, console)
         if done.listeners:
             console.print(f"Students who are told of changes in their sections: {done.listeners}.")
         if dry:
             console.print("This was a dry run: nothing was changed.")
         else:
             console.print(f"Imported {source.name}.")
-            tell_of_ledger(done, console)
+            if done.news is None:
+                away = "The ledger is away: the scheduler will tell it of the sections later."
+                console.print(away)
+            else:
+                console.print(f"The ledger knows of {done.news} new or changed sections.")
 
 
 def default_path(name: str) -> Path:
@@ -140,14 +148,7 @@ def imported(
         return import_files(source, options, report, show, dry=dry)
 
 
-def said(failure: Exception) -> str:
-    """Return why the import failed."""
-    if isinstance(failure, import_jobs.Busy):
-        return f"Another import is under way: {failure}. Wait until it is done."
-    return str(failure)
-
-
-def tell_changes(done: Imported, console: Console) -> None:
+def print_changes(done: Imported, console: Console) -> None:
     """Print how many of each kind are added, restored, changed, removed and unchanged."""
     table = Table("", *CHANGES, box=None, pad_edge=False)
     for kind, counts in done.counts.items():
@@ -155,15 +156,7 @@ def tell_changes(done: Imported, console: Console) -> None:
     console.print(table)
 
 
-def tell_of_ledger(done: Imported, console: Console) -> None:
-    """Print how many sections were new to the ledger."""
-    if done.news is None:
-        console.print("The ledger is away: the scheduler will tell it of the sections later.")
-    else:
-        console.print(f"The ledger knows of {done.news} new or changed sections.")
-
-
-def tell(report: Report, path: Path, console: Console) -> None:
+def print_report(report: Report, path: Path, console: Console) -> None:
     """Print what was refused, repaired and so on, by kind; write every row to `path`."""
     table = Table("", "rows", "kind", "why", box=None, pad_edge=False)
     for action, kind, count in report.counts():

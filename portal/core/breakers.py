@@ -65,26 +65,20 @@ def report(redis: Redis, part: str, failures: int, rest_left: float | None) -> N
     ends = None if rest_left is None else round((now + rest_left) * 1000)
     said = {"failures": failures, "rest_ends": ends, "at": round(now * 1000)}
     with suppress(RedisError):
-        redis.hset(KEY, f"{part} {_process()}", json.dumps(said))
+        redis.hset(KEY, f"{part} {socket.gethostname()}:{os.getpid()}", json.dumps(said))
 
 
 def breaker_states(redis: Redis) -> list[BreakerState]:
     """Return the recent reports, latest first, and delete old ones."""
     found: Any = redis.hgetall(KEY)
-    all_said = [_said(field.decode(), json.loads(text)) for field, text in found.items()]
+    all_said = [
+        BreakerState(*field.decode().split(" ", 1), **json.loads(text))
+        for field, text in found.items()
+    ]
     old = [each for each in all_said if each.at < (time() - KEPT) * 1000]
     if old:
         redis.hdel(KEY, *(f"{each.part} {each.process}" for each in old))
     return sorted(set(all_said) - set(old), key=lambda each: -each.at)
-
-
-def _said(field: str, facts: dict[str, Any]) -> BreakerState:
-    part, _, process = field.partition(" ")
-    return BreakerState(part, process, **facts)
-
-
-def _process() -> str:
-    return f"{socket.gethostname()}:{os.getpid()}"
 
 
 Result = TypeVar("Result")
@@ -178,9 +172,8 @@ class Breaker:
 
     def _report(self) -> None:
         failures, ends = self._standing()
-        left = None if ends is None else ends - monotonic()
         if _redis is not None:
-            report(_redis, self.part, failures, left)
+            report(_redis, self.part, failures, None if ends is None else ends - monotonic())
 
     def _note_success(self) -> None:
         if self._in_a_row:

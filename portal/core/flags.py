@@ -19,23 +19,25 @@ from sqlalchemy.orm import Mapped, Session, mapped_column
 from sqlalchemy.sql import func
 
 from portal.core.db import Base, transaction
+from portal.core.i18n import _l
 from portal.core.outage import postgresql
 
-NAMES = (
-    "waiting_room",
-    "captcha",
-    "captcha_server",
-    "captcha_breaker",
-    "rate_limits",
-    "live_push",
-    "mail",
-    "mail_breaker",
-    "webhooks",
-    "provider_breaker",
-    "autoscaling",
-    "bulkheads",
-    "caches",
-)
+LABELS = {
+    "waiting_room": _l("Waiting rooms"),
+    "captcha": _l("Captcha"),
+    "captcha_server": _l("Captcha server elsewhere"),
+    "captcha_breaker": _l("Breaker of the captcha server"),
+    "rate_limits": _l("Rate limits"),
+    "live_push": _l("Live push"),
+    "mail": _l("Mail"),
+    "mail_breaker": _l("Breaker of the mail server"),
+    "webhooks": _l("Webhooks"),
+    "provider_breaker": _l("Breaker of the login provider"),
+    "autoscaling": _l("Autoscaling of workers"),
+    "bulkheads": _l("Bulkheads"),
+    "caches": _l("Caches"),
+}
+NAMES = tuple(LABELS)
 EVERY = 1.0  # seconds between reads
 
 log = logging.getLogger(__name__)

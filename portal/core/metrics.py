@@ -4,8 +4,6 @@ If PROMETHEUS_MULTIPROC_DIR names a folder, each process counts in its own files
 """
 
 import os
-from bisect import bisect_left
-from collections import Counter as Count
 from collections.abc import Iterable
 from functools import partial
 from hmac import compare_digest
@@ -72,15 +70,6 @@ def begin(kind: str) -> None:
     port = os.environ.get("FAIRSEAT_METRICS_PORT")
     if port and kind != "web":
         at(int(port), os.environ.get("FAIRSEAT_METRICS_TOKEN", ""))
-
-
-def recorded(lags: Iterable[float]) -> None:
-    """Count how late (seconds) each event was recorded; all at once, as there may be thousands."""
-    lags = list(lags)
-    # As `observe` does for one event; there is no public method for many.
-    for place, number in Count(bisect_left(LATER, lag) for lag in lags).items():
-        EVENT_LAG._buckets[place].inc(number)  # noqa: SLF001
-    EVENT_LAG._sum.inc(sum(lags))  # noqa: SLF001
 
 
 # The processes' metrics for Prometheus; processes without a web server open a port.

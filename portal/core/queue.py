@@ -16,9 +16,17 @@ from rq.job import Job as RqJob
 from rq.serializers import JSONSerializer
 
 from portal.core.correlation import cause
+from portal.core.i18n import _l
 
 RETRY_AFTER = 5  # seconds before the last retry of a job that failed three times in a row
-QUEUES = ("record", "promote", "maintain", "notify", "background")
+QUEUE_LABELS = {
+    "record": _l("Record what is decided"),
+    "promote": _l("Promote from waitlists"),
+    "maintain": _l("Tell the ledger of sections"),
+    "notify": _l("Send notices and mail"),
+    "background": _l("Background work: imports and audits"),
+}
+QUEUES = tuple(QUEUE_LABELS)
 KEPT = 7 * 24 * 60 * 60  # seconds for which a failed job is kept
 JOBS = {
     "record": "jobs.record.drain",

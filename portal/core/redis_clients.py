@@ -28,20 +28,6 @@ def commands(url: str, *, timeout: float = 2.0, size: int = 64) -> Redis:
     return _client(url, max_connections=size, **waits)
 
 
-def ask(redis: Redis, *command: str | float) -> Any:
-    """Return the raw reply to one command, for what every request asks.
-
-    Redis's own method costs twice as much, for retries and instrumentation.
-    """
-    pool = redis.connection_pool
-    line: Any = pool.get_connection()
-    try:
-        line.send_packed_command(line.pack_command(*command))
-        return line.read_response()
-    finally:
-        pool.release(line)
-
-
 def blocking(url: str, longest: float) -> Redis:
     """Return a client for RQ workers, whose reads block at most `longest` seconds."""
     return _client(url, socket_timeout=longest + SILENCE, health_check_interval=20)

@@ -19,7 +19,7 @@ from redis.exceptions import (
 from redis.exceptions import ConnectionError as LostConnection
 from redis.exceptions import TimeoutError as LateReply
 
-from portal.core import redis_clients, traces
+from portal.core import traces
 from portal.core.metrics import DECISION_TIME
 from portal.ledger import replicas
 from portal.ledger.errors import LedgerSilent, LedgerUnavailable
@@ -172,9 +172,7 @@ class FunctionLibrary:
     def read(self, op: str, term: int, payload: dict[str, Any]) -> Any:
         """Return the reply of a function that changes nothing."""
         arguments = (f"{self.name}_{op}", 1, prefix(term), encode(payload))
-        reply = self._reach(
-            lambda: redis_clients.ask(self.redis, "FCALL_RO", *arguments), again=True
-        )
+        reply = self._reach(lambda: self.redis.fcall_ro(*arguments), again=True)
         return orjson.loads(reply)
 
     def ask_all(self, op: str, term: int, payloads: Sequence[dict[str, Any]]) -> list[Any]:

@@ -6,7 +6,7 @@ from typing import Literal
 
 from portal.catalog.local_time import local_clock
 from portal.core.i18n import _, _n
-from portal.core.labels import QUEUES
+from portal.core.queue import QUEUE_LABELS
 from portal.operations.figures import Figures, Jobs, Stored, breakers, switches
 from portal.waiting_room.admission_limits import Pause
 from portal.waiting_room.wording import grouped
@@ -101,7 +101,8 @@ def _of_jobs(jobs: Jobs | None) -> Iterator[Alarm]:
         yield Alarm(_("No scheduler is running: windows open, but lost jobs are not repeated."))
     for queue in jobs.queues:
         if not queue.alive:
-            yield Alarm(_("No worker listens to the queue “%(queue)s”.", queue=QUEUES[queue.name]))
+            named = QUEUE_LABELS[queue.name]
+            yield Alarm(_("No worker listens to the queue “%(queue)s”.", queue=named))
     if jobs.dead:
         count = len(jobs.dead)
         yield Alarm(

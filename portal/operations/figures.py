@@ -28,7 +28,6 @@ from portal.core.checkpoints import Checkpoint
 from portal.core.db import transaction
 from portal.core.flags import Flag
 from portal.core.i18n import _l
-from portal.core.labels import PARTS
 from portal.core.outage import postgresql
 from portal.core.scaling import Asked, Pool
 from portal.exchange.exporting import export_jobs
@@ -221,7 +220,7 @@ class Switch:
     @property
     def label(self) -> str:
         """Return the name of the part."""
-        return str(PARTS[self.name])
+        return str(flags.LABELS[self.name])
 
 
 def read_figures() -> Figures:

@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 from cachetools import LRUCache
 from redis import Redis
-from redis.exceptions import NoScriptError, RedisError
+from redis.exceptions import RedisError
 
 from portal.backend import backend
 from portal.core import redis_clients
@@ -100,7 +100,6 @@ class RateLimiter:
 
     def __init__(self, redis: Redis) -> None:
         self.own = LocalRateLimiter()
-        self._redis = redis
         self._script = redis.register_script(CODE)
         self._outage = Outage()
 
@@ -146,12 +145,7 @@ class RateLimiter:
         return replies
 
     def _run(self, keys: list[str], asked: list[str | float]) -> list[int]:
-        try:
-            found: Any = redis_clients.ask(
-                self._redis, "EVALSHA", self._script.sha, len(keys), *keys, *asked
-            )
-        except NoScriptError:  # a server that has just begun
-            found = self._script(keys, asked)
+        found: Any = self._script(keys, asked)
         return [int(each) for each in found]
 
     def _held(self, charge: Charge, wait: int) -> int:

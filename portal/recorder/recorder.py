@@ -58,7 +58,9 @@ def drain(term: int, seconds: float = LONGEST) -> int:
         _tell(term, events)
         _log(term, events)
         now = datetime.now(UTC)
-        metrics.recorded((now - event.at).total_seconds() for event in events if event.awaited)
+        for event in events:
+            if event.awaited:
+                metrics.EVENT_LAG.observe((now - event.at).total_seconds())
         if time.monotonic() > until:
             enqueue(term, ["record"])
             break

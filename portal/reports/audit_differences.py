@@ -9,7 +9,7 @@ from typing import Any
 from portal.catalog import cohort_names, formatting
 from portal.catalog.local_time import LocalClock
 from portal.core.i18n import _
-from portal.core.labels import QUEUES
+from portal.core.queue import QUEUE_LABELS
 from portal.exchange.importing.findings import RECORD_NAMES
 from portal.people.models import AuditEntry
 from portal.registration.reasons import PERMISSIONS
@@ -105,7 +105,7 @@ def _in_words(name: str, value: Any, names: dict[Key, Thing], times: LocalClock)
         case "state" | "status", str():
             return str(VALUES.get(value, value))
         case "queue", str():
-            return str(QUEUES.get(value, value))
+            return str(QUEUE_LABELS.get(value, value))
         case "counts", dict() if all(isinstance(each, dict) for each in value.values()):
             return "\n".join(_counts(value)) or NONE
         case "options", dict():

@@ -9,8 +9,8 @@ from sqlalchemy import ColumnElement, Select, SQLColumnExpression, Text, cast, f
 
 from portal.catalog import requisites
 from portal.catalog.models import Course, Instructor, Section, Term
+from portal.core import flags
 from portal.core.db import transaction
-from portal.core.labels import PARTS
 from portal.exchange.importing.models import Import
 from portal.notifications.webhooks.models import Webhook
 from portal.people.models import Account, ApiToken, Student
@@ -60,7 +60,7 @@ def named(keys: Iterable[Key]) -> dict[Key, Thing]:
     for kind, key in keys:
         if key.isascii() and key.isdigit() and int(key) < LARGEST:
             numbers[kind].add(int(key))
-    names: dict[str, Mapping[str, str]] = {"flag": PARTS}
+    names: dict[str, Mapping[str, str]] = {"flag": flags.LABELS}
     names["request"] = {str(number): str(number) for number in numbers["request"]}
     with transaction() as session:
         for kind, query in NAMES.items():

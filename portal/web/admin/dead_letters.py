@@ -12,8 +12,7 @@ from portal.backend import backend
 from portal.catalog.local_time import local_clock
 from portal.core.db import transaction
 from portal.core.i18n import _, _l, _n
-from portal.core.labels import QUEUES
-from portal.core.queue import NO_TERM, enqueue
+from portal.core.queue import NO_TERM, QUEUE_LABELS, enqueue
 from portal.ledger.function_library import translate_errors
 from portal.notifications import outbox
 from portal.notifications.kinds import KINDS
@@ -133,7 +132,7 @@ def settle_job(job: str, remedy: str) -> ResponseReturnValue:
                 session.rollback()
             return settled
 
-    facts = [(_("Queue"), str(QUEUES[found.queue])), *_failure(found.died_at, found.error)]
+    facts = [(_("Queue"), str(QUEUE_LABELS[found.queue])), *_failure(found.died_at, found.error)]
     return _settle(JOB_ACTIONS[remedy], facts, act, gone=JOB_GONE, trace=found.trace)
 
 

@@ -16,7 +16,7 @@ from portal.core import bulkheads, flags
 from portal.core.db import transaction
 from portal.core.flags import Flag, Switched, Switching
 from portal.core.i18n import _, _l, in_language
-from portal.core.labels import PARTS, QUEUES
+from portal.core.queue import QUEUE_LABELS
 from portal.ledger.function_library import translate_errors
 from portal.live import rendering
 from portal.live.rendering import Fragments
@@ -115,7 +115,7 @@ def _content(found: Figures) -> dict[str, Any]:
         "when_off": WHEN_OFF,
         "worker_states": WORKER_STATES,
         "mail_kinds": KINDS,
-        "queue_names": QUEUES,
+        "queue_names": QUEUE_LABELS,
         "label": label,
         "admitted_per_minute": figures.admitted_per_minute,
         "times": local_clock(),
@@ -131,7 +131,7 @@ def switch(name: str) -> ResponseReturnValue:
     """Switch a part on or off in all processes."""
     if name not in figures.parts_in_use():
         abort(404)
-    flag, part = _flag(name), PARTS[name]
+    flag, part = _flag(name), flags.LABELS[name]
 
     def act(reason: str) -> ResponseReturnValue:
         wanted = Switching(name, request.form.get("to") == "on", seen_number(), reason)

@@ -5,10 +5,7 @@ from html import unescape
 from flask.testing import FlaskClient
 
 from portal.core.db import transaction
-from portal.core.flags import NAMES
-from portal.core.labels import PARTS, QUEUES
 from portal.exchange.importing.models import Import
-from portal.operations.dead_letters import QUEUES as QUEUES_THERE_ARE
 from tests.cast import Cast
 from tests.reports.audit_trail.conftest import an_entry
 from tests.reports.audit_trail.test_entry import changed
@@ -61,11 +58,6 @@ def test_parts_of_the_portal_and_queues_have_the_names_of_operations(admin: Flas
     assert "Part of the portal Live push" in listed(admin)
     told = changed(admin, an_entry("job.retry", "job:x", before={"queue": "background"}))
     assert told["Queue"] == ("Background work: imports and audits", "–")
-
-
-def test_all_of_them_have_names() -> None:
-    assert set(PARTS) == set(NAMES)
-    assert set(QUEUES) == set(QUEUES_THERE_ARE)
 
 
 def test_a_line_tells_also_what_was_blank_before(admin: FlaskClient) -> None:

@@ -11,11 +11,12 @@ from sqlalchemy.orm import Session
 
 from portal.backend import backend
 from portal.catalog.models import Course, Section, Term
+from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.instructor_requests import service
 from portal.notifications.models import Notification
 from portal.people import tokens
-from portal.people.models import AuditEntry, CompletedCourse, Hold, Permission, Student
+from portal.people.models import CompletedCourse, Hold, Permission, Student
 from portal.people.tokens import TokenRequest
 from portal.recorder import receipts
 from portal.registration import plan_store, plans

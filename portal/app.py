@@ -1,8 +1,7 @@
 """The web application: `create_app` connects its parts."""
 
-from collections.abc import Callable
 from datetime import timedelta
-from typing import Any
+from importlib import import_module
 
 from flask import Flask
 from werkzeug.middleware.proxy_fix import ProxyFix
@@ -39,22 +38,15 @@ class Id(IntegerConverter):
     regex = r"[0-9]{1,18}"
 
 
-class Portal(Flask):
-    """Flask, all of whose views are plain functions."""
-
-    def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
-        """The function itself: Flask asks of each, each time, whether it is one to be awaited."""
-        return func
-
-
 def create_app(settings: Settings | None = None) -> Flask:
     """The web application, connected to its database and its ledger."""
     settings = settings or Settings.read()
-    app = Portal("portal", root_path=str(ROOT))
+    app = Flask("portal", root_path=str(ROOT))
     app.config.from_mapping(_config(settings))
     app.url_map.converters["int"] = Id
     traces.begin("web")
-    traces.start(app)
+    if traces.enabled():
+        import_module("portal.web.http.request_spans").start(app)
     request_metrics.start(app)  # first, so that it has seen whatever answers
     layout.start(app)
     hosts.start(app)

@@ -6,9 +6,10 @@ from flask import Flask
 from sqlalchemy import select
 
 from portal.catalog.models import Instructor
+from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.people import visitors
-from portal.people.models import Account, AuditEntry
+from portal.people.models import Account
 from portal.runtime.cli import main
 from tests.cast import a_department, an_account
 from tests.web.visitors import browser_of

@@ -7,9 +7,10 @@ import pytest
 from click.testing import CliRunner, Result
 from sqlalchemy import select
 
+from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.people import student_profile
-from portal.people.models import AuditEntry, Permission
+from portal.people.models import Permission
 from portal.runtime.cli import main
 from tests import cast as builders
 from tests.cast import Cast

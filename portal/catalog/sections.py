@@ -29,9 +29,9 @@ from portal.catalog.models import (
 from portal.catalog.seat_pools import SeatPool
 from portal.catalog.section_fields import FIELDS, PLAIN, Lines, NamedInstructor, SectionDetails
 from portal.catalog.views import ReserveView
+from portal.core.audit_trail import AuditEntry, add_audit_entry
 from portal.core.db import transaction
 from portal.core.i18n import in_language
-from portal.people.models import AuditEntry, add_audit_entry
 
 EDITABLE = {"NEW", "OPEN", "CONFIRMED"}
 LISTS: dict[str, Any] = {

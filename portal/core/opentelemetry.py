@@ -5,11 +5,9 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
-from flask import Flask
 from opentelemetry import propagate, trace
 from opentelemetry.context import Context
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
-from opentelemetry.instrumentation.flask import FlaskInstrumentor
 from opentelemetry.instrumentation.redis import RedisInstrumentor
 from opentelemetry.instrumentation.sqlalchemy import SQLAlchemyInstrumentor
 from opentelemetry.sdk.resources import Resource
@@ -27,9 +25,6 @@ from opentelemetry.util.types import Attributes
 from sqlalchemy import Engine
 
 from portal.core.correlation import correlation
-
-# Addresses that contain a secret, and those that only machines request.
-UNSEEN = "/calendar/,/login/oidc,/static/,/metrics,/live$,/ready,/health,/clock"
 
 _tracer = trace.get_tracer("fairseat")
 
@@ -82,11 +77,6 @@ def begin(process: str) -> None:
     provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
     trace.set_tracer_provider(provider)
     RedisInstrumentor().instrument()
-
-
-def start(app: Flask) -> None:
-    """Make a span for each request, outside all other middleware."""
-    FlaskInstrumentor.instrument_app(app, excluded_urls=UNSEEN)  # type: ignore[no-untyped-call]
 
 
 def watch(engine: Engine) -> None:

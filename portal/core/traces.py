@@ -11,7 +11,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from flask import Flask
     from sqlalchemy import Engine
 
 log = logging.getLogger(__name__)
@@ -33,10 +32,9 @@ def begin(process: str) -> None:
     _tracing = found
 
 
-def start(app: "Flask") -> None:
-    """Make a span for each request."""
-    if _tracing:
-        _tracing.start(app)
+def enabled() -> bool:
+    """Return whether this process sends spans."""
+    return _tracing is not None
 
 
 def watch(engine: "Engine") -> None:

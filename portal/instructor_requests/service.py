@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 
 from portal.catalog.models import Section, Term
 from portal.catalog.sections import raise_catalog_version
+from portal.core.audit_trail import add_audit_entry
 from portal.core.db import transaction
 from portal.instructor_requests import listing
 from portal.instructor_requests.listing import approval_obstacle
@@ -19,7 +20,7 @@ from portal.ledger.errors import LedgerUnavailable
 from portal.notifications.creation import announce
 from portal.notifications.kinds import REQUEST_DECIDED, REQUEST_MADE, Kind
 from portal.people import permissions
-from portal.people.models import Account, add_audit_entry
+from portal.people.models import Account
 from portal.recorder.promotion import retry_skipped
 from portal.windows.warmup import send_sections
 

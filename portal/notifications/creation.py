@@ -23,6 +23,7 @@ from sqlalchemy.sql.dml import ReturningInsert
 
 from portal.catalog.models import Section
 from portal.catalog.term_catalog import offered_terms
+from portal.core.audit_trail import AuditEntry
 from portal.core.correlation import correlation
 from portal.core.moments import milliseconds
 from portal.core.queue import enqueue
@@ -30,7 +31,7 @@ from portal.live.publish import notice_arrived as tell_account
 from portal.live.publish import signal_student
 from portal.notifications.kinds import HOLD, KINDS, PERMITTED, Kind
 from portal.notifications.models import Notification, NotificationSetting, OutboxEntry
-from portal.people.models import Account, AuditEntry, Hold, Permission, Student
+from portal.people.models import Account, Hold, Permission, Student
 from portal.recorder.models import LoggedEvent
 
 # The columns that `news` must select, in this order.

@@ -25,6 +25,7 @@ from sqlalchemy.orm import Session
 from portal.backend import backend
 from portal.catalog.models import Term
 from portal.core import flags
+from portal.core.audit_trail import AuditEntry
 from portal.core.checkpoints import Checkpoint
 from portal.core.db import transaction
 from portal.core.moments import milliseconds
@@ -35,7 +36,6 @@ from portal.notifications.models import OutboxEntry
 from portal.notifications.webhooks import outbox as webhooks
 from portal.operations import figures
 from portal.operations.figures import AWAY, Jobs, TermNow
-from portal.people.models import AuditEntry
 from portal.recorder import journal
 from portal.recorder.models import AuditRun, ContinuousAudit, LoggedEvent
 

@@ -7,9 +7,10 @@ from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from portal.catalog.models import Department, Instructor
+from portal.core.audit_trail import add_audit_entry
 from portal.core.db import transaction
 from portal.people import passwords, visitors
-from portal.people.models import Account, add_audit_entry
+from portal.people.models import Account
 from portal.people.signals import password_changed, sessions_ended
 
 MAX_LENGTHS = {"username": 64, "name": 160, "password": 1024}  # as the login form reads them

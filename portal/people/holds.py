@@ -7,8 +7,9 @@ from typing import Any
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from portal.core.audit_trail import add_audit_entry
 from portal.core.db import transaction
-from portal.people.models import Hold, Student, add_audit_entry
+from portal.people.models import Hold, Student
 from portal.people.signals import hold_changed
 
 

@@ -6,8 +6,9 @@ from sqlalchemy import ColumnElement, Select, func, or_, select
 from sqlalchemy.orm import Session
 
 from portal.catalog.models import Department, Instructor, Section, section_instructors
+from portal.core.audit_trail import add_audit_entry
 from portal.core.db import transaction
-from portal.people.models import Account, add_audit_entry
+from portal.people.models import Account
 from portal.people.signals import sessions_ended
 
 PAGE_SIZE = 50

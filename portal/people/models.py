@@ -1,8 +1,7 @@
-"""Accounts, students and their records, instructors, API tokens, and the audit trail."""
+"""Accounts, students and their records, instructors, and API tokens."""
 
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
 
 from sqlalchemy import (
     BigInteger,
@@ -19,7 +18,7 @@ from sqlalchemy import (
     text,
 )
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
-from sqlalchemy.orm import Mapped, Session, mapped_column, relationship, validates
+from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from portal.catalog.models import (
     Credits,
@@ -29,7 +28,6 @@ from portal.catalog.models import (
     Subject,
 )
 from portal.core.db import Base
-from portal.people.audit_actions import AUDIT_ACTIONS
 
 Moment = DateTime(timezone=True)
 
@@ -154,58 +152,6 @@ class ApiToken(Base):
     used_at: Mapped[datetime | None] = mapped_column(Moment)  # to a few minutes
 
     account: Mapped[Account] = relationship()
-
-
-class AuditEntry(Base):
-    """Who did what, when and why; rows are only added. `action` is one of AUDIT_ACTIONS."""
-
-    __tablename__ = "audit_entries"
-
-    id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
-    at: Mapped[datetime] = mapped_column(Moment, server_default=func.now(), index=True)
-    account_id: Mapped[int | None] = mapped_column(ForeignKey("accounts.id"), index=True)
-    action: Mapped[str] = mapped_column(String(60), index=True)
-    subject: Mapped[str] = mapped_column(String(120), index=True)
-    before: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
-    after: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
-    reason: Mapped[str] = mapped_column(Text, default="")
-
-    account: Mapped[Account | None] = relationship()
-
-    @property
-    def who(self) -> str:
-        """The name of the account, blank for the command line and the portal itself."""
-        return self.account.name if self.account else ""
-
-    @property
-    def subjects(self) -> list[tuple[str, str]]:
-        """Its subjects, each by kind and id."""
-        named = (each.partition(":") for each in self.subject.split(" "))
-        return [(kind, key) for kind, colon, key in named if colon]
-
-    @validates("action")
-    def _known(self, _name: str, action: str) -> str:
-        if action not in AUDIT_ACTIONS:
-            raise ValueError(f"portal/people/audit_actions.py has no {action!r}.")
-        return action
-
-
-def add_audit_entry(  # noqa: PLR0913  the columns of an entry
-    session: Session,
-    action: str,
-    subject: str,
-    *,
-    by: int | None = None,
-    before: dict[str, Any] | None = None,
-    after: dict[str, Any] | None = None,
-    reason: str = "",
-) -> AuditEntry:
-    """Add an entry to the audit trail; `by` is an account."""
-    entry = AuditEntry(
-        account_id=by, action=action, subject=subject, before=before, after=after, reason=reason
-    )
-    session.add(entry)
-    return entry
 
 
 class Permission(Base):

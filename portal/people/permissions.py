@@ -9,8 +9,9 @@ from sqlalchemy import ColumnElement, func, or_, select
 from sqlalchemy.orm import Session
 
 from portal.catalog.models import Section, Term
+from portal.core.audit_trail import add_audit_entry
 from portal.core.db import transaction
-from portal.people.models import Account, Permission, Student, add_audit_entry
+from portal.people.models import Account, Permission, Student
 from portal.people.signals import permission_changed
 
 CONTENT = ("student_id", "section_id", "waives", "reason", "expires_at")

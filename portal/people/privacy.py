@@ -5,8 +5,9 @@ class: seat or waitlist position, credits, and since when. Pages, printouts and 
 year, major and email address. Admins see everything.
 """
 
+from portal.core.audit_trail import add_audit_entry
 from portal.core.db import transaction
-from portal.people.models import Student, add_audit_entry
+from portal.people.models import Student
 from portal.people.signals import privacy_changed
 
 

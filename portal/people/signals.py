@@ -2,8 +2,9 @@
 
 from sqlalchemy.orm import Session
 
+from portal.core.audit_trail import AuditEntry
 from portal.core.signals import Signal
-from portal.people.models import AuditEntry, Hold, Permission
+from portal.people.models import Hold, Permission
 
 # Within the transaction; the account, and the name of a new API token.
 password_changed: Signal[Session, int] = Signal()

@@ -10,16 +10,10 @@ from sqlalchemy.orm import Session
 
 from portal.catalog import requisites
 from portal.catalog.models import Course, Section, Term
+from portal.core.audit_trail import add_audit_entry
 from portal.core.db import transaction
 from portal.people import student_profile
-from portal.people.models import (
-    Account,
-    CompletedCourse,
-    Hold,
-    Permission,
-    Student,
-    add_audit_entry,
-)
+from portal.people.models import Account, CompletedCourse, Hold, Permission, Student
 from portal.people.student_profile import StudentProfile, within
 
 PAGE_SIZE = 50

@@ -12,9 +12,10 @@ from cachetools import TTLCache
 from sqlalchemy import Select, func, or_, select, update
 from sqlalchemy.orm import Session
 
+from portal.core.audit_trail import add_audit_entry
 from portal.core.cache import Cache
 from portal.core.db import transaction
-from portal.people.models import Account, ApiToken, add_audit_entry
+from portal.people.models import Account, ApiToken
 from portal.people.signals import token_created
 
 PREFIX = "fs_"  # lets scanners for leaked secrets recognize one

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from portal.people.models import Account, AuditEntry
+from portal.core.audit_trail import AuditEntry
+from portal.people.models import Account
 from portal.recorder.events import Event
 
 ACTIONS = {"enrolled": "selection.add", "promoted": "selection.add", "dropped": "selection.drop"}

@@ -8,10 +8,10 @@ from typing import Any
 
 from portal.catalog import cohort_names, formatting
 from portal.catalog.local_time import LocalClock
+from portal.core.audit_trail import AuditEntry
 from portal.core.i18n import _
 from portal.core.queue import QUEUE_LABELS
 from portal.exchange.importing.findings import RECORD_NAMES
-from portal.people.models import AuditEntry
 from portal.registration.reasons import PERMISSIONS
 from portal.reports.audit_labels import CHANGED, FIELDS, LAYOUTS, OPTIONS, VALUES, label
 from portal.reports.audit_subjects import Key, Thing, named

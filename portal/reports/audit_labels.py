@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 
 from portal.catalog.section_fields import FIELDS as SECTION_FIELDS
+from portal.core.audit_trail import AUDIT_ACTIONS
 from portal.core.i18n import _l
-from portal.people.audit_actions import AUDIT_ACTIONS
 
 THINGS = {
     "account": _l("Account"),

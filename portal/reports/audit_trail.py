@@ -8,8 +8,9 @@ from zoneinfo import ZoneInfo
 from sqlalchemy import ColumnElement, Select, Text, cast, false, or_, select
 from sqlalchemy.orm import Session, contains_eager
 
+from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
-from portal.people.models import Account, AuditEntry
+from portal.people.models import Account
 from portal.reports.audit_subjects import meant
 
 PAGE = 50

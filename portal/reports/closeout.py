@@ -7,8 +7,8 @@ from sqlalchemy import Select, exists, func, select
 from sqlalchemy.orm import Session
 
 from portal.catalog.models import Term
+from portal.core.audit_trail import add_audit_entry
 from portal.core.db import transaction
-from portal.people.models import add_audit_entry
 from portal.recorder.models import LoggedEvent
 from portal.recorder.subscribers import DueJob
 from portal.reports import fairness

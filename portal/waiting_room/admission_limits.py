@@ -9,8 +9,9 @@ from sqlalchemy.dialects.postgresql import distinct_on
 from sqlalchemy.orm import Session
 
 from portal.backend import backend
+from portal.core.audit_trail import AuditEntry, add_audit_entry
 from portal.core.db import transaction
-from portal.people.models import Account, AuditEntry, add_audit_entry
+from portal.people.models import Account
 from portal.waiting_room import room
 from portal.waiting_room.room import RoomState
 

@@ -14,10 +14,10 @@ from typing import Any
 from sqlalchemy import func, select
 
 from portal.backend import backend
+from portal.core.audit_trail import AuditEntry
 from portal.core.cache import Cache
 from portal.core.db import transaction
 from portal.ledger.function_library import translate_errors
-from portal.people.models import AuditEntry
 from portal.windows import draw_seeds
 from portal.windows.draw_seeds import room_key
 

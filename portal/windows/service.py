@@ -12,12 +12,12 @@ from portal.backend import backend
 from portal.catalog import formatting
 from portal.catalog.local_time import LocalClock
 from portal.catalog.views import TermView
+from portal.core.audit_trail import AuditEntry, add_audit_entry
 from portal.core.checkpoints import checkpoint
 from portal.core.db import transaction
 from portal.core.i18n import _
 from portal.core.queue import enqueue
 from portal.ledger.types import Change, WindowView
-from portal.people.models import AuditEntry, add_audit_entry
 from portal.windows.cohorts import Cohort, with_student_list
 from portal.windows.draw_seeds import commitment
 from portal.windows.models import window_ids

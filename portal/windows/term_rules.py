@@ -5,8 +5,8 @@ from decimal import Decimal
 from typing import Any
 
 from portal.catalog.models import Term
+from portal.core.audit_trail import add_audit_entry
 from portal.core.db import transaction
-from portal.people.models import add_audit_entry
 
 
 class RulesChanged(Exception):  # noqa: N818  a state of the world, not a mistake

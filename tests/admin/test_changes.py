@@ -7,9 +7,9 @@ from sqlalchemy import select
 
 from portal.backend import backend
 from portal.catalog.models import Term
+from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.ledger.types import WindowView
-from portal.people.models import AuditEntry
 from tests.admin.test_schedule import clocks_go_back
 from tests.admin.windows import HOUR, WHY, address, field
 from tests.cast import Cast, a_coming_window, a_term, an_account, an_ended_window, an_open_window

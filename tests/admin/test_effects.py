@@ -12,9 +12,9 @@ from sqlalchemy import select
 from portal.backend import backend
 from portal.catalog.local_time import LocalClock
 from portal.catalog.models import Term
+from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.ledger.types import WindowView
-from portal.people.models import AuditEntry
 from portal.waiting_room import room
 from tests.admin.windows import HOUR, WHY, address, field
 from tests.cast import Cast, a_coming_window, an_open_window

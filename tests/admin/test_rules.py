@@ -11,10 +11,11 @@ from sqlalchemy import select
 from portal.backend import backend
 from portal.catalog.models import Term
 from portal.catalog.term_catalog import catalog_of, forget
+from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.ledger.types import SkipRule
 from portal.notifications.models import Notification
-from portal.people.models import AuditEntry, Hold
+from portal.people.models import Hold
 from portal.recorder.consistency.audit import audit
 from portal.recorder.promotion import promote
 from portal.recorder.recorder import drain

@@ -11,8 +11,8 @@ from sqlalchemy import select
 
 from portal.backend import backend
 from portal.catalog.models import Term
+from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
-from portal.people.models import AuditEntry
 from tests.admin.scheduling import a_form, confirm, from_now, send, windows
 from tests.cast import Cast, a_student, a_term, an_account, an_open_window
 from tests.web.visitors import browser_of

@@ -12,13 +12,14 @@ from sqlalchemy import func, select, text, update
 
 from jobs import background
 from portal.catalog.models import Section
+from portal.core.audit_trail import AuditEntry
 from portal.core.db import Sessions, transaction
 from portal.exchange.exporting import export_jobs
 from portal.exchange.exporting.models import ExportPart
 from portal.exchange.exporting.rosters import rosters
 from portal.exchange.importing.runs import NO_TIMEOUTS
 from portal.people import privacy
-from portal.people.models import Account, AuditEntry
+from portal.people.models import Account
 from portal.recorder.recorder import drain
 from tests import cast as builders
 from tests.cast import Cast

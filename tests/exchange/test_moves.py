@@ -8,12 +8,13 @@ from sqlalchemy import select, text
 
 from portal.backend import backend
 from portal.catalog.models import Section
+from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.exchange.importing import runs
 from portal.exchange.importing.models import ImportRow
 from portal.ledger.function_library import prefix
 from portal.ledger.types import Outcome
-from portal.people.models import AuditEntry, Student
+from portal.people.models import Student
 from portal.registration import limits
 from portal.web.student.request_form import KEY
 from tests import cast as builders

@@ -9,9 +9,9 @@ from sqlalchemy import select, text, update
 
 from portal.backend import backend
 from portal.catalog.models import Section, Term
+from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.exchange.importing import runs
-from portal.people.models import AuditEntry
 from tests.cast import Cast
 from tests.exchange.campus import Campus
 from tests.exchange.makers import TERM, as_zip, latest, page, press, sections, sent

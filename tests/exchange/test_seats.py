@@ -8,10 +8,11 @@ from sqlalchemy import select
 
 from portal.backend import Backend
 from portal.catalog.models import Section
+from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.exchange.importing.failures import ImportFailedError
 from portal.ledger.types import Outcome
-from portal.people.models import AuditEntry, Student
+from portal.people.models import Student
 from portal.registration import limits
 from tests import cast as builders
 from tests import registering

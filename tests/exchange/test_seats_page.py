@@ -9,13 +9,14 @@ from sqlalchemy import select, text
 
 from portal.backend import backend
 from portal.catalog.models import Section
+from portal.core.audit_trail import AuditEntry
 from portal.core.db import Sessions, transaction
 from portal.exchange.importing import import_jobs, runs
 from portal.exchange.importing.failures import SeatsLeftError
 from portal.ledger.types import Outcome
 from portal.notifications.models import Notification, OutboxEntry
 from portal.operations.dead_letters import letters
-from portal.people.models import AuditEntry, Student
+from portal.people.models import Student
 from portal.registration import adjustments
 from portal.registration.adjustments import Adjustment
 from tests.cast import Cast

@@ -17,6 +17,7 @@ from sqlalchemy import update
 from sqlalchemy.sql import func
 
 from portal.backend import Backend
+from portal.core.audit_trail import AuditEntry
 from portal.core.breakers import FAILURES, Breaker
 from portal.core.db import transaction
 from portal.core.queue import enqueue
@@ -27,7 +28,6 @@ from portal.notifications.models import OutboxEntry
 from portal.notifications.webhooks import receivers
 from portal.notifications.webhooks.models import Delivery
 from portal.notifications.webhooks.receivers import ChangedBy
-from portal.people.models import AuditEntry
 from portal.recorder.consistency import fence
 from portal.recorder.models import AuditRun, ContinuousAudit
 from portal.runtime import embedded_postgres, embedded_valkey

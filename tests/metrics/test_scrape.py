@@ -21,12 +21,12 @@ from sqlalchemy.sql import func
 
 from portal.app import create_app
 from portal.backend import Backend
+from portal.core.audit_trail import AuditEntry
 from portal.core.checkpoints import Checkpoint
 from portal.core.db import transaction
 from portal.core.queue import enqueue
 from portal.ledger.function_library import prefix
 from portal.operations import prometheus
-from portal.people.models import AuditEntry
 from portal.recorder.consistency import audit_runs, continuous_audit
 from portal.recorder.models import ContinuousAudit
 from portal.recorder.recorder import drain

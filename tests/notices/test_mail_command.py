@@ -5,11 +5,11 @@ from click.testing import CliRunner, Result
 from sqlalchemy import select
 
 from portal.backend import Backend
+from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.notifications.mail import send_code
 from portal.notifications.mail_sender import MailSender
 from portal.people import tokens
-from portal.people.models import AuditEntry
 from portal.people.tokens import TokenRequest
 from portal.runtime.cli import main
 from tests.cast import Cast

@@ -8,9 +8,9 @@ from flask.testing import FlaskClient
 from sqlalchemy import select
 
 from portal.backend import Backend
+from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.notifications.mail_sender import MailSender
-from portal.people.models import AuditEntry
 from tests.cast import Cast
 from tests.notices.postman import Postman
 from tests.notices.stories import Story, outbox

@@ -5,8 +5,9 @@ from datetime import datetime
 
 from sqlalchemy import select
 
+from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
-from portal.people.models import ApiToken, AuditEntry
+from portal.people.models import ApiToken
 from portal.people.tokens import SCOPES, digest
 
 

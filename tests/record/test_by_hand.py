@@ -5,13 +5,14 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
+from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.core.i18n import in_language
 from portal.ledger.types import Outcome
 from portal.live.topics import student as pages_of
 from portal.live.updates import Updates
 from portal.notifications.models import Notification
-from portal.people.models import AuditEntry, Student
+from portal.people.models import Student
 from portal.people.student_profile import read_all
 from portal.recorder.consistency.audit import audit_term
 from portal.recorder.consistency.restore import restore

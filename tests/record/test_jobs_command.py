@@ -7,9 +7,9 @@ from rq.serializers import JSONSerializer
 from sqlalchemy import select
 
 from portal.backend import Backend
+from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.operations.dead_letters import DeadLetter
-from portal.people.models import AuditEntry
 from portal.runtime.cli import main
 from tests.record.poison import heal, waiting
 from tests.record.processes import caught_up, running, wait_for

@@ -9,11 +9,11 @@ from click.testing import CliRunner
 from sqlalchemy import select, text
 
 from portal.backend import Backend, backend
+from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.ledger.errors import LedgerUnavailable
 from portal.ledger.function_library import prefix
 from portal.ledger.types import Candidate, Outcome, Reason, SkipRule
-from portal.people.models import AuditEntry
 from portal.recorder import journal
 from portal.recorder.consistency import fence
 from portal.recorder.consistency.repair import LogDamaged

@@ -8,8 +8,8 @@ from click.testing import CliRunner
 from sqlalchemy import select, text
 
 from portal.backend import Backend
+from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
-from portal.people.models import AuditEntry
 from portal.recorder.consistency.audit import audit_term
 from portal.recorder.consistency.repair import LogDamaged, rebuild
 from portal.recorder.recorder import drain

@@ -7,9 +7,9 @@ from click.testing import CliRunner, Result
 from sqlalchemy import select, text
 
 from portal.backend import Backend
+from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.ledger.function_library import prefix
-from portal.people.models import AuditEntry
 from portal.recorder.consistency import repair as mending
 from portal.recorder.consistency.audit import audit_term
 from portal.recorder.consistency.differences import Difference

@@ -13,10 +13,10 @@ from sqlalchemy import select
 from portal.backend import Backend
 from portal.catalog.models import Term
 from portal.catalog.term_catalog import live_terms
+from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.operations.rehearsal import play, practice_term
 from portal.operations.rehearsal.play import RefusedError
-from portal.people.models import AuditEntry
 from tests import cast as builders
 from tests.live.nodes import Node
 from tests.record.processes import ready, running, wait_for

@@ -9,11 +9,12 @@ from sqlalchemy import func, select
 
 from portal.backend import Backend
 from portal.catalog.models import Section, Term
+from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.ledger.types import AdminAdjustment, Claim, WindowView
 from portal.operations.dead_letters import Watch
 from portal.operations.scheduler import Lease, tick
-from portal.people.models import AuditEntry, Student
+from portal.people.models import Student
 from portal.recorder.promotion import promote
 from portal.recorder.recorder import drain
 from portal.recorder.sweep import Sweeper

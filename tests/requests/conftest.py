@@ -7,11 +7,11 @@ from sqlalchemy import select
 
 from portal.backend import backend
 from portal.catalog.models import Section
+from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.instructor_requests import service
 from portal.instructor_requests.models import InstructorRequest
 from portal.ledger.types import SeatCounts
-from portal.people.models import AuditEntry
 from portal.recorder.recorder import drain
 from tests.cast import Cast, Meets, a_course, a_section, a_term, an_open_window
 from tests.notices.stories import give_addresses

@@ -11,6 +11,7 @@ from werkzeug.routing import Rule
 
 from portal.catalog.models import Term
 from portal.catalog.sections import STATUS_CHANGES
+from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.instructor_requests import service
 from portal.notifications.models import Notification
@@ -18,7 +19,7 @@ from portal.notifications.webhooks import receivers
 from portal.notifications.webhooks.models import Delivery
 from portal.notifications.webhooks.receivers import ChangedBy
 from portal.people import tokens
-from portal.people.models import AuditEntry, Hold, Permission
+from portal.people.models import Hold, Permission
 from portal.people.tokens import TokenRequest
 from portal.recorder.journal import last_seq
 from portal.recorder.promotion import promote

@@ -12,10 +12,10 @@ from werkzeug.test import TestResponse
 from portal.backend import Backend
 from portal.backend import backend as connected
 from portal.catalog.models import Term
+from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.ledger.types import WindowView
 from portal.operations.figures import admitted_per_minute
-from portal.people.models import AuditEntry
 from portal.waiting_room import room
 from tests import cast as builders
 from tests.cast import Cast

@@ -9,9 +9,9 @@ from sqlalchemy import select, update
 from sqlalchemy.sql import func
 
 from portal.backend import Backend
+from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.operations import figures
-from portal.people.models import AuditEntry
 from portal.recorder.consistency import audit_runs, continuous_audit, fence
 from portal.recorder.journal import last_seq
 from portal.recorder.models import AuditRun

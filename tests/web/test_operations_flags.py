@@ -9,8 +9,8 @@ from flask.testing import FlaskClient
 from sqlalchemy import select
 
 from portal.core import flags
+from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
-from portal.people.models import AuditEntry
 from tests.cast import Cast, an_account
 from tests.registration import outages
 from tests.web.visitors import browser_of

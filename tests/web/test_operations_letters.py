@@ -8,11 +8,11 @@ from flask.testing import FlaskClient
 from sqlalchemy import select
 
 from portal.backend import Backend
+from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.core.queue import enqueue
 from portal.operations import dead_letters
 from portal.operations.dead_letters import DeadLetter
-from portal.people.models import AuditEntry
 from tests.cast import Cast
 from tests.record.processes import caught_up, ready, running, wait_for
 from tests.record.rush import Rush, a_rush

@@ -5,8 +5,9 @@ from flask import Flask
 from sqlalchemy import select
 
 from portal.catalog.models import Section
+from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
-from portal.people.models import AuditEntry, Student
+from portal.people.models import Student
 from tests.cast import Cast, a_course, a_section, a_student, a_term
 from tests.web.rosters import enrolled, private, reached_at, waiting
 from tests.web.visitors import browser_of

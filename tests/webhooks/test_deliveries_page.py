@@ -7,11 +7,11 @@ from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import select
 
+from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.notifications.webhooks import outbox
 from portal.notifications.webhooks.models import Webhook
 from portal.notifications.webhooks.sender import WebhookSender
-from portal.people.models import AuditEntry
 from tests.cast import Cast
 from tests.web.visitors import browser_of
 from tests.webhooks.conftest import a_webhook

@@ -10,12 +10,12 @@ from flask.testing import FlaskClient
 from sqlalchemy import select
 
 from portal.backend import Backend
+from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.notifications.webhooks import receivers
 from portal.notifications.webhooks.models import Webhook
 from portal.notifications.webhooks.receivers import signing_secret
 from portal.notifications.webhooks.sender import WebhookSender
-from portal.people.models import AuditEntry
 from tests.cast import Cast
 from tests.web.visitors import browser_of
 from tests.webhooks.conftest import a_webhook

@@ -16,6 +16,7 @@ from sqlalchemy import TextClause, delete, func, select, text, update
 from sqlalchemy.orm import Session
 
 from portal.catalog.term_catalog import expire
+from portal.core.audit_trail import add_audit_entry
 from portal.core.db import transaction
 from portal.core.i18n import translated
 from portal.exchange.importing import import_jobs
@@ -26,7 +27,6 @@ from portal.exchange.importing.report import MOST, Note, add_notes, readable_key
 from portal.exchange.importing.tables import Progress
 from portal.ledger.errors import KeyReused
 from portal.ledger.types import Outcome
-from portal.people.models import add_audit_entry
 from portal.people.student_profile import StudentProfile, read_all
 from portal.recorder.events import IMPORT_PREFIX
 from portal.registration import adjustments

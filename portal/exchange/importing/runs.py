@@ -16,6 +16,7 @@ from sqlalchemy.exc import DataError, DBAPIError, IntegrityError
 from sqlalchemy.orm import Session
 
 from portal.backend import backend
+from portal.core.audit_trail import add_audit_entry
 from portal.core.db import Sessions, transaction
 from portal.core.i18n import _k
 from portal.core.queue import enqueue_background
@@ -40,7 +41,6 @@ from portal.exchange.importing.staging import Stage, resolve
 from portal.exchange.importing.tables import Progress
 from portal.exchange.importing.upserts import count_changes
 from portal.ledger.errors import LedgerUnavailable
-from portal.people.models import add_audit_entry
 from portal.windows.warmup import warm_up
 
 LAYOUTS = {"semester": stage_semester, "oneroster": stage_oneroster}

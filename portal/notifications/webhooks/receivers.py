@@ -13,9 +13,9 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from portal.backend import backend
+from portal.core.audit_trail import add_audit_entry
 from portal.notifications.webhooks.models import Delivery, Webhook
 from portal.notifications.webhooks.outbox import put_test
-from portal.people.models import add_audit_entry
 
 SHOWN = 30  # deliveries
 

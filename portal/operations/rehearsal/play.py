@@ -11,6 +11,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from portal.backend import backend
 from portal.catalog.models import Term
+from portal.core.audit_trail import add_audit_entry
 from portal.core.db import look, transaction
 from portal.operations.rehearsal import practice_term, report
 from portal.operations.rehearsal.behavior import RUSH
@@ -18,7 +19,6 @@ from portal.operations.rehearsal.crowd import Crowd, Timeline
 from portal.operations.rehearsal.practice_term import PracticeTerm
 from portal.operations.rehearsal.student import Answer, Student
 from portal.people.models import Student as StudentRow
-from portal.people.models import add_audit_entry
 from portal.recorder.consistency.audit import audit_term
 from portal.windows import readiness
 

@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from portal.core.audit_trail import add_audit_entry
 from portal.core.db import transaction
-from portal.people.models import add_audit_entry
 
 REASON = "command line"
 

@@ -9,8 +9,8 @@ from flask.typing import ResponseReturnValue
 
 from portal.backend import backend
 from portal.catalog.local_time import local_clock
+from portal.core.audit_trail import AuditEntry
 from portal.core.i18n import _
-from portal.people.models import AuditEntry
 from portal.recorder.receipts import code
 from portal.reports import audit_labels, audit_trail
 from portal.reports.audit_differences import changes, names_in, short

@@ -10,6 +10,7 @@ from flask.typing import ResponseReturnValue
 
 from portal.backend import backend
 from portal.catalog.local_time import local_clock
+from portal.core.audit_trail import add_audit_entry
 from portal.core.db import transaction
 from portal.core.i18n import _, _l, _n
 from portal.core.queue import NO_TERM, QUEUE_LABELS, enqueue
@@ -20,7 +21,6 @@ from portal.notifications.models import OutboxEntry, Outgoing
 from portal.notifications.webhooks import outbox as webhook_outbox
 from portal.notifications.webhooks.models import Delivery, Webhook
 from portal.operations import dead_letters, figures
-from portal.people.models import add_audit_entry
 from portal.web.confirm import NotPossible, Wording, confirm, done
 from portal.web.http.access import requires, visitor
 

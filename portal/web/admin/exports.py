@@ -9,11 +9,11 @@ from redis.exceptions import RedisError
 from portal.backend import backend
 from portal.catalog.term_catalog import catalog_of
 from portal.core import bulkheads
+from portal.core.audit_trail import add_audit_entry
 from portal.core.db import transaction
 from portal.exchange.exporting import export_jobs
 from portal.exchange.exporting.models import Export
 from portal.exchange.exporting.rosters import rosters
-from portal.people.models import add_audit_entry
 from portal.web.http.access import requires, visitor
 from portal.web.http.downloads import download
 from portal.web.http.layout import go

@@ -13,6 +13,7 @@ from portal.backend import backend
 from portal.catalog.local_time import local_clock
 from portal.catalog.models import Term
 from portal.core import bulkheads, flags
+from portal.core.audit_trail import add_audit_entry
 from portal.core.db import transaction
 from portal.core.flags import Flag, Switched, Switching
 from portal.core.i18n import _, _l, in_language
@@ -24,7 +25,7 @@ from portal.notifications.kinds import KINDS
 from portal.operations import figures
 from portal.operations.alarms import alarms
 from portal.operations.figures import Figures
-from portal.people.models import Account, add_audit_entry
+from portal.people.models import Account
 from portal.recorder.consistency import audit_runs
 from portal.recorder.models import ContinuousAudit
 from portal.registration.reasons import label

@@ -8,8 +8,8 @@ from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import insert
 
+from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
-from portal.people.models import AuditEntry
 from tests.cast import Cast
 from tests.web.visitors import browser_of
 

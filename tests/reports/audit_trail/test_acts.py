@@ -9,10 +9,10 @@ import pytest
 from flask import Flask
 from sqlalchemy import func, select
 
+from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.core.flags import NAMES
 from portal.core.settings import ROOT
-from portal.people.models import AuditEntry
 from tests.cast import Cast
 from tests.edge.story import Values, a_values, routes
 from tests.web.visitors import browser_of

@@ -2,8 +2,7 @@
 
 import pytest
 
-from portal.people.audit_actions import AUDIT_ACTIONS
-from portal.people.models import AuditEntry
+from portal.core.audit_trail import AUDIT_ACTIONS, AuditEntry
 from portal.reports import audit_labels
 
 

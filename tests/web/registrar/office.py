@@ -10,8 +10,9 @@ from werkzeug.test import TestResponse
 
 from portal.backend import backend
 from portal.catalog.models import Section
+from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
-from portal.people.models import AuditEntry, Student
+from portal.people.models import Student
 from portal.recorder.recorder import drain
 from tests.web.visits import hidden, send, words
 

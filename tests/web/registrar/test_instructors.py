@@ -7,9 +7,9 @@ from sqlalchemy import select
 from werkzeug.test import TestResponse
 
 from portal.catalog.models import Instructor, Section, Term
+from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.people import visitors
-from portal.people.models import AuditEntry
 from tests import cast as builders
 from tests.cast import Cast
 from tests.web.registrar.office import WHY, said

@@ -14,9 +14,9 @@ from portal.backend import backend
 from portal.catalog.models import Section
 from portal.catalog.section_fields import SectionDetails
 from portal.catalog.sections import StoredSection, find_section
+from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.ledger.types import SeatCounts
-from portal.people.models import AuditEntry
 from tests.web import visits
 
 

@@ -1,5 +1,13 @@
-"""Every kind of action in the audit trail, with its label."""
+"""The audit trail: who did what, when and why."""
 
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import BigInteger, DateTime, ForeignKey, String, Text, func
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.orm import Mapped, Session, mapped_column, relationship, validates
+
+from portal.core.db import Base
 from portal.core.i18n import _l
 
 AUDIT_ACTIONS = {
@@ -72,3 +80,58 @@ AUDIT_ACTIONS = {
     "window.move": _l("Window moved"),
     "window.schedule": _l("Window scheduled"),
 }
+
+
+class AuditEntry(Base):
+    """Who did what, when and why; rows are only added. `action` is one of AUDIT_ACTIONS."""
+
+    __tablename__ = "audit_entries"
+
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
+    at: Mapped[datetime] = mapped_column(
+        DateTime(timezone=True), server_default=func.now(), index=True
+    )
+    account_id: Mapped[int | None] = mapped_column(ForeignKey("accounts.id"), index=True)
+    action: Mapped[str] = mapped_column(String(60), index=True)
+    subject: Mapped[str] = mapped_column(String(120), index=True)
+    before: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
+    after: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
+    reason: Mapped[str] = mapped_column(Text, default="")
+
+    # people.models.Account, which is of a higher layer.
+    account: Mapped[Any] = relationship("Account")
+
+    @property
+    def who(self) -> str:
+        """The name of the account, blank for the command line and the portal itself."""
+        return self.account.name if self.account else ""
+
+    @property
+    def subjects(self) -> list[tuple[str, str]]:
+        """Its subjects, each by kind and id."""
+        named = (each.partition(":") for each in self.subject.split(" "))
+        return [(kind, key) for kind, colon, key in named if colon]
+
+    @validates("action")
+    def _known(self, _name: str, action: str) -> str:
+        if action not in AUDIT_ACTIONS:
+            raise ValueError(f"AUDIT_ACTIONS has no {action!r}.")
+        return action
+
+
+def add_audit_entry(  # noqa: PLR0913  the columns of an entry
+    session: Session,
+    action: str,
+    subject: str,
+    *,
+    by: int | None = None,
+    before: dict[str, Any] | None = None,
+    after: dict[str, Any] | None = None,
+    reason: str = "",
+) -> AuditEntry:
+    """Add an entry to the audit trail; `by` is an account."""
+    entry = AuditEntry(
+        account_id=by, action=action, subject=subject, before=before, after=after, reason=reason
+    )
+    session.add(entry)
+    return entry

@@ -1,6 +1,6 @@
 """`make bench`: measure everything, and write bench/results.json and docs/benchmarks.md.
 
-`python -m bench claims pages` measures these subjects alone, and prints what it found.
+`python -m bench claims pages` measures only these subjects and prints the results.
 """
 
 import argparse
@@ -19,12 +19,12 @@ from bench.report import Figures  # noqa: E402
 
 
 def main() -> int:
-    """Measure and print; status 1 where a figure is missing, also such that nobody measures."""
+    """Measure and print; return exit status 1 if any figure failed or was not measured."""
     options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("subject", nargs="*", help="one or more by name; all where none is named")
-    options.add_argument("--runs", type=int, default=subjects.RUNS, help="of each")
-    options.add_argument("--quick", action="store_true", help="little of everything, in a minute")
-    options.add_argument("--json", type=Path, help="where to write what was found")
+    options.add_argument("subject", nargs="*", help="subjects to measure; default: all")
+    options.add_argument("--runs", type=int, default=subjects.RUNS, help="runs of each subject")
+    options.add_argument("--quick", action="store_true", help="a small version, in a minute")
+    options.add_argument("--json", type=Path, help="write the results to this file")
     asked = options.parse_args()
     if asked.quick:
         os.environ["WEB_CONCURRENCY"] = "1"
@@ -47,7 +47,7 @@ def main() -> int:
 
 
 def put(path: Path, found: Figures) -> None:
-    """Write all of it or nothing, as whoever writes may be ended."""
+    """Write the file atomically, because this process may be killed meanwhile."""
     new = path.with_suffix(".new")
     new.write_text(json.dumps(found))
     new.replace(path)

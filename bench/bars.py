@@ -1,4 +1,4 @@
-"""What the figures must reach, each over its baseline in the same run."""
+"""Bars: the values that figures must reach, each relative to its baseline in the same run."""
 
 import operator
 from dataclasses import dataclass
@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Bar:
-    """At least (or with `most` at most) so much."""
+    """A lower bound, or with `most` an upper bound."""
 
     value: float
     most: bool = False
 
     def reached(self, value: float) -> bool:
-        """Whether a figure is as good."""
+        """Return whether a value reaches the bar."""
         return (operator.le if self.most else operator.ge)(value, self.value)
 
     def __str__(self) -> str:

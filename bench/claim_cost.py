@@ -1,10 +1,10 @@
-"""What a claim costs: processor time in the web process and in the ledger, beside a bare hello's.
+"""Processor time of a claim in the web process and in the ledger, compared with a bare hello.
 
-Processor time, as it tells the same on a machine that is busy with other things. The requests are
-those of `bench/claims.py`, 500 students with three claims each, of which the first 500 warm the
-process, handed to the application itself in a process like that of the server, patched by gevent,
-with its log, metrics and caches: all but HTTP, the network and the recording of claims. The bare
-hello is asked 5,000 times in the same process. The ledger's is the time of its whole process.
+Processor time hardly depends on other work on the machine. The requests are those of
+`bench/claims.py`: 500 students with three claims each. The first 500 claims warm the process. The
+requests go directly to the application, in a process like the server's: patched by gevent, with
+log, metrics and caches. HTTP, the network and the recording of claims are left out. The bare hello
+gets 5,000 requests in the same process. The ledger's time is that of its whole process.
 """
 
 from gevent import monkey
@@ -24,7 +24,7 @@ from functools import cache  # noqa: E402
 from pathlib import Path  # noqa: E402
 from typing import TYPE_CHECKING, Any  # noqa: E402
 
-COUNTS = tempfile.mkdtemp(prefix="fairseat-metrics-")  # named before anything counts
+COUNTS = tempfile.mkdtemp(prefix="fairseat-metrics-")  # set before any metric exists
 os.environ["PROMETHEUS_MULTIPROC_DIR"] = COUNTS
 atexit.register(shutil.rmtree, COUNTS, ignore_errors=True)
 
@@ -46,14 +46,14 @@ HELLO = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
 STUDENTS, EACH = 500, 3
 FIGURES = {
     "claim_us": ("µs", "processor time of a claim in the web process, without HTTP and network"),
-    "claim_hello_us": ("µs", "the same of a bare Flask hello"),
+    "claim_hello_us": ("µs", "processor time of a bare Flask hello in the same process"),
     "claim_cost_vs_hello": ("ratio", "processor time of a bare hello over that of a claim"),
     "claim_ledger_us": ("µs", "processor time of a claim in the ledger"),
 }
 
 
 def figures(_run: int = 0, *, quick: bool = False) -> dict[str, float]:
-    """One run's figures, by the names above."""
+    """Return one run's figures, by the names above."""
     app, students = application(), 30 if quick else STUDENTS
     with portal_on_trial.a_rush(students) as term:
         term_catalog.preload()
@@ -75,7 +75,7 @@ def figures(_run: int = 0, *, quick: bool = False) -> dict[str, float]:
 
 @cache
 def application() -> Flask:
-    """The portal in this process, on servers of its own, its log going nowhere."""
+    """Return the portal in this process, with its own servers and its log discarded."""
     stack = ExitStack()
     atexit.register(stack.close)
     stage.servers(stack)
@@ -86,7 +86,7 @@ def application() -> Flask:
 
 
 def environ(request: bytes) -> dict[str, Any]:
-    """A whole request as a server would hand it to the application."""
+    """Return the WSGI environment of a raw HTTP request."""
     head, _, body = request.partition(b"\r\n\r\n")
     line, *fields = head.decode().split("\r\n")
     method, path, protocol = line.split(" ")
@@ -115,11 +115,11 @@ def environ(request: bytes) -> dict[str, Any]:
 
 
 def answer(app: "WSGIApplication", requests: Iterable[dict[str, Any]]) -> None:
-    """Have every request answered; stops where one is not answered well."""
+    """Run every request through the application; raise SystemExit if one is not answered 200."""
 
     def begin(status: str, *_: object) -> Callable[[bytes], object]:
         if not status.startswith("200 "):
-            raise SystemExit(f"Not every request was answered well: {status}")
+            raise SystemExit(f"A request failed: {status}")
         return lambda _: None
 
     for each in requests:
@@ -137,6 +137,6 @@ def _each(app: "WSGIApplication", requests: list[dict[str, Any]]) -> float:
 
 
 def _ledger() -> float:
-    """Seconds of processor time that the ledger has taken."""
+    """Return the ledger's processor time so far, in seconds."""
     told: Any = backend().redis.info("cpu")
     return float(told["used_cpu_user"] + told["used_cpu_sys"])

@@ -1,15 +1,17 @@
 """Claims a second through the whole portal, over requests a second of a bare Flask hello.
 
 Both run under the same gunicorn settings with the same number of workers, one after the other, in
-odd runs the other way round, asked over 64 kept-alive connections. The portal's side is a rush:
-students who are logged in, each with three claims among 200 sections of 30 seats, the first tenth
-of which warms the processes. Each claim passes access token, session, CSRF, limits and rules, is
-decided by the ledger, whose append-only file is flushed to disk before it answers, is journaled and
-published, and is answered with rendered fragments; meanwhile the workers record, and after each run
-the audit must be clean. Processor time is counted until all is recorded. The same rush is run
-against a web server whose gate is off, and claims without a pass are sent to the one whose gate is
-on: each of the students' few are refused in words, those of a script that goes on are refused in
-one line.
+reverse order in odd runs. The requests come over 64 keep-alive connections. The portal's side is a
+rush: students who are logged in send three claims each for 200 sections of 30 seats. The first
+tenth of the claims warms the processes. Each claim passes the checks of access token, session,
+CSRF token, rate limits and rules. The ledger decides it, flushes its append-only file to disk,
+writes the journal and publishes the change. The portal answers with rendered fragments. Meanwhile
+the workers record, and after each run the audit must be clean. Processor time is counted until
+everything is recorded.
+
+The same rush runs against a web server whose gate is off. The server whose gate is on also gets
+claims without an access token. A student who sends a few gets a full refusal; a script that keeps
+sending them gets one line.
 """
 
 from collections import Counter
@@ -28,22 +30,22 @@ FIGURES = {
     ),
     "claims_per_s": ("1/s", "answered claims a second"),
     "hello_per_s": ("1/s", "answered hellos a second"),
-    "claim_p99_ms": ("ms", "99 % of claims are answered within"),
-    "claim_generator": ("cores", "what the load generator takes of the same machine meanwhile"),
+    "claim_p99_ms": ("ms", "99th percentile of the response time of claims"),
+    "claim_generator": ("cores", "load of the generator on the same machine meanwhile"),
     "claim_took_us": ("µs", "processor time of a claim in all processes together"),
-    "claim_took_web_us": ("µs", "of which the web processes"),
-    "claim_took_workers_us": ("µs", "of which the workers and the scheduler"),
-    "claim_took_postgres_us": ("µs", "of which PostgreSQL"),
-    "claim_took_ledger_us": ("µs", "of which the ledger"),
-    "claim_took_bench_us": ("µs", "of which the load generator"),
+    "claim_took_web_us": ("µs", "processor time of a claim in the web processes"),
+    "claim_took_workers_us": ("µs", "processor time of a claim in the workers and the scheduler"),
+    "claim_took_postgres_us": ("µs", "processor time of a claim in PostgreSQL"),
+    "claim_took_ledger_us": ("µs", "processor time of a claim in the ledger"),
+    "claim_took_bench_us": ("µs", "processor time of a claim in the load generator"),
     "hello_took_us": ("µs", "processor time of a hello in all processes together"),
-    "hello_took_bench_us": ("µs", "of which the load generator"),
+    "hello_took_bench_us": ("µs", "processor time of a hello in the load generator"),
     **gate.FIGURES,
 }
 
 
 def figures(run: int = 0, *, quick: bool = False) -> dict[str, float]:
-    """Hellos, claims with the gate and refusals, and claims without it, by turns."""
+    """Measure hellos, claims and refusals with the gate on, and claims with the gate off."""
     students, here = (60 if quick else 1500), site(quick=quick)
     refused: list[load.Report] = []
 
@@ -78,9 +80,10 @@ def figures(run: int = 0, *, quick: bool = False) -> dict[str, float]:
 
 
 def rush(here: Site, term: int, students: int, port: int) -> Measured:
-    """Claims of a rush, recorded and audited; and who took how long until they were recorded.
+    """Return the report of a rush of claims, and the processor time by kind of process.
 
-    The first tenth warms the processes. Stops where the audit is not clean.
+    The first tenth warms the processes. The time counts until all claims are recorded. Raise
+    SystemExit if the audit is not clean.
     """
     requests = portal_on_trial.claims(here.app, term, students, EACH)
     warming, rest = requests[: len(requests) // 10], requests[len(requests) // 10 :]
@@ -96,7 +99,7 @@ def rush(here: Site, term: int, students: int, port: int) -> Measured:
 
 
 def answered_well(report: load.Report) -> load.Report:
-    """The report; stops where a claim was not answered as it should be."""
+    """Return the report; raise SystemExit if any answer is not 200."""
     if set(report.statuses) != {200}:
-        raise SystemExit(f"Not every claim was answered well: {dict(report.statuses)}")
+        raise SystemExit(f"Some claims failed: {dict(report.statuses)}")
     return report

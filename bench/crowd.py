@@ -1,4 +1,4 @@
-"""A ledger by itself, in which very many students have their seats."""
+"""A ledger without a portal, filled with the seats of very many students."""
 
 import json
 import os
@@ -24,14 +24,15 @@ from portal.web.http import request_limits
 from tests.ledger.desk import OPEN, TERM, Desk
 from tests.record.rush import ENROLL_EVERYONE, spec
 
-SEATS, TAKEN = 3, 150  # of each student, of each section
-FULL = 50  # sections that have no more
-WAITING = 2  # more in line in each of those, for every promotion
+SEATS, TAKEN = 3, 150  # seats of each student, seats taken in each section
+FULL = 50  # full sections
+WAITING = 2  # students who join the waitlist of each full section before every promotion
 CLAIMS, AT_ONCE = 200, 1000
 LISTENERS = 50
 FLUSHES, PIECE = 50, 4096  # bytes
 AT = prefix(TERM)
-# As so many claims leave it: seats, what each student has, and an answer under a request's key.
+# The state after the claims of all students: seats, each student's sections, and a stored answer
+# under an idempotency key.
 FILL = """
 local at, first, last, sections, each = KEYS[1], unpack(ARGV)
 for student = first, last do
@@ -45,12 +46,12 @@ for student = first, last do
 end
 """
 
-Ask = dict[str, Any]  # what the ledger is asked for
+Ask = dict[str, Any]  # a request to the ledger
 Found = TypeVar("Found")
 
 
 class Ledger:
-    """A ledger whose sections have TAKEN seats taken, and FULL of them no others."""
+    """A ledger in which TAKEN seats of each section are taken; FULL sections have no others."""
 
     def __init__(
         self, stack: ExitStack, students: int, sections: int, *, durable: bool = False
@@ -81,24 +82,24 @@ class Ledger:
         answer = self.redis.get(f"{AT}:request:{self.students + 1}:example")
         for ids in batched(range(1, self.students + 1)):
             fill([AT], [ids[0], ids[-1], self.sections, SEATS, answer])
-        self.redis.xtrim(f"{AT}:journal", maxlen=1, approximate=False)  # all is recorded
+        self.redis.xtrim(f"{AT}:journal", maxlen=1, approximate=False)  # as if all were recorded
 
     def _capacity(self, section: int) -> int:
         return TAKEN if section in self.full else self.students
 
     def claims(self) -> float:
-        """Processor time (µs) of a claim in a rush, of anybody for anything that has seats."""
+        """Return the processor time (µs) of a claim by any student for a section with seats."""
         asks = [self._a_claim() for _ in range(CLAIMS)]
         took, replies = self._each(len(asks), lambda: self._all("submit", asks))
         if any(reply["lines"][0]["outcome"] != "enrolled" for reply in replies):
-            raise SystemExit("Not every claim was given its seat.")
+            raise SystemExit("A claim did not get its seat.")
         return took
 
     def rush(self, many: int, listeners: int = 0) -> tuple[float, float]:
-        """Claims a second of very many connections, and processor time (µs) of each.
+        """Return claims a second over very many connections, and the processor time (µs) of each.
 
-        Each is counted against its student's limit, as all that comes by the gate; so many
-        processes listen to what is told of it.
+        Each claim counts against its student's rate limit, as behind the gate. `listeners` is the
+        number of connections subscribed to the live updates.
         """
         path = self.redis.connection_pool.connection_kwargs["path"]
         sha: Any = self.redis.script_load(rate_limits.CODE)
@@ -107,11 +108,11 @@ class Ledger:
         took, replies = self._each(many, lambda: saturated.replies(path, asks, 2, listeners))
         rate = many / (time.perf_counter() - began)
         if sum(b'"enrolled"' in reply for reply in replies if isinstance(reply, bytes)) < many:
-            raise SystemExit("Not every claim was given its seat.")
+            raise SystemExit("A claim did not get its seat.")
         return rate, took
 
     def flush(self) -> float:
-        """µs, the median, until a little more of a file beside its own is on the disk."""
+        """Return the median time (µs) to append a little to a file in its folder and flush it."""
         took = []
         with tempfile.TemporaryFile(dir=self.folder.path) as file:
             for _ in range(FLUSHES):
@@ -123,7 +124,7 @@ class Ledger:
         return statistics.median(took) * 1e6
 
     def promotions(self) -> float:
-        """Processor time (µs) of a promotion, one in each of the full sections."""
+        """Return the processor time (µs) of a promotion, measured with one in each full section."""
         for section in self.full:
             wait = [self._ask(self._somebody(section), section) for _ in range(WAITING)]
             self._all("submit", wait)
@@ -132,7 +133,7 @@ class Ledger:
         asks = [self._a_promotion(each) for each in self.full]
         took, replies = self._each(len(asks), lambda: self._all("promote", asks))
         if any(len(reply["promoted"]) != 1 for reply in replies):
-            raise SystemExit("Not every freed seat was given to the next in line.")
+            raise SystemExit("A freed seat did not go to the next student on the waitlist.")
         return took
 
     def _a_claim(self) -> Ask:
@@ -158,7 +159,7 @@ class Ledger:
         }
 
     def _somebody(self, section: int) -> int:
-        """Somebody who has no part in it."""
+        """Return a random student without a seat in the section and not chosen for it before."""
         while True:
             student = self.chance.randint(1, self.students)
             holds = self.redis.hexists(f"{AT}:roster:{section}", str(student))
@@ -167,7 +168,7 @@ class Ledger:
                 return student
 
     def _all(self, op: str, asks: Sequence[Ask]) -> list[Any]:
-        """The replies, all in one round trip."""
+        """Return the replies to all requests, sent in one round trip."""
         return self.desk.ledger.library.ask_all(op, TERM, asks)
 
     def _packed(self, ask: Ask) -> bytes:
@@ -180,17 +181,17 @@ class Ledger:
         return packed(b"EVALSHA", *(str(each).encode() for each in facts))
 
     def _each(self, many: int, ask: Callable[[], Found]) -> tuple[float, Found]:
-        """Processor time (µs) of each of so many decisions, and what was found."""
+        """Return the processor time (µs) per decision, and the result of `ask`."""
         before = self._spent()
         found = ask()
         return (self._spent() - before) * 1e6 / many, found
 
     def _spent(self) -> float:
-        """Seconds of its processor time."""
+        """Return the ledger's processor time so far, in seconds."""
         told: Any = self.redis.info("cpu")
         return float(told["used_cpu_user"] + told["used_cpu_sys"])
 
 
 def batched(ids: range) -> Iterator[range]:
-    """So many at a time, as nobody else is answered meanwhile."""
+    """Yield the ids in batches of AT_ONCE, because the ledger answers nothing else meanwhile."""
     return (ids[at : at + AT_ONCE] for at in range(0, len(ids), AT_ONCE))

@@ -1,4 +1,4 @@
-"""One section that all want, decided by the ledger alone and by a row lock alone, with no web."""
+"""Claims for one section, decided by the ledger alone and by a row lock alone, without the web."""
 
 import os
 import re
@@ -20,12 +20,12 @@ from portal.runtime.embedded_postgres import binary
 
 CREDITS, LIMIT = 300, 6000  # hundredths
 RATE = re.compile(r"tps = ([\d.]+)")
-CONNECTIONS = 40  # as the pools of two web processes have
+CONNECTIONS = 40  # the pools of two web processes together
 WELL = (b'"enrolled"', b'"waitlisted"')
 
 
 def by_ledger(term: int, section: int, students: Sequence[int]) -> float:
-    """Claims a second, one of each student."""
+    """Return claims a second decided by the ledger, with one claim per student."""
     [window] = backend().ledger.windows(term)
     asks = [_ask(term, section, window.id, student) for student in students]
     path = backend().redis.connection_pool.connection_kwargs["path"]
@@ -33,12 +33,12 @@ def by_ledger(term: int, section: int, students: Sequence[int]) -> float:
     replies = saturated.replies(path, asks, 1, 0)
     rate = len(asks) / (time.perf_counter() - began)
     if not all(any(well in reply for well in WELL) for reply in replies):
-        raise SystemExit("Not every claim was given a seat or a place in line.")
+        raise SystemExit("A claim got neither a seat nor a waitlist position.")
     return rate
 
 
 def by_row_lock(section: int, claims: int) -> float:
-    """Claims a second, by so many connections of a lean client in C, a statement each."""
+    """Return claims a second decided by a row lock, as measured by pgbench."""
     each = claims // CONNECTIONS
     url = make_url(backend().settings.database_url)
     with tempfile.TemporaryDirectory() as folder:

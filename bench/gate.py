@@ -1,4 +1,4 @@
-"""What the gate costs a claim that it lets through, and what it takes to refuse one."""
+"""Cost of the gate for a claim that passes it, and cost of a refusal."""
 
 from flask import Flask
 
@@ -10,14 +10,14 @@ FLOOD = 2  # claims of one script, as a multiple of the students
 FIGURES = {
     "gate_cost": (
         "ratio",
-        "claims a second through the gate over those with the gate off",
+        "claims a second with the gate on over claims a second with the gate off",
     ),
-    "claim_p99_no_gate_ms": ("ms", "99 % are answered within, with the gate off"),
-    "refused_per_s": ("1/s", "claims without a pass that are refused in words, a second"),
-    "refused_vs_hello": ("ratio", "the same over requests a second of the bare hello"),
+    "claim_p99_no_gate_ms": ("ms", "99th percentile of the response time with the gate off"),
+    "refused_per_s": ("1/s", "full refusals a second, for claims without an access token"),
+    "refused_vs_hello": ("ratio", "full refusals a second over requests a second of the hello"),
     "refused_briefly_vs_hello": (
         "ratio",
-        "claims without a pass of one script, refused in one line, over those of the hello",
+        "one-line refusals of one script a second over requests a second of the hello",
     ),
 }
 
@@ -25,22 +25,22 @@ FIGURES = {
 def refusals(
     app: Flask, term: int, students: int, port: int, connections: int
 ) -> tuple[Report, Report]:
-    """Claims that are refused: in words, of many students, and briefly, of one."""
+    """Return the reports of full refusals of many students, and of one-line refusals of one."""
     many = portal_on_trial.claims(app, term, students, PER_STUDENT, turn=False)
     refused = load.run(port, many, connections)
     (one,) = portal_on_trial.claims(app, term, 1, 1, turn=False)
-    load.run(port, [one] * 1000, connections)  # until it has had its refusals in words
+    load.run(port, [one] * 1000, connections)  # use up its full refusals
     briefly = load.run(port, [one] * FLOOD * students, connections)
     for report, status in (refused, 403), (briefly, 429):
         if report.statuses[status] < 0.9 * report.statuses.total():
-            raise SystemExit(f"Claims without a pass were answered: {dict(report.statuses)}")
+            raise SystemExit(f"Claims without a token were not refused: {dict(report.statuses)}")
     return refused, briefly
 
 
 def figures(
     hello: Report, claims: Report, without: Report, refused: Report, briefly: Report
 ) -> dict[str, float]:
-    """One run's figures, by the names above."""
+    """Return one run's figures, by the names above."""
     return {
         "gate_cost": claims.rate / without.rate,
         "claim_p99_no_gate_ms": without.p99,

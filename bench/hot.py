@@ -1,23 +1,26 @@
-"""All students on one hot section, decided by the ledger and by a row lock in PostgreSQL.
+"""All students claim one hot section, decided by the ledger and by a row lock in PostgreSQL.
 
-The baseline is the same portal under the same server: session, CSRF, pass, limits, rules, rendered
-answer. `bench/baselines/row_lock.py` decides by another way: it locks the section's row with SELECT
-... FOR UPDATE, enters the seat or the place in line and commits, which flushes to disk as the
-ledger does. It leaves out much of what a claim at the ledger brings with it: it keeps no journal,
-so that nothing is recorded and there are no read models, and it publishes no counts; nor does it
-decide clashes, credits, pools and reserves, or keep answers by request key. What all this takes is
-in the processor times, which are counted until everything is recorded.
+The baseline is the same portal under the same server: session, CSRF token, access token, rate
+limits, rules, rendered answer. Only the decision differs. `bench/baselines/row_lock.py` locks the
+section's row with SELECT ... FOR UPDATE, inserts the seat or the waitlist position, and commits.
+The commit flushes to disk, as the ledger does. The baseline leaves out much of what the ledger
+does for a claim. It has no journal, so nothing is recorded and there are no read models. It
+publishes no counts, does not check clashes, credits, pools and reserved seats, and stores no
+answers by idempotency key. The ledger's processor time includes all this, because it is counted
+until everything is recorded.
 
-Both are asked over 64 connections, one after the other, in odd runs the other way round; the first
-tenth of the claims warms each. As each connection asks again once it is answered, the times in
-which 99 % are answered tell little more than the rates do.
+Both sides get their claims over 64 connections, one side after the other, in reverse order in odd
+runs. The first tenth of the claims warms each side. Each connection sends its next claim as soon
+as it has an answer, so the 99th percentiles say little more than the rates.
 
-Then both decide alone, with no web server in front and nothing warmed: the ledger for 256
-connections, which are made meanwhile, while the workers record; and the same statements by pgbench
-over 40, as the pools of two web processes have. The ledger's time ends with its answers, before
-all is recorded. From these rates and what a claim takes through the web follows with how many
-cores a row lock would answer as many, and the portal so many times as many as the bar asks for, if
-a claim takes as long there.
+Then each side decides alone, without a web server and without warming. The ledger serves 256
+connections, which are opened meanwhile, while the workers record. The row lock runs the same
+statements with pgbench over 40 connections, as many as the pools of two web processes have. The
+ledger's time ends with its answers, before everything is recorded.
+
+The last two figures follow from these rates and from the processor time of a claim. They are the
+cores with which the portal on a row lock would reach the lock's limit, and those with which the
+portal on the ledger would reach the bar. They assume that a claim takes as long on more cores.
 """
 
 from collections import Counter
@@ -29,33 +32,33 @@ from bench.claims import answered_well
 from bench.site import CONNECTIONS, Site, by_turns, caught_up, each_took, site
 from portal.backend import backend
 
-SEATS = 100  # for so many times as many students
+SEATS = 100  # of the section, whatever the number of students
 FIGURES = {
-    "claim_vs_row_lock": ("ratio", "claims a second of one section over those by a row lock"),
+    "claim_vs_row_lock": ("ratio", "claims a second of one section over those with a row lock"),
     "claim_p99_vs_row_lock": (
         "ratio",
-        "time in which 99 % are answered, over the same by a row lock; mirrors the rates",
+        "99th percentile of the response time over that with a row lock; mirrors the rates",
     ),
     "hot_claims_per_s": ("1/s", "claims of one section answered a second"),
-    "row_lock_claims_per_s": ("1/s", "the same by a row lock"),
+    "row_lock_claims_per_s": ("1/s", "the same with a row lock"),
     "hot_took_us": ("µs", "processor time of such a claim in all processes together"),
-    "hot_took_web_us": ("µs", "of which the web processes"),
-    "hot_took_workers_us": ("µs", "of which the workers and the scheduler"),
-    "hot_took_postgres_us": ("µs", "of which PostgreSQL"),
-    "hot_took_ledger_us": ("µs", "of which the ledger"),
-    "row_lock_took_us": ("µs", "processor time of a claim by a row lock in all processes together"),
-    "row_lock_took_web_us": ("µs", "of which the web processes"),
-    "row_lock_took_postgres_us": ("µs", "of which PostgreSQL"),
+    "hot_took_web_us": ("µs", "processor time of such a claim in the web processes"),
+    "hot_took_workers_us": ("µs", "processor time of such a claim in the workers and scheduler"),
+    "hot_took_postgres_us": ("µs", "processor time of such a claim in PostgreSQL"),
+    "hot_took_ledger_us": ("µs", "processor time of such a claim in the ledger"),
+    "row_lock_took_us": ("µs", "processor time of a row-lock claim in all processes together"),
+    "row_lock_took_web_us": ("µs", "processor time of a row-lock claim in the web processes"),
+    "row_lock_took_postgres_us": ("µs", "processor time of a row-lock claim in PostgreSQL"),
     "ledger_alone_per_s": ("1/s", "claims of one section that the ledger alone decides a second"),
-    "row_lock_alone_per_s": ("1/s", "the same of a row lock alone"),
-    "decision_vs_row_lock": ("ratio", "the ledger alone over a row lock alone"),
-    "row_lock_full_cores": ("cores", "with which as many are answered as a row lock alone decides"),
-    "row_lock_bar_cores": ("cores", "with which the ledger's portal answers three times as many"),
+    "row_lock_alone_per_s": ("1/s", "claims of one section that a row lock alone decides a second"),
+    "decision_vs_row_lock": ("ratio", "decisions a second of the ledger alone over the row lock's"),
+    "row_lock_full_cores": ("cores", "for the row-lock portal to answer all its lock can decide"),
+    "row_lock_bar_cores": ("cores", "for the ledger's portal to answer three times as many"),
 }
 
 
 def figures(run: int = 0, *, quick: bool = False) -> dict[str, float]:
-    """One section for all, by the ledger and by a row lock."""
+    """Measure both sides, through the web and then alone."""
     students, here = (120 if quick else 2000), site(quick=quick)
     row_lock.prepare()
     (ours, by_us), (theirs, by_them) = by_turns(
@@ -86,7 +89,10 @@ def figures(run: int = 0, *, quick: bool = False) -> dict[str, float]:
 
 
 def rush(here: Site, students: int, name: str, app: str) -> tuple[load.Report, Counter[str]]:
-    """A claim by everyone, and who took how long until they were recorded."""
+    """Return the report of one claim per student, and the processor time by kind of process.
+
+    The time counts until all claims are recorded.
+    """
     with (
         portal_on_trial.a_rush(students, sections=1, seats=SEATS) as term,
         here.web(name, app) as port,
@@ -102,7 +108,7 @@ def rush(here: Site, students: int, name: str, app: str) -> tuple[load.Report, C
 
 
 def ledger_alone(students: int) -> float:
-    """Claims of one section that the ledger decides a second, one of everyone."""
+    """Return how many claims of one section the ledger decides a second, one per student."""
     with portal_on_trial.a_rush(students, sections=1, seats=SEATS) as term:
         [section] = backend().ledger.seats(term)
         rate = decisions.by_ledger(term, section, portal_on_trial.students(students))
@@ -111,7 +117,7 @@ def ledger_alone(students: int) -> float:
 
 
 def row_lock_alone(claims: int) -> float:
-    """Claims of one section that a row lock decides a second."""
+    """Return how many claims of one section a row lock decides a second."""
     with portal_on_trial.a_rush(claims, sections=1, seats=SEATS) as term:
         counts = backend().ledger.seats(term)
         row_lock.offer(counts.values())

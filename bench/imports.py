@@ -1,6 +1,6 @@
-"""How long a large import takes, and how much memory: `python bench/imports.py [users] [seats]`.
+"""Time and memory of a large import: `python bench/imports.py [users] [seats]`.
 
-With seats, so many enrollments of these users are in it too, in classes of 100.
+With `seats`, the file also has that many enrollments of these users, in classes of 100.
 """
 
 import io
@@ -31,7 +31,7 @@ CLASS = 100  # seats
 
 
 def main() -> None:
-    """Import so many generated students, then the same again, and print what it took."""
+    """Import generated students, then the same file again, and print time and memory."""
     count, seats = (int(each) for each in (*sys.argv[1:], *(USERS, SEATS)[len(sys.argv) - 1 :]))
     with ExitStack() as stack:
         stage.servers(stack)
@@ -55,7 +55,7 @@ def main() -> None:
             recorded = sum(drain(term, seconds=3600) for term in done.terms)
             if recorded:
                 print(f"{recorded:,} events recorded in {time.monotonic() - ends:.1f} s")
-            seated = f", of it seats {ends - steps['seating']:.1f} s" if "seating" in steps else ""
+            seated = f", seats {ends - steps['seating']:.1f} s" if "seating" in steps else ""
             told = {kind: done.counts.get(kind) for kind in ("student", "enrollment")}
             print(
                 f"{name}: {ends - began:.1f} s{seated}, peak {peak():.0f} MB ({before:.0f} before)"
@@ -64,7 +64,7 @@ def main() -> None:
 
 
 def generate(path: Path, count: int, seats: int) -> None:
-    """A zip with so many students, and so many enrollments of them."""
+    """Write a zip file with `count` students and `seats` enrollments."""
     files: dict[str, Iterable[str]] = {"users": users(count), "roles": roles(count)}
     if seats:
         classes = -(-seats // CLASS)
@@ -88,7 +88,7 @@ def generate(path: Path, count: int, seats: int) -> None:
 
 
 def open_() -> str:
-    """That a class is open, as its last cell tells it."""
+    """Return the last cell of an open class, quoted for CSV."""
     told = json.dumps({"status": "OPEN", "capacity": CLASS, "credits": [100, 100]})
     return '"' + told.replace('"', '""') + '"'
 
@@ -110,7 +110,7 @@ def roles(count: int) -> Iterator[str]:
 
 
 def peak() -> float:
-    """MB that this process has held at most."""
+    """Return this process's peak memory in MB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 

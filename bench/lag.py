@@ -1,7 +1,7 @@
-"""How long after its answer a claim is in PostgreSQL, while claims run at half the most there is.
+"""Time from a claim's decision until it is in PostgreSQL, at half of the maximum throughput.
 
-Seen from outside: how far the record has come is looked up all the time, so a transaction counts
-when it has been committed and not when it began.
+Measured from outside: the benchmark reads the recorder's checkpoint all the time, so a transaction
+counts when it is committed, not when it begins.
 """
 
 import time
@@ -21,16 +21,16 @@ from portal.recorder.journal import last_seq
 
 CONNECTIONS = 32
 STUDENTS, QUICK_STUDENTS, EACH = 1500, 40, 3
-LOOK = 0.01  # seconds from one look to the next
+LOOK = 0.01  # seconds between two reads of the checkpoint
 FIGURES = {
-    "lag_claims_per_s": ("1/s", "claims meanwhile: half of what the portal has just answered"),
-    "lag_p50_s": ("s", "from the decision until half of them are in PostgreSQL"),
-    "lag_p99_s": ("s", "the same for 99 of 100"),
+    "lag_claims_per_s": ("1/s", "claims a second meanwhile: half of the rate measured just before"),
+    "lag_p50_s": ("s", "median time from the decision until a claim is in PostgreSQL"),
+    "lag_p99_s": ("s", "99th percentile of the time until a claim is in PostgreSQL"),
 }
 
 
 def figures(_: int = 0, *, quick: bool = False) -> dict[str, float]:
-    """The figures above."""
+    """Return the figures above."""
     students = QUICK_STUDENTS if quick else STUDENTS
     here = site(quick=quick)
     with here.web() as port:
@@ -49,16 +49,16 @@ def figures(_: int = 0, *, quick: bool = False) -> dict[str, float]:
 
 
 def rush(here: Site, port: int, term: int, students: int, rate: float = 0.0) -> load.Report:
-    """The claims of everyone, so many a second, or as many as are answered."""
+    """Send all claims, `rate` a second, or as fast as they are answered if it is 0."""
     wishes = portal_on_trial.claims(here.app, term, students, EACH)
     report = load.run(port, paced(wishes, rate) if rate else wishes, CONNECTIONS)
     if set(report.statuses) != {200}:
-        raise SystemExit(f"Not every claim was answered well: {dict(report.statuses)}")
+        raise SystemExit(f"Some claims failed: {dict(report.statuses)}")
     return report
 
 
 def paced(requests: Sequence[bytes], rate: float) -> Iterator[bytes]:
-    """The requests when they are due; those that are late at once."""
+    """Yield each request when it is due; late ones immediately."""
     begun = time.monotonic()
     for number, request in enumerate(requests):
         time.sleep(max(0.0, begun + number / rate - time.monotonic()))
@@ -66,7 +66,7 @@ def paced(requests: Sequence[bytes], rate: float) -> Iterator[bytes]:
 
 
 class Watch:
-    """Looks how far a term has been recorded."""
+    """Thread that notes when a term's checkpoint moves."""
 
     def __init__(self, term: int) -> None:
         self.term = term
@@ -76,14 +76,14 @@ class Watch:
         self._thread.start()
 
     def lags(self) -> list[float]:
-        """Seconds from each decision until it was seen, once all have been.
+        """Wait until all decisions are recorded; return the lag of each in seconds.
 
-        Stops where nobody looks on any more.
+        Raise SystemExit if the thread has ended before.
         """
         first, last = self.seen[0][0], last_seq(self.term)
         while self.seen[-1][0] < last:
             if not self._thread.is_alive():
-                raise SystemExit("Nobody looks how far the term has been recorded.")
+                raise SystemExit("The thread that reads the checkpoint has ended.")
             time.sleep(LOOK)
         self._enough.set()
         self._thread.join()

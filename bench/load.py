@@ -1,4 +1,4 @@
-"""A lean load generator: people who ask one thing after another, all by one thread on epoll."""
+"""A lean load generator: clients that each send one request after another, in one epoll thread."""
 
 import heapq
 import resource
@@ -12,14 +12,14 @@ from dataclasses import dataclass, field
 from itertools import count
 
 READ, WRITE = selectors.EVENT_READ, selectors.EVENT_WRITE
-PATIENCE = 60.0  # seconds in which something must be answered
+PATIENCE = 60.0  # seconds without any answer before the server counts as stopped
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The answer to a request, and how many seconds it took to its last byte.
+    """The response to a request, and the seconds until its last byte.
 
-    Its status is 0 where the server hung up without one.
+    The status is 0 if the server closed the connection without a response.
     """
 
     status: int
@@ -28,17 +28,17 @@ class Answer:
     took: float
 
 
-# What somebody does: asks (the whole request), or waits until a moment (of `time.perf_counter`).
+# A client's step: send these bytes (a whole request), or wait until a time (`time.perf_counter`).
 Step = bytes | float
 Script = Generator[Step, Answer | None, None]
 
 
 @dataclass
 class Report:
-    """What a run gave: its seconds, those of each answer, how many of each status.
+    """Result of a run: its seconds, the seconds of each response, the number of each status.
 
-    Of status 0 are requests that were never answered. `cpu` is the share of one core that the
-    generator itself has taken.
+    Status 0 counts requests that were never answered. `cpu` is the generator's own load, as a
+    share of one core.
     """
 
     seconds: float = 0.0
@@ -48,28 +48,28 @@ class Report:
 
     @property
     def rate(self) -> float:
-        """Answered requests per second."""
+        """Return answered requests per second."""
         return len(self.latencies) / self.seconds
 
     @property
     def p99(self) -> float:
-        """Milliseconds within which 99 of 100 were answered."""
+        """Return the 99th percentile of the response times in milliseconds."""
         return p99(self.latencies)
 
 
 def p99(latencies: Sequence[float]) -> float:
-    """Milliseconds in which 99 of 100 are over."""
+    """Return the 99th percentile in milliseconds of times in seconds."""
     return statistics.quantiles(latencies, n=100)[98] * 1000
 
 
 def run(port: int, requests: Iterable[bytes], connections: int) -> Report:
-    """Send every request over so many connections, each one at a time, and report."""
+    """Send all requests over some connections, each connection one at a time; return a report."""
     todo = iter(requests)
     return play(port, [_share(todo) for _ in range(connections)])
 
 
 def play(port: int, scripts: Iterable[Script]) -> Report:
-    """Let everyone follow their script, each over a connection of their own, and report."""
+    """Run each client's script over its own connection; return a report."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     crowd = _Crowd(port)
@@ -83,7 +83,7 @@ def play(port: int, scripts: Iterable[Script]) -> Report:
 
 
 def _share(todo: Iterator[bytes]) -> Script:
-    for request in todo:  # noqa: UP028  an iterator, which takes no answers; the same for all
+    for request in todo:  # noqa: UP028  `todo` is shared, and an iterator takes no answers
         yield request
 
 
@@ -93,11 +93,11 @@ class _Person:
     def __init__(self, script: Script) -> None:
         self.script = script
         self.sock: socket.socket | None = None
-        self.request = b""  # that is not answered yet
+        self.request = b""  # not answered yet
         self.received = b""
         self.needed = -1
         self.asked = 0.0
-        self.idled = False  # whether its connection has waited for something to ask
+        self.idled = False  # whether its connection has been idle since an answer
 
 
 class _Crowd:
@@ -110,7 +110,7 @@ class _Crowd:
         self.asking = 0
 
     def attend(self) -> None:
-        """Until everyone is done."""
+        """Run until all scripts have ended."""
         while self.asking or self.resting:
             left = self.resting[0][0] - time.perf_counter() if self.resting else PATIENCE
             ready = self.selector.select(max(0.0, left))
@@ -123,7 +123,7 @@ class _Crowd:
                 self.go_on(person, None, due)
 
     def go_on(self, person: _Person, answer: Answer | None, due: float = 0.0) -> None:
-        """The next step of a script; what was to be asked at a moment is late since then."""
+        """Take a script's next step; a late request's time counts from `due`."""
         try:
             step = person.script.send(answer)
         except StopIteration:
@@ -141,7 +141,7 @@ class _Crowd:
         if person.sock:
             try:
                 person.sock.send(person.request)
-            except ConnectionError:  # ended just now, as it has been idle
+            except ConnectionError:  # the server closed it, because it was idle
                 self._hang_up(person)
             else:
                 return
@@ -153,9 +153,9 @@ class _Crowd:
 
     def _hear(self, person: _Person, events: int) -> None:
         assert person.sock
-        if events & WRITE:  # it is connected
+        if events & WRITE:  # connected
             self.selector.modify(person.sock, READ, person)
-            person.sock.send(person.request)  # raises ConnectionError where it was refused
+            person.sock.send(person.request)  # raises ConnectionError if it was refused
             return
         try:
             data = person.sock.recv(262_144)
@@ -167,7 +167,7 @@ class _Crowd:
         self._hang_up(person)
         if person.received:
             raise ConnectionError("The server closed a connection in the middle of an answer.")
-        if person.request and person.idled:  # the server ends connections that have been idle
+        if person.request and person.idled:  # the server closes idle connections
             self._ask(person)
         elif person.request:
             self._answered(person, Answer(0, b"", b"", time.perf_counter() - person.asked))
@@ -198,7 +198,7 @@ class _Crowd:
 
 
 def length_of(received: bytes) -> int:
-    """The bytes of the whole answer, or -1 while its head is not complete."""
+    """Return the response's size in bytes, or -1 while its head is not complete."""
     end = received.find(b"\r\n\r\n")
     if end < 0:
         return -1

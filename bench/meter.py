@@ -1,4 +1,4 @@
-"""How long something takes, and what it costs the web processes, the scheduler and the ledger."""
+"""Meters of elapsed time, and of processor time in the web processes, scheduler and ledger."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -12,7 +12,7 @@ from portal.runtime.child_process import Child
 
 @dataclass
 class Cost:
-    """Processor seconds, by who spent them, in so many seconds."""
+    """Processor seconds `spent` by each kind of process, in `took` seconds."""
 
     took: float = 0.0
     spent: dict[str, float] = field(default_factory=dict)
@@ -23,7 +23,7 @@ class Cost:
 
 
 def seconds(work: Callable[[], object]) -> float:
-    """How long it takes."""
+    """Return how many seconds a function takes."""
     began = time.perf_counter()
     work()
     return time.perf_counter() - began
@@ -33,7 +33,7 @@ Meter = Callable[[], AbstractContextManager[Cost]]
 
 
 def meter_of(web: Child, scheduler: Child) -> Meter:
-    """Measures blocks by the time of the web processes, the scheduler and the ledger."""
+    """Return a context manager that measures the processor time of web, scheduler and ledger."""
     everyone = psutil.Process().children(recursive=True)
     named = {
         each.process.pid: name

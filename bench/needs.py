@@ -1,4 +1,4 @@
-"""What so many students need of a portal, by the costs in bench/results.json alone."""
+"""Sizing of a portal for a number of students, from the costs in bench/results.json."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import count
 
-CLAIMS = 7  # of one student: five seats, two places
-PAGES = {"lobby": 1, "picker": 4, "search": 5}  # of one student
-MINUTES = 10  # over which the waiting room spreads everyone
-SPARE = 2  # times the cores that are needed
+CLAIMS = 7  # per student: five seats, two waitlist positions
+PAGES = {"lobby": 1, "picker": 4, "search": 5}  # per student
+MINUTES = 10  # the waiting room admits everyone over this time
+SPARE = 2  # headroom: twice the capacity that is needed
 STEP = 1000  # students
 MICRO = 1e-6
 
@@ -18,50 +18,50 @@ Figures = Mapping[str, Mapping[str, object]]
 
 @dataclass(frozen=True)
 class Costs:
-    """Seconds of a core for one of each, and KB of a page that is open."""
+    """Core seconds of one unit of each kind of work; `socket` is KB of an open page."""
 
     claim: float
     pages: dict[str, float]
     decision: float  # of the ledger
-    listener: float  # of the ledger, for each web process that is told of a claim
+    listener: float  # of the ledger, per web process that gets a live update about a claim
     recording: float  # of workers and PostgreSQL
-    event: float  # of the one that records a term
+    event: float  # of the term's recorder
     flush: float  # of the append-only file, for all claims that came meanwhile
     socket: float
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What one portal needs."""
+    """Resources that one portal needs."""
 
     students: int
-    claims: float  # a second
-    pages: float  # a second
-    cores: int  # of web nodes, a process each
-    paging: float  # the part of their work that is pages
-    deciding: float  # of the ledger's time
-    telling: float  # of the ledger's time
-    recorder: float  # of the time of the one that records a term
+    claims: float  # per second
+    pages: float  # per second
+    cores: int  # of the web nodes, with one process per core
+    paging: float  # share of the web cores' work that is pages
+    deciding: float  # share of the ledger's time that is decisions
+    telling: float  # share of the ledger's time that is live updates
+    recorder: float  # share of the recorder's time
     recording: int  # cores of workers and PostgreSQL
     memory: float  # GB, of open pages
 
     @property
     def ledger(self) -> float:
-        """The part of its time that the ledger takes."""
+        """Return the share of time in which the ledger is busy."""
         return self.deciding + self.telling
 
 
-# What a term has one of, and how busy it is.
+# The parts that a term has only one of, and the share of time in which each is busy.
 ONE: dict[str, Callable[[Plan], float]] = {
     "the ledger": lambda plan: plan.ledger,
-    "the ledger, if it decided alone": lambda plan: plan.deciding,
-    "the ledger, if it told web processes alone": lambda plan: plan.telling,
+    "the ledger, if it only decided claims": lambda plan: plan.deciding,
+    "the ledger, if it only sent live updates": lambda plan: plan.telling,
     "the recorder": lambda plan: plan.recorder,
 }
 
 
 def costs(found: Figures) -> Costs | None:
-    """As measured; None where one of them could not be."""
+    """Return the measured costs; None if one of them is missing."""
     told = {name: each["value"] for name, each in found.items()}
     of = {name: value for name, value in told.items() if isinstance(value, int | float)}
     try:
@@ -80,7 +80,7 @@ def costs(found: Figures) -> Costs | None:
 
 
 def plan(students: int, of: Costs) -> Plan:
-    """What so many students need, if all come to one opening."""
+    """Return what a portal needs if all these students come to one opening."""
     each_second = students / (MINUTES * 60)
     claims = each_second * CLAIMS
     paging = each_second * sum(PAGES[name] * took for name, took in of.pages.items())
@@ -100,12 +100,12 @@ def plan(students: int, of: Costs) -> Plan:
 
 
 def most(of: Costs, fits: Callable[[Plan], bool]) -> int:
-    """The most students, in thousands, whose plan fits."""
+    """Return the highest multiple of STEP students whose plan fits."""
     return next(each for each in count(STEP, STEP) if not fits(plan(each + STEP, of)))
 
 
 def limits(of: Costs) -> dict[str, int]:
-    """The most students of a term before each of what it has one of has no time to spare."""
+    """Return, for each part of ONE, the most students of a term that leave it its headroom."""
 
     def fits(busy: Callable[[Plan], float], each: Plan) -> bool:
         return SPARE * busy(each) <= 1

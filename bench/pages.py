@@ -1,9 +1,9 @@
 """Pages a second over requests a second of a bare Flask hello.
 
-The lobby before an opening and the picker while selection is open, each the full page for a student
-in a term of 2,000 sections, and the list of sections for a search, as typing in the search box asks
-for it. Each run asks for all of them and for hellos, one after the other, in odd runs the other way
-round, over 64 connections.
+The pages are those of a student in a term of 2,000 sections. They are the full lobby before an
+opening, the full picker while the window is open, and the section list that the search box
+requests. Each run requests all of them and the hellos over 64 connections, one after the other, in
+reverse order in odd runs.
 """
 
 from itertools import cycle, islice
@@ -14,22 +14,22 @@ from bench.site import CONNECTIONS, Site, by_turns, site
 
 SECTIONS = 2000
 WORDS = ("BEN", "course 7", "1042", "ben 19", "course")
-Measured = tuple[float, float]  # a second, and processor time (µs) of each
+Measured = tuple[float, float]  # requests a second, and processor time (µs) of each
 FIGURES = {
     "picker_vs_hello": ("ratio", "full picker pages a second over hellos a second"),
     "search_vs_hello": ("ratio", "searches a second over hellos a second"),
     "lobby_vs_hello": ("ratio", "lobby pages a second over hellos a second"),
     "picker_per_s": ("1/s", "full picker pages for a student on 2,000 sections, a second"),
     "search_per_s": ("1/s", "searches among 2,000 sections, a second"),
-    "lobby_per_s": ("1/s", "lobby pages before the opening of 2,000 sections, a second"),
+    "lobby_per_s": ("1/s", "full lobby pages in a term of 2,000 sections, a second"),
     "picker_took_us": ("µs", "processor time of a full picker page in the web processes"),
-    "search_took_us": ("µs", "the same of a search"),
-    "lobby_took_us": ("µs", "the same of a lobby page"),
+    "search_took_us": ("µs", "processor time of a search in the web processes"),
+    "lobby_took_us": ("µs", "processor time of a lobby page in the web processes"),
 }
 
 
 def figures(run: int = 0, *, quick: bool = False) -> dict[str, float]:
-    """Hellos, and lobbies, pickers and searches, by turns."""
+    """Measure hellos, and lobbies, pickers and searches, one after the other."""
     here, many = site(quick=quick), 40 if quick else 600
     hello, rates = by_turns(run, lambda: hellos(here, 10 * many), lambda: of_portal(here, many))
     found = {f"{name}_vs_hello": rate / hello["hello"][0] for name, (rate, _) in rates.items()}
@@ -38,13 +38,13 @@ def figures(run: int = 0, *, quick: bool = False) -> dict[str, float]:
 
 
 def hellos(here: Site, many: int) -> dict[str, Measured]:
-    """So many hellos."""
+    """Measure `many` hellos."""
     report, spent = here.hellos(many)
     return {"hello": (report.rate, spent["web"] * 1e6 / many)}
 
 
 def of_portal(here: Site, many: int) -> dict[str, Measured]:
-    """So many of each page."""
+    """Measure `many` requests for each kind of page."""
     with here.web() as port:
         with portal_on_trial.a_rush(200, SECTIONS, minutes=60) as term:
             lobby = pages(here, port, [f"/terms/{term}"], many)
@@ -56,13 +56,13 @@ def of_portal(here: Site, many: int) -> dict[str, Measured]:
 
 
 def pages(here: Site, port: int, addresses: list[str], many: int, target: str = "") -> Measured:
-    """So many of these pages, for students by turns."""
+    """Measure `many` requests for these addresses, by different students in turn."""
     everyone = portal_on_trial.cookies(here.app, "bench", 200)
     asked = [get(*each, target=target) for each in zip(cycle(addresses), everyone, strict=False)]
-    load.run(port, asked[:40], CONNECTIONS)  # until the processes know the term
+    load.run(port, asked[:40], CONNECTIONS)  # loads the term into every process
     before = here.spent()["web"]
     found = load.run(port, list(islice(cycle(asked), many)), CONNECTIONS)
     took = (here.spent()["web"] - before) * 1e6 / many
     if set(found.statuses) != {200}:
-        raise SystemExit(f"Not every page came: {dict(found.statuses)}")
+        raise SystemExit(f"Some pages failed: {dict(found.statuses)}")
     return found.rate, took

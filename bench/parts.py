@@ -1,7 +1,7 @@
-"""`make measure PART=caches`: what a part costs or brings, on against off, by turns in one run.
+"""`make measure PART=caches`: compare the portal with a part switched on and off.
 
-The part is switched by its flag while the portal runs, as an admin would, and all else stays as it
-is. Told are the median of each with its spread, and their ratio.
+The benchmark switches the part by its feature flag in turns while the portal runs, as an admin
+would. Nothing else changes. It prints the median and the spread of both, and their ratio.
 """
 
 import argparse
@@ -35,17 +35,17 @@ from portal.runtime.worker_pools import WorkerPools  # noqa: E402
 from tests import cast  # noqa: E402
 
 CONNECTIONS, STUDENTS = 32, 200
-# Of these, one queue alone is scaled, also on a machine that would hardly do so.
+# Only the queue `notify` is scaled, even on a machine whose default would not scale it.
 POOLS = "notify=1-4@20 record=1-1@99 promote=1-1@99 maintain=1-1@99 background=1-1@99"
-HEARD = 2 * flags.EVERY + 0.5  # seconds until all processes have heard of a flag
-JOBS, JOB = 60, 0.2  # a backlog, and the seconds that each job of it takes
-CALLS, SILENCE = 60, 0.05  # to a service outside that is away, and the seconds until that is known
+HEARD = 2 * flags.EVERY + 0.5  # seconds until all processes have read a changed flag
+JOBS, JOB = 60, 0.2  # jobs of the backlog, and seconds of each
+CALLS, SILENCE = 60, 0.05  # calls to an external service that is down, and the timeout in seconds
 
 Work = Callable[["Trial"], float]
 
 
 class Trial:
-    """The portal that is measured, in a term of its own."""
+    """The portal that is measured, with its own term."""
 
     def __init__(self, stack: ExitStack) -> None:
         os.environ.setdefault("FAIRSEAT_WORKERS", POOLS)
@@ -55,7 +55,7 @@ class Trial:
         self.term = stack.enter_context(portal_on_trial.a_rush(STUDENTS))
 
     def switch(self, part: str, *, on: bool) -> None:
-        """Switch it, and wait until every process has heard."""
+        """Switch the part, and wait until every process has read the flag."""
         with transaction() as session:
             flag = session.get(Flag, part)
             wanted = Switching(part, on, flag.version if flag else 0, "measured")
@@ -64,20 +64,20 @@ class Trial:
 
 
 def claims(trial: Trial) -> float:
-    """Claims answered a second."""
+    """Return answered claims a second."""
     wishes = portal_on_trial.claims(trial.site.app, trial.term, STUDENTS, 3)
     return load.run(trial.port, wishes, CONNECTIONS).rate
 
 
 def pages(trial: Trial) -> float:
-    """Pages of sections a second."""
+    """Return picker pages a second."""
     cookies = portal_on_trial.cookies(trial.site.app, "bench", STUDENTS)
     asked = [get(f"/terms/{trial.term}", each) for each in cookies]
     return load.run(trial.port, asked, CONNECTIONS).rate
 
 
 def failing(part: str) -> Work:
-    """Calls a second that know what they are at, to a service outside that is away."""
+    """Return work that measures calls a second to an external service that is down."""
 
     def work(_trial: Trial) -> float:
         flags.read()
@@ -88,7 +88,7 @@ def failing(part: str) -> Work:
 
 
 def backlog(trial: Trial) -> float:
-    """Jobs a second out of a backlog that no one worker could be done with soon."""
+    """Return jobs a second from a backlog that one worker would take long to finish."""
     queue = Queue("notify", connection=backend().redis, serializer=JSONSerializer)
     with _supervised(trial) as pools:
         for _ in range(JOBS):
@@ -117,16 +117,16 @@ PARTS: dict[str, Work] = {
 
 
 def main() -> None:
-    """Measure and print."""
+    """Measure the part that the command line names, and print the result."""
     options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("part", choices=PARTS)
-    options.add_argument("--runs", type=int, default=5)
+    options.add_argument("part", choices=PARTS, help="the part to switch on and off")
+    options.add_argument("--runs", type=int, default=5, help="runs with the part on, and off")
     asked = options.parse_args()
     found: dict[bool, list[float]] = {True: [], False: []}
     with ExitStack() as stack:
         trial = Trial(stack)
         work = PARTS[asked.part]
-        work(trial)  # the first is never like the others
+        work(trial)  # warms the processes
         for number in range(2 * asked.runs):
             on = number % 2 == 0
             trial.switch(asked.part, on=on)

@@ -1,4 +1,4 @@
-"""A small picture of the figures that have a bar: how far each is from it, by tenfolds."""
+"""Chart of the figures that have a bar: the distance of each from its bar, on a log scale."""
 
 import math
 from pathlib import Path
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from bench.report import Figure
 
 WIDE, ROW, LEFT, RIGHT = 720, 26, 210, 110
-FOLDS = 2  # tenfolds to each side of the bar
+FOLDS = 2  # powers of ten to each side of the bar
 GOOD, BAD, INK = "#1a7f37", "#b35900", "#57606a"
 
 
 def shown(found: "Mapping[str, Figure]") -> str:
-    """The picture in the page, with what it shows in words."""
+    """Return the Markdown of the chart, with its alternative text."""
     values = {name: found[name]["value"] for name in BARS if name in found}
     known = {name: value for name, value in values.items() if value is not None}
     reached = [name for name, value in known.items() if BARS[name].reached(value)]
@@ -28,7 +28,7 @@ def shown(found: "Mapping[str, Figure]") -> str:
 
 
 def write(folder: Path, found: "Mapping[str, Figure]") -> None:
-    """Draw a row for each figure: a dot for its median, a line for its spread."""
+    """Write the chart: a row per figure, a dot for its median and a line for its spread."""
     folder.mkdir(parents=True, exist_ok=True)
     high = ROW * (len(BARS) + 2)
     drawn = [_row(name, found.get(name), at) for at, name in enumerate(BARS, start=1)]
@@ -61,7 +61,10 @@ def _row(name: str, each: "Figure | None", at: int) -> str:
 
 
 def _better(bar: Bar, value: float) -> float:
-    """How many tenfolds better than the bar; a bar of zero is just reached or not."""
+    """Return by how many powers of ten a value is better than its bar; negative if worse.
+
+    A bar of zero has no scale: 0 if it is reached, else the worst end.
+    """
     if not bar.value or not value:
         return 0.0 if bar.reached(value) else -FOLDS
     found = math.log10(value / bar.value)

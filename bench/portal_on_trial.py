@@ -1,4 +1,4 @@
-"""The terms of a rush, the students in it, and their claims as browsers send them."""
+"""Fixtures of a rush: its term, its students, and their claims as browsers send them."""
 
 import random
 import secrets
@@ -38,9 +38,9 @@ FROM = {"REMOTE_ADDR": "127.0.0.1", "HTTP_USER_AGENT": "bench"}
 def a_rush(
     students: int, sections: int = SECTIONS, *, seats: int = SEATS, minutes: float = 0
 ) -> Iterator[int]:
-    """A new term for so many students, whose window is open or will be in so many minutes.
+    """Create a term with a window that is open, or opens in `minutes`; yield the term's id.
 
-    Gives its id. Its sections have classes, none of which count as clashes.
+    Its sections have meetings, but these never count as clashes.
     """
     made = {"credit_limit": CREDIT_LIMIT, "drops_per_day": 3}
     term = cast.a_term(f"Bench {secrets.token_hex(4)}", **made)
@@ -56,7 +56,7 @@ def a_rush(
 
 
 def enroll(students: int) -> None:
-    """Have so many students, bench0 and so on, all with one password."""
+    """Create students bench0, bench1, … up to this number, all with the same password."""
     known = len(_students())
     hashed = passwords.hash_password(cast.PASSWORD)
     named = [
@@ -75,7 +75,7 @@ def enroll(students: int) -> None:
 
 @dataclass(frozen=True)
 class Browser:
-    """What a browser sends along whose student has logged in; `held` once the turn has come."""
+    """What a logged-in student's browser sends; `held` is the access token once admitted."""
 
     cookies: str
     token: str
@@ -83,9 +83,9 @@ class Browser:
 
 
 def claims(app: Flask, term: int, students: int, each: int, *, turn: bool = True) -> list[bytes]:
-    """Whole requests: so many claims by each of so many students who are logged in.
+    """Return `each` claims of each logged-in student, as whole requests in random order.
 
-    Without their `turn` they have no pass.
+    Without `turn` they carry no access token.
     """
     chance = random.Random(term)
     sections = sorted(backend().ledger.seats(term))
@@ -103,32 +103,32 @@ def claims(app: Flask, term: int, students: int, each: int, *, turn: bool = True
 
 
 def browsers(app: Flask, term: int, students: int) -> list[Browser]:
-    """So many students, logged in, each with an access token for the window of the term."""
+    """Return logged-in students, each with an access token for the window of the term."""
     [window] = backend().ledger.windows(term)
     return [_browser(app, term, window.id, *known) for known in _students()[:students]]
 
 
 def _admit(term: int, many: int) -> None:
-    """Let the students into the waiting room, as its functions would have done one by one."""
+    """Mark the students as admitted, as the waiting room's functions do one by one."""
     [window] = backend().ledger.windows(term)
     visits = {str(student): window.closes for student in students(many)}
     backend().redis.zadd(f"{prefix(term)}:room:{window.id}:in", visits)
 
 
 def students(many: int) -> list[int]:
-    """So many students, by their numbers in the ledger."""
+    """Return the ids of the first `many` students, as the ledger knows them."""
     query = select(Student.id).join(Account).where(Account.username.startswith("bench"))
     with transaction() as db:
         return list(db.scalars(query.order_by(Student.id).limit(many)))
 
 
 def cookies(app: Flask, named: str, last: int) -> list[str]:
-    """The cookies of the last so many students so named, logged in."""
+    """Return session cookies of the last `last` students whose username starts with `named`."""
     return [_browser(app, 0, 0, *known).cookies for known in _students(named)[-last:]]
 
 
 def _fill(term: Term, sections: int, seats: int, waitlist: int) -> None:
-    """Sections with a course each."""
+    """Create sections, each with its own course."""
     subject, department = cast.a_subject("BEN").id, cast.a_department().id
     common = {"credits_min": 3, "credits_max": 3}
     whose = {"subject_id": subject, "department_id": department, **common}
@@ -179,7 +179,7 @@ def _students(named: str = "bench") -> list[tuple[int, int]]:
 
 
 def _browser(app: Flask, term: int, window: int, account: int, epoch: int) -> Browser:
-    """As a login and the gate would leave it."""
+    """Return a browser as a login and the gate leave it."""
     now = int(time.time())
     with app.test_request_context(environ_base=FROM):
         sessions.begin(Visitor(account, "", frozenset({"student"}), None, frozenset(), epoch))
@@ -199,20 +199,20 @@ def _claim(browser: Browser, section: int, *, turn: bool) -> bytes:
 
 
 def stranger(app: Flask) -> tuple[str, str]:
-    """The cookies of somebody who has opened the login page, and the token of its form."""
+    """Return the cookies of a visitor on the login page, and the CSRF token of its form."""
     with app.test_request_context(environ_base=FROM):
         token = generate_csrf()
         return _kept(app), token
 
 
 def get(address: str, cookies: str = "", *, target: str = "") -> bytes:
-    """A request for a page, or by its script for the part of it with the id `target`."""
+    """Return a request for a page; with `target`, an htmx request for the part with that id."""
     more = f"HX-Request: true\r\nHX-Target: {target}\r\n" if target else ""
     return f"GET {address} HTTP/1.1\r\n{_head(cookies)}{more}\r\n".encode()
 
 
 def post(address: str, cookies: str, **form: str) -> bytes:
-    """A form, sent by a script of the page."""
+    """Return an htmx request that submits a form."""
     body = urlencode(form)
     kind = "HX-Request: true\r\nContent-Type: application/x-www-form-urlencoded\r\n"
     head = f"{_head(cookies)}{kind}Content-Length: {len(body)}\r\n"
@@ -224,6 +224,6 @@ def _head(cookies: str) -> str:
 
 
 def _kept(app: Flask) -> str:
-    """The session of the request that is made up here, as a cookie."""
+    """Return the session of the current test request as a cookie."""
     signed = app.session_interface.get_signing_serializer(app).dumps(dict(session))
     return f"{app.config['SESSION_COOKIE_NAME']}={signed}"

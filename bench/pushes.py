@@ -1,11 +1,12 @@
-"""News to ten thousand open pages, beside a bare loop over as many sockets of flask-sock.
+"""Live updates to ten thousand open pages, compared with a bare loop over as many sockets.
 
-Both under the same gunicorn settings and with all their sockets open at once, told by turns of the
-same text. Compared is a burst after a rest, from the first frame that arrives to the last: what
-comes before the first, as gathering news and drawing them, is in `push_p99_s`. The pages are read
-by one thread on the same machine, which only receives while frames arrive and reads them
-afterwards; what it takes meanwhile is a figure. Each page is of a student of its own; a hundred
-others are opened before memory is measured, as the first bring what a process needs for any.
+The bare loop uses flask-sock. Both sides run under the same gunicorn settings, keep all their
+sockets open at once, and send the same text in turns. The rate is that of a burst after a pause,
+from the first frame that arrives to the last. The time before the first frame, in which the portal
+collects and renders the updates, is part of `push_p99_s`. One thread on the same machine serves
+all pages: it only receives during a burst and parses afterwards. Its load is a figure of its own.
+Each page belongs to a different student. A hundred other pages are opened before memory is
+measured, so that what a process needs only once does not count.
 """
 
 import random
@@ -31,29 +32,29 @@ from tests.record.rush import Rush, a_rush, claim
 
 WARMING, PAGES, QUICK_PAGES = 100, 10_000, 300
 SHOWN = 20  # sections on a page
-CLAIMANTS = 5  # who claim them all, and have no page here
+CLAIMANTS = 5  # students who claim seats in all of them and have no open page
 BURSTS, PUSHES, QUICK_BURSTS, QUICK_PUSHES = 8, 30, 1, 2
-REST = LONGEST_SECONDS + 0.3  # seconds until counts are due again, however many pages there are
+REST = LONGEST_SECONDS + 0.3  # seconds until the next counts are sent, for any number of pages
 PATIENCE = 120.0  # seconds
-SPARE = 700  # files that are something else
+SPARE = 700  # file descriptors for anything but sockets
 FIGURES = {
-    "fanout_per_s": ("1/s", "frames of a burst after a rest to 10,000 pages, first to last"),
-    "fanout_bare_per_s": ("1/s", "the same frames in a bare loop over as many sockets"),
+    "fanout_per_s": ("1/s", "frames a second to 10,000 pages, in a burst after a pause"),
+    "fanout_bare_per_s": ("1/s", "the same frames a second in a bare loop over as many sockets"),
     "fanout_vs_bare": ("ratio", "frames a second to pages over those of the bare loop"),
-    "fanout_generator": ("cores", "what receives the frames takes of the same machine meanwhile"),
+    "fanout_generator": ("cores", "load of the receiver on the same machine meanwhile"),
     "fanout_bare_generator": ("cores", "the same for the bare loop"),
-    "socket_page_kb": ("KB", "memory of the web processes for an idle page, each of a student"),
+    "socket_page_kb": ("KB", "memory of the web processes for the idle page of one student"),
     "socket_bare_kb": ("KB", "the same for a bare idle socket"),
     "socket_kb": ("ratio", "memory for an idle page over that for a bare socket"),
     "push_p99_s": (
         "s",
-        f"from a claim at any moment after another to the last page, the slowest of {PUSHES}",
+        f"from a claim until the last page shows it, at random times, the slowest of {PUSHES}",
     ),
 }
 
 
 class Burst(NamedTuple):
-    """Seconds from the news and from the first frame to the last, and of what received them."""
+    """Seconds to the last frame, from the message and from the first frame, and of the receiver."""
 
     since_news: float
     since_first: float
@@ -61,7 +62,7 @@ class Burst(NamedTuple):
 
 
 def figures(_: int = 0, *, quick: bool = False) -> dict[str, float]:
-    """The figures above."""
+    """Return the figures above."""
     many = QUICK_PAGES if quick else _as_many_as_may_be()
     bursts, pushes = (QUICK_BURSTS, QUICK_PUSHES) if quick else (BURSTS, PUSHES)
     with ExitStack() as stack:
@@ -77,7 +78,7 @@ def figures(_: int = 0, *, quick: bool = False) -> dict[str, float]:
         for _ in range(bursts):
             ours.append(told(pages, change, after=REST))
             bare.append(told(sockets, repeat))
-        told(pages, change, after=REST)  # as each of the following comes after one
+        told(pages, change, after=REST)  # so that each of the following comes after another
         waits = [told(pages, change, random.uniform(0, REST)).since_news for _ in range(pushes)]
     rate, bare_rate = per_second(pages, ours), per_second(sockets, bare)
     return {
@@ -96,25 +97,25 @@ def figures(_: int = 0, *, quick: bool = False) -> dict[str, float]:
 def opened(
     stack: ExitStack, folder: DataFolder, app: str, cookies: list[str], wish: dict[str, Any]
 ) -> tuple[Pages, float]:
-    """So many open pages of a server, and KB of its memory that each takes.
+    """Open a page per cookie on a new server; return the pages and KB of its memory for each.
 
-    The first are not measured: they bring what a process needs for any.
+    The first WARMING pages are not measured, because they include what a process needs once.
     """
     port = stage.free_port()
     server = stage.started(stack, stage.web(folder, app.split(":", maxsplit=1)[0], port, app))
     pages = Pages(port)
     stage.patiently(server, lambda: pages.open(cookies[:WARMING], wish), PATIENCE)
-    time.sleep(REST)  # until the first of everything has been done
+    time.sleep(REST)  # until the work that a process does only once is over
     before = _memory(server)
     pages.open(cookies[WARMING:], wish)
     if wish:
-        until(lambda: pages.shown == len(cookies))  # each has been shown all of its counts
+        until(lambda: pages.shown == len(cookies))  # until each has shown all of its counts
     stack.callback(pages.close)
     return pages, (_memory(server) - before) / (len(cookies) - WARMING)
 
 
 def told(pages: Pages, tell: Callable[[], object], after: float = 0.0) -> Burst:
-    """How long such news take to the last of the pages."""
+    """Send a message `after` some seconds, and return how long it takes to reach all pages."""
     time.sleep(after)
     with pages.burst():
         began = time.monotonic()
@@ -127,37 +128,40 @@ def told(pages: Pages, tell: Callable[[], object], after: float = 0.0) -> Burst:
 
 
 def per_second(pages: Pages, bursts: list[Burst]) -> float:
-    """Frames a second, the median."""
+    """Return the median of frames a second."""
     return pages.count / statistics.median(each.since_first for each in bursts)
 
 
 def cores(bursts: list[Burst]) -> float:
-    """What receiving took of the machine meanwhile, the median."""
+    """Return the median load of the receiver, in cores."""
     return statistics.median(each.receiving / each.since_first for each in bursts)
 
 
 def until(true: Callable[[], bool]) -> None:
-    """Wait for it; stops where it does not come to be."""
+    """Wait until a condition is true; raise SystemExit after PATIENCE seconds."""
     deadline = time.monotonic() + PATIENCE
     while not true():
         if time.monotonic() > deadline:
-            raise SystemExit("Not every page was told.")
+            raise SystemExit("Some pages got no update.")
         time.sleep(0.005)
 
 
 def claims(rush: Rush) -> Callable[[], object]:
-    """What claims a seat that all pages show, each time another."""
+    """Return a function that claims another seat, in a section that all pages show, each time."""
     seats = product(rush.students[:CLAIMANTS], rush.sections)
     return lambda: claim(rush, *next(seats))
 
 
 def _memory(server: Child) -> float:
-    """KB of all its processes that no other shares."""
+    """Return the memory (KB) of a server's processes that no other process shares."""
     return sum(map(private, family(server))) * 1024
 
 
 def _as_many_as_may_be() -> int:
-    """Ten thousand, unless the system lets a process open fewer than two times as many."""
+    """Return the number of pages: PAGES, or fewer if the limit of open files is low.
+
+    Raise the soft limit, because both sides' sockets are open at once.
+    """
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = min(2 * PAGES + SPARE, most) if most != resource.RLIM_INFINITY else 2 * PAGES + SPARE
     resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))

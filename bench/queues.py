@@ -1,9 +1,9 @@
-"""A part of an opening, played: which queues form where the sum says that there is room.
+"""Simulation of a part of an opening: the queues that form even if the average load is low enough.
 
-The waiting room lets students in once a second, who all ask for the picker within a second; the
-rest of what those who are in do comes by chance. Each request goes to a web core by chance, claims
-and pages alike, and waits there for those before it. How long each takes is by chance as well, at
-the mean that was measured (exponential). Then the ledger decides claim after claim, and flushes.
+The waiting room admits students once a second, and all of them request the picker within a second.
+Their other requests come at random times. Each request, for a claim or a page, goes to a random
+web core and waits there for the requests before it. Service times are exponential with the
+measured mean. Then the ledger decides one claim after another, and flushes.
 """
 
 from collections.abc import Iterator
@@ -12,13 +12,13 @@ from random import Random
 from bench.needs import CLAIMS, MINUTES, PAGES, Costs, Plan
 
 REQUESTS = 100_000  # at most
-BURST = 1.0  # seconds in which all who were let in together ask
+BURST = 1.0  # seconds in which all students who are admitted together request the picker
 
-Asked = tuple[float, str]  # when, and for what
+Asked = tuple[float, str]  # time, and kind of request
 
 
 def answered(plan: Plan, of: Costs, seed: int = 1) -> tuple[float, float]:
-    """Seconds in which half, and 99 of 100 claims are answered."""
+    """Return the median and the 99th percentile of the response time of claims, in seconds."""
     dice = Random(seed)
     step, free, waits = (plan.deciding + plan.telling) / plan.claims, 0.0, []
     for reached, asked in sorted(_by_web(plan, of, dice)):
@@ -29,7 +29,7 @@ def answered(plan: Plan, of: Costs, seed: int = 1) -> tuple[float, float]:
 
 
 def _by_web(plan: Plan, of: Costs, dice: Random) -> Iterator[tuple[float, float]]:
-    """When each claim reaches the ledger, and when it was asked."""
+    """Yield the time at which each claim reaches the ledger, and the time it was sent."""
     costs = of.pages | {"claim": of.claim}
     cores = [0.0] * plan.cores
     for at, what in sorted(_requests(plan, dice)):
@@ -40,7 +40,7 @@ def _by_web(plan: Plan, of: Costs, dice: Random) -> Iterator[tuple[float, float]
 
 
 def _requests(plan: Plan, dice: Random) -> Iterator[Asked]:
-    """What is asked, in no order: of each who is let in a picker at once, the rest by chance."""
+    """Yield all requests, unordered: a picker per admitted student, the rest at random times."""
     a_second = plan.students / (MINUTES * 60)
     each = PAGES | {"claim": CLAIMS}
     seconds = min(MINUTES * 60, int(REQUESTS / (a_second * sum(each.values()))))

@@ -1,9 +1,9 @@
-"""How fast the journal comes into PostgreSQL, beside the same rows put there without a thought.
+"""Events recorded a second, compared with a bare COPY of the same rows and with a job per claim.
 
-The journal of a rush of 5,000 students is drained as a worker drains it, into the event log and the
-read models, which are empty. Then the very rows that it made are put into the same tables, emptied,
-with COPY. Both again with another rush, after a small one that is not measured; and some of its
-rows by a job each.
+The recorder drains the journal of a rush of 5,000 students into the empty event log and read
+models, as in a worker. Then COPY inserts the same rows into the same tables, emptied before. A
+small rush comes first and is not measured; then both are measured with two rushes. At last, some
+of the rows are inserted with one RQ job each.
 """
 
 from contextlib import ExitStack
@@ -31,13 +31,13 @@ STUDENTS, WARMING, JOBS = 5000, 250, 400
 TURNS = 2
 QUICK = 8  # times fewer
 FIGURES = {
-    "record_per_s": ("1/s", "events drained from the journal into event log and read models"),
-    "record_raw_per_s": ("1/s", "the same with their rows ready, copied into the same tables"),
-    "record_vs_raw": ("ratio", "events drained a second over the same copied"),
-    "record_jobs_per_s": ("1/s", "enrollments recorded by an RQ job each, in one worker"),
-    "record_vs_job_per_claim": ("ratio", "events drained over jobs done"),
+    "record_per_s": ("1/s", "events a second, from the journal into event log and read models"),
+    "record_raw_per_s": ("1/s", "events a second if COPY inserts the same rows, which are ready"),
+    "record_vs_raw": ("ratio", "events recorded a second over events copied a second"),
+    "record_jobs_per_s": ("1/s", "enrollments recorded a second with one RQ job each, one worker"),
+    "record_vs_job_per_claim": ("ratio", "events recorded a second over jobs a second"),
 }
-# What follows from an event, beside itself, and how its rows are ordered.
+# The tables that an event is written to, and the order of their rows.
 TABLES = {
     "events": "seq",
     "enrollments": "seq",
@@ -57,7 +57,7 @@ ORDER BY event.seq LIMIT %(count)s
 
 
 def figures(_: int = 0, *, quick: bool = False) -> dict[str, float]:
-    """The figures above."""
+    """Return the figures above."""
     part = QUICK if quick else 1
     with ExitStack() as stack:
         stage.servers(stack, durable=not quick)
@@ -66,7 +66,7 @@ def figures(_: int = 0, *, quick: bool = False) -> dict[str, float]:
         connections.connect(settings)
         database = psycopg2.connect(settings.database_url)
         stack.callback(database.close)
-        register_default_jsonb(database, loads=str)  # as it is put there
+        register_default_jsonb(database, loads=str)  # as the recorder writes it
         memory.settle()  # as in a worker
         a_turn(database, WARMING)
         turns = [a_turn(database, STUDENTS // part) for _ in range(TURNS)]
@@ -82,7 +82,7 @@ def figures(_: int = 0, *, quick: bool = False) -> dict[str, float]:
 
 
 def a_turn(database: Any, students: int) -> tuple[float, float]:
-    """Events a second of a rush of so many, drained, and then copied."""
+    """Return events a second of one rush, recorded and then copied."""
     with portal_on_trial.a_rush(students, students * SEATS // CLASS, seats=CLASS) as term:
         fill_journal(term, students_of(database, students))
         with database, database.cursor() as cursor:
@@ -93,14 +93,14 @@ def a_turn(database: Any, students: int) -> tuple[float, float]:
 
 
 def students_of(database: Any, count: int) -> list[int]:
-    """So many of the students there are."""
+    """Return the ids of the first `count` students."""
     with database, database.cursor() as cursor:
         cursor.execute("SELECT id FROM students ORDER BY id LIMIT %s", (count,))
         return [row[0] for row in cursor]
 
 
 def fill_journal(term: int, students: list[int]) -> None:
-    """What is decided and not recorded: seats and places in line, asked for under keys."""
+    """Have the ledger decide the claims of a rush, for seats and waitlist positions."""
     ledger = backend().ledger
     [window] = ledger.windows(term)
     for asked in batches(wishes(Rush(term, sorted(ledger.seats(term)), students, window.id))):
@@ -108,7 +108,7 @@ def fill_journal(term: int, students: list[int]) -> None:
 
 
 def raw_seconds(database: Any, events: int) -> float:
-    """How long the rows that are in the tables take to be put there once more."""
+    """Return the seconds in which COPY inserts the rows of the tables once more."""
     transactions = -(-events // BATCH)
     with database, database.cursor() as cursor:
         loads = [_load(cursor, table, order, transactions) for table, order in TABLES.items()]
@@ -117,20 +117,20 @@ def raw_seconds(database: Any, events: int) -> float:
 
 
 def jobs_a_second(database: Any, url: str, count: int) -> float:
-    """How many enrollments a worker records where each is a job of its own."""
+    """Return how many enrollments one worker records a second with one job each."""
     with database, database.cursor() as cursor:
         cursor.execute(JOBS_OF, {"count": count})
         jobs = [(row[:COLUMNS], row[COLUMNS:]) for row in cursor.fetchall()]
         _empty(cursor, "events", "enrollments")
     redis = backend().redis
-    redis.config_set("appendfsync", "everysec")  # as a queue is usually run
+    redis.config_set("appendfsync", "everysec")  # the usual setting for a queue
     job_per_claim.connect(url)
     job_per_claim.enqueue(redis, jobs)
     took = seconds(lambda: job_per_claim.work(redis))
     with database, database.cursor() as cursor:
         cursor.execute("SELECT count(*) FROM enrollments")
         if cursor.fetchone() != (len(jobs),):
-            raise SystemExit("Not every job was done.")
+            raise SystemExit("Some jobs were not done.")
     return len(jobs) / took
 
 
@@ -142,5 +142,7 @@ def _load(cursor: Any, table: str, order: str, transactions: int) -> Load:
 
 
 def _empty(cursor: Any, *tables: str) -> None:
-    cursor.execute("SET LOCAL session_replication_role = replica")  # else the log is kept
+    cursor.execute(
+        "SET LOCAL session_replication_role = replica"
+    )  # else a trigger protects the log
     cursor.execute(f"TRUNCATE {', '.join(tables or TABLES)}")

@@ -1,4 +1,4 @@
-"""What was found: printed, and written to bench/results.json and docs/benchmarks.md."""
+"""Report of the results: printed, and written to bench/results.json and docs/benchmarks.md."""
 
 import ast
 import json
@@ -17,7 +17,7 @@ from bench.bars import BARS
 
 
 class Figure(TypedDict):
-    """A median of some runs with their spread; without them where it could not be measured."""
+    """Median, lowest and highest value of some runs; None where it could not be measured."""
 
     value: float | None
     low: float | None
@@ -32,7 +32,7 @@ Figures = Mapping[str, Figure]
 
 
 def figure(values: list[float], unit: str, what: str) -> Figure:
-    """The median of some runs with their spread."""
+    """Return the median of some runs with the lowest and highest value."""
     return {
         "value": statistics.median(values),
         "low": min(values),
@@ -44,7 +44,7 @@ def figure(values: list[float], unit: str, what: str) -> Figure:
 
 
 def missing(unit: str, what: str, failed: str) -> Figure:
-    """What could not be measured, and why."""
+    """Return a figure without a value, with the reason why it could not be measured."""
     return {
         "value": None,
         "low": None,
@@ -57,19 +57,19 @@ def missing(unit: str, what: str, failed: str) -> Figure:
 
 
 def with_every_bar(found: Figures) -> Figures:
-    """Also those that have a bar and that nobody has measured."""
+    """Return the figures, and a missing one for each bar that was not measured."""
     absent = {name: missing("", "", "no subject gave it") for name in BARS if name not in found}
     return {**found, **absent}
 
 
 def circumstances(root: Path) -> str:
-    """What is measured, when, and what else the machine does as that begins."""
+    """Return the commit, the time and the load average before the start."""
     commit, load = "unknown", os.getloadavg()[0]
-    with suppress(OSError, subprocess.SubprocessError):  # it may be a copy without its history
+    with suppress(OSError, subprocess.SubprocessError):  # not a git checkout
         told = ["git", "describe", "--always", "--dirty"]
         asked = subprocess.run(told, cwd=root, capture_output=True, text=True, check=True)
         commit = asked.stdout.strip()
-    return f"commit {commit}, {datetime.now(UTC):%Y-%m-%d %H:%M} UTC, a load of {load:.1f} before"
+    return f"commit {commit}, {datetime.now(UTC):%Y-%m-%d %H:%M} UTC, load average {load:.1f}"
 
 
 def say(found: Figures) -> None:
@@ -80,7 +80,7 @@ def say(found: Figures) -> None:
 
 
 def said(name: str, each: Figure) -> tuple[str, str, str]:
-    """A figure, its spread, and whether it is as good as it must be."""
+    """Return a figure's value, its spread, and whether it reaches its bar, as text."""
     bar = ""
     if name in BARS:
         bar = f"{BARS[name]}: {'reached' if reached(name, each) else 'not reached'}"
@@ -90,17 +90,17 @@ def said(name: str, each: Figure) -> tuple[str, str, str]:
 
 
 def reached(name: str, each: Figure) -> bool:
-    """Whether a figure has been measured and is as good as its bar."""
+    """Return whether a figure was measured and reaches its bar."""
     return each["value"] is not None and BARS[name].reached(each["value"])
 
 
 def short(value: float) -> str:
-    """Three digits, and never an exponent."""
+    """Return a number with about three digits, without an exponent."""
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
 def write(root: Path, found: Figures, began: str) -> None:
-    """Write the figures, and the page that shows them."""
+    """Write the figures and the pages that show them."""
     told = json.dumps(found, indent=2, ensure_ascii=False) + "\n"
     (root / "bench/results.json").write_text(told, encoding="utf-8")
     (root / "docs/benchmarks.md").write_text(page(root / "bench", found, began), encoding="utf-8")
@@ -109,7 +109,7 @@ def write(root: Path, found: Figures, began: str) -> None:
 
 
 def page(folder: Path, found: Figures, began: str) -> str:
-    """docs/benchmarks.md: the prose, and the figures of each subject with how it is measured."""
+    """Return docs/benchmarks.md: the prose, and each subject with its docstring and figures."""
     found, parts = with_every_bar(found), []
     for source in sorted(folder.glob("*.py")):
         module = ast.parse(source.read_text(encoding="utf-8"))
@@ -134,7 +134,10 @@ class _Numbers(dict[str, str]):
 
 
 def filled(prose: str, found: Figures, **parts: str) -> str:
-    """The prose with figures and parts by name, without what explains bars that are reached."""
+    """Return the prose with its placeholders filled.
+
+    Paragraphs that explain only bars that are reached are left out.
+    """
     numbers = _Numbers(parts)
     for name, each in found.items():
         if each["value"] is not None:
@@ -144,7 +147,7 @@ def filled(prose: str, found: Figures, **parts: str) -> str:
 
 
 def _settled(paragraph: str, found: Figures) -> bool:
-    """Whether it begins with the names of bars, in bold, that are all reached."""
+    """Return whether the paragraph starts with names of bars, in bold, that are all reached."""
     if not paragraph.startswith("**`"):
         return False
     names = re.findall(r"`(\w+)`", paragraph.split(".**", maxsplit=1)[0])
@@ -152,7 +155,7 @@ def _settled(paragraph: str, found: Figures) -> bool:
 
 
 def told_by(module: ast.Module) -> list[str]:
-    """The names of a subject's figures, read without running it."""
+    """Return the names of a subject's figures, without running its module."""
     for line in module.body:
         if isinstance(line, ast.Assign | ast.AnnAssign) and isinstance(line.value, ast.Dict):
             (target,) = line.targets if isinstance(line, ast.Assign) else [line.target]
@@ -162,13 +165,16 @@ def told_by(module: ast.Module) -> list[str]:
 
 
 def subject(name: str, how: str, mine: list[str], found: Figures) -> str:
-    """A section of the page."""
+    """Return the page's section on one subject."""
     return f"### `bench/{name}.py`\n\n{how}\n\n{table(mine, found)}\n"
 
 
 def table(names: list[str], found: Figures) -> str:
-    """Figures, one a row."""
-    rows = ["| figure | median | lowest to highest | runs | unit | bar | what |", f"|{'---|' * 7}"]
+    """Return a Markdown table of figures, one per row."""
+    rows = [
+        "| figure | median | lowest to highest | runs | unit | bar | description |",
+        f"|{'---|' * 7}",
+    ]
     for name in names:
         each = found[name]
         value, spread, verdict = said(name, each)

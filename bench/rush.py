@@ -1,15 +1,16 @@
-"""The opening: 8,000 students at one instant, 300 sections of 30 seats, three claims each.
+"""An opening: 8,000 students at one instant, 300 sections of 30 seats, three claims each.
 
-Everyone is logged in, works off the captcha and gets in line while the lobby counts down. At the
-opening all ask at one instant how they stand, on connections of their own, then again when they are
-told to, come in when they are called, and open and send the form of three sections each as fast as
-they are answered. The room lets in 4,000 a minute. Afterwards everything must be recorded. The
-captcha is made easy, as browsers would work it off, and they are many; all else is as it comes.
+All students are logged in, solve the captcha and join the queue while the lobby counts down. At
+the opening all ask for their queue position at one instant, each on a connection of their own.
+They ask again when the answer tells them to, enter when they are admitted, and open and send the
+forms of three sections as fast as they get answers. The waiting room admits 4,000 a minute.
+Afterwards everything must be recorded. The captcha is easier than usual, because this machine
+solves it for all browsers; all other settings are the defaults.
 
-The bare hello is then asked at the very same moments from the opening on, those at which each
-request was due, over as many connections. `rush_answered` counts every request of the students,
-also those before the opening and those that were never answered. Who gets one wrong answer asks no
-more; `rush_claimed` therefore counts the claims that all would have sent.
+Then the bare hello gets requests at the same times from the opening on, when each request was due,
+over as many connections. `rush_answered` counts every request of the students, including those
+before the opening and those that were never answered. A student who gets a wrong answer stops.
+Therefore `rush_claimed` counts all claims that the students would have sent.
 """
 
 import json
@@ -34,22 +35,22 @@ from portal.recorder.consistency.audit import audit_term
 from portal.waiting_room import room
 
 SECTIONS, SEATS, CLAIMS, A_MINUTE = 300, 30, 3, 4000
-ARRIVALS = 150  # a second that come to the lobby
+ARRIVALS = 150  # students a second who come to the lobby
 HOUR = 3_600_000  # ms
 WELL = {200, 204}
-SOON = 2.0  # seconds from the last of them to the opening
+SOON = 2.0  # seconds from the last arrival to the opening
 FIELD = re.compile(rb'name="(request)" value="(\w+)"')
 COOKIE = re.compile(rb"^Set-Cookie: ([^=]+)=([^;]*)", re.MULTILINE | re.IGNORECASE)
 FIGURES = {
-    "rush_answered": ("share", "of all requests of 8,000 students, answered as they should be"),
-    "rush_claimed": ("share", "of the three claims of each student, answered as they should be"),
-    "rush_oversold": ("seats", "beyond the capacity of a section"),
-    "rush_unrecorded": ("claims", "answered with a seat or a place in line, but not in PostgreSQL"),
-    "rush_p99_vs_hello": ("ratio", "99 % are answered within, over the bare hello's same moments"),
-    "rush_p99_ms": ("ms", "99 % are answered within, from the opening on"),
-    "rush_claim_p99_ms": ("ms", "99 % of the claims are answered within"),
+    "rush_answered": ("share", "correct answers to all requests of 8,000 students"),
+    "rush_claimed": ("share", "correct answers to the three claims of each student"),
+    "rush_oversold": ("seats", "seats beyond the capacity of a section"),
+    "rush_unrecorded": ("claims", "claims with a seat or waitlist position missing in PostgreSQL"),
+    "rush_p99_vs_hello": ("ratio", "99th percentile of the response time over the bare hello's"),
+    "rush_p99_ms": ("ms", "99th percentile of the response time, from the opening on"),
+    "rush_claim_p99_ms": ("ms", "99th percentile of the response time of claims"),
     "rush_seconds": ("s", "from the opening until everyone has claimed"),
-    "rush_generator": ("cores", "what the load generator takes of the same machine"),
+    "rush_generator": ("cores", "load of the generator on the same machine"),
 }
 OVERSOLD = """
 SELECT coalesce(sum(greatest(0, taken - capacity)), 0)
@@ -64,15 +65,16 @@ SELECT account_id, section_id FROM students JOIN
 """
 
 
-class Unwell(Exception):  # noqa: N818  a state of the world, not a mistake
-    """Something was answered in another way than it should be; who asked goes away."""
+class Unwell(Exception):  # noqa: N818  a state, not an error
+    """Raised by a wrong answer; the student who got it stops."""
 
 
 @dataclass
 class Student:
-    """Somebody with a browser: what it keeps, and from the opening on, what was due when and came.
+    """A student with a browser and its cookies.
 
-    `claims` are the answers to claims, by section.
+    `asked` are the times at which requests were due from the opening on; `claims` are the answers
+    to claims, by section.
     """
 
     account: int
@@ -89,7 +91,7 @@ class Student:
         return "; ".join(f"{name}={value}" for name, value in self.jar.items())
 
     def keep(self, answer: Answer | None) -> Answer:
-        """Take an answer with its cookies."""
+        """Store the answer's cookies and return it; raise Unwell if it is a wrong answer."""
         assert answer
         if answer.status not in WELL:
             raise Unwell
@@ -97,7 +99,7 @@ class Student:
         return answer
 
     def arrive(self, at: float) -> Script:
-        """Into the lobby: the captcha, and in line."""
+        """Come to the lobby: solve the captcha and join the queue."""
         yield at
         asked = self.keep((yield get("/captcha/challenge", self.cookies)))
         payload = solved(asked.body)
@@ -106,7 +108,7 @@ class Student:
         self.keep((yield post(address, self.cookies, csrf_token=self.token)))
 
     def rush(self, opening: float) -> Script:
-        """From the opening on: until called, then in, and for the seats."""
+        """From the opening on: poll until admitted, then enter and claim."""
         due, turn = opening, False
         address = f"/live/room?term={self.term}&room={self.window}"
         while not turn:
@@ -125,13 +127,13 @@ class Student:
             self.claims[section] = claimed
 
     def noted(self, request: bytes, due: float = 0.0) -> bytes:
-        """The request, and kept when it is due, which is now where nothing else is said."""
+        """Note the time at which a request is due, by default now; return the request."""
         self.asked.append(due or time.perf_counter())
         return request
 
 
 def figures(_run: int = 0, *, quick: bool = False) -> dict[str, float]:
-    """The rush, what was recorded of it, and the hellos."""
+    """Measure the rush, check what was recorded, and measure the hellos."""
     count, here = (20 if quick else 8000), site(quick=quick)
     with (
         portal_on_trial.a_rush(count, SECTIONS, seats=SEATS, minutes=60) as term,
@@ -161,7 +163,7 @@ def figures(_run: int = 0, *, quick: bool = False) -> dict[str, float]:
 
 
 def everyone(app: object, term: int, count: int) -> list[Student]:
-    """All of them, with a session each."""
+    """Return all students, each with a session."""
     chance, sections = random.Random(term), sorted(backend().ledger.seats(term))
     found = []
     for browser in portal_on_trial.browsers(app, term, count):
@@ -173,20 +175,20 @@ def everyone(app: object, term: int, count: int) -> list[Student]:
 
 
 def arrivals(students: list[Student]) -> Iterable[Script]:
-    """Into the lobby, one after another."""
+    """Return scripts in which the students come to the lobby one after another."""
     began = time.perf_counter()
     at = (began + number / ARRIVALS for number in range(len(students)))
     return [patient(each.arrive(next(at))) for each in students]
 
 
 def patient(script: Script) -> Script:
-    """The script, up to the first answer that is not as it should be."""
+    """Run the script up to the first wrong answer."""
     with suppress(Unwell):
         yield from script
 
 
 def open_soon(term: int) -> float:
-    """Have the window open in a moment, and the room let so many in a minute; gives when."""
+    """Let the window open in SOON seconds and admit A_MINUTE; return the time of the opening."""
     [window] = backend().ledger.windows(term)
     room.set_limits(term, window.id, A_MINUTE, 10 * A_MINUTE, off=False)
     opening = time.perf_counter() + SOON
@@ -196,13 +198,13 @@ def open_soon(term: int) -> float:
 
 
 def solved(challenge: bytes) -> str:
-    """What a browser sends for a puzzle."""
+    """Return what a browser sends for a captcha challenge."""
     puzzle = Challenge.from_dict(json.loads(challenge))
     return Payload(puzzle, solve_challenge(puzzle)).to_base64()
 
 
 def echo(student: Student, opening: float) -> Script:
-    """A hello at each moment at which something of the student was due."""
+    """Send a hello at each time at which a request of the student was due."""
     began = time.perf_counter() + SOON
     for at in student.asked:
         yield began + at - opening
@@ -210,9 +212,9 @@ def echo(student: Student, opening: float) -> Script:
 
 
 def recorded(term: int, told: set[tuple[int, int]]) -> tuple[float, float]:
-    """Seats beyond capacities, and claims that PostgreSQL does not know of once all is drained.
+    """Return the number of oversold seats, and of claims missing in PostgreSQL.
 
-    Told is who was given a seat or a place in line, by account and section.
+    `told` has the account and section of each student who was told of a seat or waitlist position.
     """
     found = audit_term(term)
     with transaction() as db:

@@ -1,6 +1,6 @@
-"""A ledger that is never idle: many connections, each with one claim under way, as web nodes have.
+"""Load on a ledger that is never idle: many connections with one claim each, like web nodes.
 
-What each claim is told to is read as well, as by web processes that listen for their open pages.
+Other connections subscribe to the live updates, like web processes that have open pages.
 """
 
 import selectors
@@ -21,21 +21,21 @@ PATIENCE = 30.0  # seconds
 
 @dataclass
 class Line:
-    """A connection, and what was answered that is not whole yet."""
+    """A connection, and the replies so far to its last request."""
 
     sock: socket.socket
-    asks: bool  # else it listens
+    asks: bool  # else it subscribes
     reader: hiredis.Reader = field(default_factory=hiredis.Reader)
-    answers: list[Any] = field(default_factory=list)  # to what it asked last
+    answers: list[Any] = field(default_factory=list)
 
 
 def packed(*words: bytes) -> bytes:
-    """A command as the ledger reads it."""
+    """Return a command in the Redis protocol."""
     return b"*%d\r\n" % len(words) + b"".join(b"$%d\r\n%b\r\n" % (len(w), w) for w in words)
 
 
 def replies(path: str, asks: Sequence[bytes], each: int, listeners: int) -> list[Any]:
-    """What is answered to all, of which each is so many commands, while so many listen."""
+    """Send all requests, of `each` commands, while `listeners` subscribe; return the replies."""
     todo, found = iter(asks), list[Any]()
     with ExitStack() as stack:
         ready = stack.enter_context(selectors.DefaultSelector())
@@ -63,7 +63,10 @@ def _listening() -> bytes:
 
 
 def _heard(line: Line, todo: Iterator[bytes], each: int) -> list[Any]:
-    """The replies to what it asked once all are there, and then it asks the next."""
+    """Read from a connection; once its replies are complete, send its next request.
+
+    Return the replies if they are complete, else an empty list.
+    """
     data = line.sock.recv(READ)
     if not data:
         raise SystemExit("The ledger closed a connection.")

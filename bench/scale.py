@@ -1,11 +1,12 @@
-"""What a claim and a promotion cost the ledger of a small college and of a large country.
+"""Cost of a claim and of a promotion in the ledger of a small college and of a large country.
 
-Two ledgers filled by the same script, asked by turns. Processor time of the ledger, which other
-work on the machine changes less; without its append-only file, which takes the same at any size.
+One script fills two ledgers, and both get the same requests in turns. The figures are processor
+time of the ledger, which hardly depends on other work on the machine. The append-only file is off,
+because it takes the same time at any size.
 
-A third, as small as the first and flushed before it answers, is never left idle: 256 connections
-with a claim each, which the gate's meter counts as well, by turns with nobody who listens and with
-50 that listen to all that the hub of a web process does.
+A third ledger, as small as the first, flushes to disk before it answers and is never idle. It
+serves 256 connections with one claim each, which also count against the rate limit. The runs
+alternate between no subscriber and 50 subscribers to the channels of a web process's hub.
 """
 
 from contextlib import ExitStack
@@ -17,20 +18,20 @@ SMALL, LARGE, QUICK_LARGE = (10_000, 200), (1_000_000, 20_000), (100_000, 2000)
 TURNS, QUICK_TURNS = 10, 2
 CLAIMS, QUICK_CLAIMS = 4000, 500  # of a rush
 FIGURES = {
-    "claim_small_us": ("µs", "of the ledger for a claim, with 10,000 students and 200 sections"),
-    "claim_large_us": ("µs", "the same with 1,000,000 students and 20,000 sections"),
-    "scale_claim": ("ratio", "processor time of a claim, the large ledger's over the small one's"),
-    "promote_small_us": ("µs", "of the ledger for a promotion, the small one"),
-    "promote_large_us": ("µs", "the same, the large one"),
-    "scale_promote": ("ratio", "the same of a promotion, the large ledger's over the small one's"),
-    "ledger_claims_per_s": ("1/s", "claims that one ledger decides, counts and flushes, a second"),
-    "claim_listener_us": ("µs", "of the ledger for each web process that is told of a claim"),
-    "flush_us": ("µs", "until a little more of a file is on the disk, in the ledger's folder"),
+    "claim_small_us": ("µs", "ledger time of a claim with 10,000 students and 200 sections"),
+    "claim_large_us": ("µs", "ledger time of a claim with 1,000,000 students, 20,000 sections"),
+    "scale_claim": ("ratio", "ledger time of a claim, large ledger over small"),
+    "promote_small_us": ("µs", "ledger time of a promotion in the small ledger"),
+    "promote_large_us": ("µs", "ledger time of a promotion in the large ledger"),
+    "scale_promote": ("ratio", "ledger time of a promotion, large ledger over small"),
+    "ledger_claims_per_s": ("1/s", "claims that one ledger decides, counts and flushes a second"),
+    "claim_listener_us": ("µs", "ledger time per claim for each subscribed web process"),
+    "flush_us": ("µs", "time to append a little to a file in the ledger's folder and flush it"),
 }
 
 
 def figures(_: int = 0, *, quick: bool = False) -> dict[str, float]:
-    """The figures above."""
+    """Return the figures above."""
     turns, many = (QUICK_TURNS, QUICK_CLAIMS) if quick else (TURNS, CLAIMS)
     with ExitStack() as stack:
         small = Ledger(stack, *SMALL)

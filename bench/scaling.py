@@ -1,4 +1,4 @@
-"""What very many students need, and where the first limit is: `python bench/scaling.py`.
+"""Sizing for very many students, and the first limit they reach: `python bench/scaling.py`.
 
 bench/report.py writes the results between marks in docs/scaling.md and docs/operators-guide.md.
 """
@@ -20,40 +20,40 @@ ONE_PORTAL = (5000, 20_000, 50_000)
 MACHINE = 8  # cores
 SHOWN: dict[str, Callable[[Plan], str]] = {
     "students": lambda each: f"{each.students:,}",
-    "let in a minute": lambda each: f"{each.students / MINUTES:,.0f}",
+    "admissions a minute": lambda each: f"{each.students / MINUTES:,.0f}",
     "claims a second": lambda each: f"{each.claims:,.0f}",
     "pages a second": lambda each: f"{each.pages:,.0f}",
-    "web: cores, a process each": lambda each: f"{each.cores:,}",
-    "of their work, pages": lambda each: f"{each.paging:.0%}",
-    "ledger: how busy its core is": lambda each: f"{each.ledger:.0%}",
-    "workers and PostgreSQL: cores": lambda each: f"{each.recording:,}",
-    "open pages: memory of all web nodes": lambda each: f"{each.memory:.1f} GB",
+    "web cores, a process on each": lambda each: f"{each.cores:,}",
+    "share of pages in their work": lambda each: f"{each.paging:.0%}",
+    "load of the ledger's core": lambda each: f"{each.ledger:.0%}",
+    "cores for workers and PostgreSQL": lambda each: f"{each.recording:,}",
+    "memory of all web nodes for open pages": lambda each: f"{each.memory:.1f} GB",
 }
 BEGIN, END = "<!-- written by bench/scaling.py -->", "<!-- until here -->"
 
 
 def table(found: Figures) -> str:
-    """What very many students need, and the limits of a term; nothing where a cost is missing."""
+    """Return what very many students need, and a term's limits; "" if a cost is missing."""
     of = costs(found)
     if of is None:
         return ""
     ends = limits(of)
     first = min(ends, key=lambda name: ends[name])
-    head = ("students", "portals", "students of each", "claims/s", "web cores", "ledger is busy")
+    head = ("students", "portals", "students of each", "claims/s", "web cores", "ledger load")
     rows = [_of_portals(each, ends[first], of) for each in STUDENTS]
     parts = [(name, f"{students:,}") for name, students in ends.items()]
     return "\n\n".join(
         (
-            _lines((*head, "recording", "open pages", "half", "99 %"), *rows),
-            f"Pages are {plan(STUDENTS[0], of).paging:.0%} of what the web cores do.",
-            _lines(("of a term", "is enough for students"), *parts),
+            _lines((*head, "recording cores", "open pages", "median", "99th percentile"), *rows),
+            f"Pages are {plan(STUDENTS[0], of).paging:.0%} of the web cores' work.",
+            _lines(("part of a term", "students it can serve"), *parts),
             f"So the first limit is {first}, at {ends[first]:,} students of one term.",
         )
     )
 
 
 def one_portal(found: Figures) -> str:
-    """What a portal on a machine or some needs; nothing where a cost is missing."""
+    """Return what a portal on one or a few machines needs; "" if a cost is missing."""
     of = costs(found)
     if of is None:
         return ""
@@ -61,7 +61,7 @@ def one_portal(found: Figures) -> str:
     machine = most(of, lambda each: each.cores + each.recording + 1 <= MACHINE)
     return (
         f"{_lines(*_rows(plans))}\n\n"
-        f"One machine of {MACHINE} cores, one of them the ledger's, serves {machine:,} students."
+        f"One machine of {MACHINE} cores, one of them for the ledger, serves {machine:,} students."
     )
 
 
@@ -69,14 +69,14 @@ PLACES = {"docs/scaling.md": table, "docs/operators-guide.md": one_portal}
 
 
 def write(root: Path, found: Figures) -> None:
-    """Write both where they are told."""
+    """Write both texts into their pages."""
     for path, told in PLACES.items():
         if text := told(found):
             (root / path).write_text(put((root / path).read_text(encoding="utf-8"), text))
 
 
 def put(page: str, text: str) -> str:
-    """The page with this between its marks."""
+    """Return the page with this text between its marks."""
     before, rest = page.split(BEGIN)
     _, after = rest.split(END)
     return f"{before}{BEGIN}\n{text}\n{END}{after}"
@@ -93,7 +93,7 @@ def _of_portals(students: int, most_of_one: int, of: Costs) -> tuple[str, ...]:
         f"{each.claims:,.0f}",
         f"{each.cores:,}",
         f"{each.ledger:.0%}",
-        f"{each.recording:,} cores",
+        f"{each.recording:,}",
         f"{each.memory:,.1f} GB",
         f"{half * 1000:.0f} ms",
         f"{nearly_all * 1000:.0f} ms",
@@ -110,7 +110,7 @@ def _lines(head: Sequence[str], *rows: Sequence[str]) -> str:
 
 
 def main() -> None:
-    """Print both."""
+    """Print both texts."""
     found = json.loads((ROOT / "bench/results.json").read_text(encoding="utf-8"))
     for told in PLACES.values():
         print(told(found), end="\n\n")

@@ -1,7 +1,7 @@
-"""One portal for all that is measured in a process: servers, workers, and a web server at a time.
+"""The portal that one benchmark process measures: data servers, workers, and one web server.
 
-Web servers run while they are measured and no longer, as each hears of every claim; those of a
-quick run, whose figures only show that it works, are begun once.
+A web server runs only while it is measured, because each one gets every live update. In a quick
+run, whose values do not matter, each web server is started once and stays.
 """
 
 import atexit
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 Found = TypeVar("Found")
 HELLO = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
 CONNECTIONS = 64
-PATIENCE = 120.0  # seconds until all must be recorded
+PATIENCE = 120.0  # seconds until everything must be recorded
 
 
 class Site:
-    """The portal whose workers record what is claimed.
+    """A portal with its workers and scheduler.
 
-    In a quick run nothing is flushed to disk, and a web server stays for all who ask for the same.
+    In a quick run nothing is flushed to disk, and web servers with equal settings are shared.
     """
 
     def __init__(self, stack: ExitStack, *, quick: bool = False) -> None:
@@ -53,7 +53,7 @@ class Site:
     def web(
         self, name: str = "portal", app: str = "wsgi:app", **settings: str
     ) -> AbstractContextManager[int]:
-        """The port of a web server for a while, with the portal's own settings of gunicorn."""
+        """Run a web server with the portal's own settings of gunicorn; yield its port."""
         if not self.quick:
             return self._web(name, app, **settings)
         asked = (app, *settings.items())
@@ -73,20 +73,20 @@ class Site:
             patiently(child, lambda: load.run(port, [HELLO] * 500, CONNECTIONS))
             yield port
         finally:
-            child.kill()  # nobody is left to be seen off, which takes seconds
+            child.kill()  # a graceful stop takes seconds, and no client is connected
 
     def hello(self) -> AbstractContextManager[int]:
-        """The port of a bare Flask app under the same server."""
+        """Run a bare Flask application with the same settings; yield its port."""
         return self.web("hello", "bench.baselines.hello:app")
 
     def hellos(self, requests: int) -> tuple[load.Report, Counter[str]]:
-        """So many hellos, as fast as they are answered; and who took how long meanwhile."""
+        """Return the report of this many hellos, and the processor time by kind of process."""
         with self.hello() as port:
             before = self.spent()
             return load.run(port, [HELLO] * requests, CONNECTIONS), self.spent() - before
 
     def spent(self) -> Counter[str]:
-        """Seconds of processor time so far, of web, workers, ledger, postgres and bench."""
+        """Return processor seconds so far of web, workers, ledger, postgres and bench."""
         found: Counter[str] = Counter()
         for process in [psutil.Process(), *psutil.Process().children(recursive=True)]:
             with suppress(psutil.NoSuchProcess):
@@ -96,7 +96,7 @@ class Site:
 
 
 def kind(process: psutil.Process) -> str:
-    """What sort of process of ours it is."""
+    """Return the kind of one of our processes."""
     if process.pid == os.getpid():
         return "bench"
     if "valkey" in process.name():
@@ -107,21 +107,21 @@ def kind(process: psutil.Process) -> str:
 
 
 def each_took(name: str, report: load.Report, spent: Counter[str], *kinds: str) -> dict[str, float]:
-    """Processor time by request (µs), in all processes and in some kinds of them."""
+    """Return the processor time per request (µs) in all processes and in some kinds of them."""
     times = {f"{name}_took_{kind}_us": spent[kind] for kind in kinds}
     times[f"{name}_took_us"] = spent.total()
     return {each: time * 1e6 / len(report.latencies) for each, time in times.items()}
 
 
 def by_turns(run: int, *sides: Callable[[], Found]) -> list[Found]:
-    """What each side gives; in odd runs the last is measured first, so that none is favoured."""
+    """Measure each side and return the results in order; odd runs measure in reverse order."""
     if run % 2:
         return [side() for side in reversed(sides)][::-1]
     return [side() for side in sides]
 
 
 def caught_up(term: int) -> None:
-    """Wait until the workers have recorded all of a term; stops where they never have."""
+    """Wait until everything in a term is recorded; raise SystemExit after PATIENCE seconds."""
     deadline = time.monotonic() + PATIENCE
     while checkpoint(term) < last_seq(term):
         if time.monotonic() > deadline:
@@ -131,7 +131,7 @@ def caught_up(term: int) -> None:
 
 @cache
 def site(*, quick: bool = False) -> Site:
-    """The site of this process, which goes with it."""
+    """Return this process's site, which stops when the process ends."""
     stack = ExitStack()
     atexit.register(stack.close)
     return Site(stack, quick=quick)

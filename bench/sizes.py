@@ -1,7 +1,8 @@
-"""How much a semester takes of the ledger, of PostgreSQL and of a process: `python bench/sizes.py`.
+"""Memory and disk space of a semester: `python bench/sizes.py`.
 
-`python bench/sizes.py 5000 20000`: for so many students, each of whom claims five sections and
-waits for two more, everything recorded. Sizes, not times: a busy machine gives the same.
+`python bench/sizes.py 5000 20000` measures terms with these numbers of students. Each student has
+five seats and two waitlist positions, and everything is recorded. The load of the machine does not
+change the figures, because they are sizes, not times.
 """
 
 import secrets
@@ -36,7 +37,7 @@ MB = 2**20
 
 
 def main() -> None:
-    """Print a table, a column for each number of students."""
+    """Print a table with a column for each number of students."""
     counts = [int(each) for each in sys.argv[1:]] or [5000]
     found = [of_a_semester(count) for count in counts]
     for what in found[0]:
@@ -47,7 +48,7 @@ def main() -> None:
 
 
 def of_a_semester(students: int) -> dict[str, float]:
-    """MB before and after, on servers of their own."""
+    """Return the sizes of a semester, measured on new servers."""
     with ExitStack() as stack:
         folder = stage.servers(stack)
         subscribers.connect()
@@ -64,8 +65,8 @@ def of_a_semester(students: int) -> dict[str, float]:
         return {
             "students": students,
             "events": events,
-            "ledger, MB: all in its journal still": waiting,
-            "ledger, MB: all recorded, with the margin": recorded,
+            "ledger, MB: before recording": waiting,
+            "ledger, MB: recorded, margin kept": recorded,
             "ledger, MB: without its journal": bare,
             "ledger, KB a student": (bare - bare_ledger) * 1024 / students,
             "journal, bytes an event": (waiting - bare) * MB / events,
@@ -77,7 +78,7 @@ def of_a_semester(students: int) -> dict[str, float]:
 
 
 def wishes(rush: Rush) -> list[dict[str, Any]]:
-    """Five seats for each, then two places in line, under keys of their own as pages send them."""
+    """Return claims for five seats, then two waitlist positions per student, as pages send them."""
     count = len(rush.sections)
     return [
         {
@@ -96,17 +97,17 @@ def wishes(rush: Rush) -> list[dict[str, Any]]:
 
 
 def pick(section: int) -> dict[str, int]:
-    """A wish for a section of three credits."""
+    """Return a choice of a section with three credits."""
     return {"section": section, "credits": 300}
 
 
 def batches(asked: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
-    """So many at a time."""
+    """Split the claims into batches of AT_ONCE."""
     return [asked[at : at + AT_ONCE] for at in range(0, len(asked), AT_ONCE)]
 
 
 def of_processes(stack: ExitStack) -> dict[str, float]:
-    """MB of each kind of process, once it has done something."""
+    """Return the memory (MB) of each kind of process after some work."""
     folder = stage.servers(stack)
     subscribers.connect()
     connections.connect(Settings.read())
@@ -124,37 +125,37 @@ def of_processes(stack: ExitStack) -> dict[str, float]:
 
 
 def heard() -> None:
-    """Raises ConnectionError until the worker has begun."""
+    """Raise ConnectionError until the worker has started."""
     if not workers(backend().redis):
         raise ConnectionError
 
 
 def family(child: Child) -> list[psutil.Process]:
-    """A process, then those that it has started."""
+    """Return a process, followed by its descendants."""
     assert child.process
     first = psutil.Process(child.process.pid)
     return [first, *first.children(recursive=True)]
 
 
 def private(process: psutil.Process) -> float:
-    """MB that no other process shares."""
+    """Return the memory (MB) of a process that no other process shares."""
     return float(process.memory_full_info().uss) / MB
 
 
 def ledger() -> float:
-    """MB that the ledger's data takes."""
+    """Return the ledger's memory in MB."""
     found: Any = backend().redis.info("memory")
     return float(found["used_memory"]) / MB
 
 
 def append_only(folder: Path) -> float:
-    """MB of the ledger's files on the disk."""
+    """Return the size of the ledger's files on disk in MB."""
     files = (each for each in (folder / "valkey").rglob("*") if each.is_file())
     return sum(each.stat().st_size for each in files) / MB
 
 
 def tables() -> float:
-    """MB of the database, indexes included."""
+    """Return the size of the database in MB, including indexes."""
     with transaction() as session:
         return float(session.scalar(text("SELECT pg_database_size(current_database())")) or 0) / MB
 

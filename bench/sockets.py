@@ -1,4 +1,4 @@
-"""Thousands of open pages without a browser: a bare websocket each, read by one thread."""
+"""Thousands of open pages without browsers: one bare WebSocket each, served by one thread."""
 
 import json
 import os
@@ -24,10 +24,10 @@ SILENCE = 25.0  # seconds, as in static/js/live.js
 
 
 class Pages:
-    """Open pages; `heard` counts what their scripts were told, by name.
+    """Open pages; `heard` counts the messages to their scripts by name.
 
-    Pages that have shown a fragment since a `burst` began are counted as `shown`: the first at
-    `first_at` (s, monotonic), the last at `shown_at`. The last fragment was `text`.
+    `shown` counts the pages that have shown a fragment since a `burst` began: the first at
+    `first_at` (s, monotonic), the last at `shown_at`. `text` is the last fragment.
     """
 
     def __init__(self, port: int) -> None:
@@ -35,7 +35,7 @@ class Pages:
         self.heard: Counter[str] = Counter()
         self.first_at = self.shown_at = 0.0
         self._shown: set[socket.socket] = set()
-        self._arrived: set[socket.socket] = set()  # likely shown, once it has been read
+        self._arrived: set[socket.socket] = set()  # got a fragment, perhaps not parsed yet
         self._in_a_hurry = False
         self._unread: list[tuple[float, socket.socket, bytes]] = []
         self.text = b""
@@ -47,7 +47,7 @@ class Pages:
         self._heard_at: dict[socket.socket, float] = {}
 
     def open(self, cookies: Iterable[str], wish: dict[str, Any]) -> None:
-        """Open a page for each of the sessions, and begin to listen where nobody does."""
+        """Open a page for each session cookie, and start the listener if it is not running."""
         with ThreadPoolExecutor(16) as pool:
             lines = list(pool.map(lambda cookie: self._open(cookie, wish), cookies))
         for line in lines:
@@ -60,22 +60,22 @@ class Pages:
 
     @property
     def count(self) -> int:
-        """How many are open."""
+        """Return the number of open pages."""
         return len(self._buffers) - self.lost
 
     @property
     def shown(self) -> int:
-        """How many have shown a fragment."""
+        """Return the number of pages that have shown a fragment."""
         return len(self._shown)
 
     @property
     def arrived(self) -> int:
-        """To how many a fragment has come, which may not have been read."""
+        """Return the number of pages that got a fragment, whether parsed or not."""
         return len(self._arrived)
 
     @contextmanager
     def burst(self) -> Iterator[None]:
-        """Only receive for a while, and read afterwards, so that reading makes nothing late."""
+        """Only receive inside the block and parse afterwards, so that parsing delays nothing."""
         self._shown, self._arrived = set(), set()
         self.first_at, self._in_a_hurry = 0.0, True
         try:
@@ -84,7 +84,7 @@ class Pages:
             self._in_a_hurry = False
 
     def close(self) -> None:
-        """Leave all of them."""
+        """Close all pages."""
         self._ended.set()
         for line in self._buffers:
             line.close()
@@ -96,7 +96,7 @@ class Pages:
         while b"\r\n\r\n" not in answer:
             answer += line.recv(4096)
         if b" 101 " not in answer.split(b"\r\n")[0]:
-            raise SystemExit(f"A page was not taken in: {answer[:200]!r}")
+            raise SystemExit(f"A page could not connect: {answer[:200]!r}")
         line.sendall(frame(TEXT, json.dumps(wish).encode()))
         return line
 
@@ -142,10 +142,10 @@ class Pages:
             self.text = content
             if line not in self._shown:
                 self.first_at, self.shown_at = self.first_at or at, at
-                self._shown.add(line)  # last, as others wait for it
+                self._shown.add(line)  # last, because others wait for it
 
     def _check(self) -> None:
-        """Ask lines that have been silent for a sign of life, as pages do."""
+        """Ping servers that have been silent, as pages do."""
         now = time.monotonic()
         for line, heard in list(self._heard_at.items()):
             if now - heard > SILENCE:
@@ -154,7 +154,7 @@ class Pages:
 
 
 def frame(kind: int, content: bytes) -> bytes:
-    """A frame as a client sends it, of at most 65,535 bytes."""
+    """Return a masked frame of at most 65,535 bytes, as a client sends it."""
     mask, size = os.urandom(4), len(content)
     head = struct.pack("!BB", 0x80 | kind, 0x80 | size) if size < 126 else b""
     head = head or struct.pack("!BBH", 0x80 | kind, 0x80 | 126, size)
@@ -162,7 +162,7 @@ def frame(kind: int, content: bytes) -> bytes:
 
 
 def frames(buffer: bytearray) -> Iterable[tuple[int, bytes]]:
-    """The whole frames at the beginning of what a server sent, taken out of it."""
+    """Remove the complete frames from the start of a server's output and yield them."""
     while len(buffer) >= 2:
         kind, size, begin = buffer[0] & 0xF, buffer[1] & 0x7F, 2
         if size == 126:

@@ -1,4 +1,4 @@
-"""What measurements run against: servers of their own, the portal's processes, and patience."""
+"""Temporary data servers, the portal's processes, and waiting for them, for benchmarks."""
 
 import os
 import socket
@@ -18,14 +18,14 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def servers(stack: ExitStack, *, durable: bool = True) -> DataFolder:
-    """Start PostgreSQL and the ledger, empty; gives their folder."""
+    """Start an empty PostgreSQL and ledger; return their data folder."""
     folder = DataFolder(Path(stack.enter_context(tempfile.TemporaryDirectory())) / "var")
     folder.own()
     found = Servers(folder, durable=durable)
     found.start()
     stack.callback(folder.release)
     stack.callback(found.stop)
-    # As the owner of the tables: some that are compared with make tables of their own.
+    # Connect as the owner of the tables, because some baselines create tables.
     owner = {"DATABASE_URL": found.owner_url}
     os.environ.update(found.all_urls() | owner, SECRET_KEY="for the bench alone")
     schema.upgrade(found.owner_url)
@@ -33,12 +33,12 @@ def servers(stack: ExitStack, *, durable: bool = True) -> DataFolder:
 
 
 def cli(*arguments: str) -> list[str]:
-    """The command line of a `fairseat` command."""
+    """Return the command line of a `fairseat` command."""
     return [sys.executable, "-m", "portal.runtime.cli", *arguments]
 
 
 def web(folder: DataFolder, name: str, port: int, app: str, **settings: str) -> Child:
-    """A web server with the portal's own gunicorn settings."""
+    """Return a web server with the portal's own gunicorn settings, not started."""
     command = [
         sys.executable,
         "-m",
@@ -55,20 +55,23 @@ def web(folder: DataFolder, name: str, port: int, app: str, **settings: str) -> 
 
 
 def started(stack: ExitStack, child: Child) -> Child:
-    """Start a child that the stack stops."""
+    """Start a process that the stack stops; return it."""
     child.start()
     stack.callback(child.stop)
     return child
 
 
 def free_port() -> int:
-    """A port that nobody listens on: another's server would be measured in place of ours."""
+    """Return a free port; on a port in use, another server would be measured."""
     with socket.create_server(("127.0.0.1", 0)) as found:
         return int(found.getsockname()[1])
 
 
 def patiently(child: Child, action: Callable[[], object], seconds: float = 30) -> None:
-    """Try until the child, a server, answers; stops where it has ended or takes too long."""
+    """Retry an action until the server accepts connections.
+
+    Raise SystemExit if the server has ended or takes too long.
+    """
     deadline = time.monotonic() + seconds
     while child.alive and time.monotonic() < deadline:
         with suppress(ConnectionError):

@@ -1,7 +1,7 @@
-"""What is measured: a module each, whose `figures(run, quick=...)` gives a run's figures by name.
+"""Runner of the subjects: each is a module whose `figures(run, quick=...)` returns figures by name.
 
-Its FIGURES say the unit of each and what it is, and its docstring, which docs/benchmarks.md shows,
-how.
+A module's FIGURES give the unit and the description of each figure. Its docstring says how they
+are measured; docs/benchmarks.md shows it.
 """
 
 import json
@@ -19,8 +19,8 @@ from bench.report import Figure, Figures, figure, missing
 
 ROOT = Path(__file__).resolve().parent.parent
 RUNS = 3
-LONGEST = 1800  # seconds of a row
-# Each row is a process of its own; those in one row share its servers and run by turns.
+LONGEST = 1800  # timeout of a row, seconds
+# Each row runs in its own process; the subjects of a row share its servers and take turns.
 SUBJECTS = (
     ("claims", "hot"),
     ("pages", "logins"),
@@ -33,7 +33,7 @@ SUBJECTS = (
     ("waits",),
     ("waiters",),
 )
-# Where figures do not matter, only that there are some: what runs against one site shares it.
+# For quick runs, whose values do not matter: subjects that need the same servers share them.
 QUICK = (
     ("claims", "hot", "pages", "logins", "lag", "rush"),
     ("waiters",),
@@ -46,7 +46,10 @@ QUICK = (
 
 
 def all_measured(folder: Path, runs: int, *, quick: bool) -> dict[str, Figure]:
-    """The figures of all subjects; of those that fail or take too long, what there was by then."""
+    """Return the figures of all subjects.
+
+    A subject that fails or times out gives the figures that it had written by then.
+    """
 
     def of_row(row: tuple[str, ...]) -> dict[str, Figure]:
         began, told = time.monotonic(), folder / f"{row[0]}.json"
@@ -63,7 +66,7 @@ def all_measured(folder: Path, runs: int, *, quick: bool) -> dict[str, Figure]:
         print(f"{', '.join(row)}: {time.monotonic() - began:.0f} s", flush=True)
         return found
 
-    with ThreadPoolExecutor(len(QUICK) if quick else 1) as pool:  # quickly, all at once
+    with ThreadPoolExecutor(len(QUICK) if quick else 1) as pool:  # a quick run: all at once
         rows = list(pool.map(of_row, QUICK if quick else SUBJECTS))
     return {name: each for row in rows for name, each in row.items()}
 
@@ -75,9 +78,9 @@ def measured(
     quick: bool,
     keep: Callable[[Figures], object] = lambda _: None,
 ) -> dict[str, Figure]:
-    """The figures of some subjects, which are measured by turns in this process.
+    """Return the figures of some subjects, measured in turns in this process.
 
-    Those so far are kept, first that none has been measured, then after each run.
+    `keep` gets the figures so far: once before the first run, then after each run.
     """
     modules = {name: import_module(f"bench.{name}") for name in names}
     found: dict[str, list[dict[str, float]]] = {name: [] for name in names}
@@ -93,7 +96,7 @@ def measured(
             if name not in failed:
                 try:
                     found[name].append(module.figures(run, quick=quick))
-                except (Exception, SystemExit) as error:  # noqa: BLE001  told, and the others go on
+                except (Exception, SystemExit) as error:  # noqa: BLE001  reported
                     traceback.print_exc()
                     failed[name] = f"{type(error).__name__}: {error}"
                 keep(so_far())
@@ -101,7 +104,7 @@ def measured(
 
 
 def _figures(module: ModuleType, runs: list[dict[str, float]], failed: str) -> dict[str, Figure]:
-    """The median of each with its spread; that it is missing where a run of its subject failed."""
+    """Return a subject's figures over its runs; all are missing if one of the runs failed."""
     told = module.FIGURES
     if failed or not runs:
         return {name: missing(*each, failed or "not finished") for name, each in told.items()}

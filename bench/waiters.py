@@ -1,7 +1,8 @@
-"""What ten thousand who wait cost: processor time for pages that are told, and for such that ask.
+"""Cost of ten thousand waiting students: processor time for pages with a socket and without.
 
-Real web processes, the real scheduler and ledger, whose time alone is counted. Some of the ten
-thousand have a page open; what those cost is multiplied.
+Pages with a socket get messages; pages without one poll. The web processes, the scheduler and the
+ledger are real, and only their time counts. Some of the ten thousand have an open page; their cost
+is scaled up to all.
 """
 
 import time
@@ -26,16 +27,16 @@ from tests.record.rush import Rush, a_rush
 WAITERS = 10_000
 PROCESSES = 2
 FIGURES = {
-    "waiting_room_cost": ("cores", "10,000 open pages in a line that moves, all processes"),
-    "waiters_still": ("cores", "the same in a line that stands still: signs of life"),
+    "waiting_room_cost": ("cores", "10,000 open pages in a queue that moves, all processes"),
+    "waiters_still": ("cores", "the same in a queue that does not move: keepalives"),
     "waiters_message_us": ("µs", "one message to one page"),
-    "waiters_asking": ("cores", "10,000 pages without a socket, that ask when they are told to"),
-    "waiters_ask_per_s": ("1/s", "how often those ask, all together"),
+    "waiters_asking": ("cores", "10,000 pages without a socket that poll as they are told"),
+    "waiters_ask_per_s": ("1/s", "polls of all these pages a second"),
 }
 
 
 class Size(NamedTuple):
-    """How many wait, have a page open, and ask; and how many seconds each look takes."""
+    """Numbers of students who wait, have an open page, and poll; seconds per measurement."""
 
     places: int = WAITERS
     pages: int = 2000
@@ -47,7 +48,7 @@ FULL, QUICK = Size(), Size(1000, 200, 100, 3.0)
 
 
 def figures(_: int = 0, *, quick: bool = False) -> dict[str, float]:
-    """The figures above."""
+    """Return the figures above."""
     size = QUICK if quick else FULL
     with ExitStack() as stack:
         folder = stage.servers(stack, durable=not quick)
@@ -81,10 +82,10 @@ def figures(_: int = 0, *, quick: bool = False) -> dict[str, float]:
 def pushes(
     hall: Rush, port: int, cookies: list[str], meter: Meter, seconds: float
 ) -> tuple[Cost, float]:
-    """What open pages cost while the line stands still, and each message as it moves (seconds)."""
+    """Return the cost of open pages while the queue stands still, and seconds per message."""
     pages = Pages(port)
     pages.open(cookies, {"term": hall.term, "sections": [], "room": hall.window})
-    time.sleep(seconds / 3)  # until the rush of their opening is over
+    time.sleep(seconds / 3)  # until the work of opening them is over
     with meter() as still:
         time.sleep(seconds)
     pages.heard.clear()
@@ -93,22 +94,22 @@ def pushes(
         time.sleep(seconds)
     room.set_limits(hall.term, hall.window, 0, WAITERS, off=False)
     if pages.lost or pages.heard["room"] < len(cookies):
-        raise SystemExit(f"Pages did not hear: {pages.lost} lost, {pages.heard}")
+        raise SystemExit(f"Some pages got no message: {pages.lost} lost, {pages.heard}")
     pages.close()
     print(f"still {still.spent}, told {told.spent}, {pages.heard['room']} messages")
     return still, (told.total - still.total) / pages.heard["room"]
 
 
 def asking(hall: Rush, port: int, cookies: list[str], meter: Meter) -> tuple[float, Cost]:
-    """How often all ask in a second, where they have no socket, and what some of that cost."""
+    """Return how often all pages without a socket poll a second, and the cost of some polls."""
     address = f"/live/room?term={hall.term}&room={hall.window}"
     questions = [get(address, cookie) for cookie in cookies]
-    load.run(port, questions, 16)  # who asks has asked before
+    load.run(port, questions, 16)  # warms the processes
     with meter() as asked:
         answers = load.run(port, questions, 16)
     if set(answers.statuses) != {200}:
-        raise SystemExit(f"Not every question was answered well: {dict(answers.statuses)}")
-    print(f"{asked.total / len(cookies) * 1000:.2f} ms a question, {asked.spent}")
+        raise SystemExit(f"Some polls failed: {dict(answers.statuses)}")
+    print(f"{asked.total / len(cookies) * 1000:.2f} ms a poll, {asked.spent}")
     per_minute, at_once = backend().settings.room or (0, 0)
     usual = {"per_minute": per_minute, "at_once": at_once}
     stands = replace(room.state(hall.term, hall.window), **usual)

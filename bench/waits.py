@@ -1,9 +1,10 @@
-"""How often the waits that are shown come true, and how wide they are: rushes on a virtual clock.
+"""Accuracy and width of the wait estimates that students see, in simulated rushes.
 
-Nine kinds of rushes, from 8,000 students before the opening to a line that never ends, with visits
-of one to ten minutes that are left or just stopped, and a share that gives up. The room is the
-plain one that the real one is held against (tests/waiting_room/test_room_model.py), so that an
-hour takes seconds. The ranges were chosen on such rushes, so these shares flatter them.
+There are nine kinds of rushes, from 8,000 students before the opening to a queue that never ends.
+Visits take one to ten minutes; then some students leave and others just stop. A share gives up
+while it waits. The waiting room is the simple model that the tests compare the real one with
+(tests/waiting_room/test_room_model.py). It runs on a virtual clock, so an hour takes seconds. The
+estimates were tuned on such rushes, so real shares may be lower.
 """
 
 import heapq
@@ -24,30 +25,30 @@ TOUCH, RENEW = 10 * SECOND, (100 * SECOND, 240 * SECOND)
 
 
 FIGURES = {
-    "waits_came_true": ("share", "of the waits first shown, over nine kinds of rushes"),
-    "waits_came_true_later": ("share", "of the waits shown later, each minute"),
-    "wait_width": ("ratio", "how wide the range first shown is, over the wait, the median"),
+    "waits_came_true": ("share", "correct first wait estimates, over nine kinds of rushes"),
+    "waits_came_true_later": ("share", "correct later wait estimates, one each minute"),
+    "wait_width": ("ratio", "width of the first range over the wait, the median"),
 }
 
 
 @dataclass(frozen=True)
 class Rush:
-    """Who comes, and how they behave."""
+    """Arrivals and behavior of the students, and limits of the waiting room."""
 
     name: str
-    early: int
-    late: float  # a minute, for the first half hour
+    early: int  # students who come before the opening
+    late: float  # students a minute who come in the first half hour
     per_minute: int
     at_once: int
-    minutes: tuple[float, float]  # of a visit
-    leaving: float = 0.5  # the share that says goodbye; others just stop
-    giving_up: float = 0.2  # the share that goes away while it waits
+    minutes: tuple[float, float]  # shortest and longest visit
+    leaving: float = 0.5  # share of visits that end with leaving; the others just stop
+    giving_up: float = 0.2  # share of students who give up while they wait
 
 
 RUSHES = (
     Rush("a university at noon", 8000, 60, 6000, 3000, (1, 10)),
     Rush("quick visits", 8000, 60, 6000, 3000, (1, 4), leaving=0.9),
-    Rush("visits that nobody ends", 5000, 60, 6000, 2000, (2, 10), leaving=0.0),
+    Rush("visits that just stop", 5000, 60, 6000, 2000, (2, 10), leaving=0.0),
     Rush("careful limits", 3000, 30, 600, 500, (1, 10)),
     Rush("few at once", 1000, 20, 6000, 150, (1, 10)),
     Rush("room for all, but slowly", 4000, 60, 300, 6000, (1, 10)),
@@ -59,7 +60,7 @@ RUSHES = (
 
 @dataclass
 class Shown:
-    """A range that was shown first, and what came true (ms)."""
+    """A range shown to a student, and the actual wait (ms; -1 while unknown)."""
 
     ahead: int
     least: int
@@ -74,7 +75,7 @@ class Shown:
 
 @dataclass
 class Hall:
-    """A rush as it goes on."""
+    """The state of a simulated rush."""
 
     rush: Rush
     chance: random.Random
@@ -82,7 +83,7 @@ class Hall:
     todo: list[tuple[int, int, Callable[[int], None]]] = field(default_factory=list)
     awake: set[int] = field(default_factory=set)
     shown: dict[int, Shown] = field(default_factory=dict)
-    later: list[tuple[int, Shown]] = field(default_factory=list)  # shown on the way, and to whom
+    later: list[tuple[int, Shown]] = field(default_factory=list)  # student, later estimate
     numbers: Iterator[int] = field(default_factory=count)
     seen: int = 0
 
@@ -104,7 +105,7 @@ class Hall:
             self.show(at, student, self.model.look(at, student))
 
     def show(self, at: int, student: int, told: Told) -> None:
-        """Keep the range that a waiter is shown, the first apart from later ones."""
+        """Store the range that a waiting student sees, the first one separately."""
         if told[0] == "waiting" and student not in self.shown:
             self.shown[student] = self.range(at, told)
             return
@@ -117,7 +118,7 @@ class Hall:
         return Shown(told[3], expected.least, expected.most, at)
 
     def notice(self) -> None:
-        """Those who are called come in, if they are there."""
+        """Let newly admitted students enter if they are still there."""
         for at, student in self.model.calls[self.seen :]:
             if student in self.shown and self.shown[student].waited < 0:
                 self.shown[student].waited = at - self.shown[student].since
@@ -156,7 +157,7 @@ class Hall:
 
 
 def run(rush: Rush, seed: int) -> tuple[list[Shown], list[Shown]]:
-    """The ranges first shown and those shown on the way, of all who came to be called."""
+    """Return the first ranges and the later ranges of all students who were admitted."""
     hall = Hall(rush, random.Random(seed), Model(OPENS, 10**9, rush.per_minute, rush.at_once))
     moments = [hall.chance.uniform(0, OPENS - 1) for _ in range(rush.early)]
     for student, moment in enumerate([*moments, *_later(rush, hall.chance)], start=1):
@@ -180,7 +181,7 @@ def _later(rush: Rush, chance: random.Random) -> Iterator[float]:
 
 
 def figures(seed: int = 1, *, quick: bool = False) -> dict[str, float]:
-    """The figures above over all rushes, printed by rush."""
+    """Return the figures above over all rushes, and print them by rush."""
     first, later = [], []
     for rush in RUSHES[3:5] if quick else RUSHES:
         some_first, some_later = run(rush, seed)
@@ -196,16 +197,16 @@ def figures(seed: int = 1, *, quick: bool = False) -> dict[str, float]:
 
 
 def true(shown: list[Shown]) -> float:
-    """The share that came true."""
+    """Return the share of ranges that contain the actual wait."""
     return sum(each.true for each in shown) / len(shown)
 
 
 def width(shown: list[Shown]) -> float:
-    """How wide the ranges are, as a multiple of the wait."""
+    """Return the median width of the ranges, as a multiple of the wait."""
     return statistics.median((each.most - each.least) / max(MINUTE, each.waited) for each in shown)
 
 
 def said(shown: list[Shown]) -> str:
-    """Both in words."""
+    """Return both as text, with the median wait."""
     waited = statistics.median(each.waited for each in shown) / MINUTE
     return f"{true(shown):.1%} of {len(shown)}, {width(shown):.2f} x {waited:.1f} min"

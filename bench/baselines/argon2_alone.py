@@ -1,4 +1,4 @@
-"""Passwords verified and nothing else: a thread a core, as in a web process of the portal."""
+"""Bare password verifications, on one thread per core as in a web process of the portal."""
 
 import os
 import time
@@ -10,12 +10,12 @@ PASSWORD = "a seat for everyone"
 
 
 def rate(tries: int) -> float:
-    """Verifications a second."""
+    """Return verifications a second."""
     kept = passwords.hash_password(PASSWORD)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         began = time.perf_counter()
         right = list(pool.map(lambda _: passwords.verify(kept, PASSWORD), range(tries)))
         took = time.perf_counter() - began
     if not all(right):
-        raise SystemExit("A password was not known again.")
+        raise SystemExit("A correct password was not accepted.")
     return tries / took

@@ -1,4 +1,4 @@
-"""The least that flask-sock can do: what Redis publishes, sent to every socket in one loop."""
+"""Minimal flask-sock application that sends each message from Redis to all sockets in a loop."""
 
 import os
 from threading import Lock, Thread
@@ -28,7 +28,7 @@ def page(connection: Any) -> None:
 
 
 def _listen() -> None:
-    """From the first page on, so not before the server's fork; several may come at once."""
+    """Start one listener at the first page: after the server's fork, and only once."""
     if _listening.acquire(blocking=False):
         Thread(target=_tell, daemon=True).start()
 

@@ -1,4 +1,4 @@
-"""The least that Flask can do: what a claim through the whole portal is held against."""
+"""Minimal Flask application, the baseline of a claim through the whole portal."""
 
 from flask import Flask
 

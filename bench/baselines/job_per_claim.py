@@ -1,4 +1,4 @@
-"""What queues are made for: one RQ job for each enrollment, done by a worker that does not fork."""
+"""The usual use of a queue: one RQ job per enrollment, run by a worker that does not fork."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -23,13 +23,13 @@ _connection: Any = None
 
 
 def connect(url: str) -> None:
-    """One connection for all jobs."""
-    global _connection  # noqa: PLW0603  one a process
+    """Open one connection for all jobs."""
+    global _connection  # noqa: PLW0603  one per process
     _connection = psycopg2.connect(url)
 
 
 def enqueue(redis: Redis, jobs: Sequence[tuple[list[Any], list[Any]]]) -> None:
-    """A job for each event and its seat, many in one round trip."""
+    """Enqueue a job for each event with its seat, in one round trip."""
     queue = Queue(QUEUE, connection=redis, serializer=JSONSerializer)
     queue.enqueue_many(
         [
@@ -40,13 +40,13 @@ def enqueue(redis: Redis, jobs: Sequence[tuple[list[Any], list[Any]]]) -> None:
 
 
 def work(redis: Redis) -> None:
-    """Do them all."""
+    """Run all jobs."""
     worker = SimpleWorker([QUEUE], connection=redis, serializer=JSONSerializer)
     worker.work(burst=True, logging_level="WARNING")
 
 
 def enroll(event: list[Any], seat: list[Any]) -> None:
-    """The job: the event, the seat and the count in one transaction."""
+    """Insert the event and the seat and update the count, in one transaction (the job)."""
     with _connection, _connection.cursor() as cursor:
         cursor.execute(EVENT, event)
         cursor.execute(SEAT, seat)

@@ -1,4 +1,4 @@
-"""Rows into PostgreSQL as fast as a client can: COPY, in batches, without anything decided."""
+"""Inserts into PostgreSQL as fast as a client can: COPY of ready rows in batches."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ Rows = Sequence[tuple[Any, ...]]
 
 @dataclass(frozen=True)
 class Load:
-    """Rows of one table, whose columns are these, and how many of them a transaction takes."""
+    """Rows of one table with their columns, and the number of rows per transaction."""
 
     table: str
     columns: tuple[str, ...]
@@ -21,7 +21,7 @@ class Load:
 
 
 def insert(connection: Any, loads: Sequence[Load]) -> None:
-    """All the rows, a batch of each table in one transaction."""
+    """Insert all rows, with one batch of each table per transaction."""
     batches = [_batches(load) for load in loads]
     while True:
         due = [

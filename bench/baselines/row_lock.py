@@ -1,7 +1,7 @@
-"""The portal with another way to decide: SELECT ... FOR UPDATE on the section's row.
+"""The portal with a row lock in place of the ledger: SELECT ... FOR UPDATE on the section's row.
 
-Tuned as one would: two statements in a transaction, both by keys, on the portal's own pool of 20
-connections a process, and no more asked for while the row is locked than must be.
+It is tuned like a production system. A transaction has two statements, both by key, and keeps the
+lock as briefly as possible. It uses the portal's own pool of 20 connections per process.
 """
 
 import time
@@ -48,7 +48,7 @@ TAKE = text(
     " WHERE id = :section RETURNING event.seq"
 )
 
-# The same by pgbench, which counts the turns of each connection and knows numbers alone.
+# The same for pgbench, which counts the turns of each connection and has only numeric variables.
 SCRIPT = f"""
 \\set turn :turn + 1
 \\set section {{section}}
@@ -70,13 +70,13 @@ COMMIT;
 
 
 def prepare() -> None:
-    """Make its tables."""
+    """Create the tables of the row lock."""
     with transaction() as db:
         db.execute(text(TABLES))
 
 
 def offer(sections: Iterable[SeatCounts]) -> None:
-    """Tell it of sections that nobody has claimed."""
+    """Insert sections without any claims."""
     row = "INSERT INTO row_lock_sections VALUES (:section, :capacity, 0, 0, :waitlist)"
     told = [
         {"section": each.section, "capacity": each.capacity, "waitlist": each.waitlist_capacity}
@@ -87,10 +87,10 @@ def offer(sections: Iterable[SeatCounts]) -> None:
 
 
 class RowLock(Ledger):
-    """A ledger whose claims PostgreSQL decides, one at a time for each section."""
+    """A ledger whose claims PostgreSQL decides, one at a time per section."""
 
     def submit(self, term: int, *, student: int, lines: Any, **_asked: Any) -> SubmissionResult:  # noqa: ARG002
-        """A seat, else a place in line."""
+        """Give a seat, or else a waitlist position."""
         [[part]] = lines[0].options
         with transaction() as db:
             asked = {"section": part.section, "student": student}
@@ -129,7 +129,7 @@ def _refused(section: int) -> SubmissionResult:
 
 
 def app() -> Flask:
-    """What a server runs: the portal, with that ledger."""
+    """Return the portal with this ledger, for a server to run."""
     portal, kept = create_app(Settings.read()), backend()
     kept.ledger = RowLock(kept.redis, kept.settings.replicas)
     return portal

@@ -24,14 +24,14 @@ class PinError(Exception):
 
 
 def images(folder: Path) -> dict[Path, str]:
-    """The files that name images, and what is in them."""
+    """Return the files that name images, with their contents."""
     return {
         file: file.read_text() for file in (folder / "Dockerfile", *folder.glob("compose*.yml"))
     }
 
 
 def digest_of(tag: str) -> str:
-    """The digest that the registry gives for a tag now; raises PinError."""
+    """Return the registry's current digest of a tag; raise PinError if there is none."""
     command = ["docker", "buildx", "imagetools", "inspect", tag, "--format", "{{json .Manifest}}"]
     try:
         done = subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603
@@ -46,7 +46,10 @@ def digest_of(tag: str) -> str:
 
 
 def pin(folder: Path) -> list[str]:
-    """Write the digests of all images, or raise PinError and write none; gives what is pinned."""
+    """Write the digests of all images and return the pinned tags.
+
+    Raise PinError, and write nothing, if a digest is missing.
+    """
     files = images(folder)
     tags = sorted({found["tag"] for text in files.values() for found in PLACES.finditer(text)})
     digests = {tag: digest_of(tag) for tag in tags}

@@ -1,4 +1,4 @@
-"""Jobs of the queue `background`: long work that nobody waits for."""
+"""Jobs of the queue `background`: long work that can wait."""
 
 from portal.core.queue import NO_TERM, enqueue
 from portal.exchange.exporting import export_jobs

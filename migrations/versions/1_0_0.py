@@ -1,7 +1,7 @@
 """The tables of version 1.0.0.
 
-Rows of `events` and `audit_entries` are only ever added. Triggers note in `people_changes` whose
-cached profile, account or inbox a statement changed.
+Rows of `events` and `audit_entries` are only ever added. If a statement changes a person's cached
+profile, account or inbox, triggers note this in `people_changes`.
 """
 
 import sqlalchemy as sa

@@ -191,7 +191,7 @@ class Timetable:
 
     @property
     def arranged(self) -> list[Entry]:
-        """Sections of which all or some meetings have no time yet."""
+        """Sections with meetings that have no time yet."""
         return [
             entry
             for entry in self.running

@@ -1,1 +1,1 @@
-"""What is offered: terms, courses, sections, meetings, rules; search."""
+"""The catalog: terms, courses, sections, meetings, rules; search."""

@@ -22,12 +22,12 @@ KINDS = {
     "TES": _l("Test block"),
     "Independent study": _l("Independent study"),
 }
-# Sections are stored with the name of their kind, which is English here as nobody reads it yet.
+# The keys are the English names that sections are stored with: no language is chosen yet here.
 NAMED = {str(each): each for each in KINDS.values()}
 
 
 def kind(code: str) -> str:
-    """The name of a kind of meeting; those that we don't know stand as they are."""
+    """Return the name of a kind of meeting; an unknown code is returned unchanged."""
     return str(KINDS.get(code) or NAMED.get(code, code))
 
 

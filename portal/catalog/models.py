@@ -54,7 +54,7 @@ class Term(SoftDelete, Base):
     )
     # Of a rehearsal: lists leave it out, and no program hears of it.
     practice: Mapped[bool] = mapped_column(Boolean, default=False, server_default=false())
-    # Raised by every change of what is offered, so that caches know when to reload.
+    # Raised by every change of the term's catalog, so that caches know when to reload.
     catalog_version: Mapped[int] = mapped_column(BigInteger, default=1)
 
 

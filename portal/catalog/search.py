@@ -83,7 +83,10 @@ class Query:
         return self.fits_times(card.meetings)
 
     def fits_times(self, meetings: "tuple[MeetingView, ...]") -> bool:
-        """Common exam blocks and what is TBA don't count; with nothing known it's no fit."""
+        """Return whether all timed meetings fit; False if none has a time.
+
+        Common exam blocks and TBA meetings don't count.
+        """
         if not (self.days or self.start is not None or self.end is not None):
             return True
         known = [m for m in meetings if m.clashes and m.mask and m.start is not None]

@@ -10,7 +10,7 @@ from portal.catalog import requisites
 from portal.catalog.models import Course, Pool, Section
 from portal.core.i18n import _
 
-FEWEST = 2  # sections: one alone shares its seats with nobody
+FEWEST = 2  # sections that make a pool
 
 
 @dataclass(frozen=True)

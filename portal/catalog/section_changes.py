@@ -12,15 +12,15 @@ from portal.catalog.section_fields import FIELDS, Lines, meeting_line
 from portal.catalog.views import MeetingView
 from portal.core.db import Base
 
-Change = tuple[str, Lines, Lines]  # a label, what is no more, and what is instead
+Change = tuple[str, Lines, Lines]  # label, old lines, new lines
 
-# Times and teachers first: they matter most.
+# Times and instructors first: they matter most.
 _news = [each for each in FIELDS.values() if each.news]
 NEWS = [each.name for each in sorted(_news, key=lambda each: each.plain)]
 
 
 class SectionChange(Base):
-    """A version of a section that is news; `fields` by name, as [before, after]."""
+    """A change that students are notified about; `fields` by name, as [before, after]."""
 
     __tablename__ = "section_changes"
 
@@ -30,7 +30,7 @@ class SectionChange(Base):
 
 
 def keep(session: Session, section: int, version: int, before: Any, after: Any) -> None:
-    """Store what is news about a version, if anything is.
+    """Store the changes of a version that students are notified about, if there are any.
 
     `before` and `after` are `SectionDetails`, or any values with the fields that are news.
     """

@@ -1,9 +1,9 @@
 """The fields of a section that an admin may set: one table from which the rest is derived.
 
-Each attribute of `SectionDetails` is a field, and says what everything else needs to know of it.
-Derived from it are the admin's form and its checks, the differences that a change is confirmed by,
-what is stored, the audit trail and its labels, notifications of changes, the columns of imports,
-the records that imports are compared by, exports, and the facts that the section picker shows.
+Each attribute of `SectionDetails` describes a field completely. These parts are derived from it:
+the admin's form and its checks, the differences on the confirmation page, the stored columns, and
+the audit trail with its labels; notifications of changes, the columns of imports, the records that
+imports compare, exports, and the facts in the section picker.
 
 To add a plain field, a text or number of its own such as "delivery mode":
 
@@ -44,7 +44,7 @@ MOST_NAMES = 10_000  # that a line of the audit trail gives: two long lists must
 
 @dataclass(frozen=True, kw_only=True)
 class SectionField:
-    """What is known of a field; `name` is its key in forms, records and the audit trail."""
+    """The description of a field; `name` is its key in forms, records and the audit trail."""
 
     name: str = ""
     label: str
@@ -55,7 +55,7 @@ class SectionField:
     column: str = ""
     stored_as: Literal["", "text", "int", "jsonb"] = ""
     longest: int = 0  # characters of a text
-    missing: str = ""  # what is said where it is blank, if it may not be
+    missing: str = ""  # the error for a blank value; "" if the field is optional
     several_lines: bool = False
     # A field that is typed as a text of its own form: how it is read and written.
     parse: Callable[[str], Any] | None = None  # raises Unclear
@@ -71,7 +71,7 @@ class SectionField:
 
 
 class NamedInstructor(NamedTuple):
-    """Someone who teaches, by a name that nobody else has."""
+    """An instructor with a unique name."""
 
     id: int
     name: str

@@ -1,4 +1,4 @@
-"""What admins do to sections: each change whole, and only on the version that they have seen."""
+"""Admin changes of sections: each is atomic, and only for the version that the admin has seen."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -76,7 +76,7 @@ STATUS_CHANGES = {
     "confirm": StatusChange(frozenset({"OPEN"}), "CONFIRMED"),
     "reopen": StatusChange(frozenset({"CONFIRMED"}), "OPEN"),
     "cancel": StatusChange(frozenset({"OPEN", "CONFIRMED"}), "CANCELED"),
-    # Nobody can claim these, so no claim comes between the check for students and the deletion.
+    # These cannot be claimed, so no claim comes between the check for students and the deletion.
     "delete": StatusChange(frozenset({"NEW", "CANCELED"}), deletes=True),
     "undelete": StatusChange(frozenset({"NEW", "CANCELED"}), deletes=False),
 }
@@ -264,13 +264,16 @@ def named_instructors(session: Session) -> list[NamedInstructor]:
 
 
 def raise_catalog_version(session: Session, term_id: int) -> None:
-    """Have every process read the term's catalog anew; first, as imports lock the term first."""
+    """Make every process reload the term's catalog.
+
+    Call it before other changes, because imports lock the term first.
+    """
     moved = {"catalog_version": Term.catalog_version + 1}
     session.execute(update(Term).where(Term.id == term_id).values(moved))
 
 
 def as_stored(session: Session, section: Section) -> StoredSection:
-    """Return all that is known of a section."""
+    """Return everything that is stored about a section."""
     course = session.get_one(Course, section.course_id)
     return StoredSection(
         id=section.id,

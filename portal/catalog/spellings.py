@@ -121,7 +121,7 @@ DAY_RANGES = {"M-F", "MO-FR", "MON-FRI", "MONDAY-FRIDAY", "DAILY", "WEEKDAYS"}
 DAY_BREAKS = re.compile(r"[\s,;/&+.\-]+|\band\b", re.IGNORECASE)
 CAPITALS = re.compile(r"(?=[A-Z][a-z])|(?<=[a-z])(?=[A-Z])")
 
-# What a reading costs, by the length of the spelling: a name beats letters, letters beat pairs.
+# Costs of a reading, by the length of the spelling: a name beats letters, letters beat pairs.
 NAME, LETTER, PAIR = 1, 2, 5
 OUT_OF_ORDER = 100
 HOPELESS = 10_000

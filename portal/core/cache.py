@@ -67,8 +67,7 @@ class Cache(Generic[Key, Value]):
                 return known[1]
             mine = self._readings[key] = Future() if reading is None else reading
         if reading is None and known and self._outage.lasts:
-            # It may take long to find out whether a silent server is back, so nobody waits for
-            # that.
+            # It may take long to find out whether a silent server is back, so no caller waits.
             Thread(target=self._renew, args=(key, mine), daemon=True, name="asks again").start()
             return known[1]
         if reading is None:
@@ -127,7 +126,7 @@ class Cache(Generic[Key, Value]):
         with self._lock:
             self._queue.append((key, reading))
         while not reading.done():
-            with self._places:  # the caller with a place reads for all that wait for one
+            with self._places:  # the caller with a place reads for the others, too
                 with self._lock:
                     batch, self._queue = self._queue[:BATCH], self._queue[BATCH:]
                 if not batch:

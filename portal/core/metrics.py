@@ -78,7 +78,7 @@ SILENCE = 10  # seconds for a client to send its request
 
 
 def counted() -> bytes:
-    """Return the metrics of this process, or of all that share its folder."""
+    """Return the metrics of this process, or of every process that shares its folder."""
     folder = os.environ.get("PROMETHEUS_MULTIPROC_DIR")
     return _added_up(folder) if folder else generate_latest(REGISTRY)
 

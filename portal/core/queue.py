@@ -39,7 +39,7 @@ JOBS = {
 # other jobs have a queue of their own
 QUEUE_OF = {"reconcile": "background", "deliver": "background"}
 NO_TERM = 0  # for jobs about all terms: mails and webhooks
-JOB_SECONDS = 60  # seconds that a job may take; the scheduler enqueues another for what is left
+JOB_SECONDS = 60  # seconds that a job may take; the scheduler enqueues another for the rest
 LONG_JOBS = {"reconcile": 10 * 60}  # compares all differences in one run
 REST_AFTER_FAILURE = 60  # seconds without a new job for a term after one failed for good
 

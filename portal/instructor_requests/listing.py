@@ -55,14 +55,14 @@ class RequestView:
 
     @property
     def promise(self) -> WaitlistOutlook:
-        """What the waitlist gets at once if it is approved."""
+        """The seats that the waitlist gets immediately on approval."""
         if self.seats is None or self.request.wanted is None:
             return WaitlistOutlook(waiting=0)
         return waitlist_outlook(replace(self.seats, capacity=self.request.wanted))
 
     @property
     def too_small(self) -> bool:
-        """Whether the room has fewer seats than are asked for."""
+        """Whether the room has fewer seats than requested."""
         return self.room is not None and (self.request.wanted or 0) > self.room
 
     @property
@@ -179,7 +179,7 @@ class Obstacles:
 
 
 def remaining_obstacles(request: InstructorRequest) -> Obstacles | None:
-    """Return what would be refused to an override's student now; None if that is unknown."""
+    """Return why an override's student would be refused now; None if the answer is unknown."""
     offered = catalog_of(request.section.term_id)
     card = offered.section(request.section_id)
     if card is None or request.student_id is None:

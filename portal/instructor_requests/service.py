@@ -74,7 +74,7 @@ def decline(request_id: int, by: int, why: str) -> None:
 
 
 def approve(request_id: int, by: int, why: str) -> bool:
-    """Do what is asked for. Raises RequestRefused if that makes no sense any more.
+    """Carry out a request. Raise RequestRefused if it no longer makes sense.
 
     Return False if the ledger is away: it gets the new seats once it is back.
     """
@@ -145,7 +145,7 @@ def _audit(  # noqa: PLR0913, PLR0917
 
 
 def _facts(request: InstructorRequest) -> Facts:
-    """Return what is asked for, as the audit trail keeps it."""
+    """Return the request's details for the audit trail."""
     if request.kind == "seats":
         return {"capacity": request.capacity, "wanted": request.wanted, "state": request.state}
     return {"student": request.student_id, "waives": request.waives, "state": request.state}

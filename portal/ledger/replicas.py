@@ -11,7 +11,7 @@ from redis.client import Pipeline
 from redis.exceptions import ConnectionError as LostConnection
 
 PATIENCE = 1000  # ms to wait for replicas, less than a client waits for the server
-LAG = 5  # seconds since its last sign of life for a replica to count
+LAG = 5  # seconds since a replica's last sign of life until it no longer counts
 # Seconds in which a replica that left may become primary, while others still follow the old one.
 GRACE = 10.0
 # As one word, so that redis-py passes the reply on unparsed.

@@ -78,7 +78,7 @@ class SeatCounts:
 
     @property
     def claimable(self) -> bool:
-        """Return whether a new student could get a seat: one is open, and nobody waits for it."""
+        """Return whether a new student could get a seat: one is open, and no student waits."""
         return self.open > 0 and self.waiting == self.passed
 
 
@@ -128,7 +128,7 @@ class Decision:
     seats: SeatCounts | None = None
     replayed: bool = False
     wake: tuple[str, ...] = ()  # "record", "promote": workers that are not enqueued yet
-    given_up: int = 0  # section dropped for this one, or to drop once a seat comes
+    given_up: int = 0  # section dropped for this one, or to drop once a seat opens
     left: tuple[int, ...] = ()  # sections whose waitlists were left along with a dropped seat
     # The student's state afterwards; not part of a replayed answer.
     standing: Standing | None = field(default=None, compare=False)

@@ -135,7 +135,7 @@ class Page:
         self._wake()
 
     def take(self) -> Parcel:
-        """Return all that is to be sent now; call `sent` afterwards."""
+        """Return everything to send now; call `sent` afterwards."""
         with self._lock:
             self._sending = not self._idle
             parcel, self._parcel = self._parcel, Parcel()

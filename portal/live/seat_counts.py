@@ -80,7 +80,7 @@ class SeatCountCache:
         for seats in heard.values():
             _take(found, seats)
         if not found:
-            return set()  # nobody would use that term
+            return set()  # a term without sections: no page shows it
         # Keep the same mapping: a page may be reading it.
         known = self._seats.setdefault(term, {})
         changed = {section for section, seats in found.items() if known.get(section) != seats}

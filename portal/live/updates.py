@@ -13,7 +13,7 @@ from portal.waiting_room.room import RoomState, room_state
 AT_ONCE = (0, 0)
 # By then every process knows the current catalog.
 LATER_MS = (2100, 3500)
-# By then a page that made the change itself has its response.
+# Long enough for a page that made the change itself to get its response.
 SOON_MS = (200, 500)
 # Longer than pages use windows that they read before, and not all at the same instant.
 SPREAD_MS = (1100, 2600)

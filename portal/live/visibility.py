@@ -46,7 +46,7 @@ def selection_ended(visitor: Visitor, term: int) -> bool:
 
 
 def _as_instructor(visitor: Visitor, cards: list[SectionView]) -> set[int]:
-    """Return the instructor's own sections, and all that are open."""
+    """Return the instructor's own sections, and every open section."""
     own = visitor.instructor_ids
     if not own:
         return set()

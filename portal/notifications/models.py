@@ -1,4 +1,4 @@
-"""Notifications, the settings for them, and what is sent: mail."""
+"""Notifications, their settings, and mail."""
 
 from datetime import datetime
 from typing import Any, ClassVar

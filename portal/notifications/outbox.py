@@ -1,4 +1,4 @@
-"""The outboxes: mails and webhook deliveries are sent in turn, retried later, or given up."""
+"""The outboxes: mails and webhook deliveries are sent in turn, retried, or become dead letters."""
 
 import logging
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ Entry = TypeVar("Entry", bound=Outgoing)
 
 
 def due(model: type[Outgoing]) -> tuple[ColumnElement[bool], ...]:
-    """Return the conditions for what is to be sent now."""
+    """Return the conditions for entries that are due now."""
     return model.sent_at.is_(None), model.dead_at.is_(None), model.due_at <= func.now()
 
 

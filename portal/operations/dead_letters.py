@@ -95,7 +95,7 @@ class Watch:
         self._scheduler.prepare_registries(QUEUES)
 
     def look(self) -> None:
-        """Do what is due each second; a new scheduler reports all existing dead letters."""
+        """Do the work of a second; a new scheduler reports all existing dead letters."""
         self._scheduler.enqueue_scheduled_jobs()  # type: ignore[no-untyped-call]
         found = counts(self.redis)
         changed = [name for name in QUEUES if found[name] != self._counts.get(name, 0)]

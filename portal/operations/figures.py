@@ -151,10 +151,10 @@ class Stored:
 
     recorded: dict[int, int]  # the last recorded event, by term
     lag: Lags  # how late decisions of the last 5 minutes were recorded
-    flags: dict[str, tuple[Flag, str]]  # with the name of who switched it
+    flags: dict[str, tuple[Flag, str]]  # with the name of the admin who switched it
     runs: dict[int, tuple[AuditRun, str]]  # the last audit by term, and who requested it
     importing: ImportNow | None
-    exporting: list[tuple[Export, str]]  # with the name of who requested it
+    exporting: list[tuple[Export, str]]  # with the name of the person who requested it
     mails: list[DeadMail]
     mails_in_all: int
     undelivered: int  # events that a webhook could not be sent

@@ -1,4 +1,4 @@
-"""What is deleted after a while."""
+"""Deletion of old data."""
 
 from portal.backend import backend
 from portal.core.db import transaction

@@ -85,7 +85,7 @@ def end_sessions(account_id: int) -> None:
 
 
 def end_session(account_id: int, name: str, until: float) -> None:
-    """End one session of the account, which would have ended by itself at `until`."""
+    """End one session of the account before its expiry at `until`."""
     with transaction() as session:
         account = session.get_one(Account, account_id, with_for_update=True)
         ended = {key: at for key, at in account.ended_sessions.items() if at > time()}

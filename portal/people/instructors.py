@@ -12,7 +12,7 @@ from portal.people.models import Account
 from portal.people.signals import sessions_ended
 
 PAGE_SIZE = 50
-MAX_WORDS = 6  # of a search; more of them find nobody else
+MAX_WORDS = 6  # of a search; further words are ignored
 MAX_SUGGESTIONS = 5
 
 

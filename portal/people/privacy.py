@@ -1,7 +1,7 @@
 """A student's request for privacy.
 
-Of a student who has asked for privacy, instructors see the name, the number and what concerns the
-class: seat or waitlist position, credits, and since when. Pages, printouts and files leave out
+If a student has asked for privacy, instructors see only the name, the number and the facts about
+the class: seat or waitlist position, credits, and since when. Pages, printouts and files leave out
 year, major and email address. Admins see everything.
 """
 

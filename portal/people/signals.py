@@ -9,9 +9,9 @@ from portal.people.models import Hold, Permission
 # Within the transaction; the account, and the name of a new API token.
 password_changed: Signal[Session, int] = Signal()
 token_created: Signal[Session, int, str] = Signal()
-# Within the transaction; what is granted or ended, and its entry in the audit trail.
+# Sent in the transaction: the hold or permission that was granted or ended, with its audit entry.
 hold_changed: Signal[Session, Hold, AuditEntry] = Signal()
 permission_changed: Signal[Session, Permission, AuditEntry] = Signal()
-# After the transaction; an account with a session or a role less, and a student's privacy.
+# Sent after the transaction: an account that lost a session or a role; a student's privacy.
 sessions_ended: Signal[int] = Signal()
 privacy_changed: Signal[int] = Signal()

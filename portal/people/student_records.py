@@ -17,7 +17,7 @@ from portal.people.models import Account, CompletedCourse, Hold, Permission, Stu
 from portal.people.student_profile import StudentProfile, within
 
 PAGE_SIZE = 50
-MAX_WORDS = 6  # of a search; more of them find nobody else
+MAX_WORDS = 6  # of a search; further words are ignored
 
 
 class StaleRecord(Exception):  # noqa: N818  a fact, not a mistake
@@ -87,7 +87,7 @@ class CompletedRecord:
 
 @dataclass(frozen=True)
 class StudentRecord:
-    """All that is on record of a student, the latest first."""
+    """A student's record, with the latest entries first."""
 
     profile: StudentProfile
     username: str

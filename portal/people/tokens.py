@@ -18,7 +18,7 @@ from portal.core.db import transaction
 from portal.people.models import Account, ApiToken
 from portal.people.signals import token_created
 
-PREFIX = "fs_"  # lets scanners for leaked secrets recognize one
+PREFIX = "fs_"  # lets scanners for leaked secrets recognize a token
 SCOPES = ("read", "register")  # read one's own data, and change it
 MAX_TOKENS = 20  # live tokens of one account
 FRESH_SECONDS = 2.0  # every node knows of a revoked token within this time

@@ -25,7 +25,7 @@ from portal.core.outage import Outage
 CODE = Path(__file__).with_suffix(".lua").read_text(encoding="utf-8")
 MINUTE = 60_000.0
 PATIENCE = 1.0  # seconds to wait for a silent Redis, once until it is tried again
-MOST = 100_000  # limits that a process counts by itself
+MOST = 100_000  # limits that a process counts without Redis
 
 # spend: from all or none. look: change nothing. owe: from all, used up or not. refund: give back.
 Act = Literal["spend", "look", "owe", "refund"]
@@ -44,7 +44,7 @@ class RateLimit:
 
 @dataclass(frozen=True)
 class Charge:
-    """What a request costs of a limit of an account or an address."""
+    """The cost of a request, charged to one rate limit of an account or an address."""
 
     limit: RateLimit
     who: str
@@ -96,7 +96,7 @@ class LocalRateLimiter:
 
 
 class RateLimiter:
-    """The limits in Redis; each process counts by itself while Redis is away."""
+    """The limits in Redis; while Redis is away, each process counts separately."""
 
     def __init__(self, redis: Redis) -> None:
         self.own = LocalRateLimiter()

@@ -19,7 +19,7 @@ IMPORT_PREFIX = "import:"  # begins the correlation id of an import; its number 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """What happened (`name`, `payload`), to what (`aggregate`), when, and by whom (`context`)."""
+    """An event: `name` and `payload`, its `aggregate`, its time, and the actor in `context`."""
 
     seq: int
     at: datetime

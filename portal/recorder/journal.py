@@ -61,7 +61,7 @@ def first_after(term: int, recorded: int) -> Event | None:
 
 
 def read_all(term: int) -> list[Event]:
-    """Return all that the journal holds, in order; read in steps to share the ledger."""
+    """Return all events in the journal, in order; read in steps to share the ledger."""
     events = _range(term, count=AT_ONCE)
     while more := events and _range(term, since=f"({events[-1].seq}-0", count=AT_ONCE):
         events += more

@@ -125,7 +125,7 @@ def _moves(term: int, after: int) -> Executable:
     moment = func.extract("epoch", LoggedEvent.occurred_at)
     hour = func.floor(moment / HOUR).cast(Integer)
     sign = case((LoggedEvent.name == "dropped", -1), else_=1)
-    # Nobody gets the seats of a canceled section.
+    # Seats of a canceled section are not offered again.
     freed = func.count().filter(
         LoggedEvent.name == "dropped", not_(LoggedEvent.payload.has_key("canceled"))
     )

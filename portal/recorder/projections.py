@@ -25,7 +25,7 @@ class TermState:
     windows: dict[int, Row] = field(default_factory=dict)
     passed: set[Pair] = field(default_factory=set)  # keys of skipped waitlist entries
     pools: dict[int, set[int]] = field(default_factory=dict)  # sections by seat pool
-    contradictions: list[tuple[int, str]] = field(default_factory=list)  # seq, and what is wrong
+    contradictions: list[tuple[int, str]] = field(default_factory=list)  # seq, problem
 
     def sharing(self, row: Row) -> list[Row]:
         """Return the counts of all sections in this section's pool, including its own."""

@@ -119,7 +119,7 @@ def _line(term: int, event: Event) -> str:
 
 
 def _counted_by(term: int, events: Iterable[Event]) -> ColumnElement[bool]:
-    """Match the events' sections, and all that share or will share seats with them."""
+    """Match the events' sections, and those that share or will share seats with them."""
     payloads = [event.payload for event in events]
     sections = {each["section"] for each in payloads if "section" in each}
     pools = {each["pool"] for each in payloads if "pool" in each}

@@ -74,7 +74,7 @@ def find(text: str) -> Receipt | None:
     term, seq = parse(text)
     if term >= MOST_TERM or seq >= MOST_SEQ:
         return None
-    # Read the journal first: what is recorded meanwhile is then in the log.
+    # Read the journal first: events that are recorded meanwhile are then in the log.
     kept = logged = None
     with suppress(LedgerUnavailable):
         kept = journal.find(term, seq)
@@ -154,7 +154,7 @@ def history(
     that are still being recorded are on the first page of a term.
     """
     names = REFUSED if refused else OF_STUDENTS
-    # Read the journal first: what is recorded meanwhile is then in the log.
+    # Read the journal first: events that are recorded meanwhile are then in the log.
     fresh = [] if before or term is None else _fresh(student, term, names)
     logged = _logged(student, term, before, names)
     known = {each.event.seq for each in logged}

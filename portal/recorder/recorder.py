@@ -165,7 +165,7 @@ def _record(session: Session, term: int, after: int, events: Sequence[Event]) ->
 
 
 def _log(term: int, events: Sequence[Event]) -> None:
-    """Log what is recorded; in a rush, only the event log has the code of each."""
+    """Log a recorded batch; in a rush, only the event log has the code of each event."""
     codes = {str(event.context["correlation"]) for event in events} - {""}
     extra: dict[str, object] = {"term": term, "events": len(events), "seq": events[-1].seq}
     if len(codes) <= NAMED_CODES:

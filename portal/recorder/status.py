@@ -161,5 +161,5 @@ def percentile(buckets: Sequence[int], part: float, slowest: int) -> int:
 
 
 def forget_lags(session: Session) -> None:
-    """Delete what is older than a month."""
+    """Delete entries older than a month."""
     session.execute(delete(LagMinute).where(LagMinute.minute < func.now() - KEPT))

@@ -1,4 +1,4 @@
-"""The scheduler's work each second: what is due, and what a lost message left undone."""
+"""The scheduler's work each second: due jobs, and work that a lost message left undone."""
 
 import logging
 from dataclasses import dataclass, field

@@ -105,7 +105,7 @@ def not_overridable(reasons: Iterable[Reason]) -> list[Reason]:
 
 
 def _for_ledger(change: Adjustment, student: StudentProfile) -> AdminAdjustment:
-    """Return the change with all that the ledger needs to decide it."""
+    """Return the change with everything the ledger needs to decide it."""
     if change.add is None and change.drop is None:
         raise ValueError("An adjustment needs a section.")
     catalog, zone = catalog_of(change.term), backend().settings.zone

@@ -1,6 +1,6 @@
-"""What a student can do: register (also as a swap), drop, and leave a waitlist.
+"""The student's commands: register (also as a swap), drop, and leave a waitlist.
 
-What the rules need comes from caches: a decision waits for no query of its own.
+The rules read from caches, so a decision runs no database query.
 """
 
 from collections.abc import Sequence

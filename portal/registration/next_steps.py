@@ -1,4 +1,4 @@
-"""What a refused student can do next: links to forms, sections and lists."""
+"""Next steps for a refused student: links to forms, sections and lists."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -31,7 +31,7 @@ class NextStep:
 
 @dataclass(frozen=True)
 class RefusalContext:
-    """What a refusal was about, so that ids become names and links.
+    """The context of a refusal, which turns ids into names and links.
 
     `held` gives the credits (hundredths) of the student's seats, by section. `instead` is the seat
     that a swap would drop, `swap` one whose drop would clear the way. `waits` is set for a student
@@ -147,7 +147,7 @@ def pick_together(missing: list[int], context: RefusalContext) -> NextStep | Non
 
 
 def pick_alone(context: RefusalContext) -> NextStep | None:
-    """Return a link to register for the section by itself."""
+    """Return a link to register for the section alone."""
     if not context.section:
         return None
     label = _("Pick %(name)s", name=context.name)

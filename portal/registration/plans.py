@@ -52,7 +52,7 @@ class Problem(StrEnum):
     ALTERNATIVES = "alternatives"  # the choice is full
     TOGETHER = "together"  # the alternative is full
     SECTIONS = "sections"  # all alternatives together are full
-    PLANNED = "planned"  # the section stands in another choice, or already so in this one
+    PLANNED = "planned"  # the section is in another choice, or already in this one
     GONE = "gone"  # there is no such choice or alternative
 
 

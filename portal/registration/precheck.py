@@ -28,7 +28,7 @@ Wanted = tuple["SectionView", int]  # a section and its credits (hundredths)
 
 @dataclass(frozen=True)
 class Precheck:
-    """What a student's requests in a term are checked with; `limit` is in hundredths of credits."""
+    """The inputs for checking a student's requests; `limit` is in hundredths of credits."""
 
     profile: "StudentProfile"
     catalog: "TermCatalog"

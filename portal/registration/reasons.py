@@ -27,14 +27,14 @@ Explain = Callable[[Facts, RefusalContext], Answer]
 
 @dataclass(frozen=True)
 class ReasonKind:
-    """What is known of a reason, whoever is refused."""
+    """The properties of a reason that are the same for every student."""
 
     code: str
     explain: Explain
     label: str  # a few words, for lists and counts
     obstacle: str = ""  # what the registrar reads before an override
     overridable: bool = True  # by an admin; functions/adjustments.lua knows those that are not
-    permission: str = ""  # the rule that a student permission names; blank where there is none
+    permission: str = ""  # the rule that a student permission names; "" for none
     ledger_checks: bool = False  # a rule that the ledger checks itself, so it must know permissions
     fixable: bool = False  # the student can act on it at once
     no_window: bool = False  # no window is open for the student
@@ -204,7 +204,7 @@ def _section_canceled(_facts: Facts, context: RefusalContext) -> Answer:
     return text, next_steps.other_sections(context)
 
 
-# What the student has already ---------------------------------------------------------------------
+# The student's own seats and positions ------------------------------------------------------------
 
 
 @reason("already_enrolled", _l("Has the seat already"), fixable=True, overridable=False)
@@ -505,7 +505,7 @@ def _waitlist_full(facts: Facts, context: RefusalContext) -> Answer:
 
 
 def _only_reserved(facts: Facts, context: RefusalContext) -> str:
-    """Return that the seats left are reserved, and for whom; blank if none are left."""
+    """Return that the remaining seats are reserved, with their cohorts; "" if none remain."""
     if not facts.get("kept"):
         return ""
     known = context.section.reserves if context.section else ()
@@ -520,7 +520,7 @@ def _only_reserved(facts: Facts, context: RefusalContext) -> str:
 
 
 def reserve_in_words(reserve: "ReserveView", when: Callable[[int], str]) -> str:
-    """Return for whom seats are reserved, and until when: "Senior students until 9:00 am"."""
+    """Return the cohort and the end of a reserve: "Senior students until 9:00 am"."""
     whom = cohort_names.describe_publicly(reserve.cohort)
     if reserve.until is None:
         return whom

@@ -44,8 +44,8 @@ Alternative = tuple[SectionRequest, ...]  # sections to be had together or not a
 class Choice:
     """Ranked alternatives: the first that has seats is taken, whole.
 
-    With `wait`, a waitlist position will do where none has. `instead` is a held section that is
-    dropped for what is had, and not before (a swap).
+    With `wait`, the student takes a waitlist position if none has seats. `instead` is a held
+    section that is dropped once the student has the new seat, and not before (a swap).
     """
 
     alternatives: tuple[Alternative, ...]
@@ -92,13 +92,13 @@ def decision_order(choices: Sequence[Choice], catalog: "TermCatalog") -> list[in
 
 
 def for_ledger(choice: Choice, student: "StudentProfile", catalog: "TermCatalog") -> LedgerChoice:
-    """Return the choice with all that the ledger needs to decide it."""
+    """Return the choice with everything the ledger needs to decide it."""
     alternatives = (_claims(each, student, catalog) for each in choice.alternatives)
     return LedgerChoice(tuple(alternatives), choice.wait, choice.instead)
 
 
 def claim(request: SectionRequest, student: "StudentProfile", catalog: "TermCatalog") -> Claim:
-    """Return one section with all that the ledger needs to decide it."""
+    """Return one section with everything the ledger needs to decide it."""
     section = catalog.section(request.section)
     if section is None:
         return Claim(request.section, credits=0, rules=(Reason("section_unknown"),))

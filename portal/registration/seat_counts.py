@@ -56,7 +56,7 @@ def _of_pool(seats: list[SeatCounts]) -> Totals:
 
 @dataclass(frozen=True)
 class WaitlistOutlook:
-    """How many waiting students get a seat at once, unless a rule refuses them."""
+    """The numbers of waiting students who get a seat at once, unless a rule refuses them."""
 
     waiting: int  # who were not skipped: a rule refuses those
     open: int = 0  # get a seat that is not reserved
@@ -78,7 +78,7 @@ def waitlist_outlook(seats: SeatCounts) -> WaitlistOutlook:
 
 
 def outlook_in_words(outlook: WaitlistOutlook) -> Iterable[str]:
-    """Yield the outlook in sentences; none if nobody waits."""
+    """Yield the outlook in sentences; none if the waitlist is empty."""
     if outlook.open:
         yield _n(
             "The first student in line gets a seat at once, unless a rule stands in the way.",

@@ -132,8 +132,8 @@ def hidden_cohorts(rows: Sequence[Row]) -> set[tuple[str, str]]:
 def _veil(asked: Mapping[Any, int], sums: Sequence[set[Any]]) -> set[Any]:
     """Return the small groups, and enough others that no hidden outcome can be computed.
 
-    Where a sum is known, the others and the sum reveal what is hidden in total. So the hidden
-    groups together must have enough students, too.
+    A known sum minus the visible groups gives the total of the hidden ones. So the hidden groups
+    together must have enough students, too.
     """
     hidden = {name for name, count in asked.items() if count < FEWEST}
     before = -1

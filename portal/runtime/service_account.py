@@ -18,8 +18,8 @@ from pathlib import Path
 
 from portal.runtime.data_folder import StartupError
 
-# Debian and systemd assign these to nobody; a name in /etc/passwd or a running process rules one
-# out.
+# Debian and systemd leave these numbers free. Skip a number that /etc/passwd names or a running
+# process uses.
 NUMBERS = range(60_578, 61_184)
 NEEDED = ("bin/postgres", "bin/initdb", "lib", "share")  # the installed files that a server needs
 NO_SETPRIV = (

@@ -22,7 +22,7 @@ from portal.runtime.restart import RestartLog
 from portal.runtime.worker_pools import WorkerPools
 
 STOP_TIMEOUT = 20.0  # seconds before a process is killed
-REMIND = 20.0  # seconds between two lines that say what is not ready
+REMIND = 20.0  # seconds between two lines about parts that are not ready
 SAME_ALARM = 30.0  # seconds before an alarm is repeated
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 GUNICORN = (sys.executable, "-m", "gunicorn", "-c", "python:portal.runtime.gunicorn_settings")
@@ -224,7 +224,7 @@ class Supervisor:
         log.end(failure)
 
     def _wait_until_ready(self) -> str:
-        """Return what is missing after the timeout; "" if nothing is."""
+        """Return the missing part after the timeout; "" if none is missing."""
         deadline = time.monotonic() + restart.TIMEOUT
         while (missing := self.missing()) and time.monotonic() < deadline:
             self._go_on()

@@ -27,8 +27,8 @@ YOUTH = 4 * MINUTE
 NOTICE = 5_000  # ms until a student who is called notices
 
 LEAST_SECONDS, MOST_SECONDS = 3.0, 120.0
-# The delay after the soonest possible call, by place ahead: ten thousand students poll less than
-# 200 times a second together, and early enough to come in when they are called.
+# The delay after the soonest possible admission, by position ahead. With it, ten thousand students
+# poll less than 200 times a second together, and early enough to enter when they are admitted.
 PLACE_SECONDS, LATEST_SECONDS = 0.04, 40.0
 
 

@@ -17,7 +17,7 @@ from portal.windows.phases import phase
 
 @dataclass(frozen=True)
 class GroupCount:
-    """How many students of a level and year are in the same windows (indexes into a list)."""
+    """The number of students of a level and year in the same windows (indexes into a list)."""
 
     level: str
     year: str
@@ -70,7 +70,7 @@ class Said:
 
 @dataclass(frozen=True)
 class Effects:
-    """What a change does: what pages say, how many lose the window, and how many have two."""
+    """Effects of a change: messages, students who lose the window, students who get two."""
 
     said: list[Said]
     without: int

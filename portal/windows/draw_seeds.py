@@ -17,7 +17,7 @@ def seed(term: int, window: int) -> str:
 
 
 def commitment(term: int, window: int) -> str:
-    """Return the seed's SHA-256, published before so that nobody can choose the seed afterwards."""
+    """Return the seed's SHA-256; it is published first, so the seed can't be chosen later."""
     return hashlib.sha256(seed(term, window).encode()).hexdigest()
 
 

@@ -45,7 +45,7 @@ HOLDS = {
     "Health": ("The record of vaccinations is missing.", "Health Centre"),
     "Library": ("Three books are four months late.", "Library"),
 }
-# PostgreSQL would plan for empty tables until it looks again by itself.
+# PostgreSQL would plan for empty tables until its next automatic ANALYZE.
 ANALYZE = text(
     "ANALYZE accounts, students, student_subjects, completed_courses, instructors, holds, days_off"
 )

@@ -1,8 +1,8 @@
 """The enrollments of an import: additions, drops, and moves within a course.
 
 The ledger decides them last, in batches, each batch in one step (`adjust_batch`). A refused move
-keeps its old seat. What a batch refuses is tried again together with all changes that could free a
-seat for it, until nothing more can be done.
+keeps its old seat. Changes that a batch refuses are tried again, together with all changes that
+could free a seat for them, until no more succeed.
 """
 
 from collections import defaultdict
@@ -184,7 +184,7 @@ def apply_enrollments(import_id: int, progress: Progress) -> None:
         applying.in_batches(removes=removes)
     while applying.done < applying.total:
         before = applying.done
-        applying.in_batches(removes=True)  # of moves of which the student has done one half
+        applying.in_batches(removes=True)  # of moves that the student has half done
         waiting = _read(WAITING, {"id": import_id})
         for group in _connected(waiting):
             applying.decide(group)
@@ -236,7 +236,7 @@ class _Applying:
         self._record(done, [], notes)
 
     def _record(self, done: list[int], alone: list[int], notes: list[Note]) -> None:
-        """Take what is done off the list, and keep the notes."""
+        """Delete the finished rows and store the notes."""
         if done:
             with transaction() as session:
                 session.execute(delete(ImportRow).where(ImportRow.id.in_(done)))

@@ -21,11 +21,11 @@ KINDS = {
     "STUDIO": "STU",
     **dict.fromkeys(("TEST", "EXAM", "COMMON EXAM", "FINAL EXAM", "EXAMINATION"), EXAM),
 }
-LONGEST_MEETING = 8 * 60  # minutes; what is longer is no class but a day kept free
+LONGEST_MEETING = 8 * 60  # minutes; a longer meeting is no class but a day kept free
 LAST_MINUTE = time(23, 59)
 NO_INSTRUCTOR = {"", "STAFF", "TBA", "TBD", "UNKNOWN", "TO BE ANNOUNCED", "NONE"}
 NO_ROOM = {"", "TBA", "TBD", "TO BE ANNOUNCED", "NONE", "ARR", "N/A"}
-LONGEST_NAME = 160  # of a teacher
+LONGEST_NAME = 160  # of an instructor
 LONGEST_ROOM = 80
 Times = tuple[time | None, time | None]
 Dates = tuple[date | None, date | None]
@@ -74,7 +74,7 @@ class Meeting:
 
 
 def read_meeting(row: Row) -> Meeting:
-    """Return the meeting of a row. What can't be read is TBA."""
+    """Return the meeting of a row; a part that can't be read is TBA."""
     days = _read_days(row)
     starts_at, ends_at = _read_times(row, days)
     first, last = _read_dates(row)

@@ -45,7 +45,7 @@ class Import(Base):
     # True in a state of BUSY, else null. Two imports at once would compare with each other.
     busy: Mapped[bool | None] = mapped_column(Boolean, unique=True)
     error: Mapped[str] = mapped_column(Text, default="")
-    # How often a worker has begun with it since the last progress.
+    # Attempts by workers since the last progress.
     tries: Mapped[int] = mapped_column(Integer, default=0, server_default="0")
     # By kind of record: how many are added, restored, changed, removed and unchanged.
     counts: Mapped[dict[str, dict[str, int]]] = mapped_column(JSONB, default=dict)

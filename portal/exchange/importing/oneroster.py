@@ -125,7 +125,7 @@ def _mode(file: str, row: Row | None, source: Source) -> str:
 
 @dataclass
 class Roster:
-    """What is known while an import is read. There are many people: only their IDs are here."""
+    """State while an import is read; of people only the IDs, because there are many."""
 
     stage: Stage
     all_roles: bool  # whether users without a role in the files have none
@@ -282,7 +282,7 @@ def _read_course(roster: Roster, row: Row) -> None:
 
 
 def _read_class(roster: Roster, row: Row) -> None:
-    """Stage a section. Without seats it is a draft, in which nobody can register."""
+    """Stage a section; without seats it is a draft, and no student can register in it."""
     more = more_of("section", row)
     if more is None:
         return None
@@ -384,7 +384,7 @@ READERS: dict[str, Callable[[Roster, Row], None]] = {
     "users": _read_user,
     "enrollments": _read_enrollment,
 }
-# Kinds of which a bulk file names all records.
+# Kinds of records that a bulk file lists completely.
 WHOLE = (
     ("classes", "section"),
     ("users", "account"),

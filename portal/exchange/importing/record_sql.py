@@ -1,7 +1,7 @@
 """The SQL that reads and writes a kind of record, derived from a description of its fields.
 
-A record has a key, such as a term and a registration number separated by a tab, and fields as JSON:
-credits are hundredths, a meeting is a list of kind, days, times, dates, room and whether it can
+A record has a key, such as a term and a registration number separated by a tab, and fields as JSON.
+Credits are hundredths. A meeting is a list of kind, days, times, dates, room and whether it can
 clash. `Kind.select` reads all records of the portal. `Kind.upsert` and the statements behind it
 write the rows of the temporary table `changed_rows` (key, change, before, after).
 """

@@ -49,7 +49,7 @@ NO_TIMEOUTS = "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_se
 
 ROWS = 5000  # rows a statement
 ENROLLMENT = "enrollment"
-# What is left once everything else is applied.
+# Keep only the changed enrollments, which are applied last.
 DELETE_ALL_BUT_ENROLLMENTS = text("""
     DELETE FROM import_rows AS rows WHERE import_id = :id AND NOT (kind = 'enrollment' AND EXISTS (
         SELECT FROM import_changes AS changes WHERE changes.import_id = :id
@@ -223,7 +223,7 @@ class Imported:
     id: int
     counts: Counts
     terms: list[int]
-    news: int | None  # new sections in the ledger; None = it was away
+    news: int | None  # new sections in the ledger, or None if it was away
     listeners: int  # students who are notified
 
 

@@ -102,7 +102,7 @@ def _of(side: str) -> str:
     )
 
 
-# Students of sections of which a field changes that they are notified about.
+# Students whose sections change in a field that they are notified about.
 NOTIFIED = text(f"""
     SELECT count(DISTINCT student_id) FROM ({AFFECTED}) AS concerned
     JOIN (

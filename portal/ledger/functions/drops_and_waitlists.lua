@@ -9,7 +9,7 @@ local function today(days, at)
   return name, ends
 end
 
--- Move from `left` to `gone` what cannot be held without what is gone; return it.
+-- Move sections that need one in `gone` from `left` to `gone`; return them.
 local function drop_dependents(term, mine, left, gone)
   local fallen, at = {}, 1
   while at <= #left do

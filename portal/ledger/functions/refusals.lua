@@ -113,7 +113,8 @@ function Term:met(id, needs, mine)
   return #lacking(needs, with(courses, places)) == 0 and 1 or 0, missing
 end
 
--- Whether a held section's corequisites are met less well once these are gone; and what is missing.
+-- Return whether a held section's corequisites are met less well without these sections, and the
+-- missing ones.
 function Term:loses(id, mine, gone, after)
   local needs = mine.needs[id]
   if not needs then return false end

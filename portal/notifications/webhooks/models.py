@@ -74,7 +74,7 @@ class Delivery(Outgoing):
 
     @property
     def message_id(self) -> str:
-        """Return the id by which the receiver recognizes the message."""
+        """Return the id that lets the receiver recognize the message."""
         return f"{TEST}-{self.id}" if self.seq is None else f"{self.term_id}-{self.seq}"
 
     @property

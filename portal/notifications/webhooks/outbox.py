@@ -44,7 +44,7 @@ def put_events(session: Session, term: int, events: Sequence[Event]) -> None:
 
 
 def due_jobs(_terms: Sequence[int]) -> Iterable[DueJob]:
-    """Return the job that sends what is due, if anything is."""
+    """Return the job that sends due messages, if there are any."""
     with transaction() as session:
         since = first_due(session)
     return [DueJob(NO_TERM, "deliver", milliseconds(since))] if since else []
@@ -81,7 +81,7 @@ def dead(session: Session, webhook: int, most: int | None = None) -> Sequence[De
 
 
 def number_dead(session: Session, webhook: int | None = None) -> int:
-    """Return the number of dead letters, of one receiver or of all that are not deleted."""
+    """Return the number of dead letters of one receiver, or of every receiver not deleted."""
     found = select(func.count()).select_from(Delivery).join(Webhook)
     found = found.where(Delivery.dead_at.is_not(None), _known())
     return session.scalar(found if webhook is None else found.where(Webhook.id == webhook)) or 0
@@ -106,7 +106,7 @@ COUNTS = ("status", "capacity", "taken", "waiting")
 
 @dataclass(frozen=True)
 class Message:
-    """The body, and the id by which a receiver recognizes it."""
+    """A message's body, and the id that lets a receiver recognize it."""
 
     id: str
     body: bytes

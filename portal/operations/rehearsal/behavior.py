@@ -47,7 +47,7 @@ LOBBY, RUSH, *_, STRAGGLERS = PHASES
 
 @dataclass(frozen=True, order=True)
 class Act:
-    """What a student does at a moment."""
+    """A student's action at a moment."""
 
     at: float
     kind: Literal["claim", "drop"]

@@ -87,7 +87,7 @@ class Crowd:
         }
 
     def _live(self, student: Student) -> None:
-        """Do all that one student does; a student who gets no answer tries again."""
+        """Play one student's part; a student who gets no answer tries again."""
         chance = Random(student.username)  # noqa: S311  no secret
         wanted, acts = behavior.preferences(self.sections, chance), behavior.acts(chance)
         self.ended.wait(self.timeline.seconds_until(behavior.arrival(chance)))

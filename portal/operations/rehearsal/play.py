@@ -139,7 +139,7 @@ def _report(crowd: Crowd, practice: PracticeTerm) -> dict[str, Any]:
 
 
 def _close_windows(term: int) -> None:
-    """Close what is open, and give the workers time to promote."""
+    """Close or cancel all windows, and give the workers time to promote."""
     ledger = backend().ledger
     for window in ledger.windows(term):
         now = ledger.now()

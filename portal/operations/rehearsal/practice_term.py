@@ -1,6 +1,6 @@
 """A practice term: generated courses for generated students, deleted after the rehearsal.
 
-No other student can register in it. Its students have no address, so nobody receives mail.
+No other student can register in it. Its students have no address, so no mail is sent.
 """
 
 from dataclasses import dataclass

@@ -13,7 +13,7 @@ from portal.operations.rehearsal.student import Answer
 from portal.waiting_room.access_tokens import LIFETIME
 
 SLICE = 5.0  # seconds of answers that are judged together
-MIN_ANSWERS = 50  # in a slice, to judge it
+MIN_ANSWERS = 50  # fewest answers in a slice that is judged
 ON_TIME, ON_TIME_SHARE = 0.5, 95  # a slice is on time if 95 % of answers take at most 0.5 s
 MAX_FAILED = 0.01  # share of a slice's answers that may fail
 HEADROOM = 0.7  # share of the capacity to use: open pages and workers need the rest

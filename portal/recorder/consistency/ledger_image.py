@@ -47,7 +47,7 @@ class Image(TermState):
     ended: set[int] = field(default_factory=set)
     passes: dict[Pair, int] = field(default_factory=dict)  # that are in force
     drops: dict[int, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))  # by day
-    # waiting students for whom no reserved seat exists
+    # waiting students without a matching reserved seat
     aside: set[Pair] = field(default_factory=set)
     elsewhere: set[int] = field(default_factory=set)  # ms: reserves of other sections
 

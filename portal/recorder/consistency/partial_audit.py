@@ -42,7 +42,7 @@ class Behind(Exception):  # noqa: N818  a state of the world, not a mistake
 
 @dataclass(frozen=True)
 class Slice:
-    """Sections with all that ever shared seats with them, their pools, and all windows."""
+    """Sections, those that ever shared seats with them, their pools, and all windows."""
 
     term: int
     sections: frozenset[int]

@@ -30,7 +30,7 @@ class LogDamaged(Exception):  # noqa: N818  a state of the world, not a mistake
 
 @dataclass(frozen=True)
 class Rebuilt:
-    """How many events were replayed, and what differed in the read models."""
+    """The number of replayed events, and the differences found in the read models."""
 
     events: int
     differences: list[Difference]

@@ -22,7 +22,7 @@ function Room:alive(id)
   return seen and (seen + PATIENCE > self.at or number(self:field("patient")) > self.at)
 end
 
--- Return the next to be called, nil if nobody waits; skip those who left or show no sign of life.
+-- Return the next to be admitted, nil if the queue is empty. Skip students who left or are silent.
 function Room:next()
   while self.looked < MOST do
     self.looked = self.looked + 1
@@ -86,7 +86,7 @@ function Room:tell(called)
   redis.call("PUBLISH", self.term .. ":room", cjson.encode(news))
 end
 
--- Remove what is no longer needed; the draw stays, so that anyone can check it.
+-- Remove keys that are no longer needed; the draw stays, so that anyone can check it.
 function Room:tidy()
   if self.phase ~= "ended" or self.at < self.closes + KEEP then return end
   local keys = {}

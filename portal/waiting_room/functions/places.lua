@@ -64,8 +64,8 @@ function Room:back(student)
   redis.call("HDEL", self:key("left"), student)
 end
 
--- Add a place. The fraction, in [0, 1), orders those who come early. Once someone was called, nobody
--- is early, even if the clock goes back in a failover.
+-- Add a queue position. The fraction, in [0, 1), orders those who come early. After the first
+-- admission no student is early, even if the clock goes back in a failover.
 function Room:join()
   local ask, score = self.ask, self.ask.fraction
   local begun = number(self:field("called")) + number(self:field("late")) > 0

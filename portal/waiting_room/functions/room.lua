@@ -26,7 +26,7 @@ local START = 1000      -- the same at the opening, when all the others need ans
 local LONGEST = 900000  -- ms of a visit while others wait
 local SLOT = 30000      -- ms for which the moves of the queue are counted together
 local SLOTS = 20        -- how many of these are kept
-local MOST = 500        -- places looked at in one step, so that others get answers meanwhile
+local MOST = 500        -- positions read in one step, so that others get answers meanwhile
 local KEEP = 86400000   -- ms from the end of a window until its room is removed
 
 local Room = {}

@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 
 PATIENCE = 4.0  # seconds for each response of the provider
-LOGINS = 64  # concurrent logins of a process; more count as the provider being unavailable
+LOGINS = 64  # concurrent logins of a process; beyond these the provider counts as unavailable
 SKEW = 120  # seconds that its clock may be off
 STATES = 3  # concurrent logins of a browser: each takes a fifth of a cookie
-STATE = "_state_oidc_"  # Authlib's prefix of their names in the session
+STATE = "_state_oidc_"  # Authlib's prefix of their session keys
 AWAY = (RequestException, Resting)
 UNTRUE = (OAuthError, JoseError, KeyError, ValueError)  # the provider's response is not valid
 

@@ -86,7 +86,7 @@ class TargetForm(Form):
         self.sections: dict[str, SectionView] = {}  # by field
 
     def validate_student(self, field: TextField) -> None:
-        """Find the student. Raise ValidationError if nobody has the number."""
+        """Find the student. Raise ValidationError if no student has the number."""
         with transaction() as session:
             found = find_by_number(session, field.data)
         if found is None:

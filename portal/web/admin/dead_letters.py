@@ -33,7 +33,7 @@ REMEDY = "<any(retry,discard):remedy>"
 
 @dataclass(frozen=True)
 class Outbox:
-    """A table of what is sent: the worker that sends it, and its ids in the audit trail."""
+    """An outbox table, the worker that sends its entries, and its ids in the audit trail."""
 
     model: type[Outgoing]
     worker: str

@@ -313,7 +313,7 @@ def _confirm(
 ) -> ResponseReturnValue:
     """Show what a valid form means, and store it once it is confirmed.
 
-    If something has changed meanwhile, show the form again, beside what is stored now.
+    If something has changed meanwhile, show the form again beside the stored values.
     """
 
     def act(why: str) -> ResponseReturnValue:

@@ -20,7 +20,7 @@ View = TypeVar("View", bound=Callable[..., Any])
 SIGNAL = "fs:logged-out"  # event for the page's scripts
 LEFT_OUT = {"request", "unsure"}  # fields that are valid for one submission only
 UNCHECKED = "wait"  # an empty check box sends nothing, although leaving it empty is a choice
-MOST = 1500  # bytes of a query that a login leads back to
+MOST = 1500  # bytes of the longest query that is restored after a login
 
 
 @dataclass(frozen=True)

@@ -147,7 +147,7 @@ def _person(row: Any, roles: frozenset[str], place: int = 0) -> Person:
 
 
 LONGEST = 80
-# Columns by which a roster is sorted: their labels, and how to compare people.
+# Columns that sort a roster: their labels, and how to compare people.
 COLUMNS: dict[str, tuple[str, Callable[[Person], Any]]] = {
     "name": (_l("Name"), lambda person: folded(person.name)),
     "number": (_l("Number"), lambda person: person.number),

@@ -136,7 +136,7 @@ def leave_form(now: StudentTerm, card: SectionView, answers: Sequence[Decision] 
 
 
 def _needing(answers: Sequence[Decision]) -> list[int]:
-    """Return the seats that need what is to be dropped."""
+    """Return the seats that depend on the seats to drop."""
     reasons = [reason for each in answers for reason in each.reasons]
     return [each.facts["section"] for each in reasons if each.code == "needed_by"]
 

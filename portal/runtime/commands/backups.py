@@ -45,14 +45,18 @@ def span(_ctx: click.Context, _param: click.Parameter, given: str | None) -> tim
 
 @click.command("backup")
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
-@click.option("--every", callback=span, help="Go on and make one below FOLDER each time: 6h.")
-@click.option("--keep", type=click.IntRange(1), default=14, help="How many of these are kept: 14.")
+@click.option(
+    "--every", callback=span, help="Keep running and back up below FOLDER this often: 6h."
+)
+@click.option(
+    "--keep", type=click.IntRange(1), default=14, help="With --every: backups to keep, 14."
+)
 def backup_command(folder: Path, every: timedelta | None, keep: int) -> None:
     """Back up PostgreSQL to a new folder.
 
-    The copy has everything acknowledged until now. Pages and claims go on meanwhile. The ledger
-    needs no copy: `fairseat restore` makes it again from the event log. The environment, such as
-    SECRET_KEY, is not copied.
+    The backup has every decision acknowledged so far. Pages and claims continue meanwhile. The
+    ledger is not copied, because `fairseat restore` restores it from the event log. Environment
+    variables, such as SECRET_KEY, are not copied either.
     """
     if every:
         _go_on(folder, every, keep)
@@ -143,13 +147,14 @@ AHEAD = (
 
 @click.command("restore")
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.option("--yes", is_flag=True, help="Replace what is there.")
-@click.option("--forget", is_flag=True, help="Forget what the ledger knows beyond the backup.")
+@click.option("--yes", is_flag=True, help="Replace existing data.")
+@click.option("--forget", is_flag=True, help="Discard ledger decisions that are not in the backup.")
 def restore_command(folder: Path, *, yes: bool, forget: bool) -> None:
     """Restore a backup: PostgreSQL, then the ledger.
 
-    The ledger is made from the event log. If the old one survived, and its journal continues where
-    the backup ends, its events are recorded first, and nothing is lost. Stop the portal before.
+    Stop the portal first. The ledger is restored from the event log. If the old ledger still
+    exists, and its journal continues where the backup ends, its events are recorded first, and
+    nothing is lost.
     """
     click.echo(f"Restoring into {command_context.portal()}.")
     with connected() as parts:

@@ -1,4 +1,4 @@
-"""`fairseat audit`, `rebuild` and `repair`: compare ledger, log and read models; mend them."""
+"""`fairseat audit`, `rebuild` and `repair`: compare ledger, log and read models; repair them."""
 
 import json
 from collections.abc import Iterator
@@ -78,12 +78,12 @@ def aggregate(
 
 
 @click.command("audit")
-@click.option("--term", default="", help="Only the term of that name.")
+@click.option("--term", default="", help="Only the term with this name.")
 @click.option(
     "--explain",
     "whom",
     callback=aggregate,
-    help="Instead tell of section:NUMBER or student:NUMBER, event by event.",
+    help="Print the history of section:NUMBER or student:NUMBER, event by event, instead.",
 )
 def audit_command(term: str, whom: tuple[str, int] | None) -> None:
     """Compare ledger, event log and read models.
@@ -115,15 +115,15 @@ def _explain(name: str, kind: str, number: int) -> None:
 
 @click.group("rebuild")
 def rebuild_command() -> None:
-    """Make the read models or the ledger from the event log."""
+    """Rebuild the read models, or restore the ledger, from the event log."""
 
 
 @rebuild_command.command("record")
-@click.option("--term", "name", default="", help="Only the term of that name.")
+@click.option("--term", "name", default="", help="Only the term with this name.")
 def record(name: str) -> None:
     """Make rosters, waitlists, counts and windows in PostgreSQL match the event log.
 
-    Changes a term in full or not at all; pages and claims go on meanwhile.
+    A term is changed in full or not at all. Pages and claims continue meanwhile.
     """
     with connected():
         for number, term in chosen(name):
@@ -141,15 +141,15 @@ def record(name: str) -> None:
 
 
 @rebuild_command.command("ledger")
-@click.option("--term", "names", multiple=True, help="The term of that name; may be repeated.")
-@click.option("--all", "every", is_flag=True, help="Every term, also where nothing is wrong.")
-@click.option("--yes", is_flag=True, help="Do it; else it is only said what would be done.")
+@click.option("--term", "names", multiple=True, help="The term with this name; can be repeated.")
+@click.option("--all", "every", is_flag=True, help="Every term, even if nothing is wrong.")
+@click.option("--yes", is_flag=True, help="Apply the changes; without it, only print them.")
 def ledger(names: tuple[str, ...], *, every: bool, yes: bool) -> None:
-    """Make the ledger match the event log again, where it has lost something.
+    """Restore a damaged ledger from the event log.
 
-    Without --term or --all: the terms whose ledger is fenced, lost decisions or differs from the
-    log. Such a term accepts no claims meanwhile. Afterwards an audit checks it; the term opens
-    again only if all is well.
+    Without --term or --all: the terms whose ledger is fenced, has lost decisions or differs from
+    the log. These terms accept no claims meanwhile. Then an audit checks each term, which accepts
+    claims again only if it finds no difference.
     """
     with connected():
         named_terms = [term for name in names for term in chosen(name)]
@@ -225,19 +225,19 @@ def restore_term(number: int, term: str, planned: Plan) -> None:
 
 
 @click.command("repair")
-@click.option("--term", "name", default="", help="Only the term of that name.")
+@click.option("--term", "name", default="", help="Only the term with this name.")
 @click.option(
     "--events",
     "backup",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Events out of a backup, a line of JSON each, for those that were lost or altered.",
+    help="File of events from a backup, one JSON line each, to replace lost or altered ones.",
 )
-@click.option("--yes", is_flag=True, help="Do it; else it is only said what would be done.")
+@click.option("--yes", is_flag=True, help="Apply the changes; without it, only print them.")
 def repair_command(name: str, backup: Path | None, *, yes: bool) -> None:
     """Show differences, and repair them with --yes.
 
-    Only repeated differences are repaired, and none while decisions wait to be recorded. Exit
-    status 1 if something still needs repair.
+    A difference must show in two audits in a row to be repaired. Nothing is repaired while
+    decisions wait to be recorded. Exit status 1 if something still needs repair.
     """
     left = False
     with connected():

@@ -55,25 +55,23 @@ DAY = click.DateTime(["%Y-%m-%d"])
 @click.command("import")
 @click.argument("source", type=click.Path(path_type=Path))
 @click.option("--layout", default="semester", show_default=True, type=click.Choice(LAYOUTS))
-@click.option("--term", default="", help="Of a semester: its name, such as “Fall 2020”.")
-@click.option("--update", is_flag=True, help="Let the semester be of a term that is there already.")
-@click.option("--remove", is_flag=True, help="Take away what the files should name, but don't.")
+@click.option("--term", default="", help="Name of the semester, such as “Fall 2020”.")
+@click.option("--update", is_flag=True, help="Allow changes to a term that already exists.")
+@click.option("--remove", is_flag=True, help="Remove records missing from these files.")
 @click.option(
     "--past-rules",
     "past",
     is_flag=True,
-    help="Put students into sections past all rules and the capacity.",
+    help="Enroll students regardless of rules and capacity.",
 )
-@click.option(
-    "--leave-out", is_flag=True, help="Do the rest where the seats of some would be refused."
-)
-@click.option("--dry-run", "dry", is_flag=True, help="Say what would change, and change nothing.")
+@click.option("--leave-out", is_flag=True, help="Apply the rest if some enrollments are refused.")
+@click.option("--dry-run", "dry", is_flag=True, help="Print the changes without applying them.")
 @click.option(
     "--waitlist",
     default=10,
     show_default=True,
     type=click.IntRange(0, 10_000),
-    help="Length of waitlists where the source gives none.",
+    help="Length of waitlists for which the source gives none.",
 )
 @click.option(
     "--credit-limit",
@@ -82,13 +80,13 @@ DAY = click.DateTime(["%Y-%m-%d"])
     type=click.IntRange(1, 200),
     help="Credits that a student may hold in a new term.",
 )
-@click.option("--starts", type=DAY, callback=day, help="First day, if not that of the meetings.")
-@click.option("--ends", type=DAY, callback=day, help="Last day, likewise.")
+@click.option("--starts", type=DAY, callback=day, help="First day; default: of the first meeting.")
+@click.option("--ends", type=DAY, callback=day, help="Last day; default: of the last meeting.")
 @click.option(
     "--report",
     "path",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Where the full report goes (.csv or .json).",
+    help="File for the full report (.csv or .json).",
 )
 def import_command(source: Path, path: Path | None, *, dry: bool, **choices: Any) -> None:
     """Import a folder or zip file, in full or not at all."""

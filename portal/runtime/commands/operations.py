@@ -1,4 +1,4 @@
-"""`fairseat jobs`: dead jobs."""
+"""`fairseat jobs`, `mail` and `order`: dead letters, and the check of a draw."""
 
 import click
 import requests
@@ -16,13 +16,13 @@ from portal.waiting_room.draw import Draw
 
 @click.command("jobs")
 @click.argument("ids", nargs=-1)
-@click.option("--retry", is_flag=True, help="Have them tried again.")
-@click.option("--discard", is_flag=True, help="Forget them.")
+@click.option("--retry", is_flag=True, help="Retry these jobs.")
+@click.option("--discard", is_flag=True, help="Delete these jobs.")
 def jobs_command(ids: tuple[str, ...], *, retry: bool, discard: bool) -> None:
-    """List jobs that failed at each attempt.
+    """List jobs that failed at every attempt.
 
-    With IDS, show only those, at length. A job says that a term has work; that work is retried
-    after a rest. Exit status 1 if there are any.
+    With IDS, show only these, with their tracebacks. A job only says that a term has work; that
+    work is retried after a pause. Exit status 1 if there are any.
     """
     if retry and discard:
         raise click.UsageError("Either --retry or --discard.")
@@ -55,11 +55,11 @@ def _say(found: list[dead_letters.DeadLetter], *, at_length: bool) -> None:
 
 
 @click.command("mail")
-@click.option("--retry", is_flag=True, help="Send all of them again.")
+@click.option("--retry", is_flag=True, help="Send all of it again.")
 def mail_command(*, retry: bool) -> None:
     """List mail that could not be sent.
 
-    Shows the last error of each. Exit status 1 if there is any.
+    Shows the last error of each mail. Exit status 1 if there is any.
     """
     with connected():
         with transaction() as session:
@@ -88,12 +88,12 @@ PATIENCE_SECONDS = 30
 @click.command("order")
 @click.argument("term", type=int, required=False)
 @click.argument("window", type=int, required=False)
-@click.option("--text", help="The published text instead: a file, an address, or - to read it.")
+@click.option("--text", help="Check this published text: a file, a URL, or - for stdin.")
 def order_command(term: int | None, window: int | None, text: str | None) -> None:
-    """Check the drawn order of students who came early to a window.
+    """Check a window's draw, which ordered the students who came early.
 
-    TERM and WINDOW are numbers, as in the address of the page that shows the order. Exit status 1
-    if the order does not follow from the published seed.
+    TERM and WINDOW are numbers, as in the URL of the page that shows the order. Exit status 1 if
+    the order does not follow from the published seed.
     """
     found = _read(text) if text else _asked(term, window)
     click.echo(f"seed: {'OK' if found.has_true_seed else 'has another fingerprint'}")

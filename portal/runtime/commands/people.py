@@ -1,4 +1,4 @@
-"""`fairseat account USERNAME`: an account for an admin, or for an imported instructor."""
+"""`fairseat account`, `token` and `override`: accounts, access tokens and permissions."""
 
 import secrets
 import sys
@@ -17,14 +17,15 @@ from portal.runtime.command_context import connected
 @click.command("account")
 @click.argument("username")
 @click.option("--name", default="", help="Full name; needed for a new account.")
-@click.option("--admin", is_flag=True, help="Let it schedule windows and change sections.")
-@click.option("--teaches", default="", metavar="NAME", help="Link it to this imported teacher.")
-@click.option("--department", default="", metavar="CODE", help="Which, if several have that name.")
-@click.option("--password-stdin", is_flag=True, help="Read the password, don't invent one.")
+@click.option("--admin", is_flag=True, help="Give it the admin role.")
+@click.option("--teaches", default="", metavar="NAME", help="Link it to this instructor.")
+@click.option("--department", default="", metavar="CODE", help="Department of that instructor.")
+@click.option("--password-stdin", is_flag=True, help="Read the password from stdin.")
 def account_command(username: str, *, password_stdin: bool, **choices: Any) -> None:
-    """Make an account, or give an existing one more roles.
+    """Create an account, or give an existing one more roles.
 
     The password of a new account is printed once. An existing account keeps its name and password.
+    Use --department if several instructors have the same name.
     """
     if choices["department"] and not choices["teaches"]:
         raise click.UsageError("--department says which teacher --teaches means.")
@@ -55,9 +56,9 @@ def account_command(username: str, *, password_stdin: bool, **choices: Any) -> N
 
 @click.command("token")
 @click.argument("user")
-@click.option("--name", default="command line", help="What the token is for.")
+@click.option("--name", default="command line", help="Purpose of the token.")
 @click.option(
-    "--days", type=click.IntRange(min=1), help="How long it is valid; for ever if not given."
+    "--days", type=click.IntRange(min=1), help="Days until it expires; without it, never."
 )
 @click.option(
     "--scope",
@@ -65,10 +66,10 @@ def account_command(username: str, *, password_stdin: bool, **choices: Any) -> N
     type=click.Choice(tokens.SCOPES),
     multiple=True,
     default=tokens.SCOPES,
-    help="What it may do; everything if not given. May be given several times.",
+    help="Permitted action; can be repeated. Without it, all.",
 )
 def token_command(user: str, name: str, days: int | None, scopes: tuple[str, ...]) -> None:
-    """Make a personal access token for USER, and print it once."""
+    """Create a personal access token for USER, and print it once."""
     with connected():
         try:
             secret = tokens.create_for(user, tokens.TokenRequest(name, sorted(set(scopes)), days))
@@ -77,7 +78,7 @@ def token_command(user: str, name: str, days: int | None, scopes: tuple[str, ...
     click.echo(secret)
 
 
-# `fairseat override STUDENT`: let one student take a section despite a rule.
+# `fairseat override STUDENT`: permit one student to take a section despite a rule.
 
 
 @click.command("override")
@@ -85,17 +86,16 @@ def token_command(user: str, name: str, days: int | None, scopes: tuple[str, ...
 @click.option("--term", required=True, help="The term's name.")
 @click.option("--crn", required=True, help="The section's number in that term.")
 @click.option(
-    "--waive", multiple=True, type=click.Choice(PERMISSIONS), help="The rule; may be repeated."
+    "--waive", multiple=True, type=click.Choice(PERMISSIONS), help="Rule to waive; can be repeated."
 )
-@click.option("--reason", default="", help="Why, for the record.")
-@click.option(
-    "--until", type=click.DateTime(["%Y-%m-%d"]), help="The last day on which it is valid."
-)
-@click.option("--revoke", is_flag=True, help="Take back what was permitted for this section.")
+@click.option("--reason", default="", help="The reason, for the audit trail.")
+@click.option("--until", type=click.DateTime(["%Y-%m-%d"]), help="Last day of the permission.")
+@click.option("--revoke", is_flag=True, help="Revoke the permissions for this section.")
 def override_command(student: str, *, term: str, crn: str, revoke: bool, **choices: Any) -> None:
-    """Let a student take a section despite a rule.
+    """Permit a student to take a section despite a rule.
 
-    STUDENT is a number or username. Seats, waitlists and selection windows apply as for everyone.
+    STUDENT is a number or username. The limits of seats, waitlists and selection windows still
+    apply.
     """
     if revoke == bool(choices["waive"]):
         raise click.UsageError("Say with --waive which rules to pass, or --revoke.")

@@ -29,9 +29,9 @@ LOST = (
 def prepare_command() -> None:
     """Migrate the database, and fill the ledger.
 
-    An empty database gets the demo semester, unless FAIRSEAT_DEMO is 0.
+    If the database is empty, create the demo semester, unless FAIRSEAT_DEMO is 0.
 
-    Works on the portal that runs on the data folder, or on DATABASE_URL, REDIS_URL and SECRET_KEY.
+    Uses the portal that runs on the data folder, or DATABASE_URL, REDIS_URL and SECRET_KEY.
     """
     with served(owner=True):
         _prepare(Settings.read())
@@ -54,7 +54,7 @@ def _prepare(settings: Settings) -> None:
 
 
 def _demo() -> None:
-    """Make the demo semester if no account exists and FAIRSEAT_DEMO is not 0."""
+    """Create the demo semester if no account exists and FAIRSEAT_DEMO is not 0."""
     if os.environ.get("FAIRSEAT_DEMO") == "0" or demo.exists():
         return
     demo.create(DataFolder(var_folder()).secret("demo-password", 9), timedelta(minutes=2))
@@ -66,7 +66,7 @@ def _demo() -> None:
 def worker_command(queue: str) -> None:
     """Run the jobs of one queue.
 
-    Works on the portal that runs on the data folder, or on DATABASE_URL, REDIS_URL and SECRET_KEY.
+    Uses the portal that runs on the data folder, or DATABASE_URL, REDIS_URL and SECRET_KEY.
     """
     with served():
         settings = _begin(queue)
@@ -79,9 +79,9 @@ def worker_command(queue: str) -> None:
 def scheduler_command() -> None:
     """Run the scheduler, which opens windows on time.
 
-    It also enqueues work that was missed. Of several schedulers, one acts.
+    It also enqueues missed work. If several schedulers run, only one acts.
 
-    Works on the portal that runs on the data folder, or on DATABASE_URL, REDIS_URL and SECRET_KEY.
+    Uses the portal that runs on the data folder, or DATABASE_URL, REDIS_URL and SECRET_KEY.
     """
     with served():
         _begin("scheduler")

@@ -1,4 +1,4 @@
-"""`fairseat rehearse`: made-up students play an opening against the running portal."""
+"""`fairseat rehearse`: simulated students play an opening against the running portal."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -53,26 +53,26 @@ LIMITS = {
     default=100,
     show_default=True,
     type=click.IntRange(play.MIN_STUDENTS, play.MAX_STUDENTS),
-    help="How many come.",
+    help="Number of students.",
 )
 @click.option(
     "--minutes",
     default=3.0,
     show_default=True,
     type=click.FloatRange(play.MIN_SECONDS / 60, play.MAX_SECONDS / 60),
-    help="How long it takes in all; the lobby is a quarter of it.",
+    help="Total duration; the lobby is a quarter of it.",
 )
-@click.option("--anyway", is_flag=True, help="Also while real students register.")
+@click.option("--anyway", is_flag=True, help="Run even while real students register.")
 @click.option(
     "--report",
     "path",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Where to write the report page; by default in rehearsals/ of the data folder.",
+    help="File for the report page; default: a file in rehearsals/ in the data folder.",
 )
 def rehearse_command(students: int, minutes: float, *, anyway: bool, path: Path | None) -> None:
-    """Play an opening with made-up students.
+    """Play an opening with simulated students.
 
-    They use a practice term, which is deleted afterwards. Exit status 1 if a seat was given twice
+    They use a practice term, which is deleted afterwards. Exit status 1 if a section was oversold
     or the audit found a difference. Ctrl-C ends it.
     """
     console = Console()

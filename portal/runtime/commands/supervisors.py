@@ -42,11 +42,11 @@ def up_command() -> None:
 
 
 @click.command("cluster")
-@click.option("--pids", is_flag=True, help="Print each process of the one that runs, and its id.")
+@click.option("--pids", is_flag=True, help="Print the running cluster's processes with their ids.")
 def cluster_command(pids: bool) -> None:  # noqa: FBT001  click's way
     """Start a demo of failover: replicas, sentinels and two web nodes.
 
-    Kill any process to see it. Its data is in cluster/ of the data folder.
+    Kill any process and watch the others take over. The data is in cluster/ in the data folder.
     """
     with _errors_in_a_line():
         folder = DataFolder(var_folder() / "cluster")
@@ -63,7 +63,7 @@ def cluster_command(pids: bool) -> None:  # noqa: FBT001  click's way
 def workers_command() -> None:
     """Run the scheduler, and as many workers as each queue needs.
 
-    Needs DATABASE_URL, REDIS_URL, and the SECRET_KEY of the web nodes.
+    DATABASE_URL, REDIS_URL and SECRET_KEY must be the same as for the web nodes.
     """
     if missing := [name for name in NEEDED if not os.environ.get(name)]:
         raise click.ClickException(f"Set {', '.join(missing)} as the portal has them.")
@@ -76,14 +76,14 @@ def workers_command() -> None:
 
 
 @click.command("restart")
-@click.option("--no-wait", is_flag=True, help="Return at once; the log of the portal tells more.")
+@click.option("--no-wait", is_flag=True, help="Return at once; the portal's log has the result.")
 def restart_command(*, no_wait: bool) -> None:
     """Replace the portal's processes one by one, without downtime.
 
-    Works on `fairseat up` and `fairseat cluster`. Each web server, worker and scheduler finishes
-    its work first, and pages reconnect automatically. PostgreSQL and the ledger keep running. Wait
-    until the new processes serve. Exit status 1 if a web server does not start (the old processes
-    then keep running), or if something is missing.
+    Works with `fairseat up` and `fairseat cluster`. Each web server, worker and scheduler finishes
+    its work first, and pages reconnect automatically. PostgreSQL and the ledger keep running. The
+    command waits until the new processes serve. Exit status 1 if a web server does not start (the
+    old processes then keep running), or if a part of the portal is missing.
     """
     with _errors_in_a_line():
         folder = DataFolder(var_folder())

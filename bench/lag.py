@@ -1,6 +1,6 @@
 """Time from a claim's decision until it is in PostgreSQL, at half of the maximum throughput.
 
-Measured from outside: the benchmark reads the recorder's checkpoint all the time, so a transaction
+Measured from outside: the benchmark reads the recorder's checkpoint continuously, so a transaction
 counts when it is committed, not when it begins.
 """
 

@@ -2,7 +2,7 @@
 
 The recorder drains the journal of a rush of 5,000 students into the empty event log and read
 models, as in a worker. Then COPY inserts the same rows into the same tables, emptied before. A
-small rush comes first and is not measured; then both are measured with two rushes. At last, some
+small rush comes first and is not measured; then both are measured with two rushes. Finally, some
 of the rows are inserted with one RQ job each.
 """
 

@@ -5,7 +5,7 @@ the opening all ask for their queue position at one instant, each on a connectio
 They ask again when the answer tells them to, enter when they are admitted, and open and send the
 forms of three sections as fast as they get answers. The waiting room admits 4,000 a minute.
 Afterwards everything must be recorded. The captcha is easier than usual, because this machine
-solves it for all browsers; all other settings are the defaults.
+solves it for all browsers; nothing else is simplified.
 
 Then the bare hello gets requests at the same times from the opening on, when each request was due,
 over as many connections. `rush_answered` counts every request of the students, including those
@@ -46,7 +46,7 @@ FIGURES = {
     "rush_claimed": ("share", "correct answers to the three claims of each student"),
     "rush_oversold": ("seats", "seats beyond the capacity of a section"),
     "rush_unrecorded": ("claims", "claims with a seat or waitlist position missing in PostgreSQL"),
-    "rush_p99_vs_hello": ("ratio", "99th percentile of the response time over the bare hello's"),
+    "rush_p99_vs_hello": ("ratio", "99th percentile of the response time over that of hellos"),
     "rush_p99_ms": ("ms", "99th percentile of the response time, from the opening on"),
     "rush_claim_p99_ms": ("ms", "99th percentile of the response time of claims"),
     "rush_seconds": ("s", "from the opening until everyone has claimed"),

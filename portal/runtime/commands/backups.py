@@ -49,7 +49,7 @@ def span(_ctx: click.Context, _param: click.Parameter, given: str | None) -> tim
     "--every", callback=span, help="Keep running and back up below FOLDER this often: 6h."
 )
 @click.option(
-    "--keep", type=click.IntRange(1), default=14, help="With --every: backups to keep, 14."
+    "--keep", type=click.IntRange(1), default=14, help="Backups that --every keeps; default: 14."
 )
 def backup_command(folder: Path, every: timedelta | None, keep: int) -> None:
     """Back up PostgreSQL to a new folder.

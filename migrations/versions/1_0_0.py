@@ -576,9 +576,7 @@ def _create_tables() -> None:  # noqa: PLR0915 - a statement for each table
         sa.Column("webhook_id", sa.Integer(), nullable=False),
         sa.Column("term_id", sa.Integer()),
         sa.Column("seq", sa.BigInteger()),
-        sa.Column(
-            "due_at", sa.DateTime(timezone=True), server_default=sa.text("now()"), nullable=False
-        ),
+        sa.Column("due_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("tries", sa.SmallInteger(), nullable=False),
         sa.Column("error", sa.Text(), nullable=False),
         sa.Column("sent_at", sa.DateTime(timezone=True)),

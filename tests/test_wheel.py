@@ -19,7 +19,10 @@ from tests.test_up import GIVEN, free_port
 
 pytestmark = [pytest.mark.last, pytest.mark.timeout(900)]
 RESOURCES = ("templates/", "static/", "migrations/")
-ADDED = ("static/vendor/htmx.min.js", "static/vendor/ws.js", "static/vendor/altcha.min.js")
+ADDED = (
+    *("static/build/style.css", "static/build/script.js"),
+    *("static/vendor/htmx.min.js", "static/vendor/ws.js", "static/vendor/altcha.min.js"),
+)
 TRANSLATIONS = "portal/translations/es/LC_MESSAGES/messages.mo"
 
 

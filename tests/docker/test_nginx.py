@@ -84,16 +84,19 @@ def test_the_portal_sees_the_visitor_and_believes_nothing_he_says_of_himself(
 
 def test_files_are_kept_by_nginx_and_for_good_by_browsers(nginx: Front) -> None:
     page = nginx.ask("/login").text
-    address = re.findall(r'"(/style\.css[^"]+)"', page)[0]
+    address = re.findall(r'"(/static/build/style\.css[^"]+)"', page)[0]
     for _ in range(2):
         answer = nginx.ask(address)
         assert answer.headers["Cache-Control"] == "public, max-age=31536000, immutable"
         assert answer.headers["Content-Encoding"] == "gzip"
-    assert [line["cache"] for line in nginx.told("path", "/style.css", 2)] == ["MISS", "HIT"]
+    assert [line["cache"] for line in nginx.told("path", "/static/build/style.css", 2)] == [
+        "MISS",
+        "HIT",
+    ]
 
 
 def test_a_file_that_another_version_asks_for_is_kept_by_nobody(nginx: Front) -> None:
-    answer = nginx.ask("/style.css?v=ofanotherone")
+    answer = nginx.ask("/static/build/style.css?v=ofanotherone")
     assert answer.status_code == 200
     assert answer.headers["Cache-Control"] == "no-cache"
 

@@ -58,8 +58,6 @@ RULES = {
     "POST /logout": Rule("login login login login login login"),
     "POST /language": ANYONE,
     "GET /static/<path:filename>": ANYONE,
-    "GET /style.css": ANYONE,
-    "GET /script.js": ANYONE,
     "GET /clock": ANYONE,
     "GET /live": ANYONE,
     "GET /ready": ASKED_ELSEWHERE,  # by anyone; there are no workers here: tests/test_health.py

@@ -51,7 +51,9 @@ def test_what_nobody_has_named_is_refused(host: str) -> None:
 
 
 @pytest.mark.parametrize("host", FORGED)
-@pytest.mark.parametrize("address", ["/login", "/", "/api/v1/me", "/nowhere", "/style.css"])
+@pytest.mark.parametrize(
+    "address", ["/login", "/", "/api/v1/me", "/nowhere", "/static/build/style.css"]
+)
 def test_a_forged_host_gets_nothing(client: FlaskClient, address: str, host: str) -> None:
     answer = client.get(address, headers={"Host": host})
     assert answer.status_code == 400

@@ -102,7 +102,7 @@ def test_an_answer_that_nobody_takes_is_given_up(node: Node) -> None:
         lazy.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         lazy.settimeout(FOREVER)
         lazy.connect(("127.0.0.1", node.port))
-        request = f"GET /script.js HTTP/1.1\r\nHost: {node.host}\r\n\r\n".encode()
+        request = f"GET /static/build/script.js HTTP/1.1\r\nHost: {node.host}\r\n\r\n".encode()
         with pytest.raises((ConnectionResetError, BrokenPipeError)):
             lazy.sendall(request * 100_000)  # until nobody reads the requests either
     assert b"Traceback" not in node.child.log.read_bytes()[before:]

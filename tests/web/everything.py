@@ -35,7 +35,7 @@ from tests.web.visitors import browser_of
 from tests.web.visits import address, press
 
 NO_PAGES = (
-    *("static", "assets.", "api.", "api_docs.", "calendar.", "health.", "live.", "oidc."),
+    *("static", "api.", "api_docs.", "calendar.", "health.", "live.", "oidc."),
     *("captcha.challenge", "login.challenge"),
 )
 RULES = {"prerequisites": {"any": [{"course": "MAT-1"}, {"course": "MAT-2"}]}, "note": "Ñ"}

@@ -1,16 +1,22 @@
 """Styles, scripts and other files that pages ask for."""
 
 import re
+from pathlib import Path
 
 import pytest
 from flask.testing import FlaskClient
+
+from portal.app import create_app
+from portal.backend import Backend
+from portal.core.settings import ROOT
+from portal.web.http import assets
 
 FOREVER = "public, max-age=31536000, immutable"
 
 
 def addresses(client: FlaskClient) -> list[str]:
     page = client.get("/login").text
-    return re.findall(r'(?:href|src)="(/(?:style|script|static)[^"]+)"', page)
+    return re.findall(r'(?:href|src)="(/static[^"]+)"', page)
 
 
 def test_a_page_asks_for_few_files_and_browsers_keep_them_for_good(client: FlaskClient) -> None:
@@ -22,17 +28,35 @@ def test_a_page_asks_for_few_files_and_browsers_keep_them_for_good(client: Flask
             assert answer.headers["Cache-Control"] == FOREVER
 
 
-@pytest.mark.parametrize("address", ["/style.css", "/static/img/mark.svg"])
-def test_an_address_without_the_hash_is_checked_each_time(
-    client: FlaskClient, address: str
+@pytest.mark.parametrize("version", ["", "?v=ofanotherone"])
+@pytest.mark.parametrize("address", ["/static/build/style.css", "/static/img/mark.svg"])
+def test_an_address_without_our_hash_is_checked_each_time(
+    client: FlaskClient, address: str, version: str
 ) -> None:
-    with client.get(address) as first:
+    with client.get(address + version) as first:
         assert first.headers["Cache-Control"] == "no-cache"
-    with client.get(address, headers={"If-None-Match": first.headers["ETag"]}) as again:
+    with client.get(address + version, headers={"If-None-Match": first.headers["ETag"]}) as again:
         assert again.status_code == 304
 
 
-def test_the_style_is_whole(client: FlaskClient) -> None:
-    text = client.get("/style.css").text
+@pytest.mark.parametrize("kind", ["css", "js"])
+def test_the_index_names_every_file(kind: str) -> None:
+    folder = ROOT / "static" / kind
+    named = re.findall(r'import "\./([^"]+)"', (folder / f"index.{kind}").read_text())
+    assert sorted([*named, f"index.{kind}"]) == sorted(path.name for path in folder.iterdir())
+
+
+def test_the_styles_are_in_one_file(client: FlaskClient) -> None:
+    with client.get("/static/build/style.css") as answer:
+        text = answer.text
+    assert "@import" not in text
     for name in (".btn", ".banner", ".section-row", ".dialog", ".toast", "--signal"):
         assert name in text
+
+
+def test_without_a_build_the_portal_does_not_start(
+    backend: Backend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(assets, "STATIC", tmp_path)
+    with pytest.raises(RuntimeError, match=r"build is missing\. Build it: make assets"):
+        create_app(backend.settings)

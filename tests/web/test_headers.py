@@ -25,7 +25,7 @@ def secure(backend: Backend) -> FlaskClient:
     [
         ("/login", {}, 200),
         ("/teaching", {}, 302),
-        ("/style.css", {"headers": {"If-None-Match": "*"}}, 304),
+        ("/static/build/style.css", {"headers": {"If-None-Match": "*"}}, 304),
         ("/static/img/mark.svg", {}, 200),
         ("/login", {"method": "POST", "data": {"username": "x" * 300_000}}, 413),
         ("/api/v1/me", {}, 401),

@@ -24,9 +24,7 @@ OPEN_TO_ALL = {
     "/login/oidc/end",
     "/logout",
     "/ready",
-    "/script.js",
     "/static/<path:filename>",
-    "/style.css",
     "/terms/<int:term_id>/windows/<int:window_id>/order",
     "/terms/<int:term_id>/windows/<int:window_id>/order.txt",
 }

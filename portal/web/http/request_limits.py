@@ -32,8 +32,6 @@ GUESSES = RateLimit("guesses", at_once=600, a_minute=600)
 
 FREE = {
     "static",
-    "assets.style",
-    "assets.script",
     "live.clock",
     "calendar.feed",  # it has its own limit
     "health.live",

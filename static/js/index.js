@@ -1,0 +1,21 @@
+// All scripts, each in a module of its own. They run in this order.
+
+import "./armed.js";
+import "./busy.js";
+import "./captcha.js";
+import "./countdown.js";
+import "./counted.js";
+import "./dialog.js";
+import "./fragments.js";
+import "./live.js";
+import "./more.js";
+import "./plan.js";
+import "./refresh.js";
+import "./room.js";
+import "./spoken.js";
+import "./tabs.js";
+import "./toasts.js";
+import "./tools.js";
+import "./unsent.js";
+import "./visit.js";
+import "./zone.js";

@@ -7,6 +7,7 @@
 # make lint    the linter, the formatter, the types and the layers (.importlinter)
 # make translations  gather the texts, and say which are not translated yet
 # make lock    renew the lock files (needs uv and npm)
+# make soak    the tests of crowds and of the ledger's model with many more rounds
 # make faults  kill, freeze and cut off everything during a rush: docs/reliability.md (an hour)
 # make bench   measure everything, half an hour: docs/benchmarks.md; make bench-quick: a minute
 # make measure PART=caches   a part on against off: docs/workers.md
@@ -26,7 +27,7 @@ PROMETHEUS := .venv/prometheus/.stamp
 JEMALLOC := .venv/jemalloc
 
 .DELETE_ON_ERROR:
-.PHONY: run cluster rehearsal wheel test unit e2e lint assets translations lock faults bench bench-quick measure pin-images clean
+.PHONY: run cluster rehearsal wheel test unit e2e lint assets translations lock soak faults bench bench-quick measure pin-images clean
 
 run: $(READY) $(WORDS) $(ASSETS) $(JEMALLOC)
 	@$(BIN)/fairseat up
@@ -45,11 +46,10 @@ wheel: $(READY) $(WORDS) $(ASSETS)
 
 test: $(TESTABLE) $(WORDS) $(ASSETS) $(BROWSER) $(PROGRAMS) $(PROMETHEUS)
 	@$(MAKE) --no-print-directory lint
-	@$(MAKE) --no-print-directory unit
-	@$(MAKE) --no-print-directory e2e
+	@$(MAKE) --no-print-directory -j2 --output-sync=target unit e2e
 
 unit: $(TESTABLE) $(WORDS) $(ASSETS) $(PROGRAMS) $(PROMETHEUS)
-	$(BIN)/pytest tests -n 3 --dist loadfile
+	$(BIN)/pytest tests -n 3 --dist loadfile --no-loadscope-reorder
 
 e2e: $(TESTABLE) $(WORDS) $(ASSETS) $(BROWSER)
 	$(BIN)/pytest e2e -n 2 --dist loadfile
@@ -67,6 +67,9 @@ translations: $(TESTABLE)
 	@$(BIN)/pybabel -q update -i .venv/messages.pot -d portal/translations -w 100 \
 	  --no-fuzzy-matching --ignore-obsolete --ignore-pot-creation-date
 	@$(BIN)/pytest -q --no-header --tb=line tests/test_translations.py
+
+soak: $(TESTABLE) $(WORDS)
+	FAIRSEAT_SOAK=1 $(BIN)/pytest tests/ledger/test_crowd.py tests/ledger/test_model.py --timeout 3600
 
 faults: $(TESTABLE) $(WORDS) $(ASSETS) $(JEMALLOC)
 	$(BIN)/python -m tests.faults --anew

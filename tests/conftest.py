@@ -39,8 +39,8 @@ EMPTY = (
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put tests that are marked `last` at the end."""
-    items.sort(key=lambda item: item.get_closest_marker("last") is not None)
+    """Put slow tests first, so that no process is left with one while the others have ended."""
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
 
 
 @pytest.fixture(scope="session")

@@ -21,6 +21,8 @@ from tests.cast import Cast
 from tests.record.moves import claim, sections
 from tests.record.processes import caught_up, recorded, wait_for
 
+pytestmark = pytest.mark.slow
+
 THERE = "database fall at db.example:5433"
 
 

@@ -13,7 +13,7 @@ from redis.exceptions import RedisError
 from portal.runtime.listener import not_ready
 from tests.test_up import Up, free_port, remember, remembered
 
-pytestmark = pytest.mark.xdist_group("up")
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("up")]
 SIZE = "160m"
 PATIENCE = 240.0
 

@@ -26,6 +26,8 @@ from tests.cluster.stage import until
 from tests.live.tabs import Tab, cookie
 from tests.test_up import Up, free_port
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Up]:

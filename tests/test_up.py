@@ -22,7 +22,7 @@ from portal.runtime.data_folder import DataFolder, Run
 from portal.runtime.listener import not_ready
 from tests.record.processes import wait_for
 
-pytestmark = pytest.mark.xdist_group("up")
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("up")]
 FAIRSEAT = [sys.executable, "-m", "portal.runtime.cli"]
 
 

@@ -17,7 +17,7 @@ from portal.core.settings import ROOT
 from portal.runtime.listener import not_ready
 from tests.test_up import GIVEN, free_port
 
-pytestmark = [pytest.mark.last, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 RESOURCES = ("templates/", "static/", "migrations/")
 ADDED = (
     *("static/build/style.css", "static/build/script.js"),
@@ -87,7 +87,15 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     place, folder = tmp_path_factory.mktemp("environment"), tmp_path_factory.mktemp("empty")
     run(sys.executable, "-m", "venv", place)
     pip = (place / "bin" / "python", "-m", "pip", "--disable-pip-version-check", "-q")
-    run(*pip, "install", "--require-hashes", "-r", ROOT / "requirements.lock", cwd=folder)
+    run(
+        *pip,
+        "install",
+        "--no-compile",
+        "--require-hashes",
+        "-r",
+        ROOT / "requirements.lock",
+        cwd=folder,
+    )
     run(*pip, "install", "--no-index", wheel, cwd=folder)
     port, said = free_port(), folder.with_name("said")
     left_out = {*GIVEN, "DATABASE_OWNER_URL", "FAIRSEAT_VAR", "PYTHONPATH", "VIRTUAL_ENV"}

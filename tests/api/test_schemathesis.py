@@ -22,6 +22,8 @@ from tests import cast as builders
 from tests.api.callers import ROOT, caller
 from tests.cast import Cast
 
+pytestmark = pytest.mark.slow
+
 BY_CHANCE = int(os.environ.get("SCHEMATHESIS", "0"))
 CONFIG: dict[str, Any] = {
     # An id may be well-formed and name nothing, a key may stand for something else.

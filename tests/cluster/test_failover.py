@@ -24,6 +24,8 @@ from tests.cluster.stage import Stage, until
 from tests.cluster.told import claiming
 from tests.record.rush import Rush, a_rush, claim
 
+pytestmark = pytest.mark.slow
+
 HOWS = [signal.SIGKILL, signal.SIGSTOP]
 
 

@@ -17,7 +17,7 @@ from tests.faults.history import DECIDED, Try
 from tests.faults.trial import Trial, log_of, standing, until
 from tests.test_up import Up
 
-pytestmark = needs_haproxy
+pytestmark = [pytest.mark.slow, needs_haproxy]
 TOKEN = "for tests alone"
 NODES = ("web-1", "web-2")
 STUDENTS = 6

@@ -8,6 +8,8 @@ from portal.core import redis_clients
 from portal.runtime import demo_cluster
 from tests.cluster.stage import Stage, until
 
+pytestmark = pytest.mark.slow
+
 
 def test_nobody_commands_a_server_or_a_sentinel_without_the_password(stage: Stage) -> None:
     for port in (*stage.at.servers, *stage.at.sentinels):

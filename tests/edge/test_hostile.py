@@ -15,7 +15,7 @@ from tests.edge.rules import PEOPLE, RULES
 from tests.edge.story import Values, a_values, address, routes
 from tests.web.visitors import browser_of
 
-pytestmark = pytest.mark.timeout(600)  # each asks hundreds of times
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]  # each asks hundreds of times
 
 Visitors = dict[str, FlaskClient]
 Asked = tuple[str, str, dict[str, Any]]  # the route by its name, the page, what else is sent

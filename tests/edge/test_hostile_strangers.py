@@ -19,7 +19,7 @@ from tests.edge.test_hostile import TELL_OF_WORKERS
 from tests.web.visitors import browser_of
 from tests.web.visits import hidden
 
-pytestmark = pytest.mark.timeout(600)  # each asks hundreds of times
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]  # each asks hundreds of times
 
 ADDRESSES = (
     "http://[",

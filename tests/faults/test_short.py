@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 OWN = ("DATABASE_URL", "REDIS_URL", "FAIRSEAT_VAR", "PORT")
 
 

@@ -1,19 +1,24 @@
-"""200 students on 10 seats, a thousand times over, and many drops at once."""
+"""200 students on 10 seats, again and again, and many drops at once."""
 
 from collections import defaultdict
+
+import pytest
 
 from portal.ledger.types import PoolSpec
 from tests.ledger.crowd import Reply, drop_all, promote_until, storm, throng, together
 from tests.ledger.desk import TERM, Desk
+from tests.soak import rounds
+
+pytestmark = pytest.mark.slow
 
 PROCESSES = 4
-ROUNDS = 1000
+ROUNDS = rounds(100, soak=1000)
 CROWD = 200
 SEATS = 10
 PLACES = 20
 
 
-def test_200_students_on_10_seats_a_thousand_times_over(desk: Desk, address: str) -> None:
+def test_200_students_on_10_seats_again_and_again(desk: Desk, address: str) -> None:
     sections = list(range(1, ROUNDS + 1))
     for section in sections:
         desk.section(section, SEATS, waitlist=PLACES, credits_min=0)

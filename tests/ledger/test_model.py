@@ -39,6 +39,9 @@ from tests.ledger.wishes import (
     windows,
     wishes,
 )
+from tests.soak import SOAK, rounds
+
+pytestmark = pytest.mark.slow
 
 
 class Term(ByHandRules):
@@ -254,13 +257,13 @@ class Term(ByHandRules):
         chore(self, section)
 
 
-@pytest.mark.timeout(600)  # a failure takes its time to be made small
+@pytest.mark.timeout(3600 if SOAK else 600)  # a failure takes its time to be made small
 def test_the_ledger_does_what_the_model_does(address: str) -> None:
     Term.address = address
     run_state_machine_as_test(
         Term,
         settings=settings(
-            max_examples=100,
+            max_examples=rounds(60, soak=1000),
             stateful_step_count=50,
             deadline=None,
             suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],

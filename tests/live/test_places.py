@@ -17,6 +17,8 @@ from tests.live.nodes import Node, a_node
 from tests.live.tabs import HANDSHAKE, cookie
 from tests.record.processes import wait_for
 
+pytestmark = pytest.mark.slow
+
 MANY = 400
 SECONDS = 120.0  # for an answer
 

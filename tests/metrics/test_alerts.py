@@ -42,6 +42,8 @@ from tests.record.poison import mark_dead
 from tests.record.processes import running, wait_for
 from tests.test_health import without
 
+pytestmark = pytest.mark.slow
+
 FILES = ROOT / "docker" / "prometheus"
 FAST = "200ms"
 

@@ -27,6 +27,8 @@ from tests.record.processes import caught_up, ready, recorded, running, start, w
 from tests.record.rush import Rush, a_rush, claims, spec
 from tests.record.test_kill import busy
 
+pytestmark = pytest.mark.slow
+
 
 def called() -> int:
     """How many jobs wait for the worker of notices."""

@@ -34,6 +34,8 @@ from tests.claims import claim
 from tests.record.processes import wait_for
 from tests.spare import fairseat, held, leave, spare, surroundings
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["spare"]
 
 

@@ -6,6 +6,8 @@ import signal
 import time
 from pathlib import Path
 
+import pytest
+
 from portal.backend import Backend
 from portal.core.queue import enqueue
 from portal.operations import workers as crew
@@ -13,6 +15,8 @@ from portal.recorder.consistency.audit import audit
 from portal.recorder.journal import last_seq
 from tests.record.processes import caught_up, events, ready, recorded, running, start, wait_for
 from tests.record.rush import a_rush, claims, everyone_everywhere
+
+pytestmark = pytest.mark.slow
 
 RESUMES = 180.0  # seconds; a few where nothing else is at work
 

@@ -2,6 +2,8 @@
 
 import time
 
+import pytest
+
 from portal.backend import Backend
 from portal.core.queue import enqueue
 from portal.ledger.types import Outcome
@@ -10,6 +12,8 @@ from portal.runtime import embedded_postgres, embedded_valkey
 from portal.runtime.embedded_servers import Servers
 from tests.record.processes import caught_up, events, ready, running, wait_for
 from tests.record.rush import a_rush, claim, claims, everyone_everywhere
+
+pytestmark = pytest.mark.slow
 
 
 def test_claims_go_on_without_postgresql_and_are_recorded_afterwards(

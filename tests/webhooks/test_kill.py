@@ -18,6 +18,8 @@ from tests.webhooks.conftest import a_webhook
 from tests.webhooks.deliveries import all_sent
 from tests.webhooks.receiver import Receiver
 
+pytestmark = pytest.mark.slow
+
 STUDENTS = 300
 
 

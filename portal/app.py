@@ -39,7 +39,7 @@ class Id(IntegerConverter):
 
 
 def create_app(settings: Settings | None = None) -> Flask:
-    """The web application, connected to its database and its ledger."""
+    """Return the web application, connected to its database and its ledger."""
     settings = settings or Settings.read()
     app = Flask("portal", root_path=str(ROOT))
     app.config.from_mapping(_config(settings))
@@ -50,8 +50,8 @@ def create_app(settings: Settings | None = None) -> Flask:
     request_metrics.start(app)  # first, so that it has seen whatever answers
     layout.start(app)
     hosts.start(app)
-    admission.check_tokens(app)  # before all that asks Redis or PostgreSQL
-    uploads.start(app)  # before the token of a form is looked for in its body
+    admission.check_tokens(app)  # before anything that uses Redis or PostgreSQL
+    uploads.start(app)  # before the CSRF check reads the body of a form
     backend.connect(settings)
     subscribers.connect()
     extensions.start(app)

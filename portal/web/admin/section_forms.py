@@ -364,7 +364,7 @@ class SectionForm(Form):
             wrong = _(
                 "Nobody who teaches is called “%(name)s”. Choose a name of the list.", name=name
             )
-            self.refuse(wrong, "teacher")
+            self.refuse(wrong, "instructor")
         return tuple(each for key, each in known.items() if key in wanted)
 
     def _check_reserves(self, ordered: Iterable[ReserveForm]) -> None:
@@ -420,7 +420,7 @@ def _values(details: SectionDetails) -> dict[str, Any]:
         for place, each in enumerate(details.reserves, 1)
     ]
     instructors = [each.name for each in details.instructors]
-    return typed | {"teacher": instructors, "meetings": meetings, "reserves": reserves}
+    return typed | {"instructor": instructors, "meetings": meetings, "reserves": reserves}
 
 
 def _form_field(each: SectionField) -> Any:

@@ -46,7 +46,8 @@ wheel: $(READY) $(WORDS) $(ASSETS)
 
 test: $(TESTABLE) $(WORDS) $(ASSETS) $(BROWSER) $(PROGRAMS) $(PROMETHEUS)
 	@$(MAKE) --no-print-directory lint
-	@$(MAKE) --no-print-directory -j2 unit e2e
+	@$(MAKE) --no-print-directory unit
+	@$(MAKE) --no-print-directory e2e
 
 unit: $(TESTABLE) $(WORDS) $(ASSETS) $(PROGRAMS) $(PROMETHEUS)
 	$(BIN)/pytest tests -n 3 --dist loadfile --no-loadscope-reorder

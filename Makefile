@@ -142,7 +142,7 @@ $(PROGRAMS): tests/docker/programs.py | $(TESTABLE)
 	@$(BIN)/python tests/docker/programs.py
 	@touch $@
 
-$(PROMETHEUS): tests/metrics/tools.py | $(TESTABLE)
+$(PROMETHEUS): tests/operations/metrics/tools.py | $(TESTABLE)
 	@mkdir -p $(@D)
-	@$(BIN)/python tests/metrics/tools.py
+	@$(BIN)/python tests/operations/metrics/tools.py
 	@touch $@

@@ -21,8 +21,8 @@ from portal.protection import rate_limits
 from portal.runtime.data_folder import DataFolder
 from portal.runtime.embedded_servers import Servers
 from portal.web.http import request_limits
-from tests.ledger.desk import OPEN, TERM, Desk
-from tests.record.rush import ENROLL_EVERYONE, spec
+from tests.ledger.requests import OPEN, TERM, Desk
+from tests.recorder.rush import ENROLL_EVERYONE, spec
 
 SEATS, TAKEN = 3, 150  # seats of each student, seats taken in each section
 FULL = 50  # full sections

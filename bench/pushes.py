@@ -28,7 +28,7 @@ from portal.core.settings import Settings
 from portal.live.hub import LONGEST_SECONDS
 from portal.runtime.child_process import Child
 from portal.runtime.data_folder import DataFolder
-from tests.record.rush import Rush, a_rush, claim
+from tests.recorder.rush import Rush, a_rush, claim
 
 WARMING, PAGES, QUICK_PAGES = 100, 10_000, 300
 SHOWN = 20  # sections on a page

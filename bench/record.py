@@ -25,7 +25,7 @@ from portal.core import memory
 from portal.core.checkpoints import checkpoint
 from portal.core.settings import Settings
 from portal.recorder.recorder import BATCH, drain
-from tests.record.rush import Rush
+from tests.recorder.rush import Rush
 
 STUDENTS, WARMING, JOBS = 5000, 250, 400
 TURNS = 2

@@ -28,7 +28,7 @@ from portal.operations.workers import workers  # noqa: E402
 from portal.recorder import journal  # noqa: E402
 from portal.recorder.recorder import drain  # noqa: E402
 from portal.runtime.child_process import Child  # noqa: E402
-from tests.record.rush import ENROLL_EVERYONE, Rush, a_rush  # noqa: E402
+from tests.recorder.rush import ENROLL_EVERYONE, Rush, a_rush  # noqa: E402
 
 SEATS, WAITS, CLASS = 5, 2, 30
 AT_ONCE = 2000  # claims in one round trip

@@ -22,7 +22,7 @@ from portal.live import waiting_rooms
 from portal.runtime.child_process import Child
 from portal.waiting_room import room, wait_estimates
 from portal.waiting_room.room import QueueEntry
-from tests.record.rush import Rush, a_rush
+from tests.recorder.rush import Rush, a_rush
 
 WAITERS = 10_000
 PROCESSES = 2

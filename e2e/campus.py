@@ -27,8 +27,8 @@ from portal.waiting_room import room
 from portal.windows.warmup import spec
 from tests import cast as builders
 from tests.cast import Cast, Meets
-from tests.claims import claim
 from tests.exchange.makers import an_import
+from tests.ledger_claims import claim
 
 MORNING = (Meets("MWF", "09:00", "10:50"),)
 NOON = (Meets("TR", "12:00", "13:20"), Meets("F", "14:00", "16:50"))

@@ -30,7 +30,7 @@ from portal.registration import plan_store, plans
 from portal.registration.requests import SectionRequest
 from portal.reports.models import WindowReport
 from portal.waiting_room import room
-from tests import registering
+from tests import register
 
 FOLDER = ROOT / "docs" / "screenshots"
 DOCS = {
@@ -230,7 +230,7 @@ class Photographer:
             pass
 
     def _claim(self, student: int, card: SectionView) -> Outcome:
-        return registering.claim(student, self.term.id, card.id, wait=True).outcome
+        return register.claim(student, self.term.id, card.id, wait=True).outcome
 
     def _ada(self) -> int:
         with transaction() as session:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from playwright.sync_api import Page
 
-from e2e.looks import DESKTOP, NARROW, PHONE, ZOOMED, space_text
+from e2e.contrast import DESKTOP, NARROW, PHONE, ZOOMED, space_text
 
 # Text that is cut off, and boxes that are wider than the screen.
 LOST = """() => {

@@ -9,7 +9,7 @@ from e2e.portal import Running
 from e2e.test_keyboard import tab_to
 from tests import cast as builders
 from tests.cast import PASSWORD
-from tests.record.processes import wait_for
+from tests.recorder.processes import wait_for
 
 FRESH = "copper lantern walks twice"
 

@@ -2,9 +2,9 @@
 
 from playwright.sync_api import expect
 
+from e2e.accessibility_tree import heard, seen, until_heard
 from e2e.campus import Campus
 from e2e.person import Meet
-from e2e.told import heard, seen, until_heard
 from portal.catalog.models import Section, Term
 from tests import cast as builders
 

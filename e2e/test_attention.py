@@ -5,7 +5,7 @@ from email import message_from_bytes, policy
 import pytest
 from playwright.sync_api import expect
 
-from e2e.looks import PHONE
+from e2e.contrast import PHONE
 from e2e.person import Meet, Person
 from e2e.portal import Running
 from portal.catalog.models import Section, Term
@@ -13,8 +13,8 @@ from portal.people.models import Student
 from portal.recorder.recorder import drain
 from tests import cast as builders
 from tests.cast import Meets
-from tests.notices.stories import give_addresses
-from tests.record.processes import wait_for
+from tests.notifications.stories import give_addresses
+from tests.recorder.processes import wait_for
 
 WHY = "As agreed with the dean."
 

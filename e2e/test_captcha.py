@@ -14,9 +14,9 @@ from e2e.portal import Running
 from portal.catalog.models import Section, Term
 from tests import cast as builders
 from tests.live.nodes import a_node
-from tests.notices.stories import give_addresses
+from tests.notifications.stories import give_addresses
 from tests.protection.captcha.elsewhere import an_elsewhere
-from tests.record.processes import wait_for
+from tests.recorder.processes import wait_for
 
 CHECKING = "Checking that you are not a robot…"
 CHECKED = "Checked: you are not a robot."

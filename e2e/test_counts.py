@@ -6,7 +6,7 @@ from e2e.person import Meet
 from portal.catalog.models import Course, Section, Term
 from tests import cast as builders
 from tests.cast import Cast
-from tests.notices.stories import set_section
+from tests.notifications.stories import set_section
 
 
 def test_counts_move_while_i_type(meet: Meet, term: Term, section: Section) -> None:

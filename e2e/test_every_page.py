@@ -6,10 +6,10 @@ import pytest
 from playwright.sync_api import Page
 
 from e2e import axe, sizes
+from e2e.accessibility_tree import nameless
 from e2e.campus import Campus
-from e2e.looks import DESKTOP, PHONE
+from e2e.contrast import DESKTOP, PHONE
 from e2e.person import Meet, Person
-from e2e.told import nameless
 from e2e.tour import STOPS, Stop, tour
 
 EACH = 8  # stops of one test

@@ -3,7 +3,7 @@
 from playwright.sync_api import Locator, expect
 
 from e2e.campus import Campus
-from e2e.looks import PHONE
+from e2e.contrast import PHONE
 from e2e.person import Meet, Person
 from portal.catalog.models import Section, Term
 from tests import cast as builders

@@ -12,7 +12,7 @@ from portal.protection.rate_limits import Charge
 from portal.web.http.request_limits import DECISIONS
 from tests import cast as builders
 from tests.cast import Cast
-from tests.protection.spent import exhaust
+from tests.protection.used_up_limits import exhaust
 
 WAIT = 12  # seconds: longer than any browser takes to press a button
 LIMITED = re.compile(r"status of 429|Error Code 429")

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 from playwright.sync_api import expect
 
-from e2e.looks import places
+from e2e.contrast import places
 from e2e.person import Meet, Person
 from portal.catalog.models import Section, Term
 from tests import cast as builders

@@ -5,11 +5,11 @@ import re
 import pytest
 from playwright.sync_api import Locator, expect
 
-from e2e.looks import DESKTOP, PHONE
+from e2e.contrast import DESKTOP, PHONE
 from e2e.person import Meet, Person, context_of
 from e2e.plans import AWAKE, outcomes, plan
 from e2e.portal import Running
-from e2e.test_lost import LOST
+from e2e.test_connection_lost import LOST
 from portal.catalog.models import Section, Term
 from tests import cast as builders
 

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from e2e.looks import places
+from e2e.contrast import places
 from e2e.person import Meet
 from portal.catalog.models import Section, Term
 from tests import cast as builders

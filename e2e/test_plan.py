@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Locator, expect
 
-from e2e.looks import places
+from e2e.contrast import places
 from e2e.person import Meet, Person
 from e2e.plans import ASLEEP, AWAKE, lines, outcomes, plan
 from e2e.portal import Running

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from e2e.looks import DESKTOP, PHONE, places
+from e2e.contrast import DESKTOP, PHONE, places
 from e2e.person import Meet
 from e2e.portal import Running
 from portal.catalog.models import Course, Section, Term

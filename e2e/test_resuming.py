@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from e2e.looks import DESKTOP, PHONE
+from e2e.contrast import DESKTOP, PHONE
 from e2e.person import Meet, Person, context_of
 from e2e.portal import Running
 from portal.catalog.models import Section, Term

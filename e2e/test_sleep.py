@@ -6,10 +6,10 @@ import pytest
 from playwright.sync_api import expect
 
 from e2e.campus import cancel
-from e2e.line import Line
 from e2e.person import Meet, Person, context_of
 from e2e.portal import Running
-from e2e.test_lost import LOST
+from e2e.test_connection_lost import LOST
+from e2e.waiting_students import Line
 from portal.catalog.models import Section, Term
 from tests import cast as builders
 

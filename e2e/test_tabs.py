@@ -5,7 +5,7 @@ import re
 from playwright.sync_api import Locator, expect
 
 from e2e.person import Meet, Person, context_of
-from e2e.test_lost import LOST
+from e2e.test_connection_lost import LOST
 from portal.catalog.models import Section, Term
 from tests import cast as builders
 

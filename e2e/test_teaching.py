@@ -10,7 +10,7 @@ from portal.instructor_requests import service
 from portal.people.models import Account, Student
 from tests import cast as builders
 from tests.cast import Cast
-from tests.claims import claim
+from tests.ledger_claims import claim
 
 PATIENCE = 60.0  # seconds
 

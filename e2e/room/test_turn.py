@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from e2e.looks import PHONE
+from e2e.contrast import PHONE
 from e2e.person import Meet
 from e2e.room.conftest import Admit
 from e2e.room.waiter import FRAME, waits_as
@@ -14,7 +14,7 @@ from e2e.test_lobby import banner_is
 from portal.catalog.models import Section, Term
 from portal.waiting_room import access_tokens
 from tests import cast as builders
-from tests.record.processes import wait_for
+from tests.recorder.processes import wait_for
 
 
 def test_the_next_one_waits_and_picks_when_the_first_is_done(

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from e2e.looks import PHONE
+from e2e.contrast import PHONE
 from e2e.person import Meet, Person, context_of
 from e2e.room.conftest import Admit
 from e2e.room.waiter import FRAME, waits_as

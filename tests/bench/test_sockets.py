@@ -7,7 +7,7 @@ from threading import Thread
 import pytest
 
 from bench.sockets import TEXT, Pages
-from tests.record.processes import wait_for
+from tests.recorder.processes import wait_for
 
 ACCEPTED = b"HTTP/1.1 101 Switching Protocols\r\n\r\n"
 

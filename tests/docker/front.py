@@ -16,7 +16,7 @@ from portal.core.settings import ROOT
 from portal.runtime.child_process import Child
 from tests.docker.programs import find
 from tests.live.nodes import free_port
-from tests.record.processes import wait_for
+from tests.recorder.processes import wait_for
 
 GIVEN = ROOT / "docker" / "nginx"
 # Started as root it would do its work as somebody who may not look into the test's folder.

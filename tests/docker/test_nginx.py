@@ -14,8 +14,8 @@ from portal.catalog.models import Term
 from portal.web.http.uploads import MOST_BYTES
 from portal.windows.warmup import warm_up
 from tests.cast import Cast, a_course, a_section
-from tests.claims import claim
 from tests.docker.front import GIVEN, Front, front
+from tests.ledger_claims import claim
 from tests.live.nodes import Node, a_node
 from tests.live.tabs import Tab, cookie
 

@@ -14,9 +14,9 @@ from portal.backend import Backend
 from portal.core.settings import ROOT
 from portal.runtime.child_process import Child
 from tests.live.nodes import a_node, free_port
-from tests.metrics import tools
-from tests.metrics.test_alerts import Prometheus
-from tests.record.processes import running, wait_for
+from tests.operations.metrics import tools
+from tests.operations.metrics.test_alerts import Prometheus
+from tests.recorder.processes import running, wait_for
 
 DOCKER = ROOT / "docker"
 SCRAPED = DOCKER / "prometheus" / "watch.yml"

@@ -9,7 +9,7 @@ from sqlalchemy import text
 
 from portal.backend import Backend
 from tests.cast import Cast
-from tests.owner import as_owner
+from tests.owner_role import as_owner
 from tests.web.visitors import browser_of
 
 

@@ -18,7 +18,7 @@ from portal.exchange.importing import import_jobs, runs
 from portal.exchange.importing.models import Import, Options
 from portal.people.models import Account
 from tests.exchange.campus import Campus
-from tests.owner import as_owner
+from tests.owner_role import as_owner
 
 TERM = "Spring 2021"
 # As a restart of PostgreSQL does, to whoever waits for a lock.

@@ -24,9 +24,9 @@ from portal.recorder.recorder import drain
 from tests import cast as builders
 from tests.cast import Cast
 from tests.exchange.makers import LOST, an_export
-from tests.record.processes import running, wait_for
+from tests.recorder.processes import running, wait_for
+from tests.web.pages import press
 from tests.web.visitors import browser_of
-from tests.web.visits import press
 
 
 @pytest.fixture

@@ -12,10 +12,10 @@ from portal.core.db import Sessions, transaction
 from portal.exchange.importing import import_jobs, runs
 from portal.exchange.importing.models import Options
 from tests.exchange.campus import Campus
+from tests.exchange.enrolled import roster
 from tests.exchange.makers import LOST, as_zip, latest, page, send, sent
 from tests.exchange.oneroster import School
-from tests.exchange.rosters import roster
-from tests.record.processes import running, wait_for
+from tests.recorder.processes import running, wait_for
 
 WORKER = ("worker", "background")
 HELD = "LOCK TABLE sections IN ACCESS EXCLUSIVE MODE"

@@ -17,7 +17,7 @@ from tests import cast as builders
 from tests.cast import Cast
 from tests.exchange.campus import Campus
 from tests.exchange.makers import TERM, an_import, as_zip, latest, page, press, sections, send, sent
-from tests.registration import outages
+from tests.registration import database_outage
 from tests.web.visitors import browser_of
 
 
@@ -187,9 +187,9 @@ def test_the_page_asks_how_far_it_is_until_there_is_more_to_see(boss: FlaskClien
 def test_the_page_says_so_while_the_database_is_away(boss: FlaskClient) -> None:
     send(boss, as_zip(Campus()))
     here = f"/admin/imports/{latest().id}/progress?seen=waiting"
-    outages.settled()
+    database_outage.settled()
     assert "Waiting for a worker" in boss.get(here).text
-    with outages.away():
+    with database_outage.away():
         answer = boss.get(here)
     assert answer.status_code == 200
     assert "the database does not answer" in answer.text

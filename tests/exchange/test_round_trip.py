@@ -20,13 +20,13 @@ from portal.recorder.recorder import drain
 from portal.registration import adjustments
 from portal.registration.adjustments import Adjustment
 from tests import cast as builders
-from tests import registering
+from tests import register
 from tests.cast import Cast, Meets
 from tests.exchange.campus import Campus, kinds
 from tests.exchange.campus import imported as semester
+from tests.exchange.enrolled import roster
 from tests.exchange.oneroster import School, imported, moved
-from tests.exchange.rosters import roster
-from tests.owner import as_owner
+from tests.owner_role import as_owner
 
 
 def exported(folder: Path) -> Path:
@@ -207,7 +207,7 @@ def test_who_is_in_a_section_is_told_and_stays(
 ) -> None:
     with transaction() as session:
         builders.an_open_window(session.get_one(Term, university.term_id))
-    registering.claim(cast.ada.id, university.term_id, university.id)
+    register.claim(cast.ada.id, university.term_id, university.id)
     drain(university.term_id)
     path = exported(tmp_path)
     assert b",student,," in contents(path)["enrollments.csv"]

@@ -8,9 +8,9 @@ from flask import Flask
 
 from portal.exchange.importing.enrollments import LATE
 from tests.cast import Cast
-from tests.exchange.changes import having
+from tests.exchange.enrolled import roster
 from tests.exchange.makers import latest, press, sent
-from tests.exchange.rosters import roster
+from tests.exchange.section_changes import having
 from tests.web.visitors import browser_of
 
 SECTIONS = "ABCD"

@@ -16,7 +16,7 @@ from pathlib import Path
 from tests.faults.checker import Verdict
 from tests.faults.disks import apart, mountable, mounted
 from tests.faults.faults import CLUSTER, FAULTS, UP, Fault
-from tests.faults.row import Row, run
+from tests.faults.run import Row, run
 from tests.faults.table import Results
 from tests.faults.trial import PATIENCE, Disks, Trial, running
 

@@ -7,18 +7,18 @@ from dataclasses import dataclass
 from itertools import cycle
 from threading import Event, Thread
 
-from tests.faults import halves, looks
+from tests.faults import outage_checks, split_network
 from tests.faults.client import Rush
-from tests.faults.cuts import (
+from tests.faults.mailserver import BEFORE, BEHIND
+from tests.faults.partitions import (
     cut_from_ledger,
     cut_from_postgresql,
     cut_off,
     no_ledger,
     no_postgresql,
 )
-from tests.faults.mailserver import BEFORE, BEHIND
+from tests.faults.processes import named, primary, send
 from tests.faults.trial import MAIL, Trial, until
-from tests.faults.whom import named, primary, send
 
 Undo = Callable[[], None]
 Look = Callable[[Trial, Rush], Iterable[str]]  # what is wrong while it lasts
@@ -136,7 +136,7 @@ FAULTS = (
         "recorders: cut off from the ledger",
         cut_from_ledger("record"),
         12,
-        look=looks.nothing_is_recorded,
+        look=outage_checks.nothing_is_recorded,
     ),
     Fault("promoters: kill -9", kill("promote")),
     Fault("promoters: frozen", freeze("promote"), 8),
@@ -156,7 +156,12 @@ FAULTS = (
     Fault("ledger’s primary: kill -9", kill("primary"), on=BOTH),
     Fault("ledger’s primary: frozen", freeze("primary"), 12),
     Fault("ledger’s primary: cut off", cut_off, 12),
-    Fault("ledger’s primary and one replica: cut off", halves.cut, 15, look=halves.goes_on),
+    Fault(
+        "ledger’s primary and one replica: cut off",
+        split_network.cut,
+        15,
+        look=split_network.goes_on,
+    ),
     Fault("ledger’s primary: restarted", restart("primary")),
     Fault("ledger’s disk: full", full_disk, 12, disks=True),
     Fault("a ledger’s replica: kill -9", kill("replica")),
@@ -169,8 +174,8 @@ FAULTS = (
     Fault("PostgreSQL: kill -9", kill("postgres"), on=BOTH),
     Fault("PostgreSQL: frozen", freeze("postgres"), 12),
     Fault("PostgreSQL: restarted", restart("postgres", signal.SIGINT)),
-    Fault("PostgreSQL: away for a minute", no_postgresql, 60, look=looks.claims_go_on),
-    Fault("the ledger: away for a minute", no_ledger, 60, look=looks.pages_are_read),
+    Fault("PostgreSQL: away for a minute", no_postgresql, 60, look=outage_checks.claims_go_on),
+    Fault("the ledger: away for a minute", no_ledger, 60, look=outage_checks.pages_are_read),
     Fault("all processes at once: kill -9", kill("")),
     Fault("mail server: away", no_mail, 5),
     Fault("mail server: kill -9 in the midst of a mail", kill_mail),

@@ -9,7 +9,7 @@ from statistics import median
 from typing import Any
 
 from tests.faults.faults import FAULTS
-from tests.faults.row import Row
+from tests.faults.run import Row
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 BEGIN, END = "<!-- faults -->", "<!-- /faults -->"

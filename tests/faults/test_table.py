@@ -6,7 +6,7 @@ import pytest
 
 from tests.faults.checker import Verdict
 from tests.faults.faults import FAULTS
-from tests.faults.row import Row
+from tests.faults.run import Row
 from tests.faults.table import BEGIN, END, Results
 
 FIRST, SECOND = FAULTS[0].name, FAULTS[1].name

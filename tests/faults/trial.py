@@ -35,8 +35,8 @@ from tests import cast
 from tests.faults.checker import Pair
 from tests.faults.client import Rush, Student
 from tests.faults.mailserver import MailServer, a_mail_server
-from tests.record.processes import recorded
-from tests.test_up import Up, free_port
+from tests.recorder.processes import recorded
+from tests.runtime.test_up import Up, free_port
 
 Disks = Callable[[Path], AbstractContextManager[None]]
 SECTIONS, SEATS, PLACES = 6, 2, 8

@@ -6,7 +6,7 @@ import pytest
 
 from portal.runtime.data_folder import DataFolder
 from portal.runtime.embedded_servers import Servers
-from tests.ledger.desk import TERM, Desk
+from tests.ledger.requests import TERM, Desk
 
 
 @pytest.fixture(scope="session")

@@ -13,7 +13,7 @@ from redis import Redis
 from redis.connection import Connection
 
 from portal.ledger.types import Decision
-from tests.ledger.desk import OPEN, TERM, Desk, codes
+from tests.ledger.requests import OPEN, TERM, Desk, codes
 
 Reply = dict[str, Any]
 

@@ -14,9 +14,9 @@ from portal.ledger.types import (
     SectionSpec,
     SkipRule,
 )
-from tests.ledger.model_book import Pool, Section
-from tests.ledger.model_by_hand import ByHands
-from tests.ledger.model_wishes import without
+from tests.ledger.model_adjustments import ByHands
+from tests.ledger.model_state import Pool, Section
+from tests.ledger.model_submissions import without
 
 
 class Model(ByHands):

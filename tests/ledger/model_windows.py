@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from portal.ledger.errors import WindowRefused
 from portal.ledger.types import Reason
-from tests.ledger.model_book import Book, Window
+from tests.ledger.model_state import Book, Window
 
 
 class Calendar(Book):

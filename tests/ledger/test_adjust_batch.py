@@ -6,7 +6,7 @@ import pytest
 
 from portal.ledger.errors import KeyReused
 from portal.ledger.types import Claim, Decision, Outcome, PoolSpec, ReserveSpec
-from tests.ledger.desk import DAY, MINUTE, TERM, Desk, codes, meets
+from tests.ledger.requests import DAY, MINUTE, TERM, Desk, codes, meets
 
 MONDAY = meets(1, 9, 11)
 DONE = [Outcome.ENROLLED] * 2

@@ -4,7 +4,7 @@ import pytest
 
 from portal.ledger.errors import LedgerUnavailable
 from portal.ledger.types import Outcome
-from tests.ledger.desk import TERM, Desk, codes, meets
+from tests.ledger.requests import TERM, Desk, codes, meets
 
 MONDAY = meets(1, 9, 11)
 SEATS, PLACES = 3, 2

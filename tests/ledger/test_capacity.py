@@ -1,6 +1,6 @@
 """More seats go to those who wait; fewer throw nobody out, of the section or of its waitlist."""
 
-from tests.ledger.desk import TERM, Desk, codes
+from tests.ledger.requests import TERM, Desk, codes
 
 
 def test_more_seats_call_the_promoter_for_as_many_as_there_are(desk: Desk) -> None:

@@ -1,7 +1,7 @@
 """A claim gives a seat, or says all that is in the way."""
 
 from portal.ledger.types import Outcome, Reason, SeatCounts
-from tests.ledger.desk import TERM, Desk, codes, facts
+from tests.ledger.requests import TERM, Desk, codes, facts
 
 
 def test_a_claim_gives_a_seat_with_a_number_and_the_new_counts(desk: Desk) -> None:

@@ -7,8 +7,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 
 from portal.ledger.types import Meeting
-from tests.ledger.courses import minutes
-from tests.ledger.desk import Desk, codes, meets
+from tests.ledger.brute_force import minutes
+from tests.ledger.requests import Desk, codes, meets
 
 MON, TUE, WED, SUN = 1, 2, 4, 64
 A_MONDAY = 18_505  # 2020-08-31

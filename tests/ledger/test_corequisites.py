@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.ledger.desk import Desk, facts
+from tests.ledger.requests import Desk, facts
 
 A, B, C = ({"course": number} for number in (31, 32, 33))  # the student holds 31
 

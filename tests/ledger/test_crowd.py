@@ -6,7 +6,7 @@ import pytest
 
 from portal.ledger.types import PoolSpec
 from tests.ledger.crowd import Reply, drop_all, promote_until, storm, throng, together
-from tests.ledger.desk import TERM, Desk
+from tests.ledger.requests import TERM, Desk
 from tests.soak import rounds
 
 pytestmark = pytest.mark.slow

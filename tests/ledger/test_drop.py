@@ -1,7 +1,7 @@
 """A drop gives the seat back, a few times a day, while a window is open."""
 
 from portal.ledger.types import Outcome
-from tests.ledger.desk import DAY, MINUTE, TERM, Desk, codes, facts
+from tests.ledger.requests import DAY, MINUTE, TERM, Desk, codes, facts
 
 
 def test_a_drop_frees_the_seat_and_the_student(desk: Desk) -> None:

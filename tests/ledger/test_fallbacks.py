@@ -1,7 +1,7 @@
 """Wishes with options by rank: the first that can be had is taken, in the same step."""
 
 from portal.ledger.types import ChoiceResult, Claim, LedgerChoice, Outcome, Reason, SubmissionResult
-from tests.ledger.desk import TERM, Desk, codes
+from tests.ledger.requests import TERM, Desk, codes
 
 
 def one_of(*sections: int, wait: bool = True) -> LedgerChoice:

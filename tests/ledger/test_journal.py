@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from tests.ledger.desk import MINUTE, OPEN, TERM, Desk, meets
+from tests.ledger.requests import MINUTE, OPEN, TERM, Desk, meets
 
 COUNTS = {
     "capacity": 1,

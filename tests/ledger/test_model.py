@@ -20,9 +20,9 @@ from portal.ledger.types import (
     SkipRule,
     SubmissionResult,
 )
-from tests.ledger.desk import OPEN, TERM
-from tests.ledger.rules_by_hand import ByHandRules
-from tests.ledger.wishes import (
+from tests.ledger.adjustment_steps import ByHandRules
+from tests.ledger.requests import OPEN, TERM
+from tests.ledger.strategies import (
     SECTIONS,
     STUDENTS,
     bare,

@@ -4,7 +4,7 @@ from itertools import chain
 
 from portal.ledger.types import Outcome, WindowView
 from tests.ledger.crowd import hammer, schedule, together
-from tests.ledger.desk import TERM, Desk, codes
+from tests.ledger.requests import TERM, Desk, codes
 
 CLIENTS = 4
 WINDOW = 2

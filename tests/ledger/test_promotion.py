@@ -3,7 +3,7 @@
 import pytest
 
 from portal.ledger.types import Candidate, Promotion, Reason, SkipRule
-from tests.ledger.desk import OPEN, TERM, Desk, codes, meets
+from tests.ledger.requests import OPEN, TERM, Desk, codes, meets
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import pytest
 
 from portal.ledger.errors import LedgerBehind
 from portal.ledger.types import SeatCounts, SectionSpec
-from tests.ledger.desk import TERM, Desk, codes
+from tests.ledger.requests import TERM, Desk, codes
 
 SPEC = SectionSpec(1, 30, 10, 0, "OPEN", 1, 400, 400, ((5, 540, 620, 18_500, 18_600),), 1)
 

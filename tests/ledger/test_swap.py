@@ -4,7 +4,7 @@ import pytest
 
 from portal.ledger.errors import KeyReused
 from portal.ledger.types import Claim, Decision, LedgerChoice, Outcome, Reason
-from tests.ledger.desk import TERM, Desk, codes
+from tests.ledger.requests import TERM, Desk, codes
 
 OLD, NEW = 1, 2
 

@@ -3,7 +3,7 @@
 from collections import Counter
 
 from portal.ledger.tally import SLOT, SLOTS, Tally, tally
-from tests.ledger.desk import TERM, Desk
+from tests.ledger.requests import TERM, Desk
 
 KEEP = 20 * 60_000
 

@@ -1,7 +1,7 @@
 """A waitlist is first come, first served, and has a length."""
 
 from portal.ledger.types import Outcome
-from tests.ledger.desk import TERM, Desk, codes, facts
+from tests.ledger.requests import TERM, Desk, codes, facts
 
 
 def test_a_full_section_takes_waiters_and_names_their_positions(desk: Desk) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from portal.ledger.errors import WindowRefused
 from portal.ledger.types import Outcome, WindowView
-from tests.ledger.desk import MINUTE, TERM, Desk, codes, facts
+from tests.ledger.requests import MINUTE, TERM, Desk, codes, facts
 
 COMING, RUNNING, ENDED, CANCELED, MISSING = 11, 12, 13, 14, 99
 

@@ -13,9 +13,9 @@ from tests.live.tabs import Tab
 
 # Who hears of what; a new topic needs a line here, and a test of it.
 LISTENERS = {
-    "student": "the student, and admins, who are told no more than that: here, and test_own.py",
-    "account": "whose account it is, and pages can't ask for another: tests/live/test_news.py",
-    "queue": "who is on that waitlist; pages can't ask for it: tests/live/test_own.py",
+    "student": "the student; admins hear no more than that: here, and test_student_updates.py",
+    "account": "the account's owner; pages can't ask for another: tests/live/test_staff_updates.py",
+    "queue": "who is on that waitlist; pages can't ask for it: tests/live/test_student_updates.py",
     "roster": "who teaches the section, and admins: here",
     "room": "students and admins; it tells numbers alone",
     "windows": "everyone of the term",

@@ -10,7 +10,7 @@ from portal.backend import Backend
 from portal.core.db import transaction
 from portal.people import caches, visitors
 from tests.cast import Cast, an_account
-from tests.record.processes import wait_for
+from tests.recorder.processes import wait_for
 from tests.statements import statements
 
 TEACHES = (

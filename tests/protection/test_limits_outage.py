@@ -13,8 +13,8 @@ from portal.core.outage import Outage
 from portal.protection.rate_limits import PATIENCE, Charge, RateLimit, RateLimiter
 from portal.runtime import embedded_valkey
 from portal.runtime.embedded_servers import Servers
-from tests.record.processes import wait_for
-from tests.test_health import stalled, without
+from tests.operations.test_health import stalled, without
+from tests.recorder.processes import wait_for
 
 THREE = RateLimit("three", at_once=3, a_minute=0.1)
 

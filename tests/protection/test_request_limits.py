@@ -24,9 +24,9 @@ from portal.web.http.request_limits import (
 )
 from tests import cast as builders
 from tests.cast import Cast
-from tests.waiting_room.holders import Holder, holder
+from tests.waiting_room.token_holders import Holder, holder
+from tests.web.pages import DIALOG, HTMX, address, held, hidden, words
 from tests.web.visitors import browser_of
-from tests.web.visits import DIALOG, HTMX, address, held, hidden, words
 
 SLOWER = 100
 CAMPUS = {"REMOTE_ADDR": "192.0.2.7"}

@@ -16,14 +16,14 @@ from portal.people.models import CompletedCourse, Hold, Student
 from portal.people.student_profile import profile
 from portal.registration import limits
 from tests import cast as builders
-from tests import registering
+from tests import register
 from tests.cast import Cast, Meets
 
 NEW_YORK = ZoneInfo("America/New_York")
 
 
 def claim(student: Any, section: Any, **choice: Any) -> Any:
-    return registering.claim(student.id, section.term_id, section.id, **choice)
+    return register.claim(student.id, section.term_id, section.id, **choice)
 
 
 def reasons(answer: Any) -> list[str]:
@@ -99,7 +99,7 @@ def test_the_window_of_another_cohort_is_none(cast: Cast) -> None:
 
 
 def test_a_section_that_is_not_offered_is_refused_by_name(term: Any, cast: Cast) -> None:
-    answer = registering.claim(cast.ada.id, term.id, 999_999)
+    answer = register.claim(cast.ada.id, term.id, 999_999)
     assert reasons(answer) == ["section_unknown"]
 
 
@@ -121,7 +121,7 @@ def test_three_seats_a_day_can_be_given_up(term: Any, cast: Cast) -> None:
     sections = [builders.a_section(builders.a_course(f"CSC-{n}"), term) for n in range(4)]
     for section in sections:
         claim(cast.ada, section)
-    answers = [registering.drop(cast.ada.id, term.id, section.id) for section in sections]
+    answers = [register.drop(cast.ada.id, term.id, section.id) for section in sections]
     assert [each.outcome for each in answers[:3]] == [Outcome.DROPPED] * 3
     assert reasons(answers[3]) == ["drop_limit"]
     assert limits.drops_left(cast.ada.id, term.id, answers[3].at) == 0
@@ -130,7 +130,7 @@ def test_three_seats_a_day_can_be_given_up(term: Any, cast: Cast) -> None:
 def test_the_day_of_a_drop_is_the_ledgers(term: Any, cast: Cast) -> None:
     section = builders.a_section(builders.a_course(), term)
     claim(cast.ada, section)
-    at = registering.drop(cast.ada.id, term.id, section.id).at
+    at = register.drop(cast.ada.id, term.id, section.id).at
     assert list(parts().ledger.drops(term.id, cast.ada.id).values()) == [1]
     day = 24 * 60 * 60 * 1000
     left = [limits.drops_left(cast.ada.id, term.id, at + days * day) for days in (-1, 0, 1)]
@@ -140,7 +140,7 @@ def test_the_day_of_a_drop_is_the_ledgers(term: Any, cast: Cast) -> None:
 def test_a_place_on_a_waitlist_can_be_left(term: Any, cast: Cast) -> None:
     section = builders.a_section(builders.a_course(), term, capacity=0)
     assert claim(cast.ada, section, wait=True).position == 1
-    assert registering.leave(cast.ada.id, term.id, section.id).outcome == Outcome.LEFT
+    assert register.leave(cast.ada.id, term.id, section.id).outcome == Outcome.LEFT
 
 
 def test_a_clash_is_found_by_the_ledger(term: Any, cast: Cast) -> None:

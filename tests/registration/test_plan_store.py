@@ -14,7 +14,7 @@ from portal.registration.plans import Plan, add, remove
 from portal.registration.requests import SectionRequest
 from tests import cast as builders
 from tests.cast import Cast
-from tests.registration.outages import away
+from tests.registration.database_outage import away
 from tests.registration.plan_makers import line
 
 

@@ -13,9 +13,9 @@ from portal.recorder.recorder import drain
 from portal.reports.window_history import Attempts, gather
 from portal.windows.models import Window
 from tests import cast as builders
-from tests.admin.windows import drops
 from tests.cast import Cast
-from tests.claims import claim
+from tests.ledger_claims import claim
+from tests.web.admin.windows.windows import drops
 
 
 @pytest.fixture

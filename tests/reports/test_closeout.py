@@ -21,10 +21,10 @@ from portal.recorder.sweep import Sweeper
 from portal.reports.closeout import close_out, report
 from portal.reports.models import WindowReport
 from tests import cast as builders
-from tests.admin.windows import closes, drops
 from tests.cast import Cast
-from tests.claims import claim
-from tests.record.processes import running, wait_for
+from tests.ledger_claims import claim
+from tests.recorder.processes import running, wait_for
+from tests.web.admin.windows.windows import closes, drops
 
 
 @pytest.fixture

@@ -28,7 +28,7 @@ from portal.runtime.data_folder import DataFolder
 from portal.runtime.embedded_servers import Servers
 from portal.windows.warmup import warm_up
 from tests.cast import a_course, a_section, a_student, a_term, an_open_window, assemble
-from tests.record.rush import Rush, claim, drop, leave
+from tests.recorder.rush import Rush, claim, drop, leave
 
 FOLDER = Path(__file__).parent
 LEDGER, EXPECTED = "ledger.json", "expected.json"

@@ -13,8 +13,8 @@ from portal.recorder.consistency.audit import audit
 from portal.recorder.recorder import drain
 from portal.runtime import backup
 from tests.cast import an_open_window
-from tests.record.rush import Rush, claim
-from tests.spare import fairseat, spare
+from tests.recorder.rush import Rush, claim
+from tests.second_portal import fairseat, spare
 from tests.upgrade.release import EXPECTED, FOLDER, LEDGER, held, load, waiting
 
 __all__ = ["spare"]

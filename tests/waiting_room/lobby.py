@@ -11,8 +11,8 @@ from portal.registration import limits
 from portal.waiting_room import room
 from portal.web.http.admission import PROOF
 from portal.web.student import waiting_room
+from tests.web.pages import HTMX
 from tests.web.visitors import browser_of
-from tests.web.visits import HTMX
 
 
 def proven(app: Flask, username: str, student: Any) -> FlaskClient:

@@ -10,7 +10,7 @@ import pytest
 
 from portal.waiting_room import batching
 from portal.waiting_room.batching import Batcher
-from tests.record.processes import wait_for
+from tests.recorder.processes import wait_for
 
 
 class Ledger:

@@ -16,10 +16,10 @@ from portal.windows import draw_seeds, service
 from portal.windows.service import Author, NewWindow
 from tests import cast as builders
 from tests.cast import Cast
-from tests.test_health import stalled
-from tests.waiting_room.hall import open_now
+from tests.operations.test_health import stalled
+from tests.waiting_room.rooms import open_now
+from tests.web.pages import words
 from tests.web.visitors import browser_of
-from tests.web.visits import words
 
 WRONG = "do not agree with the fingerprint"
 

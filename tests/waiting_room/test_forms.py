@@ -14,11 +14,11 @@ from portal.waiting_room import access_tokens
 from portal.waiting_room.access_tokens import AccessToken
 from tests import cast as builders
 from tests.cast import Cast
-from tests.test_health import stalled
-from tests.waiting_room.holders import written
+from tests.operations.test_health import stalled
 from tests.waiting_room.lobby import come, facts, look, shut
+from tests.waiting_room.token_holders import written
+from tests.web.pages import DIALOG, address, held, hidden, press, words
 from tests.web.visitors import browser_of
-from tests.web.visits import DIALOG, address, held, hidden, press, words
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ from portal.windows import draw_seeds
 from tests import cast as builders
 from tests.cast import Cast
 from tests.waiting_room.lobby import come, facts, look, shut, strip
+from tests.web.pages import DIALOG, HTMX, words
 from tests.web.visitors import browser_of
-from tests.web.visits import DIALOG, HTMX, words
 
 
 def test_the_lobby_asks_for_the_captcha_first(guarded: Flask, term: Any) -> None:

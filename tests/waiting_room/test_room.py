@@ -10,7 +10,7 @@ from portal.waiting_room import room
 from portal.waiting_room.room import WindowEnded
 from tests import cast as builders
 from tests.waiting_room.conftest import Enter
-from tests.waiting_room.hall import limits
+from tests.waiting_room.rooms import limits
 
 
 def test_where_nobody_waits_one_is_called_at_once(term: Any, enter: Enter) -> None:

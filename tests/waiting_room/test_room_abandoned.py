@@ -6,7 +6,7 @@ from portal.backend import Backend
 from portal.waiting_room import room
 from tests import cast as builders
 from tests.waiting_room.conftest import Enter
-from tests.waiting_room.hall import asleep, key, limits, visit_over
+from tests.waiting_room.rooms import asleep, key, limits, visit_over
 
 
 def test_who_shows_no_sign_of_life_is_skipped_and_comes_back_to_the_front(

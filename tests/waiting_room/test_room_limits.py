@@ -8,7 +8,7 @@ import pytest
 from portal.waiting_room import room
 from tests import cast as builders
 from tests.waiting_room.conftest import Enter
-from tests.waiting_room.hall import limits, open_now
+from tests.waiting_room.rooms import limits, open_now
 
 
 def test_no_more_are_in_at_once_than_the_limit(term: Any, enter: Enter) -> None:

@@ -20,8 +20,8 @@ from portal.waiting_room.access_tokens import LIFETIME
 from portal.waiting_room.room import QueueEntry, WindowEnded
 from portal.windows import draw_seeds
 from tests import cast as builders
-from tests.waiting_room.hall import kept
 from tests.waiting_room.model import Model, Told
+from tests.waiting_room.rooms import kept
 
 STUDENTS = range(1, 9)
 students = picks = some.sampled_from(STUDENTS)

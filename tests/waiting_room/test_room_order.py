@@ -9,7 +9,7 @@ from portal.waiting_room import draw, room
 from portal.windows import draw_seeds
 from tests import cast as builders
 from tests.waiting_room.conftest import Enter
-from tests.waiting_room.hall import kept, key, limits, open_now
+from tests.waiting_room.rooms import kept, key, limits, open_now
 
 
 def test_the_early_ones_are_in_the_order_that_the_seed_gives(term: Any, enter: Enter) -> None:

@@ -6,7 +6,7 @@ from portal.backend import Backend
 from portal.waiting_room import room
 from tests import cast as builders
 from tests.waiting_room.conftest import Enter
-from tests.waiting_room.hall import key, limits, visit_over
+from tests.waiting_room.rooms import key, limits, visit_over
 
 
 def test_only_who_was_called_may_stay(term: Any, enter: Enter) -> None:

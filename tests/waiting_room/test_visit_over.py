@@ -14,12 +14,12 @@ from portal.registration import plans
 from portal.registration.requests import SectionRequest
 from portal.waiting_room import room
 from tests import cast as builders
-from tests.api.callers import Caller, caller
 from tests.cast import Cast
-from tests.waiting_room.hall import limits, visit_over
 from tests.waiting_room.lobby import come, facts, look, proven
-from tests.waiting_room.test_guard import journal, refused
-from tests.web.visits import HTMX, address, held
+from tests.waiting_room.rooms import limits, visit_over
+from tests.waiting_room.test_token_required import journal, refused
+from tests.web.api.callers import Caller, caller
+from tests.web.pages import HTMX, address, held
 
 
 @pytest.fixture

@@ -16,8 +16,8 @@ from portal.people.models import Account
 from portal.recorder import recorder
 from tests import cast as builders
 from tests.cast import Cast, Meets
+from tests.web.pages import hidden, press, words
 from tests.web.visitors import browser_of
-from tests.web.visits import hidden, press, words
 
 ADDRESS = re.compile(r'value="http://localhost(/calendar/\d+-[\w-]{43}\.ics)"')
 

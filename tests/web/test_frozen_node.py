@@ -21,15 +21,15 @@ from portal.ledger.types import Standing
 from portal.registration import plans
 from portal.registration.plans import Plan
 from tests import cast as builders
-from tests.api.callers import ROOT, caller
 from tests.cast import Cast
-from tests.claims import claim
+from tests.ledger_claims import claim
 from tests.live.nodes import Node, a_node
 from tests.live.tabs import cookie
-from tests.record.processes import wait_for
+from tests.recorder.processes import wait_for
 from tests.registration.plan_makers import line
+from tests.web.api.callers import ROOT, caller
+from tests.web.pages import address, press, seat, words
 from tests.web.visitors import browser_of
-from tests.web.visits import address, press, seat, words
 
 KEY = "one-key-of-many"
 WAITING = text("SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'holds'::regclass")

@@ -3,8 +3,8 @@
 from flask import Flask
 
 from tests.cast import Cast, a_coming_window, a_term, an_ended_window, an_open_window
+from tests.web.pages import words
 from tests.web.visitors import browser_of
-from tests.web.visits import words
 
 
 def test_a_student_goes_straight_to_the_only_term(app: Flask, cast: Cast) -> None:

@@ -12,9 +12,9 @@ from flask import Flask
 from portal.core.settings import ROOT
 from portal.web.http.layout import HTMX as CONFIG
 from tests.cast import Cast
-from tests.web.everything import Values, a_story, pages
+from tests.web.all_pages import Values, a_story, pages
+from tests.web.pages import DIALOG, HTMX
 from tests.web.visitors import browser_of
-from tests.web.visits import DIALOG, HTMX
 
 TEMPLATES = sorted((ROOT / "templates").rglob("*.html"))
 ASKS = {"hx-get", "hx-post"}

@@ -11,10 +11,10 @@ from flask.testing import FlaskClient
 
 from tests import cast as builders
 from tests.cast import PASSWORD, Cast
-from tests.web.plans import place
-from tests.web.test_session_ends import HOUR, later
+from tests.web.account.test_session_ends import HOUR, later
+from tests.web.pages import DIALOG, HTMX, address, held, hidden, words
+from tests.web.student.plans import place
 from tests.web.visitors import browser_of
-from tests.web.visits import DIALOG, HTMX, address, held, hidden, words
 
 OURS = {"Origin": "http://localhost"}
 ENDED = "You were logged out. Nothing was changed."

@@ -9,7 +9,7 @@ from flask import Flask
 
 from portal.core.settings import ROOT
 from tests.cast import Cast
-from tests.web.everything import Values, a_story, pages
+from tests.web.all_pages import Values, a_story, pages
 from tests.web.visitors import browser_of
 
 CATALOGUE = ROOT / "portal" / "translations" / "es" / "LC_MESSAGES" / "messages.po"

@@ -18,7 +18,7 @@ from portal.windows import readiness
 from portal.windows.readiness import Target, make_ready
 from tests import cast
 from tests.cast import Cast
-from tests.record.processes import running, wait_for
+from tests.recorder.processes import running, wait_for
 
 
 @pytest.fixture

@@ -19,9 +19,9 @@ from portal.people.models import Account
 from portal.protection import captcha_codes
 from portal.protection.captcha import NotProven
 from tests.cast import Cast
-from tests.notices.conftest import postman, relay
-from tests.notices.postman import Postman
-from tests.notices.stories import a_letter, a_story, give_addresses, outbox
+from tests.notifications.conftest import postman, relay
+from tests.notifications.mail_server import Postman
+from tests.notifications.stories import a_letter, a_story, give_addresses, outbox
 from tests.protection.captcha.solving import is_proven
 
 __all__ = ["postman", "relay"]

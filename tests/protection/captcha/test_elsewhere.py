@@ -14,7 +14,7 @@ from portal.core.breakers import FAILURES
 from portal.protection import captcha_puzzle, captcha_server
 from tests.protection.captcha.elsewhere import Elsewhere, an_elsewhere
 from tests.protection.captcha.solving import ask, is_proven, send, solved, work
-from tests.record.processes import wait_for
+from tests.recorder.processes import wait_for
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from portal.core.db import transaction
 from portal.core.flags import NAMES
 from portal.core.settings import ROOT
 from tests.cast import Cast
-from tests.edge.story import Values, a_values, routes
+from tests.web.http.all_routes import Values, a_values, routes
 from tests.web.visitors import browser_of
 
 Form = Callable[[Values], dict[str, Any]]
@@ -25,61 +25,75 @@ TRAIL = re.compile(r"AuditEntry|\bentries\b")
 ACTS: dict[str, Form | str] = {
     "POST /admin/requests/<int:asked_id>": lambda _: {"decision": "decline", "note": "No."},
     "POST /admin/students/<int:student_id>/privacy": lambda _: {"private": "yes", "reason": "x"},
-    "POST /admin/terms/<int:term_id>/windows": "tests/admin/test_schedule.py",
+    "POST /admin/terms/<int:term_id>/windows": "tests/web/admin/windows/test_schedule.py",
     "POST /admin/terms/<int:term_id>/windows/<int:window_id>/"
-    "<any(move,cancel,extend,close):action>": "tests/admin/test_changes.py",
-    "POST /admin/terms/<int:term_id>/windows/<int:window_id>/room": "tests/web/test_admin_room.py",
+    "<any(move,cancel,extend,close):action>": "tests/web/admin/windows/test_changes.py",
+    "POST /admin/terms/<int:term_id>/windows/<int:window_id>/room": (
+        "tests/web/admin/test_waiting_room.py"
+    ),
     "POST /admin/terms/<int:term_id>/windows/<int:window_id>/room/"
-    "<any(pause,resume,off,on):control>": "tests/web/test_admin_room.py",
+    "<any(pause,resume,off,on):control>": "tests/web/admin/test_waiting_room.py",
     "POST /admin/exports": "tests/exchange/test_exports.py",
     "POST /admin/imports": "tests/exchange/test_page.py",
     "POST /admin/imports/<int:import_id>/"
     "<any(apply,rest,past,discard,again,seat,resume):step>": "tests/exchange/test_page.py",
-    "POST /admin/imports/<int:import_id>/end": "tests/exchange/test_seats_page.py",
-    "POST /admin/operations/audits/<int:term_id>": "tests/web/test_operations_audit.py",
+    "POST /admin/imports/<int:import_id>/end": "tests/exchange/test_enrollments_page.py",
+    "POST /admin/operations/audits/<int:term_id>": "tests/web/admin/test_operations_audit.py",
     f"POST /admin/operations/flags/<any({','.join(NAMES)}):name>": (
-        "tests/web/test_operations_flags.py"
+        "tests/web/admin/test_operations_flags.py"
     ),
     "POST /admin/operations/jobs/<job>/<any(retry,discard):remedy>": (
-        "tests/web/test_operations_letters.py"
+        "tests/web/admin/test_dead_letters.py"
     ),
     "POST /admin/operations/mails/<which>/<any(retry,discard):remedy>": (
-        "tests/notices/test_operations_mails.py"
+        "tests/notifications/test_operations_mails.py"
     ),
-    "POST /admin/instructors/<int:instructor_id>/link": "tests/web/registrar/test_instructors.py",
-    "POST /admin/instructors/<int:instructor_id>/unlink": "tests/web/registrar/test_instructors.py",
-    "POST /admin/students/<int:student_id>/completed": "tests/web/registrar/test_completed.py",
-    "POST /admin/students/<int:student_id>/holds/new": "tests/web/registrar/test_holds.py",
+    "POST /admin/instructors/<int:instructor_id>/link": (
+        "tests/web/admin/students/test_instructors.py"
+    ),
+    "POST /admin/instructors/<int:instructor_id>/unlink": (
+        "tests/web/admin/students/test_instructors.py"
+    ),
+    "POST /admin/students/<int:student_id>/completed": "tests/web/admin/students/test_completed.py",
+    "POST /admin/students/<int:student_id>/holds/new": "tests/web/admin/students/test_holds.py",
     "POST /admin/students/<int:student_id>/holds/<int:hold_id>/lift": (
-        "tests/web/registrar/test_holds.py"
+        "tests/web/admin/students/test_holds.py"
     ),
-    "POST /admin/students/<int:student_id>/overrides/new": "tests/web/registrar/test_permits.py",
+    "POST /admin/students/<int:student_id>/overrides/new": (
+        "tests/web/admin/students/test_permissions.py"
+    ),
     "POST /admin/students/<int:student_id>/overrides/<int:override_id>/revoke": (
-        "tests/web/registrar/test_permits.py"
+        "tests/web/admin/students/test_permissions.py"
     ),
-    "POST /admin/terms/<int:term_id>/adjust": "tests/web/registrar/test_adjust.py",
-    "POST /admin/terms/<int:term_id>/underfilled": "tests/web/registrar/test_underfilled.py",
-    "POST /admin/terms/<int:term_id>/rules": "tests/admin/test_rules.py",
-    "POST /admin/terms/<int:term_id>/sections/new": "tests/web/sections/test_new.py",
+    "POST /admin/terms/<int:term_id>/adjust": "tests/web/admin/students/test_adjustments.py",
+    "POST /admin/terms/<int:term_id>/underfilled": "tests/web/admin/students/test_underfilled.py",
+    "POST /admin/terms/<int:term_id>/rules": "tests/web/admin/windows/test_term_rules.py",
+    "POST /admin/terms/<int:term_id>/sections/new": "tests/web/admin/sections/test_new.py",
     "POST /admin/terms/<int:term_id>/sections/<int:section_id>/edit": (
-        "tests/web/sections/test_edit.py"
+        "tests/web/admin/sections/test_edit.py"
     ),
     "POST /admin/terms/<int:term_id>/sections/<int:section_id>/share": (
-        "tests/web/sections/test_share.py"
+        "tests/web/admin/sections/test_share.py"
     ),
     "POST /admin/terms/<int:term_id>/sections/<int:section_id>/"
     "<any(publish,confirm,reopen,cancel,delete,undelete):change>": (
-        "tests/web/sections/test_deeds.py"
+        "tests/web/admin/sections/test_status.py"
     ),
-    "POST /admin/terms/<int:term_id>/windows/drafts/<int:draft>": "tests/admin/test_schedule.py",
-    "POST /admin/webhooks": "tests/webhooks/test_pages.py",
-    "POST /admin/webhooks/<int:webhook_id>/edit": "tests/webhooks/test_pages.py",
-    "POST /admin/webhooks/<int:webhook_id>/test": "tests/webhooks/test_pages.py",
+    "POST /admin/terms/<int:term_id>/windows/drafts/<int:draft>": (
+        "tests/web/admin/windows/test_schedule.py"
+    ),
+    "POST /admin/webhooks": "tests/notifications/webhooks/test_receivers_page.py",
+    "POST /admin/webhooks/<int:webhook_id>/edit": (
+        "tests/notifications/webhooks/test_receivers_page.py"
+    ),
+    "POST /admin/webhooks/<int:webhook_id>/test": (
+        "tests/notifications/webhooks/test_receivers_page.py"
+    ),
     "POST /admin/webhooks/<int:webhook_id>/<any(on,off,secret,delete):what>": (
-        "tests/webhooks/test_pages.py"
+        "tests/notifications/webhooks/test_receivers_page.py"
     ),
     "POST /admin/webhooks/<int:webhook_id>/deliveries/<which>/<any(retry,discard):remedy>": (
-        "tests/webhooks/test_deliveries_page.py"
+        "tests/notifications/webhooks/test_deliveries_page.py"
     ),
 }
 

@@ -9,7 +9,7 @@ from portal.exchange.importing.models import Import
 from tests.cast import Cast
 from tests.reports.audit_trail.conftest import an_entry
 from tests.reports.audit_trail.test_entry import changed
-from tests.web.visits import words
+from tests.web.pages import words
 
 OPTIONS = {"layout": "semester", "term": "Fall 2030", "update": True, "past": False, "ends": None}
 COUNTS = {

@@ -1,0 +1,160 @@
+"""Migrations run both ways and end where the models are."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from sqlalchemy import NullPool, create_engine, inspect, text
+from sqlalchemy.exc import InternalError, ProgrammingError
+
+from portal.backend import Backend
+from portal.core import schema
+from portal.core.db import transaction, with_driver
+from portal.models import Base
+from portal.runtime.embedded_servers import Servers
+from tests import cast
+from tests.owner_role import as_owner
+
+
+@pytest.fixture
+def empty(servers: Servers) -> str:
+    """The address of a database of its own, without tables."""
+    engine = create_engine(with_driver(servers.owner_url), isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        connection.execute(text("DROP DATABASE IF EXISTS journey"))
+        connection.execute(text("CREATE DATABASE journey"))
+    engine.dispose()
+    return servers.owner_url.replace("/fairseat?", "/journey?")
+
+
+def tables(url: str) -> set[str]:
+    engine = create_engine(with_driver(url))
+    found = set(inspect(engine).get_table_names()) - {"alembic_version"}
+    engine.dispose()
+    return found
+
+
+def test_they_go_up_down_and_up_again(empty: str) -> None:
+    schema.upgrade(empty)
+    assert tables(empty) == set(Base.metadata.tables)
+    schema.downgrade(empty, "base")
+    assert tables(empty) == set()
+    schema.upgrade(empty)
+    assert tables(empty) == set(Base.metadata.tables)
+
+
+def test_they_leave_nothing_behind_on_the_way_down(empty: str) -> None:
+    schema.upgrade(empty)
+    schema.downgrade(empty, "base")
+    engine = create_engine(with_driver(empty))
+    with engine.connect() as connection:
+        left = connection.scalars(
+            text(
+                "SELECT proname FROM pg_proc WHERE pronamespace = 'public'::regnamespace"
+                " UNION ALL SELECT relname FROM pg_class"
+                " WHERE relnamespace = 'public'::regnamespace AND relkind = 'S'"
+            )
+        ).all()
+    engine.dispose()
+    assert left == []
+
+
+def test_they_agree_with_the_models(empty: str) -> None:
+    schema.upgrade(empty)
+    engine = create_engine(with_driver(empty))
+    with engine.connect() as connection:
+        context = MigrationContext.configure(connection, opts={"compare_type": True})
+        differences = compare_metadata(context, Base.metadata)
+    engine.dispose()
+    assert differences == []
+
+
+def prepare(database: str, backend: Backend) -> subprocess.CompletedProcess[str]:
+    """Run `fairseat prepare` on that database."""
+    there = {
+        "DATABASE_URL": database,
+        "DATABASE_OWNER_URL": database,
+        "REDIS_URL": f"{backend.settings.redis_url}?db=8",
+    }
+    return subprocess.run(
+        [sys.executable, "-m", "portal.runtime.cli", "prepare"],
+        env={**os.environ, **there, "FAIRSEAT_DEMO": "0"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_tables_of_a_version_before_the_first_release_are_refused_and_left(
+    empty: str, backend: Backend
+) -> None:
+    schema.upgrade(empty)
+    engine = create_engine(with_driver(empty), poolclass=NullPool)
+    with engine.begin() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '0029'"))
+        connection.execute(text("DROP TABLE holds"))
+    done = prepare(empty, backend)
+    assert done.returncode == 1
+    assert "of a version before 1.0.0" in done.stderr
+    assert "holds" not in tables(empty)
+
+
+def test_the_version_before_begins_on_tables_of_the_next_and_leaves_them(
+    empty: str, backend: Backend
+) -> None:
+    schema.upgrade(empty)
+    engine = create_engine(with_driver(empty), poolclass=NullPool)
+    with engine.begin() as connection:
+        connection.execute(text("ALTER TABLE rooms ADD COLUMN storey integer"))
+        connection.execute(text("UPDATE alembic_version SET version_num = 'next'"))
+    done = prepare(empty, backend)
+    assert done.returncode == 0, done.stderr
+    assert "by a version after this one" in done.stdout
+    assert "storey" in {each["name"] for each in inspect(engine).get_columns("rooms")}
+
+
+def test_the_connected_database_is_at_the_newest_one(backend: Backend) -> None:  # noqa: ARG001
+    assert schema.current() == schema.newest()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE audit_entries SET reason = 'x'",
+        "DELETE FROM audit_entries",
+        "TRUNCATE audit_entries",
+        "TRUNCATE accounts CASCADE",
+    ],
+)
+def test_what_happened_can_not_be_rewritten(backend: Backend, change: str) -> None:  # noqa: ARG001
+    with transaction() as session:
+        session.execute(
+            text("INSERT INTO audit_entries (action, subject, reason) VALUES ('a', 'b', 'c')")
+        )
+    with pytest.raises(ProgrammingError, match="permission denied"), transaction() as session:
+        session.execute(text(change))
+    with pytest.raises(InternalError, match="only ever added"), as_owner() as session:
+        session.execute(text(change))
+
+
+@pytest.mark.parametrize(
+    "change", ["UPDATE events SET name = 'x'", "DELETE FROM events", "TRUNCATE events"]
+)
+def test_events_can_not_be_rewritten(backend: Backend, change: str) -> None:  # noqa: ARG001
+    term = cast.a_term()
+    with transaction() as session:
+        session.execute(
+            text(
+                "INSERT INTO events"
+                " (term_id, seq, name, version, aggregate, payload, context, occurred_at)"
+                " VALUES (:term, 1, 'enrolled', 1, 'section:1', '{}', '{}', now())"
+            ),
+            {"term": term.id},
+        )
+    with pytest.raises(ProgrammingError, match="permission denied"), transaction() as session:
+        session.execute(text(change))
+    with pytest.raises(InternalError, match="only ever added"), as_owner() as session:
+        session.execute(text(change))

@@ -1,0 +1,211 @@
+"""The demo semester: made at once, whole, the same every time, and good to race in."""
+
+from collections import Counter
+from datetime import date, timedelta
+from pathlib import Path
+
+import pytest
+from sqlalchemy import func, select, text
+
+from portal.backend import Backend
+from portal.catalog import requisites
+from portal.catalog.models import CrossList, Instructor, Meeting
+from portal.catalog.term_catalog import TermCatalog, catalog_of
+from portal.core.db import transaction
+from portal.exchange import demo
+from portal.exchange.demo.dates import coming_term
+from portal.models import Base
+from portal.people import passwords
+from portal.people.models import Account, CompletedCourse, Hold, Student
+from portal.people.student_profile import StudentProfile, profile
+from portal.registration import rules
+from tests.exchange.oneroster import School, imported
+from tests.owner_role import as_owner
+
+MINUTES = timedelta(minutes=2)
+PASSWORD = "for a look around"
+
+
+@pytest.fixture(scope="module")
+def made(connected: Backend) -> TermCatalog:
+    """The demo, for tests that only look at it."""
+    empty(connected)
+    term = demo.create(PASSWORD, MINUTES)
+    assert term is not None
+    return catalog_of(term)
+
+
+def empty(connected: Backend) -> None:
+    with as_owner() as session:
+        session.execute(text("SET LOCAL session_replication_role = replica"))
+        session.execute(text(f"TRUNCATE {', '.join(Base.metadata.tables)} CASCADE"))
+    connected.redis.flushall()
+
+
+def profiles(count: int) -> list[StudentProfile]:
+    with transaction() as session:
+        ids = session.scalars(select(Student.id).order_by(Student.id).limit(count)).all()
+    return [profile(each) for each in ids]
+
+
+def test_its_window_opens_for_everyone(made: TermCatalog, connected: Backend) -> None:
+    [window] = connected.ledger.windows(made.term.id)
+    assert abs(window.opens - connected.ledger.now() - 120_000) < 60_000
+    assert window.closes - window.opens == 14 * 24 * 3_600_000
+    assert (window.name, window.state, window.cohort) == ("Open selection", "scheduled", {})
+
+
+def test_it_has_the_size_of_a_small_university(made: TermCatalog) -> None:
+    assert 145 <= len(made.sections) <= 155
+    assert 58 <= len({card.course_code for card in made.sections}) <= 64
+    assert len(made.subjects) == 10
+    with transaction() as session:
+        counts = [
+            session.scalar(select(func.count()).select_from(t)) for t in (Student, Instructor)
+        ]
+        assert counts == [2000, 40]
+        assert (session.scalar(select(func.count()).select_from(Hold)) or 0) > 10
+        assert (session.scalar(select(func.count()).select_from(CompletedCourse)) or 0) > 5000
+
+
+def test_everyone_logs_in_with_the_one_password(made: TermCatalog) -> None:  # noqa: ARG001
+    with transaction() as session:
+        kept = dict(session.execute(select(Account.username, Account.password_hash)).all())
+        admins = session.scalars(select(Account.username).where(Account.is_admin)).all()
+    assert {"student0001", "student2000", "instructor01", "instructor40", "admin"} <= set(kept)
+    assert len(kept) == 2041
+    assert admins == ["admin"]
+    assert passwords.verify(kept["student0001"], PASSWORD)
+    assert len(set(kept.values())) == 1
+
+
+def test_it_has_the_quirks_of_real_catalogues(made: TermCatalog) -> None:
+    cards = made.sections
+    assert Counter(card.status for card in cards) == {
+        "OPEN": len(cards) - 5, "NEW": 3, "CANCELED": 2,
+    }  # fmt: skip
+    assert any(card.capacity == 0 for card in cards)
+    assert sum(1 for card in cards if 0 < card.capacity <= 2) >= 5
+    assert any(card.credits_min < card.credits_max for card in cards)
+    assert any([meeting.times for meeting in card.meetings] == ["TBA"] for card in cards)
+    assert any(len(card.meetings) > 1 for card in cards)
+    assert any(meeting.dates for card in cards for meeting in card.meetings)
+    assert any(meeting.kind == "Lab" for card in cards for meeting in card.meetings[1:])
+    assert any(not meeting.clashes for card in cards for meeting in card.meetings)
+    assert any(card.restrictions for card in cards)
+    assert any(card.corequisites for card in cards)
+    assert any(not card.public for card in cards)
+    with transaction() as session:
+        assert session.scalar(select(func.count()).select_from(CrossList))
+
+
+def test_seats_taken_before_are_in_the_ledger(made: TermCatalog, connected: Backend) -> None:
+    seats = connected.ledger.seats(made.term.id)
+    assert set(seats) == {card.id for card in made.sections}
+    assert any(each.taken > each.capacity for each in seats.values())
+    assert sum(1 for each in seats.values() if 0 < each.open <= 3 and each.taken) >= 6
+
+
+def test_every_section_is_taught_and_nobody_is_in_two_places(made: TermCatalog) -> None:
+    timed = [card for card in made.sections if any(meeting.start for meeting in card.meetings)]
+    assert all(len(card.instructors) == 1 for card in timed)
+    assert all(meeting.start for card in timed for meeting in card.meetings)
+    loads = Counter(key for card in made.sections for key in card.instructor_ids)
+    assert len(loads) == 40
+    assert max(loads.values()) <= 6
+    with transaction() as session:
+        met = session.scalars(select(Meeting.room_id).where(Meeting.starts_at.is_not(None))).all()
+    assert sum(1 for room in met if room) > 150
+
+
+def test_the_first_instructor_teaches_what_students_race_for(made: TermCatalog) -> None:
+    with transaction() as session:
+        first = session.scalar(
+            select(Instructor.id).join(Account).where(Account.username == "instructor01")
+        )
+    assert first is not None
+    assert sum(1 for card in made.taught_by(frozenset({first})) if 0 < card.capacity <= 2) == 2
+
+
+def test_prerequisites_name_courses_of_the_catalogue(made: TermCatalog) -> None:
+    named = {code for card in made.sections for code in requisites.codes(card.prerequisites)}
+    assert named <= {card.course_code for card in made.sections}
+
+
+def test_students_find_plenty(made: TermCatalog) -> None:
+    free = [
+        sum(
+            1
+            for card in made.sections
+            if rules.visible(who, card) and not rules.refusals(who, card)
+        )
+        for who in profiles(20)
+    ]
+    assert min(free) >= 50
+
+
+def test_the_term_is_the_next_one() -> None:
+    assert coming_term(date(2026, 11, 21)) == (
+        "Spring 2027", date(2027, 1, 11), date(2027, 4, 30),
+    )  # fmt: skip
+    assert coming_term(date(2026, 3, 1))[0] == "Fall 2026"
+
+
+def test_its_dates_are_moved_to_another_term(
+    connected: Backend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    empty(connected)
+    fall = coming_term(date(2026, 3, 1))
+    monkeypatch.setattr(demo, "coming_term", lambda _today: fall)
+    term = demo.create(PASSWORD, MINUTES)
+    assert term is not None
+    offered = catalog_of(term)
+    assert (offered.term.name, offered.term.starts_on, offered.term.ends_on) == fall
+    with transaction() as session:
+        days = set(session.execute(select(Meeting.date_start, Meeting.date_end)).all())
+    assert days == {
+        (date(2026, 8, 24), date(2026, 12, 11)),  # all of the term, and its halves
+        (date(2026, 8, 24), date(2026, 10, 9)),
+        (date(2026, 10, 12), date(2026, 12, 11)),
+        (date(2026, 12, 9), date(2026, 12, 9)),  # the final exams
+    }
+
+
+def test_one_that_was_interrupted_is_completed(
+    connected: Backend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    empty(connected)
+    with monkeypatch.context() as trouble:
+        trouble.setattr(demo, "hash_password", lambda _password: next(iter(())))
+        with pytest.raises(StopIteration):
+            demo.create(PASSWORD, MINUTES)
+    assert not demo.exists()
+    assert demo.create(PASSWORD, MINUTES) is not None
+    assert demo.exists()
+
+
+def test_it_happens_once_and_is_the_same_every_time(made: TermCatalog, connected: Backend) -> None:
+    empty(connected)
+    assert not demo.exists()
+    term = demo.create(PASSWORD, MINUTES)
+    assert term is not None
+    assert demo.exists()
+    assert demo.create(PASSWORD, MINUTES) is None
+    assert facts(catalog_of(term)) == facts(made)
+
+
+def test_accounts_of_an_import_from_a_folder_of_that_name_are_left_alone(
+    connected: Backend, tmp_path: Path
+) -> None:
+    empty(connected)
+    folder = tmp_path / "demo"
+    folder.mkdir()
+    School().write(folder)
+    imported(folder)
+    assert demo.create(PASSWORD, MINUTES) is None
+    with transaction() as session:
+        assert set(session.scalars(select(Account.password_hash))) == {""}
+
+
+def facts(offered: TermCatalog) -> list[tuple[object, ...]]:
+    return [(card.crn, card.title, card.instructors, card.meetings) for card in offered.sections]

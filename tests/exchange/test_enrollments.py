@@ -1,0 +1,215 @@
+"""Students in classes, as OneRoster files have them: seats that the ledger gives and takes."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+
+from portal.backend import Backend
+from portal.catalog.models import Section
+from portal.core.audit_trail import AuditEntry
+from portal.core.db import transaction
+from portal.exchange.importing.failures import ImportFailedError
+from portal.ledger.types import Outcome
+from portal.people.models import Student
+from portal.registration import limits
+from tests import cast as builders
+from tests import register
+from tests.exchange.enrolled import roster, the_term
+from tests.exchange.oneroster import School, imported, moved
+
+pytestmark = pytest.mark.usefixtures("backend")
+
+
+def put_in(folder: Path, school: School, **choices: bool) -> dict[str, dict[str, int]]:
+    """What such files have moved; the class has two seats."""
+    return moved(imported(school.write(folder), **choices)[0])
+
+
+def test_students_are_in_their_classes_by_the_ledger(tmp_path: Path, backend: Backend) -> None:
+    found = put_in(tmp_path, School().student(2).seats(2).enroll().enroll("u-2"))
+    assert found["enrollment"] == {"added": 2}
+    assert roster() == [("90001", "S-1"), ("90001", "S-2")]
+    [seats] = backend.ledger.seats(the_term().id).values()
+    assert (seats.taken, seats.capacity) == (2, 2)
+    with transaction() as session:
+        noted = session.scalars(select(AuditEntry).where(AuditEntry.action == "import.seat")).one()
+    assert noted.after == {"added": 2, "removed": 0, "refused": 0}
+
+
+def test_the_same_again_changes_nothing(tmp_path: Path) -> None:
+    school = School().seats(2).enroll()
+    put_in(tmp_path, school)
+    roster()
+    assert put_in(tmp_path, school) == {}
+
+
+def test_one_who_is_too_many_keeps_everything_from_being_imported(tmp_path: Path) -> None:
+    school = School().student(2).seats(1).enroll().enroll("u-2")
+    with pytest.raises(ImportFailedError, match="Some students would be refused"):
+        imported(school.write(tmp_path))
+    with transaction() as session:
+        assert session.scalars(select(Section.crn)).all() == []
+
+
+def test_a_dry_run_names_who_is_too_many_and_why(tmp_path: Path) -> None:
+    school = School().student(2).seats(1).enroll().enroll("u-2")
+    counts, report = imported(school.write(tmp_path), dry=True)
+    [note] = report.of("seat")
+    assert (note.file, note.line, note.key) == ("enrollments.csv", 4, "Fall 2030 · 90001 · S-2")
+    assert note.why.endswith("Full.")
+    assert counts["enrollment"]["added"] == 1
+
+
+def test_the_rest_is_done_without_who_is_too_many_if_asked_for(tmp_path: Path) -> None:
+    put_in(tmp_path, School().student(2).seats(1).enroll().enroll("u-2"), leave_out=True)
+    assert roster() == [("90001", "S-1")]
+
+
+def test_past_rules_and_capacity_everyone_is_in(tmp_path: Path) -> None:
+    put_in(tmp_path, School().student(2).seats(1).enroll().enroll("u-2"), past=True)
+    assert roster() == [("90001", "S-1"), ("90001", "S-2")]
+
+
+def test_a_new_class_without_seats_has_those_of_its_students(
+    tmp_path: Path, backend: Backend
+) -> None:
+    put_in(tmp_path, School().student(2).enroll().enroll("u-2"), past=True)
+    [seats] = backend.ledger.seats(the_term().id).values()
+    assert (seats.status, seats.taken, seats.capacity) == ("OPEN", 2, 2)
+
+
+@pytest.mark.parametrize(
+    ("facts", "why"),
+    [
+        ({"status": "NEW"}, "Section not published"),
+        ({"status": "CANCELED"}, "Section canceled"),
+        ({"prerequisites": {"course": "MAT-1"}}, "Prerequisite missing"),
+        ({"corequisites": {"course": "MAT-1"}}, "Corequisite not offered"),
+        ({"restrictions": [["must_be", "level", "Graduate"]]}, "Restricted to others"),
+        ({"credits": [2400, 2400]}, "Over the credit limit"),
+        ({"credits": [100, 300]}, "Credits out of range"),
+    ],
+)
+def test_every_rule_is_looked_at_in_advance(
+    tmp_path: Path, facts: dict[str, Any], why: str
+) -> None:
+    school = School().seats(2, **facts).enroll(**{"metadata.fairseat": '{"credits": 400}'})
+    if "Over" in why:
+        school.rows["enrollments"][-1].pop("metadata.fairseat")
+    _counts, report = imported(school.write(tmp_path), dry=True)
+    [note] = report.of("seat")
+    assert why in note.why
+    firm = why.startswith("Section")
+    _counts, report = imported(school.write(tmp_path), dry=True, past=True)
+    assert len(report.of("seat")) == firm
+
+
+def test_what_a_student_is_to_have_is_looked_at_as_a_whole(tmp_path: Path) -> None:
+    school = School().seats(2, corequisites={"course": "CSCI-1201"})
+    lab = {"title": "Lab", "courseCode": "CSCI-1201", "orgSourcedId": "org-cs"}
+    school.add("courses", **lab | {"sourcedId": "lab"})
+    more = '{"capacity": 2, "status": "OPEN", "corequisites": {"course": "CSCI-1200"}}'
+    school.add(
+        "classes",
+        sourcedId="90002",
+        title="Lab",
+        courseSourcedId="lab",
+        termSourcedIds="fall",
+        **{"metadata.fairseat": more},
+    )
+    put_in(tmp_path, school.enroll().enroll(section="90002"))
+    assert roster() == [("90001", "S-1"), ("90002", "S-1")]
+
+
+def test_a_change_takes_one_out_and_gives_the_seat_to_another(tmp_path: Path) -> None:
+    school = School().student(2).seats(1).enroll()
+    put_in(tmp_path, school)
+    roster()
+    gone = school.rows["enrollments"][-1] | {"status": "tobedeleted"}
+    gone["dateLastModified"] = "2030-09-01T00:00:00Z"
+    come = school.rows["enrollments"][-1] | {"sourcedId": "e-2", "userSourcedId": "u-2"}
+    found = put_in(tmp_path, School().only("enrollments", come, gone))
+    assert found["enrollment"] == {"added": 1, "removed": 1}
+    assert roster() == [("90001", "S-2")]
+
+
+def test_who_changes_to_another_section_of_the_course_keeps_no_two(tmp_path: Path) -> None:
+    school = (
+        School()
+        .seats(1)
+        .add(
+            "classes",
+            sourcedId="90002",
+            title="Data Structures 02",
+            courseSourcedId="crs",
+            termSourcedIds="fall",
+            **{"metadata.fairseat": '{"capacity": 1, "status": "OPEN"}'},
+        )
+    )
+    put_in(tmp_path, school.enroll())
+    roster()
+    school.rows["enrollments"][-1]["classSourcedId"] = "90002"
+    assert put_in(tmp_path, school, remove=True) == {"enrollment": {"added": 1, "removed": 1}}
+    assert roster() == [("90002", "S-1")]
+
+
+def test_a_free_seat_belongs_to_whoever_waits_for_it(tmp_path: Path) -> None:
+    school = School().student(2).student(3).seats(1, waitlist=5).enroll()
+    put_in(tmp_path, school)
+    wait_in_line("S-2")
+    roster()
+    school.rows["enrollments"][-1]["userSourcedId"] = "u-3"
+    _counts, report = imported(school.write(tmp_path), dry=True, remove=True)
+    assert [note.key for note in report.of("seat")] == ["Fall 2030 · 90001 · S-3"]
+    school.rows["enrollments"][-1]["userSourcedId"] = "u-2"
+    put_in(tmp_path, school, remove=True)
+    assert roster() == [("90001", "S-2")]
+
+
+def wait_in_line(number: str) -> None:
+    """The student asks for a seat of the only section, and gets a place in line."""
+    builders.an_open_window(the_term())
+    limits.forget_windows()
+    with transaction() as session:
+        student = session.scalars(select(Student.id).where(Student.number == number)).one()
+        section = session.scalars(select(Section.id)).one()
+    decided = register.claim(student, the_term().id, section, wait=True)
+    assert decided.outcome == Outcome.WAITLISTED
+
+
+def test_who_is_named_no_more_stays_unless_asked_to_go(tmp_path: Path) -> None:
+    put_in(tmp_path, School().student(2).seats(2).enroll().enroll("u-2"))
+    roster()
+    fewer = School().student(2).seats(2).enroll()
+    assert put_in(tmp_path, fewer) == {}
+    assert put_in(tmp_path, fewer, remove=True) == {"enrollment": {"removed": 1}}
+    assert roster() == [("90001", "S-1")]
+
+
+def test_files_that_name_no_student_take_none_out(tmp_path: Path) -> None:
+    put_in(tmp_path, School().seats(2).enroll())
+    roster()
+    assert put_in(tmp_path, School().seats(2), remove=True) == {}
+
+
+@pytest.mark.parametrize(
+    ("fields", "kind"),
+    [
+        ({"userSourcedId": "nobody"}, "no_such"),
+        ({"userSourcedId": "u-t"}, "no_such"),
+        ({"classSourcedId": "=1+1"}, "no_such"),
+        ({"metadata.fairseat": '{"credits": -1}'}, "unreadable"),
+        ({"metadata.fairseat": "[" * 9999}, "unreadable"),
+        ({}, "duplicate"),
+    ],
+)
+def test_a_hostile_row_is_named_and_the_others_are_seated(
+    tmp_path: Path, fields: dict[str, str], kind: str
+) -> None:
+    row = {"classSourcedId": "90001", "userSourcedId": "u-s", "role": "student"} | fields
+    school = School().seats(2).enroll().add("enrollments", **row)
+    _counts, report = imported(school.write(tmp_path))
+    assert [(each.file, each.line) for each in report.of(kind)] == [("enrollments.csv", 4)]
+    assert roster() == [("90001", "S-1")]

@@ -1,0 +1,217 @@
+"""/admin/imports with students in classes: refusals are shown before anything is done."""
+
+from pathlib import Path
+
+import pytest
+from flask.testing import FlaskClient
+from rq import Queue
+from sqlalchemy import select, text
+
+from portal.backend import backend
+from portal.catalog.models import Section
+from portal.core.audit_trail import AuditEntry
+from portal.core.db import Sessions, transaction
+from portal.exchange.importing import import_jobs, runs
+from portal.exchange.importing.failures import SeatsLeftError
+from portal.ledger.types import Outcome
+from portal.notifications.models import Notification, OutboxEntry
+from portal.operations.dead_letters import letters
+from portal.people.models import Student
+from portal.registration import adjustments
+from portal.registration.adjustments import Adjustment
+from tests.cast import Cast
+from tests.exchange.enrolled import roster, the_term
+from tests.exchange.makers import away, latest, page, press, sent
+from tests.exchange.oneroster import School, imported
+from tests.recorder.processes import running, wait_for
+
+
+def one_too_many() -> bytes:
+    """A class of one seat with two students."""
+    return School().student(2).seats(1).enroll().enroll("u-2").zip()
+
+
+def test_nothing_is_applied_while_a_seat_would_be_refused(boss: FlaskClient) -> None:
+    import_id = sent(boss, one_too_many(), layout="oneroster")
+    shown = page(boss, import_id)
+    assert "1 seat would be refused" in shown
+    assert "enrollments.csv, line 4" in shown
+    assert "Full." in shown
+    assert "Apply all of it" not in shown
+    press(boss, import_id, "apply")
+    assert latest().state == "ready"
+
+
+def test_the_rest_is_applied_without_it(boss: FlaskClient) -> None:
+    import_id = sent(boss, one_too_many(), layout="oneroster")
+    press(boss, import_id, "rest")
+    assert "Applied, but for 1 row that was refused." in page(boss, import_id)
+    assert roster() == [("90001", "S-1")]
+
+
+def test_it_is_read_again_to_put_everyone_in_past_rules_and_capacity(boss: FlaskClient) -> None:
+    import_id = sent(boss, one_too_many(), layout="oneroster")
+    press(boss, import_id, "past")
+    assert "Nothing has been changed yet" in page(boss, import_id)
+    press(boss, import_id, "apply")
+    assert roster() == [("90001", "S-1"), ("90001", "S-2")]
+
+
+def test_the_form_may_ask_for_it_at_once(boss: FlaskClient) -> None:
+    import_id = sent(boss, one_too_many(), layout="oneroster", past="yes")
+    assert "would be refused" not in page(boss, import_id)
+
+
+def test_seats_that_went_since_the_preview_keep_it_from_being_applied(boss: FlaskClient) -> None:
+    press(boss, sent(boss, School().student(2).seats(1).zip(), layout="oneroster"), "apply")
+    import_id = sent(boss, School().student(2).seats(1).enroll().zip(), layout="oneroster")
+    put_in("S-2")
+    roster()
+    press(boss, import_id, "apply")
+    assert "Seats were taken after the preview" in page(boss, import_id)
+
+
+def test_who_is_quicker_at_the_last_moment_has_the_seat_and_it_is_told(boss: FlaskClient) -> None:
+    press(boss, sent(boss, School().student(2).seats(1).zip(), layout="oneroster"), "apply")
+    import_id = sent(boss, School().student(2).seats(1).enroll().zip(), layout="oneroster")
+    boss.post(f"/admin/imports/{import_id}/apply")
+    runs.carry_out(import_id, lambda *_: None)
+    put_in("S-2")
+    runs.continue_import(import_id)
+    shown = page(boss, import_id)
+    assert "All of it was applied but 1 seat" in shown
+    assert "enrollments.csv, line 3" in shown
+    assert "S-1" in boss.get(f"/admin/imports/{import_id}/report.csv").text
+    assert roster() == [("90001", "S-2")]
+
+
+def test_students_find_it_in_their_inbox_and_get_no_mail(boss: FlaskClient, cast: Cast) -> None:
+    school = School().seats(1).enroll()
+    school.rows["users"][1]["email"] = "spark@example.edu"
+    press(boss, sent(boss, school.zip(), layout="oneroster"), "apply")
+    roster()
+    with transaction() as session:
+        assert session.scalars(select(Notification.kind)).all() == ["by_hand"]
+        assert session.scalars(select(OutboxEntry.id)).all() == []
+        seat = select(AuditEntry).where(AuditEntry.action == "selection.add")
+        noted = session.scalars(seat).one()
+    assert (noted.account_id, noted.reason) == (cast.max.id, f"Import {latest().id}: spring.zip")
+
+
+def test_the_clock_calls_another_worker_where_one_was_killed(boss: FlaskClient) -> None:
+    school = School().seats(9000)
+    for number in range(2, 602):
+        school.student(number).enroll(f"u-{number}")
+    import_id = sent(boss, school.zip(), layout="oneroster")
+    with running(("worker", "background")) as [worker]:
+        boss.post(f"/admin/imports/{import_id}/apply")
+        wait_for(lambda: taken() > 0)
+        worker.kill()
+        worker.wait()
+    assert latest().state == "seating"
+    with transaction() as session:
+        session.execute(text("UPDATE imports SET moved_at = now() - interval '1 minute'"))
+    with running(("worker", "background"), ("scheduler",)):
+        wait_for(lambda: latest().state == "done")
+    assert len(roster()) == taken() == 600
+    assert "All of it was applied." in page(boss, import_id)
+
+
+def test_seats_that_are_left_are_called_for_once_at_a_time(boss: FlaskClient) -> None:
+    import_id = sent(boss, School().seats(1).enroll().zip(), layout="oneroster")
+    boss.post(f"/admin/imports/{import_id}/apply")
+    runs.carry_out(import_id, lambda *_: None)
+    queue = Queue("background", connection=backend().redis)
+    queue.empty()
+    runs.resume()
+    assert queue.job_ids == []  # whoever has stored it goes on
+    for _again in range(2):
+        with transaction() as session:
+            session.execute(text("UPDATE imports SET moved_at = now() - interval '1 minute'"))
+        runs.resume()
+        runs.resume()
+        assert [job.rpartition("-")[0] for job in queue.job_ids] == [f"import-{import_id}"]
+    queue.empty()
+    with Sessions.begin() as worker:
+        assert import_jobs.lock(worker)
+        with transaction() as session:
+            session.execute(text("UPDATE imports SET moved_at = now() - interval '1 minute'"))
+        runs.resume()
+    assert queue.job_ids == []
+
+
+def test_what_nobody_foresaw_of_seats_stops_it_until_they_are_tried_again(
+    boss: FlaskClient, caplog: pytest.LogCaptureFixture
+) -> None:
+    import_id = stored(boss)
+    with away("completed_courses"), pytest.raises(SeatsLeftError) as failure:
+        runs.continue_import(import_id)
+    shown = page(boss, import_id)
+    assert "1 seat is left" in shown
+    code = shown.split("See the log under ")[1][:16]
+    assert code in str(failure.value)
+    assert f"something unexpected, {code}" in caplog.text
+    with transaction() as session:
+        session.execute(text("UPDATE imports SET moved_at = now() - interval '1 minute'"))
+        assert import_jobs.abandoned(session) is None  # the clock would only meet the same trouble
+    press(boss, import_id, "seat")
+    assert "All of it was applied." in page(boss, import_id)
+    assert roster() == [("90001", "S-1")]
+
+
+def test_it_is_a_dead_letter_then_and_others_are_told_whose_import_bars_them(
+    boss: FlaskClient, tmp_path: Path
+) -> None:
+    import_id = stored(boss)
+    runs.enqueue(import_id)
+    with away("completed_courses"), running(("worker", "background"), ("scheduler",)):
+        wait_for(lambda: letters(backend().redis))
+    [letter] = letters(backend().redis)
+    assert letter.error.startswith("portal.exchange.importing.failures.SeatsLeftError")
+    assert latest().error
+    with pytest.raises(import_jobs.Busy, match=r"spring\.zip"):
+        imported(School().write(tmp_path))
+
+
+def test_it_may_be_ended_without_the_seats_that_are_left(boss: FlaskClient, cast: Cast) -> None:
+    import_id = stored(boss)
+    here = f"/admin/imports/{import_id}"
+    with away("completed_courses"), pytest.raises(SeatsLeftError):
+        runs.continue_import(import_id)
+    assert "1 seat is left and will not be dealt with" in boss.get(f"{here}/end").text
+    assert boss.post(f"{here}/end").status_code == 422
+    assert boss.post(f"{here}/end", data={"reason": "by hand"}).status_code == 303
+    shown = page(boss, import_id)
+    assert "It was ended before 1 seat was dealt with" in shown
+    assert "enrollments.csv, line 3" in shown
+    assert "S-1" in boss.get(f"{here}/report.csv").text
+    with transaction() as session:
+        noted = session.scalars(select(AuditEntry).where(AuditEntry.action == "import.end")).one()
+    assert (noted.account_id, noted.reason, noted.after) == (cast.max.id, "by hand", {"left": 1})
+    assert boss.post(f"{here}/end", data={"reason": "again"}).status_code == 409
+    assert sent(boss, School().zip(), layout="oneroster")
+
+
+def stored(boss: FlaskClient) -> int:
+    """An import of which only a seat is left."""
+    import_id = sent(boss, School().seats(1).enroll().zip(), layout="oneroster")
+    boss.post(f"/admin/imports/{import_id}/apply")
+    runs.carry_out(import_id, lambda *_: None)
+    return import_id
+
+
+def taken() -> int:
+    """Seats that are taken, as the ledger says."""
+    with transaction() as session:
+        term = session.scalar(select(Section.term_id))
+    return sum(each.taken for each in backend().ledger.seats(term or 0).values())
+
+
+def put_in(number: str) -> None:
+    """The student has a seat of the only section meanwhile."""
+    with transaction() as session:
+        student = session.scalars(select(Student.id).where(Student.number == number)).one()
+        section = session.scalars(select(Section.id)).one()
+    change = Adjustment(the_term().id, student, add=section, overrides=("window_unscheduled",))
+    said = adjustments.adjust(change, why="first", by=1, request=None, correlation="tests")
+    assert said.outcome == Outcome.ENROLLED

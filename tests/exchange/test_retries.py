@@ -1,0 +1,165 @@
+"""An import that is cut off again and again is given up, and says so."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from flask.testing import FlaskClient
+from rq import Queue
+from sqlalchemy import text
+from sqlalchemy.exc import OperationalError
+
+from portal.backend import backend
+from portal.core.db import Sessions, transaction
+from portal.exchange.importing import import_jobs, runs
+from portal.ledger.errors import LedgerUnavailable
+from portal.operations import figures
+from portal.recorder.consistency import fence
+from tests.exchange.campus import Campus
+from tests.exchange.enrolled import roster, the_term
+from tests.exchange.makers import LOST, as_zip, latest, page, press, send, sent
+from tests.exchange.oneroster import School
+from tests.recorder.processes import wait_for
+
+REASON = "Workers started this import 5 times and were interrupted each time"
+
+
+def reading(boss: FlaskClient) -> int:
+    """An import that waits to be read."""
+    assert send(boss, as_zip(Campus())).status_code == 303
+    return latest().id
+
+
+def applying(boss: FlaskClient) -> int:
+    """One that waits to be applied."""
+    import_id = sent(boss, as_zip(Campus()))
+    boss.post(f"/admin/imports/{import_id}/apply")
+    return import_id
+
+
+def seating(boss: FlaskClient) -> int:
+    """One of which only a seat is left, while the ledger decides nothing."""
+    import_id = sent(boss, School().seats(1).enroll().zip(), layout="oneroster")
+    boss.post(f"/admin/imports/{import_id}/apply")
+    runs.carry_out(import_id, lambda *_: None)
+    fence.put_up(the_term().id, "a test")
+    return import_id
+
+
+def lose(import_id: int) -> None:
+    """A worker begins, and PostgreSQL goes away under it."""
+    with ThreadPoolExecutor(1) as pool, Sessions.begin() as holder:
+        holder.execute(text(runs.NO_TIMEOUTS))
+        holder.execute(text("LOCK TABLE sections IN ACCESS EXCLUSIVE MODE"))
+        at_it = pool.submit(runs.continue_import, import_id)
+        wait_for(waits)
+        with transaction() as session:
+            session.execute(LOST)
+        with pytest.raises(OperationalError):
+            at_it.result()
+
+
+def refuse(import_id: int) -> None:
+    """A worker begins, and the ledger can't be asked."""
+    with pytest.raises(LedgerUnavailable):
+        runs.continue_import(import_id)
+
+
+def waits() -> bool:
+    with transaction() as session:
+        return bool(session.scalar(text("SELECT count(*) FROM pg_locks WHERE NOT granted")))
+
+
+def tick() -> None:
+    """The clock looks after it, when whoever was at it must have ended."""
+    with transaction() as session:
+        session.execute(text("UPDATE imports SET moved_at = now() - interval '1 minute'"))
+    runs.resume()
+
+
+@pytest.mark.parametrize("begin", [reading, applying])
+def test_before_its_seats_it_has_failed_and_can_be_read_again(
+    boss: FlaskClient, begin: Callable[[FlaskClient], int]
+) -> None:
+    import_id = begin(boss)
+    for number in range(1, 6):
+        tick()
+        assert latest().state != "failed"
+        lose(import_id)
+        assert latest().tries == number
+    tick()
+    assert latest().state == "failed"
+    assert REASON in page(boss, import_id)
+    press(boss, import_id, "again")
+    assert (latest().state, latest().tries) == ("ready", 0)
+
+
+def test_amid_its_seats_it_has_stopped_and_an_admin_has_them_tried_again(
+    boss: FlaskClient,
+) -> None:
+    import_id = seating(boss)
+    for _ in range(5):
+        tick()
+        assert not latest().error
+        refuse(import_id)
+    figures.forget()
+    assert "until somebody sees to it" not in boss.get("/admin/operations").text
+    tick()
+    assert REASON in page(boss, import_id)
+    figures.forget()
+    assert "“spring.zip” has stopped: until somebody" in boss.get("/admin/operations").text
+    with transaction() as session:
+        assert import_jobs.abandoned(session) is None
+    fence.hold(the_term().id, "a test").let_go()
+    press(boss, import_id, "seat")
+    assert (latest().state, latest().tries) == ("done", 0)
+    assert roster() == [("90001", "S-1")]
+
+
+def test_a_worker_who_is_not_let_in_counts_for_nothing(boss: FlaskClient) -> None:
+    import_id = reading(boss)
+    with Sessions.begin() as other:
+        assert import_jobs.lock(other)
+        runs.continue_import(import_id)
+    assert (latest().state, latest().tries) == ("waiting", 0)
+
+
+def test_the_clock_leaves_a_worker_time_to_begin(boss: FlaskClient) -> None:
+    import_id = reading(boss)
+    tick()
+    with transaction() as session:
+        assert import_jobs.abandoned(session) is not None
+        assert import_jobs.count_try(session, import_id)
+    with transaction() as session:
+        assert import_jobs.abandoned(session) is None
+
+
+def test_each_call_is_later_than_the_one_before(boss: FlaskClient) -> None:
+    import_id, settled = seating(boss), import_jobs.SETTLED.seconds
+    queue = Queue("background", connection=backend().redis)
+    for tries in range(3):
+        backend().redis.delete(f"import:{import_id}:called")
+        queue.empty()
+        tick()
+        assert len(queue.job_ids) == 1
+        shut = int(str(backend().redis.ttl(f"import:{import_id}:called")))
+        assert settled * 2**tries / 2 < shut <= settled * 2**tries
+        refuse(import_id)
+
+
+def test_an_admin_who_calls_a_worker_has_it_tried_anew(boss: FlaskClient) -> None:
+    import_id = reading(boss)
+    lose(import_id)
+    assert latest().tries == 1
+    boss.post(f"/admin/imports/{import_id}/resume")
+    assert latest().tries == 0
+
+
+def test_seats_that_are_noted_have_it_tried_anew(boss: FlaskClient) -> None:
+    import_id = seating(boss)
+    refuse(import_id)
+    refuse(import_id)
+    fence.hold(the_term().id, "a test").let_go()
+    seen: list[tuple[str, int]] = []
+    runs.give_seats(import_id, lambda *_: seen.append((latest().state, latest().tries)))
+    assert seen[-1] == ("seating", 0)

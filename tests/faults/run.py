@@ -1,0 +1,124 @@
+"""One fault during one rush: what the students saw, how long it took, and whether all holds."""
+
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from portal.recorder.consistency.audit import audit_term
+from tests.faults import history, mail_check
+from tests.faults.checker import Verdict, judge
+from tests.faults.client import Rush
+from tests.faults.faults import Fault
+from tests.faults.history import AWAY, UNKNOWN, Deed
+from tests.faults.trial import PATIENCE, Trial, log_of, standing, until
+
+
+@dataclass(frozen=True)
+class Row:
+    """What came of a fault; times in seconds."""
+
+    fault: str
+    decided: int
+    away: int  # wishes that were clearly refused for now, then decided
+    unknown: int  # wishes that got no answer, then theirs
+    silence: float  # the longest in which nobody was answered
+    wait: float  # the longest that anyone waited
+    recorded: float  # from the last answer until all is in PostgreSQL
+    verdict: Verdict
+    differences: tuple[str, ...] = ()
+    round: int = 1
+    mailed: int = 0
+
+    @property
+    def green(self) -> bool:
+        """Whether nothing was lost, oversold, out of order, twice or odd."""
+        return self.verdict.clean and not self.differences
+
+    def figures(self) -> dict[str, Any]:
+        """What is kept of it: of what is wrong, how much."""
+        kept = asdict(self)
+        wrong = {kind: len(found) for kind, found in kept.pop("verdict").items()}
+        return kept | wrong | {"differences": len(self.differences), "green": self.green}
+
+    def told(self) -> str:
+        """One line for whoever watches."""
+        what = f"{self.decided} decided, {self.away} refused for now, {self.unknown} unknown"
+        what += f", {self.mailed} mails"
+        times = f"silence {self.silence:.1f} s, wait {self.wait:.1f} s, drained {self.recorded:.1f}"
+        wrong = [] if self.green else [str(vars(self.verdict)), *self.differences]
+        return "; ".join([f"{'ok ' if self.green else 'BAD'} {self.fault}", what, times, *wrong])
+
+
+def run(trial: Trial, faults: Sequence[Fault], keep: Path | None = None) -> Row:
+    """Do them in the middle of a rush, undo each, and judge once all is recorded."""
+    rush = trial.a_rush()
+    seen: list[str] = []
+    rush.begin()
+    try:
+        _everyone(rush, 0)
+        began = time.time()
+        for fault in faults:
+            seen += _suffer(trial, rush, fault)
+        ended = time.time()
+    finally:
+        rush.end()
+        if keep:
+            history.write(keep, rush.deeds)
+    row = _judged(trial, rush, ", ".join(fault.name for fault in faults), (began, ended))
+    row.verdict.odd.extend(seen)
+    return row
+
+
+def _suffer(trial: Trial, rush: Rush, fault: Fault) -> list[str]:
+    """Until everyone is answered again, and nothing is missing; what was wrong while it lasted."""
+    undo, began = fault.do(trial), time.monotonic()
+    try:
+        seen = list(fault.look(trial, rush))
+        time.sleep(max(0.0, fault.lasts - (time.monotonic() - began)))
+    finally:
+        undo()
+    _everyone(rush, time.time())
+    until(trial.ready, "the portal is not ready again")
+    _everyone(rush, time.time())
+    return seen
+
+
+def _judged(trial: Trial, rush: Rush, name: str, span: tuple[float, float]) -> Row:
+    began, ended = span
+    drained = until(lambda: trial.settled(rush.term), "the workers don't catch up")
+    until(trial.mailed, "mails are not sent")
+    held, waiting = standing(rush)
+    verdict = judge(rush.deeds, log_of(rush.term), held, waiting)
+    came = trial.mail.came()
+    verdict.mails += mail_check.wrong(trial.outbox(), map(mail_check.read, came))
+    report = audit_term(rush.term)
+    differences = (*map(str, report["differences"]), *["unrecorded"] * report["unrecorded"])
+    since = [deed for deed in rush.deeds if deed.tries and deed.tries[-1].answered > began]
+    silence = history.longest_silence(rush.deeds, began, ended)
+    wait = history.longest_wait(rush.deeds, began)
+    counts = _counts(since)
+    return Row(
+        name,
+        len(since),
+        counts[AWAY],
+        counts[UNKNOWN],
+        silence,
+        wait,
+        drained,
+        verdict,
+        differences,
+        mailed=len(came),
+    )
+
+
+def _everyone(rush: Rush, since: float) -> None:
+    """Wait until every student has been answered to a wish of later than `since`."""
+    numbers = {student.number for student in rush.students}
+    until(lambda: rush.decided(since) >= numbers, "students are not answered", PATIENCE)
+
+
+def _counts(deeds: list[Deed]) -> Counter[str]:
+    return Counter(said for deed in deeds for said in {each.said for each in deed.tries})

@@ -1,0 +1,264 @@
+"""GET and POST /admin/requests/<id>: a decision acts, once."""
+
+from concurrent.futures import ThreadPoolExecutor
+from html import unescape
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import select
+
+from portal.backend import backend
+from portal.catalog.models import Room, Section, Term
+from portal.catalog.term_catalog import forget
+from portal.core.db import transaction
+from portal.instructor_requests import service
+from portal.instructor_requests.service import RequestRefused
+from portal.people import holds
+from portal.people.holds import NewHold
+from portal.people.models import Permission
+from portal.people.student_profile import profile
+from portal.recorder.promotion import promote
+from tests.cast import Cast, a_course, a_section, an_account
+from tests.instructor_requests.conftest import deeds, kept, seats, the
+from tests.notifications.stories import a_letter, notices, set_section
+from tests.web.pages import words
+from tests.web.student.seat_pools import share
+from tests.web.visitors import browser_of
+
+YES, NO = {"decision": "approve", "note": "Fine."}, {"decision": "decline", "note": "No room."}
+
+
+@pytest.fixture
+def override(section: Section, cast: Cast) -> int:
+    """Past a prerequisite, for Dan."""
+    iris = cast.iris.account_id or 0
+    return service.ask_override(section.id, cast.dan.id, ["prerequisite"], "Knows it.", iris)
+
+
+def overrides() -> list[Permission]:
+    with transaction() as session:
+        return list(session.scalars(select(Permission)))
+
+
+def test_it_says_beforehand_what_it_will_mean(admin: FlaskClient, asked: int) -> None:
+    page = unescape(admin.get(f"/admin/requests/{asked}").text)
+    assert "If you approve, the class has 3 seats at once." in page
+    assert "The first 2 students in line get a seat at once" in page
+    assert "So many wait." in page
+
+
+def test_where_the_shared_seats_are_taken_it_promises_none(
+    app: Flask, admin: FlaskClient, asked: int, section: Section
+) -> None:
+    with transaction() as session:
+        term = session.get_one(Term, section.term_id)
+    share(1, section, a_section(a_course("MAT-1"), term))
+    page = unescape(admin.get(f"/admin/requests/{asked}").text)
+    assert "Nobody in line gets a seat by it: the seats that it shares are all taken." in page
+    admin.post(f"/admin/requests/{asked}", data=YES)
+    told = unescape(browser_of(app, "iris").get("/inbox").text)
+    assert "Your request is approved." in told
+    assert "Nobody in line gets a seat by it" in told
+
+
+def test_a_room_that_is_too_small_is_pointed_out(admin: FlaskClient, asked: int) -> None:
+    with transaction() as session:
+        session.scalars(select(Room)).one().seats = 2
+    page = admin.get(f"/admin/requests/{asked}").text
+    assert "The room is smaller than that." in page
+    assert "2 seats" in page
+
+
+def test_it_says_what_stands_in_the_way_of_the_student_now(
+    admin: FlaskClient, override: int, section: Section, cast: Cast
+) -> None:
+    page = words(admin.get(f"/admin/requests/{override}").text)
+    assert "Nothing of what is asked for stands in the way just now" in page
+    set_section(section, prerequisites={"course": "MAT-1"})
+    forget()
+    a_bill = NewHold("Bursar", "a bill", "")
+    holds.place(cast.dan.id, a_bill, by=cast.max.id, why="Unpaid.")
+    page = admin.get(f"/admin/requests/{override}").text
+    assert f'href="/admin/students/{cast.dan.id}?term={section.term_id}"' in page
+    asked, _even_so, other = page.partition("This stays in the way even so:")
+    assert 'data-reason="prerequisite"' in asked
+    assert 'data-reason="hold"' in other
+
+
+def test_approved_seats_are_there_at_once_for_those_who_wait(
+    admin: FlaskClient, asked: int, section: Section, cast: Cast
+) -> None:
+    answer = admin.post(f"/admin/requests/{asked}", data=YES)
+    assert answer.location == "/admin/requests"
+    assert (kept(section).capacity, seats(section).capacity) == (3, 3)
+    promote(section.term_id, "tests")
+    assert (seats(section).taken, seats(section).waiting) == (3, 0)
+    request = the(asked)
+    assert (request.state, request.decided_by, request.note) == ("approved", cast.max.id, "Fine.")
+    assert deeds() == ["request.make", "section.capacity", "request.approve"]
+
+
+def test_the_workers_are_called_to_promote(
+    admin: FlaskClient, asked: int, section: Section
+) -> None:
+    admin.post(f"/admin/requests/{asked}", data=YES)
+    (job,) = backend().redis.lrange("rq:queue:promote", 0, -1)
+    assert job.decode().startswith(f"{section.term_id}-")
+
+
+def test_an_approved_override_permits_what_was_named(
+    admin: FlaskClient, override: int, section: Section, cast: Cast
+) -> None:
+    admin.post(f"/admin/requests/{override}", data=YES)
+    (given,) = overrides()
+    assert (given.student_id, given.section_id) == (cast.dan.id, section.id)
+    assert (given.waives, given.granted_by) == (["prerequisite"], cast.max.id)
+    assert profile(cast.dan.id).overrides[section.id] == {"prerequisite"}
+    assert deeds() == ["request.make", "override.grant", "request.approve"]
+
+
+def test_a_declined_request_changes_nothing(
+    admin: FlaskClient, asked: int, section: Section
+) -> None:
+    admin.post(f"/admin/requests/{asked}", data=NO)
+    assert kept(section).capacity == 1
+    assert (the(asked).state, the(asked).note) == ("declined", "No room.")
+
+
+def test_declining_needs_a_note(admin: FlaskClient, asked: int) -> None:
+    answer = admin.post(f"/admin/requests/{asked}", data={"decision": "decline", "note": " "})
+    assert answer.status_code == 422
+    assert "Say why, so that it can be understood." in answer.text
+    assert the(asked).state == "open"
+
+
+@pytest.mark.parametrize("form", [YES, NO])
+def test_a_double_click_decides_once(
+    admin: FlaskClient, asked: int, section: Section, form: dict[str, str]
+) -> None:
+    for _ in range(2):
+        assert admin.post(f"/admin/requests/{asked}", data=form).status_code == 303
+    assert kept(section).version <= section.version + 1
+    assert len([each for each in notices() if each.kind == "request_decided"]) == 1
+    assert len([each for each in deeds() if each.startswith("request.")]) == 2
+
+
+def test_of_two_admins_the_first_decides(
+    app: Flask, admin: FlaskClient, asked: int, section: Section
+) -> None:
+    an_account("mia", is_admin=True)
+    admin.post(f"/admin/requests/{asked}", data=NO)
+    late = browser_of(app, "mia").post(f"/admin/requests/{asked}", data=YES)
+    assert late.status_code == 409
+    assert "It has been decided already." in late.text
+    assert "Declined" in late.text
+    assert kept(section).capacity == 1
+
+
+def test_many_presses_at_the_same_moment_act_once(
+    asked: int, override: int, section: Section, cast: Cast
+) -> None:
+    def press(request: int) -> str:
+        try:
+            service.approve(request, cast.max.id, "")
+        except RequestRefused as refused:
+            return refused.code
+        return "approved"
+
+    for request in (asked, override):
+        with ThreadPoolExecutor(8) as pool:
+            said = list(pool.map(press, [request] * 8))
+        assert sorted(said) == ["approved", *["decided"] * 7]
+    assert kept(section).version == section.version + 1
+    assert len(overrides()) == 1
+
+
+def test_withdrawing_and_approving_at_once_ends_in_one_of_them(
+    asked: int, section: Section, cast: Cast
+) -> None:
+    def press(deed: str) -> bool:
+        try:
+            if deed == "withdraw":
+                service.withdraw(asked, cast.iris.account_id or 0)
+            else:
+                service.approve(asked, cast.max.id, "")
+        except RequestRefused:
+            return False
+        return True
+
+    with ThreadPoolExecutor(2) as pool:
+        done = list(pool.map(press, ["withdraw", "approve"]))
+    assert sorted(done) == [False, True]
+    assert (kept(section).capacity == 3) == (the(asked).state == "approved")
+
+
+def test_a_canceled_section_gets_no_seats(admin: FlaskClient, asked: int, section: Section) -> None:
+    set_section(section, status="CANCELED")
+    page = unescape(admin.get(f"/admin/requests/{asked}").text)
+    assert "The section has been canceled" in page
+    assert "It can only be declined." in page
+    answer = admin.post(f"/admin/requests/{asked}", data=YES)
+    assert answer.status_code == 409
+    assert (kept(section).capacity, the(asked).state) == (1, "open")
+    assert admin.post(f"/admin/requests/{asked}", data=NO).status_code == 303
+
+
+def test_seats_that_are_there_already_are_said(
+    admin: FlaskClient, asked: int, section: Section
+) -> None:
+    set_section(section, capacity=5)
+    assert "as many seats already" in admin.get(f"/admin/requests/{asked}").text
+    assert admin.post(f"/admin/requests/{asked}", data=YES).status_code == 409
+    assert kept(section).capacity == 5
+
+
+def test_a_capacity_that_has_moved_is_shown_beside_the_old_one(
+    admin: FlaskClient, asked: int, section: Section
+) -> None:
+    set_section(section, capacity=2)
+    page = admin.get(f"/admin/requests/{asked}").text
+    assert "(1 when this was asked)" in page
+    admin.post(f"/admin/requests/{asked}", data=YES)
+    assert kept(section).capacity == 3
+
+
+def test_what_is_permitted_already_is_said(
+    admin: FlaskClient, override: int, section: Section, cast: Cast
+) -> None:
+    admin.post(f"/admin/requests/{override}", data=YES)
+    with pytest.raises(RequestRefused, match="permitted"):
+        service.ask_override(
+            section.id, cast.dan.id, ["prerequisite"], "x", cast.iris.account_id or 0
+        )
+
+
+def test_whoever_asked_is_told_with_the_note(
+    admin: FlaskClient, asked: int, cast: Cast, app: Flask
+) -> None:
+    admin.post(f"/admin/requests/{asked}", data=YES)
+    (told,) = [each for each in notices() if each.kind == "request_decided"]
+    assert told.account_id == cast.iris.account_id
+    page = unescape(browser_of(app, "iris").get("/inbox").text)
+    assert "CSC 1100-01 has 3 seats now" in page
+    assert "Fine." in page
+    mail = a_letter()
+    assert mail.to == "iris@u.example"
+    assert "3 seats now" in mail.message["Subject"]
+
+
+@pytest.mark.parametrize("name", ["iris", "otto", "ada"])
+def test_admins_alone_decide(app: Flask, asked: int, name: str) -> None:
+    browser = browser_of(app, name)
+    for answer in (
+        browser.get("/admin/requests"),
+        browser.get(f"/admin/requests/{asked}"),
+        browser.post(f"/admin/requests/{asked}", data=YES),
+    ):
+        assert answer.status_code == 403
+    assert the(asked).state == "open"
+
+
+def test_nonsense_is_refused(admin: FlaskClient, asked: int) -> None:
+    assert admin.post(f"/admin/requests/{asked}", data={"decision": "eat"}).status_code == 400
+    assert admin.get("/admin/requests/2000000000").status_code == 404

@@ -1,0 +1,165 @@
+"""What is done by hand in the model: every rule by the book, but those that are named."""
+
+from collections.abc import Iterator, Sequence
+from copy import deepcopy
+
+from portal.ledger.types import AdminAdjustment, Candidate, Claim, Decision, HeldSeat, Reason
+from portal.registration.reasons import NOT_OVERRIDABLE
+from tests.ledger.model_state import refused
+from tests.ledger.model_submissions import Seats, Wishes, full, without
+
+
+class ByHands(Wishes):
+    """Additions, drops and moves."""
+
+    def adjust(self, asked: AdminAdjustment, overrides: Sequence[str], at: int) -> Decision:
+        passes = set(overrides) - NOT_OVERRIDABLE
+        held = self.held(asked.student)
+        rest = without(held, asked.drop or 0)
+        reasons = self.against(self, asked, rest, asked.drop or 0, at)
+        left = [each for each in reasons if each.code not in passes]
+        self.during = 0
+        if left:
+            section = asked.add.section if asked.add else asked.drop or 0
+            return refused(section, at, left)
+        if asked.add:
+            return self.add(asked.student, asked.add, asked.drop or 0, at)
+        if "drop_limit" not in overrides:
+            day = self.day(asked.days, at)
+            self.drops[asked.student, day] = self.drops.get((asked.student, day), 0) + 1
+        return self.release(asked.drop or 0, asked.student, at)
+
+    def against(
+        self, seen: "ByHands", asked: AdminAdjustment, rest: Seats, gone: int, at: int
+    ) -> Iterator[Reason]:
+        """Everything that stands in the way, where seats are as in the copy `seen`."""
+        held = self.held(asked.student)
+        if asked.drop and asked.drop not in held:
+            yield Reason("not_enrolled", {"section": asked.drop})
+        if not asked.add:
+            yield from self.window(asked.windows, at)
+            yield from self.used_up(asked, at)
+        elif asked.add.section in held or asked.add.section in rest:
+            yield Reason("already_enrolled")
+        else:
+            yield from seen.against_adding(asked, asked.add, rest, gone, at)
+            known = asked.add.section in self.sections
+            rest = rest | ({asked.add.section: asked.add.credits} if known else {})
+        if asked.drop:
+            yield from self.losses(asked.student, rest)
+
+    def against_adding(
+        self, asked: AdminAdjustment, add: Claim, rest: Seats, gone: int, at: int
+    ) -> Iterator[Reason]:
+        who = Candidate(asked.student, asked.windows, asked.limit)
+        yield from self.objections(add, who, rest, set(), at)
+        each = self.sections.get(add.section)
+        if each and not self.seat_for(asked.student, add, gone):
+            yield Reason("full", full(each))
+
+    def seat_for(self, student: int, part: Claim, gone: int) -> bool:
+        """Whether a seat is there for the student, if only as the first in line."""
+        each = self.sections[part.section]
+        open_ = each.taken + each.kept < each.spec.capacity
+        mine = open_ or each.reserve_for(part.reserves)
+        if each.room and mine and each.heads[:1] == [student]:
+            return self.comes_first(part.section, student)
+        return self.claimable(part, gone)
+
+    def used_up(self, asked: AdminAdjustment, at: int) -> Iterator[Reason]:
+        used = self.drops.get((asked.student, self.day(asked.days, at)), 0)
+        if used >= asked.drop_limit:
+            later = [start for start, _ in asked.days if start > at]
+            yield Reason("drop_limit", {"limit": asked.drop_limit, "resets": later[0]})
+
+    def day(self, days: Sequence[tuple[int, str]], at: int) -> str:
+        return [name for start, name in days if start <= at][-1]
+
+    # Batches
+
+    def adjust_batch(
+        self, moves: Sequence[AdminAdjustment], overrides: Sequence[str], at: int
+    ) -> list[Decision]:
+        """What comes of several in one step: drops first; who is refused keeps the seat."""
+        answers: dict[int, Decision] = {}
+        seats = [(each.student, each.drop) for each in moves]
+        for n, each in enumerate(moves):
+            if each.drop and seats.index(seats[n]) < n:
+                twice = Reason("not_enrolled", {"section": each.drop})
+                answers[n] = refused(section_of(each), at, [twice])
+        while left := self.refused_together(moves, answers, set(overrides) - NOT_OVERRIDABLE, at):
+            answers |= {n: refused(section_of(moves[n]), at, left[n]) for n in left}
+            if not any(moves[n].drop for n in left):
+                break
+        self.during = 0
+        done = [n for n in range(len(moves)) if n not in answers]
+        for n in done:
+            each = moves[n]
+            if not each.add and "drop_limit" not in overrides:
+                day = self.day(each.days, at)
+                self.drops[each.student, day] = self.drops.get((each.student, day), 0) + 1
+            if each.drop:
+                answers[n] = self.release(each.drop, each.student, at)
+        for n in done:
+            if add := moves[n].add:
+                answers[n] = self.take_in(moves[n].student, add, moves[n].drop or 0, at)
+        return [answers[n] for n in range(len(moves))]
+
+    def refused_together(
+        self,
+        moves: Sequence[AdminAdjustment],
+        known: dict[int, Decision],
+        passes: set[str],
+        at: int,
+    ) -> dict[int, list[Reason]]:
+        """What refuses the moves that are not known to be refused, tried on a copy of the term."""
+        trial, tried = deepcopy(self), [n for n in range(len(moves)) if n not in known]
+        rests = {moves[n].student: self.held(moves[n].student) for n in tried}
+        for n in tried:
+            trial.vacate(moves[n].drop or 0, moves[n].student)
+            rests[moves[n].student] = without(rests[moves[n].student], moves[n].drop or 0)
+        found = {}
+        for n in tried:
+            student, add = moves[n].student, moves[n].add
+            reasons = self.against(trial, moves[n], rests[student], 0, at)
+            left = [each for each in reasons if each.code not in passes]
+            if left:
+                found[n] = left
+            elif add:
+                rests[student] = rests[student] | {add.section: add.credits}
+                trial.give(student, add)
+        return found
+
+    def vacate(self, section: int, student: int) -> None:
+        """A seat comes free: all in line are asked again."""
+        each = self.sections.get(section)
+        if each and each.roster.pop(student, None):
+            each.reserved.pop(student, None)
+            each.aside.clear()
+            for one in (each, *each.others):
+                one.passed.clear()
+
+    def give(self, student: int, part: Claim) -> None:
+        each = self.sections[part.section]
+        if reserve := each.reserve_for(part.reserves):
+            each.reserved[student] = reserve
+        each.roster[student] = HeldSeat(part.section, part.credits, 0, 0)
+        if student in each.queue:
+            self.unqueue(part.section, student)
+
+    def add(self, student: int, part: Claim, gone: int, at: int) -> Decision:
+        if gone:
+            self.release(gone, student, at)
+        return self.take_in(student, part, gone, at)
+
+    def take_in(self, student: int, part: Claim, gone: int, at: int) -> Decision:
+        place = student in self.sections[part.section].queue
+        if place:
+            self.unqueue(part.section, student)
+        said = self.enroll("promoted" if place else "enrolled", part, student, at)
+        return Decision(**{**vars(said), "given_up": gone})
+
+
+def section_of(asked: AdminAdjustment) -> int:
+    """The section that a refusal names."""
+    return asked.add.section if asked.add else asked.drop or 0

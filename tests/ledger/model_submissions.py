@@ -1,0 +1,334 @@
+"""What becomes of wishes in the model: every rule by the book, option after option."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from portal.ledger.types import (
+    Candidate,
+    ChoiceResult,
+    Claim,
+    Decision,
+    LedgerChoice,
+    Outcome,
+    Reason,
+    WaitlistPosition,
+)
+from tests.ledger.brute_force import fulfilled, minutes, missing
+from tests.ledger.model_state import Section
+from tests.ledger.model_windows import Calendar
+
+Seats = dict[int, int]  # credits by section
+
+
+@dataclass
+class Tried:
+    """A part of an option: how it stands, and what speaks against it."""
+
+    part: Claim
+    how: Literal["unknown", "had", "waits", "seat", "room", "full"]
+    reasons: list[Reason]
+
+    @property
+    def sure(self) -> bool:
+        return self.how in {"had", "seat"}
+
+
+class Wishes(Calendar):
+    """Who may have what, and what is given up for it."""
+
+    def submit(
+        self, who: Candidate, lines: Sequence[LedgerChoice], at: int
+    ) -> tuple[ChoiceResult, ...]:
+        self.window(who.windows, at)
+        return tuple(self.wish(who, line, at) for line in lines)
+
+    def wish(self, who: Candidate, line: LedgerChoice, at: int) -> ChoiceResult:
+        if self.plans_swap(who.student, line):
+            return self.plan_swap(who.student, line, at)
+        for option in line.options:
+            tried = self.trial(who, option, 0, at)
+            if all(each.how in {"had", "waits"} for each in tried):
+                return ChoiceResult(
+                    Outcome.REFUSED, refused=(self.turn_down(who.student, tried, line, at),)
+                )
+        trials = list(self.trials(who, line, at))
+        whole = [each for each in trials if all(part.sure for part in each) and no_reason(each)]
+        lined = [each for each in trials if line.wait and waitable(each)]
+        chosen = next(iter(whole or lined), None)
+        refused = [each for each in trials if each is not chosen]
+        told = tuple(self.turn_down(who.student, each, line, at) for each in refused)
+        if chosen is None:
+            return ChoiceResult(Outcome.REFUSED, refused=told)
+        taken = tuple(self.take(who.student, chosen, line, at))
+        outcome = Outcome.ENROLLED if whole else Outcome.WAITLISTED
+        return ChoiceResult(outcome, trials.index(chosen) + 1, taken, told)
+
+    # Why not
+
+    def trials(self, who: Candidate, line: LedgerChoice, at: int) -> Iterator[list[Tried]]:
+        """Each option up to the first that can be had whole."""
+        for option in line.options:
+            tried = self.trial(who, option, line.instead or 0, at, wait=line.wait)
+            yield tried
+            if no_reason(tried) and all(part.sure for part in tried):
+                return
+
+    def trial(
+        self, who: Candidate, option: Sequence[Claim], instead: int, at: int, *, wait: bool = False
+    ) -> list[Tried]:
+        held = self.held(who.student)
+        rest = without(held, instead)
+        tried: list[Tried] = []
+        ways: list[Tried] = []
+        for part in option:
+            more = self.of_the_pool(part, ways)
+            ways.append(Tried(part, self.standing_of(who.student, part, instead, more), []))
+        for part in option:
+            more = self.of_the_pool(part, tried)
+            how, reasons = self.standing_of(who.student, part, instead, more), []
+            if how == "had" and part.section == instead:
+                reasons = [Reason("already_enrolled")]
+            elif how == "waits":
+                place = list(self.sections[part.section].queue).index(who.student) + 1
+                reasons = [Reason("already_waiting", {"position": place})]
+            elif how != "had":
+                along, missed = self.company(part, ways, wait=wait)
+                reasons = self.objections(part, who, rest, along, at)
+                reasons = [waiting(each, missed) for each in reasons]
+                rest |= {part.section: part.credits} if how != "unknown" else {}
+            tried.append(Tried(part, how, reasons))
+        if instead and instead not in held:
+            tried[0].reasons.append(Reason("not_enrolled", {"section": instead}))
+        gained = next((each for each in tried if each.how not in {"had", "waits"}), None)
+        if instead and gained:
+            seated = any(each.how == "seat" for each in tried)
+            after = without(
+                rest, *(each.part.section for each in tried if seated and not each.sure)
+            )
+            lined = {each.part.section for each in tried if each.part.section not in after}
+            gained.reasons += self.losses(
+                who.student, after, self.waits(who.student) | lined & self.sections.keys()
+            )
+        return tried
+
+    def company(
+        self, part: Claim, ways: Sequence[Tried], *, wait: bool
+    ) -> tuple[set[int], set[int]]:
+        """The courses that a part is had with; and those that are only waited for."""
+        [own] = [each for each in ways if each.part is part]
+        own_course = self.courses([part.section])
+        along, missed = set(), set()
+        for other in ways:
+            course = self.courses([other.part.section])
+            back = own_course & named(other.part.corequisites)
+            if other.sure or not (wait and own.how == "seat") or back:
+                along |= course
+            else:
+                missed |= course
+        return along, missed
+
+    def of_the_pool(self, part: Claim, tried: Sequence[Tried]) -> int:
+        """Seats of its pool that go to other parts."""
+        each = self.sections.get(part.section)
+        members = each.pool.sections if each and each.pool else ()
+        return sum(one.how == "seat" and one.part.section in members for one in tried)
+
+    def standing_of(
+        self, student: int, part: Claim, instead: int, more: int
+    ) -> Literal["unknown", "had", "waits", "seat", "room", "full"]:
+        each = self.sections.get(part.section)
+        if not each:
+            return "unknown"
+        if student in each.roster:
+            return "had"
+        if student in each.queue:
+            return "waits"
+        if self.claimable(part, instead, more):
+            return "seat"
+        return "room" if len(each.queue) < each.spec.waitlist else "full"
+
+    def objections(
+        self, part: Claim, who: Candidate, mine: Seats, along: set[int], at: int
+    ) -> list[Reason]:
+        reasons = self.window(who.windows, at)
+        if part.section not in self.sections:
+            reasons.append(Reason("section_unknown"))
+        else:
+            reasons += self.of_section(part, who.limit, mine, along)
+        return [each for each in [*reasons, *part.rules] if each.code not in part.waived]
+
+    def of_section(self, part: Claim, limit: int, mine: Seats, along: set[int]) -> Iterator[Reason]:
+        status = self.sections[part.section].spec.status
+        if status != "OPEN":
+            yield Reason(f"section_{status.lower()}")
+        yield from self.of_seats(part, mine)
+        yield from self.of_credits(part, limit, mine)
+        courses = self.courses(mine) | along
+        if part.corequisites and not fulfilled(part.corequisites, courses):
+            yield Reason("corequisite", {"missing": missing(part.corequisites, courses)})
+
+    def of_seats(self, part: Claim, mine: Seats) -> Iterator[Reason]:
+        spec = self.sections[part.section].spec
+        others = {number: self.sections[number].spec for number in sorted(mine)}
+        for number, other in others.items():
+            if other.course == spec.course:
+                yield Reason("same_course", {"section": number})
+        for number, other in others.items():
+            if minutes(spec.times) & minutes(other.times):
+                yield Reason("time_conflict", {"section": number})
+
+    def of_credits(self, part: Claim, limit: int, mine: Seats) -> Iterator[Reason]:
+        spec, held = self.sections[part.section].spec, sum(mine.values())
+        if not spec.credits_min <= part.credits <= spec.credits_max:
+            yield Reason("credit_range", {"min": spec.credits_min, "max": spec.credits_max})
+        if held + part.credits > limit:
+            yield Reason("credit_limit", {"held": held, "adds": part.credits, "limit": limit})
+
+    def losses(self, student: int, after: Seats, lined: set[int] | None = None) -> list[Reason]:
+        """Seats that would lose a corequisite which they have now; a seat outranks a place."""
+        held, waits = self.held(student), self.waits(student)
+        places = waits if lined is None else lined
+        needs = {each: self.sections[each].needs.get(student) for each in sorted(after)}
+        return [
+            Reason("needed_by", {"section": section, "missing": missing(tree, self.courses(after))})
+            for section, tree in needs.items()
+            if tree
+            and self.level(tree, after, self.stand_ins(section, student, places))
+            < self.level(tree, held, self.stand_ins(section, student, waits))
+        ]
+
+    def stand_ins(self, section: int, student: int, places: Iterable[int]) -> set[int]:
+        """The places that came in the same step as the seat: they alone count for it."""
+        since = self.sections[section].roster[student].at
+        queues = {each: self.sections[each].queue for each in places if each in self.sections}
+        return {
+            each
+            for each, queue in queues.items()
+            if student in queue and queue[student].at == since
+        }
+
+    def level(self, tree: dict[str, Any], seats: Iterable[int], places: Iterable[int]) -> int:
+        """2 if it is met by seats, 1 if by places too, else 0."""
+        courses = self.courses(seats)
+        if fulfilled(tree, courses):
+            return 2
+        return int(fulfilled(tree, courses | self.courses(places)))
+
+    def turn_down(
+        self, student: int, tried: Sequence[Tried], line: LedgerChoice, at: int
+    ) -> tuple[Decision, ...]:
+        for each in tried:
+            if each.how in {"room", "full"}:
+                section = self.sections[each.part.section]
+                code = "waitlist_full" if line.wait and each.how == "full" else "full"
+                each.reasons.append(Reason(code, full(section)))
+        culprits = [each.part.section for each in tried if each.reasons]
+        for each in tried:
+            if each.how == "had" and not each.reasons:
+                each.reasons.append(Reason("already_enrolled"))
+        return tuple(self.turned_down(student, each, culprits[:1], at) for each in tried)
+
+    def turned_down(self, student: int, tried: Tried, culprit: Sequence[int], at: int) -> Decision:
+        section = tried.part.section
+        together = [Reason("together", {"section": each}) for each in culprit]
+        said = self.refuse(section, student, at, tried.reasons or together)
+        if tried.how == "waits" and self.sections[section].passed.pop(student, None):
+            self.tell("reconsidered", section, student)
+        return said
+
+    # What happens
+
+    def take(
+        self, student: int, tried: Sequence[Tried], line: LedgerChoice, at: int
+    ) -> Iterator[Decision]:
+        instead = line.instead or 0
+        goes = any(each.how == "seat" for each in tried) and instead
+        if goes:
+            self.release(goes, student, at)
+        for each in tried:
+            section, part = each.part.section, each.part
+            if each.how == "had":
+                mine = [Reason("already_enrolled")]
+                yield Decision(Outcome.REFUSED, at, section=section, reasons=tuple(mine))
+            elif each.how == "seat":
+                said = self.enroll("enrolled", part, student, at)
+                yield replace(said, given_up=goes or 0)
+            else:
+                yield self.join(part, student, 0 if goes else instead, at)
+
+    def plans_swap(self, student: int, line: LedgerChoice) -> bool:
+        if len(line.options) > 1 or len(line.options[0]) > 1 or not line.wait:
+            return False
+        each = self.sections.get(line.options[0][0].section)
+        place = each and each.queue.get(student)
+        return bool(place and line.instead in self.held(student) and place.instead != line.instead)
+
+    def plan_swap(self, student: int, line: LedgerChoice, at: int) -> ChoiceResult:
+        section, instead = line.options[0][0].section, line.instead or 0
+        each = self.sections[section]
+        each.queue[student] = replace(each.queue[student], instead=instead)
+        each.passed.pop(student, None)
+        seq = self.tell("swap_planned", section, student)
+        said = self.answer(
+            Outcome.WAITLISTED,
+            section,
+            at,
+            seq=seq,
+            position=list(each.queue).index(student) + 1,
+            given_up=instead,
+        )
+        return ChoiceResult(Outcome.WAITLISTED, 1, (said,))
+
+    def join(self, part: Claim, student: int, instead: int, at: int) -> Decision:
+        section, ticket = part.section, len(self.events) + 1
+        each = self.sections[section]
+        each.queue[student] = WaitlistPosition(
+            section, part.credits, ticket, at, 0, 0, instead=instead
+        )
+        if each.kept and not each.reserve_for(part.reserves):
+            each.aside.add(student)
+        self.tell("waitlisted", section, student)
+        position = len(each.queue)
+        return self.answer(
+            Outcome.WAITLISTED, section, at, seq=ticket, position=position, given_up=instead
+        )
+
+
+def named(tree: dict[str, Any] | None) -> set[int]:
+    """All courses of a tree."""
+    if not tree:
+        return set()
+    if "course" in tree:
+        return {tree["course"]}
+    return set().union(*(named(each) for each in tree.get("all") or tree["any"]))
+
+
+def waiting(reason: Reason, missed: set[int]) -> Reason:
+    """The reason, saying of a missing corequisite that it is only waited for."""
+    if reason.code != "corequisite" or not missed & set(reason.facts["missing"]):
+        return reason
+    return Reason(reason.code, reason.facts | {"waiting": True})
+
+
+def full(section: Section) -> dict[str, Any]:
+    """What there is to say of a section that has no seat for one."""
+    facts = {"waiting": len(section.queue), "waitlist_capacity": section.spec.waitlist}
+    kept = min(section.kept, section.spec.capacity - section.taken) if section.room else 0
+    keepers = [each.id for each in section.spec.reserves if section.keeps(each.id)]
+    return facts | ({"kept": kept, "kept_for": keepers} if kept else {})
+
+
+def no_reason(tried: Iterable[Tried]) -> bool:
+    return not any(each.reasons for each in tried)
+
+
+def waitable(tried: Sequence[Tried]) -> bool:
+    """Whether what is full has room in line, and follows one that is had."""
+    if not no_reason(tried) or any(each.how == "full" for each in tried):
+        return False
+    return len(tried) == 1 or any(each.sure for each in tried)
+
+
+def without(seats: Seats, *gone: int) -> Seats:
+    return {section: worth for section, worth in seats.items() if section not in gone}

@@ -1,0 +1,89 @@
+"""What the model and the ledger may be asked: students, sections, windows, credits."""
+
+from hypothesis import strategies as some
+
+from portal.ledger.types import (
+    Candidate,
+    Claim,
+    LedgerChoice,
+    PoolSpec,
+    Reason,
+    ReserveSpec,
+    SectionSpec,
+    SkipRule,
+)
+from portal.registration.reasons import LEDGER_CHECKS, NO_WINDOW, NOT_OVERRIDABLE
+from tests.ledger.requests import OPEN
+
+STUDENTS = range(501, 506)
+SECTIONS = some.sampled_from([1, 1, 2, 2, 3, 4])
+students = some.sampled_from(STUDENTS)
+windows = some.sampled_from([(OPEN,)] * 6 + [(), (2,), (2, 3), (3, 4), (OPEN, 2), (4, 9)])
+limits = some.sampled_from([2100] * 5 + [800, 700, 300])
+trees = some.sampled_from(
+    [None] * 6 + [{"course": 1}, {"any": [{"course": 1}, {"course": 3}]}, {"all": [{"course": 2}]}]
+)
+overrides_ = some.lists(
+    some.sampled_from(
+        [*LEDGER_CHECKS, *NO_WINDOW, "full", "hold", "drop_limit", "needed_by", *NOT_OVERRIDABLE]
+    ),
+    max_size=6,
+)
+rules_ = some.sampled_from([()] * 8 + [(Reason("hold", {"kind": "bursar"}),)])
+waived_ = some.sampled_from(
+    [()] * 6 + [("time_conflict",), ("credit_limit", "same_course"), ("corequisite", "hold")]
+)
+passes = some.sampled_from(
+    [None, None, SkipRule(1), SkipRule(2), SkipRule(1, ("hold", "credit_limit"))]
+)
+reserves_ = some.sampled_from([()] * 3 + [(61,), (62,), (61, 62)])
+candidates = some.builds(Candidate, students, windows, limits, trees, rules_, waived_, reserves_)
+credits_ = some.sampled_from([400, 400, 300, 500])
+parts = some.builds(Claim, SECTIONS, credits_, trees, rules_, waived_, reserves_)
+options = some.lists(parts, min_size=1, max_size=2, unique_by=lambda part: part.section).map(tuple)
+wishes = some.builds(
+    LedgerChoice,
+    options=some.lists(options, min_size=1, max_size=3).map(tuple),
+    wait=some.booleans(),
+    instead=some.sampled_from([None, None, 1, 2, 3]),
+)
+requests = some.sampled_from([None] * 6 + ["k1", "k2"])
+meetings = some.tuples(
+    some.sampled_from([1, 2, 3, 4, 64]),
+    some.sampled_from([0, 2]),
+    some.sampled_from([3, 4]),
+    some.integers(4, 12),
+    some.integers(8, 20),
+)
+# The capacity of a pool is a fact of its version, whichever section tells of it.
+pools = some.sampled_from([None, None, *(PoolSpec(8, each % 4, each) for each in range(1, 9))])
+specs = some.builds(
+    SectionSpec,
+    section=SECTIONS,
+    capacity=some.integers(1, 3),
+    waitlist=some.integers(0, 4),
+    prior=some.sampled_from([0, 0, 1]),
+    status=some.sampled_from(["OPEN"] * 18 + ["NEW", "CONFIRMED", "CANCELED"]),
+    course=some.integers(1, 3),
+    credits_min=some.sampled_from([300, 300, 400]),
+    credits_max=some.sampled_from([400, 500, 500]),
+    times=some.lists(meetings, max_size=1).map(tuple),
+    version=some.just(0),
+    pool=pools,
+    reserves=some.sampled_from(
+        [(), (), (ReserveSpec(61, 1),), (ReserveSpec(61, 1), ReserveSpec(62, 2))]
+    ),
+)
+# A number picks among what there is: what is drawn must not depend on the clock.
+picks = some.integers(0, 20)
+moments = some.integers(-15, 25)  # ms from now
+
+
+# When two reserves end; 0 = never.
+ends = some.tuples(*[some.sampled_from([0] * 9 + [5, 20])] * 2).map(list)
+
+
+def bare(line: LedgerChoice) -> tuple[object, ...]:
+    """What is wished for, whatever is known of it."""
+    options = [[(part.section, part.credits) for part in option] for option in line.options]
+    return options, line.wait, line.instead

@@ -1,0 +1,222 @@
+"""By hand: students are added, dropped and moved past what is named, and past nothing else."""
+
+from typing import Any
+
+import pytest
+
+from portal.ledger.errors import KeyReused
+from portal.ledger.types import Claim, Outcome, PoolSpec, Reason
+from portal.registration.reasons import NOT_OVERRIDABLE
+from tests.ledger.requests import MINUTE, TERM, Desk, codes, facts, meets
+
+MONDAY = meets(1, 9, 11)
+
+
+def only(event: dict[str, Any], *fields: str) -> dict[str, Any]:
+    return {name: event[name] for name in fields if name in event}
+
+
+def test_an_addition_within_the_rules_is_a_seat_like_any_other(desk: Desk) -> None:
+    desk.section(1)
+    said = desk.adjust(501, add=1)
+    assert (said.outcome, said.registration) == (Outcome.ENROLLED, said.seq)
+    assert [held.section for held in desk.ledger.standing(TERM, 501).enrolled] == [1]
+    assert desk.last_event()["name"] == "enrolled"
+    assert desk.drop(501, 1).outcome == Outcome.DROPPED
+
+
+def test_the_event_says_who_did_it_and_why_and_past_what(desk: Desk) -> None:
+    desk.section(1, capacity=0)
+    named = ("credit_limit", "full", "hold")
+    desk.adjust(501, add=1, overrides=named, limit=0, reason='Dean: "yes"')
+    told = only(desk.last_event(), "actor", "cause", "reason", "overrides")
+    assert told == {
+        "actor": "account:9",
+        "cause": "adjust",
+        "reason": 'Dean: "yes"',
+        "overrides": ["credit_limit", "full"],
+    }
+    desk.section(2)
+    desk.adjust(502, add=2, overrides=named)
+    assert "overrides" not in desk.last_event()
+
+
+def test_what_is_not_named_refuses_with_all_its_reasons_and_leaves_no_trace(desk: Desk) -> None:
+    desk.section(1, capacity=0, times=(MONDAY,))
+    desk.section(2, times=(MONDAY,))
+    desk.claim(501, 2)
+    before = desk.events()
+    asked: dict[str, Any] = {"limit": 400, "windows": [], "part": held_back(1)}
+    said = desk.adjust(501, **asked, overrides=["full", "time_conflict"])
+    assert codes(said) == ["window_unscheduled", "credit_limit", "hold"]
+    assert (said.outcome, said.seq) == (Outcome.REFUSED, 0)
+    assert desk.preview(501, **asked) == [
+        "window_unscheduled",
+        "time_conflict",
+        "credit_limit",
+        "hold",
+        "full",
+    ]
+    assert desk.events() == before
+
+
+def held_back(section: int) -> Claim:
+    return Claim(section, 400, rules=(Reason("hold"),))
+
+
+@pytest.mark.parametrize("code", sorted(NOT_OVERRIDABLE - {"student_unknown"}))
+def test_what_makes_no_sense_can_not_be_put_aside(desk: Desk, code: str) -> None:
+    desk.section(1)
+    desk.claim(501, 1)
+    desk.section(2, status="CANCELED")
+    desk.section(3, status="NEW")
+    asks = {
+        "already_enrolled": {"add": 1},
+        "not_enrolled": {"drop": 2},
+        "section_unknown": {"add": 9},
+        "section_canceled": {"add": 2},
+        "section_new": {"add": 3},
+    }
+    said = desk.adjust(501, **asks[code], overrides=[code])
+    assert codes(said) == [code]
+
+
+def test_a_confirmed_section_can_be_had_by_name(desk: Desk) -> None:
+    desk.section(1, status="CONFIRMED")
+    assert codes(desk.adjust(501, add=1)) == ["section_confirmed"]
+    assert desk.adjust(501, add=1, overrides=["section_confirmed"]).outcome == Outcome.ENROLLED
+
+
+def test_over_capacity_nothing_is_free_until_it_is_under_again(desk: Desk) -> None:
+    desk.section(1, capacity=1)
+    desk.claim(501, 1)
+    assert facts(desk.adjust(502, add=1), "full") == {"waiting": 0, "waitlist_capacity": 5}
+    desk.adjust(502, add=1, overrides=["full"])
+    desk.claim(601, 1)
+    seats = desk.ledger.seats(TERM)[1]
+    assert (seats.taken, seats.capacity, seats.open, seats.waiting) == (2, 1, 0, 1)
+    desk.drop(501, 1)
+    assert (desk.ledger.seats(TERM)[1].open, desk.ledger.vacant(TERM)) == (0, set())
+    desk.drop(502, 1)
+    assert desk.ledger.vacant(TERM) == {1}
+    assert desk.promote(1).promoted == (601,)
+
+
+def test_a_free_seat_belongs_to_the_list_by_hand_too(desk: Desk) -> None:
+    desk.section(1, capacity=1)
+    for student in (501, 601, 602):
+        desk.claim(student, 1)
+    desk.drop(501, 1)
+    assert codes(desk.adjust(701, add=1)) == ["full"]
+    assert codes(desk.adjust(602, add=1)) == ["full"]
+    assert desk.adjust(601, add=1).outcome == Outcome.ENROLLED
+
+
+def test_a_waiter_who_is_added_leaves_the_list(desk: Desk) -> None:
+    desk.section(1, capacity=1)
+    for student in (501, 601, 602):
+        desk.claim(student, 1)
+    said = desk.adjust(602, add=1, overrides=["full"])
+    assert said.outcome == Outcome.ENROLLED
+    assert desk.last_event()["name"] == "promoted"
+    assert (desk.queue(1), desk.roster(1)) == ([601], [501, 602])
+    assert desk.ledger.standing(TERM, 602).waiting == ()
+
+
+def test_no_seat_goes_for_an_addition_but_the_one_that_is_named(desk: Desk) -> None:
+    desk.section(1, capacity=1)
+    desk.section(2)
+    desk.claim(501, 1)
+    desk.claim(601, 2)
+    desk.claim(601, 1, instead=2)
+    desk.adjust(601, add=1, overrides=["full"])
+    assert [held.section for held in desk.ledger.standing(TERM, 601).enrolled] == [1, 2]
+
+
+def test_a_move_is_one_step_and_is_no_drop_of_the_day(desk: Desk) -> None:
+    desk.section(1, times=(MONDAY,))
+    desk.section(2, times=(MONDAY,), course=1)
+    desk.claim(501, 1)
+    said = desk.adjust(501, add=2, drop=1, drop_limit=0)
+    assert (said.outcome, said.section, said.given_up) == (Outcome.ENROLLED, 2, 1)
+    dropped, enrolled = desk.events()[-2:]
+    assert (dropped["name"], dropped["swap"], dropped["reason"]) == (
+        "dropped",
+        2,
+        "a late request",
+    )
+    assert (enrolled["name"], enrolled["instead"]) == ("enrolled", 1)
+    assert desk.ledger.drops(TERM, 501) == {}
+
+
+def test_a_move_that_is_refused_keeps_the_old_seat(desk: Desk) -> None:
+    desk.section(1)
+    desk.section(2, capacity=0)
+    desk.claim(501, 1)
+    assert codes(desk.adjust(501, add=2, drop=1)) == ["full"]
+    assert codes(desk.adjust(502, add=2, drop=1, overrides=["full"])) == ["not_enrolled"]
+    assert (desk.roster(1), desk.roster(2)) == ([501], [])
+
+
+def test_a_drop_frees_the_seat_for_who_waits(desk: Desk) -> None:
+    desk.section(1, capacity=1)
+    for student in (501, 601):
+        desk.claim(student, 1)
+    desk.clear_woken()
+    said = desk.adjust(501, drop=1)
+    assert (said.outcome, said.wake) == (Outcome.DROPPED, ("record", "promote"))
+    assert desk.promote(1).promoted == (601,)
+
+
+def test_a_drop_keeps_to_the_window_the_day_and_corequisites_unless_named(desk: Desk) -> None:
+    desk.section(1)
+    desk.section(2)
+    desk.claim(501, 1)
+    desk.claim(501, 2, corequisites={"course": 1})
+    now = desk.ledger.now()
+    desk.put_window(8, now + MINUTE, now + 2 * MINUTE)
+    strict: dict[str, Any] = {"drop": 1, "windows": [8], "drop_limit": 0}
+    assert codes(desk.adjust(501, **strict)) == ["window_before", "drop_limit", "needed_by"]
+    named = ["window_before", "drop_limit", "needed_by"]
+    assert desk.adjust(501, **strict, overrides=named).outcome == Outcome.DROPPED
+    assert desk.ledger.drops(TERM, 501) == {}
+    desk.adjust(501, drop=2)
+    assert desk.ledger.drops(TERM, 501) == {"today": 1}
+
+
+def test_it_is_done_once_for_a_key(desk: Desk) -> None:
+    desk.section(1, capacity=0)
+    first = desk.adjust(501, add=1, overrides=["full"], request="k")
+    again = desk.adjust(501, add=1, overrides=["full"], request="k")
+    assert {**vars(again), "replayed": False} == vars(first)
+    assert desk.roster(1) == [501]
+    with pytest.raises(KeyReused):
+        desk.adjust(501, drop=1, request="k")
+
+
+def test_a_retry_is_answered_though_the_catalog_fills_in_other_credits(desk: Desk) -> None:
+    desk.section(1, credits_min=300)
+    first = desk.adjust(501, part=Claim(1, 400), request="k")
+    again = desk.adjust(501, part=Claim(1, 300), request="k")
+    assert {**vars(again), "replayed": False} == vars(first)
+    with pytest.raises(KeyReused):
+        desk.adjust(501, part=Claim(1, 300), asked=300, request="k")
+
+
+def test_a_refusal_can_be_sent_again_under_a_new_key_with_what_it_asked_for(desk: Desk) -> None:
+    desk.section(1, capacity=0)
+    assert codes(desk.adjust(501, add=1, request="k")) == ["full"]
+    said = desk.adjust(501, add=1, overrides=["full"], request="l")
+    assert said.outcome == Outcome.ENROLLED
+
+
+def test_an_older_waiter_of_another_section_of_the_pool_comes_first(desk: Desk) -> None:
+    for section in (1, 2):
+        desk.section(section, capacity=5, pool=PoolSpec(70, capacity=1, version=1))
+    desk.claim(501, 1)
+    desk.claim(601, 2)
+    desk.claim(602, 1)
+    desk.drop(501, 1)
+    assert codes(desk.adjust(602, add=1)) == ["full"]
+    assert codes(desk.adjust(701, add=1)) == ["full"]
+    assert desk.adjust(601, add=2).outcome == Outcome.ENROLLED

@@ -1,0 +1,148 @@
+"""The functions are loaded where they are missing, and a ledger that is away is named so."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from redis import Redis
+
+from portal.core.redis_clients import commands
+from portal.ledger.client import Ledger
+from portal.ledger.errors import LedgerSilent, LedgerUnavailable
+from portal.ledger.function_library import CODE
+from portal.ledger.types import Outcome
+from portal.runtime.data_folder import DataFolder
+from portal.runtime.embedded_servers import Servers
+from tests.ledger.lost_answers import LossyWire
+from tests.ledger.requests import TERM, Desk, codes
+
+
+def loads(redis: Redis) -> int:
+    """How often functions have been loaded since the statistics were reset."""
+    stats: dict[str, Any] = redis.info("commandstats")
+    return stats.get("cmdstat_function|load", {}).get("calls", 0)
+
+
+def test_the_same_code_is_loaded_once(desk: Desk) -> None:
+    desk.redis.config_resetstat()
+    Ledger(desk.redis)
+    assert loads(desk.redis) == 0
+
+
+def test_other_code_is_replaced(desk: Desk) -> None:
+    desk.redis.function_load(CODE + "-- of yesterday", replace=True)
+    desk.redis.config_resetstat()
+    Ledger(desk.redis)
+    assert loads(desk.redis) == 1
+    (library,) = desk.redis.function_list(library="fairseat", withcode=True)
+    assert CODE.encode() in library
+
+
+def test_many_may_boot_at_once(desk: Desk, address: str) -> None:
+    desk.redis.function_flush()
+    with ThreadPoolExecutor(16) as pool:
+        desks = list(pool.map(Desk, [address] * 16))
+    assert all(each.ledger.standing(TERM, 501).enrolled == () for each in desks)
+    for each in desks:
+        each.redis.connection_pool.disconnect()
+
+
+def test_functions_that_were_lost_are_loaded_again(desk: Desk) -> None:
+    desk.section(12)
+    desk.redis.function_flush()
+    assert desk.claim(501, 12).outcome == Outcome.ENROLLED
+    desk.redis.function_flush()
+    assert desk.section(13).seq
+    desk.redis.function_flush()
+    assert desk.ledger.head(TERM, 12, 1) == []
+
+
+def test_a_ledger_that_is_away_is_unavailable_and_serves_when_it_comes(tmp_path: Path) -> None:
+    servers = Servers(DataFolder(tmp_path / "var"), durable=True, database_url="none is needed")
+    servers.folder.own()
+    servers.start()
+    address = servers.redis_url
+    servers.stop()
+    ledger = Ledger(commands(address))
+    for ask in (ledger.now, lambda: ledger.seats(TERM), lambda: ledger.standing(TERM, 501)):
+        with pytest.raises(LedgerUnavailable):
+            ask()
+    servers = Servers(servers.folder, durable=True, database_url="none is needed")
+    servers.start()
+    moved = commands(servers.redis_url)
+    ledger.library.redis = moved
+    assert ledger.standing(TERM, 501).enrolled == ()
+    moved.connection_pool.disconnect()
+    servers.stop()
+    servers.folder.release()
+
+
+@pytest.fixture
+def wire(desk: Desk, address: str, tmp_path: Path) -> Iterator[tuple[LossyWire, Desk]]:
+    """A desk whose wire to the ledger can lose answers; the section 12 has two seats."""
+    desk.section(12)
+    with LossyWire(address, tmp_path / "wire") as lossy:
+        far = Desk(lossy.address)
+        yield lossy, far
+        far.redis.connection_pool.disconnect()
+
+
+def test_a_lost_answer_is_asked_for_again_under_the_same_key(wire: tuple[LossyWire, Desk]) -> None:
+    lossy, desk = wire
+    lossy.lose = 1
+    answer = desk.claim(501, 12, request="k")
+    assert (answer.outcome, answer.replayed) == (Outcome.ENROLLED, True)
+    assert answer.wake == () or "record" in answer.wake
+    assert desk.roster(12) == [501]
+
+
+def test_without_a_key_a_lost_answer_is_not_asked_for_again(wire: tuple[LossyWire, Desk]) -> None:
+    lossy, desk = wire
+    lossy.lose = 1
+    with pytest.raises(LedgerSilent):
+        desk.claim(501, 12)
+    assert codes(desk.claim(501, 12)) == ["already_enrolled"]
+
+
+def test_it_is_asked_again_only_once(wire: tuple[LossyWire, Desk]) -> None:
+    lossy, desk = wire
+    lossy.lose = 2
+    with pytest.raises(LedgerSilent):
+        desk.claim(501, 12, request="k")
+
+
+def test_what_was_sent_once_is_unknown_though_the_ledger_is_gone_by_the_second_time(
+    wire: tuple[LossyWire, Desk],
+) -> None:
+    lossy, desk = wire
+    lossy.lose = 1
+    Path(lossy.address.removeprefix("unix://")).unlink()
+    with pytest.raises(LedgerSilent):
+        desk.claim(501, 12, request="k")
+
+
+def test_where_nobody_listens_nothing_was_sent(desk: Desk, tmp_path: Path) -> None:
+    ledger = desk.ledger
+    ledger.library.redis = commands(f"unix://{tmp_path}/nobody.sock")
+    with pytest.raises(LedgerUnavailable) as refused:
+        desk.claim(501, 12, request="k")
+    assert not isinstance(refused.value, LedgerSilent)
+
+
+@pytest.mark.parametrize("trouble", ["min-replicas-to-write", "replicaof"])
+def test_a_ledger_that_may_not_write_is_unavailable(desk: Desk, trouble: str) -> None:
+    desk.section(12)
+    try:
+        if trouble == "replicaof":
+            desk.redis.replicaof("127.0.0.1", 1)
+        else:
+            desk.redis.config_set(trouble, 1)
+        with pytest.raises(LedgerUnavailable):
+            desk.claim(501, 12, request="k")
+        assert desk.ledger.standing(TERM, 501).enrolled == ()
+    finally:
+        desk.redis.replicaof("NO", "ONE")
+        desk.redis.config_set("min-replicas-to-write", 0)
+    assert desk.claim(501, 12, request="k").outcome == Outcome.ENROLLED

@@ -1,0 +1,133 @@
+"""How many workers a queue should have, decided by what waits, in how long, and since when."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from portal.backend import Backend
+from portal.core import flags, scaling
+from portal.core.scaling import Asked, Pool, Seen, pools, wanted
+from portal.core.settings import SettingsError
+from portal.operations.autoscaler import Autoscaler, busy
+from portal.operations.workers import QueueState, WorkerState
+from tests.operations.conftest import Switch
+from tests.recorder import slow_jobs
+
+POOL = Pool(least=2, most=4, up_at=50)
+
+
+@pytest.mark.parametrize(
+    ("seen", "count"),
+    [
+        (Seen(2, 0, 0, 0, 999), 2),  # quiet, and at the least
+        (Seen(2, 2, 49, 0, 999), 2),  # not enough waits
+        (Seen(2, 2, 50, 0, 999), 3),  # enough does
+        (Seen(2, 2, 1, 5.1, 999), 3),  # one waits for too long
+        (Seen(3, 3, 50, 0, 4), 3),  # the last change was just now
+        (Seen(4, 4, 500, 60, 999), 4),  # never more than the most
+        (Seen(3, 2, 0, 0, 59), 3),  # quiet, but not for long
+        (Seen(3, 2, 0, 0, 60), 2),
+        (Seen(3, 3, 0, 0, 999), 3),  # nothing waits, but all are at work
+        (Seen(3, 1, 1, 0, 999), 3),  # something waits
+        (Seen(9, 9, 9, 0, 0), 4),  # the bounds are others now
+        (Seen(1, 0, 0, 0, 0), 2),
+    ],
+)
+def test_one_more_or_fewer_at_a_time(seen: Seen, count: int) -> None:
+    assert wanted(POOL, seen) == count
+
+
+@pytest.mark.parametrize(
+    ("states", "wanted", "count"),
+    [
+        ("", 2, 0),  # they are only starting
+        ("bi", 2, 1),
+        ("bbii", 2, 1),  # two machines
+        ("bbbi", 2, 2),
+        ("bbss", 2, 2),  # whoever is silent can't be counted on
+    ],
+)
+def test_what_several_machines_do_counts_as_that_of_one(
+    states: str, wanted: int, count: int
+) -> None:
+    words = {"b": "busy", "i": "idle", "s": "silent"}
+    workers = [WorkerState("a:1", words[state]) for state in states]
+    assert busy(QueueState("notify", 0, 0, 0, workers), wanted) == count
+
+
+def test_a_large_machine_has_what_a_large_university_needs() -> None:
+    assert pools(cores=8) == scaling.POOLS
+
+
+def test_a_small_one_is_not_swamped() -> None:
+    found = pools(cores=2)
+    assert sum(pool.least for pool in found.values()) == 7
+    assert all(pool.most <= pool.least + 1 for pool in found.values())
+
+
+def test_bounds_can_be_set() -> None:
+    found = pools("record=3-7@20, notify=1-1@5", cores=2)
+    assert (found["record"], found["notify"]) == (Pool(3, 7, 20), Pool(1, 1, 5))
+    assert found["promote"] == pools(cores=2)["promote"]
+
+
+@pytest.mark.parametrize("text", ["record", "record=5-2@10", "record=0-2@10", "nobody=1-2@3"])
+def test_bounds_that_make_no_sense_are_named(text: str) -> None:
+    with pytest.raises(SettingsError, match=text):
+        pools(text)
+
+
+@pytest.mark.parametrize("command", ["up", "cluster", "scheduler", "prepare"])
+def test_nothing_begins_with_bounds_that_make_no_sense(
+    backend: Backend, command: str, tmp_path: Path
+) -> None:
+    assert backend
+    env = {**os.environ, "FAIRSEAT_WORKERS": "many", "FAIRSEAT_VAR": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-m", "portal.runtime.cli", command],
+        env=env,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert done.stderr == "Error: FAIRSEAT_WORKERS: write many like record=2-10@50.\n"
+
+
+def test_the_clock_asks_for_more_while_much_waits(
+    backend: Backend, caplog: pytest.LogCaptureFixture
+) -> None:
+    scaler = Autoscaler(backend.redis, {"notify": Pool(1, 3, 2)})
+    scaler.look()
+    assert asked(backend) == 1
+    for _ in range(2):
+        slow_jobs.call("notify", slow_jobs.UNTIL, Path("nowhere"))
+    scaler.look()
+    scaler.look()
+    assert asked(backend) == 2  # and not more until it has had time to help
+    assert "Workers of notify: 2, not 1 (2 waiting" in caplog.text
+
+
+def test_fewer_once_it_is_quiet(backend: Backend) -> None:
+    scaling.ask(backend.redis, {"notify": Asked(3, time.time() - scaling.DOWN_REST)})
+    Autoscaler(backend.redis, {"notify": Pool(1, 3, 2)}).look()
+    # Nobody works here, so the workers are as many as were asked for.
+    assert asked(backend) == 2
+
+
+def test_the_least_while_it_is_switched_off(backend: Backend, switch: Switch) -> None:
+    switch("autoscaling", on=False)
+    flags.read()
+    scaling.ask(backend.redis, {"notify": Asked(3, time.time())})
+    for _ in range(5):
+        slow_jobs.call("notify", slow_jobs.UNTIL, Path("nowhere"))
+    Autoscaler(backend.redis, {"notify": Pool(1, 3, 2)}).look()
+    assert asked(backend) == 1
+
+
+def asked(backend: Backend) -> int:
+    return scaling.asked(backend.redis)["notify"].workers

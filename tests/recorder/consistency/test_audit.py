@@ -1,0 +1,183 @@
+"""Ledger, event log and read models tell the same; whatever is tampered with is named."""
+
+import json
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from itertools import count
+from threading import Event
+
+import pytest
+from click.testing import CliRunner
+
+from portal.backend import Backend, backend
+from portal.core.db import transaction
+from portal.ledger.types import Candidate, ReserveSpec
+from portal.recorder.consistency import audit_runs
+from portal.recorder.consistency.audit import audit, audit_term
+from portal.recorder.consistency.partial_audit import explain
+from portal.recorder.recorder import drain
+from portal.runtime.cli import main
+from tests.recorder.blocked_recorder import held_up
+from tests.recorder.consistency.tampering import TAMPERINGS, a_term_to_tamper_with
+from tests.recorder.random_actions import storm
+from tests.recorder.rush import Rush, a_rush, claim, claims, drop, everyone_everywhere, spec
+
+
+@pytest.fixture
+def rush(backend: Backend) -> Rush:  # noqa: ARG001
+    """Three full sections, each with a list; in the first the head was passed over."""
+    return a_term_to_tamper_with()
+
+
+@pytest.mark.parametrize("seed", range(1, 7))
+def test_a_storm_leaves_no_difference(backend: Backend, seed: int) -> None:  # noqa: ARG001
+    rush = a_rush(sections=4, students=12, capacity=3, waitlist=4)
+    storm(rush, seed)
+    report = audit_term(rush.term)
+    assert report["differences"] == []
+    assert report["clean"]
+    assert report["events"] > 100
+
+
+def test_it_compares_while_claims_go_on(backend: Backend) -> None:  # noqa: ARG001
+    rush = a_rush(sections=4, students=12, capacity=3, waitlist=4)
+    enough = Event()
+
+    def stormy(seed: int) -> None:
+        for each in count(seed, 2):
+            storm(rush, each, 50)
+            if enough.is_set():
+                return
+
+    with ThreadPoolExecutor(2) as pool:
+        storms = [pool.submit(stormy, seed) for seed in (1, 2)]
+        reports = [audit_term(rush.term) for _ in range(8)]
+        enough.set()
+    assert [each.exception() for each in storms] == [None, None]
+    assert [report["differences"] for report in reports] == [[]] * 8
+    assert reports[0]["events"] < reports[-1]["events"]
+
+
+def test_a_student_set_aside_while_it_reads_is_no_difference(backend: Backend) -> None:
+    rush = a_rush(sections=1, students=4, capacity=2)
+    section, (first, cohort, other, last) = rush.sections[0], rush.students
+    told = replace(spec(section, capacity=2, version=2), reserves=(ReserveSpec(1, 1),))
+    backend.ledger.put_section(rush.term, told)
+    for student, reserves in ((first, ()), (cohort, (1,)), (other, ()), (last, ())):
+        claim(rush, student, section, reserves=reserves)
+    drop(rush, cohort, section)
+
+    def set_aside(step: str, _done: int, _of: int) -> None:
+        if step == "reading":
+            candidate = Candidate(other, (rush.window,), 100_000)
+            promotion = backend.ledger.promote(rush.term, section, [candidate], "a test")
+            assert promotion.aside == (other,)
+
+    assert audit_term(rush.term, set_aside)["differences"] == []
+
+
+def test_it_stands_a_whole_semester(backend: Backend) -> None:  # noqa: ARG001
+    rush = a_rush(sections=2250, students=400, capacity=30, waitlist=10)
+    wishes = [
+        (student, rush.sections[(number * 7 + each * 331) % 2250])
+        for each in range(1, 7)
+        for number, student in enumerate(rush.students)
+    ]
+    claims(rush, wishes)
+    drain(rush.term)
+    assert audit_term(rush.term)["clean"]
+
+
+@pytest.mark.parametrize("tampering", TAMPERINGS)
+def test_it_names_what_was_tampered_with(rush: Rush, tampering: str) -> None:
+    tamper, where = TAMPERINGS[tampering]
+    assert audit_term(rush.term)["clean"]
+    tamper(rush)
+    report = audit_term(rush.term)
+    assert not report["clean"]
+    assert where in {difference["where"] for difference in report["differences"]}
+
+
+def test_what_nobody_has_recorded_is_recorded_first(backend: Backend) -> None:  # noqa: ARG001
+    rush = a_rush(sections=1, students=4)
+    claims(rush, everyone_everywhere(rush))
+    report = audit_term(rush.term)
+    assert (report["events"], report["unrecorded"], report["clean"]) == (7, 0, True)
+
+
+def test_what_can_not_be_recorded_yet_is_no_difference(
+    rush: Rush, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    TAMPERINGS["an enrollment was altered"][0](rush)
+    drop(rush, rush.students[0], rush.sections[0])
+    with held_up(rush.term, monkeypatch):
+        report = audit_term(rush.term)
+        assert (report["unrecorded"], report["clean"]) == (1, False)
+        assert {each["where"] for each in report["differences"]} == {"enrollments"}
+        told = "\n".join(explain(rush.term, "student", rush.students[0]))
+        assert "UNKNOWN  whether it differs: 1 events" in told
+    report = audit_term(rush.term)
+    assert report["unrecorded"] == 0
+    assert {each["where"] for each in report["differences"]} == {"enrollments"}
+
+
+def test_an_entry_of_the_journal_that_is_no_json_is_named(rush: Rush) -> None:
+    redis, at = backend().redis, f"{{t:{rush.term}}}"
+    redis.xadd(f"{at}:journal", {"event": "nonsense"}, id=f"{redis.incr(f'{at}:seq')}-0")
+    said = CliRunner().invoke(main, ["audit"])
+    assert said.exit_code == 1
+    (told,) = json.loads(said.stdout)["terms"][0]["differences"]
+    assert told["where"] == "journal entry"
+
+
+def test_the_command_says_what_it_could_not_compare(
+    rush: Rush, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drop(rush, rush.students[0], rush.sections[0])
+    with held_up(rush.term, monkeypatch):
+        said = CliRunner().invoke(main, ["audit"])
+    assert said.exit_code == 1
+    assert "Fall 2030: 1 events are not recorded yet" in said.stderr
+    assert json.loads(said.stdout)["terms"][0]["differences"] == []
+
+
+def test_the_command_is_kept_among_the_audits_of_pages(rush: Rush) -> None:
+    assert CliRunner().invoke(main, ["audit"]).exit_code == 0
+    with transaction() as session:
+        (kept,) = audit_runs.latest(session, rush.term, 9)
+    assert (kept.found, kept.error, kept.events > 0) == (0, "", True)
+    assert kept.ended_at
+
+
+def command(*arguments: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [sys.executable, "-m", "portal.runtime.cli", "audit", *arguments],
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+
+
+def test_the_command_prints_json_and_fails_where_terms_differ(rush: Rush) -> None:
+    good = command()
+    assert (good.returncode, json.loads(good.stdout)["clean"]) == (0, True)
+    backend().redis.delete(f"{{t:{rush.term}}}:roster:{rush.sections[0]}")
+    bad = command("--term", "Fall 2030")
+    assert bad.returncode == 1
+    (term,) = json.loads(bad.stdout)["terms"]
+    assert term["term"] == "Fall 2030"
+    assert len([each for each in term["differences"] if each["where"] == "ledger roster"]) == 2
+
+
+def test_the_command_knows_no_term_of_another_name(rush: Rush) -> None:  # noqa: ARG001
+    answer = command("--term", "Spring 1999")
+    assert answer.returncode == 2
+    assert "Spring 1999" in answer.stderr
+
+
+def test_every_term_is_compared(rush: Rush) -> None:  # noqa: ARG001
+    report = audit()
+    assert report["clean"]
+    assert [term["term"] for term in report["terms"]] == ["Fall 2030"]

@@ -1,0 +1,114 @@
+"""The clock fences a ledger that knows less than was recorded of it, and no other."""
+
+import pytest
+from rq import Queue
+from rq.serializers import JSONSerializer
+from sqlalchemy.exc import OperationalError
+
+from portal.backend import Backend, backend
+from portal.ledger.errors import LedgerUnavailable
+from portal.ledger.function_library import prefix
+from portal.operations.scheduler import Lease, tick
+from portal.recorder.consistency import fence
+from portal.recorder.consistency.restore import restore
+from portal.recorder.recorder import drain
+from portal.recorder.sweep import Sweeper
+from tests import cast as builders
+from tests.recorder.processes import recorded
+from tests.recorder.rush import Rush, a_rush, claim, claims, everyone_everywhere
+from tests.registration.database_outage import away
+
+WHY = "a test"
+
+
+@pytest.fixture
+def rush(backend: Backend) -> Rush:  # noqa: ARG001
+    """All of it is recorded, but that its window has opened."""
+    rush = a_rush(sections=2, students=3)
+    claims(rush, everyone_everywhere(rush))
+    drain(rush.term)
+    return rush
+
+
+@pytest.fixture
+def sweeper(rush: Rush) -> Sweeper:  # noqa: ARG001
+    """One that has seen the term."""
+    sweeper = Sweeper()
+    sweeper.look()
+    return sweeper
+
+
+def forget(rush: Rush) -> None:
+    """An older copy of the ledger came back."""
+    backend().redis.set(f"{prefix(rush.term)}:seq", 3)
+
+
+def test_one_that_knows_all_is_open(rush: Rush, sweeper: Sweeper) -> None:
+    sweeper.turn()
+    assert not fence.why(rush.term)
+
+
+def test_one_that_knows_less_decides_nothing_until_it_is_restored(
+    rush: Rush, sweeper: Sweeper
+) -> None:
+    forget(rush)
+    sweeper.turn()
+    assert "at event 3" in fence.why(rush.term)
+    with pytest.raises(LedgerUnavailable, match="being restored"):
+        claim(rush, rush.students[0], rush.sections[0])
+    sweeper.turn()
+    restore(rush.term)
+    sweeper.look()
+    sweeper.turn()
+    assert not fence.why(rush.term)
+
+
+def test_one_that_knows_nothing_is_fenced_too(rush: Rush, sweeper: Sweeper) -> None:
+    backend().redis.flushall()
+    sweeper.turn()
+    assert "at event 0" in fence.why(rush.term)
+
+
+def another_term(rush: Rush) -> Rush:
+    """One more term, with a section and a window, for the same students."""
+    term = builders.a_term("Another")
+    section = builders.a_section(builders.a_course(), term)
+    window = builders.an_open_window(term)
+    return Rush(term.id, [section.id], rush.students, window.id)
+
+
+def test_a_healthy_term_goes_on_beside_a_fenced_one(rush: Rush) -> None:
+    healthy = another_term(rush)
+    claim(rush, rush.students[0], rush.sections[0])  # an event that is not recorded
+    fence.hold(rush.term, WHY)
+    queue = Queue("record", connection=backend().redis, serializer=JSONSerializer)
+    queue.empty()
+    sweeper = Sweeper()
+    sweeper.look()
+    sweeper.turn()
+    events = backend().redis.xrange(f"{prefix(healthy.term)}:journal")
+    assert b'"name":"window_opened"' in events[-1][1][b"event"]
+    sweeper.call()
+    assert [job.args[0] for job in queue.jobs] == [healthy.term]
+
+
+def test_one_that_was_restored_before_the_fence_came_is_left_open(rush: Rush) -> None:
+    assert not fence.put_up(rush.term, WHY, behind=recorded(rush.term))
+    assert not fence.why(rush.term)
+    assert fence.put_up(rush.term, WHY, behind=recorded(rush.term) + 1)
+    assert fence.why(rush.term) == WHY
+
+
+def test_the_fence_of_somebody_else_stays(rush: Rush) -> None:
+    held = fence.hold(rush.term, WHY)
+    assert not fence.put_up(rush.term, "another", behind=1000)
+    assert fence.why(rush.term) == held.mark
+
+
+def test_it_goes_by_what_was_last_recorded_while_postgresql_is_away(
+    rush: Rush, sweeper: Sweeper
+) -> None:
+    forget(rush)
+    with away(), pytest.raises(OperationalError):
+        tick(sweeper, Lease(backend().redis))
+    assert fence.why(rush.term)

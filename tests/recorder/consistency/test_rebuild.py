@@ -1,0 +1,173 @@
+"""The read models are made anew from the event log, whatever was done to them."""
+
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
+
+import pytest
+from click.testing import CliRunner
+from sqlalchemy import select, text
+
+from portal.backend import Backend
+from portal.core.audit_trail import AuditEntry
+from portal.core.db import transaction
+from portal.recorder.consistency.audit import audit_term
+from portal.recorder.consistency.repair import LogDamaged, rebuild
+from portal.recorder.recorder import drain
+from portal.runtime.commands.consistency import rebuild_command
+from tests.owner_role import as_owner
+from tests.recorder.random_actions import storm
+from tests.recorder.rush import Rush, a_rush, claims, everyone_everywhere
+
+FORGED = (
+    "INSERT INTO enrollments (term_id, section_id, student_id, state, credits, registration, since,"
+    " seq) SELECT term_id, section_id, max(student_id) + 1, 'enrolled', 300, 1, now(), 1"
+    " FROM enrollments GROUP BY 1, 2 LIMIT 1"
+)
+TABLES = "section_seats", "enrollments", "waitlist_positions", "windows"
+
+
+@pytest.fixture
+def rush(backend: Backend) -> Rush:  # noqa: ARG001
+    """A term that has been through a storm, all of it recorded."""
+    rush = a_rush(sections=4, students=12, capacity=3, waitlist=4)
+    storm(rush, seed=7, steps=300)
+    drain(rush.term)
+    return rush
+
+
+def tamper(statement: str) -> None:
+    with as_owner() as session:
+        session.execute(text("SET LOCAL session_replication_role = replica"))
+        session.execute(text(statement))
+
+
+def rows() -> dict[str, list[str]]:
+    with transaction() as session:
+        return {
+            table: sorted(session.scalars(text(f"SELECT t::text FROM {table} t")))  # noqa: S608
+            for table in TABLES
+        }
+
+
+def test_read_models_that_are_gone_come_back_word_for_word(rush: Rush) -> None:
+    before = rows()
+    assert all(before.values())
+    for table in TABLES:
+        tamper(f"DELETE FROM {table}")  # noqa: S608
+    rebuilt = rebuild(rush.term)
+    assert rows() == before
+    assert len(rebuilt.differences) == sum(map(len, before.values()))
+    assert audit_term(rush.term)["clean"]
+
+
+@pytest.mark.parametrize(
+    ("statement", "where"),
+    [
+        ("UPDATE enrollments SET credits = 1", "enrollments"),
+        ("UPDATE waitlist_positions SET ticket = 1, seq = 99999", "waitlist_positions"),
+        ("UPDATE section_seats SET enrolled = enrolled + 1", "section_seats"),
+        ("UPDATE windows SET name = 'Never'", "windows"),
+        (
+            FORGED,
+            "enrollments",
+        ),
+    ],
+)
+def test_what_was_altered_is_named_and_mended(rush: Rush, statement: str, where: str) -> None:
+    before = rows()
+    tamper(statement)
+    rebuilt = rebuild(rush.term)
+    assert {each["where"] for each in rebuilt.differences} == {where}
+    assert rows() == before
+
+
+def test_where_nothing_differs_nothing_is_written(rush: Rush) -> None:
+    with transaction() as session:
+        before = session.scalars(text("SELECT xmin::text FROM section_seats")).all()
+    assert rebuild(rush.term).differences == []
+    with transaction() as session:
+        assert session.scalars(text("SELECT xmin::text FROM section_seats")).all() == before
+
+
+def test_it_tells_how_many_events_of_how_many_it_has_replayed(rush: Rush) -> None:
+    told: list[tuple[str, int, int]] = []
+    events = rebuild(rush.term, lambda *said: told.append(said)).events
+    assert told[0] == ("replaying", 0, events)
+    assert ("replaying", events, events) in told
+    assert events > 100
+
+
+def test_a_damaged_log_changes_nothing(rush: Rush) -> None:
+    tamper("DELETE FROM events WHERE seq = 5")
+    tamper("UPDATE section_seats SET enrolled = 77")
+    before = rows()
+    with pytest.raises(LogDamaged, match="event 5: missing"):
+        rebuild(rush.term)
+    assert rows() == before
+
+
+def test_claims_are_recorded_beside_it(backend: Backend) -> None:  # noqa: ARG001
+    rush = a_rush(sections=6, students=30, capacity=9, waitlist=40)
+    wishes, done = everyone_everywhere(rush), Event()
+
+    def record() -> None:
+        while not done.is_set():
+            drain(rush.term, seconds=0)
+
+    with ThreadPoolExecutor(2) as pool:
+        drains = pool.submit(record)
+        sent = pool.submit(lambda: [claims(rush, [wish]) for wish in wishes])
+        found = []
+        while not sent.done():
+            found.append(rebuild(rush.term).differences)
+        done.set()
+    assert drains.exception() is None
+    assert sent.exception() is None
+    assert found == [[]] * len(found)
+    assert found
+    assert audit_term(rush.term)["clean"]
+
+
+BLOCKED = text(
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+    " WHERE pg_backend_pid() = ANY (pg_blocking_pids(pid))"
+)
+
+
+def test_one_that_is_killed_leaves_the_read_models_as_they_were(rush: Rush) -> None:
+    tamper("DELETE FROM enrollments")
+    tamper("UPDATE windows SET name = 'Never'")
+    before = rows()
+    with ThreadPoolExecutor(1) as pool, transaction() as session:
+        # The windows are written last, and here they can't be.
+        session.execute(text("SELECT FROM windows FOR UPDATE"))
+        rebuilding = pool.submit(rebuild, rush.term)
+        while not session.scalars(BLOCKED).all():
+            assert not rebuilding.done()
+            session.execute(text("SELECT pg_stat_clear_snapshot()"))  # to see who has come since
+        assert rebuilding.exception()
+    assert rows() == before
+    rebuild(rush.term)
+    assert audit_term(rush.term)["clean"]
+
+
+def test_the_command_says_what_differed_and_notes_it(rush: Rush) -> None:
+    tamper("UPDATE section_seats SET enrolled = enrolled + 1")
+    done = CliRunner().invoke(rebuild_command, ["record", "--term", "Fall 2030"])
+    assert done.exit_code == 0, done.output
+    assert "section_seats, id " in done.output
+    assert "4 rows were different" in done.output
+    with transaction() as session:
+        entry = session.scalars(select(AuditEntry).order_by(AuditEntry.id.desc())).first()
+    assert entry
+    assert (entry.action, entry.subject) == ("record.rebuilt", f"term:{rush.term}")
+    assert entry.after
+    assert entry.after["changed"] == 4
+
+
+def test_the_command_says_what_to_do_about_a_damaged_log(rush: Rush) -> None:  # noqa: ARG001
+    tamper("DELETE FROM events WHERE seq = 5")
+    done = CliRunner().invoke(rebuild_command, ["record"])
+    assert done.exit_code == 1
+    assert "event 5: missing" in done.output
+    assert "backup" in done.output

@@ -1,0 +1,68 @@
+"""A term of whose ledger every kind of key has something to hold."""
+
+from dataclasses import asdict, dataclass
+
+from portal.backend import backend
+from portal.ledger.types import Candidate, PoolSpec, Reason, ReserveSpec, SkipRule
+from portal.recorder.recorder import drain
+from tests.recorder.rush import Rush, a_rush, claim, drop, spec
+
+HOUR = 3_600_000
+
+
+@dataclass(frozen=True)
+class Answered:
+    """A claim with its idempotency key."""
+
+    student: int
+    section: int
+    key: str
+
+
+def a_term_with_everything() -> tuple[Rush, Answered]:
+    """All of it is recorded; the claim may be asked for again."""
+    rush = a_rush(sections=8, students=8, capacity=2, waitlist=4)
+    _a_waitlist_with_a_skipped_head(rush)
+    _a_pool(rush)
+    _reserves(rush)
+    _a_canceled_section_that_is_not_empty_yet(rush)
+    student, first, second = rush.students[6], *rush.sections[5:7]
+    claim(rush, student, first, "a-key")
+    claim(rush, student, second, corequisites={"course": first})
+    drain(rush.term)
+    return rush, Answered(student, first, "a-key")
+
+
+def _a_waitlist_with_a_skipped_head(rush: Rush) -> None:
+    section, head = rush.sections[0], rush.students[2]
+    for student in rush.students[:4]:
+        claim(rush, student, section)
+    drop(rush, rush.students[0], section)
+    hold = Candidate(head, (rush.window,), 100_000, rules=(Reason("hold"),))
+    backend().ledger.promote(rush.term, section, [hold], "a test", SkipRule(5))
+
+
+def _a_pool(rush: Rush) -> None:
+    for section in rush.sections[1:3]:
+        told = spec(section, capacity=2, version=2, pool=PoolSpec(1, 3, 1))
+        backend().ledger.put_section(rush.term, told)
+    claim(rush, rush.students[0], rush.sections[1])
+
+
+def _reserves(rush: Rush) -> None:
+    """A seat was given under a reserve, one is left, and who waits is not one of its cohort."""
+    section, until = rush.sections[3], backend().ledger.now() + HOUR
+    reserve = ReserveSpec(1, 2, until)
+    told = spec(section, capacity=3, version=2, reserves=(reserve,))
+    backend().ledger.put_section(rush.term, told)
+    claim(rush, rush.students[0], section, reserves=(1,))
+    for student in rush.students[1:3]:
+        claim(rush, student, section)
+
+
+def _a_canceled_section_that_is_not_empty_yet(rush: Rush) -> None:
+    section = rush.sections[4]
+    for student in rush.students[:3]:
+        claim(rush, student, section)
+    told = asdict(spec(section, version=2, status="CANCELED"))
+    backend().ledger.library.ask("put_section", rush.term, told | {"batch": 1})

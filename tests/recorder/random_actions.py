@@ -1,0 +1,71 @@
+"""Everything that can happen to a term, at random, by a seed."""
+
+import random
+from dataclasses import replace
+from typing import Any
+
+from portal.backend import backend
+from portal.ledger.types import Candidate, PoolSpec, Reason, ReserveSpec
+from tests.recorder.rush import Rush, adjust, claim, drop, leave, spec
+
+
+def storm(rush: Rush, seed: int, steps: int = 400) -> None:
+    """So many random steps on the ledger alone; nobody records them."""
+    dice = random.Random(seed)
+    for version in range(2, steps + 2):
+        student, section = dice.choice(rush.students), dice.choice(rush.sections)
+        ledger = backend().ledger
+        match dice.choices(
+            ("claim", "swap", "drop", "leave", "promote", "set", "turn", "again", "adjust"), WEIGHTS
+        )[0]:
+            case "claim":
+                claim(rush, student, section, reserves=dice.choice(((), (1,))))
+            case "swap" | "adjust" as how:
+                _exchange(rush, student, section, how, dice)
+            case "drop":
+                drop(rush, student, section)
+            case "leave":
+                leave(rush, student, section)
+            case "promote":
+                heads = ledger.head(rush.term, section, 3)
+                candidates = [_candidate(rush, head, dice) for head in heads]
+                ledger.promote(rush.term, section, candidates, "storm")
+            case "set":
+                capacity, status = dice.randint(0, 6), dice.choice(STATUSES)
+                pool = dice.choice((None, PoolSpec(1, capacity * 2, version), PoolSpec(2, 9, 1)))
+                told = spec(section, capacity=capacity, status=status, version=version, pool=pool)
+                told = replace(told, reserves=(ReserveSpec(1, dice.randint(0, 3)),))
+                ledger.put_section(rush.term, told)
+            case "turn":
+                opens = ledger.now() - 1000
+                ledger.put_window(
+                    rush.term, seed * 10_000 + version, "More", opens, opens + 60_000, {}, ""
+                )
+                ledger.turn(rush.term)
+            case "again":
+                ledger.reconsider(rush.term, section)
+
+
+WEIGHTS = (12, 6, 5, 2, 4, 2, 1, 1, 2)
+STATUSES = ("OPEN", "OPEN", "OPEN", "CONFIRMED", "CANCELED")
+
+
+def _exchange(rush: Rush, student: int, section: int, how: str, dice: random.Random) -> None:
+    """A seat for another that is held, where one is."""
+    held = [each.section for each in backend().ledger.standing(rush.term, student).enrolled]
+    gone = dice.choice(held) if held else None
+    if how == "swap":
+        claim(rush, student, section, instead=gone, corequisites=_needs(held, dice))
+    else:
+        adjust(rush, student, None if gone == section else section, gone)
+
+
+def _needs(held: list[int], dice: random.Random) -> dict[str, Any] | None:
+    """A course that is had already, which must then stay."""
+    return {"course": dice.choice(held)} if held and dice.random() < 0.3 else None
+
+
+def _candidate(rush: Rush, student: int, dice: random.Random) -> Candidate:
+    rules = () if dice.random() < 0.6 else (Reason("hold", {"office": "Bursar"}),)
+    cohorts = dice.choice(((), (1,)))
+    return Candidate(student, (rush.window,), 100_000, rules=rules, reserves=cohorts)

@@ -1,0 +1,188 @@
+"""What happened to a student, newest first: from the event log, and from the journal at once."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+import pytest
+
+from portal.catalog.models import Term
+from portal.core.db import transaction
+from portal.ledger.types import Reason
+from portal.recorder import receipts as pages
+from portal.recorder.models import LoggedEvent
+from portal.recorder.receipt_texts import receipt_text
+from portal.recorder.receipts import HistoryPage, history
+from portal.recorder.recorder import drain
+from tests import cast as builders
+from tests.cast import Cast
+from tests.recorder.student_actions import claim, drop, leave, promote, sections
+
+
+def texts(page: HistoryPage) -> list[str]:
+    return [receipt_text(each).text for each in page.receipts]
+
+
+def names(page: HistoryPage) -> Sequence[str]:
+    return [each.event.name for each in page.receipts]
+
+
+def test_each_thing_that_happens_has_a_sentence(term: Term, cast: Cast) -> None:
+    [one, full] = sections(term, 1, 1)
+    claim(cast.ben, full)
+    claim(cast.ada, one)
+    claim(cast.ada, full)
+    claim(cast.ada, full, wait=True)
+    leave(cast.ada, full)
+    claim(cast.ada, full, wait=True)
+    drop(cast.ada, one)
+    drop(cast.ben, full)
+    promote(cast.ada, full, Reason("hold", {"reason": "Unpaid fees", "office": "the bursar"}))
+    drain(term.id)
+    told = texts(history(cast.ada.id, term.id))
+    assert told == [
+        "A seat in CSC 1101-02 came free, but it could not be yours.",
+        "You canceled CSC 1100-01 and gave your seat up.",
+        "You joined the waitlist of CSC 1101-02 at place 1.",
+        "You left the waitlist of CSC 1101-02.",
+        "You joined the waitlist of CSC 1101-02 at place 1.",
+        "You asked for CSC 1101-02 and were refused.",
+        "You asked for CSC 1100-01 and got a seat.",
+    ]
+
+
+def test_a_promotion_is_told(term: Term, cast: Cast) -> None:
+    [full] = sections(term, 1)
+    claim(cast.ben, full)
+    claim(cast.ada, full, wait=True)
+    drop(cast.ben, full)
+    promote(cast.ada, full)
+    drain(term.id)
+    assert texts(history(cast.ada.id, term.id))[0] == (
+        "A seat in CSC 1100-01 came free and became yours."
+    )
+
+
+def test_a_refusal_tells_why_and_how_full_it_was(term: Term, cast: Cast) -> None:
+    [full] = sections(term, 1)
+    claim(cast.ben, full)
+    claim(cast.cleo, full, wait=True)
+    claim(cast.ada, full)
+    drain(term.id)
+    [refused] = history(cast.ada.id, term.id).receipts
+    told = receipt_text(refused)
+    assert [each.code for each in told.reasons] == ["full"]
+    assert told.seats == "0 of 1 seats open, 1 waiting."
+
+
+def test_a_swap_is_one_thing_that_happened(term: Term, cast: Cast) -> None:
+    [old, new] = sections(term, 1, 1)
+    claim(cast.ada, old)
+    claim(cast.ada, new, instead=old.id)
+    for _ in range(2):  # as the journal tells it, then as the log does
+        page = history(cast.ada.id, term.id)
+        assert texts(page)[0] == "You swapped CSC 1100-01 for CSC 1101-02."
+        assert names(page) == ["enrolled", "enrolled"]
+        drain(term.id)
+
+
+def test_a_swap_at_promotion_is_one_thing_too(term: Term, cast: Cast) -> None:
+    [old, new] = sections(term, 1, 1)
+    claim(cast.ben, new)
+    claim(cast.ada, old)
+    claim(cast.ada, new, instead=old.id, wait=True)
+    drop(cast.ben, new)
+    promote(cast.ada, new)
+    drain(term.id)
+    assert texts(history(cast.ada.id, term.id))[:2] == [
+        "A seat in CSC 1101-02 came free and became yours, and CSC 1100-01 went for it.",
+        "You joined the waitlist of CSC 1101-02 at place 1, to swap CSC 1100-01 for it.",
+    ]
+
+
+def test_a_place_that_becomes_one_for_a_swap_is_told(term: Term, cast: Cast) -> None:
+    [old, full] = sections(term, 1, 0)
+    claim(cast.ada, full, wait=True)
+    claim(cast.ada, old)
+    planned = claim(cast.ada, full, instead=old.id, wait=True)
+    latest = history(cast.ada.id, term.id).receipts[0]
+    assert (latest.event.seq, receipt_text(latest).text) == (
+        planned.seq,
+        "You chose to give CSC 1100-01 up once a seat in CSC 1101-02 comes to you.",
+    )
+
+
+def test_the_refusals_alone_can_be_seen(term: Term, cast: Cast) -> None:
+    [one, full] = sections(term, 1, 0)
+    claim(cast.ada, one)
+    claim(cast.ada, full)
+    drop(cast.ada, full)
+    leave(cast.ada, full)
+    drain(term.id)
+    assert texts(history(cast.ada.id, term.id, refused=True)) == [
+        "You asked to leave the waitlist of CSC 1101-02 and were refused.",
+        "You asked to cancel CSC 1101-02 and were refused.",
+        "You asked for CSC 1101-02 and were refused.",
+    ]
+
+
+def test_what_is_not_recorded_yet_is_there_once(term: Term, cast: Cast) -> None:
+    [one, two] = sections(term, 1, 1)
+    claim(cast.ada, one)
+    drain(term.id)
+    claim(cast.ada, two)
+    claim(cast.ben, one)
+    page = history(cast.ada.id, term.id)
+    assert [each.recorded for each in page.receipts] == [False, True]
+
+
+def test_pages_follow_one_another_without_a_gap(
+    term: Term, cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pages, "PAGE", 4)
+    [full] = sections(term, 0)
+    for _ in range(10):
+        claim(cast.ada, full)
+    drain(term.id)
+    seen, before, more = [], None, True
+    while more:
+        page = history(cast.ada.id, term.id, before=before)
+        seen += [each.event.seq for each in page.receipts]
+        before, more = (term.id, seen[-1]), page.more
+    assert seen == sorted(seen, reverse=True)
+    assert len(seen) == 10
+
+
+def test_it_holds_nothing_of_others_or_of_other_terms(term: Term, cast: Cast) -> None:
+    [one] = sections(term, 5)
+    later = builders.a_term("Spring 2031")
+    builders.an_open_window(later)
+    claim(cast.ada, one)
+    claim(cast.ben, one)
+    claim(cast.ada, builders.a_section(builders.a_course("CSC-9"), later))
+    for each in (term, later):
+        drain(each.id)
+    assert len(history(cast.ada.id, term.id).receipts) == 1
+    assert [each.term for each in history(cast.ada.id).receipts] == [later.id, term.id]
+
+
+def test_an_event_of_a_newer_release_does_not_break_the_page(term: Term, cast: Cast) -> None:
+    said = {"correlation": "", "actor": "", "cause": "", "request": ""}
+    told = {"section": 999, "student": cast.ada.id, "act": "juggle", "reasons": [{"code": "odd"}]}
+    with transaction() as session:
+        session.add(
+            LoggedEvent(
+                term_id=term.id,
+                seq=10**6,
+                name="refused",
+                version=1,
+                aggregate="section:999",
+                student_id=cast.ada.id,
+                payload=told,
+                context=said,
+                occurred_at=datetime(2030, 9, 1, tzinfo=UTC),
+            )
+        )
+    [line_] = [receipt_text(each) for each in history(cast.ada.id, term.id).receipts]
+    assert line_.text == "You asked for section 999 and were refused."
+    assert line_.seats == ""
+    assert line_.reasons[0].text

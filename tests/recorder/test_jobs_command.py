@@ -1,0 +1,66 @@
+"""`fairseat jobs` lists those that were given up, has them tried again, and forgets them."""
+
+import pytest
+from click.testing import CliRunner, Result
+from rq import Queue
+from rq.serializers import JSONSerializer
+from sqlalchemy import select
+
+from portal.backend import Backend
+from portal.core.audit_trail import AuditEntry
+from portal.core.db import transaction
+from portal.operations.dead_letters import DeadLetter
+from portal.runtime.cli import main
+from tests.recorder.poisoned_journal import heal, waiting
+from tests.recorder.processes import caught_up, running, wait_for
+from tests.recorder.rush import Rush
+
+
+def jobs(*arguments: str) -> Result:
+    return CliRunner().invoke(main, ["jobs", *arguments])
+
+
+def test_it_says_that_there_is_none(backend: Backend) -> None:  # noqa: ARG001
+    said = jobs()
+    assert (said.exit_code, said.stdout) == (0, "")
+    assert "No job has been given up." in said.stderr
+
+
+def test_it_lists_each_with_its_error(given_up: DeadLetter) -> None:
+    said = jobs()
+    assert said.exit_code == 1
+    assert f"{given_up.id}  {given_up.died_at:%Y-%m-%d %H:%M}  record" in said.stdout
+    assert "    ValueError: poison\n" in said.stdout
+    assert "Traceback" not in said.stdout
+    assert "Traceback" in jobs(given_up.id).stdout
+
+
+def test_it_has_them_tried_again(backend: Backend, given_up: DeadLetter, poisoned: Rush) -> None:
+    heal(backend, poisoned)
+    assert jobs(given_up.id, "--retry").exit_code == 0
+    assert (waiting(backend), jobs().exit_code) == (1, 0)
+    with running(("worker", "record")):
+        wait_for(lambda: caught_up(poisoned.term))
+        wait_for(lambda: not backend.redis.exists(f"rq:job:{given_up.id}"))
+    assert jobs().exit_code == 0
+
+
+def test_what_is_tried_again_has_two_tries(backend: Backend, given_up: DeadLetter) -> None:
+    assert jobs("--retry").exit_code == 0
+    (job,) = Queue("record", connection=backend.redis, serializer=JSONSerializer).jobs
+    assert (job.id, job.retries_left) == (given_up.id, 1)
+
+
+def test_it_forgets_them(backend: Backend, given_up: DeadLetter) -> None:
+    assert jobs(given_up.id, "--discard").exit_code == 0
+    assert not backend.redis.exists(f"rq:job:{given_up.id}", "rq:failed:record")
+    assert jobs().exit_code == 0
+    with transaction() as session:
+        (entry,) = session.scalars(select(AuditEntry)).all()
+    assert (entry.action, entry.subject) == ("job.discard", f"job:{given_up.id}")
+
+
+@pytest.mark.usefixtures("backend")
+def test_it_knows_no_other_id_and_does_one_thing_at_a_time() -> None:
+    assert "There is no 7-x" in jobs("7-x").stderr
+    assert jobs("--retry", "--discard").exit_code == 2

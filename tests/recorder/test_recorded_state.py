@@ -1,0 +1,52 @@
+"""What was last recorded of seats, places, windows and drops is what the ledger tells of them."""
+
+import pytest
+
+from portal.backend import Backend
+from portal.recorder import recorded_state
+from portal.recorder.recorder import drain
+from tests.recorder.random_actions import storm
+from tests.recorder.rush import Rush, a_rush
+
+
+@pytest.fixture(params=(31, 32))
+def rush(backend: Backend, request: pytest.FixtureRequest) -> Rush:  # noqa: ARG001
+    """A term in which everything has happened, recorded."""
+    rush = a_rush(sections=4, students=12, capacity=3, waitlist=4)
+    storm(rush, request.param, 200)
+    drain(rush.term, seconds=0)
+    return rush
+
+
+def test_of_seats(backend: Backend, rush: Rush) -> None:
+    seats = backend.ledger.seats(rush.term)
+    assert any(each.waiting for each in seats.values())
+    assert recorded_state.seats(rush.term) == seats
+    some = rush.sections[1:3]
+    assert recorded_state.seats(rush.term, some) == backend.ledger.seats_of(rush.term, some)
+
+
+def test_of_kept_seats(backend: Backend, rush: Rush) -> None:
+    for section in rush.sections:
+        assert recorded_state.reserved(rush.term, section) == backend.ledger.reserved(
+            rush.term, section
+        )
+
+
+def test_of_every_student(backend: Backend, rush: Rush) -> None:
+    for student in rush.students:
+        assert recorded_state.standing(rush.term, student) == backend.ledger.standing(
+            rush.term, student
+        )
+        assert recorded_state.drops(rush.term, student) == backend.ledger.drops(rush.term, student)
+
+
+def test_of_windows(backend: Backend, rush: Rush) -> None:
+    windows = backend.ledger.windows(rush.term)
+    assert len(windows) > 1
+    assert recorded_state.windows(rush.term) == windows
+
+
+def test_of_what_was_never_heard_of(rush: Rush) -> None:
+    assert recorded_state.seats(rush.term, [0]) == {}
+    assert recorded_state.reserved(rush.term, 0) == {}

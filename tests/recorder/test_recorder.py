@@ -1,0 +1,200 @@
+"""The journal is recorded exactly once, in order, or not at all."""
+
+import json
+import multiprocessing
+from typing import Any
+
+import pytest
+from sqlalchemy import func, select, text, update
+from sqlalchemy.exc import DBAPIError
+
+from portal import backend as connections
+from portal import subscribers
+from portal.backend import Backend, backend
+from portal.core.checkpoints import Checkpoint
+from portal.core.db import Sessions, transaction
+from portal.core.settings import Settings
+from portal.recorder import journal as margin
+from portal.recorder import read_models
+from portal.recorder.consistency.audit import audit
+from portal.recorder.journal import JournalGap
+from portal.recorder.models import Enrollment
+from portal.recorder.projections import UnknownEvent
+from portal.recorder.recorder import UnknownStudents, drain
+from tests.recorder.processes import events, recorded, wait_for
+from tests.recorder.rush import Rush, a_rush, claim, claims, drop, everyone_everywhere, spec
+
+
+def test_a_second_drain_finds_nothing(backend: Backend) -> None:  # noqa: ARG001
+    rush = a_rush(sections=2, students=5)
+    claims(rush, everyone_everywhere(rush))
+    assert drain(rush.term) == 2 + 2 + 10
+    assert drain(rush.term) == 0
+    assert events(rush.term) == 14
+
+
+def test_batches_follow_each_other(backend: Backend) -> None:  # noqa: ARG001
+    rush = a_rush(sections=10, students=500, capacity=400, waitlist=200)
+    claims(rush, everyone_everywhere(rush))
+    drain(rush.term)
+    assert events(rush.term) == 5012
+    assert audit()["clean"]
+
+
+def kept(rush: Rush) -> list[int]:
+    """The numbers of the events in the journal."""
+    entries: Any = backend().redis.xrange(f"{{t:{rush.term}}}:journal")
+    return [int(entry.split(b"-")[0]) for entry, _ in entries]
+
+
+def test_what_is_recorded_leaves_the_journal_but_for_a_margin(
+    backend: Backend,  # noqa: ARG001
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rush = a_rush(sections=1, students=5)
+    claims(rush, everyone_everywhere(rush))
+    drain(rush.term)
+    assert kept(rush) == list(range(1, recorded(rush.term) + 1))
+    monkeypatch.setattr(margin, "KEPT_EVENTS", 2)
+    last = drop(rush, rush.students[0], rush.sections[0]).seq
+    drain(rush.term)
+    assert kept(rush) == [last - 2, last - 1, last]
+
+
+def test_a_term_at_rest_keeps_the_last_as_an_anchor_alone(backend: Backend) -> None:  # noqa: ARG001
+    rush = a_rush(sections=1, students=3)
+    drain(rush.term)
+    with transaction() as session:
+        margin.trim_idle_terms(session)
+    assert len(kept(rush)) == recorded(rush.term)
+    with transaction() as session:
+        session.execute(update(Checkpoint).values(moved_at=func.now() - margin.IDLE))
+    claim(rush, rush.students[0], rush.sections[0])  # which nobody has recorded
+    with transaction() as session:
+        margin.trim_idle_terms(session)
+    assert kept(rush) == [recorded(rush.term), recorded(rush.term) + 1]
+    assert drain(rush.term) == 1
+
+
+def test_a_ledger_that_began_anew_is_noticed_even_where_its_numbers_fit(backend: Backend) -> None:
+    rush = a_rush(sections=1, students=5)
+    claim(rush, rush.students[0], rush.sections[0])
+    drain(rush.term)
+    backend.redis.flushall()
+    now = backend.ledger.now()
+    backend.ledger.put_window(rush.term, rush.window, "Other", now, now + 60_000, {}, "tests")
+    backend.ledger.put_sections(rush.term, [spec(rush.sections[0])])
+    claims(rush, everyone_everywhere(rush))
+    with pytest.raises(JournalGap, match="as recorded"):
+        drain(rush.term)
+
+
+def test_pages_are_told_of_what_was_recorded(backend: Backend) -> None:
+    rush = a_rush(sections=1, students=2)
+    with backend.redis.pubsub(ignore_subscribe_messages=True) as listener:
+        listener.subscribe(f"{{t:{rush.term}}}:recorded")
+        listener.get_message(timeout=30)
+        answer = claim(rush, rush.students[0], rush.sections[0])
+        drain(rush.term)
+        message = json.loads(listener.get_message(timeout=30)["data"])
+    told = {"sections": rush.sections, "students": [rush.students[0]], "seq": answer.seq}
+    assert message == told
+
+
+def drain_in_a_process(settings: Settings, term: int) -> None:
+    subscribers.connect()
+    connections.connect(settings)
+    drain(term)
+
+
+def test_drainers_of_one_term_take_turns(backend: Backend) -> None:
+    rush = a_rush(sections=4, students=1500, capacity=1000, waitlist=600)
+    claims(rush, everyone_everywhere(rush))
+    spawn = multiprocessing.get_context("spawn")
+    drainers = [
+        spawn.Process(target=drain_in_a_process, args=(backend.settings, rush.term))
+        for _ in range(3)
+    ]
+    for drainer in drainers:
+        drainer.start()
+    for drainer in drainers:
+        drainer.join(600)
+    assert [drainer.exitcode for drainer in drainers] == [0, 0, 0]
+    assert events(rush.term) == 6006
+    assert audit()["clean"]
+
+
+def test_a_gap_in_the_journal_stops_the_drain(backend: Backend) -> None:
+    rush = a_rush(sections=1, students=3)
+    answers = [claim(rush, student, rush.sections[0]) for student in rush.students]
+    backend.redis.xdel(f"{{t:{rush.term}}}:journal", f"{answers[1].seq}-0")
+    with pytest.raises(JournalGap):
+        drain(rush.term)
+    assert events(rush.term) == 0
+
+
+def test_a_journal_that_was_lost_stops_the_drain(backend: Backend) -> None:
+    rush = a_rush(sections=1, students=1)
+    backend.redis.delete(f"{{t:{rush.term}}}:journal")
+    with pytest.raises(JournalGap):
+        drain(rush.term)
+
+
+def test_a_ledger_behind_the_record_stops_the_drain(backend: Backend) -> None:
+    rush = a_rush(sections=1, students=1)
+    drain(rush.term)
+    backend.redis.flushall()
+    with pytest.raises(JournalGap):
+        drain(rush.term)
+
+
+@pytest.mark.parametrize("change", [{"name": "swapped"}, {"version": 2}])
+def test_an_event_of_tomorrow_stops_the_drain(backend: Backend, change: dict[str, object]) -> None:
+    rush = a_rush(sections=1, students=1)
+    drain(rush.term)
+    journal, seq = f"{{t:{rush.term}}}:journal", recorded(rush.term) + 1
+    event = {"seq": seq, "at": 1, "name": "enrolled", "version": 1, "aggregate": "section:1"}
+    backend.redis.xadd(journal, {"event": json.dumps(event | change)}, id=f"{seq}-0")
+    backend.redis.set(f"{{t:{rush.term}}}:seq", seq)
+    with pytest.raises(UnknownEvent):
+        drain(rush.term)
+    assert recorded(rush.term) == seq - 1
+
+
+def test_a_batch_that_can_not_be_written_leaves_no_trace(backend: Backend) -> None:  # noqa: ARG001
+    rush = a_rush(sections=1, students=2)
+    drain(rush.term)
+    before = recorded(rush.term)
+    claim(rush, rush.students[0], rush.sections[0])
+    with transaction() as session:
+        session.execute(text("DELETE FROM students"))
+    with pytest.raises(UnknownStudents):
+        drain(rush.term)
+    assert (recorded(rush.term), events(rush.term)) == (before, before)
+    assert kept(rush)[-1] == before + 1
+
+
+def test_a_row_that_is_newer_stays(backend: Backend) -> None:  # noqa: ARG001
+    rush = a_rush(sections=1, students=1)
+    claim(rush, rush.students[0], rush.sections[0])
+    drain(rush.term)
+    with transaction() as session:
+        state = read_models.load_all(session, rush.term)
+        older = state.enrollments[rush.sections[0], rush.students[0]]
+        older |= {"credits": 1, "seq": older["seq"] - 1}
+        read_models.write(session, rush.term, state, after=0)
+    with transaction() as session:
+        assert session.scalars(select(Enrollment.credits)).one() == 300
+
+
+def test_a_frozen_drainer_is_passed_by_and_then_ended(backend: Backend) -> None:  # noqa: ARG001
+    rush = a_rush(sections=1, students=1)
+    drain(rush.term)
+    claim(rush, rush.students[0], rush.sections[0])
+    frozen = Sessions()
+    frozen.execute(select(Checkpoint).with_for_update())
+    assert drain(rush.term) == 0
+    wait_for(lambda: drain(rush.term) == 1)
+    with pytest.raises(DBAPIError):
+        frozen.execute(select(Checkpoint))
+    frozen.close()

@@ -1,0 +1,159 @@
+"""The clock does what is due, makes good for lost calls, and is one however many run."""
+
+import pytest
+from rq import Queue
+
+from portal.backend import Backend
+from portal.core.queue import enqueue
+from portal.ledger.types import Outcome
+from portal.operations.dead_letters import Watch
+from portal.operations.scheduler import LEASE, Lease, tick
+from portal.recorder.recorder import drain
+from portal.recorder.sweep import Sweeper
+from portal.waiting_room import room
+from tests import cast
+from tests.recorder.processes import caught_up, ready, running, wait_for
+from tests.recorder.rush import a_rush, claim, drop, spec
+
+
+@pytest.fixture
+def sweeper(backend: Backend) -> Sweeper:  # noqa: ARG001
+    return Sweeper()
+
+
+def called(backend: Backend, queue: str) -> int:
+    """How many jobs wait in a queue."""
+    return Queue(queue, connection=backend.redis).count
+
+
+def sweep(sweeper: Sweeper) -> None:
+    sweeper.look()
+    sweeper.turn()
+    sweeper.call()
+
+
+def test_it_calls_a_recorder_where_the_call_was_lost(backend: Backend, sweeper: Sweeper) -> None:
+    rush = a_rush(sections=1, students=1)
+    claim(rush, rush.students[0], rush.sections[0])
+    sweep(sweeper)
+    assert called(backend, "record") == 1
+
+
+def test_it_calls_nobody_where_all_is_recorded(backend: Backend, sweeper: Sweeper) -> None:
+    rush = a_rush(sections=1, students=1)
+    backend.ledger.turn(rush.term)
+    drain(rush.term)
+    sweep(sweeper)
+    assert called(backend, "record") == called(backend, "promote") == 0
+
+
+def test_calls_do_not_pile_up(backend: Backend, sweeper: Sweeper) -> None:
+    rush = a_rush(sections=1, students=1)
+    claim(rush, rush.students[0], rush.sections[0])
+    for _ in range(5):
+        sweep(sweeper)
+        enqueue(rush.term, ["record"])
+    assert called(backend, "record") == 1
+    assert called(backend, "maintain") == 1
+
+
+def test_a_drain_that_moves_nothing_is_not_called_every_second(
+    backend: Backend, sweeper: Sweeper
+) -> None:
+    rush = a_rush(sections=1, students=1)
+    sweep(sweeper)
+    Queue("record", connection=backend.redis).empty()
+    sweep(sweeper)
+    assert called(backend, "record") == 0
+    drain(rush.term)
+    claim(rush, rush.students[0], rush.sections[0])
+    sweep(sweeper)
+    assert called(backend, "record") == 1
+
+
+def test_it_calls_a_promoter_where_a_seat_is_vacant(backend: Backend, sweeper: Sweeper) -> None:
+    rush = a_rush(sections=1, students=2, capacity=1)
+    for student in rush.students:
+        claim(rush, student, rush.sections[0])
+    drop(rush, rush.students[0], rush.sections[0])
+    sweep(sweeper)
+    assert called(backend, "promote") == 1
+
+
+def test_it_tells_the_ledger_of_new_sections(backend: Backend, sweeper: Sweeper) -> None:
+    term = cast.a_term()
+    section = cast.a_section(cast.a_course(), term)
+    backend.redis.flushall()  # the ledger knows nothing of it
+    sweep(sweeper)
+    assert called(backend, "maintain") == 1
+    with running(("worker", "maintain")):
+        wait_for(lambda: section.id in backend.ledger.seats(term.id))
+
+
+def test_it_turns_windows_when_they_are_due(backend: Backend, sweeper: Sweeper) -> None:
+    rush = a_rush(sections=1, students=1)
+    sweep(sweeper)
+    drain(rush.term)
+    assert backend.ledger.turn(rush.term) == []  # told already, by the sweep
+
+
+def test_a_deleted_term_is_left_alone(backend: Backend, sweeper: Sweeper) -> None:
+    cast.a_term(deleted_at="2030-01-01")
+    sweep(sweeper)
+    assert sweeper.terms == []
+    assert called(backend, "maintain") == 0
+
+
+def test_of_two_clocks_one_acts(backend: Backend) -> None:
+    first, second = Lease(backend.redis), Lease(backend.redis)
+    assert first.held()
+    assert not second.held()
+    assert first.held()
+
+
+def test_a_clock_that_ends_lets_another_act_at_once(backend: Backend) -> None:
+    first, second = Lease(backend.redis), Lease(backend.redis)
+    assert first.held()
+    first.close()
+    assert second.held()
+
+
+def test_a_clock_that_lost_its_lease_notices(backend: Backend) -> None:
+    first, second = Lease(backend.redis), Lease(backend.redis)
+    assert first.held()
+    backend.redis.delete(LEASE)
+    assert second.held()
+    assert not first.held()
+
+
+def test_a_clock_without_the_lease_does_nothing(backend: Backend, sweeper: Sweeper) -> None:
+    rush = a_rush(sections=1, students=1)
+    claim(rush, rush.students[0], rush.sections[0])
+    assert Lease(backend.redis).held()
+    tick(sweeper, Lease(backend.redis), Watch(backend.redis).look)
+    assert called(backend, "record") == 0
+
+
+def test_it_calls_those_in_who_wait_as_their_window_opens(backend: Backend) -> None:
+    term = cast.a_term()
+    with running(("scheduler",)):
+        wait_for(lambda: backend.redis.exists(LEASE))  # it has seen the terms
+        window = cast.a_coming_window(term, minutes=1.5 / 60)
+        room.enter(term.id, window.id, 7)
+        wait_for(lambda: room.state(term.id, window.id).inside == 1)
+
+
+def test_a_real_clock_and_a_real_worker_record_what_nobody_called_for(backend: Backend) -> None:
+    rush = a_rush(sections=1, students=1)
+    with running(("worker", "record"), ("scheduler",), ("scheduler",)) as processes:
+        ready("record")
+        wait_for(lambda: caught_up(rush.term))
+        answer = claim(rush, rush.students[0], rush.sections[0])
+        assert answer.outcome is Outcome.ENROLLED
+        wait_for(lambda: caught_up(rush.term))
+        backend.ledger.put_section(rush.term, spec(rush.sections[0], capacity=20, version=2))
+        wait_for(lambda: caught_up(rush.term))
+        for process in processes:
+            process.terminate()
+        assert [process.wait(60) for process in processes] == [0, 0, 0]
+    assert not backend.redis.exists(LEASE)

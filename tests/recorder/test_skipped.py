@@ -1,0 +1,105 @@
+"""Who was passed over is asked again once what stood in the way is gone, and no sooner."""
+
+from datetime import datetime, timedelta
+
+import pytest
+from sqlalchemy import update
+
+from portal.backend import Backend, backend
+from portal.core.db import transaction
+from portal.core.moments import moment
+from portal.people import permissions
+from portal.people.models import Hold
+from portal.people.permissions import NewPermission
+from portal.recorder.promotion import SKEW, promote, retriable, retry
+from portal.recorder.recorder import drain
+from portal.recorder.sweep import Sweeper
+from tests.recorder.rush import Rush, a_rush, claim, drop
+
+LONG = timedelta(days=30)
+
+
+@pytest.fixture
+def barred(backend: Backend) -> Rush:  # noqa: ARG001
+    """A seat is free, and its only waiter, the second student, has been passed over for a hold."""
+    rush = a_rush(sections=1, students=3, capacity=1)
+    first, second, _ = rush.students
+    for student in (first, second):
+        claim(rush, student, rush.sections[0])
+    a_hold(second, ends_at=now() + LONG)
+    drop(rush, first, rush.sections[0])
+    ask(rush)
+    assert waits(rush)
+    return rush
+
+
+def a_hold(student: int, ends_at: datetime) -> None:
+    with transaction() as session:
+        hold = Hold(student_id=student, kind="financial", reason="Fee", ends_at=ends_at)
+        session.add(hold)
+
+
+def end_holds(at: datetime) -> None:
+    with transaction() as session:
+        session.execute(update(Hold).values(ends_at=at))
+
+
+def now() -> datetime:
+    return moment(backend().ledger.now())
+
+
+def ask(rush: Rush) -> None:
+    """The promoter's work, recorded."""
+    promote(rush.term, "tests")
+    drain(rush.term, seconds=0)
+
+
+def waits(rush: Rush) -> bool:
+    return bool(backend().ledger.standing(rush.term, rush.students[1]).waiting)
+
+
+def test_an_ended_hold_gives_the_seat_that_is_still_free(barred: Rush) -> None:
+    end_holds(now())
+    [chance] = retriable(now() + SKEW)
+    assert (chance.section, chance.student) == (barred.sections[0], barred.students[1])
+    retry(chance)
+    ask(barred)
+    assert not waits(barred)
+    assert retriable(now() + SKEW) == []
+
+
+def test_while_it_stands_nobody_is_asked(barred: Rush) -> None:
+    assert waits(barred)
+    assert retriable(now() + LONG - timedelta(minutes=1)) == []
+
+
+def test_for_another_hold_one_is_passed_over_once_more_and_no_oftener(barred: Rush) -> None:
+    end_holds(now() - SKEW)
+    a_hold(barred.students[1], ends_at=now() + LONG)
+    [chance] = retriable(now())
+    retry(chance)
+    ask(barred)
+    assert waits(barred)
+    assert retriable(now()) == []
+
+
+def test_a_hold_that_was_lifted_elsewhere_gives_a_chance_too(barred: Rush) -> None:
+    with transaction() as session:
+        session.execute(update(Hold).values(lifted_at=now()))
+    assert [each.student for each in retriable(now())] == [barred.students[1]]
+
+
+def test_so_does_a_permission_from_the_command_line(barred: Rush) -> None:
+    wanted = NewPermission(barred.students[1], barred.sections[0], ["prerequisite"], "Fine.")
+    with transaction() as session:
+        permissions.grant(session, wanted)
+    assert len(retriable(now())) == 1
+
+
+def test_the_clock_asks_by_itself(barred: Rush) -> None:
+    end_holds(now() - SKEW)
+    sweeper = Sweeper()
+    sweeper.look()
+    sweeper.call()
+    ask(barred)
+    assert not waits(barred)

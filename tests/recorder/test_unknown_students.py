@@ -1,0 +1,67 @@
+"""A journal that names students whom PostgreSQL does not know, as after an old copy came back."""
+
+import pytest
+from click.testing import CliRunner
+
+from portal.backend import Backend
+from portal.core.db import transaction
+from portal.people.models import Account, Student
+from portal.recorder.consistency import fence
+from portal.recorder.consistency.audit import audit_term
+from portal.recorder.consistency.restore import Unrecorded, restore
+from portal.recorder.recorder import UnknownStudents, drain
+from portal.runtime.cli import main
+from tests.recorder.ledger_dump import dump
+from tests.recorder.processes import caught_up, recorded
+from tests.recorder.rush import Rush, a_rush, claim
+
+GONE = 999_999
+
+
+@pytest.fixture
+def rush(backend: Backend) -> Rush:  # noqa: ARG001
+    """One whom PostgreSQL has forgotten has a seat, as has one whom it knows."""
+    rush = a_rush(sections=1, students=2, capacity=5)
+    drain(rush.term)
+    for student in (rush.students[0], GONE, rush.students[1]):
+        claim(rush, student, rush.sections[0])
+    return rush
+
+
+def test_nothing_is_recorded_past_them_and_they_are_named(rush: Rush) -> None:
+    before = recorded(rush.term)
+    with pytest.raises(UnknownStudents, match=rf"from event {before + 2} .*\(ids {GONE}\)"):
+        drain(rush.term)
+    assert recorded(rush.term) == before
+
+
+def test_rebuilding_the_ledger_says_what_to_do_and_changes_nothing(rush: Rush) -> None:
+    before = dump(rush.term)
+    said = CliRunner().invoke(main, ["rebuild", "ledger", "--yes"])
+    assert said.exit_code == 1
+    assert isinstance(said.exception, SystemExit)
+    assert f"(ids {GONE})" in said.output
+    assert "tables accounts and students" in said.output
+    assert "Nothing was changed" in said.output
+    with pytest.raises(Unrecorded):
+        restore(rush.term)
+    assert dump(rush.term) == before
+    assert not fence.why(rush.term)
+
+
+def test_an_audit_tells_of_them(rush: Rush) -> None:
+    report = audit_term(rush.term)
+    assert not report["clean"]
+    (told,) = [each for each in report["differences"] if each["where"] == "journal entry"]
+    assert str(GONE) in told["what"]
+
+
+def test_all_is_recorded_once_they_are_back(rush: Rush) -> None:
+    with pytest.raises(UnknownStudents):
+        drain(rush.term)
+    with transaction() as session:
+        back = Account(username="back", name="Back")
+        session.add(Student(id=GONE, account=back, number="S-back"))
+    drain(rush.term)
+    assert caught_up(rush.term)
+    assert audit_term(rush.term)["clean"]

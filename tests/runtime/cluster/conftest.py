@@ -1,0 +1,36 @@
+"""The ledger of these tests has replicas and sentinels; all else is as everywhere."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from portal import backend as connections
+from portal.backend import Backend
+from tests.runtime.cluster.replicated_ledger import Stage
+
+
+@pytest.fixture(scope="session")
+def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+    """A primary, two replicas and three sentinels."""
+    stage = Stage(tmp_path_factory.mktemp("stage"))
+    yield stage
+    stage.end()
+
+
+@pytest.fixture
+def clustered(backend: Backend) -> Backend:
+    """The process of the tests, connected to the ledger with replicas."""
+    return backend
+
+
+@pytest.fixture
+def backend(backend: Backend, stage: Stage) -> Iterator[Backend]:
+    """Empty tables and an empty ledger, with two replicas that follow."""
+    stage.heal()
+    settings = replace(backend.settings, redis_url=stage.url, replicas=1)
+    clustered = connections.connect(settings)
+    clustered.redis.flushall()
+    yield clustered
+    clustered.redis.close()
+    connections.connect(backend.settings)

@@ -1,0 +1,67 @@
+"""`fairseat cluster`: one command runs it all, and nothing of it outlives it."""
+
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from portal.runtime import demo_cluster
+from portal.runtime.data_folder import DataFolder, StartupError
+from portal.runtime.listener import not_ready
+from tests.runtime.cluster.replicated_ledger import until
+from tests.runtime.test_up import Up, free_port
+
+
+def installed() -> bool:
+    try:
+        return bool(demo_cluster.haproxy_program())
+    except StartupError:
+        return False
+
+
+needs_haproxy = pytest.mark.skipif(not installed(), reason=demo_cluster.HAPROXY_MISSING)
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[Up]:
+    running = Up(tmp_path / "var", free_port(), "cluster")
+    yield running
+    running.end()
+
+
+def pids(cluster: Up) -> dict[str, int]:
+    said, _ = cluster.command("cluster", "--pids").communicate(timeout=120)
+    return {name: int(pid) for name, pid in (line.split() for line in said.splitlines())}
+
+
+def test_it_says_how_to_install_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setattr(demo_cluster, "HAPROXY_PATHS", "")
+    with pytest.raises(StartupError, match="apt-get install --no-install-recommends haproxy"):
+        demo_cluster.haproxy_program()
+
+
+def test_where_nothing_runs_it_names_no_process(cluster: Up) -> None:
+    said, _ = cluster.command("cluster", "--pids").communicate(timeout=120)
+    assert "Nothing runs on" in said
+
+
+@needs_haproxy
+def test_whoever_is_killed_comes_back_and_an_end_leaves_nobody(cluster: Up) -> None:
+    cluster.start()
+    known, folder = pids(cluster), DataFolder(cluster.var / "cluster")
+    expected = {"valkey-1", "valkey-2", "valkey-3", "sentinel-1", "sentinel-2", "sentinel-3"}
+    expected |= {"postgres", "haproxy", "web-1", "web-2", "scheduler-1", "scheduler-2"}
+    expected |= {"record-1", "record-2", "promote-1", "promote-2", "maintain-1"}
+    assert expected <= known.keys()
+    for name in ("web-1", "valkey-1"):
+        psutil.Process(known[name]).kill()
+        until(lambda: folder.pids()[name] != known[name], f"{name} stays away")  # noqa: B023
+        until(lambda: not not_ready(cluster.address), f"it does not serve without {name}")
+    family = cluster.family()
+    cluster.process.send_signal(signal.SIGINT)
+    said, _ = cluster.process.communicate(timeout=120)
+    assert cluster.process.returncode == 0, said
+    assert not [each for each in family if each.is_running()]

@@ -1,0 +1,224 @@
+"""`fairseat up`: one command runs the whole portal, and nothing of it outlives it."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field
+from http.client import HTTPConnection
+from pathlib import Path
+
+import psutil
+import psycopg2
+import pytest
+from redis import Redis
+
+from portal.runtime.data_folder import DataFolder, Run
+from portal.runtime.listener import not_ready
+from tests.recorder.processes import wait_for
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("up")]
+FAIRSEAT = [sys.executable, "-m", "portal.runtime.cli"]
+
+
+@dataclass
+class Up:
+    """A `fairseat up` of a test, or `cluster`, in a data folder and at a port of its own."""
+
+    var: Path
+    port: int
+    what: str = "up"
+    demo: bool = False
+    said: Path | None = None  # a file for what it says, which else must be read before it is much
+    processes: list[subprocess.Popen[str]] = field(default_factory=list)
+
+    def start(self) -> None:
+        self.processes.append(self.command(self.what))
+        deadline = time.monotonic() + 180
+        while missing := not_ready(self.address):
+            assert self.process.poll() is None, self.process.communicate()
+            assert time.monotonic() < deadline, missing
+            time.sleep(0.1)
+
+    def command(self, *arguments: str) -> subprocess.Popen[str]:
+        env = {name: value for name, value in os.environ.items() if name not in GIVEN}
+        env |= {
+            "FAIRSEAT_VAR": str(self.var),
+            "PORT": str(self.port),
+            "FAIRSEAT_DEMO": str(int(self.demo)),
+        }
+        with ExitStack() as files:
+            said = files.enter_context(self.said.open("a")) if self.said else subprocess.PIPE
+            return subprocess.Popen(
+                [*FAIRSEAT, *arguments],
+                env=env,
+                text=True,
+                stdout=said,
+                stderr=subprocess.STDOUT,
+            )
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def process(self) -> subprocess.Popen[str]:
+        return self.processes[-1]
+
+    def run(self) -> Run:
+        """What it has announced to other terminals."""
+        run = DataFolder(self.var).own()
+        assert run
+        return run
+
+    def family(self) -> list[psutil.Process]:
+        return psutil.Process(self.process.pid).children(recursive=True)
+
+    def child(self, name: str) -> psutil.Process | None:
+        """The supervisor's own child of that name or argument."""
+        for each in psutil.Process(self.process.pid).children():
+            with suppress(psutil.NoSuchProcess):  # it may end while it is looked at
+                known = (each.name(), *each.cmdline())
+                if each.status() != psutil.STATUS_ZOMBIE and name in known:
+                    return each
+        return None
+
+    def end(self) -> None:
+        for process in self.processes:
+            process.terminate()
+            process.communicate(timeout=120)
+
+
+GIVEN = {"DATABASE_URL", "REDIS_URL", "SECRET_KEY"}
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as door:
+        port: int = door.getsockname()[1]
+    return port
+
+
+@pytest.fixture(scope="module")
+def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
+    """One that runs; a test that stops it starts it again."""
+    running = Up(tmp_path_factory.mktemp("up") / "var", free_port())
+    running.start()
+    yield running
+    running.end()
+
+
+def test_it_serves_when_it_says_so(up: Up) -> None:
+    assert not not_ready(up.address)
+
+
+def test_its_secrets_are_for_its_user_alone(up: Up) -> None:
+    assert (up.var / "secret").stat().st_mode & 0o077 == 0
+    assert (up.var / "run.json").stat().st_mode & 0o077 == 0
+
+
+def test_a_second_one_on_the_same_folder_is_refused(up: Up) -> None:
+    second = up.command("up")
+    said, _ = second.communicate(timeout=120)
+    assert second.returncode == 1
+    assert f"already runs on {up.var}" in said
+
+
+def test_a_port_in_use_is_named(up: Up, tmp_path: Path) -> None:
+    second = Up(tmp_path / "var", up.port).command("up")
+    said, _ = second.communicate(timeout=120)
+    assert second.returncode == 1
+    assert f"Port {up.port} of 127.0.0.1 can't be opened" in said
+    assert "Traceback" not in said
+
+
+def test_commands_in_another_terminal_use_its_servers(up: Up) -> None:
+    said, _ = up.command("token", "nobody").communicate(timeout=120)
+    assert said == "Error: There is no account named 'nobody'.\n"
+
+
+@pytest.mark.parametrize("name", ["gunicorn", "record", "postgres", "valkey-server"])
+def test_a_process_that_dies_comes_back(up: Up, name: str) -> None:
+    victim = up.child(name)
+    assert victim
+    victim.kill()
+    deadline = time.monotonic() + 120
+    while up.child(name) in {None, victim}:
+        assert time.monotonic() < deadline, f"{name} stays away"
+        time.sleep(0.1)
+    time.sleep(1)  # an earlier answer of /ready may be given again
+    while missing := not_ready(up.address):
+        assert time.monotonic() < deadline, missing
+        time.sleep(0.1)
+
+
+def test_all_data_is_there_after_a_stop_and_a_start(up: Up) -> None:
+    remember(up.run())
+    family = up.family()
+    up.process.send_signal(signal.SIGINT)
+    said, _ = up.process.communicate(timeout=120)
+    assert up.process.returncode == 0, said
+    assert not [each for each in family if each.is_running()]
+    up.start()
+    assert remembered(up.run())
+
+
+def test_a_killed_one_leaves_nobody_behind_and_its_folder_usable(up: Up) -> None:
+    remember(up.run())
+    family = up.family()
+    assert len(family) > 10
+    sockets = Path(up.run().sockets)
+    up.process.kill()
+    _, left = psutil.wait_procs(family, timeout=120)
+    assert left == []
+    up.start()
+    assert not sockets.exists()
+    assert remembered(up.run())
+
+
+def remember(run: Run) -> None:
+    with psycopg2.connect(run.database_url) as connection, connection.cursor() as cursor:
+        cursor.execute("INSERT INTO rooms (name) VALUES ('Hall of memory') ON CONFLICT DO NOTHING")
+    connection.close()
+    with Redis.from_url(run.redis_url) as redis:
+        redis.set("memory", "kept")
+
+
+def remembered(run: Run) -> bool:
+    with psycopg2.connect(run.database_url) as connection, connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM rooms WHERE name = 'Hall of memory'")
+        (rooms,) = cursor.fetchone() or (0,)
+    connection.close()
+    with Redis.from_url(run.redis_url) as redis:
+        return rooms == 1 and redis.get("memory") == b"kept"
+
+
+def test_what_a_first_start_sets_up_does_not_count_as_recorded_late(tmp_path: Path) -> None:
+    fresh = Up(tmp_path / "var", free_port(), demo=True)
+    try:
+        fresh.start()
+        wait_for(lambda: set_up(fresh.run()))
+        token, _ = fresh.command("token", "admin").communicate(timeout=120)
+        line = HTTPConnection("127.0.0.1", fresh.port, timeout=60)
+        bearer = {"Authorization": f"Bearer {token.strip()}"}
+        line.request("GET", "/api/v1/metrics/lag", headers=bearer)
+        spans = json.load(line.getresponse())["data"]["spans"]
+        line.close()
+        assert {(each["events"], each["p99"]) for each in spans} == {(0, None)}
+    finally:
+        fresh.end()
+
+
+def set_up(run: Run) -> bool:
+    """Whether the sections and the window of the demo are recorded."""
+    with psycopg2.connect(run.database_url) as connection, connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) > 100 AND count(*) = max(seq) FROM events")
+        (done,) = cursor.fetchone() or (False,)
+        cursor.execute("SELECT count(*) FROM events WHERE name = 'window_set'")
+        (windows,) = cursor.fetchone() or (0,)
+    connection.close()
+    return bool(done and windows)

@@ -1,0 +1,136 @@
+"""The wheel, installed in an empty environment, starts the same portal in an empty folder."""
+
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+import requests
+
+from portal.core.settings import ROOT
+from portal.runtime.listener import not_ready
+from tests.runtime.test_up import GIVEN, free_port
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+RESOURCES = ("templates/", "static/", "migrations/")
+ADDED = (
+    *("static/build/style.css", "static/build/script.js"),
+    *("static/vendor/htmx.min.js", "static/vendor/ws.js", "static/vendor/altcha.min.js"),
+)
+TRANSLATIONS = "portal/translations/es/LC_MESSAGES/messages.mo"
+
+
+def run(*command: str | Path, cwd: Path = ROOT) -> None:
+    done = subprocess.run(
+        [*map(str, command)], cwd=cwd, check=False, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A wheel built from a copy of the files that git knows, and those that make has fetched."""
+    source = tmp_path_factory.mktemp("source")
+    for name in [*files(), *ADDED, TRANSLATIONS]:
+        (source / name).parent.mkdir(parents=True, exist_ok=True)
+        (source / name).write_bytes((ROOT / name).read_bytes())
+    target = tmp_path_factory.mktemp("dist")
+    options = ("--no-deps", "--no-build-isolation", "--no-index", "-w", target)
+    run(sys.executable, "-m", "pip", "wheel", "-q", *options, source)
+    [made] = target.glob("*.whl")
+    return made
+
+
+def files() -> list[str]:
+    """The files of the product, as git knows them."""
+    names = ["portal", "jobs", *(name.rstrip("/") for name in RESOURCES), "setup.cfg", "setup.py"]
+    names += ["pyproject.toml", "LICENSE"]
+    listed = subprocess.run(
+        ["/usr/bin/env", "git", "ls-files", *names],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    return [name for name in listed.stdout.splitlines() if (ROOT / name).exists()]
+
+
+def test_it_has_everything_that_the_portal_needs(wheel: Path) -> None:
+    packed = set(ZipFile(wheel).namelist())
+    needed = {
+        f"portal/resources/{name}" if name.startswith(RESOURCES) else name
+        for name in [*files(), *ADDED, TRANSLATIONS]
+        if name.startswith(("portal/", "jobs/", *RESOURCES)) and not name.endswith(".po")
+    }
+    assert needed - packed == set()
+
+
+@dataclass
+class Installed:
+    """A portal that was started by the wheel."""
+
+    address: str
+    folder: Path
+    said: Path
+    process: subprocess.Popen[bytes]
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installed]:
+    """`fairseat up` in an empty folder, of an environment with the wheel and its dependencies."""
+    place, folder = tmp_path_factory.mktemp("environment"), tmp_path_factory.mktemp("empty")
+    run(sys.executable, "-m", "venv", place)
+    pip = (place / "bin" / "python", "-m", "pip", "--disable-pip-version-check", "-q")
+    run(
+        *pip,
+        "install",
+        "--no-compile",
+        "--require-hashes",
+        "-r",
+        ROOT / "requirements.lock",
+        cwd=folder,
+    )
+    run(*pip, "install", "--no-index", wheel, cwd=folder)
+    port, said = free_port(), folder.with_name("said")
+    left_out = {*GIVEN, "DATABASE_OWNER_URL", "FAIRSEAT_VAR", "PYTHONPATH", "VIRTUAL_ENV"}
+    env = {name: value for name, value in os.environ.items() if name not in left_out}
+    with said.open("w") as output:
+        process = subprocess.Popen(
+            [place / "bin" / "fairseat", "up"],
+            cwd=folder,
+            env={**env, "PORT": str(port)},
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
+    yield Installed(f"http://127.0.0.1:{port}", folder, said, process)
+    process.terminate()
+    process.wait(120)
+
+
+def test_it_starts_the_portal_with_its_demo(installed: Installed) -> None:
+    deadline = time.monotonic() + 300
+    while missing := not_ready(installed.address):
+        assert installed.process.poll() is None, installed.said.read_text()
+        assert time.monotonic() < deadline, missing
+        time.sleep(0.2)
+    password = (installed.folder / "var" / "demo-password").read_text()
+    with requests.Session() as browser:
+        page = browser.get(f"{installed.address}/login", timeout=60).text
+        [token] = set(re.findall(r'name="csrf_token" value="([^"]+)"', page))
+        form = {"csrf_token": token, "username": "student0001", "password": password}
+        headers = {"Referer": f"{installed.address}/login"}
+        home = browser.post(f"{installed.address}/login", form, headers=headers, timeout=60)
+        assert home.url != f"{installed.address}/login"
+        for address in set(re.findall(r'(?:src|href)="(/[^"]+\.(?:js|css)[^"]*)"', home.text)):
+            assert browser.get(installed.address + address, timeout=60).ok, address
+        spanish = browser.get(
+            f"{installed.address}/", headers={"Accept-Language": "es"}, timeout=60
+        )
+        assert '<html lang="es"' in spanish.text
+        assert "Cerrar sesión" in spanish.text

@@ -1,0 +1,135 @@
+"""POST /terms/<t>/room, its leave, and the page of the line."""
+
+from typing import Any
+
+from flask import Flask
+from flask.testing import FlaskClient
+
+from portal.waiting_room import room
+from tests import cast as builders
+from tests.cast import Cast
+from tests.waiting_room.lobby import come, facts, look, proven, shut, strip
+from tests.web.pages import DIALOG, HTMX, words
+from tests.web.visitors import browser_of
+
+
+def kind(term: Any, window: Any, student: Any) -> str:
+    return room.look(term.id, window.id, student.id).kind
+
+
+def test_before_the_opening_one_is_in_the_draw(ada: FlaskClient, term: Any, cast: Cast) -> None:
+    window = builders.a_coming_window(term)
+    answer = come(ada, term)
+    assert answer.headers["Fairseat-Gate"] == "early"
+    assert 'hx-swap-oob="innerHTML:#gate"' in answer.text
+    assert kind(term, window, cast.ada) == "early"
+
+
+def test_where_nobody_waits_one_is_in_at_once(ada: FlaskClient, term: Any) -> None:
+    builders.an_open_window(term)
+    answer = come(ada, term)
+    assert answer.headers["Fairseat-Gate"] == "in"
+    assert ada.get_cookie("pass", path=f"/terms/{term.id}")
+
+
+def test_without_scripts_it_leads_to_the_list_or_to_the_line(ada: FlaskClient, term: Any) -> None:
+    window = builders.an_open_window(term)
+    shut(term, window)
+    address = f"/terms/{term.id}/room"
+    assert ada.post(address).location == address
+    shut(term, window, inside=1)
+    assert ada.post(address).location == f"/terms/{term.id}"
+
+
+def test_robots_get_no_place(guarded: Flask, term: Any, cast: Cast) -> None:
+    window = builders.a_coming_window(term)
+    assert come(browser_of(guarded, "ada"), term).headers["Fairseat-Gate"] == "unproven"
+    assert kind(term, window, cast.ada) == "none"
+
+
+def test_a_window_of_others_has_no_door(ada: FlaskClient, term: Any, cast: Cast) -> None:
+    window = builders.an_open_window(term, cohort={"years": ["Senior"]})
+    assert come(ada, term).headers["Fairseat-Gate"] == "free"
+    assert kind(term, window, cast.ada) == "none"
+    assert not ada.get_cookie("pass", path=f"/terms/{term.id}")
+
+
+def test_the_place_is_the_same_from_another_browser(
+    guarded: Flask, ada: FlaskClient, term: Any, cast: Cast
+) -> None:
+    window = builders.an_open_window(term)
+    shut(term, window)
+    for student in (1000, 1001):
+        room.enter(term.id, window.id, student)
+    come(ada, term)
+    elsewhere = proven(guarded, "ada", cast.ada)
+    assert facts(look(elsewhere, term))["number"] == "3"
+    assert facts(come(elsewhere, term).text)["number"] == "3"
+
+
+def test_leaving_is_asked_about_and_says_what_it_costs(ada: FlaskClient, term: Any) -> None:
+    shut(term, builders.an_open_window(term))
+    come(ada, term)
+    page = ada.get(f"/terms/{term.id}/room/leave", headers=DIALOG).text
+    assert "Your place is kept until it would be called." in words(page)
+
+
+def test_who_leaves_the_line_is_not_put_back_by_the_page(
+    ada: FlaskClient, term: Any, cast: Cast
+) -> None:
+    window = builders.a_coming_window(term)
+    come(ada, term)
+    answer = ada.post(f"/terms/{term.id}/room/leave", headers=DIALOG)
+    assert answer.headers["HX-Trigger-After-Settle"] == "fs:close"
+    assert kind(term, window, cast.ada) == "none"
+    below = strip(look(ada, term))
+    assert 'hx-trigger="submit"' in below
+    assert "Take my place in line" in below
+    come(ada, term)
+    assert "You are in the draw" in strip(look(ada, term))
+
+
+def test_who_is_done_lets_the_next_one_in_and_has_no_pass_any_more(
+    guarded: Flask, ada: FlaskClient, term: Any, cast: Cast
+) -> None:
+    window = builders.an_open_window(term)
+    shut(term, window, inside=1)
+    come(ada, term)
+    ben = proven(guarded, "ben", cast.ben)
+    assert come(ben, term).headers["Fairseat-Gate"] == "waiting"
+    ada.post(f"/terms/{term.id}/room/leave")
+    assert ada.get_cookie("pass", path=f"/terms/{term.id}") is None
+    assert kind(term, window, cast.ben) == "called"
+    assert facts(look(ben, term))["phase"] == "open"
+
+
+def test_the_page_of_the_line_says_where_one_stands_and_since_when(
+    ada: FlaskClient, term: Any
+) -> None:
+    window = builders.an_open_window(term)
+    shut(term, window)
+    room.enter(term.id, window.id, 1000)
+    come(ada, term)
+    page = look(ada, term, "/room")
+    told = words(page)
+    assert "You are number 2 in line" in told
+    assert "1 person is before you." in told
+    assert "In line since" in told
+    assert "http-equiv" in page
+
+
+def test_the_page_of_the_line_says_so_where_there_is_none(ada: FlaskClient, term: Any) -> None:
+    builders.an_open_window(term)
+    assert "Nobody has to wait just now." in look(ada, term, "/room")
+
+
+def test_an_ended_window_has_a_page_and_no_line(ada: FlaskClient, term: Any) -> None:
+    builders.an_ended_window(term)
+    assert facts(look(ada, term, "/room"))["phase"] == "ended"
+    assert come(ada, term).headers["Fairseat-Gate"] == "free"
+
+
+def test_instructors_have_no_door(guarded: Flask, term: Any) -> None:
+    builders.an_open_window(term)
+    answer = browser_of(guarded, "iris").post(f"/terms/{term.id}/room", headers=HTMX)
+    assert answer.status_code == 403

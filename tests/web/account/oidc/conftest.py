@@ -1,0 +1,44 @@
+"""The application with a provider that its people may log in through."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import pytest
+from flask import Flask
+
+from portal.backend import backend as of_this_process
+from portal.web.account import oidc as providers
+from portal.web.account.oidc import Provider
+from tests.web.account.oidc.provider import Running, running
+
+With = Callable[..., Flask]
+
+
+@pytest.fixture(scope="session")
+def provider() -> Iterator[Running]:
+    with running() as provider:
+        yield provider
+
+
+@pytest.fixture
+def with_provider(app: Flask, monkeypatch: pytest.MonkeyPatch) -> Iterator[With]:
+    """The application, told of a provider; as it was when the test is over."""
+    backend = of_this_process()
+    before = backend.settings
+    monkeypatch.setattr(providers, "PATIENCE", 60)  # so that a slow machine is no silent provider
+
+    def tell(provider: Running, claim: str = "preferred_username") -> Flask:
+        settings = provider.settings(claim)
+        backend.settings = replace(before, oidc=settings)
+        app.extensions["oidc"] = Provider(settings)
+        return app
+
+    yield tell
+    backend.settings = before
+    app.extensions.pop("oidc", None)
+
+
+@pytest.fixture
+def portal(with_provider: With, provider: Running) -> Flask:
+    """The application, told of a provider that is as it should be."""
+    return with_provider(provider)

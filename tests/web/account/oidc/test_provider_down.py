@@ -1,0 +1,69 @@
+"""A provider that can't be reached keeps nobody from logging in by password."""
+
+import socket
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from portal.web.account import oidc as providers
+from tests.cast import Cast
+from tests.web.account.oidc.conftest import With
+from tests.web.account.oidc.provider import Running, running, walk
+from tests.web.account.oidc.test_login import leave
+from tests.web.visitors import browser_of
+
+AWAY = "Campus ID can’t be reached right now."
+
+
+@pytest.fixture
+def nobody() -> Iterator[socket.socket]:
+    """Takes connections and never answers."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        silent.settimeout(0)
+        yield silent
+
+
+def is_away(client: FlaskClient, address: str) -> None:
+    answer = client.get(address)
+    assert answer.status_code == 503
+    assert AWAY in answer.text
+    assert "You can log in with your password instead." in answer.text
+    assert answer.headers["Retry-After"]
+
+
+def test_one_that_is_gone_before_the_login(with_provider: With, cast: Cast) -> None:
+    with running() as gone:
+        app = with_provider(gone)
+        gone.end()
+        is_away(app.test_client(), "/login/oidc")
+        assert browser_of(app, "ada")
+    assert cast
+
+
+def test_one_that_goes_in_the_middle_of_it(with_provider: With, cast: Cast) -> None:
+    with running() as going:
+        client = with_provider(going).test_client()
+        back = walk(leave(client))
+        going.end()
+        is_away(client, back)
+    assert cast
+
+
+def test_one_that_is_silent_is_waited_for_briefly_and_then_left_alone(
+    app: Flask,
+    with_provider: With,
+    provider: Running,
+    nobody: socket.socket,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(providers, "PATIENCE", 0.2)
+    with_provider(replace(provider, issuer="http://{}:{}".format(*nobody.getsockname())))
+    for _ in range(8):
+        is_away(app.test_client(), "/login/oidc")
+    for _ in range(5):
+        nobody.accept()[0].close()
+    with pytest.raises(BlockingIOError):  # nobody else has come
+        nobody.accept()

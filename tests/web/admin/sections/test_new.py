@@ -1,0 +1,162 @@
+"""GET and POST /admin/terms/<t>/sections/new."""
+
+import re
+from typing import Any
+
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import select
+from werkzeug.datastructures import MultiDict
+from werkzeug.test import TestResponse
+
+from portal.catalog.models import Course, Section, Term
+from portal.core.db import transaction
+from tests import cast as builders
+from tests.cast import Cast
+from tests.web import pages
+from tests.web.admin.sections.forms import details, entries, errors, said, seats, typed
+from tests.web.visitors import browser_of
+
+
+def address(term: Term, rest: str = "") -> str:
+    return f"/admin/terms/{term.id}/sections{rest}"
+
+
+def form(course: Course, **fields: Any) -> MultiDict[str, str]:
+    """A form with all that a section needs."""
+    given = {
+        "course": course.id,
+        "crn": "7001",
+        "number": "02",
+        "capacity": "12",
+        "waitlist": "3",
+        "credits": "4",
+        "meetings_0_days": ["Tue", "Fri"],
+        "meetings_0_starts": "09:00",
+        "meetings_0_ends": "10:20",
+        "meetings_0_room": "Hall 9",
+        **fields,
+    }
+    return MultiDict(given)
+
+
+def made(term: Term) -> list[Section]:
+    with transaction() as session:
+        return list(session.scalars(select(Section).where(Section.term_id == term.id)))
+
+
+def make(admin: FlaskClient, term: Term, course: Course, **fields: Any) -> TestResponse:
+    return pages.send(admin, address(term, "/new"), form(course, confirmed="yes", **fields))
+
+
+def test_a_course_is_chosen_by_its_code_or_title(admin: FlaskClient, term: Term) -> None:
+    one = builders.a_course("CSC-1100", title="Data Structures")
+    other = builders.a_course("CSC-1200", title="Algorithms")
+    builders.a_section(other, term)
+    assert f"course={one.id}" in admin.get(address(term, "/new?q=csc1100")).text
+    page = admin.get(address(term, "/new?q=algo"))
+    assert f"course={other.id}" in page.text
+    assert "1 section this term" in said(page)
+    assert f"course={one.id}" not in page.text
+    assert "No course fits." in admin.get(address(term, "/new?q=zzz")).text
+
+
+def test_the_form_is_filled_in_from_the_course(
+    admin: FlaskClient, term: Term, section: Section
+) -> None:
+    page = admin.get(address(term, f"/new?course={section.course_id}")).text
+    assert typed(page, "number") == "02"
+    assert typed(page, "credits") == "4"
+    assert typed(page, "crn") == str(int(section.crn) + 1)
+
+
+def test_a_new_section_is_a_draft_that_no_student_sees(
+    app: Flask, admin: FlaskClient, term: Term, cast: Cast
+) -> None:
+    answer = make(admin, term, builders.a_course("CSC-1100"))
+    [section] = made(term)
+    assert answer.location.endswith(f"/sections/{section.id}")
+    assert (section.status, section.crn, seats(section).status) == ("NEW", "7001", "NEW")
+    [meeting] = details(section).meetings
+    assert (meeting.days, meeting.times, meeting.room) == ("Tue Fri", "9:00–10:20 am", "Hall 9")
+    assert (meeting.first, meeting.last) == (term.starts_on, term.ends_on)
+    page = browser_of(app, "ada").get(f"/terms/{term.id}").text
+    assert f'id="section-{section.id}"' not in page
+    [entry] = entries()
+    assert (entry.account_id, entry.action, entry.before) == (cast.max.id, "section.create", None)
+
+
+def test_it_is_looked_over_first(admin: FlaskClient, term: Term) -> None:
+    answer = pages.send(admin, address(term, "/new"), form(builders.a_course("CSC-1100")))
+    told = said(answer)
+    assert "Make this section?" in told
+    assert "Tue Fri 9:00–10:20 am, Hall 9" in told
+    assert "“Hall 9” is a room that is not known yet" in told
+    assert not made(term)
+    assert re.search(r'<input type="hidden" name="meetings_0_starts" value="09:00">', answer.text)
+
+
+def test_a_crn_is_given_once(admin: FlaskClient, term: Term) -> None:
+    course = builders.a_course("CSC-1100")
+    make(admin, term, course)
+    answer = make(admin, term, course)
+    assert answer.status_code == 422
+    assert "This term has a section with that CRN already." in errors(answer)
+    assert len(made(term)) == 1
+
+
+def test_another_meeting_is_added_and_left_out(admin: FlaskClient, term: Term) -> None:
+    course = builders.a_course("CSC-1100")
+    page = pages.send(admin, address(term, "/new"), form(course, more="yes")).text
+    assert 'id="meetings_1_starts"' in page
+    assert typed(page, "meetings_0_starts") == "09:00"
+    more = {"meetings_1_days": ["Mon"], "meetings_1_starts": "13:00", "meetings_1_ends": "14:00"}
+    make(admin, term, course, meetings_0_gone="1", **more)
+    [section] = made(term)
+    assert [each.days for each in details(section).meetings] == ["Mon"]
+
+
+def test_all_that_is_wrong_with_meetings_is_said_at_once(admin: FlaskClient, term: Term) -> None:
+    fields = {
+        "meetings_0_days": [],
+        "meetings_1_days": ["Mon"],
+        "meetings_1_starts": "10:00",
+        "meetings_1_ends": "9:5",
+        "meetings_2_days": ["Mon"],
+        "meetings_2_starts": "10:00",
+        "meetings_2_ends": "10:00",
+        "meetings_2_first": "2030-10-01",
+        "meetings_2_last": "2030-09-01",
+        "meetings_3_days": ["Mon"],
+        "meetings_3_starts": "10:00",
+        "meetings_3_first": "0203-10-01",
+        "meetings_3_last": "soon",
+        "meetings_3_room": "R" * 81,
+        "crn": "no spaces",
+    }
+    answer = make(admin, term, builders.a_course("CSC-1100"), **fields)
+    wrong = errors(answer)
+    for each in (
+        "Meeting 1: choose the days on which it meets.",
+        "Meeting 2: give a time of day such as 14:30.",
+        "Meeting 3: the end must come after the beginning.",
+        "Meeting 3: the last day must not come before the first.",
+        "Meeting 4: give both times, or none while they are not settled.",
+        "Meeting 4: that day is far from the term. Mind the year.",
+        "Meeting 4: give a day such as 2030-08-26.",
+        "Meeting 4: at most 80 characters, please.",
+        "CRN: give a number or a word",
+    ):
+        assert each in wrong
+    assert not made(term)
+
+
+def test_a_course_that_is_not_there_is_a_bad_message(admin: FlaskClient, term: Term) -> None:
+    assert admin.post(address(term, "/new"), data={"course": "99999"}).status_code == 400
+    assert admin.get(address(term, "/new?course=99999")).status_code == 404
+
+
+def test_only_admins_make_sections(app: Flask, term: Term) -> None:
+    course = builders.a_course("CSC-1100")
+    assert make(browser_of(app, "iris"), term, course).status_code == 403
+    assert not made(term)

@@ -1,0 +1,238 @@
+"""GET and POST /admin/terms/<t>/sections/<s>/share."""
+
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import select
+from werkzeug.test import TestResponse
+
+from portal.catalog.models import Pool, Section, Term
+from portal.catalog.seat_pools import SeatPool
+from portal.core.db import transaction
+from portal.recorder.consistency.audit import audit_term
+from portal.recorder.recorder import drain
+from tests import cast as builders
+from tests.web.admin.sections.forms import (
+    do,
+    entries,
+    errors,
+    filled,
+    place,
+    said,
+    seats,
+    stored,
+    typed,
+)
+from tests.web.pages import press
+from tests.web.pages import send as sent
+from tests.web.visitors import browser_of
+
+BOTH = ["CSC 1100-01", "MAT 1000-02"]
+
+
+@pytest.fixture
+def other(term: Term, section: Section) -> Any:  # noqa: ARG001
+    """MAT-1000-02, with two seats of its own."""
+    return builders.a_section(builders.a_course("MAT-1000"), term)
+
+
+@pytest.fixture
+def pooled(admin: FlaskClient, section: Section, other: Section) -> Section:
+    """Both share three seats."""
+    assert other
+    assert change(admin, section).status_code == 303
+    return section
+
+
+def send(admin: FlaskClient, section: Section, members: Any = BOTH, **fields: Any) -> TestResponse:
+    """Send the form, to see what it will mean."""
+    now = shared(section)
+    pool = {"pool": now.id, "version": now.version} if now else {}
+    form = {"name": "Numbers", "capacity": 3, "section": members, **pool, **fields}
+    return sent(admin, place(section, "/share"), form)
+
+
+def change(admin: FlaskClient, section: Section, **fields: Any) -> TestResponse:
+    """Change it at once."""
+    return send(admin, section, **{"confirmed": "yes", "reason": "One class.", **fields})
+
+
+def shared(section: Section) -> SeatPool | None:
+    return stored(section).pool
+
+
+def counts(section: Section) -> tuple[int | None, int]:
+    found = seats(section)
+    return found.pool_capacity, found.open
+
+
+def test_the_form_begins_with_the_section_alone(admin: FlaskClient, section: Section) -> None:
+    page = admin.get(place(section, "/share")).text
+    assert typed(page, "capacity") == "2"
+    assert 'name="section" value="CSC 1100-01"' in page
+
+
+def test_the_preview_says_what_it_means_and_changes_nothing(
+    admin: FlaskClient, section: Section, other: Section
+) -> None:
+    assert other
+    told = said(send(admin, section))
+    assert "Shared seats None 3" in told
+    assert "0 seats are taken in these sections together." in told
+    assert "CSC 1100-01 has 2 seats of its own: no more than that" in told
+    assert shared(section) is None
+
+
+def test_both_give_seats_out_of_the_same_ones(
+    admin: FlaskClient, app: Flask, pooled: Section, other: Section
+) -> None:
+    assert counts(pooled) == counts(other) == (3, 2)
+    for name in ("ada", "ben"):
+        press(browser_of(app, name), pooled, "pick")
+    assert (seats(pooled).open, seats(other).open) == (0, 1)
+    page = said(admin.get(place(pooled)))
+    assert "Numbers: 2 of 3 taken, in all of its sections together." in page
+    assert "MAT 1000-02 1 of 2 open" in page
+    drain(pooled.term_id, seconds=0)
+    assert audit_term(pooled.term_id)["clean"]
+
+
+def test_a_crn_names_a_section_too(admin: FlaskClient, section: Section, other: Section) -> None:
+    assert change(admin, section, members=[section.crn, other.crn]).status_code == 303
+    found = shared(section)
+    assert found
+    assert [each.name for each in found.members] == BOTH
+
+
+def test_fewer_than_are_taken_are_allowed_and_said(
+    admin: FlaskClient, app: Flask, pooled: Section
+) -> None:
+    for name in ("ada", "ben"):
+        press(browser_of(app, name), pooled, "pick")
+    assert "That is 1 seat fewer than are taken." in said(send(admin, pooled, capacity=1))
+    assert "Say why" in errors(change(admin, pooled, capacity=1, reason=""))
+    assert change(admin, pooled, capacity=1).status_code == 303
+    assert (seats(pooled).taken, counts(pooled)) == (2, (1, 0))
+
+
+def test_more_of_them_need_no_reason(admin: FlaskClient, pooled: Section, other: Section) -> None:
+    assert change(admin, pooled, capacity=4, reason="").status_code == 303
+    assert counts(other) == (4, 2)
+
+
+def test_who_leaves_has_its_own_seats_alone_and_the_others_share_on(
+    admin: FlaskClient, term: Term, pooled: Section, other: Section
+) -> None:
+    third = builders.a_section(builders.a_course("ART-1000"), term)
+    assert change(admin, pooled, members=[*BOTH, "ART 1000-03"]).status_code == 303
+    told = said(send(admin, pooled, members=[BOTH[1], "ART 1000-03"]))
+    assert "Out of it, with its own seats alone: CSC 1100-01." in told
+    assert change(admin, pooled, members=[BOTH[1], "ART 1000-03"]).status_code == 303
+    assert shared(pooled) is None
+    assert (counts(pooled), counts(other), counts(third)) == ((None, 2), (3, 2), (3, 2))
+
+
+def test_with_one_section_left_nothing_is_shared(
+    admin: FlaskClient, pooled: Section, other: Section
+) -> None:
+    assert change(admin, pooled, members=[BOTH[0]]).status_code == 303
+    assert counts(pooled) == counts(other) == (None, 2)
+    with transaction() as session:
+        assert session.scalar(select(Pool.id)) is None
+
+
+def test_all_that_is_wrong_is_said_at_once(
+    admin: FlaskClient, section: Section, other: Section, term: Term
+) -> None:
+    elsewhere = builders.a_section(builders.a_course("BIO-1000"), builders.a_term("Spring 2031"))
+    gone = builders.a_section(builders.a_course("ART-1000"), term, status="CANCELED")
+    assert elsewhere.number == "01"
+    names = [*BOTH, "BIO 1000-01", f"ART 1000-{gone.number}", "what"]
+    wrong = errors(send(admin, section, name=" ", capacity="lots", members=names))
+    for each in (
+        "Name: give one of at most 80 characters.",
+        "Shared seats: give a whole number from 0 to 100,000.",
+        "“BIO 1000-01” is a section of Spring 2031, and only sections of one term share seats.",
+        f"ART 1000-{gone.number} has been canceled.",
+        "There is no section “what” in this term.",
+    ):
+        assert each in wrong
+    assert "Name another section" in errors(send(admin, section, members=BOTH[:1]))
+    assert shared(other) is None
+
+
+def test_one_that_shares_already_has_to_leave_first(
+    admin: FlaskClient, term: Term, pooled: Section
+) -> None:
+    assert pooled
+    third = builders.a_section(builders.a_course("ART-1000"), term)
+    answer = change(admin, third, name="More", members=["ART 1000-03", BOTH[0]])
+    assert "CSC 1100-01 shares its seats with others already." in errors(answer)
+
+
+def test_a_name_is_given_once_in_a_term(admin: FlaskClient, term: Term, pooled: Section) -> None:
+    assert pooled
+    pair = [builders.a_section(builders.a_course(code), term) for code in ("ART-1", "BIO-1")]
+    answer = change(admin, pair[0], members=[each.crn for each in pair])
+    assert "This term has shared seats of that name already." in errors(answer)
+    assert shared(pair[0]) is None
+
+
+def test_a_draft_may_be_prepared_and_is_pointed_out(
+    admin: FlaskClient, term: Term, section: Section
+) -> None:
+    draft = builders.a_section(builders.a_course("MAT-1000"), term, status="NEW")
+    assert "MAT 1000-02 is a draft" in said(send(admin, section))
+    assert change(admin, section).status_code == 303
+    assert do(admin, draft, "publish").status_code == 303
+    assert counts(draft) == (3, 2)
+
+
+def test_a_canceled_one_shares_nothing(admin: FlaskClient, section: Section) -> None:
+    do(admin, section, "cancel")
+    assert admin.get(place(section, "/share")).status_code == 422
+
+
+def test_of_two_admins_the_second_sees_what_is_stored_and_keeps_what_was_entered(
+    admin: FlaskClient, pooled: Section
+) -> None:
+    seen = shared(pooled)
+    assert seen
+    change(admin, pooled, capacity=9)
+    answer = change(admin, pooled, capacity=5, version=seen.version)
+    assert answer.status_code == 409
+    told = said(answer)
+    assert "Somebody else has changed these shared seats meanwhile" in told
+    assert "Shared seats 9 5" in told
+    assert 'value="5"' in answer.text
+    assert counts(pooled)[0] == 9
+    assert change(admin, pooled, capacity=5).status_code == 303
+    assert counts(pooled)[0] == 5
+
+
+def test_who_edits_the_section_meanwhile_overwrites_nothing(
+    admin: FlaskClient, section: Section, other: Section
+) -> None:
+    assert other
+    mine = filled(admin, section, note="Mine.", confirmed="yes")
+    change(admin, section)
+    answer = sent(admin, place(section, "/edit"), mine)
+    assert answer.status_code == 409
+    assert "Shared seats of a section changed by Max" in said(answer)
+    assert "Note None Mine." in said(answer)
+
+
+def test_the_trail_of_each_section_says_what_is_shared(
+    admin: FlaskClient, pooled: Section, other: Section
+) -> None:
+    change(admin, pooled, capacity=5)
+    found = [each for each in entries() if each.action == "section.share"]
+    assert {each.subject for each in found} == {stored(pooled).subject, stored(other).subject}
+    last = found[-1]
+    assert last.before
+    assert last.after
+    assert last.before["shares"] == ["Numbers: 3 seats shared by", *BOTH]
+    assert last.after["shares"] == ["Numbers: 5 seats shared by", *BOTH]
+    assert last.reason == "One class."

@@ -1,0 +1,66 @@
+"""What an admin does to students' selections through the pages."""
+
+import re
+from html import unescape
+from typing import Any
+
+from flask.testing import FlaskClient
+from sqlalchemy import select
+from werkzeug.test import TestResponse
+
+from portal.backend import backend
+from portal.catalog.models import Section
+from portal.core.audit_trail import AuditEntry
+from portal.core.db import transaction
+from portal.people.models import Student
+from portal.recorder.recorder import drain
+from tests.web.pages import hidden, send, words
+
+WHY = "Agreed with the dean."
+
+
+def desk(term_id: int) -> str:
+    """Where selections are adjusted."""
+    return f"/admin/terms/{term_id}/adjust"
+
+
+def look(
+    boss: FlaskClient, student: Student, add: Section | None = None, drop: Section | None = None
+) -> TestResponse:
+    """What a change by hand would mean."""
+    section = add or drop
+    assert section
+    asked = {"student": student.number, "add": add and add.crn, "drop": drop and drop.crn}
+    query = {name: value for name, value in asked.items() if value} | {"look": "1"}
+    return boss.get(desk(section.term_id), query_string=query)
+
+
+def press(
+    boss: FlaskClient, page: TestResponse, over: tuple[str, ...] = (), **fields: Any
+) -> TestResponse:
+    """Send the form of that page, past the reasons of those codes."""
+    form = {**hidden(page.text), "reason": WHY, "over": list(over), **fields}
+    return send(boss, page.request.path, form)
+
+
+def obstacles(page: TestResponse) -> list[str]:
+    """The codes that the page offers to go past."""
+    return re.findall(r'name="over" value="(\w+)"', page.text)
+
+
+def said(page: TestResponse) -> str:
+    """The page's words."""
+    return unescape(words(page.text))
+
+
+def holds(student: Student, term_id: int) -> list[int]:
+    """The sections in which the student has a seat."""
+    return [each.section for each in backend().ledger.standing(term_id, student.id).enrolled]
+
+
+def entries(term_id: int = 0) -> list[AuditEntry]:
+    """The audit trail, once all of the term is recorded."""
+    if term_id:
+        drain(term_id)
+    with transaction() as session:
+        return list(session.scalars(select(AuditEntry).order_by(AuditEntry.id)))

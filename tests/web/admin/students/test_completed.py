@@ -1,0 +1,113 @@
+"""GET and POST /admin/students/<s>/completed: courses that were passed, as the record says."""
+
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+from portal.catalog.models import Term
+from portal.people import student_profile
+from portal.people.models import Student
+from tests import cast as builders
+from tests.cast import Cast
+from tests.web.admin.students.forms import WHY, entries, holds, said
+from tests.web.pages import hidden
+from tests.web.pages import press as pick
+from tests.web.visitors import browser_of
+
+
+def form_of(boss: FlaskClient, student: Student, course: str = "") -> dict[str, str]:
+    page = boss.get(f"/admin/students/{student.id}/completed", query_string={"course": course})
+    return hidden(page.text)
+
+
+def send(boss: FlaskClient, student: Student, form: dict[str, Any]) -> TestResponse:
+    wanted = {"course": "mat 1010", "term": "Fall 2029", "grade": "B", "credits": "4"}
+    return boss.post(
+        f"/admin/students/{student.id}/completed", data={**wanted, "reason": WHY, **form}
+    )
+
+
+def add(boss: FlaskClient, student: Student, **fields: str) -> TestResponse:
+    return send(boss, student, {**form_of(boss, student), **fields})
+
+
+def correct(boss: FlaskClient, student: Student, **fields: str) -> TestResponse:
+    return send(boss, student, {**form_of(boss, student, "MAT-1010"), **fields})
+
+
+def test_a_course_that_is_added_meets_a_prerequisite(
+    app: Flask, boss: FlaskClient, cast: Cast, term: Term
+) -> None:
+    needs = {"prerequisites": {"course": "MAT-1010"}}
+    section = builders.a_section(builders.a_course(), term, **needs)
+    assert add(boss, cast.ada).status_code == 303
+    assert student_profile.read(cast.ada.id).completed == {"MAT-1010"}
+    pick(browser_of(app, "ada"), section, "pick")
+    assert holds(cast.ada, term.id) == [section.id]
+
+
+def test_a_grade_is_corrected_with_a_reason(boss: FlaskClient, cast: Cast) -> None:
+    add(boss, cast.ada)
+    assert correct(boss, cast.ada, grade="A", reason="").status_code == 422
+    assert correct(boss, cast.ada, grade="A", reason="Appealed.").status_code == 303
+    first, last = entries()
+    assert (first.action, first.before, first.account_id) == ("record.add", None, cast.max.id)
+    assert (last.action, last.reason) == ("record.correct", "Appealed.")
+    assert last.before
+    assert last.after
+    assert (last.before["grade"], last.after["grade"]) == ("B", "A")
+
+
+def test_its_code_is_written_as_people_write_it(boss: FlaskClient, cast: Cast) -> None:
+    add(boss, cast.ada)
+    for page in ("", "/completed?course=MAT-1010"):
+        told = said(boss.get(f"/admin/students/{cast.ada.id}{page}"))
+        assert "MAT 1010" in told
+        assert "MAT-1010" not in told
+
+
+def test_a_course_is_taken_off(boss: FlaskClient, cast: Cast) -> None:
+    add(boss, cast.ada)
+    correct(boss, cast.ada, remove="yes")
+    assert student_profile.read(cast.ada.id).completed == frozenset()
+    assert [each.action for each in entries()] == ["record.add", "record.remove"]
+
+
+def test_two_who_correct_the_same_do_not_overwrite_each_other(
+    boss: FlaskClient, cast: Cast
+) -> None:
+    add(boss, cast.ada)
+    mine, theirs = (form_of(boss, cast.ada, "MAT-1010") for _ in range(2))
+    send(boss, cast.ada, {**theirs, "grade": "A"})
+    late = send(boss, cast.ada, {**mine, "grade": "C"})
+    assert late.status_code == 422
+    assert "says something else about this course now" in said(late)
+    assert "A" in said(boss.get(f"/admin/students/{cast.ada.id}"))
+    assert len(entries()) == 2
+
+
+def test_a_form_that_is_sent_twice_is_noted_once(boss: FlaskClient, cast: Cast) -> None:
+    form = form_of(boss, cast.ada)
+    for _ in range(2):
+        assert send(boss, cast.ada, form).status_code == 303
+    assert len(entries()) == 1
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"course": " "},
+        {"credits": "many"},
+        {"credits": "-1"},
+        {"credits": "NaN"},
+        {"term": "x" * 81},
+    ],
+)
+def test_what_makes_no_sense_is_refused(
+    boss: FlaskClient, cast: Cast, fields: dict[str, str]
+) -> None:
+    assert add(boss, cast.ada, **fields).status_code == 422
+    assert entries() == []

@@ -1,0 +1,173 @@
+"""Setting and lifting a hold, through the pages."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+from portal.backend import backend
+from portal.catalog.models import Section
+from portal.people import holds as hold_service
+from portal.people import student_profile
+from portal.people.holds import NewHold
+from portal.people.models import Student
+from portal.recorder.promotion import promote
+from tests.cast import Cast
+from tests.web.admin.students.forms import WHY, entries, holds, look, press, said
+from tests.web.pages import press as pick
+from tests.web.pages import seat
+from tests.web.visitors import browser_of
+
+
+def place(boss: FlaskClient, student: Student, **fields: Any) -> TestResponse:
+    form = {"kind": "Bursar", "said": "a bill is unpaid", "office": "the bursar", "reason": WHY}
+    return boss.post(f"/admin/students/{student.id}/holds/new", data={**form, **fields})
+
+
+def known(student: Student) -> list[student_profile.HoldView]:
+    return list(student_profile.read(student.id).holds)
+
+
+def lift(boss: FlaskClient, student: Student, reason: str = WHY) -> TestResponse:
+    (entry,) = [each for each in entries() if each.action == "hold.place"]
+    number = entry.subject.rpartition(":")[2]
+    place = f"/admin/students/{student.id}/holds/{number}/lift"
+    assert "The student can pick again at once" in said(boss.get(place))
+    return boss.post(place, data={"reason": reason})
+
+
+def pick_of(app: Flask, section: Section) -> str:
+    return said(pick(browser_of(app, "ada"), section, "pick"))
+
+
+def test_it_bars_with_its_reason_until_it_is_lifted(
+    app: Flask, boss: FlaskClient, cast: Cast, section: Section
+) -> None:
+    assert place(boss, cast.ada).status_code == 303
+    student_profile._profiles.clear()  # noqa: SLF001  rather than wait two seconds
+    refused = pick_of(app, section)
+    assert "There is a hold on your record: a bill is unpaid. Please see the bursar" in refused
+    assert holds(cast.ada, section.term_id) == []
+    assert lift(boss, cast.ada).status_code == 303
+    student_profile._profiles.clear()  # noqa: SLF001
+    pick_of(app, section)
+    assert holds(cast.ada, section.term_id) == [section.id]
+
+
+def test_the_trail_says_who_set_and_who_lifted_it(boss: FlaskClient, cast: Cast) -> None:
+    place(boss, cast.ada)
+    lift(boss, cast.ada, "It was paid.")
+    first, last = entries()
+    assert (first.action, first.account_id, first.before) == ("hold.place", cast.max.id, None)
+    assert first.after
+    assert first.after["reason"] == "a bill is unpaid"
+    assert (last.action, last.reason, last.account_id) == ("hold.lift", "It was paid.", cast.max.id)
+    assert last.after
+    assert last.after["lifted_at"]
+
+
+def test_what_is_sent_twice_is_done_once(boss: FlaskClient, cast: Cast) -> None:
+    place(boss, cast.ada)
+    again = place(boss, cast.ada)
+    assert "has this very hold already" in said(boss.get(again.location))
+    assert len(known(cast.ada)) == 1
+    for _ in range(2):
+        (entry,) = [each for each in entries() if each.action == "hold.place"]
+        number = entry.subject.rpartition(":")[2]
+        boss.post(f"/admin/students/{cast.ada.id}/holds/{number}/lift", data={"reason": WHY})
+    assert [each.action for each in entries()] == ["hold.place", "hold.lift"]
+
+
+def test_it_stands_from_its_first_to_its_last_day(boss: FlaskClient, cast: Cast) -> None:
+    today = datetime.now(backend().settings.zone).date()
+    tomorrow = (today + timedelta(days=1)).isoformat()
+    place(boss, cast.ada, since=tomorrow)
+    place(boss, cast.ben, until=today.isoformat())
+    place(boss, cast.cleo, since=today.isoformat(), until=tomorrow)
+    assert [hold.stands for hold in known(cast.ada)] == [False]
+    assert [hold.stands for hold in known(cast.ben)] == [True]
+    assert [hold.stands for hold in known(cast.cleo)] == [True]
+    assert "To come" in said(boss.get(f"/admin/students/{cast.ada.id}"))
+
+
+def test_it_is_over_after_its_last_day(boss: FlaskClient, cast: Cast) -> None:
+    place(boss, cast.ada, until="2029-11-04")
+    (hold,) = known(cast.ada)
+    # Clocks go back that night, and it is midnight in New York.
+    assert hold.until == datetime(2029, 11, 5, 5, tzinfo=UTC)
+    page = f"/admin/students/{cast.ada.id}"
+    assert "until Nov 4, 2029" in said(boss.get(page))
+    last_year = datetime(2020, 11, 2, 5, tzinfo=UTC)
+    hold_service.place(
+        cast.ben.id,
+        NewHold("Bursar", "a bill", "", None, last_year),
+        by=cast.max.id,
+        why=WHY,
+    )
+    assert not known(cast.ben)[0].stands
+    told = said(boss.get(f"/admin/students/{cast.ben.id}"))
+    assert "Over" in told
+    assert "until Nov 1, 2020" in told
+
+
+@pytest.mark.parametrize(
+    ("fields", "wrong"),
+    [
+        ({"kind": " "}, "Kind: say what it is."),
+        ({"said": ""}, "What the student reads: say what it is."),
+        ({"said": "x" * 301}, "no more than 300 characters"),
+        ({"since": "soon"}, "From: give a day"),
+        ({"until": "9999-12-31"}, "Until: give a day"),
+        ({"until": "2020-01-01"}, "Until: that day is over already."),
+        ({"since": "2030-02-02", "until": "2030-02-01"}, "last day comes before the first"),
+    ],
+)
+def test_what_is_wrong_is_told_and_nothing_is_set(
+    boss: FlaskClient, cast: Cast, fields: dict[str, str], wrong: str
+) -> None:
+    answer = place(boss, cast.ada, **fields)
+    assert answer.status_code == 422
+    assert wrong in said(answer)
+    assert known(cast.ada) == []
+
+
+def test_lifting_needs_a_reason(boss: FlaskClient, cast: Cast) -> None:
+    place(boss, cast.ada)
+    assert lift(boss, cast.ada, "").status_code == 422
+    assert [hold.stands for hold in known(cast.ada)] == [True]
+
+
+def test_a_hold_of_another_student_is_not_found(boss: FlaskClient, cast: Cast) -> None:
+    place(boss, cast.ada)
+    number = entries()[0].subject.rpartition(":")[2]
+    assert boss.get(f"/admin/students/{cast.ben.id}/holds/{number}/lift").status_code == 404
+    answer = boss.post(f"/admin/students/{cast.ben.id}/holds/{number}/lift", data={"reason": WHY})
+    assert answer.status_code == 404
+    assert [hold.stands for hold in known(cast.ada)] == [True]
+
+
+def test_who_was_passed_over_for_it_gets_the_seat_once_it_is_lifted(
+    app: Flask, boss: FlaskClient, cast: Cast, section: Section
+) -> None:
+    seat(cast.ben, section)
+    pick(browser_of(app, "ada"), section, "pick", wait="1")
+    place(boss, cast.ada)
+    press(boss, look(boss, cast.ben, drop=section))
+    promote(section.term_id, "tests")
+    assert holds(cast.ada, section.term_id) == []
+    lift(boss, cast.ada)
+    promote(section.term_id, "tests")
+    assert holds(cast.ada, section.term_id) == [section.id]
+
+
+def test_a_hold_is_an_obstacle_that_can_be_passed_by_hand(
+    boss: FlaskClient, cast: Cast, section: Section
+) -> None:
+    place(boss, cast.ada)
+    student_profile._profiles.clear()  # noqa: SLF001
+    page = look(boss, cast.ada, section)
+    assert 'value="hold"' in page.text
+    assert press(boss, page, ("hold",)).status_code == 303

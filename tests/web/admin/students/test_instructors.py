@@ -1,0 +1,127 @@
+"""Which account teaches as which instructor: seen, linked, unlinked, and what follows."""
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import select
+from werkzeug.test import TestResponse
+
+from portal.catalog.models import Instructor, Section, Term
+from portal.core.audit_trail import AuditEntry
+from portal.core.db import transaction
+from portal.people import visitors
+from tests import cast as builders
+from tests.cast import Cast
+from tests.web.admin.students.forms import WHY, said
+from tests.web.visitors import browser_of
+
+
+@pytest.fixture
+def twin(term: Term) -> Instructor:
+    """Iris as an import has her in another department, where she teaches MAT-1000."""
+    found: Instructor = builders.added(
+        Instructor(name="Iris", department_id=builders.a_department("MTH").id)
+    )
+    builders.a_section(builders.a_course("MAT-1000"), term, instructor=found)
+    return found
+
+
+@pytest.fixture
+def hers(term: Term, cast: Cast) -> Section:
+    return builders.a_section(builders.a_course("CSC-1100"), term, instructor=cast.iris)
+
+
+def act(boss: FlaskClient, instructor: Instructor, deed: str, **fields: str) -> TestResponse:
+    form = {"account": "iris", "reason": WHY, **fields}
+    return boss.post(f"/admin/instructors/{instructor.id}/{deed}", data=form)
+
+
+def classes(app: Flask, cast: Cast) -> str:
+    visitors.forget(cast.iris.account_id or 0)
+    return browser_of(app, "iris").get("/teaching").text
+
+
+def entry() -> AuditEntry:
+    with transaction() as session:
+        return session.scalars(select(AuditEntry).order_by(AuditEntry.id.desc())).first()  # type: ignore[return-value]
+
+
+def test_the_list_says_who_has_an_account(
+    boss: FlaskClient, twin: Instructor, hers: Section
+) -> None:
+    assert hers
+    text = said(boss.get("/admin/instructors"))
+    assert "Iris – 1 Iris iris" in text
+    assert "Iris Department of MTH 1 None" in text
+    without = boss.get("/admin/instructors?q=mth&show=without").text
+    assert f"/admin/instructors/{twin.id}" in without
+    assert "Otto" not in without
+
+
+def test_an_account_of_the_same_name_is_suggested_and_looked_at_first(
+    boss: FlaskClient, twin: Instructor, hers: Section, cast: Cast
+) -> None:
+    assert hers
+    page = f"/admin/instructors/{twin.id}"
+    assert f"{page}/link?account=iris" in boss.get(page).text
+    text = said(boss.get(f"{page}/link?account=iris"))
+    assert "Teaches also as Iris" in text
+    assert "MAT 1000-" in said(boss.get(page))
+    assert visitors.find(cast.iris.account_id or 0).instructor_ids == {cast.iris.id}
+
+
+def test_one_account_has_the_classes_of_all_its_instructors(
+    app: Flask, boss: FlaskClient, twin: Instructor, hers: Section, cast: Cast
+) -> None:
+    assert act(boss, twin, "link").status_code == 303
+    page = classes(app, cast)
+    assert "MAT-1000" in page
+    assert f"/teaching/sections/{hers.id}" in page
+    kept = entry()
+    assert (kept.action, kept.account_id, kept.reason) == ("teacher.link", cast.max.id, WHY)
+    assert kept.subject == f"teacher:{twin.id} account:{cast.iris.account_id}"
+    assert said(boss.get(f"/admin/audit?about=teacher:{twin.id}")).count("Account linked") >= 1
+
+
+def test_unlinked_it_has_them_no_more(
+    app: Flask, boss: FlaskClient, twin: Instructor, cast: Cast
+) -> None:
+    act(boss, twin, "link")
+    assert act(boss, twin, "unlink").status_code == 303
+    assert "MAT-1000" not in classes(app, cast)
+    assert entry().action == "teacher.unlink"
+
+
+def test_what_another_admin_has_linked_meanwhile_stays(
+    boss: FlaskClient, twin: Instructor, cast: Cast
+) -> None:
+    act(boss, twin, "link", account="otto")
+    again = act(boss, twin, "link")
+    assert again.status_code == 409
+    assert "Somebody else has changed this meanwhile." in said(again)
+    assert twin.id in visitors.find(cast.otto.account_id or 0).instructor_ids
+    assert act(boss, twin, "unlink").status_code == 409  # which was not shown with that account
+
+
+@pytest.mark.parametrize(
+    ("fields", "wrong"),
+    [
+        ({"account": "nobody"}, "No account has the user name nobody."),
+        ({"account": ""}, "No account has the user name –."),
+        ({"reason": " "}, "Say why"),
+    ],
+)
+def test_what_is_wrong_is_said_and_nothing_done(
+    boss: FlaskClient, twin: Instructor, fields: dict[str, str], wrong: str
+) -> None:
+    answer = act(boss, twin, "link", **fields)
+    assert answer.status_code == 422
+    assert wrong in said(answer)
+    with transaction() as session:
+        assert session.get_one(Instructor, twin.id).account_id is None
+
+
+def test_nonsense_is_refused(boss: FlaskClient, twin: Instructor) -> None:
+    assert act(boss, twin, "eat").status_code == 404
+    assert boss.get("/admin/instructors/999999").status_code == 404
+    assert boss.get("/admin/instructors?page=x&q=%25").status_code == 200

@@ -1,0 +1,98 @@
+"""Permitting a student to pass rules of a section, and taking it back, through the pages."""
+
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+from portal.catalog.models import Section, Term
+from portal.people import student_profile
+from portal.people.models import Student
+from tests import cast as builders
+from tests.cast import Cast
+from tests.web.admin.students.forms import WHY, entries, holds, said
+from tests.web.pages import press as pick
+from tests.web.visitors import browser_of
+
+
+@pytest.fixture
+def barred(term: Term) -> Any:
+    needs = {"prerequisites": {"course": "MAT-1010"}}
+    return builders.a_section(builders.a_course("CSC-2000"), term, **needs)
+
+
+def permit(boss: FlaskClient, student: Student, section: Section, /, **fields: Any) -> TestResponse:
+    form = {"term": section.term_id, "section": section.crn, "waives": ["prerequisite"]}
+    place = f"/admin/students/{student.id}/overrides/new"
+    return boss.post(place, data={**form, "reason": WHY, **fields})
+
+
+def permitted(student: Student) -> dict[int, frozenset[str]]:
+    return dict(student_profile.read(student.id).overrides)
+
+
+def take_back(boss: FlaskClient, student: Student, **fields: str) -> TestResponse:
+    number = entries()[0].subject.rpartition(":")[2]
+    place = f"/admin/students/{student.id}/overrides/{number}/revoke"
+    return boss.post(place, data={"reason": WHY, **fields})
+
+
+def test_the_student_picks_past_the_rule(
+    app: Flask, boss: FlaskClient, cast: Cast, barred: Section
+) -> None:
+    assert permit(boss, cast.ada, barred).status_code == 303
+    assert permitted(cast.ada) == {barred.id: {"prerequisite"}}
+    pick(browser_of(app, "ada"), barred, "pick")
+    assert holds(cast.ada, barred.term_id) == [barred.id]
+    text = said(boss.get(f"/admin/students/{cast.ada.id}"))
+    assert "CSC 2000-01 , Fall 2030 Stands Even so: A prerequisite is missing" in text
+
+
+def test_the_trail_says_who_permitted_and_who_took_back(
+    boss: FlaskClient, cast: Cast, barred: Section
+) -> None:
+    permit(boss, cast.ada, barred)
+    take_back(boss, cast.ada, reason="A mistake.")
+    assert permitted(cast.ada) == {}
+    found = [(each.action, each.account_id, each.reason) for each in entries()]
+    assert found == [
+        ("override.grant", cast.max.id, WHY),
+        ("override.revoke", cast.max.id, "A mistake."),
+    ]
+
+
+def test_what_is_sent_twice_is_done_once(boss: FlaskClient, cast: Cast, barred: Section) -> None:
+    for _ in range(2):
+        permit(boss, cast.ada, barred)
+    for _ in range(2):
+        take_back(boss, cast.ada)
+    assert [each.action for each in entries()] == ["override.grant", "override.revoke"]
+
+
+def test_all_that_is_wrong_is_told(boss: FlaskClient, cast: Cast, barred: Section) -> None:
+    wrong = {"section": "none", "waives": "full", "until": "soon", "reason": ""}
+    text = said(permit(boss, cast.ada, barred, **wrong))
+    for each in ("no section with that CRN", "choose from: full", "Until: give a day", "Say why"):
+        assert each in text
+    assert entries() == []
+
+
+def test_an_end_that_is_over_is_told(boss: FlaskClient, cast: Cast, barred: Section) -> None:
+    assert "that day is over already" in said(permit(boss, cast.ada, barred, until="2020-01-01"))
+    assert entries() == []
+
+
+def test_a_term_that_is_none_is_told(boss: FlaskClient, cast: Cast, barred: Section) -> None:
+    assert "Choose a term." in said(permit(boss, cast.ada, barred, term="99999"))
+
+
+def test_a_permission_of_another_student_is_not_found(
+    boss: FlaskClient, cast: Cast, barred: Section
+) -> None:
+    permit(boss, cast.ada, barred)
+    number = entries()[0].subject.rpartition(":")[2]
+    place = f"/admin/students/{cast.ben.id}/overrides/{number}/revoke"
+    assert boss.post(place, data={"reason": WHY}).status_code == 404
+    assert permitted(cast.ada)

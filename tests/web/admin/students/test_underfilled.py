@@ -1,0 +1,195 @@
+"""GET and POST /admin/terms/<t>/underfilled: sections to cancel, several in one step."""
+
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import select, update
+from werkzeug.test import TestResponse
+
+from portal.backend import backend
+from portal.catalog.models import Section, Term
+from portal.core.db import transaction
+from portal.recorder.recorder import drain
+from tests import cast as builders
+from tests.cast import Cast
+from tests.web.admin.students.forms import WHY, entries, holds, said
+from tests.web.pages import hidden, seat, send
+from tests.web.pages import press as pick
+from tests.web.visitors import browser_of
+
+
+@pytest.fixture
+def offer(cast: Cast, term: Term) -> list[Any]:
+    """CSC-1, CSC-2 and CSC-3 with 30, 4 and 3 seats; Ada is in the first, she and Ben in CSC-3."""
+    sections = [
+        builders.a_section(builders.a_course(f"CSC-{number}"), term, capacity=capacity)
+        for number, capacity in enumerate((30, 4, 3), 1)
+    ]
+    for student, section in ((cast.ada, 0), (cast.ada, 2), (cast.ben, 2)):
+        seat(student, sections[section])
+    return sections
+
+
+def found(boss: FlaskClient, offer: list[Any], **limits: Any) -> list[int]:
+    """The numbers of the courses whose sections are listed."""
+    answer = boss.get(f"/admin/terms/{offer[0].term_id}/underfilled", query_string=limits)
+    assert answer.status_code == 200
+    return [
+        number
+        for number, section in enumerate(offer, 1)
+        if f'name="section" value="{section.id}"' in answer.text
+    ]
+
+
+def look(boss: FlaskClient, sections: list[Any]) -> TestResponse:
+    place = f"/admin/terms/{sections[0].term_id}/underfilled"
+    return send(boss, place, {"section": [each.id for each in sections], "fewer": "9"})
+
+
+def confirm(
+    boss: FlaskClient, page: TestResponse, sections: list[Any], **fields: str
+) -> TestResponse:
+    form = {**hidden(page.text), "section": [each.id for each in sections], "reason": WHY}
+    return send(boss, page.request.path, {**form, "confirmed": "yes", **fields})
+
+
+def statuses(sections: list[Any]) -> list[str]:
+    """As they are stored, and as the ledger has them."""
+    ids = [each.id for each in sections]
+    with transaction() as session:
+        stored = dict(
+            session.execute(select(Section.id, Section.status).where(Section.id.in_(ids))).all()
+        )
+    known = backend().ledger.seats_of(sections[0].term_id, ids)
+    assert [stored[each] for each in ids] == [known[each].status for each in ids]
+    return [stored[each] for each in ids]
+
+
+def test_limits_are_numbers_or_shares_of_the_seats(boss: FlaskClient, offer: list[Any]) -> None:
+    assert found(boss, offer) == [1, 2, 3]
+    assert found(boss, offer, fewer=2) == [1, 2]
+    assert found(boss, offer, fewer=1) == [2]
+    assert found(boss, offer, percent=50) == [1, 2]
+    assert found(boss, offer, fewer=1, percent=4) == [1, 2]
+    assert found(boss, offer, percent=50, least=5) == [1]
+    assert found(boss, offer, fewer=0) == []
+    assert found(boss, offer, fewer="many", percent="-1") == []
+    assert found(boss, offer, fewer=2, subject="MAT") == []
+
+
+def test_drafts_canceled_ones_and_those_without_seats_are_not_listed(
+    boss: FlaskClient, cast: Cast, term: Term
+) -> None:
+    course = builders.a_course()
+    hidden_ones = [
+        builders.a_section(course, term, **fields)
+        for fields in ({"status": "NEW"}, {"status": "CANCELED"}, {"capacity": 0})
+    ]
+    assert found(boss, hidden_ones, fewer=9) == []
+    assert cast.max
+
+
+def test_the_preview_says_whom_it_affects_and_changes_nothing(
+    boss: FlaskClient, offer: list[Any]
+) -> None:
+    text = said(look(boss, offer))
+    assert "Cancel 3 sections?" in text
+    assert "3 seats go. 0 places in line go." in text
+    assert statuses(offer) == ["OPEN", "OPEN", "OPEN"]
+
+
+def test_the_preview_names_whom_it_affects(boss: FlaskClient, offer: list[Any], cast: Cast) -> None:
+    drain(offer[0].term_id)
+    page = look(boss, offer[1:]).text
+    everyone = page.split("data-affected")[1].split("</details>")[0]
+    for student in (cast.ada, cast.ben):
+        assert f'href="/admin/students/{student.id}?term={offer[0].term_id}"' in everyone
+    assert page.count("data-affected") == 1  # nobody has a part in the other
+
+
+def test_several_are_canceled_in_one_step_and_students_are_told(
+    app: Flask, boss: FlaskClient, cast: Cast, offer: list[Any]
+) -> None:
+    gone = [offer[0], offer[2]]
+    for name in ("cleo", "dan"):  # the last seat, and a place in line
+        pick(browser_of(app, name), offer[2], "pick", wait="1")
+    page = look(boss, gone)
+    assert "It is full. 1 student waits." in said(page)
+    answer = confirm(boss, page, gone)
+    assert "Canceled: 2 sections." in said(boss.get(answer.location))
+    assert statuses(offer) == ["CANCELED", "OPEN", "CANCELED"]
+    assert holds(cast.ada, offer[0].term_id) == []
+    assert not backend().ledger.standing(offer[0].term_id, cast.cleo.id).waiting
+    trail = entries(offer[0].term_id)
+    assert [(each.action, each.reason) for each in trail] == [("section.cancel", WHY)] * 2
+    told = said(browser_of(app, "ada").get("/inbox"))
+    assert "CSC 1-01 has been canceled" in told
+    assert "CSC 3-03 has been canceled" in told
+
+
+def test_a_reason_is_needed(boss: FlaskClient, offer: list[Any]) -> None:
+    answer = confirm(boss, look(boss, offer), offer, reason="")
+    assert answer.status_code == 422
+    assert "Say why" in said(answer)
+    assert statuses(offer) == ["OPEN", "OPEN", "OPEN"]
+
+
+def test_where_one_has_been_changed_meanwhile_none_is_canceled(
+    boss: FlaskClient, offer: list[Any]
+) -> None:
+    page = look(boss, offer)
+    moved = update(Section).where(Section.id == offer[1].id).values(version=Section.version + 1)
+    with transaction() as session:
+        session.execute(moved)
+    late = confirm(boss, page, offer)
+    assert late.status_code == 422
+    assert "Nothing was canceled. CSC 2-02: it has been changed meanwhile." in said(late)
+    assert statuses(offer) == ["OPEN", "OPEN", "OPEN"]
+    assert entries() == []
+    assert confirm(boss, late, offer).status_code == 303
+    assert statuses(offer) == ["CANCELED", "CANCELED", "CANCELED"]
+
+
+def test_a_form_that_is_sent_twice_cancels_once_and_is_answered_alike(
+    boss: FlaskClient, offer: list[Any]
+) -> None:
+    page = look(boss, offer)
+    for _ in range(2):
+        answer = confirm(boss, page, offer)
+        assert answer.status_code == 303
+        assert "Canceled: 3 sections." in said(boss.get(answer.location))
+    assert len(entries()) == 3
+
+
+def test_what_another_admin_has_canceled_is_told_so(
+    app: Flask, boss: FlaskClient, offer: list[Any]
+) -> None:
+    builders.an_account("mona", is_admin=True)
+    page = look(boss, offer)
+    mona = browser_of(app, "mona")
+    assert confirm(mona, look(mona, offer), offer).status_code == 303
+    assert "Nothing was canceled" in said(confirm(boss, page, offer))
+
+
+def test_full_sections_and_those_that_are_waited_for_are_left_out(
+    app: Flask, boss: FlaskClient, offer: list[Any]
+) -> None:
+    assert found(boss, offer, fewer=9) == [1, 2, 3]
+    pick(browser_of(app, "cleo"), offer[2], "pick", wait="1")
+    assert found(boss, offer, fewer=9) == [1, 2]
+
+
+def test_the_preview_has_an_address_so_that_going_back_sends_nothing(
+    boss: FlaskClient, offer: list[Any]
+) -> None:
+    page = look(boss, offer)
+    assert page.request.method == "GET"
+    assert "Cancel 3 sections?" in said(boss.get(page.request.full_path))
+
+
+def test_nothing_ticked_is_told(boss: FlaskClient, offer: list[Any]) -> None:
+    answer = send(boss, f"/admin/terms/{offer[0].term_id}/underfilled", {"section": ["x", "99999"]})
+    assert answer.status_code == 422
+    assert "Tick the sections" in said(answer)

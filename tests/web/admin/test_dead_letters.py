@@ -1,0 +1,105 @@
+"""GET and POST /admin/operations/jobs/<id>/retry and …/discard, of a job that truly failed."""
+
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import select
+
+from portal.backend import Backend
+from portal.core.audit_trail import AuditEntry
+from portal.core.db import transaction
+from portal.core.queue import enqueue
+from portal.operations import dead_letters
+from portal.operations.dead_letters import DeadLetter
+from tests.cast import Cast
+from tests.recorder.processes import caught_up, ready, running, wait_for
+from tests.recorder.rush import Rush, a_rush
+from tests.registration import database_outage
+from tests.web.visitors import browser_of
+
+WHY = {"reason": "The journal is mended."}
+
+
+@pytest.fixture
+def admin(app: Flask, cast: Cast) -> FlaskClient:  # noqa: ARG001
+    return browser_of(app, "max")
+
+
+@pytest.fixture
+def rush(admin: FlaskClient) -> Rush:  # noqa: ARG001
+    """A term with something in its journal that nobody can read."""
+    return a_rush(sections=1, students=1)
+
+
+@pytest.fixture
+def letter(backend: Backend, rush: Rush) -> DeadLetter:
+    """What a real worker has given up."""
+    backend.redis.xadd(journal(rush), {"event": "nonsense"}, id=unreadable(backend, rush))
+    with running(("worker", "record"), ("scheduler",)):
+        ready("record")
+        enqueue(rush.term, ["record"])
+        wait_for(lambda: dead_letters.counts(backend.redis)["record"])
+    (found,) = dead_letters.letters(backend.redis)
+    return found
+
+
+def journal(rush: Rush) -> str:
+    return f"{{t:{rush.term}}}:journal"
+
+
+def unreadable(backend: Backend, rush: Rush) -> str:
+    last: Any = backend.redis.get(f"{{t:{rush.term}}}:seq")
+    return f"{int(last) + 1}-0"
+
+
+def address(letter: DeadLetter, deed: str) -> str:
+    return f"/admin/operations/jobs/{letter.id}/{deed}"
+
+
+def entries() -> list[Any]:
+    with transaction() as session:
+        found = select(AuditEntry).where(AuditEntry.action.like("job.%"))
+        return list(session.scalars(found.order_by(AuditEntry.id)))
+
+
+def test_a_mended_job_is_tried_again_and_done(
+    admin: FlaskClient, backend: Backend, letter: DeadLetter, rush: Rush, cast: Cast
+) -> None:
+    page = admin.get("/admin/operations").text
+    assert "1 job has been given up." in page
+    assert address(letter, "retry") in page
+    asked = admin.get(address(letter, "retry")).text
+    assert "Record what is decided" in asked
+    assert "Traceback" in asked
+    backend.redis.xdel(journal(rush), unreadable(backend, rush))
+    assert admin.post(address(letter, "retry"), data=WHY).status_code == 303
+    (entry,) = entries()
+    assert (entry.account_id, entry.action) == (cast.max.id, "job.retry")
+    assert (entry.subject, entry.reason) == (f"job:{letter.id}", WHY["reason"])
+    assert entry.before["queue"] == "record"
+    # Who comes a moment later with the same letter takes nothing away.
+    assert not dead_letters.discard(backend.redis, letter)
+    assert not dead_letters.retry(backend.redis, letter)
+    with running(("worker", "record")):
+        wait_for(lambda: caught_up(rush.term))
+        wait_for(lambda: not backend.redis.exists(f"rq:job:{letter.id}"))
+    assert "None." in admin.get("/admin/operations").text
+
+
+def test_a_job_is_asked_about_left_alone_and_discarded(
+    admin: FlaskClient, backend: Backend, letter: DeadLetter
+) -> None:
+    answer = admin.post(address(letter, "discard"), data={"reason": ""})
+    assert (answer.status_code, len(dead_letters.letters(backend.redis))) == (422, 1)
+    with database_outage.away():
+        assert admin.post(address(letter, "discard"), data=WHY).status_code == 503
+    assert (entries(), len(dead_letters.letters(backend.redis))) == ([], 1)
+    assert admin.post(address(letter, "discard"), data=WHY).status_code == 303
+    assert dead_letters.letters(backend.redis) == []
+    for deed in ("retry", "discard"):  # somebody else has dealt with it
+        for again in (admin.get(address(letter, deed)), admin.post(address(letter, deed))):
+            assert again.status_code == 409
+            assert "This job is gone" in again.text
+    assert [entry.action for entry in entries()] == ["job.discard"]

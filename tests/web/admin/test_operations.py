@@ -1,0 +1,190 @@
+"""GET /admin/operations: how the portal runs."""
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from portal.backend import Backend
+from portal.backend import backend as connected
+from portal.catalog.models import Pool, Section, Term
+from portal.core import breakers, redis_clients
+from portal.ledger.client import Ledger
+from portal.operations import figures
+from portal.people.models import Student
+from portal.recorder.recorder import drain
+from portal.registration.reasons import REASONS
+from portal.waiting_room import room
+from tests import cast as builders
+from tests.cast import Cast
+from tests.recorder.rush import Rush, claim
+from tests.registration import database_outage
+from tests.web.visitors import browser_of
+
+PAGE = "/admin/operations"
+
+
+@pytest.fixture
+def admin(app: Flask, term: Term) -> FlaskClient:  # noqa: ARG001
+    """Max, logged in, while a window is open."""
+    return browser_of(app, "max")
+
+
+def text(page: str) -> str:
+    return " ".join(page.split())
+
+
+def ask(term: Term, section: Section, *students: Student, wait: bool = False) -> None:
+    """Each for a seat in the section, straight at the ledger."""
+    (window,) = connected().ledger.windows(term.id)
+    rush = Rush(term.id, [section.id], [], window.id)
+    for student in students:
+        claim(rush, student.id, section.id, wait=wait)
+
+
+def figure(page: str, name: str) -> str:
+    """A number by its name in the page."""
+    return page.split(f'data-figure="{name}">')[1].split("<", maxsplit=1)[0].strip()
+
+
+def test_the_top_bar_leads_to_it(admin: FlaskClient) -> None:
+    assert f'href="{PAGE}"' in admin.get("/admin").text
+
+
+def test_it_adds_up_the_seats_of_a_term(admin: FlaskClient, term: Term, cast: Cast) -> None:
+    course = builders.a_course(credits=3)
+    section = builders.a_section(course, term, capacity=1, prior_enrolled=0)
+    builders.a_section(course, term, capacity=30, prior_enrolled=10)
+    builders.a_section(course, term, capacity=500, status="CANCELED")
+    ask(term, section, cast.ada, cast.ben, wait=True)
+    page = admin.get(PAGE).text
+    assert "of 31 seats taken" in page
+    assert [figure(page, name) for name in ("taken", "free", "waiting")] == ["11", "20", "1"]
+
+
+def test_it_counts_seats_that_sections_share_once(admin: FlaskClient, term: Term) -> None:
+    course, pool = builders.a_course(), builders.added(Pool(term_id=term.id, name="A", capacity=30))
+    for _ in range(2):
+        builders.a_section(course, term, capacity=20, pool_id=pool.id)
+    page = admin.get(PAGE).text
+    assert "of 30 seats taken" in page
+    assert figure(page, "free") == "30"
+
+
+def test_it_counts_claims_and_the_reasons_of_refusals(
+    admin: FlaskClient, term: Term, cast: Cast
+) -> None:
+    section = builders.a_section(builders.a_course(credits=3), term, capacity=1)
+    ask(term, section, cast.ada, cast.ben, cast.cleo)
+    page = admin.get(PAGE).text
+    assert "3 in 15 minutes" in page
+    assert 'data-reason="full">2<' in page
+    assert "Full" in page
+    assert float(figure(page, "rate")) > 0
+
+
+def test_each_reason_for_a_refusal_has_a_short_name_of_its_own() -> None:
+    labels = [str(kind.label) for kind in REASONS.values()]
+    assert all(labels)
+    assert len(set(labels)) == len(labels)
+
+
+def test_it_says_what_is_not_recorded_yet_and_how_late_the_rest_was(
+    admin: FlaskClient, term: Term, cast: Cast
+) -> None:
+    section = builders.a_section(builders.a_course(credits=3), term, capacity=9)
+    ask(term, section, cast.ada)
+    drain(term.id)
+    ask(term, section, cast.ben, cast.cleo)
+    page = admin.get(PAGE).text
+    assert figure(page, "unrecorded") == "2"
+    assert "P99" in page
+
+
+def test_it_shows_windows_with_their_rooms_and_leads_to_the_limits(
+    admin: FlaskClient, backend: Backend, term: Term
+) -> None:
+    (window,) = backend.ledger.windows(term.id)
+    room.set_limits(term.id, window.id, 600, 1, off=False)
+    for student in (900_001, 900_002, 900_003):
+        room.enter(term.id, window.id, student)
+    page = text(admin.get(PAGE).text)
+    assert "Ends in 59 minutes" in page or "Ends in 60 minutes" in page
+    assert "600 a minute, 1 at once" in page
+    assert f"/admin/terms/{term.id}/windows/{window.id}/room" in page
+    assert 'data-label="Wait in line">2<' in page
+
+
+@pytest.mark.parametrize("opens", ["now", "later"])
+def test_it_names_a_line_that_is_paused_with_since_when_and_by_whom(
+    admin: FlaskClient, term: Term, opens: str
+) -> None:
+    window = builders.an_open_window(term) if opens == "now" else builders.a_coming_window(term)
+    address = f"/admin/terms/{term.id}/windows/{window.id}/room"
+    seen = admin.get(address).text.split('name="seen" value="')[1].split('"')[0]
+    paused = "The line of Selection, Fall 2030 is paused since"
+    assert paused not in text(admin.get(PAGE).text)
+    why = {"reason": "A fire alarm.", "seen": seen}
+    assert admin.post(f"{address}/pause", data=why).status_code == 303
+    room.enter(term.id, window.id, 900_001)
+    figures.forget()
+    page = text(admin.get(PAGE).text)
+    assert paused in page
+    assert ", by Max: nobody is called." in page
+    assert ("1 student waits." in page) == (opens == "now")
+    assert "All is well" not in page
+
+
+def test_it_says_first_what_is_broken(admin: FlaskClient) -> None:
+    page = text(admin.get(PAGE).text)
+    assert "No scheduler is running" in page
+    assert "No worker listens to the queue “Record what is decided”." in page
+    assert "All is well" not in page
+
+
+def test_it_is_told_of_breakers_by_other_processes(
+    admin: FlaskClient, backend: Backend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(vars(connected().settings), "smtp", "smtp://127.0.0.1:1")
+    page = admin.get(PAGE).text
+    assert "Mail server" in page
+    assert "0 of 5" in page
+    breakers.report(backend.redis, "mail", 0, 30.0)
+    page = text(admin.get(PAGE).text)
+    assert "left alone" in page
+    assert "by 1 process; tried again at" in page
+    breakers.report(backend.redis, "mail", 0, -1.0)
+    assert "on trial" in admin.get(PAGE).text
+    breakers.report(backend.redis, "mail", 3, None)
+    assert "3 of 5" in admin.get(PAGE).text
+
+
+def test_it_goes_on_while_postgresql_is_away(admin: FlaskClient, term: Term) -> None:
+    builders.a_section(builders.a_course(credits=3), term, capacity=7)
+    admin.get(PAGE)
+    with database_outage.away():
+        page = text(admin.get(PAGE).text)
+    assert "PostgreSQL does not answer" in page
+    assert "of 7 seats taken" in page
+
+
+def test_it_goes_on_while_redis_is_away(
+    admin: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nobody = redis_clients.commands("redis://127.0.0.1:1")
+    monkeypatch.setattr(connected(), "redis", nobody)
+    monkeypatch.setattr(connected(), "ledger", Ledger(nobody))
+    page = text(admin.get(PAGE).text)
+    assert "Redis does not answer: no seat can be claimed" in page
+    assert "They can’t be read now." in page
+
+
+def test_without_scripts_it_asks_again_by_itself(admin: FlaskClient) -> None:
+    assert '<noscript><meta http-equiv="refresh" content="10"></noscript>' in admin.get(PAGE).text
+
+
+def test_without_a_socket_its_parts_are_asked_for(admin: FlaskClient, app: Flask) -> None:
+    parts = admin.get("/live/fragments?operations=true").text
+    assert parts.startswith("<section")
+    assert 'id="ops-now"' in parts
+    assert 'href="/admin/operations/flags/live_push"' in parts
+    assert browser_of(app, "ada").get("/live/fragments?operations=true").status_code == 403

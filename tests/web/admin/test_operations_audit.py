@@ -1,0 +1,164 @@
+"""/admin/operations/audits/<term>: an audit asked for on a page, done by a worker."""
+
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import select, update
+from sqlalchemy.sql import func
+
+from portal.backend import Backend
+from portal.core.audit_trail import AuditEntry
+from portal.core.db import transaction
+from portal.operations import figures
+from portal.recorder.consistency import audit_runs, continuous_audit, fence
+from portal.recorder.journal import last_seq
+from portal.recorder.models import AuditRun
+from portal.recorder.recorder import drain
+from tests.cast import Cast
+from tests.recorder.processes import running, wait_for
+from tests.recorder.rush import Rush, a_rush, claims, everyone_everywhere
+from tests.web.ledger_outage import ledger_away
+from tests.web.visitors import browser_of
+
+
+@pytest.fixture
+def admin(app: Flask, cast: Cast) -> FlaskClient:  # noqa: ARG001
+    return browser_of(app, "max")
+
+
+@pytest.fixture
+def rush(admin: FlaskClient) -> Rush:  # noqa: ARG001
+    """Two full sections, recorded."""
+    rush = a_rush(sections=2, students=4, capacity=2)
+    claims(rush, everyone_everywhere(rush))
+    drain(rush.term)
+    return rush
+
+
+def page(rush: Rush, more: str = "") -> str:
+    return f"/admin/operations/audits/{rush.term}{more}"
+
+
+def run_of(rush: Rush) -> Any:
+    with transaction() as session:
+        return audit_runs.latest(session, rush.term, 1)[0]
+
+
+def test_none_is_begun_while_no_worker_can_be_called(
+    admin: FlaskClient, backend: Backend, rush: Rush
+) -> None:
+    with ledger_away(backend):
+        answer = admin.post(page(rush))
+    assert answer.status_code == 503
+    assert answer.headers["Retry-After"]
+    with transaction() as session:
+        assert audit_runs.latest(session, rush.term, 1) == []
+
+
+def test_a_worker_does_it_and_the_page_says_who_asked(
+    admin: FlaskClient, rush: Rush, cast: Cast
+) -> None:
+    assert "never asked for" in admin.get("/admin/operations").text
+    assert "Nobody has asked for one yet." in admin.get(page(rush)).text
+    assert admin.post(page(rush)).status_code == 303
+    waiting = admin.get(page(rush, "/run")).text
+    assert "under way" in waiting
+    assert 'hx-trigger="every 1s"' in waiting
+    assert "Audit now" not in waiting
+    with running(("worker", "background")):
+        wait_for(lambda: run_of(rush).ended_at)
+    shown = admin.get(page(rush)).text
+    assert "no difference" in shown
+    assert f"in {last_seq(rush.term)} events" in shown
+    assert ">Max<" in shown
+    assert "every 1s" not in shown
+    assert "no difference" in admin.get("/admin/operations").text
+    with transaction() as session:
+        (entry,) = session.scalars(select(AuditEntry).where(AuditEntry.action == "record.audited"))
+    assert (entry.account_id, entry.subject) == (
+        cast.max.id,
+        f"term:{rush.term} run:{run_of(rush).id}",
+    )
+
+
+def test_it_shows_what_differs(admin: FlaskClient, backend: Backend, rush: Rush) -> None:
+    backend.redis.hset(f"{{t:{rush.term}}}:section:{rush.sections[0]}", "capacity", "99")
+    admin.post(page(rush))
+    audit_runs.run(run_of(rush).id)
+    shown = admin.get(page(rush)).text
+    assert "1 difference" in shown
+    assert "ledger section" in shown
+    assert f"section {rush.sections[0]}, capacity" in shown
+    assert "1 difference" in admin.get("/admin/operations").text
+
+
+def test_one_is_under_way_at_a_time(admin: FlaskClient, rush: Rush) -> None:
+    for _ in range(2):
+        admin.post(page(rush))
+    with transaction() as session:
+        assert len(audit_runs.latest(session, rush.term, 9)) == 1
+
+
+def test_one_that_has_lost_its_worker_stands_in_nobodys_way(admin: FlaskClient, rush: Rush) -> None:
+    admin.post(page(rush))
+    lost = run_of(rush)
+    with transaction() as session:
+        session.execute(update(AuditRun).values(moved_at=func.now() - 2 * audit_runs.STILL))
+    admin.post(page(rush))
+    assert run_of(rush).id != lost.id
+    audit_runs.run(lost.id)  # that its worker comes to in the end
+    with transaction() as session:
+        kept = session.get_one(AuditRun, lost.id)
+    assert kept.error == "Its worker was lost."
+
+
+def test_one_that_fails_says_so(
+    admin: FlaskClient, rush: Rush, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def break_down(*_: object) -> None:
+        raise ValueError("no idea")
+
+    admin.post(page(rush))
+    monkeypatch.setattr(audit_runs, "audit_term", break_down)
+    audit_runs.run(run_of(rush).id)
+    assert "ValueError: no idea" in admin.get(page(rush)).text
+
+
+def test_it_tells_how_far_it_has_come(admin: FlaskClient, rush: Rush) -> None:
+    admin.post(page(rush))
+    progress = audit_runs.Progress(run_of(rush).id)
+    progress.tell("reading", 0, 0)
+    progress.tell("comparing", 40, 80)
+    shown = " ".join(admin.get(page(rush, "/run")).text.split())
+    assert "Compares: 40 of 80 events" in shown
+    assert "50%" in admin.get("/admin/operations").text
+
+
+def test_there_is_none_of_a_term_that_is_not_there(admin: FlaskClient) -> None:
+    for answer in (
+        admin.get("/admin/operations/audits/9999"),
+        admin.post("/admin/operations/audits/9999"),
+    ):
+        assert answer.status_code == 404
+
+
+def test_the_standing_comparison_is_shown_and_alarms(
+    admin: FlaskClient, backend: Backend, rush: Rush
+) -> None:
+    continuous_audit.go_on(rush.term)
+    assert "Last part compared" in admin.get(page(rush)).text
+    assert "ledger and record differ" not in admin.get("/admin/operations").text
+    backend.redis.delete(f"{{t:{rush.term}}}:roster:{rush.sections[0]}")
+    continuous_audit.go_on(rush.term)
+    shown = admin.get(page(rush)).text
+    assert "2 differences" in shown
+    assert "ledger roster" in shown
+    figures.forget()
+    assert "ledger and record differ in 2 places" in admin.get("/admin/operations").text
+
+
+def test_a_fenced_term_alarms(admin: FlaskClient, rush: Rush) -> None:
+    fence.put_up(rush.term, "a test")
+    assert "nothing can be claimed until it is" in admin.get("/admin/operations").text

@@ -1,0 +1,121 @@
+"""GET and POST /admin/operations/flags/<name>."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import select
+
+from portal.core import flags
+from portal.core.audit_trail import AuditEntry
+from portal.core.db import transaction
+from tests.cast import Cast, an_account
+from tests.registration import database_outage
+from tests.web.visitors import browser_of
+
+FLAG = "/admin/operations/flags/captcha"
+OFF = {"to": "off", "version": 0, "reason": "Nobody can solve it."}
+
+
+@pytest.fixture
+def admin(app: Flask, cast: Cast) -> FlaskClient:  # noqa: ARG001
+    return browser_of(app, "max")
+
+
+@pytest.fixture(autouse=True)
+def _all_on() -> Iterator[None]:
+    yield
+    flags._off = frozenset()  # noqa: SLF001 - as after a start
+
+
+def entries() -> list[Any]:
+    with transaction() as session:
+        found = select(AuditEntry).where(AuditEntry.action == "flag.switched")
+        return list(session.scalars(found.order_by(AuditEntry.id)))
+
+
+def test_it_says_what_switching_will_mean(admin: FlaskClient) -> None:
+    page = admin.get(FLAG).text
+    assert "Switch off: Captcha" in page
+    assert "no proof is asked for before claiming" in page
+    assert "in all processes within two seconds" in page
+
+
+def test_it_switches_a_part_off_and_notes_who_and_why(admin: FlaskClient, cast: Cast) -> None:
+    answer = admin.post(FLAG, data=OFF)
+    assert (answer.status_code, answer.location) == (303, "/admin/operations")
+    assert not flags.on("captcha")
+    (entry,) = entries()
+    assert (entry.account_id, entry.subject) == (cast.max.id, "flag:captcha")
+    assert (entry.before, entry.after) == ({"on": True}, {"on": False})
+    assert entry.reason == "Nobody can solve it."
+    page = " ".join(admin.get("/admin/operations").text.split())
+    assert "Captcha: switched off." in page
+    assert "Nobody can solve it." in page
+
+
+def test_it_switches_it_on_again(admin: FlaskClient) -> None:
+    admin.post(FLAG, data=OFF)
+    assert "Switch on: Captcha" in admin.get(FLAG).text
+    admin.post(FLAG, data={"to": "on", "version": 1, "reason": "They can."})
+    assert flags.on("captcha")
+    assert [entry.after for entry in entries()] == [{"on": False}, {"on": True}]
+
+
+def test_it_needs_a_reason(admin: FlaskClient) -> None:
+    answer = admin.post(FLAG, data=OFF | {"reason": "  "})
+    assert answer.status_code == 422
+    assert "Say why" in answer.text
+    assert flags.on("captcha")
+
+
+def test_two_admins_do_not_overwrite_each_other(app: Flask, admin: FlaskClient) -> None:
+    admin.post(FLAG, data=OFF)
+    an_account("mia", is_admin=True)
+    answer = browser_of(app, "mia").post(FLAG, data=OFF | {"reason": "Me too."})
+    assert answer.status_code == 409
+    assert "Somebody else has switched it" in answer.text
+    assert len(entries()) == 1
+
+
+def test_pressed_twice_it_is_switched_once(admin: FlaskClient) -> None:
+    for _ in range(2):
+        assert admin.post(FLAG, data=OFF).status_code == 303
+    assert len(entries()) == 1
+    assert admin.post(FLAG, data=OFF | {"to": "on"}).status_code == 409, "it was another press"
+
+
+def test_what_the_settings_leave_out_can_not_be_switched(admin: FlaskClient) -> None:
+    assert admin.get("/admin/operations/flags/mail_breaker").status_code == 404
+    assert "Not in use, by the settings: " in admin.get("/admin/operations").text
+
+
+def test_nothing_is_switched_where_it_can_not_be_noted(admin: FlaskClient) -> None:
+    with database_outage.away():
+        assert admin.post(FLAG, data=OFF).status_code == 503
+    assert flags.on("captcha")
+    assert entries() == []
+
+
+def test_what_is_known_holds_while_postgresql_is_away(admin: FlaskClient) -> None:
+    admin.post(FLAG, data=OFF)
+    with database_outage.away():
+        flags.read()
+        assert not flags.on("captcha")
+
+
+def test_everything_is_on_where_nothing_could_be_read_yet(admin: FlaskClient) -> None:
+    admin.post(FLAG, data=OFF)
+    flags._off = frozenset()  # noqa: SLF001 - as after a start
+    with database_outage.away():
+        flags.read()
+        assert all(map(flags.on, flags.NAMES))
+    flags.read()  # and is taken up once it is back
+    assert not flags.on("captcha")
+
+
+@pytest.mark.parametrize("wrong", [{"version": "x"}, {"version": None}])
+def test_a_form_that_is_none_of_ours_is_a_400(admin: FlaskClient, wrong: dict[str, Any]) -> None:
+    assert admin.post(FLAG, data={**OFF, **wrong}).status_code == 400

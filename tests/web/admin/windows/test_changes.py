@@ -1,0 +1,192 @@
+"""GET and POST /admin/terms/<t>/windows/<w>/move, cancel, extend, close."""
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import select
+
+from portal.backend import backend
+from portal.catalog.models import Term
+from portal.core.audit_trail import AuditEntry
+from portal.core.db import transaction
+from portal.ledger.types import WindowView
+from tests.cast import Cast, a_coming_window, a_term, an_account, an_ended_window, an_open_window
+from tests.web.admin.windows.test_schedule import clocks_go_back
+from tests.web.admin.windows.windows import HOUR, WHY, address, field
+from tests.web.visitors import browser_of
+
+
+def now_set(term: Term) -> WindowView:
+    (window,) = backend().ledger.windows(term.id)
+    return window
+
+
+def test_it_says_whom_a_change_affects_before_it_is_made(admin: FlaskClient, term: Term) -> None:
+    window = a_coming_window(term)
+    page = admin.get(address(window, term, "cancel")).text
+    assert "This affects 4 students." in page
+    assert now_set(term).state == "scheduled"
+
+
+def test_a_window_to_come_is_moved(admin: FlaskClient, term: Term) -> None:
+    window = a_coming_window(term)
+    form = {"opens": field(window.opens + HOUR), "closes": field(window.closes + HOUR), **WHY}
+    assert admin.post(address(window, term, "move"), data=form).status_code == 303
+    assert now_set(term).opens // 1000 == (window.opens + HOUR) // 1000
+
+
+def test_a_window_to_come_is_canceled(admin: FlaskClient, term: Term) -> None:
+    window = a_coming_window(term)
+    assert admin.post(address(window, term, "cancel"), data=WHY).status_code == 303
+    assert now_set(term).state == "canceled"
+
+
+def test_a_running_window_is_extended(admin: FlaskClient, term: Term) -> None:
+    window = an_open_window(term)
+    form = {"closes": field(window.closes + HOUR), **WHY}
+    assert admin.post(address(window, term, "extend"), data=form).status_code == 303
+    assert now_set(term).closes // 1000 == (window.closes + HOUR) // 1000
+
+
+def test_an_end_that_comes_twice_is_asked_for_as_it_is_now(admin: FlaskClient, term: Term) -> None:
+    window = an_open_window(term)
+    form = {"closes": clocks_go_back(), "closes_which": "second", **WHY}
+    assert admin.post(address(window, term, "extend"), data=form).status_code == 303
+    page = admin.get(address(window, term, "extend"))
+    assert page.status_code == 200
+    assert f'value="{clocks_go_back()}"' in page.text
+    assert 'value="second" checked' in page.text
+
+
+def test_a_running_window_is_closed_at_once(admin: FlaskClient, term: Term) -> None:
+    window = an_open_window(term)
+    assert admin.post(address(window, term, "close"), data=WHY).status_code == 303
+    assert "Has ended" in admin.get("/admin").text
+
+
+def test_it_leaves_an_audit_entry_with_before_and_after(
+    admin: FlaskClient, term: Term, cast: Cast
+) -> None:
+    window = a_coming_window(term)
+    admin.post(address(window, term, "cancel"), data=WHY)
+    with transaction() as session:
+        entry = session.scalars(select(AuditEntry)).one()
+    assert (entry.account_id, entry.action) == (cast.max.id, "window.cancel")
+    assert entry.before
+    assert entry.after
+    assert (entry.before["state"], entry.after["state"]) == ("scheduled", "canceled")
+    assert entry.reason == WHY["reason"]
+
+
+@pytest.mark.parametrize("action", ["move", "cancel"])
+def test_a_running_window_is_neither_moved_nor_canceled(
+    admin: FlaskClient, term: Term, action: str
+) -> None:
+    window = an_open_window(term)
+    assert admin.get(address(window, term, action)).status_code == 409
+    form = {
+        "opens": field(window.opens + 2 * HOUR),
+        "closes": field(window.closes + 2 * HOUR),
+        **WHY,
+    }
+    answer = admin.post(address(window, term, action), data=form)
+    assert answer.status_code == 422
+    assert "The window has begun" in answer.text
+    assert now_set(term) == window
+
+
+@pytest.mark.parametrize("action", ["extend", "close"])
+def test_a_window_to_come_is_neither_extended_nor_closed(
+    admin: FlaskClient, term: Term, action: str
+) -> None:
+    window = a_coming_window(term)
+    form = {"closes": field(window.closes + HOUR), **WHY}
+    answer = admin.post(address(window, term, action), data=form)
+    assert answer.status_code == 422
+    assert "has not begun" in answer.text
+    assert now_set(term) == window
+
+
+@pytest.mark.parametrize("action", ["move", "cancel", "extend", "close"])
+def test_a_window_that_has_ended_stays_as_it_is(
+    admin: FlaskClient, term: Term, action: str
+) -> None:
+    window = an_ended_window(term)
+    answer = admin.get(address(window, term, action))
+    assert answer.status_code == 409
+    assert "The window has ended" in answer.text
+
+
+def test_a_refused_change_leaves_no_audit_entry(admin: FlaskClient, term: Term) -> None:
+    admin.post(address(an_open_window(term), term, "cancel"), data=WHY)
+    with transaction() as session:
+        assert session.scalars(select(AuditEntry)).all() == []
+
+
+@pytest.mark.parametrize("action", ["move", "cancel", "extend", "close"])
+def test_pressed_twice_it_is_done_once(
+    app: Flask, admin: FlaskClient, term: Term, action: str
+) -> None:
+    early = action in {"move", "cancel"}
+    window = a_coming_window(term) if early else an_open_window(term)
+    times = {"opens": field(window.opens + HOUR), "closes": field(window.closes + HOUR)}
+    form = {"was": f"{window.opens}-{window.closes}", **times, **WHY}
+    for _ in range(2):
+        answer = admin.post(address(window, term, action), data=form)
+        assert (answer.status_code, answer.location) == (303, "/admin")
+    with transaction() as session:
+        assert len(session.scalars(select(AuditEntry)).all()) == 1
+    an_account("mia", is_admin=True)
+    other = browser_of(app, "mia").post(address(window, term, action), data=form)
+    assert other.status_code == 422, "it was somebody else’s press"
+
+
+@pytest.mark.parametrize("action", ["move", "cancel", "extend", "close"])
+@pytest.mark.parametrize("moved", ["opens", "closes"])
+def test_a_form_whose_window_was_changed_meanwhile_is_refused(
+    admin: FlaskClient, term: Term, action: str, moved: str
+) -> None:
+    early = action in {"move", "cancel"}
+    window = a_coming_window(term) if early else an_open_window(term)
+    was = {"opens": window.opens, "closes": window.closes}
+    was[moved] -= HOUR // 2  # when the form was drawn
+    times = {"opens": field(window.opens + HOUR), "closes": field(window.closes + HOUR)}
+    form = {"was": f"{was['opens']}-{was['closes']}", **times, **WHY}
+    answer = admin.post(address(window, term, action), data=form)
+    assert answer.status_code == 422
+    assert now_set(term) == window
+
+
+def test_an_earlier_end_is_no_extension(admin: FlaskClient, term: Term) -> None:
+    window = an_open_window(term, minutes=120)
+    form = {"closes": field(window.closes - HOUR), **WHY}
+    answer = admin.post(address(window, term, "extend"), data=form)
+    assert answer.status_code == 422
+    assert "after the end that it has now" in answer.text
+    assert form["closes"] in answer.text
+
+
+def test_in_a_dialog_it_comes_without_the_page_around_it(admin: FlaskClient, term: Term) -> None:
+    asked = {"HX-Request": "true", "HX-Target": "dialog"}
+    page = admin.get(address(a_coming_window(term), term, "move"), headers=asked).text
+    assert "<html" not in page
+    assert 'id="dialog-title"' in page
+    assert 'hx-target="#dialog"' in page
+
+
+def test_done_in_a_dialog_it_leads_back_to_the_windows(admin: FlaskClient, term: Term) -> None:
+    asked = {"HX-Request": "true", "HX-Target": "dialog"}
+    answer = admin.post(address(a_coming_window(term), term, "cancel"), headers=asked, data=WHY)
+    assert answer.headers["HX-Redirect"] == "/admin"
+
+
+def test_a_window_of_another_term_is_not_found(admin: FlaskClient, term: Term) -> None:
+    window = a_coming_window(a_term("Another"))
+    assert admin.get(address(window, term, "cancel")).status_code == 404
+    assert admin.post(address(window, term, "cancel"), data=WHY).status_code == 404
+
+
+def test_only_admins_change_windows(app: Flask, term: Term) -> None:
+    window = a_coming_window(term)
+    assert browser_of(app, "iris").post(address(window, term, "cancel")).status_code == 403
+    assert now_set(term).state == "scheduled"

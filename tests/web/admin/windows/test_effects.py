@@ -1,0 +1,162 @@
+"""What a change to a window would do, as it is shown before it is made."""
+
+import re
+from collections.abc import Callable
+from html import unescape
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+from sqlalchemy import select
+
+from portal.backend import backend
+from portal.catalog.local_time import LocalClock
+from portal.catalog.models import Term
+from portal.core.audit_trail import AuditEntry
+from portal.core.db import transaction
+from portal.ledger.types import WindowView
+from portal.waiting_room import room
+from tests.cast import Cast, a_coming_window, an_open_window
+from tests.web.admin.windows.windows import HOUR, WHY, address, field
+
+
+def times(window: WindowView, hours: int) -> dict[str, str]:
+    later = hours * HOUR
+    return {"opens": field(window.opens + later), "closes": field(window.closes + later)}
+
+
+def seen(admin: FlaskClient, window: WindowView, term: Term, action: str, **query: str) -> str:
+    return unescape(admin.get(address(window, term, action), query_string=query).text)
+
+
+def test_a_move_shows_old_and_new_times_and_what_pages_say(admin: FlaskClient, term: Term) -> None:
+    window = a_coming_window(term, minutes=60)
+    page = seen(admin, window, term, "move", **times(window, 2))
+    clock = LocalClock(backend().settings.zone)
+    assert clock.full(window.opens) in page
+    assert clock.clock(window.opens // 1000 * 1000 + 2 * HOUR) in page
+    assert "“Begins in 60 minutes”, then “Begins in 3 hours”" in page
+    assert "Move it" in page
+    assert backend().ledger.windows(term.id) == [window]
+
+
+def plain(page: str) -> str:
+    return " ".join(re.sub("<[^>]+>", " ", page).split())
+
+
+def test_what_pages_say_is_told_by_all_windows_of_those_whom_it_affects(
+    admin: FlaskClient, term: Term, cast: Cast
+) -> None:
+    coming = a_coming_window(term, minutes=210)
+    alone = plain(seen(admin, coming, term, "cancel"))
+    assert "On their pages “Begins in 3 hours”, then “Not scheduled” This" in alone
+    assert "For 4 of them nothing is scheduled then." in alone
+    an_open_window(term, minutes=270, cohort={"students": [cast.ada.number]})
+    some = plain(seen(admin, coming, term, "cancel"))
+    assert "“Begins in 3 hours”, then “Not scheduled” · 3 students" in some
+    assert "“Ends in 4 hours”, as it is now · 1 student" in some
+    assert "For 3 of them nothing is scheduled then." in some
+
+
+def test_closing_one_of_two_windows_leads_to_the_other(admin: FlaskClient, term: Term) -> None:
+    running = an_open_window(term, minutes=270)
+    a_coming_window(term, minutes=330)
+    page = plain(seen(admin, running, term, "close"))
+    assert "“Ends in 4 hours”, then “Begins in 5 hours”" in page
+    assert "nothing is scheduled" not in page
+
+
+def test_of_a_window_for_nobody_no_page_is_told(admin: FlaskClient, term: Term) -> None:
+    window = a_coming_window(term, cohort={"years": ["Wizard"]})
+    assert "On their pages" not in seen(admin, window, term, "cancel")
+
+
+def test_who_waits_in_the_room_is_told(admin: FlaskClient, term: Term, cast: Cast) -> None:
+    window = a_coming_window(term)
+    assert "Nobody is in its waiting room." in seen(admin, window, term, "cancel")
+    for student in (cast.ada, cast.ben):
+        room.enter(term.id, window.id, student.id)
+    assert "In the waiting room: 2. They are let go." in seen(admin, window, term, "cancel")
+    assert "they keep their places" in seen(admin, window, term, "move", **times(window, 1)).lower()
+
+
+def test_closing_says_who_is_inside(admin: FlaskClient, term: Term, cast: Cast) -> None:
+    window = an_open_window(term)
+    room.enter(term.id, window.id, cast.ada.id)
+    page = seen(admin, window, term, "close")
+    assert "In line: 0, inside: 1." in page
+    assert "then “Has ended”" in page
+
+
+def test_who_would_have_two_windows_is_told_where_times_are_given(
+    admin: FlaskClient, term: Term, cast: Cast
+) -> None:
+    hers = a_coming_window(term, minutes=60, cohort={"students": [cast.ada.number]})
+    running = an_open_window(term, minutes=180)
+    assert "1 student will have two" in seen(admin, hers, term, "move", **times(hers, 1))
+    assert "will have two" not in seen(admin, hers, term, "move", **times(hers, 4))
+    later = field(running.closes + HOUR)
+    assert "1 student will have two" in seen(admin, running, term, "extend", closes=later)
+    assert "will have two" not in seen(admin, hers, term, "cancel")
+    assert "will have two" not in seen(admin, running, term, "close")
+
+
+def test_a_move_into_the_past_is_cautioned_and_can_be_made(admin: FlaskClient, term: Term) -> None:
+    window = a_coming_window(term)
+    asked = {"opens": field(window.opens - 2 * HOUR), "closes": field(window.closes)}
+    assert "it opens at once" in seen(admin, window, term, "move", **asked)
+    assert admin.post(address(window, term, "move"), data=asked | WHY).status_code == 303
+
+
+def test_times_that_make_no_sense_are_told_before(admin: FlaskClient, term: Term) -> None:
+    window = a_coming_window(term)
+    asked = {"opens": "soon", "closes": field(window.closes)}
+    answer = admin.get(address(window, term, "move"), query_string=asked)
+    assert answer.status_code == 422
+    assert "Begins: give a day and a time" in answer.text
+    assert 'value="soon"' in answer.text
+
+
+@pytest.mark.parametrize("reason", ["", "  ", "x" * 501])
+@pytest.mark.parametrize("action", ["cancel", "move"])
+def test_nothing_is_done_without_a_reason(
+    admin: FlaskClient, term: Term, action: str, reason: str
+) -> None:
+    window = a_coming_window(term)
+    answer = admin.post(address(window, term, action), data={**times(window, 1), "reason": reason})
+    assert answer.status_code == 422
+    assert "reason" in answer.text
+    assert backend().ledger.windows(term.id) == [window]
+
+
+@pytest.fixture
+def doing(admin: FlaskClient, term: Term) -> Callable[..., Any]:
+    """Confirms a page that showed the window as it was."""
+
+    def post(window: WindowView, action: str, **fields: str) -> Any:
+        was = {"was": f"{window.opens}-{window.closes}"}
+        return admin.post(address(window, term, action), data={**fields, **WHY, **was})
+
+    return post
+
+
+def test_two_admins_dont_overwrite_each_other(doing: Callable[..., Any], term: Term) -> None:
+    window = a_coming_window(term)
+    assert doing(window, "move", **times(window, 1)).status_code == 303
+    moved = backend().ledger.windows(term.id)
+    for action, fields in (("move", times(window, 5)), ("cancel", {})):
+        answer = doing(window, action, **fields)
+        assert answer.status_code == 422
+        assert "Somebody has changed the window since" in answer.text
+        assert f"{moved[0].opens}-{moved[0].closes}" in answer.text
+    assert backend().ledger.windows(term.id) == moved
+    with transaction() as session:
+        assert len(session.scalars(select(AuditEntry)).all()) == 1
+
+
+def test_an_extension_of_another_admin_is_not_closed_unseen(
+    doing: Callable[..., Any], term: Term
+) -> None:
+    window = an_open_window(term)
+    assert doing(window, "extend", closes=field(window.closes + HOUR)).status_code == 303
+    assert doing(window, "close").status_code == 422

@@ -1,0 +1,206 @@
+"""GET /admin/terms/<t>/windows/<w>/report, fairness, and both as CSV."""
+
+import csv
+import re
+from html import unescape
+from io import StringIO
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from portal.catalog.models import Section, Term
+from portal.ledger.types import WindowView
+from tests import cast as builders
+from tests.cast import Cast
+from tests.ledger_claims import claim
+from tests.web.admin.windows.windows import address, closes
+from tests.web.student.test_reserved_seats import changed
+from tests.web.visitors import browser_of
+
+FILES = ("report.csv", "fairness.csv")
+PAGES = ("report", "fairness")
+
+
+@pytest.fixture
+def section(term: Term) -> Section:
+    """A section with one seat and one place in line."""
+    return builders.a_section(builders.a_course("CSC-1"), term, capacity=1, waitlist=1)
+
+
+@pytest.fixture
+def window(term: Term, section: Section, cast: Cast) -> WindowView:
+    """A window in which Ada got the seat, Ben waits, and Cleo was refused."""
+    found = builders.an_open_window(term)
+    for student in (cast.ada, cast.ben, cast.cleo):
+        claim(student, section, found)
+    closes(term, found)
+    return found
+
+
+def words(client: FlaskClient, place: str) -> str:
+    page = re.sub("<[^>]+>", " ", client.get(place).text.partition("<main")[2])
+    return " ".join(unescape(page).split())
+
+
+def rows(client: FlaskClient, place: str) -> list[list[str]]:
+    answer = client.get(place)
+    assert answer.mimetype == "text/csv"
+    assert "attachment" in answer.headers["Content-Disposition"]
+    return list(csv.reader(StringIO(answer.text.removeprefix("\ufeff"))))
+
+
+def test_the_result_names_sections_reasons_and_who_waits(
+    admin: FlaskClient, term: Term, window: WindowView
+) -> None:
+    page = words(admin, address(window, term, "report"))
+    assert "With a seat 1 33% of those who asked" in page
+    assert "Waitlist full 1 1" in page
+    assert "CSC 1-01" in page
+    assert "Ben" in page
+
+
+def test_the_parts_of_a_bar_have_a_key(admin: FlaskClient, term: Term, window: WindowView) -> None:
+    page = words(admin, address(window, term, "fairness"))
+    assert "Got what they asked for first Got another seat A whole bar is all who asked." in page
+
+
+def test_more_students_than_seats_are_told_in_the_report(
+    admin: FlaskClient, term: Term, section: Section, window: WindowView
+) -> None:
+    assert "Over-enrolled" not in words(admin, address(window, term, "report"))
+    found = builders.an_open_window(term)
+    changed(section, capacity=0)
+    closes(term, found)
+    assert "Over-enrolled by 1" in words(admin, address(found, term, "report"))
+
+
+def test_a_course_is_written_as_everywhere(admin: FlaskClient, term: Term, cast: Cast) -> None:
+    section = builders.a_section(builders.a_course("CSC-1-H"), term, capacity=1)
+    found = builders.an_open_window(term)
+    claim(cast.ada, section, found)
+    closes(term, found)
+    assert "CSC 1 H-01" in words(admin, address(found, term, "report"))
+
+
+def test_a_refusal_is_called_as_on_the_operations_page(
+    admin: FlaskClient, term: Term, cast: Cast, section: Section
+) -> None:
+    found = builders.an_open_window(term)
+    for _again in range(2):
+        claim(cast.ada, section, found)
+    closes(term, found)
+    for place in ("/admin/operations", address(found, term, "report")):
+        assert "Has the seat already 1" in words(admin, place)
+
+
+def test_under_filled_sections_are_listed_by_a_share_of_choice(
+    admin: FlaskClient, term: Term, cast: Cast
+) -> None:
+    found = builders.an_open_window(term)
+    wide = builders.a_section(builders.a_course("CSC-2"), term, capacity=4)
+    claim(cast.ada, wide, found)
+    closes(term, found)
+    place = address(found, term, "report")
+    assert "1 section CSC 2-01" in re.sub(r" (Section Seats .*?Refused)", "", words(admin, place))
+    assert "0 sections" in words(admin, f"{place}?under=25")
+
+
+def test_of_one_student_it_is_a_report_too(admin: FlaskClient, term: Term, cast: Cast) -> None:
+    found = builders.an_open_window(term, cohort={"students": [cast.ada.number]})
+    claim(cast.ada, builders.a_section(builders.a_course("CSC-2"), term), found)
+    closes(term, found)
+    page = words(admin, address(found, term, "report"))
+    assert "With a seat 1 100% of those who asked" in page
+    assert "Nobody was refused anything." in page
+
+
+def test_the_result_is_a_file_too(
+    admin: FlaskClient, term: Term, window: WindowView, section: Section
+) -> None:
+    found = rows(admin, address(window, term, "report.csv"))
+    assert found[1] == ["CSC-1-01", section.crn, "1", "1", "1", "1", "1"]
+    assert ["Waitlist full", "1", "1"] in found
+    assert found[-1][-3:] == ["Ben", "1", ""]
+
+
+def test_nothing_in_a_file_is_taken_for_a_formula(
+    admin: FlaskClient, term: Term, window: WindowView
+) -> None:
+    odd = builders.an_open_window(term)
+    course = builders.a_course("=1+1")
+    claim(builders.a_student("eve"), builders.a_section(course, term), odd)
+    closes(term, odd)
+    cells = [cell for row in rows(admin, address(odd, term, "report.csv")) for cell in row]
+    assert "'=1+1-02" in cells
+    assert not any(cell.startswith("=") for cell in cells)
+    assert window
+
+
+def test_small_groups_are_not_told_apart(
+    admin: FlaskClient, term: Term, window: WindowView
+) -> None:
+    page = words(admin, address(window, term, "fairness"))
+    assert "Freshman too few to show" in page
+    found = rows(admin, address(window, term, "fairness.csv"))
+    assert ["By class year", "Freshman", "too few to show"] in found
+
+
+def test_nor_are_they_in_the_result_beside_it(
+    admin: FlaskClient, term: Term, window: WindowView
+) -> None:
+    page = words(admin, address(window, term, "report"))
+    assert "Freshman, Undergraduate 4 too few to show" in page
+    found = rows(admin, address(window, term, "report.csv"))
+    assert ["Freshman", "Undergraduate", "4", "too few to show"] in found
+
+
+def test_larger_groups_are_drawn_with_their_numbers(admin: FlaskClient, term: Term) -> None:
+    found = builders.an_open_window(term)
+    section = builders.a_section(builders.a_course("CSC-2"), term, capacity=4, waitlist=0)
+    for number in range(6):
+        claim(builders.a_student(f"s{number}", year="Senior"), section, found)
+    closes(term, found)
+    assert "Senior, Undergraduate 6 6 4 4 0" in words(admin, address(found, term, "report"))
+    place = address(found, term, "fairness")
+    assert "Senior 6 67% 67% at once –" in words(admin, place)
+    assert '<rect class="bar-part" width="66.7"' in admin.get(place).text
+    assert "style=" not in admin.get(place).text
+    row = next(each for each in rows(admin, f"{place}.csv") if each[1] == "Senior")
+    assert row == ["By class year", "Senior", "6", "4", "4", "0.0", "0.0", ""]
+
+
+def test_majors_have_their_names(admin: FlaskClient, term: Term) -> None:
+    found = builders.an_open_window(term)
+    section = builders.a_section(builders.a_course("CSC-2"), term, capacity=5)
+    for number in range(5):
+        claim(builders.a_student(f"m{number}", majors=("CSC",)), section, found)
+    closes(term, found)
+    assert "Field of CSC (CSC) 5 100%" in words(admin, address(found, term, "fairness"))
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_before_it_has_ended_there_is_no_report(admin: FlaskClient, term: Term, page: str) -> None:
+    window = builders.an_open_window(term)
+    assert "There is no report yet." in words(admin, address(window, term, page))
+    assert admin.get(address(window, term, f"{page}.csv")).status_code == 404
+
+
+def test_a_canceled_window_says_so(admin: FlaskClient, term: Term) -> None:
+    window = builders.a_coming_window(term)
+    builders.backend().ledger.cancel_window(term.id, window.id, "tests")
+    assert "canceled before it began" in words(admin, address(window, term, "report"))
+
+
+@pytest.mark.parametrize("page", [*PAGES, *FILES])
+def test_only_admins_read_them(app: Flask, term: Term, window: WindowView, page: str) -> None:
+    for username in ("ada", "iris"):
+        assert browser_of(app, username).get(address(window, term, page)).status_code == 403
+
+
+@pytest.mark.parametrize("page", [*PAGES, *FILES])
+def test_a_window_of_another_term_has_none(
+    admin: FlaskClient, window: WindowView, page: str
+) -> None:
+    other = builders.a_term("Another")
+    assert admin.get(address(window, other, page)).status_code == 404

@@ -1,0 +1,215 @@
+"""GET /admin/terms/<t>/windows/new and POST /admin/terms/<t>/windows."""
+
+import re
+from datetime import UTC, date, datetime, timedelta
+from html import unescape
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import select
+
+from portal.backend import backend
+from portal.catalog.models import Term
+from portal.core.audit_trail import AuditEntry
+from portal.core.db import transaction
+from tests.cast import Cast, a_student, a_term, an_account, an_open_window
+from tests.web.admin.windows.scheduling import a_form, confirm, from_now, send, windows
+from tests.web.visitors import browser_of
+
+YEAR = datetime.now(UTC).year + 1
+
+
+def clocks_go_back() -> str:
+    """The first Sunday of November, at a time that comes twice."""
+    first = date(YEAR, 11, 1)
+    return f"{first + timedelta(days=6 - first.weekday())}T01:30"
+
+
+def test_the_form_offers_what_students_are(admin: FlaskClient, term: Term) -> None:
+    a_student("eli", majors=("CSC",), year="Senior")
+    page = admin.get(f"/admin/terms/{term.id}/windows/new").text
+    assert 'value="Senior"' in page
+    assert 'value="CSC"' in page
+
+
+def test_a_window_is_shown_before_it_is_scheduled(admin: FlaskClient, term: Term) -> None:
+    answer = send(admin, term)
+    assert answer.status_code == 200
+    assert "Schedule this window?" in answer.text
+    assert "4 students" in answer.text
+    assert windows(term) == []
+
+
+def test_a_confirmed_window_is_scheduled(admin: FlaskClient, term: Term) -> None:
+    answer = confirm(admin, send(admin, term, name="  Seniors   first "))
+    assert answer.location == "/admin"
+    (window,) = windows(term)
+    assert (window.name, window.state, window.cohort) == ("Seniors first", "scheduled", {})
+    local = datetime.fromtimestamp(window.opens / 1000, backend().settings.zone)
+    assert f"{local:%H:%M}" == "09:00"
+
+
+def test_what_was_done_is_said_on_the_next_page(admin: FlaskClient, term: Term) -> None:
+    confirm(admin, send(admin, term))
+    assert "Scheduled: Seniors first begins" in admin.get("/admin").text
+
+
+def test_a_confirmation_that_is_sent_twice_makes_one_window(admin: FlaskClient, term: Term) -> None:
+    page = send(admin, term)
+    assert {confirm(admin, page).status_code for _ in range(2)} == {303}
+    assert len(windows(term)) == 1
+    with transaction() as session:
+        assert len(session.scalars(select(AuditEntry)).all()) == 1
+
+
+def test_a_draft_is_scheduled_in_its_own_term_alone(admin: FlaskClient, term: Term) -> None:
+    looked, other = send(admin, term), a_term("Another")
+    elsewhere = looked.request.path.replace(f"/terms/{term.id}/", f"/terms/{other.id}/")
+    assert admin.get(elsewhere).location.endswith(f"/terms/{other.id}/windows/new")
+    assert admin.post(elsewhere).location.endswith(f"/terms/{other.id}/windows/new")
+    assert windows(other) == []
+    assert confirm(admin, looked).location == "/admin"
+
+
+def test_the_cohort_is_kept_from_form_to_window(admin: FlaskClient, term: Term) -> None:
+    a_student("eli", majors=("CSC",), year="Senior")
+    a_student("fay", year="Sophomore")
+    page = send(admin, term, whom="some", years=["Senior", "Sophomore"])
+    assert "2 students" in page.text
+    confirm(admin, page)
+    assert windows(term)[0].cohort == {"years": ["Sophomore", "Senior"]}
+
+
+def test_a_cohort_of_nobody_is_pointed_out(admin: FlaskClient, term: Term) -> None:
+    a_student("eli", majors=("CSC",), year="Senior")
+    a_student("fay", majors=("MTH",), year="Junior")
+    page = send(admin, term, whom="some", years=["Senior"], subjects=["MTH"]).text
+    assert "No student matches" in page
+
+
+def test_one_can_go_back_and_change_something(admin: FlaskClient, term: Term) -> None:
+    looked = send(admin, term)
+    answer = admin.get(f"{looked.request.path}?edit=yes")
+    assert answer.status_code == 200
+    assert 'value="Seniors first"' in answer.text
+    assert "Look it over" in answer.text
+    number = re.findall(r'name="draft" value="(\d+)"', answer.text)
+    again = send(admin, term, name="Juniors first", draft=number)
+    assert again.request.path == looked.request.path
+    assert "Juniors first" in again.text
+
+
+def test_going_back_sends_nothing_again(admin: FlaskClient, term: Term) -> None:
+    for fields in ({}, {"name": ""}):
+        answer = admin.post(f"/admin/terms/{term.id}/windows", data=a_form(**fields))
+        assert answer.status_code == 303
+        assert admin.get(answer.location).status_code == (422 if fields else 200)
+
+
+def test_a_beginning_in_the_past_and_times_outside_the_term_are_pointed_out(
+    admin: FlaskClient, term: Term
+) -> None:
+    assert "It begins in the past" in send(admin, term, opens=from_now(-1)).text
+    late = {"opens": "2030-12-20T09:00", "closes": "2030-12-21T09:00"}
+    assert "beyond the last day of the term, Dec 20, 2030" in send(admin, term, **late).text
+    fine = {"opens": "2030-08-01T09:00", "closes": "2030-08-02T09:00"}
+    assert "Mind the year" not in send(admin, term, **fine).text
+
+
+def test_students_who_would_have_two_windows_at_once_are_counted(
+    admin: FlaskClient, term: Term, cast: Cast
+) -> None:
+    an_open_window(term, minutes=60, cohort={"students": [cast.ada.number]})
+    assert "windows open at once" not in send(admin, term).text
+    looked = send(admin, term, opens=from_now(-1))
+    assert "1 student will have two windows open at once" in looked.text
+
+
+def test_it_leaves_an_audit_entry(admin: FlaskClient, term: Term, cast: Cast) -> None:
+    confirm(admin, send(admin, term))
+    with transaction() as session:
+        entry = session.scalars(select(AuditEntry)).one()
+    assert (entry.account_id, entry.action) == (cast.max.id, "window.schedule")
+    assert entry.before is None
+    assert entry.after
+    assert entry.after["name"] == "Seniors first"
+
+
+def test_the_recorder_is_called(admin: FlaskClient, term: Term) -> None:
+    confirm(admin, send(admin, term))
+    assert backend().redis.llen("rq:queue:record") == 1
+
+
+def test_all_errors_are_shown_at_once_and_the_input_is_kept(admin: FlaskClient, term: Term) -> None:
+    fields = {"name": " ", "opens": "soon", "whom": "some", "students": "nobody"}
+    answer = send(admin, term, **fields)
+    assert answer.status_code == 422
+    page = unescape(answer.text)
+    assert "Give the window a name" in page
+    assert "Begins: give a day and a time" in page
+    assert "No student has the number nobody." in page
+    assert "nobody</textarea>" in page
+    assert windows(term) == []
+
+
+@pytest.mark.parametrize(
+    ("fields", "error"),
+    [
+        ({"name": "x" * 121}, "longer than 120"),
+        ({"closes": f"{YEAR - 2}-01-01T09:00"}, "The end is in the past."),
+        ({"opens": f"{YEAR}-01-02T09:00", "closes": f"{YEAR}-01-01T09:00"}, "after the beginning"),
+        ({"closes": "9999-99-99T09:00"}, "Ends: give a day and a time"),
+        ({"closes": "9999-12-31T23:59"}, "Ends: that is more than five years away."),
+        ({"opens": "0001-01-01T00:00"}, "Begins: that is more than five years away."),
+        ({"whom": "all of them"}, "Choose whom the window is for."),
+        ({"whom": "some"}, "Choose at least one"),
+        ({"whom": "some", "years": "Wizard"}, "Not among those to choose from: Wizard."),
+        ({"opens": "2099-03-08T02:30"}, "this time does not exist"),
+    ],
+)
+def test_what_is_wrong_is_said(
+    admin: FlaskClient, term: Term, fields: dict[str, str], error: str
+) -> None:
+    answer = send(admin, term, **fields)
+    assert answer.status_code == 422
+    assert error in unescape(answer.text)
+
+
+def test_a_time_that_comes_twice_is_chosen(admin: FlaskClient, term: Term) -> None:
+    asked = send(admin, term, closes=clocks_go_back())
+    assert asked.status_code == 422
+    assert "this time comes twice" in asked.text
+    assert "The second time, 1:30 am EST" in asked.text
+    both = send(admin, term, opens=clocks_go_back(), closes=clocks_go_back())
+    for field in ("Begins", "Ends"):
+        assert f"{field}: the clocks go back that night" in both.text
+    page = send(admin, term, closes=clocks_go_back(), closes_which="second")
+    assert "1:30 am EST" in page.text
+    confirm(admin, page)
+    zone = backend().settings.zone
+    assert datetime.fromtimestamp(windows(term)[0].closes / 1000, zone).tzname() == "EST"
+
+
+def test_a_draft_that_is_gone_or_anothers_is_begun_again(
+    app: Flask, admin: FlaskClient, term: Term
+) -> None:
+    looked = send(admin, term)
+    an_account("mia", is_admin=True)
+    for client, path in (
+        (browser_of(app, "mia"), looked.request.path),
+        (admin, f"/admin/terms/{term.id}/windows/drafts/7"),
+    ):
+        assert client.get(path).location.endswith("/new")
+        assert client.post(path).location.endswith("/new")
+    assert windows(term) == []
+
+
+def test_there_is_no_form_for_a_term_that_does_not_exist(admin: FlaskClient) -> None:
+    assert admin.get("/admin/terms/2000000000/windows/new").status_code == 404
+
+
+def test_only_admins_schedule(app: Flask, term: Term) -> None:
+    for username in ("ada", "iris"):
+        assert send(browser_of(app, username), term).status_code == 403
+    assert windows(term) == []

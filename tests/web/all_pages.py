@@ -1,0 +1,180 @@
+"""A story in which everything happens that a page can show, and the address of every page."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from itertools import product
+from typing import Any
+
+from flask import Flask
+from sqlalchemy import select
+from werkzeug.routing import Rule
+
+from portal.catalog.models import Term
+from portal.catalog.sections import STATUS_CHANGES
+from portal.core.audit_trail import AuditEntry
+from portal.core.db import transaction
+from portal.instructor_requests import service
+from portal.notifications.models import Notification
+from portal.notifications.webhooks import receivers
+from portal.notifications.webhooks.models import Delivery
+from portal.notifications.webhooks.receivers import ChangedBy
+from portal.people import tokens
+from portal.people.models import Hold, Permission
+from portal.people.tokens import TokenRequest
+from portal.recorder.journal import last_seq
+from portal.recorder.promotion import promote
+from portal.recorder.receipts import code
+from portal.recorder.recorder import drain
+from portal.web.admin.webhooks import CHANGES as WEBHOOK_CHANGES
+from portal.web.admin.windows import ACTIONS
+from tests import cast as builders
+from tests.cast import Cast, Meets
+from tests.exchange.makers import an_export, an_import
+from tests.web.pages import address, press
+from tests.web.student.plans import place
+from tests.web.visitors import browser_of
+
+NO_PAGES = (
+    *("static", "api.", "api_docs.", "calendar.", "health.", "live.", "oidc."),
+    *("captcha.challenge", "login.challenge"),
+)
+RULES = {"prerequisites": {"any": [{"course": "MAT-1"}, {"course": "MAT-2"}]}, "note": "Ñ"}
+
+FAR = datetime(2040, 1, 1, tzinfo=UTC)
+
+Values = dict[str, list[Any]]
+
+
+def pages(app: Flask, values: Values) -> Iterator[str]:
+    """Every page, with everything of the story that may stand in its address."""
+    for rule in app.url_map.iter_rules():
+        if "GET" in (rule.methods or ()) and not rule.endpoint.startswith(NO_PAGES):
+            yield from _filled(rule, values)
+
+
+def a_story(app: Flask, cast: Cast) -> Values:
+    """Seats, places, swaps, refusals, plans and promotions; and what addresses may name of them."""
+    term = builders.a_term("Fall 2030")
+    windows = [builders.an_open_window(term)]
+    sections = _sections(term, cast)
+    _happen(app, sections)
+    tokens.create_for("ada", TokenRequest("a script"))
+    promote(term.id, "tests")
+    drain(term.id)
+    others = [builders.a_term(name) for name in ("Fall 2031", "Fall 2032", "Fall 2033")]
+    course = builders.a_course("MAT-1")
+    for other in others:
+        builders.a_section(course, other)
+    windows += [builders.a_coming_window(others[0]), builders.an_ended_window(others[1])]
+    last = last_seq(term.id)
+    return {
+        "term_id": [each.id for each in (term, *others)],
+        "section_id": [each.id for each in sections.values()],
+        "window_id": [each.id for each in windows],
+        "code": [*(code(term.id, seq) for seq in range(1, last + 1)), "nonsense"],
+        "notice": _notices(),
+        "action": list(ACTIONS),
+        "asked_id": _asked(cast, sections),
+        "entry_id": _entries(),
+        "name": ["captcha", "mail"],
+        "job": ["1-gone"],
+        "which": ["all"],
+        "remedy": ["retry", "discard"],
+        "import_id": [an_import(cast.max)],
+        "export_id": [an_export(cast.max)],
+        "change": list(STATUS_CHANGES),
+        "control": ["pause", "off"],
+        "draft": [1],
+        "student_id": [cast.ada.id, cast.cleo.id],
+        "instructor_id": [cast.iris.id, cast.otto.id],
+        "hold_id": [_held(cast)],
+        "override_id": [_permitted(cast, sections["held"])],
+        "webhook_id": [_told(cast)],
+        "what": list(WEBHOOK_CHANGES),
+        "token": [key.id for key in tokens.live_tokens(cast.ada.account_id)],
+    }
+
+
+def _sections(term: Term, cast: Cast) -> dict[str, Any]:
+    morning = (
+        Meets("MR", kind="LEC", room="Hall 1"),
+        Meets("W", "14:00", "15:50", kind="LAB", dates=("2030-09-02", "2030-10-18")),
+        Meets("F", "08:00", "09:50", clashes=False, kind="TES"),
+    )
+    made: dict[str, dict[str, Any]] = {
+        "held": {"meetings": morning, "instructor": cast.iris},
+        "full": {"capacity": 1},
+        "freed": {"capacity": 1, "instructor": cast.iris},
+        "clash": {"meetings": morning[:1], **RULES},
+        "canceled": {"status": "CANCELED"},
+        "closed": {"status": "CONFIRMED"},
+        "none": {"capacity": 0, "waitlist": 0},
+        "range": {"credits_min": 1, "credits_max": 3, "corequisites": {"course": "CSC-1"}},
+    }
+    return {
+        name: builders.a_section(builders.a_course(f"CSC-{number}"), term, **settings)
+        for number, (name, settings) in enumerate(made.items(), 1)
+    }
+
+
+def _happen(app: Flask, sections: dict[str, Any]) -> None:
+    ada, ben = browser_of(app, "ada"), browser_of(app, "ben")
+    for name in ("full", "freed"):
+        press(ben, sections[name], "pick")
+    for name in ("held", "full", "freed", "clash", "none"):
+        press(ada, sections[name], "pick", wait="1")
+        ada.post(address(sections[name], "pick"))
+    for name in ("range", "clash", "full"):
+        place(ada, sections[name])
+    press(ben, sections["freed"], "drop")
+
+
+def _asked(cast: Cast, sections: dict[str, Any]) -> list[int]:
+    """What Iris asks for, of each kind."""
+    iris, held = cast.iris.account_id or 0, sections["held"].id
+    return [
+        service.ask_seats(held, 20, "So many wait.", iris),
+        service.ask_override(held, cast.dan.id, ["prerequisite"], "Knows it all.", iris),
+    ]
+
+
+def _entries() -> list[int]:
+    with transaction() as session:
+        return list(session.scalars(select(AuditEntry.id).order_by(AuditEntry.id)))
+
+
+def _told(cast: Cast) -> int:
+    """A webhook that could not be told of a test."""
+    with transaction() as session:
+        made = receivers.make(
+            session, "https://x.example/", ["enrolled"], ChangedBy(cast.max.id, "a story")
+        )
+        session.add(Delivery(webhook_id=made.id, dead_at=FAR, error="410 Gone"))
+    return made.id
+
+
+def _held(cast: Cast) -> int:
+    """A hold of Ada's that is to come."""
+    hold = Hold(student_id=cast.ada.id, kind="Library", reason="A book", starts_at=FAR)
+    return int(builders.added(hold).id)
+
+
+def _permitted(cast: Cast, section: Any) -> int:
+    waives, why = ["prerequisite"], "Took it abroad."
+    permit = Permission(student_id=cast.ada.id, section_id=section.id, waives=waives, reason=why)
+    return int(builders.added(permit).id)
+
+
+def _notices() -> list[int]:
+    with transaction() as session:
+        return list(session.scalars(select(Notification.id)))
+
+
+def _filled(rule: Rule, values: Values) -> Iterator[str]:
+    names = sorted(rule.arguments)
+    for chosen in product(*(values[name] for name in names)):
+        given = dict(zip(names, chosen, strict=True))
+        here = given.get("term_id", values["term_id"][0]) == values["term_id"][0]
+        built = rule.build(given) if here or "section_id" not in given else None
+        if built:
+            yield built[1]

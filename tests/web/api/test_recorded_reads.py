@@ -1,0 +1,132 @@
+"""While the ledger is stopped or frozen the API tells what was last recorded, and says so."""
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from datetime import datetime
+from typing import Any
+
+import pytest
+
+from portal.recorder.recorder import drain
+from portal.registration import limits
+from portal.runtime import embedded_valkey
+from portal.runtime.embedded_servers import Servers
+from tests import cast as builders
+from tests.cast import Cast
+from tests.ledger_claims import claim
+from tests.operations.test_health import stalled, without
+from tests.web.api.callers import Caller
+from tests.web.pages import seat
+
+HEADER = "Fairseat-Recorded-At"
+Fault = Callable[[Servers], AbstractContextManager[None]]
+FAULTS: dict[str, Fault] = {
+    "stopped": lambda servers: without(servers, "valkey", embedded_valkey.answers),
+    "frozen": lambda servers: stalled(servers, "valkey"),
+}
+
+
+@pytest.fixture
+def recorded(ada: Caller, term: Any, cast: Cast) -> Any:
+    """A term in which Ada has a seat and waits for another, all of it recorded."""
+    mine = builders.a_section(builders.a_course("CSC-1"), term)
+    full = builders.a_section(builders.a_course("MAT-1"), term, capacity=1)
+    seat(cast.ada, mine)
+    seat(cast.ben, full)
+    assert claim(cast.ada, full).outcome == "waitlisted"
+    drain(term.id)
+    assert ada.get("/me").status_code == 200
+    return term
+
+
+@pytest.fixture(params=FAULTS.values(), ids=FAULTS)
+def away(request: Any, servers: Servers, recorded: Any, reads: dict[str, Any]) -> Iterator[None]:  # noqa: ARG001
+    """The ledger stopped or frozen, once everything has been read while it was there."""
+    with request.param(servers):
+        limits.forget_windows()
+        yield
+
+
+@pytest.fixture
+def paths(recorded: Any, cast: Cast) -> list[str]:
+    of_ada, of_term = f"/students/{cast.ada.id}", f"?semester_id={recorded.id}"
+    return [
+        f"{of_ada}/registrations",
+        f"{of_ada}/registrations{of_term}",
+        f"{of_ada}/waitlist",
+        f"/sections/available{of_term}",
+        f"/sections/available{of_term}&free=true",
+        f"/windows{of_term}",
+    ]
+
+
+@pytest.fixture
+def reads(ada: Caller, paths: list[str]) -> dict[str, Any]:
+    """What each answer was while the ledger was there."""
+    return {path: steady(ada.get(path).json) for path in paths}
+
+
+def steady(answer: Any) -> Any:
+    """An answer's data, apart from what moves with the clock."""
+    return {name: told for name, told in answer["data"].items() if name not in {"now", "sentence"}}
+
+
+@pytest.mark.usefixtures("away")
+def test_reads_are_answered_alike_from_the_record_and_marked(
+    ada: Caller, reads: dict[str, Any]
+) -> None:
+    for path, before in reads.items():
+        answer = ada.get(path)
+        assert answer.status_code == 200, path
+        assert steady(answer.json) == before
+        assert datetime.fromisoformat(answer.headers[HEADER]).tzinfo
+        assert "last recorded" in answer.json["message"]
+
+
+@pytest.mark.usefixtures("away")
+def test_nothing_is_decided_by_the_record(
+    ada: Caller, paths: list[str], reads: dict[str, Any], cast: Cast
+) -> None:
+    [mine] = reads[paths[0]]["registrations"]
+    about = {"student_id": cast.ada.id, "section_id": mine["section_id"]}
+    for path, body in (
+        ("/register/drop", about),
+        ("/register", {"student_id": cast.ada.id, "section_ids": [mine["section_id"]]}),
+    ):
+        answer = ada.post(path, body)
+        assert (answer.status_code, HEADER in answer.headers) == (503, False)
+        assert int(answer.headers["Retry-After"]) > 0
+
+
+def test_while_the_ledger_answers_nothing_is_marked(ada: Caller, paths: list[str]) -> None:
+    for path in paths:
+        answer = ada.get(path)
+        assert HEADER not in answer.headers
+        assert answer.json["message"] == ""
+
+
+def test_instructors_and_admins_read_the_record_too(
+    admin: Caller, iris: Caller, recorded: Any, cast: Cast, servers: Servers
+) -> None:
+    path = f"/students/{cast.ada.id}/registrations"
+    before = admin.get(path).json["data"]
+    assert iris.get(path).status_code == 404
+    with stalled(servers, "valkey"):
+        limits.forget_windows()
+        assert admin.get(path).json["data"] == before
+        assert iris.get(path).status_code == 404
+        listed = iris.get("/sections/available", semester_id=recorded.id)
+        assert len(listed.json["data"]["sections"]) == 2
+
+
+def test_once_selection_has_ended_the_record_lists_none_either(
+    ada: Caller, recorded: Any, servers: Servers
+) -> None:
+    ledger = builders.backend().ledger
+    (window,) = ledger.windows(recorded.id)
+    ledger.close_window(recorded.id, window.id, "tests")
+    drain(recorded.id)
+    limits.forget_windows()
+    with stalled(servers, "valkey"):
+        data = ada.get("/sections/available", semester_id=recorded.id).json["data"]
+    assert (data["sections"], data["answer"]) == ([], "ended")

@@ -1,0 +1,159 @@
+"""Whatever is sent to the API, the answer is one that its document tells of, and never a 5xx.
+
+`SCHEMATHESIS=300 pytest tests/web/api/test_schemathesis.py` tries so many of each, by chance.
+"""
+
+import os
+from collections.abc import Iterator
+from threading import Thread
+from typing import Any
+
+import pytest
+import schemathesis
+from flask import Flask
+from schemathesis import Case, HookContext
+from schemathesis.config import SchemathesisConfig
+from schemathesis.engine import Status, from_schema
+from schemathesis.engine.events import EngineEvent, FatalError, NonFatalError, ScenarioFinished
+from werkzeug.serving import make_server
+
+from portal.web.api.fields import LARGEST_ID
+from tests import cast as builders
+from tests.cast import Cast
+from tests.web.api.callers import ROOT, caller
+
+pytestmark = pytest.mark.slow
+
+BY_CHANCE = int(os.environ.get("SCHEMATHESIS", "0"))
+CONFIG: dict[str, Any] = {
+    # An id may be well-formed and name nothing, a key may stand for something else.
+    "checks": {"positive_data_acceptance": {"expected-statuses": ["2xx", "4xx"]}},
+    # No workers run in this test, and these two say so.
+    "operations": [
+        {
+            "include-path": ["/health", "/ready"],
+            "checks": {
+                "not_a_server_error": {"expected-statuses": ["2xx", "4xx", "503"]},
+                "positive_data_acceptance": {"expected-statuses": ["2xx", "503"]},
+            },
+        }
+    ],
+    "continue-on-failure": True,
+    "warnings": False,
+}
+
+Story = dict[str, list[int]]
+
+
+@pytest.fixture
+def story(cast: Cast) -> Story:
+    """What the numbers of requests may name."""
+    term = builders.a_term()
+    windows = [builders.an_open_window(term), builders.a_coming_window(term)]
+    course = builders.a_course()
+    sections = [
+        builders.a_section(course, term, capacity=seats, instructor=cast.iris).id
+        for seats in (0, 1, 9)
+    ]
+    return {
+        "student_id": [cast.ada.id, cast.ada.id, cast.ben.id],
+        "semester_id": [term.id],
+        "section_id": sections,
+        "section_ids": sections,
+        "instead_of": sections,
+        "course_id": [course.id],
+        "window_id": [each.id for each in windows],
+    }
+
+
+@pytest.fixture
+def address(app: Flask) -> Iterator[str]:
+    """Where the application answers, over HTTP."""
+    server = make_server("127.0.0.1", 0, app, threaded=True)
+    thread = Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.port}"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.fixture
+def named(story: Story) -> Iterator[None]:
+    """Most ids that make sense name something of the story."""
+
+    def before_call(_: HookContext, case: Case, __: Any) -> None:
+        for part in ("path_parameters", "query", "body"):
+            found = of_story(getattr(case, part), story)
+            if found != getattr(case, part):
+                setattr(case, part, found)
+
+    schemathesis.hook(before_call)
+    yield
+    schemathesis.hooks.unregister(before_call)
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.usefixtures("named")
+@pytest.mark.parametrize(
+    ("who", "tries", "reached"),
+    [
+        ("ada", 15, {200, 202, 400, 403, 404, 405, 409, 415, 422}),
+        ("iris", 3, {200, 403, 404, 405, 422}),
+        ("max", 3, {200, 403, 404, 405, 422}),
+        ("nobody", 3, {200, 401, 405}),
+    ],
+)
+def test_every_answer_is_one_that_is_told_of(
+    app: Flask, address: str, who: str, tries: int, reached: set[int]
+) -> None:
+    headers = {} if who == "nobody" else caller(app, who).headers()
+    config = SchemathesisConfig.from_dict(
+        CONFIG | effort(BY_CHANCE or tries) | {"headers": headers}
+    )
+    schema = schemathesis.openapi.from_url(f"{address}{ROOT}/openapi.json", config=config)
+    wrong, statuses = [], set[int]()
+    for event in from_schema(schema).execute():
+        wrong += wrongs(event)
+        if isinstance(event, ScenarioFinished):
+            found = event.recorder.interactions.values()
+            statuses |= {each.response.status_code for each in found if each.response}
+    assert not wrong, "\n\n".join(wrong)
+    assert statuses >= reached
+
+
+def effort(tries: int) -> dict[str, Any]:
+    """So many tries of each operation; the same every time, unless by chance."""
+    generation = {"max-examples": tries, "deterministic": not BY_CHANCE, "database": "none"}
+    learns: dict[str, Any] = {"extra-data-sources": {"responses": bool(BY_CHANCE)}}
+    phases = {
+        "coverage": learns,
+        "fuzzing": learns | {"error-feedback": {"enabled": bool(BY_CHANCE)}},
+        "stateful": {"max-steps": 4, "generation": generation},
+    }
+    found = {"generation": generation, "phases": phases}
+    return found if BY_CHANCE else found | {"seed": 1}
+
+
+def wrongs(event: EngineEvent) -> Iterator[str]:
+    """What has gone wrong, and what was sent to make it so."""
+    if isinstance(event, FatalError):
+        yield str(event.exception)
+    elif isinstance(event, NonFatalError):
+        yield f"{event.label}: {event.value}"
+    elif isinstance(event, ScenarioFinished):
+        for case, checks in event.recorder.checks.items():
+            for check in checks:
+                if check.status != Status.SUCCESS and check.failure_info:
+                    yield f"{check.failure_info.failure}\n{event.recorder.cases[case].value!r}"
+
+
+def of_story(value: Any, story: Story, name: str = "") -> Any:
+    """The same, with numbers out of the story in most places that are for such ids."""
+    if isinstance(value, dict):
+        return {key: of_story(each, story, key) for key, each in value.items()}
+    if isinstance(value, list):
+        return [of_story(each, story, name) for each in value]
+    known = story.get(name)
+    fits = type(value) is int and 0 < value <= LARGEST_ID and value % 8
+    return known[value % len(known)] if known and fits else value

@@ -1,0 +1,71 @@
+"""Every route of the portal, and a story to fill their addresses from, told of Ada's things."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from flask import Flask
+from werkzeug.routing import Rule as Route
+
+from portal.calendar import feeds
+from portal.people import tokens
+from portal.recorder.receipts import history
+from portal.waiting_room import room
+from tests.cast import Cast
+from tests.web.all_pages import a_story
+
+UNUSED = {"HEAD", "OPTIONS"}
+Values = dict[str, Any]
+
+
+def routes(app: Flask) -> Iterator[tuple[str, str, Route]]:
+    """Every method of every route, such as `GET /login`, with its method and route."""
+    for route in app.url_map.iter_rules():
+        for method in sorted((route.methods or set()) - UNUSED):
+            yield f"{method} {route.rule}", method, route
+
+
+def address(route: Route, values: Values) -> str:
+    """The route's address with the values that it has a place for."""
+    built = route.build({name: values[name] for name in route.arguments})
+    assert built
+    return built[1]
+
+
+def a_values(app: Flask, cast: Cast) -> Values:
+    """What addresses may name, and of Ada's where it is somebody's."""
+    story = a_story(app, cast)
+    feeds.renew(cast.ada.id)
+    feed = feeds.current(cast.ada.id)
+    assert feed
+    term, window = story["term_id"][0], story["window_id"][0]
+    tokens.create(cast.ada.account_id, tokens.TokenRequest("tests"))
+    return {
+        "term_id": term,
+        "section_id": story["section_id"][0],  # that Iris teaches, and Ada is in
+        "window_id": window,
+        "request_id": room.enter(term, window, cast.ada.id).request,
+        "entry_id": story["entry_id"][0],
+        "asked_id": story["asked_id"][0],
+        "token": tokens.live_tokens(cast.ada.account_id)[0].id,
+        "import_id": story["import_id"][0],
+        "export_id": story["export_id"][0],
+        "step": "again",
+        "change": "confirm",
+        "code": history(cast.ada.id, term).receipts[0].code,
+        "notice": min(story["notice"]),
+        "action": "extend",
+        "control": "pause",
+        "name": "captcha",
+        "job": "1-gone",
+        "which": "all",
+        "remedy": "retry",
+        "draft": 1,
+        "secret": feeds.secret(feed),
+        "instructor_id": cast.iris.id,
+        "student_id": cast.ada.id,
+        "hold_id": story["hold_id"][0],
+        "override_id": story["override_id"][0],
+        "webhook_id": story["webhook_id"][0],
+        "what": "off",
+        "filename": "img/mark.svg",
+    }

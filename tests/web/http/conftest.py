@@ -1,0 +1,18 @@
+"""A real web server, spoken to byte by byte."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from portal.backend import Backend
+from tests.live.nodes import Node, a_node
+
+
+@pytest.fixture(scope="session")
+def node(connected: Backend, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Node]:  # noqa: ARG001
+    """A web server on the tests' database and ledger, soon at the end of its patience."""
+    short = {"GUNICORN_CMD_ARGS": "--keep-alive 5"}
+    with a_node(
+        tmp_path_factory.mktemp("http"), short, "tests.web.http.short_timeouts:app"
+    ) as node:
+        yield node

@@ -1,0 +1,260 @@
+"""The table of all routes: what each person of the cast gets there.
+
+The story is `tests/web/all_pages.py`; where an address names something of somebody's, it names
+Ada's: her receipt, her notice, a section that she is in and that Iris teaches.
+"""
+
+from typing import NamedTuple
+
+from portal.core.flags import NAMES
+
+PEOPLE = ("nobody", "ada", "ben", "iris", "otto", "max")
+
+
+class Rule(NamedTuple):
+    """What each gets, in the order of PEOPLE, and what the address and the form need.
+
+    `in`: whatever is there. `login`: the login page, or 401. `no`: 403. `none`: 404.
+    `own`: in, to see what is theirs and nothing of hers. `-`: not asked here.
+    """
+
+    gets: str
+    query: str = ""
+    body: dict[str, str] | None = None
+
+
+ID = "<int(min=1, max=2147483647):{}_id>"
+STUDENT_ID, WINDOW_ID = ID.format("student"), ID.format("window")
+
+FLAG = f"/admin/operations/flags/<any({','.join(NAMES)}):name>"
+LETTER = "/admin/operations/jobs/<job>/<any(retry,discard):remedy>"
+WEBHOOK = "/admin/webhooks/<int:webhook_id>"
+SWITCH = "<any(on,off,secret,delete):what>"
+UNTOLD = "deliveries/<which>/<any(retry,discard):remedy>"
+MAIL = "/admin/operations/mails/<which>/<any(retry,discard):remedy>"
+DEED = (
+    "/admin/terms/<int:term_id>/sections/<int:section_id>/"
+    "<any(publish,confirm,reopen,cancel,delete,undelete):change>"
+)
+
+ANYONE = Rule("in in in in in in")
+NOTHING = Rule("none none none none none none")
+ASKED_ELSEWHERE = Rule("- - - - - -")
+SIGNED_IN = Rule("login in in in in in")
+STUDENT = Rule("login in in no no no")
+OWN = Rule("login in own no no no")
+MEMBER = Rule("login in own own own own")
+HERS = Rule("login in none none none none")
+RECORDS = Rule("login in none in none in")  # her teacher sees what is of their own classes
+TEACHES = Rule("login no no in no in")
+ASKS = Rule("login no no in no no")  # of their own classes
+ADMIN = Rule("login no no no no in")
+NOT_YET = Rule("login no no no no none")
+
+RULES = {
+    "GET /": SIGNED_IN,
+    "GET /login": ANYONE,
+    "POST /login": ANYONE,
+    "POST /logout": Rule("login login login login login login"),
+    "POST /language": ANYONE,
+    "GET /static/<path:filename>": ANYONE,
+    "GET /clock": ANYONE,
+    "GET /live": ANYONE,
+    "GET /ready": ASKED_ELSEWHERE,  # by anyone, without workers: tests/operations/test_health.py
+    "GET /health": ASKED_ELSEWHERE,
+    "GET /metrics": ANYONE,  # on this machine: tests/operations/metrics/test_scrape.py
+    "GET /calendar/<secret>.ics": ANYONE,  # whoever has the secret; tests/web/test_calendar_feed.py
+    "GET /live/fragments": MEMBER._replace(query="?term={term_id}&held={section_id}"),
+    "GET /live/room": STUDENT._replace(query="?term={term_id}&room={window_id}"),
+    "GET /ws": ASKED_ELSEWHERE,  # tests/live/test_sockets.py, tests/live/test_topics.py
+    "GET /inbox": MEMBER,
+    "GET /inbox/<int:notice>": HERS,
+    "POST /inbox/<int:notice>/read": HERS,
+    "GET /inbox/count": MEMBER,
+    "POST /inbox/read": SIGNED_IN,
+    "GET /inbox/settings": MEMBER,
+    "POST /inbox/settings": SIGNED_IN,
+    "GET /receipts/<code>": Rule("login in none no no in"),  # an admin is led to the registrar's
+    "GET /terms/<int:term_id>": Rule("login in own no no in"),  # an admin is led to the sections
+    "GET /terms/<int:term_id>/stage": OWN,
+    "GET /terms/<int:term_id>/mine": OWN,
+    "GET /terms/<int:term_id>/history": OWN,
+    "GET /terms/<int:term_id>/plan": OWN,
+    "GET /terms/<int:term_id>/plan/panel": OWN,
+    "POST /terms/<int:term_id>/plan/change": STUDENT,
+    "POST /terms/<int:term_id>/plan/submit": STUDENT,
+    "GET /terms/<int:term_id>/schedule": OWN,
+    "GET /terms/<int:term_id>/schedule/feed": OWN,
+    "POST /terms/<int:term_id>/schedule/feed": STUDENT,
+    "GET /terms/<int:term_id>/sections/<int:section_id>/pick": OWN,
+    "POST /terms/<int:term_id>/sections/<int:section_id>/pick": STUDENT,
+    "GET /terms/<int:term_id>/sections/<int:section_id>/plan": OWN,
+    "POST /terms/<int:term_id>/sections/<int:section_id>/plan": STUDENT,
+    "GET /terms/<int:term_id>/sections/<int:section_id>/drop": OWN,
+    "POST /terms/<int:term_id>/sections/<int:section_id>/drop": STUDENT,
+    "GET /terms/<int:term_id>/sections/<int:section_id>/leave": OWN,
+    "POST /terms/<int:term_id>/sections/<int:section_id>/leave": STUDENT,
+    "GET /terms/<int:term_id>/sections/<int:section_id>/swap": STUDENT,
+    "POST /terms/<int:term_id>/sections/<int:section_id>/swap": STUDENT,
+    "GET /terms/<int:term_id>/sections/<int:section_id>/swaps": OWN,
+    "GET /teaching": Rule("login no no in own no"),
+    "GET /teaching/sections/<int:section_id>": TEACHES,
+    "GET /teaching/sections/<int:section_id>/roster": TEACHES,
+    "GET /teaching/sections/<int:section_id>/roster.csv": TEACHES,
+    "GET /teaching/sections/<int:section_id>/emails": TEACHES,
+    "GET /admin": ADMIN,
+    "GET /teaching/sections/<int:section_id>/requests/seats": ASKS,
+    "POST /teaching/sections/<int:section_id>/requests/seats": ASKS,
+    "GET /teaching/sections/<int:section_id>/requests/override": ASKS,
+    "POST /teaching/sections/<int:section_id>/requests/override": ASKS,
+    "GET /teaching/requests": Rule("login no no in own no"),
+    "POST /teaching/requests/<int:asked_id>/withdraw": Rule("login no no in none no"),
+    "GET /admin/audit": ADMIN,
+    "GET /admin/audit/<int:entry_id>": ADMIN,
+    "GET /admin/audit.csv": ADMIN,
+    "GET /admin/instructors": ADMIN,
+    "GET /admin/instructors/<int:instructor_id>": ADMIN,
+    "GET /admin/instructors/<int:instructor_id>/link": ADMIN._replace(query="?account=iris"),
+    "POST /admin/instructors/<int:instructor_id>/link": ADMIN,
+    "GET /admin/instructors/<int:instructor_id>/unlink": ADMIN,
+    "POST /admin/instructors/<int:instructor_id>/unlink": ADMIN,
+    "GET /admin/requests": ADMIN,
+    "GET /admin/requests/<int:asked_id>": ADMIN,
+    "POST /admin/requests/<int:asked_id>": ADMIN,
+    "GET /admin/imports": ADMIN,
+    "POST /admin/imports": ADMIN,
+    "GET /admin/imports/<int:import_id>": ADMIN,
+    "GET /admin/imports/<int:import_id>/progress": ADMIN,
+    "GET /admin/imports/<int:import_id>/report.csv": ADMIN,
+    "POST /admin/imports/<int:import_id>"
+    "/<any(apply,rest,past,discard,again,seat,resume):step>": ADMIN,
+    "GET /admin/imports/<int:import_id>/end": ADMIN,
+    "POST /admin/imports/<int:import_id>/end": ADMIN,
+    "POST /admin/exports": ADMIN,
+    "GET /admin/exports/<int:export_id>": ADMIN,
+    "GET /admin/exports/<int:export_id>/oneroster.zip": ADMIN,
+    "GET /admin/terms/<int:term_id>/rosters.csv": ADMIN,
+    "GET /admin/terms/<int:term_id>/sections/<int:section_id>/roster.csv": ADMIN,
+    "GET /admin/now": ADMIN,
+    "GET /admin/sections": ADMIN,
+    "GET /admin/receipts": ADMIN,
+    "GET /admin/receipts/<code>": ADMIN,
+    "GET /admin/students/<int:student_id>/privacy": ADMIN,
+    "POST /admin/students/<int:student_id>/privacy": ADMIN._replace(
+        body={"private": "yes", "reason": "asked for it"}
+    ),
+    "GET /admin/terms/<int:term_id>/sections": ADMIN,
+    "GET /admin/terms/<int:term_id>/sections/new": ADMIN,
+    "POST /admin/terms/<int:term_id>/sections/new": ADMIN,
+    "GET /admin/terms/<int:term_id>/sections/deleted": ADMIN,
+    "GET /admin/terms/<int:term_id>/sections/<int:section_id>": ADMIN,
+    "GET /admin/terms/<int:term_id>/sections/<int:section_id>/edit": ADMIN,
+    "POST /admin/terms/<int:term_id>/sections/<int:section_id>/edit": ADMIN,
+    "GET /admin/terms/<int:term_id>/sections/<int:section_id>/share": ADMIN,
+    "POST /admin/terms/<int:term_id>/sections/<int:section_id>/share": ADMIN,
+    f"GET {DEED}": ADMIN,
+    f"POST {DEED}": ADMIN,
+    "GET /admin/terms/<int:term_id>/sections/<int:section_id>/results": ADMIN,
+    "GET /admin/terms/<int:term_id>/adjust": ADMIN,
+    "POST /admin/terms/<int:term_id>/adjust": ADMIN,
+    "GET /admin/terms/<int:term_id>/underfilled": ADMIN,
+    "POST /admin/terms/<int:term_id>/underfilled": ADMIN,
+    "GET /admin/students": ADMIN,
+    "GET /admin/students/<int:student_id>": ADMIN,
+    "GET /admin/students/<int:student_id>/completed": ADMIN,
+    "POST /admin/students/<int:student_id>/completed": ADMIN,
+    "GET /admin/students/<int:student_id>/holds/new": ADMIN,
+    "POST /admin/students/<int:student_id>/holds/new": ADMIN,
+    "GET /admin/students/<int:student_id>/holds/<int:hold_id>/lift": ADMIN,
+    "POST /admin/students/<int:student_id>/holds/<int:hold_id>/lift": ADMIN,
+    "GET /admin/students/<int:student_id>/overrides/new": ADMIN,
+    "POST /admin/students/<int:student_id>/overrides/new": ADMIN,
+    "GET /admin/students/<int:student_id>/overrides/<int:override_id>/revoke": ADMIN,
+    "POST /admin/students/<int:student_id>/overrides/<int:override_id>/revoke": ADMIN,
+    "GET /admin/terms/<int:term_id>/windows/new": ADMIN,
+    "POST /admin/terms/<int:term_id>/windows": ADMIN,
+    "GET /admin/terms/<int:term_id>/windows/drafts/<int:draft>": ADMIN,
+    "POST /admin/terms/<int:term_id>/windows/drafts/<int:draft>": ADMIN,
+    "GET /admin/terms/<int:term_id>/windows/<int:window_id>/"
+    "<any(move,cancel,extend,close):action>": ADMIN,
+    "POST /admin/terms/<int:term_id>/windows/<int:window_id>/"
+    "<any(move,cancel,extend,close):action>": ADMIN,
+    "GET /admin/terms/<int:term_id>/windows/<int:window_id>/room": ADMIN,
+    "POST /admin/terms/<int:term_id>/windows/<int:window_id>/room": ADMIN,
+    "GET /admin/terms/<int:term_id>/windows/<int:window_id>/room/figures": ADMIN,
+    "GET /admin/terms/<int:term_id>/windows/<int:window_id>/room/"
+    "<any(pause,resume,off,on):control>": ADMIN,
+    "POST /admin/terms/<int:term_id>/windows/<int:window_id>/room/"
+    "<any(pause,resume,off,on):control>": ADMIN,
+    "GET /admin/webhooks": ADMIN,
+    "POST /admin/webhooks": ADMIN,
+    f"GET {WEBHOOK}": ADMIN,
+    f"GET {WEBHOOK}/edit": ADMIN,
+    f"POST {WEBHOOK}/edit": ADMIN,
+    f"POST {WEBHOOK}/test": ADMIN,
+    f"GET {WEBHOOK}/{SWITCH}": ADMIN,
+    f"POST {WEBHOOK}/{SWITCH}": ADMIN,
+    f"GET {WEBHOOK}/{UNTOLD}": ADMIN,
+    f"POST {WEBHOOK}/{UNTOLD}": ADMIN,
+    "GET /admin/operations": ADMIN,
+    f"GET {FLAG}": ADMIN,
+    f"POST {FLAG}": ADMIN,
+    f"GET {LETTER}": ADMIN,
+    f"POST {LETTER}": ADMIN,
+    f"GET {MAIL}": ADMIN,
+    f"POST {MAIL}": ADMIN,
+    "GET /admin/operations/audits/<int:term_id>": ADMIN,
+    "POST /admin/operations/audits/<int:term_id>": ADMIN,
+    "GET /admin/operations/audits/<int:term_id>/run": ADMIN,
+    "GET /admin/terms/<int:term_id>/windows/<int:window_id>/report": ADMIN,
+    # The story's window is open, so it has no file yet: tests/web/admin/windows/test_reports.py
+    "GET /admin/terms/<int:term_id>/windows/<int:window_id>/report.csv": NOT_YET,
+    "GET /admin/terms/<int:term_id>/windows/<int:window_id>/fairness": ADMIN,
+    "GET /admin/terms/<int:term_id>/windows/<int:window_id>/fairness.csv": NOT_YET,
+    "GET /admin/terms/<int:term_id>/rules": ADMIN,
+    "POST /admin/terms/<int:term_id>/rules": ADMIN,
+    "GET /account": MEMBER,
+    "POST /account/privacy": STUDENT._replace(body={"private": "yes"}),
+    "GET /account/password": SIGNED_IN,
+    "POST /account/password": SIGNED_IN,
+    "POST /account/sessions/end": Rule("login login login login login login"),
+    "GET /account/tokens": MEMBER,
+    "POST /account/tokens": SIGNED_IN,
+    "GET /account/tokens/<int:token>/revoke": HERS,
+    "POST /account/tokens/<int:token>/revoke": HERS,
+    "GET /captcha": SIGNED_IN,
+    "POST /captcha": SIGNED_IN,
+    "GET /captcha/challenge": SIGNED_IN,
+    "GET /captcha/code": SIGNED_IN,
+    "POST /captcha/code": SIGNED_IN,
+    "POST /captcha/code/mail": SIGNED_IN,
+    "GET /login/challenge": ANYONE,
+    "POST /login/challenge": ANYONE,
+    "GET /login/oidc": NOTHING,  # where no provider is configured: tests/web/account/oidc
+    "GET /login/oidc/back": NOTHING,
+    "GET /login/oidc/end": NOTHING,
+    "GET /terms/<int:term_id>/room": OWN,
+    "POST /terms/<int:term_id>/room": STUDENT,
+    "GET /terms/<int:term_id>/room/leave": OWN,
+    "POST /terms/<int:term_id>/room/leave": STUDENT,
+    "GET /terms/<int:term_id>/windows/<int:window_id>/order": ANYONE,  # for all to recompute
+    "GET /terms/<int:term_id>/windows/<int:window_id>/order.txt": ANYONE,
+    "GET /api/docs": ANYONE,
+    "GET /api/v1/me": MEMBER,
+    "GET /api/v1/openapi.json": ANYONE,
+    "GET /api/v1/captcha": SIGNED_IN,
+    "GET /api/v1/metrics/lag": ADMIN,
+    "GET /api/v1/projections/health": ADMIN,
+    "GET /api/v1/semesters": SIGNED_IN,
+    "GET /api/v1/windows": MEMBER._replace(query="?semester_id={term_id}"),
+    "GET /api/v1/sections/available": SIGNED_IN,
+    f"GET /api/v1/students/{STUDENT_ID}/registrations": RECORDS,
+    f"GET /api/v1/students/{STUDENT_ID}/waitlist": RECORDS,
+    "POST /api/v1/register": STUDENT,
+    "POST /api/v1/register/drop": STUDENT,
+    "POST /api/v1/register/leave": STUDENT,
+    f"POST /api/v1/waiting-room/{WINDOW_ID}/requests": STUDENT,
+    f"GET /api/v1/waiting-room/{WINDOW_ID}/requests/<string(length=32):request_id>": Rule(
+        "login in none no no no"
+    ),
+}

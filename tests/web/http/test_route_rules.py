@@ -1,0 +1,73 @@
+"""Every route is really asked by everyone, and gives what tests/web/http/route_rules.py says."""
+
+import re
+
+import pytest
+from flask import Flask
+from werkzeug.routing import Rule as Route
+from werkzeug.test import TestResponse
+
+from tests.cast import Cast
+from tests.web.http.all_routes import Values, a_values, address, routes
+from tests.web.http.route_rules import PEOPLE, RULES
+from tests.web.visitors import browser_of
+
+HERS = re.compile(r"\bAda\b")  # her name, on nobody's page but hers and her teacher's
+
+
+@pytest.fixture
+def values(app: Flask, cast: Cast) -> Values:
+    return a_values(app, cast)
+
+
+def test_every_route_stands_in_the_table(app: Flask) -> None:
+    found = {name for name, *_ in routes(app)}
+    assert not found - RULES.keys(), "what may each of the cast do there?"
+    assert not RULES.keys() - found, "there is no such route any more"
+
+
+def test_every_route_gives_everyone_what_the_table_says(
+    app: Flask, cast: Cast, values: Values
+) -> None:
+    wrong = []
+    for number, person in enumerate(PEOPLE):
+        cookie = _cookie(app, person)
+        for name, method, route in sorted(routes(app), key=_mildness):
+            rule = RULES[name]
+            place = address(route, values) + rule.query.format(**values)
+            client, expected = app.test_client(use_cookies=False), rule.gets.split()[number]
+            if expected == "-":
+                continue
+            with client.open(place, method=method, data=rule.body, headers=cookie) as answer:
+                if not _is(expected, answer):
+                    wrong.append(f"{person}: {method} {place} gave {answer.status_code}")
+    assert not wrong, "\n".join(wrong)
+    assert cast.max
+
+
+def _mildness(named: tuple[str, str, Route]) -> tuple[int, bool]:
+    """First what changes nothing, last what ends the session."""
+    ending = ("POST /account/sessions/end", "POST /logout")
+    return ending.index(named[0]) + 1 if named[0] in ending else 0, named[1] != "GET"
+
+
+def _cookie(app: Flask, person: str) -> dict[str, str]:
+    if person == "nobody":
+        return {}
+    cookie = browser_of(app, person).get_cookie(app.config["SESSION_COOKIE_NAME"])
+    assert cookie
+    return {"Cookie": f"{cookie.key}={cookie.value}"}
+
+
+def _is(expected: str, answer: TestResponse) -> bool:
+    to_login = answer.status_code in {302, 303} and answer.location.startswith("/login")
+    match expected:
+        case "login":
+            return to_login or answer.status_code == 401
+        case "no":
+            return answer.status_code == 403
+        case "none":
+            return answer.status_code == 404
+        case "own":
+            return answer.status_code < 400 and not to_login and not HERS.search(answer.text)
+    return answer.status_code < 500 and answer.status_code not in {401, 403, 404} and not to_login

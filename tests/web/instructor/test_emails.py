@@ -1,0 +1,101 @@
+"""GET /teaching/sections/<id>/emails."""
+
+import re
+from html import unescape
+from itertools import chain
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from flask import Flask
+
+from portal.catalog.models import Section
+from portal.web.instructor.rosters import LONGEST_LINK, Person, mailing
+from tests.cast import Cast, a_course, a_section, a_term
+from tests.web.instructor.rosters import SINCE, enrolled, private, reached_at, waiting
+from tests.web.visitors import browser_of
+
+AREA = re.compile(r"<textarea[^>]*>([^<]*)<")
+
+
+@pytest.fixture
+def section(app: Flask, cast: Cast) -> Section:
+    """Iris teaches Ada and Ben; Cleo waits."""
+    assert app
+    section = a_section(a_course("CSC-1100"), a_term(), instructor=cast.iris)
+    enrolled(section, cast.ada)
+    enrolled(section, cast.ben)
+    waiting(section, cast.cleo, 7)
+    for student, name in ((cast.ada, "ada"), (cast.ben, "ben"), (cast.cleo, "cleo")):
+        reached_at(student, f"{name}@u.example")
+    return section
+
+
+def page(app: Flask, section: Section, to: str = "") -> str:
+    answer = browser_of(app, "iris").get(f"/teaching/sections/{section.id}/emails?to={to}")
+    return unescape(answer.text)
+
+
+def somebody(email: str, *, private: bool = False) -> Person:
+    return Person(1, "S", "N1", "", (), email, private, 400, SINCE)
+
+
+@pytest.mark.parametrize(
+    ("to", "expected"),
+    [
+        ("", ["ada", "ben"]),
+        ("enrolled", ["ada", "ben"]),
+        ("waiting", ["cleo"]),
+        ("all", ["ada", "ben", "cleo"]),
+    ],
+)
+def test_one_chooses_whom_to_write_to(
+    app: Flask, section: Section, to: str, expected: list[str]
+) -> None:
+    (found,) = AREA.findall(page(app, section, to))
+    assert found == ", ".join(f"{name}@u.example" for name in expected)
+
+
+def test_a_mail_to_all_shows_nobody_whom_else_it_goes_to(app: Flask, section: Section) -> None:
+    assert 'href="mailto:?bcc=ada@u.example,ben@u.example"' in page(app, section)
+
+
+def test_who_asked_for_privacy_is_not_on_it_and_that_is_said(
+    app: Flask, section: Section, cast: Cast
+) -> None:
+    private(cast.ada)
+    shown = page(app, section, "all")
+    assert "ada@" not in shown
+    assert "1 student has asked for privacy" in shown
+
+
+def test_who_has_no_address_is_counted(app: Flask, section: Section, cast: Cast) -> None:
+    reached_at(cast.ben, "")
+    assert "We have no email address of 1 student." in page(app, section)
+
+
+def test_a_large_class_is_split_into_mails_that_programs_can_take() -> None:
+    addresses = [f"student.number.{number:04}@university.example" for number in range(300)]
+    found = mailing(map(somebody, addresses))
+    assert all(len(each.url) <= LONGEST_LINK for each in found.letters)
+    told = [parse_qs(urlsplit(each.url).query)["bcc"][0].split(",") for each in found.letters]
+    assert list(chain(*told)) == addresses
+    spans = [(each.first, each.last) for each in found.letters]
+    assert spans[0][0] == 1
+    assert spans[-1][1] == len(addresses)
+    assert [later[0] for later in spans[1:]] == [former[1] + 1 for former in spans[:-1]]
+
+
+@pytest.mark.parametrize(
+    "email", ["", "nobody", "a@b,c@d", "a@b\nBcc: c@d", "a b@c", "<a@b>", "a@b@c", "a@b;c@d"]
+)
+def test_what_is_no_plain_address_is_not_written_to(email: str) -> None:
+    assert mailing([somebody(email)]).addresses == ()
+
+
+def test_an_address_can_add_nothing_to_the_mail() -> None:
+    (letter,) = mailing([somebody("a&body=x?%#@u.example")]).letters
+    assert parse_qs(urlsplit(letter.url).query) == {"bcc": ["a&body=x?%#@u.example"]}
+
+
+def test_nobody_is_written_to_twice() -> None:
+    assert len(mailing([somebody("a@u.example"), somebody("a@u.example")]).addresses) == 1

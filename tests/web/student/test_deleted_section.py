@@ -1,0 +1,31 @@
+"""What students read of a section that has been canceled and deleted since."""
+
+from typing import Any
+
+from flask.testing import FlaskClient
+from sqlalchemy import func
+
+from portal.catalog.term_catalog import forget
+from portal.recorder.recorder import drain
+from tests import cast as builders
+from tests.notifications.stories import set_section
+from tests.web.pages import press, words
+
+
+def test_the_history_still_names_it(ada: FlaskClient, term: Any) -> None:
+    section = builders.a_section(builders.a_course(), term)
+    press(ada, section, "pick")
+    set_section(section, status="CANCELED")
+    drain(term.id)
+    set_section(section, deleted_at=func.now())
+    forget()
+    text = words(ada.get(f"/terms/{term.id}/history").text)
+    assert "CSC 1100-01 has been canceled, and your seat in it is gone." in text
+    assert f"section {section.id}" not in text
+
+
+def test_a_draft_that_was_deleted_is_named_to_nobody(ada: FlaskClient, term: Any) -> None:
+    section = builders.a_section(builders.a_course(), term, status="NEW", deleted_at=func.now())
+    assert "CSC 1100" not in words(ada.get(f"/terms/{term.id}").text)
+    page = ada.get(f"/terms/{term.id}/sections/{section.id}/pick")
+    assert "CSC 1100" not in words(page.text)

@@ -1,0 +1,97 @@
+"""GET /terms/<t>/history."""
+
+import re
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from portal.recorder import receipts as pages
+from portal.recorder.recorder import drain
+from tests import cast as builders
+from tests.web.pages import address, press, words
+from tests.web.visitors import browser_of
+
+CODES = re.compile(r'href="/receipts/([\w-]+)"')
+
+
+def refused(client: FlaskClient, section: Any) -> None:
+    """Ask for a seat where there is none."""
+    assert client.post(address(section, "pick")).status_code == 422
+
+
+def test_it_says_so_where_nothing_has_happened(ada: FlaskClient, term: Any) -> None:
+    assert "Nothing has happened yet." in words(ada.get(f"/terms/{term.id}/history").text)
+    page = ada.get(f"/terms/{term.id}/history?only=refused").text
+    assert "Nothing was refused." in words(page)
+
+
+def test_it_tells_what_happened_why_and_how_full_it_was(
+    app: Flask, ada: FlaskClient, term: Any
+) -> None:
+    section = builders.a_section(builders.a_course(), term, capacity=1)
+    press(browser_of(app, "ben"), section, "pick")
+    refused(ada, section)
+    text = words(ada.get(f"/terms/{term.id}/history").text)
+    assert "You asked for CSC 1100-01 and were refused." in text
+    assert "The last seat" in text
+    assert "0 of 1 seats open, 0 waiting." in text
+
+
+def test_each_line_leads_to_its_receipt(ada: FlaskClient, term: Any) -> None:
+    section = builders.a_section(builders.a_course(), term)
+    press(ada, section, "pick")
+    drain(term.id)
+    press(ada, section, "drop")
+    codes = CODES.findall(ada.get(f"/terms/{term.id}/history").text)
+    assert len(codes) == len(set(codes)) == 2
+    for code in codes:
+        assert ada.get(f"/receipts/{code}").status_code == 200
+
+
+def test_the_refusals_can_be_seen_alone(ada: FlaskClient, term: Any) -> None:
+    full = builders.a_section(builders.a_course(), term, capacity=0)
+    free = builders.a_section(builders.a_course("MAT-1"), term)
+    refused(ada, full)
+    press(ada, free, "pick")
+    text = words(ada.get(f"/terms/{term.id}/history?only=refused").text)
+    assert "CSC 1100-01" in text
+    assert "MAT 1" not in text
+
+
+def test_older_ones_are_a_link_away(
+    ada: FlaskClient, term: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pages, "PAGE", 2)
+    full = builders.a_section(builders.a_course(), term, capacity=0)
+    for _ in range(3):
+        refused(ada, full)
+    drain(term.id)
+    first = ada.get(f"/terms/{term.id}/history?only=refused").text
+    older = re.search(r'href="([^"]*before=[^"]*)"', first)
+    assert older
+    second = ada.get(older[1].replace("&amp;", "&")).text
+    assert len(CODES.findall(first)) == 2
+    assert len(CODES.findall(second)) == 1
+    assert "only=refused" in older[1]
+    assert "Latest" in second
+
+
+@pytest.mark.parametrize("before", ["nonsense", "1-0001-9", "1-0001-8"])
+def test_a_place_that_is_none_is_not_found(ada: FlaskClient, term: Any, before: str) -> None:
+    assert ada.get(f"/terms/{term.id}/history?before={before}").status_code == 404
+
+
+def test_it_holds_nothing_of_others(app: Flask, ada: FlaskClient, term: Any) -> None:
+    press(ada, builders.a_section(builders.a_course(), term), "pick")
+    page = browser_of(app, "ben").get(f"/terms/{term.id}/history").text
+    assert "Nothing has happened yet." in words(page)
+
+
+def test_a_term_that_is_none_is_not_found(ada: FlaskClient) -> None:
+    assert ada.get("/terms/999999/history").status_code == 404
+
+
+def test_my_selections_lead_to_it(ada: FlaskClient, term: Any) -> None:
+    assert f'href="/terms/{term.id}/history"' in ada.get(f"/terms/{term.id}/mine").text

@@ -1,0 +1,132 @@
+"""While the ledger is away, students read out of PostgreSQL what was last recorded."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from portal.backend import Backend
+from portal.recorder.recorder import drain
+from portal.registration.plan_store import change
+from portal.registration.plans import Plan, add, add_alternative
+from tests import cast as builders
+from tests.cast import Cast
+from tests.registration.plan_makers import line
+from tests.web.ledger_outage import SAID, ledger_away
+from tests.web.pages import press, words
+from tests.web.visitors import browser_of
+
+REFRESH = '<meta http-equiv="refresh"'
+GONE = 999_999_999  # no section
+
+
+@pytest.fixture
+def section(app: Flask, cast: Cast, term: Any) -> Any:  # noqa: ARG001
+    """Two seats, one of which Ada has."""
+    made = builders.a_section(builders.a_course(), term, capacity=2)
+    press(browser_of(app, "ada"), made, "pick")
+    drain(term.id)
+    return made
+
+
+@pytest.fixture
+def ada(app: Flask, section: Any) -> FlaskClient:  # noqa: ARG001
+    return browser_of(app, "ada")
+
+
+@pytest.fixture
+def away(backend: Backend, section: Any) -> Iterator[None]:  # noqa: ARG001
+    with ledger_away(backend):
+        yield
+
+
+@pytest.mark.usefixtures("away")
+@pytest.mark.parametrize("page", ["", "/mine", "/plan"])
+def test_seats_and_own_selections_are_those_last_recorded(
+    ada: FlaskClient, section: Any, page: str
+) -> None:
+    answer = ada.get(f"/terms/{section.term_id}{page}")
+    assert answer.status_code == 200
+    assert answer.text.count(SAID) == 1
+    assert ": yours</li>" in answer.text
+    assert '<td class="num" data-label="Seats open then">1</td>' in answer.text
+
+
+@pytest.mark.usefixtures("away")
+def test_the_plan_is_read_line_by_line(ada: FlaskClient, section: Any, cast: Cast) -> None:
+    def make(plan: Plan) -> Plan:
+        one, other = line(section.id).alternatives[0], line(GONE).alternatives[0]
+        return add_alternative(add(plan, one), 0, other)
+
+    page = f"/terms/{section.term_id}/plan"
+    assert "Nothing is planned." in ada.get(page).text
+    change(section.term_id, cast.ada.id, 0, make)
+    assert "My plan CSC 1100-01, Course CSC-1100 or else No longer offered" in words(
+        ada.get(page).text
+    )
+    assert "or else" not in ada.get(f"/terms/{section.term_id}").text
+
+
+@pytest.mark.usefixtures("away")
+def test_sections_can_still_be_searched(ada: FlaskClient, section: Any) -> None:
+    found = ada.get(f"/terms/{section.term_id}?q=nothing-of-the-kind").text
+    assert "Seats open then</th>" in found
+    assert 'data-label="Seats open then"' not in found
+
+
+@pytest.mark.usefixtures("away")
+@pytest.mark.parametrize("page", ["schedule", "history"])
+def test_other_pages_are_read_as_ever(ada: FlaskClient, section: Any, page: str) -> None:
+    assert ada.get(f"/terms/{section.term_id}/{page}").status_code == 200
+
+
+@pytest.mark.usefixtures("away")
+def test_the_front_page_leads_to_the_term_that_was_last_known_to_be_open(
+    ada: FlaskClient, section: Any
+) -> None:
+    builders.a_term("Fall 2031")
+    assert ada.get("/").location == f"/terms/{section.term_id}"
+    everything = ada.get("/?all").text
+    assert SAID in everything
+    assert "Fall 2031" in everything
+
+
+@pytest.mark.usefixtures("away")
+def test_nothing_is_decided_meanwhile(ada: FlaskClient, section: Any) -> None:
+    act = f"/terms/{section.term_id}/sections/{section.id}/drop"
+    answer = ada.post(act, data={"request": "0" * 32})
+    assert answer.status_code == 503
+    assert answer.headers["Retry-After"]
+    assert "nothing was changed" in answer.text
+    assert REFRESH not in answer.text
+
+
+@pytest.mark.usefixtures("away")
+def test_what_leads_to_a_decision_waits_and_looks_again_by_itself(
+    ada: FlaskClient, section: Any
+) -> None:
+    answer = ada.get(f"/terms/{section.term_id}/sections/{section.id}/drop")
+    assert answer.status_code == 503
+    assert REFRESH in answer.text
+
+
+@pytest.mark.usefixtures("away")
+def test_a_part_of_a_page_waits_for_the_ledger(ada: FlaskClient, section: Any) -> None:
+    headers = {"HX-Request": "true", "HX-Target": "results"}
+    assert ada.get(f"/terms/{section.term_id}", headers=headers).status_code == 503
+
+
+def test_the_note_comes_and_goes_with_a_part_of_the_page(
+    ada: FlaskClient, backend: Backend, section: Any
+) -> None:
+    page = f"/terms/{section.term_id}/schedule?mark=another"
+    headers = {"HX-Request": "true", "HX-Target": "schedule"}
+    note = 'id="recorded" role="status" hx-swap-oob="true"'
+    with ledger_away(backend):
+        told = ada.get(page, headers=headers).text
+    assert note in told
+    assert SAID in told
+    told = ada.get(page, headers=headers).text
+    assert f"{note} hidden></p>" in told

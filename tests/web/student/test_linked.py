@@ -1,0 +1,371 @@
+"""POST /terms/<t>/sections/<s>/pick of a section that is taken together with another one."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+
+from portal.backend import backend as parts
+from portal.core.db import transaction
+from portal.people.models import CompletedCourse
+from portal.recorder.recorder import drain
+from portal.registration import adjustments, limits
+from portal.registration.adjustments import Adjustment
+from tests import cast as builders
+from tests.cast import Cast, Meets
+from tests.notifications.stories import set_section
+from tests.web.pages import DIALOG, address, held, hidden, press, seat, words
+from tests.web.visitors import browser_of
+
+LECTURE = {"corequisites": {"course": "BIO-2"}}
+LAB = {"corequisites": {"course": "BIO-1"}}
+PARTNER = "with-1"  # the field of the one choice that there is
+
+
+@dataclass(frozen=True)
+class Biology:
+    """A lecture and its two labs, each with one seat, and what meets when the first lab does."""
+
+    lecture: Any  # BIO 1-01
+    lab: Any  # BIO 2-02
+    evening: Any  # BIO 2-03, with two seats
+    rival: Any  # MAT 1-04
+
+    def with_lab(self) -> dict[str, str]:
+        return {PARTNER: str(self.lab.id)}
+
+
+@pytest.fixture
+def biology(term: Any) -> Biology:
+    lecture, lab = builders.a_course("BIO-1"), builders.a_course("BIO-2", credits=1)
+    tuesday = (Meets("T", "14:00", "15:50"),)
+    return Biology(
+        lecture=builders.a_section(lecture, term, capacity=1, **LECTURE),
+        lab=builders.a_section(lab, term, capacity=1, meetings=tuesday, **LAB),
+        evening=builders.a_section(lab, term, capacity=2, **LAB),
+        rival=builders.a_section(builders.a_course("MAT-1"), term, meetings=tuesday),
+    )
+
+
+def waiting(term: Any, student: Any) -> list[int]:
+    return [each.section for each in parts().ledger.standing(term.id, student.id).waiting]
+
+
+def checked(page: str) -> str:
+    """The section that is chosen to begin with."""
+    before = page[: page.index(" checked")]
+    return before[before.rindex('value="') + 7 :].rstrip('"')
+
+
+def test_the_form_offers_the_sections_to_go_with_it(ada: FlaskClient, biology: Biology) -> None:
+    page = ada.get(address(biology.lecture, "pick")).text
+    for said in (
+        "Pick BIO 1-01 with BIO 2?",
+        "BIO 2-02 Tue 2:00–3:50 pm",
+        "2 of 2 open",
+        "You get all of them or none.",
+        "Pick them together",
+    ):
+        assert said in words(page)
+    assert "reason-step" not in page
+
+
+def test_what_would_clash_is_said_and_not_chosen_at_first(
+    ada: FlaskClient, biology: Biology
+) -> None:
+    assert checked(ada.get(address(biology.lecture, "pick")).text) == str(biology.lab.id)
+    press(ada, biology.rival, "pick")
+    page = ada.get(address(biology.lecture, "pick")).text
+    assert "It meets at the same time as your MAT 1-04" in words(page)
+    assert checked(page) == str(biology.evening.id)
+
+
+def test_without_javascript_both_are_had_in_one_step(
+    ada: FlaskClient, term: Any, biology: Biology, cast: Cast
+) -> None:
+    answer = press(ada, biology.lecture, "pick", **biology.with_lab())
+    page = words(ada.get(answer.location).text)
+    assert "Selected: BIO 1-01 and BIO 2-02 are yours. 5 credits. Receipt" in page
+    assert held(term, cast.ada) == [biology.lecture.id, biology.lab.id]
+
+
+def test_with_htmx_both_change_in_place(ada: FlaskClient, biology: Biology) -> None:
+    form = hidden(ada.get(address(biology.lab, "pick"), headers=DIALOG).text)
+    sent = {**form, PARTNER: str(biology.lecture.id)}
+    answer = ada.post(address(biology.lab, "pick"), data=sent, headers=DIALOG)
+    for section in (biology.lecture, biology.lab):
+        for kind in ("act", "seats"):
+            assert f'hx-swap-oob="true" id="{kind}-{section.id}"' in answer.text
+
+
+def test_where_one_is_full_none_is_had_and_its_reason_is_told(
+    ada: FlaskClient, term: Any, biology: Biology, cast: Cast
+) -> None:
+    form = hidden(ada.get(address(biology.lecture, "pick")).text)
+    seat(cast.ben, biology.lab)
+    sent = {**form, **biology.with_lab()}
+    answer = ada.post(address(biology.lecture, "pick"), data=sent)
+    assert answer.status_code == 422
+    why = "This is what stands in the way BIO 2-02 The last seat of BIO 2-02 is gone"
+    assert why in words(answer.text)
+    assert answer.text.count('href="/receipts/') == 2
+    assert checked(answer.text) == str(biology.lab.id)  # as she had chosen
+    assert "reason-step" not in answer.text
+    assert held(term, cast.ada) == []
+
+
+def test_each_part_says_what_it_lacks(
+    ada: FlaskClient, term: Any, biology: Biology, cast: Cast
+) -> None:
+    form = hidden(ada.get(address(biology.lecture, "pick")).text)
+    seat(cast.ben, biology.lecture)
+    seat(cast.ada, biology.rival)
+    answer = ada.post(address(biology.lecture, "pick"), data={**form, **biology.with_lab()})
+    text = words(answer.text)
+    assert "These 2 things stand in the way BIO 1-01 The last seat of BIO 1-01 is gone" in text
+    assert "BIO 2-02 It meets at the same time as your MAT 1-04" in text
+    assert held(term, cast.ada) == [biology.rival.id]
+
+
+def test_the_other_one_is_had_where_a_place_in_line_is_welcome(
+    ada: FlaskClient, term: Any, biology: Biology, cast: Cast
+) -> None:
+    seat(cast.ben, biology.lab)
+    answer = press(ada, biology.lecture, "pick", **biology.with_lab(), wait="1")
+    page = words(ada.get(answer.location).text)
+    assert "BIO 1-01 is yours, and you wait for BIO 2-02. Place 1 of 1." in page
+    assert held(term, cast.ada) == [biology.lecture.id]
+    assert waiting(term, cast.ada) == [biology.lab.id]
+
+
+def test_a_full_section_offers_the_other_and_a_place_in_line_at_first(
+    ada: FlaskClient, biology: Biology, cast: Cast
+) -> None:
+    page = ada.get(address(biology.lecture, "pick")).text
+    assert 'name="wait" value="1">' in page
+    seat(cast.ben, biology.lecture)
+    page = ada.get(address(biology.lecture, "pick")).text
+    assert 'name="wait" value="1" checked>' in page
+
+
+def test_where_all_are_full_the_form_says_so(
+    ada: FlaskClient, biology: Biology, cast: Cast
+) -> None:
+    seat(cast.ben, biology.lecture)
+    assert "None of them has a seat now" not in ada.get(address(biology.lecture, "pick")).text
+    for student in (cast.dan, cast.cleo):
+        seat(student, biology.evening)
+    seat(cast.ben, biology.lab)
+    assert "None of them has a seat now" in ada.get(address(biology.lecture, "pick")).text
+
+
+def test_what_is_held_or_was_passed_needs_no_partner(
+    ada: FlaskClient, biology: Biology, cast: Cast
+) -> None:
+    seat(cast.ada, biology.lab)
+    text = words(ada.get(address(biology.lecture, "pick")).text)
+    assert "Pick BIO 1-01?" in text
+    with transaction() as session:
+        session.add(CompletedCourse(student_id=cast.dan.id, course_code="BIO-2"))
+    dan = browser_of(ada.application, "dan")
+    assert "Pick BIO 1-01?" in words(dan.get(address(biology.lecture, "pick")).text)
+
+
+def test_without_a_partner_it_is_refused_and_the_choice_offered(
+    ada: FlaskClient, term: Any, biology: Biology, cast: Cast
+) -> None:
+    answer = ada.post(address(biology.lecture, "pick"))
+    assert answer.status_code == 422
+    assert 'data-reason="corequisite"' in answer.text
+    assert "Pick them together" in answer.text
+    assert held(term, cast.ada) == []
+
+
+def test_a_form_sent_twice_counts_once(
+    ada: FlaskClient, term: Any, biology: Biology, cast: Cast
+) -> None:
+    form = {**hidden(ada.get(address(biology.lecture, "pick")).text), **biology.with_lab()}
+    for _ in range(2):
+        answer = ada.post(address(biology.lecture, "pick"), data=form)
+        assert "are yours" in words(ada.get(answer.location).text)
+    assert held(term, cast.ada) == [biology.lecture.id, biology.lab.id]
+
+
+@pytest.mark.parametrize("partner", ["x", "-1", "1e9", "9" * 12])
+def test_a_partner_that_is_no_number_is_a_mistake(
+    ada: FlaskClient, biology: Biology, partner: str
+) -> None:
+    answer = ada.post(address(biology.lecture, "pick"), data={PARTNER: partner})
+    assert answer.status_code == 400
+
+
+def test_an_unknown_partner_is_refused_with_the_rest(
+    ada: FlaskClient, term: Any, biology: Biology, cast: Cast
+) -> None:
+    answer = press(ada, biology.lecture, "pick", **{PARTNER: "999999"})
+    assert answer.status_code == 422
+    assert 'data-reason="section_unknown"' in answer.text
+    assert held(term, cast.ada) == []
+
+
+def test_one_is_swapped_with_its_partner(
+    ada: FlaskClient, term: Any, biology: Biology, cast: Cast
+) -> None:
+    seat(cast.ada, biology.rival)
+    where = f"swap?instead={biology.rival.id}"
+    answer = press(ada, biology.lecture, where, **biology.with_lab())
+    page = words(ada.get(answer.location).text)
+    assert "Swapped: BIO 1-01 and BIO 2-02 are yours." in page
+    assert held(term, cast.ada) == [biology.lecture.id, biology.lab.id]
+
+
+def half_waiting(ada: FlaskClient, term: Any, biology: Biology, cast: Cast) -> None:
+    """Ada has the lecture, and waits for its lab."""
+    seat(cast.ben, biology.lab)
+    press(ada, biology.lecture, "pick", **biology.with_lab(), wait="1")
+    assert held(term, cast.ada) == [biology.lecture.id]
+    assert waiting(term, cast.ada) == [biology.lab.id]
+
+
+def test_a_waitlist_that_a_seat_needs_is_left_only_with_the_seat(
+    ada: FlaskClient, term: Any, biology: Biology, cast: Cast
+) -> None:
+    half_waiting(ada, term, biology, cast)
+    both = f"drop?along={biology.lab.id}"
+    for page in (
+        ada.get(address(biology.lab, "leave")),
+        ada.post(address(biology.lab, "leave"), data={"request": "leave-it"}),
+    ):
+        assert 'data-reason="needed_by"' in page.text
+        assert "You can leave only if you give up BIO 1-01 too." in words(page.text)
+        assert f'href="{address(biology.lecture, both)}"' in page.text
+    assert waiting(term, cast.ada) == [biology.lab.id]
+    form = words(ada.get(address(biology.lecture, both)).text)
+    assert "Cancel BIO 1-01 and leave the waitlist of BIO 2-02?" in form
+    page = words(ada.get(press(ada, biology.lecture, both).location).text)
+    assert "BIO 1-01 is canceled. You have left the waitlist of BIO 2-02." in page
+    assert held(term, cast.ada) == waiting(term, cast.ada) == []
+    assert list(parts().ledger.drops(term.id, cast.ada.id).values()) == [1]
+
+
+def left_alone(ada: FlaskClient, biology: Biology) -> list[str]:
+    """What is said of leaving the lab's waitlist, before and after it is tried, without a way."""
+    pages = (
+        ada.get(address(biology.lab, "leave")),
+        ada.post(address(biology.lab, "leave"), data={"request": "leave-it"}),
+    )
+    for page in pages:
+        assert 'data-reason="needed_by"' in page.text
+        assert "/drop?" not in page.text
+    return [words(page.text) for page in pages]
+
+
+def test_no_seat_is_offered_to_be_given_up_for_a_waitlist_once_the_window_has_ended(
+    ada: FlaskClient, term: Any, biology: Biology, cast: Cast
+) -> None:
+    half_waiting(ada, term, biology, cast)
+    for window in parts().ledger.windows(term.id):
+        parts().ledger.close_window(term.id, window.id, "tests")
+    limits.forget_windows()
+    for page in left_alone(ada, biology):
+        assert "Selection ended at" in page
+
+
+def test_no_seat_is_offered_to_be_given_up_for_a_waitlist_without_a_drop_left(
+    ada: FlaskClient, term: Any, biology: Biology, cast: Cast
+) -> None:
+    others = [builders.a_section(builders.a_course(f"ART-{number}"), term) for number in range(3)]
+    half_waiting(ada, term, biology, cast)
+    for other in others:
+        seat(cast.ada, other)
+        assert press(ada, other, "drop").status_code == 303
+    for page in left_alone(ada, biology):
+        assert "You have used your 3 cancellations of today. You can cancel again from" in page
+
+
+def test_the_last_drop_of_the_day_is_enough_to_leave_a_waitlist_with_its_seat(
+    ada: FlaskClient, term: Any, biology: Biology, cast: Cast
+) -> None:
+    others = [builders.a_section(builders.a_course(f"ART-{number}"), term) for number in range(2)]
+    half_waiting(ada, term, biology, cast)
+    for other in others:
+        seat(cast.ada, other)
+        assert press(ada, other, "drop").status_code == 303
+    page = ada.get(address(biology.lab, "leave")).text
+    assert f'href="{address(biology.lecture, f"drop?along={biology.lab.id}")}"' in page
+
+
+def test_it_is_said_beforehand_and_afterwards_that_the_waitlist_can_not_be_left_alone(
+    ada: FlaskClient, term: Any, biology: Biology, cast: Cast
+) -> None:
+    assert "if you leave it, you give up both" in ada.get(address(biology.lecture, "pick")).text
+    half_waiting(ada, term, biology, cast)
+    page = words(ada.get(f"/terms/{term.id}/mine").text)
+    assert "It needs BIO 2, and you wait for that." in page
+
+
+def test_a_corequisite_that_does_not_need_the_section_is_not_only_waited_for(
+    ada: FlaskClient, term: Any, cast: Cast
+) -> None:
+    lecture = builders.a_section(builders.a_course("PHY-1"), term, capacity=1)
+    lab = builders.a_section(builders.a_course("PHY-2"), term, corequisites={"course": "PHY-1"})
+    seat(cast.ben, lecture)
+    form = {"request": "lab-and-lecture", PARTNER: str(lecture.id), "wait": "1"}
+    answer = ada.post(address(lab, "pick"), data=form)
+    assert answer.status_code == 422
+    assert "It needs a seat in PHY 1: a place on that waitlist is not enough." in words(answer.text)
+    assert held(term, cast.ada) == waiting(term, cast.ada) == []
+
+
+@pytest.mark.parametrize("wait", ["", "1"])
+def test_a_section_that_is_no_corequisite_is_no_partner(
+    ada: FlaskClient, term: Any, biology: Biology, cast: Cast, wait: str
+) -> None:
+    maths = builders.a_section(builders.a_course("MAT-9"), term)
+    form = {"request": "maths-with-it", PARTNER: str(biology.rival.id), "wait": wait}
+    answer = ada.post(address(maths, "pick"), data=form)
+    assert answer.status_code == 422
+    assert 'data-reason="not_partner"' in answer.text
+    assert held(term, cast.ada) == []
+
+
+def test_a_corequisite_that_was_taken_away_is_missed_beside_the_seat_that_needs_it(
+    ada: FlaskClient, term: Any, biology: Biology, cast: Cast
+) -> None:
+    press(ada, biology.lecture, "pick", **biology.with_lab())
+    adjust(cast.ada, biology.lab)
+    page = words(ada.get(f"/terms/{term.id}/mine").text)
+    assert "It needs BIO 2, which you don’t have now." in page
+    drain(term.id)
+    assert "Your seat in BIO 1-01 needs it." in words(ada.get("/inbox").text)
+
+
+def test_nobody_is_told_to_keep_a_seat_that_is_canceled_with_its_corequisite(
+    ada: FlaskClient, term: Any, biology: Biology
+) -> None:
+    press(ada, biology.lecture, "pick", **biology.with_lab())
+    for section in (biology.lab, biology.lecture):
+        set_section(section, status="CANCELED")
+    drain(term.id)
+    page = words(ada.get("/inbox").text)
+    assert "BIO 1-01 has been canceled" in page
+    assert "You keep that seat for now" not in page
+
+
+def test_whoever_waits_for_a_corequisite_that_is_canceled_reads_what_is_left_alone(
+    ada: FlaskClient, term: Any, biology: Biology, cast: Cast
+) -> None:
+    half_waiting(ada, term, biology, cast)
+    set_section(biology.lab, status="CANCELED")
+    drain(term.id)
+    inbox = words(ada.get("/inbox").text)
+    assert "BIO 2-02, which another class of yours needs, is gone" in inbox
+    assert "Your seat in BIO 1-01 needs it." in inbox
+
+
+def adjust(student: Any, section: Any) -> None:
+    """Take a student out of a section by hand, whatever needs it."""
+    change = Adjustment(section.term_id, student.id, drop=section.id, overrides=("needed_by",))
+    done = adjustments.adjust(change, why="tests", by=1, request=None, correlation="tests")
+    assert done.outcome == "dropped"

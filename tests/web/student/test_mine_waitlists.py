@@ -1,0 +1,197 @@
+"""GET /terms/<t>/mine: places in line, their odds, and who was passed over."""
+
+import re
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from flask import Flask
+from flask.testing import FlaskClient
+
+from portal.backend import backend as parts
+from portal.catalog.models import Section
+from portal.core.db import transaction
+from portal.ledger.types import Candidate, Reason
+from portal.live import rendering
+from portal.people.models import Student
+from portal.recorder import odds
+from portal.recorder.models import LoggedEvent
+from portal.registration import limits
+from portal.windows.warmup import spec
+from tests import cast as builders
+from tests.cast import Cast
+from tests.web.pages import press, words
+from tests.web.visitors import browser_of
+
+
+def test_it_lists_waitlists_with_place_size_and_time(
+    app: Flask, ada: FlaskClient, term: Any
+) -> None:
+    section = builders.a_section(builders.a_course(title="Data Structures"), term, capacity=0)
+    press(browser_of(app, "ben"), section, "pick", wait="1")
+    press(ada, section, "pick", wait="1")
+    page = ada.get(f"/terms/{term.id}/mine").text
+    assert f'id="place-{section.id}"' in page
+    assert "Data Structures" in words(page)
+    assert "no longer offered" not in words(page).lower()
+    assert "Place 2 of 2" in words(page)
+    assert "joined at" in words(page)
+    assert f"/terms/{term.id}/sections/{section.id}/leave" in page
+
+
+def windows(term: Any) -> tuple[int, ...]:
+    return tuple(window.id for window in parts().ledger.windows(term.id))
+
+
+def pass_over(
+    term: Any, section: Section, student: Student, *rules: Reason, limit: int = 2100
+) -> None:
+    """A seat comes free, and the student can't have it."""
+    grown = replace(spec(section, ()), capacity=section.capacity + 1, version=2)
+    parts().ledger.put_section(term.id, grown)
+    candidate = Candidate(student.id, windows(term), limit, rules=rules)
+    parts().ledger.promote(term.id, section.id, [candidate], "tests")
+
+
+def test_who_was_passed_over_reads_why(ada: FlaskClient, term: Any, cast: Cast) -> None:
+    section = builders.a_section(builders.a_course(), term, capacity=0)
+    press(ada, section, "pick", wait="1")
+    hold = Reason("hold", {"kind": "fees", "reason": "Unpaid fees", "office": ""})
+    pass_over(term, section, cast.ada, hold)
+    text = words(ada.get(f"/terms/{term.id}/mine").text)
+    assert "A seat came free, but it could not be yours" in text
+    assert "Unpaid fees" in text
+    assert "You keep your place" in text
+
+
+def test_who_was_passed_over_is_given_the_next_step(
+    ada: FlaskClient, term: Any, cast: Cast
+) -> None:
+    section = builders.a_section(builders.a_course(), term, capacity=0)
+    other = builders.a_section(builders.a_course("MAT-1010"), term)
+    press(ada, section, "pick", wait="1")
+    press(ada, other, "pick")
+    pass_over(term, section, cast.ada, limit=400)
+    page = ada.get(f"/terms/{term.id}/mine").text
+    panel = page[page.index('id="mine"') :]
+    assert 'data-reason="credit_limit"' in panel
+    assert re.search(rf'class="reason-step" href="/terms/{term.id}/', panel)
+
+
+def test_who_waits_reads_until_when(ada: FlaskClient, term: Any) -> None:
+    section = builders.a_section(builders.a_course(), term, capacity=0)
+    press(ada, section, "pick", wait="1")
+    text = words(ada.get(f"/terms/{term.id}/mine").text)
+    assert "Free seats go down the list by themselves until" in text
+    for window in parts().ledger.windows(term.id):
+        parts().ledger.close_window(term.id, window.id, "tests")
+    limits.forget_windows()
+    text = words(ada.get(f"/terms/{term.id}/mine").text)
+    assert "Selection is over, so the lists move no more." in text
+
+
+def test_a_place_for_a_swap_names_what_goes_for_it(ada: FlaskClient, term: Any, cast: Cast) -> None:
+    held = builders.a_section(builders.a_course("MAT-1010"), term)
+    full = builders.a_section(builders.a_course(), term, capacity=0)
+    press(ada, held, "pick")
+    parts().ledger.claim(
+        term.id,
+        student=cast.ada.id,
+        section=full.id,
+        instead=held.id,
+        request=None,
+        credits=400,
+        limit=2100,
+        windows=windows(term),
+        wait=True,
+        actor="tests",
+        correlation="tests",
+    )
+    text = words(ada.get(f"/terms/{term.id}/mine").text)
+    assert "Your seat in MAT 1010-01 goes for it, once one comes." in text
+
+
+def test_who_leaves_and_joins_again_stands_at_the_end(
+    app: Flask, ada: FlaskClient, term: Any
+) -> None:
+    section = builders.a_section(builders.a_course(), term, capacity=0)
+    press(ada, section, "pick", wait="1")
+    press(browser_of(app, "ben"), section, "pick", wait="1")
+    press(ada, section, "leave")
+    press(ada, section, "pick", wait="1")
+    assert "Place 2 of 2" in words(ada.get(f"/terms/{term.id}/mine").text)
+
+
+def seats_have_come_free(term: Any, section: int, seats: int) -> None:
+    """So many of forty seats, taken five days ago, were given up since: the log says so."""
+    moves = [("enrolled", 5)] * 40 + [("dropped", 1)] * seats
+    now = datetime.now(UTC)
+    with transaction() as session:
+        session.add_all(
+            LoggedEvent(
+                term_id=term.id,
+                seq=10**6 + number,
+                name=name,
+                version=1,
+                aggregate=f"section:{section}",
+                payload={},
+                context={},
+                occurred_at=now - timedelta(days=days),
+            )
+            for number, (name, days) in enumerate(moves)
+        )
+    odds.forget_freed_seats()
+
+
+def test_who_waits_is_told_the_odds_and_what_they_rest_on(ada: FlaskClient, term: Any) -> None:
+    quiet, lively = (
+        builders.a_section(builders.a_course(code), term, capacity=0)
+        for code in ("CSC-1100", "MAT-1010")
+    )
+    for section in (quiet, lively):
+        press(ada, section, "pick", wait="1")
+    text = words(ada.get(f"/terms/{term.id}/mine").text)
+    assert text.count("It is too early to say how likely a seat is.") == 2
+    seats_have_come_free(term, lively.id, 12)
+    text = words(ada.get(f"/terms/{term.id}/mine").text)
+    assert "A seat before selection ends is unlikely. No seat has come free here lately" in text
+    assert "12 seats came free here lately, and you are number 1 in line." in text
+
+
+def test_the_odds_alone_make_no_page_be_sent_anew(
+    app: Flask, ada: FlaskClient, term: Any, cast: Cast
+) -> None:
+    section = builders.a_section(builders.a_course(), term, capacity=0)
+    press(ada, section, "pick", wait="1")
+    found = re.search(r'data-mark="(\w+)"', ada.get(f"/terms/{term.id}/mine").text)
+    assert found
+    seats_have_come_free(term, section.id, 12)
+    with app.test_request_context():
+        assert rendering.draw_student(term.id, cast.ada.id, [], [], found[1]).html == ""
+
+
+def test_who_is_passed_over_is_told_at_once_with_the_next_step(
+    app: Flask, ada: FlaskClient, term: Any, cast: Cast
+) -> None:
+    section = builders.a_section(builders.a_course(), term, capacity=0)
+    press(ada, section, "pick", wait="1")
+    too_many = {"held": 2000, "adds": 400, "limit": 2100}
+    event = {"name": "passed_over", "section": section.id, "student": cast.ada.id}
+    reasons = [{"code": "credit_limit", "facts": too_many}]
+    with app.test_request_context():
+        html = rendering.draw_student(term.id, cast.ada.id, [], [event | {"reasons": reasons}]).html
+    assert "could not be yours" in words(html)
+    assert "your limit is 21" in words(html)
+    assert 'class="toast-step"' in html
+
+
+def test_what_only_counts_again_is_shown_without_a_word(
+    app: Flask, ada: FlaskClient, term: Any, cast: Cast
+) -> None:
+    section = builders.a_section(builders.a_course(), term, capacity=0)
+    press(ada, section, "pick", wait="1")
+    event = {"name": "reconsidered", "section": section.id, "student": cast.ada.id}
+    with app.test_request_context():
+        html = rendering.draw_student(term.id, cast.ada.id, [], [event]).html
+    assert 'id="mine"' in html
+    assert "toast" not in html

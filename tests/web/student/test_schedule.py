@@ -1,0 +1,210 @@
+"""GET /terms/<t>/schedule: my week, my list, exams and days off."""
+
+import re
+from datetime import date
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import update
+
+from portal.backend import backend as parts
+from portal.calendar.models import DayOff
+from portal.catalog import term_catalog
+from portal.catalog.models import Section
+from portal.core import redis_clients
+from portal.core.db import transaction
+from portal.ledger.client import Ledger
+from portal.recorder import recorder
+from tests import cast as builders
+from tests.cast import Cast, Meets
+from tests.web.pages import HTMX, press, words
+from tests.web.visitors import browser_of
+
+EXAM_DAY = ("2030-12-18", "2030-12-18")
+
+
+def page(client: FlaskClient, term: Any) -> str:
+    return str(client.get(f"/terms/{term.id}/schedule").text)
+
+
+def pick(client: FlaskClient, *sections: Any) -> None:
+    """Seats in sections that are all there before the first page is asked for."""
+    for section in sections:
+        press(client, section, "pick")
+
+
+def part(html: str, heading: str) -> str:
+    """The text of the section, or the day, under a heading."""
+    found = re.search(rf'<(\w+) [^>]*aria-labelledby="{heading}".*?</\1>', html, re.DOTALL)
+    return words(found[0]) if found else ""
+
+
+def blocks(html: str) -> list[str]:
+    """The texts of the week's blocks."""
+    return [words(each) for each in re.findall(r'<li class="week-block.*?</li>', html, re.DOTALL)]
+
+
+def test_it_says_what_to_expect_where_there_is_nothing(ada: FlaskClient, term: Any) -> None:
+    assert "Nothing yet" in words(page(ada, term))
+
+
+def test_a_class_stands_on_each_of_its_days_with_time_name_and_room(
+    ada: FlaskClient, term: Any
+) -> None:
+    meets = Meets("MW", room="Alder Hall 1")
+    course = builders.a_course(title="Data Structures")
+    press(ada, builders.a_section(course, term, meetings=(meets,)), "pick")
+    html = page(ada, term)
+    assert blocks(html) == [" 10:00–11:50 am CSC 1100-01 Data Structures Alder Hall 1 "] * 2
+    assert part(html, "week-day-0") == part(html, "week-day-2").replace("Wednesday", "Monday")
+    assert "No classes" in part(html, "week-day-1")
+
+
+def test_the_list_has_instructors_and_the_sum_of_credits(
+    ada: FlaskClient, term: Any, cast: Cast
+) -> None:
+    meets = (Meets("MR", room="Alder Hall 1"),)
+    course = builders.a_course(title="Data Structures")
+    pick(
+        ada,
+        builders.a_section(course, term, meetings=meets, instructor=cast.iris),
+        builders.a_section(builders.a_course("MAT-1", credits=3), term),
+    )
+    text = part(page(ada, term), "selected-title")
+    assert "7 credits together" in text
+    assert "Data Structures Mon Thu 10:00–11:50 am Alder Hall 1 Iris 4" in text
+
+
+def test_what_has_no_time_is_told_apart(ada: FlaskClient, term: Any) -> None:
+    thesis = builders.a_section(builders.a_course("CSC-4990", title="Thesis"), term)
+    pick(ada, thesis, builders.a_section(builders.a_course("MAT-1"), term, meetings=(Meets(),)))
+    html = page(ada, term)
+    assert "To be arranged: CSC 4990-01 Thesis" in words(html)
+    assert not any("CSC 4990" in block for block in blocks(html))
+
+
+def test_a_waitlist_is_in_the_list_alone_and_says_so(
+    app: Flask, ada: FlaskClient, term: Any
+) -> None:
+    full = builders.a_section(builders.a_course(), term, capacity=0, meetings=(Meets(),))
+    press(browser_of(app, "ben"), full, "pick", wait="1")
+    press(ada, full, "pick", wait="1")
+    html = page(ada, term)
+    assert blocks(html) == []
+    assert "selected-title" not in html
+    text = part(html, "waiting-title")
+    assert "These are not yours yet" in text
+    assert "Waiting: place 2 of 2" in text
+
+
+def test_half_a_term_is_marked_and_stands_beside_the_other_half(
+    ada: FlaskClient, term: Any
+) -> None:
+    halves = (("2030-08-26", "2030-10-18"), ("2030-10-21", "2030-12-20"))
+    sections = [
+        builders.a_section(builders.a_course(code), term, meetings=(Meets("M", dates=dates),))
+        for code, dates in zip(("CSC-1", "CSC-2"), halves, strict=True)
+    ]
+    pick(ada, *sections)
+    html = page(ada, term)
+    assert 'data-lanes="2"' in html
+    first, second = blocks(html)
+    assert "Aug 26 – Oct 18" in first
+    assert "Oct 21 – Dec 20" in second
+    assert re.findall(r'data-lane="(\d)"', html) == ["1", "2"]
+
+
+def test_exams_are_listed_by_date_and_not_in_the_week(ada: FlaskClient, term: Any) -> None:
+    final = Meets("W", "18:00", "19:50", clashes=False, dates=EXAM_DAY, kind="TES")
+    tests = Meets("W", "08:00", "21:50", clashes=False, kind="TES")
+    section = builders.a_section(builders.a_course(), term, meetings=(Meets("M"), tests, final))
+    press(ada, section, "pick")
+    html = page(ada, term)
+    assert len(blocks(html)) == 1
+    text = part(html, "exams-title")
+    assert "Wed, Dec 18, 6:00–7:50 pm CSC 1100-01 Test block" in text
+    assert "Wed 8:00 am–9:50 pm CSC 1100-01 Test block Kept free" in text
+
+
+def test_days_off_are_told(ada: FlaskClient, term: Any) -> None:
+    with transaction() as session:
+        for day in (27, 28, 29):
+            session.add(DayOff(term_id=term.id, day=date(2030, 11, day), name="Thanksgiving"))
+    press(ada, builders.a_section(builders.a_course(), term), "pick")
+    text = part(page(ada, term), "breaks-title")
+    assert "No classes on Wed, Nov 27 – Fri, Nov 29 Thanksgiving" in text
+
+
+def test_a_canceled_section_says_so_and_is_not_in_the_week(ada: FlaskClient, term: Any) -> None:
+    section = builders.a_section(builders.a_course(), term, meetings=(Meets(),))
+    press(ada, section, "pick")
+    with transaction() as session:
+        gone = update(Section).where(Section.id == section.id).values(status="CANCELED")
+        session.execute(gone)
+    term_catalog.forget()
+    html = page(ada, term)
+    assert blocks(html) == []
+    assert "has been canceled" in part(html, "selected-title")
+
+
+def test_times_are_named_by_the_institutions_zone(ada: FlaskClient, term: Any) -> None:
+    html = page(ada, term)
+    assert "Times are in Eastern Time (America/New York)" in words(html)
+    assert 'data-zone="America/New_York"' in html
+
+
+def test_it_stays_after_the_window_has_closed(app: Flask, cast: Cast) -> None:
+    term = builders.a_term()
+    window = builders.an_open_window(term)
+    ada = browser_of(app, "ada")
+    course = builders.a_course(title="Data Structures")
+    press(ada, builders.a_section(course, term, meetings=(Meets(),)), "pick")
+    parts().ledger.close_window(term.id, window.id, "tests")
+    assert "Data Structures" in page(ada, term)
+    assert cast.ada
+
+
+def test_it_is_never_anothers(app: Flask, ada: FlaskClient, term: Any) -> None:
+    course = builders.a_course(title="Data Structures")
+    press(ada, builders.a_section(course, term), "pick")
+    assert "Data Structures" not in page(browser_of(app, "ben"), term)
+
+
+def test_while_the_ledger_is_away_it_is_told_by_the_record(
+    ada: FlaskClient, term: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    course = builders.a_course(title="Data Structures")
+    section = builders.a_section(course, term, meetings=(Meets(),))
+    full = builders.a_section(builders.a_course("MAT-1", title="Calculus"), term, capacity=0)
+    pick(ada, section)
+    press(ada, full, "pick", wait="1")
+    recorder.drain(term.id)
+    nobody = Ledger(redis_clients.commands("redis://127.0.0.1:1"))
+    monkeypatch.setattr(parts(), "ledger", nobody)
+    html = page(ada, term)
+    assert "This page shows what was last recorded" in words(html)
+    assert "Data Structures" in part(html, "selected-title")
+    assert "Calculus Waiting: place 1 of 1 To be arranged" in part(html, "waiting-title")
+
+
+def test_a_page_that_shows_what_is_so_is_sent_nothing(ada: FlaskClient, term: Any) -> None:
+    section = builders.a_section(builders.a_course(title="Data Structures"), term)
+    asked = {**HTMX, "HX-Target": "schedule"}
+    [mark] = re.findall(r"schedule\?mark=(\w+)", page(ada, term))
+    address = f"/terms/{term.id}/schedule?mark={mark}"
+    assert ada.get(address, headers=asked).status_code == 204
+    pick(ada, section)
+    answer = ada.get(address, headers=asked)
+    assert answer.status_code == 200
+    assert "Data Structures" in answer.text
+    assert "<html" not in answer.text
+
+
+def test_instructors_have_none(app: Flask, term: Any) -> None:
+    assert browser_of(app, "iris").get(f"/terms/{term.id}/schedule").status_code == 403
+
+
+def test_there_is_none_of_a_term_that_is_none(ada: FlaskClient) -> None:
+    assert ada.get("/terms/999999/schedule").status_code == 404

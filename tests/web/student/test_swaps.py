@@ -1,0 +1,60 @@
+"""GET /terms/<t>/sections/<s>/swaps."""
+
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+
+from tests import cast as builders
+from tests.cast import Meets
+from tests.web.pages import DIALOG, address, press, words
+
+
+@pytest.fixture
+def course(term: Any) -> list[Any]:
+    """Four sections of one course; the third is a draft, the fourth meets when another does."""
+    made = builders.a_course()
+    at_nine = (Meets("MR", "09:00", "09:50"),)
+    return [
+        builders.a_section(made, term),
+        builders.a_section(made, term, capacity=7),
+        builders.a_section(made, term, status="NEW"),
+        builders.a_section(made, term, meetings=at_nine),
+        builders.a_section(builders.a_course("MAT-1"), term, meetings=at_nine),
+    ]
+
+
+def test_it_lists_the_other_sections_with_their_seats_and_the_way_to_each(
+    ada: FlaskClient, course: list[Any]
+) -> None:
+    mine, second, draft, fourth, other = course
+    press(ada, mine, "pick")
+    page = ada.get(address(mine, "swaps")).text
+    assert "Swap CSC 1100-01 for which section?" in words(page)
+    assert "7 of 7 open" in words(page)
+    for each in (second, fourth):
+        assert f'href="{address(each, "swap")}?instead={mine.id}"' in page
+    for each in (mine, draft, other):
+        assert f'href="{address(each, "swap")}?instead={mine.id}"' not in page
+
+
+def test_it_says_what_stands_in_the_way_of_one(ada: FlaskClient, course: list[Any]) -> None:
+    mine, *_, other = course
+    press(ada, mine, "pick")
+    press(ada, other, "pick")
+    assert "It meets at the same time as your MAT 1-05" in words(
+        ada.get(address(mine, "swaps")).text
+    )
+
+
+def test_it_fits_into_a_dialog(ada: FlaskClient, course: list[Any]) -> None:
+    press(ada, course[0], "pick")
+    page = ada.get(address(course[0], "swaps"), headers=DIALOG).text
+    assert "<html" not in page
+    assert f'hx-get="{address(course[1], "swap")}?instead={course[0].id}"' in page
+
+
+def test_what_is_not_mine_has_nothing_to_swap(ada: FlaskClient, course: list[Any]) -> None:
+    page = ada.get(address(course[0], "swaps")).text
+    assert 'data-reason="not_enrolled"' in page
+    assert "swap?instead=" not in page

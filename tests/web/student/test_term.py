@@ -1,0 +1,139 @@
+"""GET /terms/<t>: the lobby that becomes the picker."""
+
+import re
+from datetime import date
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from portal.backend import backend as parts
+from portal.registration import limits
+from portal.web.student import term_page
+from tests import cast as builders
+from tests.cast import Cast
+from tests.web.pages import HTMX, cell, press, words
+from tests.web.visitors import browser_of
+
+
+@pytest.fixture
+def term(cast: Cast) -> Any:  # noqa: ARG001
+    return builders.a_term()
+
+
+def test_it_needs_a_login(client: FlaskClient, term: Any) -> None:
+    assert client.get(f"/terms/{term.id}").status_code == 302
+
+
+def test_it_is_for_students(app: Flask, term: Any) -> None:
+    assert browser_of(app, "iris").get(f"/terms/{term.id}").status_code == 403
+
+
+def test_an_admin_is_led_to_the_terms_sections(app: Flask, term: Any) -> None:
+    admin = browser_of(app, "max")
+    assert admin.get(f"/terms/{term.id}").location == f"/admin/terms/{term.id}/sections"
+    assert admin.get(f"/terms/{term.id}/mine").status_code == 403
+
+
+def test_there_is_no_such_term(ada: FlaskClient) -> None:
+    assert ada.get("/terms/999999").status_code == 404
+
+
+def test_without_a_window_the_list_can_be_browsed(ada: FlaskClient, term: Any) -> None:
+    section = builders.a_section(builders.a_course(), term)
+    page = ada.get(f"/terms/{term.id}").text
+    assert "not scheduled yet" in page
+    assert "Not open yet" in cell(page, section)
+
+
+def test_before_it_opens_the_page_counts_down(ada: FlaskClient, term: Any) -> None:
+    window = builders.a_coming_window(term, minutes=12)
+    section = builders.a_section(builders.a_course(), term)
+    page = ada.get(f"/terms/{term.id}").text
+    assert 'data-phase="before"' in page
+    assert f'data-opens="{window.opens}"' in page
+    assert "Begins in 12 minutes" in page
+    assert "Opens " in words(cell(page, section))
+
+
+def test_before_it_opens_a_page_without_scripts_asks_again(ada: FlaskClient, term: Any) -> None:
+    builders.a_coming_window(term, minutes=0.2)
+    assert '<noscript><meta http-equiv="refresh" content="' in ada.get(f"/terms/{term.id}").text
+
+
+def test_once_open_a_page_without_scripts_has_a_link_for_new_counts_and_keeps_what_is_typed(
+    ada: FlaskClient, term: Any
+) -> None:
+    builders.an_open_window(term)
+    page = ada.get(f"/terms/{term.id}?q=calculus").text
+    assert "http-equiv" not in page
+    link = f'<a class="back" href="/terms/{term.id}?q=calculus">Update seat counts</a>'
+    assert re.search(f"<noscript>[^/]*{re.escape(link)}", page)
+
+
+def test_the_banner_names_the_window(ada: FlaskClient, term: Any) -> None:
+    builders.a_coming_window(term, minutes=12)
+    text = words(ada.get(f"/terms/{term.id}").text)
+    assert "Selection · Begins in 12 minutes" in text
+
+
+def test_once_open_every_row_has_its_button_as_a_link(ada: FlaskClient, term: Any) -> None:
+    builders.an_open_window(term)
+    section = builders.a_section(builders.a_course(), term)
+    page = ada.get(f"/terms/{term.id}").text
+    assert 'data-phase="open"' in page
+    assert f'href="/terms/{term.id}/sections/{section.id}/pick"' in cell(page, section)
+    assert "<form" not in cell(page, section)
+
+
+def test_after_it_ended_the_list_is_gone_and_my_selections_stay(
+    ada: FlaskClient, term: Any
+) -> None:
+    window = builders.an_open_window(term)
+    section = builders.a_section(builders.a_course(title="Data Structures"), term)
+    builders.a_section(builders.a_course("MAT-1", title="Calculus"), term)
+    press(ada, section, "pick")
+    parts().ledger.close_window(term.id, window.id, "tests")
+    limits.windows.cache_clear()  # type: ignore[attr-defined]
+    page = ada.get(f"/terms/{term.id}").text
+    assert "Selection has ended" in page
+    assert "Calculus" not in page
+    assert "Data Structures" in page
+    assert 'class="section-row"' not in page
+
+
+@pytest.mark.parametrize("target", ["results", "more", ""])
+@pytest.mark.parametrize("query", ["", "?page=2", "?q=calculus&open=1"])
+def test_after_it_ended_the_list_is_empty_however_it_is_asked_for(
+    ada: FlaskClient, term: Any, target: str, query: str
+) -> None:
+    builders.an_ended_window(term)
+    builders.a_section(builders.a_course("MAT-1", title="Calculus"), term)
+    headers = {**HTMX, "HX-Target": target} if target else {}
+    page = ada.get(f"/terms/{term.id}{query}", headers=headers)
+    assert page.status_code == 200
+    assert "Calculus" not in page.text
+    assert 'class="section-row"' not in page.text
+
+
+def test_of_several_terms_one_can_be_chosen(ada: FlaskClient, term: Any) -> None:
+    other = builders.a_term("Spring 2031")
+    term_page.offered_terms.cache_clear()  # type: ignore[attr-defined]
+    page = ada.get(f"/terms/{term.id}").text
+    assert f'href="/terms/{other.id}"' in page
+
+
+def test_of_many_terms_the_nearest_are_named_and_all_a_press_away(
+    ada: FlaskClient, term: Any
+) -> None:
+    builders.an_open_window(term)
+    years = [*range(2026, 2030), *range(2031, 2036)]
+    others = [builders.a_term(f"Term {year}", starts_on=date(year, 1, 7)) for year in years]
+    term_page.offered_terms.cache_clear()  # type: ignore[attr-defined]
+    page = ada.get(f"/terms/{term.id}").text
+    named = [each for each in others if f'href="/terms/{each.id}"' in page]
+    assert [each.starts_on.year for each in named] == [2029, 2031, 2032]
+    assert 'href="/?all"' in page
+    everything = ada.get("/?all").text
+    assert all(f'href="/terms/{each.id}"' in everything for each in [term, *others])

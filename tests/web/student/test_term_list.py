@@ -1,0 +1,193 @@
+"""GET /terms/<t>: the list of sections, searched, narrowed and page by page."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from portal.backend import backend as parts
+from portal.live.rendering import draw_student
+from portal.people.models import Permission
+from portal.windows.warmup import spec
+from tests import cast as builders
+from tests.cast import Cast, Meets
+from tests.web.pages import HTMX, address, cell, press, seat, words
+from tests.web.visitors import browser_of
+
+
+def test_a_section_without_seats_says_so_calmly(ada: FlaskClient, term: Any) -> None:
+    builders.a_section(builders.a_course(), term, capacity=0, waitlist=0)
+    page = ada.get(f"/terms/{term.id}").text
+    assert "Not offered for selection" in page
+    assert 'data-level="none"' in page
+    assert "0 open" not in words(page)
+
+
+def test_a_section_of_waiters_alone_can_be_waited_for(ada: FlaskClient, term: Any) -> None:
+    builders.a_section(builders.a_course(), term, capacity=0, waitlist=5)
+    assert 'data-level="wait"' in ada.get(f"/terms/{term.id}").text
+
+
+def test_it_shows_the_counts_of_this_moment(app: Flask, ada: FlaskClient, term: Any) -> None:
+    builders.an_open_window(term)
+    section = builders.a_section(builders.a_course(), term, capacity=2)
+    press(browser_of(app, "ben"), section, "pick")
+    assert "1 of 2 open" in words(ada.get(f"/terms/{term.id}").text)
+
+
+def test_a_section_that_is_over_full_has_no_seats_below_zero(ada: FlaskClient, term: Any) -> None:
+    builders.a_section(builders.a_course(), term, capacity=30, waitlist=0)
+    over = builders.a_section(builders.a_course("MAT-1"), term, capacity=30, waitlist=0)
+    parts().ledger.put_section(term.id, replace(spec(over, ()), prior=35, version=2))
+    assert "0 of 30 open Full, no waitlist" in words(ada.get(f"/terms/{term.id}").text)
+
+
+def test_sections_of_others_and_drafts_are_not_listed(ada: FlaskClient, term: Any) -> None:
+    builders.a_section(builders.a_course("AAA-1", title="For everyone"), term)
+    builders.a_section(builders.a_course("BBB-1", title="For nobody here", public=False), term)
+    builders.a_section(builders.a_course("CCC-1", title="A draft"), term, status="NEW")
+    page = ada.get(f"/terms/{term.id}").text
+    assert "For everyone" in page
+    assert "1 section" in words(page)
+    assert "For nobody here" not in page
+    assert "A draft" not in page
+
+
+def test_meetings_are_shown_calmly(ada: FlaskClient, term: Any) -> None:
+    meetings = (
+        Meets("MR", "14:00", "15:50"),
+        Meets("W", "08:00", "21:50", clashes=False),
+        Meets("F", "09:00", "09:50"),
+    )
+    builders.a_section(builders.a_course(), term, meetings=meetings)
+    builders.a_section(builders.a_course("RES-1"), term, credits_min=1, credits_max=15)
+    text = words(ada.get(f"/terms/{term.id}").text)
+    assert "Mon Thu 2:00–3:50 pm Fri 9:00–9:50 am" in text.replace(", CLASS", "")
+    assert "Common exam time Wed 8:00 am–9:50 pm, clashes with nothing" in text
+    assert "To be arranged" in text
+    assert "1–15 credits" in text
+
+
+def test_sections_of_one_course_are_told_apart_by_their_own_titles(
+    ada: FlaskClient, term: Any
+) -> None:
+    topics = builders.a_course("ART-1", title="Topics in Art")
+    for own in ("Light", "Clay"):
+        builders.a_section(topics, term, title=own)
+    chemistry = builders.a_course("CHE-1", title="Chemistry I")
+    builders.a_section(chemistry, term, title="CHEM 1")
+    text = words(ada.get(f"/terms/{term.id}").text)
+    assert "Topics in Art: Light" in text
+    assert "Topics in Art: Clay" in text
+    assert "4 credits Chemistry I" in text
+
+
+def test_rules_that_stand_in_the_way_are_told_in_the_list(ada: FlaskClient, term: Any) -> None:
+    needs = {"prerequisites": {"any": [{"course": "MAT-1010"}, {"course": "MAT-1020"}]}}
+    builders.a_section(builders.a_course(), term, **needs)
+    text = words(ada.get(f"/terms/{term.id}").text)
+    assert "one of MAT 1010 or MAT 1020, which your record does not show" in text
+
+
+def test_a_search_keeps_its_words_over_a_refresh(ada: FlaskClient, term: Any) -> None:
+    builders.a_section(builders.a_course("CSC-1100", title="Data Structures"), term)
+    builders.a_section(builders.a_course("MAT-1010", title="Calculus"), term)
+    page = ada.get(f"/terms/{term.id}?q=calculus&open=1").text
+    assert "Calculus" in page
+    assert "Data Structures" not in page
+    assert 'value="calculus"' in page
+    assert 'name="open" value="1" checked' in page
+
+
+def test_what_fits_nothing_says_what_to_do(ada: FlaskClient, term: Any) -> None:
+    builders.a_section(builders.a_course(), term)
+    text = words(ada.get(f"/terms/{term.id}?q=nothing+like+it").text)
+    assert "No section fits all of that" in text
+    assert "Clear search and filters" in text
+
+
+def test_the_hint_of_a_search_names_a_course_that_is_found(ada: FlaskClient, term: Any) -> None:
+    builders.a_section(builders.a_course("HON-1000", public=False), term)
+    builders.a_section(builders.a_course("ZOO-2200"), term)
+    assert "a course code such as “ZOO 2200”" in words(ada.get(f"/terms/{term.id}?q=nil").text)
+    assert "ZOO 2200-" in words(ada.get(f"/terms/{term.id}?q=ZOO 2200").text)
+
+
+def test_htmx_is_given_the_results_alone(ada: FlaskClient, term: Any) -> None:
+    builders.a_section(builders.a_course(), term)
+    headers = {**HTMX, "HX-Target": "results"}
+    answer = ada.get(f"/terms/{term.id}?q=csc&subject=&from=", headers=headers)
+    assert "<html" not in answer.text
+    assert "1 section" in words(answer.text)
+    assert answer.headers["HX-Replace-Url"] == f"/terms/{term.id}?q=csc"
+
+
+def test_a_long_list_comes_page_by_page(ada: FlaskClient, term: Any) -> None:
+    course = builders.a_course()
+    for _ in range(42):
+        builders.a_section(course, term)
+    page = ada.get(f"/terms/{term.id}").text
+    assert page.count('class="section-row"') == 40
+    assert "Show more, 2 left" in words(page)
+    assert ada.get(f"/terms/{term.id}?page=2").text.count('class="section-row"') == 42
+    more = ada.get(f"/terms/{term.id}?page=2", headers={**HTMX, "HX-Target": "more"}).text
+    assert more.count('class="section-row"') == 2
+
+
+@pytest.fixture
+def beside(term: Any, cast: Cast) -> list[Any]:
+    """A section of the course that Ada holds, one at the same time, and one that is free."""
+    course = builders.a_course("PHY-1000")
+    mine = builders.a_section(course, term, meetings=(Meets("MR"),))
+    seat(cast.ada, mine)
+    return [
+        builders.a_section(course, term, meetings=(Meets("TF"),)),
+        builders.a_section(builders.a_course("ART-1000"), term, meetings=(Meets("M"),)),
+        builders.a_section(builders.a_course("BIO-1000"), term, meetings=(Meets("W"),)),
+    ]
+
+
+def test_a_row_that_repeats_or_clashes_with_a_seat_says_so_in_place_of_pick(
+    ada: FlaskClient, ben: FlaskClient, term: Any, beside: list[Any]
+) -> None:
+    page = ada.get(f"/terms/{term.id}").text
+    again, clashing, free = (words(cell(page, each)) for each in beside)
+    assert "Swap" in again
+    assert "Yours: PHY 1000-01" in again
+    assert "Time conflict" in clashing
+    assert "Yours: PHY 1000-01" in clashing
+    assert "Pick" in free
+    assert "Pick" not in again + clashing
+    assert f'href="{address(beside[1], "pick")}"' in cell(page, beside[1])  # which says why
+    for each in beside:
+        assert "Pick" in words(cell(ben.get(f"/terms/{term.id}").text, each))
+
+
+def test_a_clash_that_the_registrar_permits_is_none(
+    ada: FlaskClient, term: Any, beside: list[Any], cast: Cast
+) -> None:
+    builders.added(
+        Permission(
+            student_id=cast.ada.id,
+            section_id=beside[1].id,
+            waives=["time_conflict"],
+            reason="By the dean.",
+        )
+    )
+    assert "Pick" in words(cell(ada.get(f"/terms/{term.id}").text, beside[1]))
+
+
+def test_an_open_page_hears_which_of_its_rows_clash_with_a_new_seat(
+    app: Flask, term: Any, beside: list[Any], cast: Cast
+) -> None:
+    again, clashing, free = (each.id for each in beside)
+    [held] = parts().ledger.standing(term.id, cast.ada.id).enrolled
+    with app.test_request_context():
+        html = draw_student(
+            term.id, cast.ada.id, [held.section], [], shown=[again, clashing, free]
+        ).html
+    assert f'id="act-{again}"' in html
+    assert f'id="act-{clashing}"' in html
+    assert f'id="act-{free}"' not in html

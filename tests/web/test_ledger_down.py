@@ -1,0 +1,78 @@
+"""While the ledger is away every page is read from PostgreSQL, or says when to come back."""
+
+from collections.abc import Iterator
+
+import pytest
+from flask import Flask
+
+from portal.backend import Backend
+from portal.recorder.recorder import drain
+from tests.cast import Cast
+from tests.web.all_pages import Values, a_story, pages
+from tests.web.ledger_outage import SAID, ledger_away
+from tests.web.visitors import browser_of
+
+# Decisions, what is foreseen of them, the waiting room and its order, and parts of open pages.
+WAITING = {
+    *(f"student.{name}" for name in ("ask_plan", "drop", "leave", "pick", "swap", "swaps")),
+    *("student.stage", "student.plan_panel", "student.room", "student.ask_to_leave_room"),
+    *("student.show_order", "student.order_file"),
+    *("admin.windows.change", "admin.waiting_room.act_on", "admin.sections.change_status"),
+    *("admin.waiting_room.show", "admin.waiting_room.figures"),
+}
+# Read from PostgreSQL in place of the ledger, so that they must say so.
+RECORDED = {
+    *("student.term", "student.mine", "student.plan", "student.schedule"),
+    *("instructor.teaching", "instructor.section", "instructor.requests.index"),
+    "instructor.requests.ask_seats",
+    *("admin.terms.index", "admin.terms.now", "admin.sections.index", "admin.sections.show"),
+    *("admin.results.show", "admin.underfilled.index", "admin.students.show"),
+    *("admin.requests.index", "admin.requests.show"),
+    *("admin.window_reports.show", "admin.window_reports.show_fairness"),
+}
+
+
+@pytest.fixture
+def story(app: Flask, cast: Cast) -> Values:
+    """Everything has happened, and all of it is recorded."""
+    told = a_story(app, cast)
+    for term in told["term_id"]:
+        drain(term)
+    return told
+
+
+# Each address belongs to the longest of these that it begins with.
+ROOMS = ("/", "/terms/", "/teaching", "/admin", "/admin/terms/")
+WALKS = (
+    *(("ada", "/"), ("ada", "/terms/")),
+    *(("iris", "/"), ("iris", "/teaching")),
+    *(("max", "/"), ("max", "/admin"), ("max", "/admin/terms/")),
+)
+
+
+def of_room(addresses: Iterator[str], room: str) -> list[str]:
+    others = tuple(each for each in ROOMS if len(each) > len(room) and each.startswith(room))
+    return [each for each in addresses if each.startswith(room) and not each.startswith(others)]
+
+
+def endpoint(app: Flask, address: str) -> str:
+    return str(app.url_map.bind("localhost").match(address)[0])
+
+
+@pytest.mark.parametrize(("username", "room"), WALKS)
+def test_whatever_is_read_is_read_still_and_all_else_says_when_to_come_back(
+    app: Flask, backend: Backend, story: Values, username: str, room: str
+) -> None:
+    client = browser_of(app, username)
+    before = {each: client.get(each).status_code for each in of_room(pages(app, story), room)}
+    assert 200 in before.values()
+    with ledger_away(backend):
+        for address, status in before.items():
+            answer, name = client.get(address), endpoint(app, address)
+            if answer.status_code == 503:
+                assert status != 200 or name in WAITING, address
+                assert answer.headers["Retry-After"], address
+            else:
+                assert answer.status_code == status, address
+            if status == 200 and name not in WAITING:
+                assert (SAID.encode() in answer.data) == (name in RECORDED), address

@@ -78,7 +78,7 @@ def test_every_page_has_the_number_without_asking_postgresql(
     def asks() -> bool:
         with statements() as asked:
             ada.get(address)
-        return any("notices" in statement for statement in asked)
+        return any("notifications" in statement for statement in asked)
 
     wait_for(lambda: not asks())  # at first, what has just happened is looked up
 

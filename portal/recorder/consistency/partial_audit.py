@@ -178,7 +178,7 @@ def explain(term: int, kind: str, number: int) -> Iterator[str]:
         yield f"UNKNOWN  whether it differs: {behind}"
         return
     for each in differences:
-        if about in each["what"] or f"id {number}" == each["what"]:
+        if about in each["what"].split(", ") or f"id {number}" == each["what"]:
             fields = (f"{name.replace('_', ' ')}: {value}" for name, value in each.items())
             yield f"DIFFERS  {'; '.join(fields)}"
 

@@ -1,5 +1,6 @@
 """Whatever was tampered with is explained event by event, and repaired once it was said how."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,11 +17,12 @@ from portal.recorder.consistency.differences import Difference
 from portal.recorder.consistency.partial_audit import explain
 from portal.recorder.recorder import drain
 from portal.runtime.commands.consistency import audit_command, repair_command
+from tests.cast import a_student
 from tests.recorder.blocked_recorder import held_up
 from tests.recorder.consistency.tampering import TAMPERINGS, a_term_to_tamper_with
 from tests.recorder.ledger_dump import dump
 from tests.recorder.processes import recorded
-from tests.recorder.rush import Rush, a_rush, claim, claims, drop, everyone_everywhere
+from tests.recorder.rush import Rush, a_rush, adjust, claim, claims, drop, everyone_everywhere
 
 GONE = 999_999  # whom PostgreSQL does not know
 OF_THE_LOG = {each for each in TAMPERINGS if "event" in each and "ledger" not in each}
@@ -153,3 +155,13 @@ def test_a_student_is_explained_on_the_command_line(rush: Rush) -> None:
     assert (bad.exit_code, "DIFFERS" in bad.output) == (1, True)
     wrong = CliRunner().invoke(audit_command, ["--explain", "course:1"])
     assert "neither section:NUMBER nor student:NUMBER" in wrong.output
+
+
+def test_explaining_a_student_leaves_out_students_with_longer_ids(rush: Rush) -> None:
+    student = rush.students[0]
+    longer = a_student("longer", id=student * 10 + 1).id
+    adjust(rush, longer, rush.sections[0])
+    drain(rush.term)
+    TAMPERINGS["a student's own key lost a seat"][0](replace(rush, students=[longer] * 4))
+    assert "DIFFERS" in "\n".join(explain(rush.term, "student", longer))
+    assert "DIFFERS" not in "\n".join(explain(rush.term, "student", student))

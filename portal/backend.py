@@ -26,7 +26,6 @@ def connect(settings: Settings) -> Backend:
     global _backend  # noqa: PLW0603  one per process, as the docstring says
     db.connect(settings.database_url)
     redis = redis_clients.commands(settings.redis_url)
-    breakers.report_to(redis)
     _backend = Backend(settings, redis, Ledger(redis, settings.replicas))
     return _backend
 
@@ -39,3 +38,4 @@ def backend() -> Backend:
 
 
 queue.connect(lambda: backend().redis)
+breakers.report_to(lambda: backend().redis)

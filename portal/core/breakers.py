@@ -29,11 +29,11 @@ COUNTED_SECONDS = 60  # seconds during which a failure counts
 
 State = Literal["closed", "open", "half-open"]
 
-_redis: Redis | None = None
+_redis: Callable[[], Redis] | None = None
 
 
-def report_to(redis: Redis) -> None:
-    """Report the breakers of this process to this Redis."""
+def report_to(redis: Callable[[], Redis]) -> None:
+    """Report the breakers of this process to that Redis."""
     global _redis  # noqa: PLW0603  one per process
     _redis = redis
 
@@ -173,7 +173,7 @@ class Breaker:
     def _report(self) -> None:
         failures, ends = self._standing()
         if _redis is not None:
-            report(_redis, self.part, failures, None if ends is None else ends - monotonic())
+            report(_redis(), self.part, failures, None if ends is None else ends - monotonic())
 
     def _note_success(self) -> None:
         if self._in_a_row:

@@ -103,8 +103,8 @@ def test_a_cold_cache_reads_many_people_over_a_few_connections(
     assert {each.unread for each in together(inbox.unread, [account for account, _ in people])} == {
         0
     }
-    # One more looks for what has changed.
-    assert max(most) <= cache.AT_ONCE + 1
+    # Threads that look for changes take one or two more.
+    assert max(most) <= cache.AT_ONCE + 2
 
 
 def test_whoever_is_not_there_is_not_found_among_many_either(

@@ -95,9 +95,15 @@ def test_counts_of_sections_that_are_no_longer_shown_end_with_selection(
     backend.ledger.close_window(term.id, window.id, "tests")
     limits.forget_windows()
     line.browser.sendall(bytes([PONG, 0x80]) + NO_MASK)
-    wait_for(lambda: talk.socket.pong_received)
-    line.look()
-    wait_for(lambda: talk.page.sections == {mine.id})
+
+    def only_mine() -> bool:
+        return talk.page.sections == {mine.id}
+
+    # The hub's own look, once a minute, may come first.
+    wait_for(lambda: talk.socket.pong_received or only_mine())
+    if not only_mine():
+        line.look()
+    wait_for(only_mine)
 
 
 def test_one_that_answers_is_asked_again_and_again(line: Line) -> None:

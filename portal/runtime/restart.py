@@ -152,7 +152,7 @@ def latest(folder: Path) -> dict[str, Any]:
     try:
         found: dict[str, Any] = json.loads((folder / FILE).read_text())
     except (OSError, ValueError):
-        return {"id": 0}
+        return {"id": 0, "lines": [], "ended": False}
     return found
 
 
@@ -164,7 +164,7 @@ def follow(folder: Path, after: int, *, alive: Callable[[], bool]) -> Iterator[s
     deadline, shown = time.monotonic() + BEGIN_TIMEOUT, 0
     while True:
         restart = latest(folder)
-        if restart["id"] != after:
+        if restart["id"] not in (0, after):
             yield from restart["lines"][shown:]
             shown = len(restart["lines"])
             if restart["ended"] and restart["failure"]:

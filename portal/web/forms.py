@@ -12,7 +12,6 @@ from typing import Any, ClassVar
 
 from flask import request
 from flask_wtf import FlaskForm
-from flask_wtf.form import _Auto
 from markupsafe import Markup
 from wtforms import Field, RadioField, SelectField, SelectMultipleField, StringField
 from wtforms.fields import SelectChoice
@@ -38,8 +37,7 @@ class Form(FlaskForm):  # type: ignore[misc]
 
         def wrap_formdata(self, form: Any, formdata: Any) -> Any:
             """Return what a form sent, and no JSON, whose values need not be texts."""
-            sent = request.form if formdata is _Auto and request.is_json else formdata
-            return super().wrap_formdata(form, sent)
+            return super().wrap_formdata(form, request.form if request.is_json else formdata)
 
         def render_field(self, field: Any, render_kw: dict[str, Any]) -> Markup:
             """Render a field's input, linked to its hint and its errors for screen readers."""

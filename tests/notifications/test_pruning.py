@@ -13,7 +13,11 @@ from tests.notifications.stories import Story
 def age(days: int) -> None:
     """All that was told, sent or given up was so long ago."""
     with transaction() as session:
-        for table, column in (("notifications", "made_at"), ("outbox", "sent_at"), ("outbox", "dead_at")):
+        for table, column in (
+            ("notifications", "made_at"),
+            ("outbox", "sent_at"),
+            ("outbox", "dead_at"),
+        ):
             session.execute(
                 text(f"UPDATE {table} SET {column} = {column} - make_interval(days => :days)"),  # noqa: S608
                 {"days": days},

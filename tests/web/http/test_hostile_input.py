@@ -11,6 +11,7 @@ from flask.testing import FlaskClient
 from werkzeug.routing import Rule as Route
 
 from tests.cast import Cast
+from tests.soak import one_in
 from tests.web.http.all_routes import Values, a_values, address, routes
 from tests.web.http.route_rules import PEOPLE, RULES
 from tests.web.visitors import browser_of
@@ -160,7 +161,7 @@ def _odd(route: Route, values: Values) -> list[str]:
 
 def _unbroken(visitors: Visitors, asked: list[Asked]) -> None:
     broken = []
-    for name, page, how in asked:
+    for name, page, how in one_in(4, asked):
         with visitors[_who(name)].open(page, **how) as answer:
             if answer.status_code >= 500 and name not in TELL_OF_WORKERS:
                 broken.append(f"{answer.status_code} {page[:120]} {str(how)[:200]}")

@@ -101,6 +101,8 @@ class Person:
         """Press the button of the dialog, and see it close."""
         self.dialog.locator("button[type=submit]").click()
         expect(self.dialog).to_be_hidden()
+        # The dialog's entry goes from the history; until then it would end the next navigation.
+        self.page.wait_for_function("!history.state?.dialog")
 
     def pick(self, section: Section) -> None:
         """A seat, or a place in line."""

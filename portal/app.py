@@ -17,6 +17,7 @@ from portal.web.http import (
     admission,
     assets,
     authentication,
+    compression,
     correlation,
     errors,
     extensions,
@@ -48,6 +49,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     if traces.enabled():
         import_module("portal.web.http.request_spans").start(app)
     request_metrics.start(app)  # first, so that it has seen whatever answers
+    compression.start(app)  # before all who write headers: it compresses what they have finished
     layout.start(app)
     hosts.start(app)
     admission.check_tokens(app)  # before anything that uses Redis or PostgreSQL

@@ -1,16 +1,18 @@
-"""Addresses of static files that change with their content, so that browsers cache them."""
+"""Static files: compressed copies, and addresses that change with the content."""
 
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 
-from flask import Flask, Response, request, url_for
+from flask import Flask, Response, request, send_from_directory, url_for
 from flask.sessions import SecureCookieSessionInterface, SessionMixin
+from werkzeug.security import safe_join
 
 from portal.core.settings import ROOT
 
 STATIC = ROOT / "static"
 MADE = ("build", "vendor")  # folders of STATIC that the set-up makes
+COMPRESSED = {"br": ".br", "gzip": ".gz"}  # content coding -> suffix of the compressed copy
 FOREVER = "public, max-age=31536000, immutable"
 
 
@@ -34,6 +36,7 @@ def start(app: Flask) -> None:
         if not (STATIC / folder).is_dir():
             raise RuntimeError(f"{STATIC / folder} is missing. Build it: make assets")
     app.session_interface = PageSessions()
+    app.view_functions["static"] = _send
     app.jinja_env.globals["static_url"] = static_url
     app.after_request(_keep)
 
@@ -41,6 +44,17 @@ def start(app: Flask) -> None:
 def static_url(filename: str) -> str:
     """Return the address of a file in `static/`, with the hash of its content."""
     return url_for("static", filename=filename, v=_version(filename))
+
+
+def _send(filename: str) -> Response:
+    for coding, suffix in COMPRESSED.items():
+        copy = safe_join(str(STATIC), filename + suffix)
+        if request.accept_encodings[coding] > 0 and copy and Path(copy).is_file():
+            name = Path(filename).name  # decides the content type
+            response = send_from_directory(STATIC, filename + suffix, download_name=name)
+            response.headers["Content-Encoding"] = coding
+            return response
+    return send_from_directory(STATIC, filename)
 
 
 def _keep(response: Response) -> Response:

@@ -3,13 +3,11 @@
 const COPIED = 2000; // ms for which the button says so
 
 for (const button of document.querySelectorAll("[data-print]")) {
-  button.hidden = false;
   button.addEventListener("click", () => print());
 }
 
 for (const button of document.querySelectorAll("[data-copy]")) {
   const label = button.textContent;
-  button.hidden = false;
   button.addEventListener("click", () => {
     const field = document.getElementById(button.dataset.copy);
     field.select();
@@ -22,7 +20,6 @@ for (const button of document.querySelectorAll("[data-copy]")) {
 
 for (const button of document.querySelectorAll("[data-show]")) {
   const field = document.getElementById(button.dataset.show);
-  button.hidden = false;
   button.addEventListener("click", () => {
     const shown = field.type === "password";
     field.type = shown ? "text" : "password";

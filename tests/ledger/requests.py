@@ -57,6 +57,12 @@ class Desk:
         spec = SectionSpec(section, capacity, waitlist, version=version, **settings)
         return self.ledger.put_section(TERM, spec)
 
+    def wait_for_next_millisecond(self) -> None:
+        """Decisions of the same millisecond count as one: see `waiting_corequisites` in refusals.lua."""
+        now = self.ledger.now()
+        while self.ledger.now() == now:
+            pass
+
     def claim(self, student: int, section: int, **fields: Any) -> Decision:
         settings: dict[str, Any] = {
             "request": None,

@@ -107,6 +107,7 @@ def test_a_waitlist_that_was_joined_once_the_corequisite_was_canceled_can_be_lef
     submit(desk, 501, LAB)
     desk.section(LAB, status="CANCELED", version=2)
     desk.section(OTHER_LAB, capacity=0, course=LAB, version=2)
+    desk.wait_for_next_millisecond()
     desk.claim(501, OTHER_LAB)
     assert desk.leave(501, OTHER_LAB).outcome == Outcome.LEFT
     assert desk.roster(LECTURE) == [501]
@@ -116,6 +117,7 @@ def test_a_later_place_does_not_replace_the_one_that_a_seat_came_with(desk: Desk
     """Else the seat could be held alone in two steps."""
     waits_for_the_lab(desk)
     desk.section(OTHER_LAB, capacity=0, course=LAB, version=2)
+    desk.wait_for_next_millisecond()
     desk.claim(501, OTHER_LAB)
     assert codes(desk.leave(501, LAB)) == ["needed_by"]
     assert desk.leave(501, OTHER_LAB).outcome == Outcome.LEFT

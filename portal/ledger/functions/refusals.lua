@@ -91,7 +91,8 @@ function Term:refusal_reasons(section, mine, terms, along)
 end
 
 -- The waitlist positions that stand in for a seat's corequisites: those taken in the step that gave
--- the seat. A position joined later may be left again, as the seat is held without it.
+-- the seat. A position joined later may be left again, as the seat is held without it. Steps of the
+-- same millisecond count as one: the position can then be left only together with the seat.
 function Term:waiting_corequisites(id, mine)
   local found = {}
   if not next(mine.waiting) then return found end

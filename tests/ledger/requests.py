@@ -58,7 +58,7 @@ class Desk:
         return self.ledger.put_section(TERM, spec)
 
     def wait_for_next_millisecond(self) -> None:
-        """Decisions of the same millisecond count as one: see `waiting_corequisites` in refusals.lua."""
+        """Decisions of the same millisecond count as one (`waiting_corequisites`)."""
         now = self.ledger.now()
         while self.ledger.now() == now:
             pass

@@ -32,8 +32,14 @@ def surroundings(**more: str) -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name not in told} | more
 
 
-def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """A command in a process of its own."""
+def run(*arguments: str, **environment: str) -> Result:
+    """A command with these settings alone."""
+    unset = dict.fromkeys(os.environ.keys() - surroundings().keys())
+    return CliRunner().invoke(main, arguments, env=unset | environment)
+
+
+def run_alone(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """A command in a process of its own, where it may start or use servers."""
     return subprocess.run(
         [sys.executable, "-m", "portal.runtime.cli", *arguments],
         env=surroundings(**environment),
@@ -98,7 +104,7 @@ def test_an_import_says_first_where_it_goes(
 ) -> None:
     var = tmp_path / "var"
     place = {"DATABASE_URL": database, "REDIS_URL": ledger, "FAIRSEAT_VAR": str(var)}
-    done = run("import", str(tmp_path / "nothing"), **place)
+    done = run_alone("import", str(tmp_path / "nothing"), **place)
     first, *_ = done.stdout.splitlines()
     assert first == f"Importing into {told.format(var=var)}"
     assert "secret" not in first
@@ -109,14 +115,14 @@ def test_a_process_without_a_portal_says_what_it_needs(
     tmp_path: Path, command: tuple[str, ...]
 ) -> None:
     done = run(*command, FAIRSEAT_VAR=str(tmp_path / "var"))
-    assert done.returncode == 1
+    assert done.exit_code == 1
     assert done.stderr == (
         f"Error: Nothing runs on {tmp_path / 'var'}. Start the portal with `fairseat up`, or set"
         " DATABASE_URL, REDIS_URL and SECRET_KEY.\n"
     )
     done = run(*command, DATABASE_URL="postgresql://a/b", REDIS_URL="redis://a")
     told = "Set SECRET_KEY to the key of the portal that uses these DATABASE_URL and REDIS_URL."
-    assert (done.returncode, done.stderr) == (1, f"Error: {told}\n")
+    assert (done.exit_code, done.stderr) == (1, f"Error: {told}\n")
 
 
 @pytest.fixture
@@ -147,7 +153,7 @@ def test_a_worker_without_any_key_is_refused_and_makes_none(running: DataFolder)
     done = run("scheduler", FAIRSEAT_VAR=str(running.path))
     file = running.path / "secret"
     told = f"Error: Set SECRET_KEY to the key of the portal that runs: there is no {file}.\n"
-    assert (done.returncode, done.stderr) == (1, told)
+    assert (done.exit_code, done.stderr) == (1, told)
     assert not file.exists()
 
 
@@ -180,7 +186,7 @@ def test_prepare_works_for_the_portal_that_runs_on_the_data_folder(
     at_home: DataFolder,
     section: Section,  # noqa: ARG001
 ) -> None:
-    done = run("prepare", FAIRSEAT_VAR=str(at_home.path), FAIRSEAT_DEMO="0")
+    done = run_alone("prepare", FAIRSEAT_VAR=str(at_home.path), FAIRSEAT_DEMO="0")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines() == [
         "The database is at the newest migration.",
@@ -191,7 +197,7 @@ def test_prepare_works_for_the_portal_that_runs_on_the_data_folder(
 def test_a_command_whose_servers_do_not_answer_says_so_in_a_line(tmp_path: Path) -> None:
     nowhere = {"DATABASE_URL": "postgresql://a:b@127.0.0.1:1/c", "REDIS_URL": "redis://127.0.0.1:1"}
     done = run("export", str(tmp_path / "all.zip"), **nowhere)
-    assert done.returncode == 1
+    assert done.exit_code == 1
     assert "Error: A server does not answer: " in done.stderr
     assert "Traceback" not in done.stderr
 
@@ -212,7 +218,7 @@ def test_a_command_refuses_what_is_no_address_of_a_database_in_a_line(
     given = {"DATABASE_URL": wrong, "REDIS_URL": "redis://127.0.0.1:1"}
     done = run(command, *targets, **given, FAIRSEAT_VAR=str(tmp_path / "var"))
     told = "DATABASE_URL can't be used: it is not the address of a database."
-    assert (done.returncode, done.stderr) == (1, f"Error: {told}\n")
+    assert (done.exit_code, done.stderr) == (1, f"Error: {told}\n")
     assert "hidden" not in done.stdout
 
 
@@ -224,6 +230,6 @@ def test_a_command_refuses_an_open_data_folder_and_leaves_it_as_it_is(
     tmp_path.chmod(0o755)
     target = tmp_path.parent if command == "restore" else tmp_path / "it"
     done = run(command, str(target), FAIRSEAT_VAR=str(tmp_path))
-    assert (done.returncode, len(done.stderr.splitlines())) == (1, 1), done.stderr
+    assert (done.exit_code, len(done.stderr.splitlines())) == (1, 1), done.stderr
     assert done.stderr.startswith(f"Error: The data folder {tmp_path} is open to other users")
     assert [each.name for each in tmp_path.iterdir()] == ["letter"]

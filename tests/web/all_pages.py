@@ -46,7 +46,10 @@ Values = dict[str, list[Any]]
 
 
 def pages(app: Flask, values: Values) -> Iterator[str]:
-    """Every page, with everything of the story that may stand in its address."""
+    """Every page, with each part of the story whose address it may have.
+
+    A window stands with its own term, and a section with the first, where all sections are.
+    """
     for rule in app.url_map.iter_rules():
         if "GET" in (rule.methods or ()) and not rule.endpoint.startswith(NO_PAGES):
             yield from _filled(rule, values)
@@ -174,7 +177,11 @@ def _filled(rule: Rule, values: Values) -> Iterator[str]:
     names = sorted(rule.arguments)
     for chosen in product(*(values[name] for name in names)):
         given = dict(zip(names, chosen, strict=True))
-        here = given.get("term_id", values["term_id"][0]) == values["term_id"][0]
-        built = rule.build(given) if here or "section_id" not in given else None
-        if built:
+        terms = values["term_id"]
+        term = given.get("term_id", terms[0])
+        if "section_id" in given and term != terms[0]:
+            continue
+        if "window_id" in given and term != terms[values["window_id"].index(given["window_id"])]:
+            continue
+        if built := rule.build(given):
             yield built[1]

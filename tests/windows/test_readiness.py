@@ -109,16 +109,18 @@ def test_a_web_process_reads_and_says_so(backend: Backend, term: Term) -> None:
     assert readiness.report("one", said).read == said.read  # nothing new was wanted
     readiness.request_preload(said.wish + 1)
     assert readiness.report("one", said).read > said.read
-    assert [each.wish for each in readiness.processes()] == [said.wish + 1]
+    # The process of the tests may report itself too, from an application of an earlier test.
+    assert said.wish + 1 in [each.wish for each in readiness.processes()]
     assert term
 
 
 def test_a_process_that_is_gone_is_counted_no_more(backend: Backend) -> None:
     gone = readiness.Process(1, 1, 1, backend.ledger.now() - 5 * readiness.LOST)
     backend.redis.hset(readiness.PROCESSES, "gone", json.dumps(vars(gone)))
-    assert readiness.processes() == []
+    assert gone not in readiness.processes()
     readiness.report("here", readiness.Process(0, 0, 0, 0))
-    assert backend.redis.hkeys(readiness.PROCESSES) == [b"here"]
+    assert b"here" in backend.redis.hkeys(readiness.PROCESSES)
+    assert b"gone" not in backend.redis.hkeys(readiness.PROCESSES)
 
 
 def test_the_clock_has_it_done_before_an_opening(backend: Backend, term: Term) -> None:

@@ -1,44 +1,12 @@
-"""Pages for admins."""
+"""Pages for admins: every module here with a blueprint `bp`, below /admin."""
+
+from importlib import import_module
+from pkgutil import iter_modules
 
 from flask import Blueprint
 
-from portal.web.admin import (
-    adjustments,
-    audit_trail,
-    exports,
-    imports,
-    instructors,
-    operations,
-    receipts,
-    requests,
-    results,
-    section_editing,
-    sections,
-    student_record,
-    students,
-    term_rules,
-    terms,
-    underfilled,
-    waiting_room,
-    webhooks,
-    window_reports,
-    windows,
-)
-
 bp = Blueprint("admin", __name__, url_prefix="/admin")
-for part in (
-    *(terms, term_rules, windows, waiting_room, window_reports, sections, section_editing),
-    *(
-        results,
-        adjustments,
-        underfilled,
-        students,
-        student_record,
-        instructors,
-        requests,
-        receipts,
-        audit_trail,
-    ),
-    *(imports, exports, operations, webhooks),
-):
-    bp.register_blueprint(part.bp)
+for module in iter_modules(__path__):
+    part = import_module(f"{__name__}.{module.name}")
+    if hasattr(part, "bp"):
+        bp.register_blueprint(part.bp)

@@ -24,7 +24,7 @@ from portal.operations import dead_letters, figures
 from portal.web.confirm import NotPossible, Wording, confirm, done
 from portal.web.http.access import requires, visitor
 
-bp = Blueprint("dead_letters", __name__)
+bp = Blueprint("dead_letters", __name__, url_prefix="/operations")
 
 ALL = "all"
 OPERATIONS = ("/admin/operations", _l("Operations"))

@@ -29,7 +29,6 @@ from portal.people.models import Account
 from portal.recorder.consistency import audit_runs
 from portal.recorder.models import ContinuousAudit
 from portal.registration.reasons import label
-from portal.web.admin import dead_letters
 from portal.web.confirm import Confirmation, NotPossible, confirm, done, seen_number
 from portal.web.http.access import requires, visitor
 from portal.web.http.layout import go
@@ -38,7 +37,6 @@ if TYPE_CHECKING:
     from flask.blueprints import BlueprintSetupState
 
 bp = Blueprint("operations", __name__, url_prefix="/operations")
-bp.register_blueprint(dead_letters.bp)
 
 HOME = "/admin/operations"
 EARLIER = 10  # audits in the list

@@ -2,10 +2,12 @@
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, TypeVar
+
+from rapidfuzz import fuzz, process
 
 from portal.catalog import formatting
 from portal.catalog.spellings import Unreadable, credits_of, days_of, time_of
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
     from portal.catalog.views import MeetingView, SectionView
 
 LONGEST = 200
+LEAST_CORRECTED = 4  # letters
+SIMILAR = 75  # of 100: how alike a mistyped word and its correction are
 LONGEST_SUBJECT = 16
 
 T = TypeVar("T")
@@ -196,6 +200,30 @@ def matches(words: str, wanted: tuple[SearchTerm, ...]) -> bool:
 def begins(words: str, term: SearchTerm) -> bool:
     whole, *parts = term
     return whole in words or (bool(parts) and all(part in words for part in parts))
+
+
+def words_of(text: str) -> list[str]:
+    """What a visitor typed, word by word, without accents and capitals."""
+    return ["".join(spellings(word)[:1]) for word in plain(text).split()]
+
+
+def correct_words(text: str, known: Sequence[str]) -> str:
+    """Return the text with each unknown word replaced by the most similar known one.
+
+    Blank if every word is known, or if an unknown one is short, has a digit or is like no other.
+    """
+    found, typed = [], words_of(text)
+    for word in typed:
+        if any(each.startswith(word) for each in known):
+            found.append(word)
+            continue
+        if len(word) < LEAST_CORRECTED or not word.isalpha():
+            return ""
+        best = process.extractOne(word, known, scorer=fuzz.ratio, score_cutoff=SIMILAR)
+        if not best:
+            return ""
+        found.append(best[0])
+    return "" if found == typed else " ".join(found)
 
 
 def terms(query: str) -> tuple[SearchTerm, ...]:

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from portal.catalog import subjects, views
 from portal.catalog.models import Term
-from portal.catalog.search import Query
+from portal.catalog.search import Query, correct_words
 from portal.catalog.views import MeetingView, SectionView, TermView
 from portal.core.cache import Cache
 from portal.core.db import transaction
@@ -71,6 +71,10 @@ class TermCatalog:
         """Return the sections that fit `query`, sorted; without `seats` all count as open."""
         return query.pick(self.sections, seats)
 
+    def corrected(self, text: str) -> str:
+        """Return search words without their typing mistakes; blank if none can be corrected."""
+        return correct_words(text, self._words)
+
     def taught_by(self, instructors: frozenset[int]) -> list[SectionView]:
         """Return the sections that one of the instructors teaches, sorted."""
         return [each for each in self.sections if not instructors.isdisjoint(each.instructor_ids)]
@@ -81,6 +85,10 @@ class TermCatalog:
         return dict(
             sorted({each.subject_code: each.subject_name for each in self.sections}.items())
         )
+
+    @cached_property
+    def _words(self) -> list[str]:
+        return sorted({word for each in self.sections for word in each.words.split()})
 
     @cached_property
     def _by_id(self) -> dict[int, SectionView]:

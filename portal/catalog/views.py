@@ -235,7 +235,7 @@ class _Parts:
             categories=tuple(course.categories),
             pool=section.pool_id,
             reserves=tuple(ReserveView(*row[1:]) for row in self.reserves[section.id]),
-            words=_search_index(section, course, names),
+            words=_search_index(section, course, subject_name, names),
         )
 
 
@@ -246,9 +246,12 @@ def _order(section: SectionView) -> tuple[str, int, str, str]:
     return section.subject_code, int(digits or 0), section.course_code, section.number
 
 
-def _search_index(section: Section, course: Course, instructors: tuple[str, ...]) -> str:
+def _search_index(
+    section: Section, course: Course, subject: str, instructors: tuple[str, ...]
+) -> str:
     numbered = f"{course.code}-{section.number}"
-    return index(course.code, numbered, section.title, course.title, section.crn, *instructors)
+    titles = section.title, course.title, subject
+    return index(course.code, numbered, *titles, section.crn, *instructors)
 
 
 def _grouped(rows: Iterable[Row[Any]]) -> dict[int, list[Any]]:

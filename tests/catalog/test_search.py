@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from werkzeug.datastructures import MultiDict
 
-from portal.catalog.search import Query, index
+from portal.catalog.search import Query, correct_words, index
 from portal.catalog.views import MeetingView, SectionView
 from portal.ledger.types import SeatCounts
 
@@ -59,6 +59,27 @@ def found(
 )  # fmt: skip
 def test_words_find_a_section(text: str) -> None:
     assert found(query(q=text))
+
+
+KNOWN = ["algorithms", "computing", "csc", "csc225", "nunez"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "corrected"),
+    [
+        ("algorthms", "algorithms"),
+        ("ALGORITMHS csc", "algorithms csc"),
+        ("Núnes", "nunez"),
+        ("comp algoritms", "comp algorithms"),
+        ("algorithms", ""),  # nothing to correct
+        ("csc226", ""),  # another course, not a mistake
+        ("alx", ""),
+        ("zebra", ""),
+        ("", ""),
+    ],
+)
+def test_typing_mistakes_are_corrected(typed: str, corrected: str) -> None:
+    assert correct_words(typed, KNOWN) == corrected
 
 
 @pytest.mark.parametrize("text", ["csc 226", "nunez smith", "gorithms", "5790", "mat225"])

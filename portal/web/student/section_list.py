@@ -1,7 +1,7 @@
 """Rows of the section list; parts equal for everyone are rendered once per catalog version."""
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlencode
@@ -167,6 +167,7 @@ class Listing:
     lines: list[Markup]
     last: int = 0  # the section of the last row
     example: str = ""  # the code of a course to search for
+    corrected: str = ""  # the words that were searched for, if the query's words found nothing
 
     @property
     def pages(self) -> int:
@@ -198,14 +199,29 @@ def listing(
     if not sections_visible(scene.phase):
         return Listing(query, 0, 1, [])
     counts = _counts_for(scene) if query.open_only else None
-    cards = scene.catalog.search(query, counts)
-    found = [card for card in cards if rules.visible(scene.profile, card)]
+    found, corrected = _visible(scene, query, counts), ""
+    if not found and (words := scene.catalog.corrected(query.text)):
+        found = _visible(scene, replace(query, text=words), counts)
+        corrected = words if found else ""
     page = min(max(1, _number(args.get("page", ""))), MOST_PAGES)
     shown = found[(page - 1) * PAGE if last_page_only else 0 : page * PAGE]
     last = shown[-1].id if shown else 0
     return Listing(
-        query, len(found), page, section_rows(scene, shown), last, _example(scene, found)
+        query,
+        len(found),
+        page,
+        section_rows(scene, shown),
+        last,
+        _example(scene, found),
+        corrected,
     )
+
+
+def _visible(
+    scene: StudentTerm, query: Query, counts: dict[int, SeatCounts] | None
+) -> list[SectionView]:
+    found = scene.catalog.search(query, counts)
+    return [card for card in found if rules.visible(scene.profile, card)]
 
 
 def _example(scene: StudentTerm, found: "list[SectionView]") -> str:

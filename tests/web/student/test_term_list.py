@@ -8,6 +8,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from portal.backend import backend as parts
+from portal.catalog.term_catalog import catalog_of
 from portal.live.rendering import draw_student
 from portal.people.models import Permission
 from portal.windows.warmup import spec
@@ -53,6 +54,29 @@ def test_sections_of_others_and_drafts_are_not_listed(ada: FlaskClient, term: An
     assert "1 section" in words(page)
     assert "For nobody here" not in page
     assert "A draft" not in page
+
+
+def test_a_mistyped_search_shows_what_was_meant(ada: FlaskClient, term: Any) -> None:
+    builders.a_section(builders.a_course("CSC-1", title="Algorithms"), term)
+    builders.a_section(builders.a_course("MAT-1", title="Calculus"), term)
+    page = words(ada.get(f"/terms/{term.id}?q=algoritms").text)
+    assert "Nothing matches “algoritms”. Showing results for “algorithms”." in page
+    assert "1 section" in page
+    assert "Calculus" not in page
+
+
+def test_a_correction_reveals_no_hidden_section(ada: FlaskClient, term: Any) -> None:
+    builders.a_section(builders.a_course("CSC-1", title="Algorithms"), term)
+    builders.a_section(builders.a_course("CCC-1", title="Astrobiology"), term, status="NEW")
+    page = ada.get(f"/terms/{term.id}?q=astrobiologie").text
+    assert "strobiology" not in page
+
+
+def test_the_name_of_a_subject_finds_its_sections(ada: FlaskClient, term: Any) -> None:
+    section = builders.a_section(builders.a_course("CSC-1", title="Algorithms"), term)
+    subject = next(each for each in catalog_of(term.id).sections if each.id == section.id)
+    page = words(ada.get(f"/terms/{term.id}", query_string={"q": subject.subject_name}).text)
+    assert "1 section" in page
 
 
 def test_meetings_are_shown_calmly(ada: FlaskClient, term: Any) -> None:

@@ -9,7 +9,7 @@ from portal.calendar.days_off import Break, breaks
 from portal.catalog.term_catalog import TermCatalog
 from portal.catalog.views import MeetingView, SectionView, TermView
 from portal.core.cache import AWAY
-from portal.ledger.types import HeldSeat, Standing, WaitlistPosition
+from portal.ledger.types import HeldSeat, Registrations, WaitlistPosition
 from portal.recorder import read_with_fallback
 
 STEP = 5  # minutes: the grid's finest line
@@ -213,15 +213,15 @@ class Timetable:
 
 def timetable(catalog: TermCatalog, student: int) -> Timetable:
     """Return the student's timetable in the catalog's term."""
-    found = read_with_fallback.standing(catalog.term.id, student)
+    found = read_with_fallback.registrations(catalog.term.id, student)
     tints = _tints(found, catalog)
 
-    def entry(held: HeldSeat | WaitlistPosition, place: WaitlistPosition | None = None) -> Entry:
+    def entry(held: HeldSeat | WaitlistPosition, position: WaitlistPosition | None = None) -> Entry:
         card = catalog.section(held.section)
-        return Entry(held.section, held.credits, card, tints[held.section], place)
+        return Entry(held.section, held.credits, card, tints[held.section], position)
 
     selected = [entry(held) for held in found.enrolled]
-    waiting = [entry(place, place) for place in found.waiting]
+    waiting = [entry(position, position) for position in found.waiting]
     try:
         off = breaks(catalog.term.id)
     except AWAY:
@@ -239,7 +239,7 @@ def _code(entry: Entry) -> tuple[str, str]:
     return (entry.card.course_code, entry.card.number) if entry.card else ("", "")
 
 
-def _tints(found: Standing, catalog: TermCatalog) -> dict[int, int]:
+def _tints(found: Registrations, catalog: TermCatalog) -> dict[int, int]:
     """Return tints by section, in order of registration: a later course changes no earlier tint."""
     every: Iterable[HeldSeat | WaitlistPosition] = (*found.enrolled, *found.waiting)
     sections = [each.section for each in sorted(every, key=lambda each: each.at)]

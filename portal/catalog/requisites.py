@@ -133,11 +133,11 @@ class _Parser:
         return self.words[self.at] if self.at < len(self.words) else ""
 
     def near(self) -> str:
-        """Where the reader stands, for a message."""
+        """Return the text near the reader's position, for a message."""
         return " ".join(self.words[max(0, self.at - 2) : self.at + 2])
 
     def group(self) -> Tree:
-        """Parts with the same word between all of them."""
+        """Return the parts of a group: the same word stands between all of them."""
         parts, joint = [self.part()], ""
         while found := JOINTS.get(self.next.lower()):
             if joint not in {"", found}:

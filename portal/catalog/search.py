@@ -52,16 +52,20 @@ class Query:
 
     def args(self) -> list[tuple[str, str]]:
         """The arguments that `parse` reads back as this query, for links and hidden fields."""
-        said = [("q", self.text), ("subject", self.subject)]
-        said += [("days", name) for bit, name in enumerate(formatting.DAYS) if self.days >> bit & 1]
-        said += [("from", hours(self.start)), ("to", hours(self.end))]
-        said += [("open", "1" if self.open_only else "")]
-        said += [("credits", "" if self.credits is None else formatting.plain_number(self.credits))]
-        return [(name, value) for name, value in said if value]
+        pairs = [("q", self.text), ("subject", self.subject)]
+        pairs += [
+            ("days", name) for bit, name in enumerate(formatting.DAYS) if self.days >> bit & 1
+        ]
+        pairs += [("from", hours(self.start)), ("to", hours(self.end))]
+        pairs += [("open", "1" if self.open_only else "")]
+        pairs += [
+            ("credits", "" if self.credits is None else formatting.plain_number(self.credits))
+        ]
+        return [(name, value) for name, value in pairs if value]
 
     @property
     def narrowed(self) -> bool:
-        """Whether anything is asked for at all."""
+        """Return whether the query has any criterion."""
         return bool(self.args())
 
     def pick(
@@ -148,7 +152,7 @@ def hours(moment: int | None) -> str:
 
 
 def yes(value: str) -> bool:
-    """Whether a ticked box was sent."""
+    """Return whether a ticked box was sent."""
     if value.lower() not in {"1", "on", "yes", "true", "0", "off", "no", "false"}:
         raise Unreadable(f"'{value}' is neither yes nor no.")
     return value.lower() in {"1", "on", "yes", "true"}
@@ -189,7 +193,7 @@ def index(*texts: str) -> str:
 
 
 def matches(words: str, wanted: tuple[SearchTerm, ...]) -> bool:
-    """Whether each of `wanted` (see `terms`) begins some word of the index `words`."""
+    """Return whether each of `wanted` (see `terms`) begins some word of the index `words`."""
     return all(begins(words, term) for term in wanted)
 
 

@@ -42,7 +42,7 @@ LISTS: dict[str, Any] = {
 }
 
 
-class Stale(Exception):  # noqa: N818  a fact, not a mistake
+class Stale(Exception):  # noqa: N818  an expected state, not an error
     """The section has changed since the version that the admin has seen."""
 
     def __init__(self, section_id: int) -> None:
@@ -93,7 +93,7 @@ class SeenSection:
 
 @dataclass(frozen=True)
 class StoredSection:
-    """A section as it is stored: the fields that may be set, and what stands apart."""
+    """A stored section: the fields that an admin may set, and its status and version."""
 
     id: int
     term_id: int

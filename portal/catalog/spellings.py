@@ -30,7 +30,7 @@ DASHES = re.compile(r"[\u2010-\u2015\u2212]")
 
 
 class Unreadable(StoredMessageError, ValueError):  # noqa: N818  the text is wrong, not the program
-    """A field whose text makes no sense; the message is for the import's report."""
+    """A field has an invalid text; the message is for the import's report."""
 
 
 class Unclear(ValueError):  # noqa: N818  the text is wrong, not the program
@@ -47,7 +47,7 @@ def tidy(text: str) -> str:
 
 
 def says_nothing(tidied: str) -> bool:
-    """Whether a field says that nothing is settled: blank, `TBA`, `** TBA **`, `n/a`."""
+    """Return whether a field says that nothing is settled: blank, `TBA`, `** TBA **`, `n/a`."""
     return tidied.strip("* ").upper() in NOTHING
 
 

@@ -159,7 +159,7 @@ def deleted_names(session: Session, term: TermView) -> dict[int, str]:
 
 
 def plain_values(section: Section) -> dict[str, Any]:
-    """Return the values of the fields that stand as they are in a column, by field."""
+    """Return the values of the fields that a column stores unchanged, by field."""
     return {each.name: getattr(section, each.column) for each in PLAIN}
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from portal.live.topics import Topic
 
 RESTART = 1012  # "service restart": the browser must reconnect at once
-LATER = 1013  # "try again later": the browser does without for a while
+LATER = 1013  # "try again later": the browser waits before it reconnects
 REFUSED = 1008  # "policy violation": the browser must check its permission
 MOMENTS = 20
 

@@ -97,9 +97,9 @@ class SeatCountCache:
         return html
 
 
-def _seats(told: dict[str, Any], seq: int) -> SeatCounts:
-    counts = {name: value for name, value in told["seats"].items() if name in TOLD}
-    return SeatCounts(section=told["section"], seq=seq, **counts)
+def _seats(fields: dict[str, Any], seq: int) -> SeatCounts:
+    counts = {name: value for name, value in fields["seats"].items() if name in TOLD}
+    return SeatCounts(section=fields["section"], seq=seq, **counts)
 
 
 def _take(known: dict[int, SeatCounts], seats: SeatCounts) -> bool:

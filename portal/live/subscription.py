@@ -71,7 +71,7 @@ class Subscription:
         time.sleep(random.uniform(0.05, longest))  # noqa: S311 - no secret
 
     def _listen(self, pubsub: PubSub) -> None:
-        heard = asked = time.monotonic()
+        heard = pinged = time.monotonic()
         while not self.ended:
             message = pubsub.get_message(timeout=1.0)
             now = time.monotonic()
@@ -80,8 +80,8 @@ class Subscription:
                 heard = now
             elif now - heard > LOST_SECONDS:
                 raise OSError("the ledger has been silent for too long")
-            elif now - max(heard, asked) > PING_SECONDS:
-                asked = now
+            elif now - max(heard, pinged) > PING_SECONDS:
+                pinged = now
                 pubsub.ping()
 
     def _pass_on(self, message: dict[str, Any]) -> None:

@@ -36,7 +36,7 @@ class HoldView:
 
     @property
     def stands(self) -> bool:
-        """Whether it blocks registration now."""
+        """Return whether it blocks registration now."""
         return within(self.since, self.until)
 
     @property

@@ -36,7 +36,7 @@ def challenge(account: int) -> dict[str, Any]:
 
 
 def check(payload: str, account: int) -> None:
-    """Accept the solution of a puzzle once, and record how the account has proved itself.
+    """Accept the solution of a captcha once, and record how the account proved itself.
 
     Raises NotProven, or LedgerUnavailable where it is unknown whether it was used before.
     """

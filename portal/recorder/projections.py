@@ -1,4 +1,4 @@
-"""Projections: what each event does to the read models. No other module knows both."""
+"""Projections: how each event changes the read models. Only this module knows both."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -83,12 +83,12 @@ def _waiting_again(state: TermState, event: Event) -> None:
 
 def _waitlisted(state: TermState, event: Event) -> None:
     payload = event.payload
-    kept = {
+    stored = {
         "ticket": payload["ticket"],
         "credits": payload["credits"],
         "instead": payload.get("instead"),
     }
-    _move(state, event, "waiting", since=event.at, **kept)
+    _move(state, event, "waiting", since=event.at, **stored)
     _count(state, event, waiting=1)
 
 
@@ -117,7 +117,7 @@ def _passed_over(state: TermState, event: Event) -> None:
 
 
 def _refused(state: TermState, event: Event) -> None:
-    """Change nothing: the event alone is the receipt."""
+    """Change nothing: the event itself is the receipt."""
 
 
 def _window_set(state: TermState, event: Event) -> None:

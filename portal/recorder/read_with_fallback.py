@@ -15,7 +15,7 @@ from portal.backend import backend
 from portal.core.checkpoints import Checkpoint
 from portal.core.db import transaction
 from portal.ledger.errors import LedgerUnavailable
-from portal.ledger.types import SeatCounts, Standing, WindowView
+from portal.ledger.types import Registrations, SeatCounts, WindowView
 from portal.recorder import recorded_state
 
 Said = TypeVar("Said")
@@ -48,7 +48,7 @@ def recorded_at(terms: Iterable[int]) -> datetime | None:
 
 
 def beside(read: Callable[[], Said]) -> Said:
-    """Return what `read` gives without marking the page: for data beside its content."""
+    """Return the result of `read` without marking the page; for data beside its main content."""
     before = _recorded.get()
     try:
         return read()
@@ -76,9 +76,9 @@ def reserved(term: int, section: int) -> dict[int, int]:
     return _known(backend().ledger.reserved, recorded_state.reserved, term, section)
 
 
-def standing(term: int, student: int) -> Standing:
+def registrations(term: int, student: int) -> Registrations:
     """Return the student's seats and waitlist positions."""
-    return _known(backend().ledger.standing, recorded_state.standing, term, student)
+    return _known(backend().ledger.registrations, recorded_state.registrations, term, student)
 
 
 def drops(term: int, student: int) -> dict[str, int]:

@@ -33,12 +33,12 @@ class Attempts:
 
     def hear(self, fact: Event) -> None:
         """Add an event of the student."""
-        told, section, at = fact.payload, fact.payload["section"], milliseconds(fact.at)
-        if fact.name in ASKS and told.get("act", "claim") == "claim":
+        payload, section, at = fact.payload, fact.payload["section"], milliseconds(fact.at)
+        if fact.name in ASKS and payload.get("act", "claim") == "claim":
             self.asks += 1
             # An alternative's event carries its rank, and may be refused before those of a better
             # rank.
-            if not self.first and not told.get("rank"):
+            if not self.first and not payload.get("rank"):
                 self.first, self.first_at = section, at
         if fact.name in SEATS:
             self.seats.add(section)
@@ -46,8 +46,8 @@ class Attempts:
                 self.got_at = at
         if fact.name == "dropped":
             self.seats.discard(section)
-        if fact.name == "refused" and told["act"] == "claim":
-            self.refusals.update({reason["code"] for reason in told["reasons"]})
+        if fact.name == "refused" and payload["act"] == "claim":
+            self.refusals.update({reason["code"] for reason in payload["reasons"]})
 
     @property
     def wait(self) -> int | None:
@@ -55,7 +55,7 @@ class Attempts:
         return self.got_at - self.first_at if self.got_at else None
 
 
-# A window in the past: its students, their actions, and the term at its closing.
+# A window that has ended: its students, their actions, and the term at its closing.
 
 
 @dataclass(frozen=True)

@@ -193,7 +193,7 @@ def due(folder: Path, every: timedelta) -> timedelta:
     return min(every, max(timedelta(), last + every - datetime.now(UTC)))
 
 
-def place(folder: Path) -> Path:
+def new_path(folder: Path) -> Path:
     """Return the folder for a backup that starts now."""
     return folder / datetime.now(UTC).strftime(FORM)
 

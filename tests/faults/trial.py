@@ -40,11 +40,11 @@ from tests.runtime.test_up import Up, free_port
 
 Disks = Callable[[Path], AbstractContextManager[None]]
 SECTIONS, SEATS, PLACES = 6, 2, 8
-PATIENCE = 120.0
+TIMEOUT = 120.0
 MAIL = "mail server"  # which is not of the portal
 
 
-def until(holds: Callable[[], bool], why: str, patience: float = PATIENCE) -> float:
+def until(holds: Callable[[], bool], why: str, patience: float = TIMEOUT) -> float:
     """Wait for something, and give the seconds that it took."""
     began = time.monotonic()
     while not holds():
@@ -167,7 +167,7 @@ def standing(rush: Rush) -> tuple[set[Pair], set[Pair]]:
     held: set[Pair] = set()
     waiting: set[Pair] = set()
     for student in rush.students:
-        mine = backend().ledger.standing(rush.term, student.number)
+        mine = backend().ledger.registrations(rush.term, student.number)
         held |= {(each.section, student.number) for each in mine.enrolled}
         waiting |= {(each.section, student.number) for each in mine.waiting}
     return held, waiting

@@ -1,4 +1,4 @@
-"""What may be asked by hand of the ledger and of its model, in any order."""
+"""Admin adjustments of the ledger and its model, in any order."""
 
 from dataclasses import replace
 from itertools import pairwise
@@ -106,7 +106,7 @@ class ByHandRules(Pair):
 
     @rule(order=some.permutations(STUDENTS), size=some.integers(2, 3), who=candidates)
     def go_round(self, order: list[int], size: int, who: Candidate) -> None:
-        """Some of those who hold seats go on to the next one's."""
+        """Move some students with a seat to the next one's section."""
         held = [seats[0] for each in order if (seats := self.seats_of(each))][:size]
         days = tuple(self.days)
         ring = [

@@ -23,20 +23,20 @@ from tests.ledger.model import Model
 from tests.ledger.requests import DAY, OPEN, TERM, Desk
 from tests.ledger.strategies import STUDENTS, specs
 
-BATCH = 2  # seats and places that a canceled section gives up in one step
+BATCH = 2  # seats and waitlist positions that a canceled section frees in one step
 HOUR = 3_600_000
 TURNS = {"window_opened", "window_closed", "reserve_opened"}
 
 
 class Steps(Ledger):
-    """Takes each step of a cancellation alone."""
+    """Takes each step of a cancellation separately."""
 
     def _emptied(self, _term: int, _section: int, change: Change) -> Change:
         return change
 
 
 class Pair(RuleBasedStateMachine):
-    """The ledger and the model, asked the same, and whether all that can be seen is the same."""
+    """The ledger and the model get the same requests and must show the same state."""
 
     address = ""
     turned: list[tuple[int, str]]
@@ -60,7 +60,7 @@ class Pair(RuleBasedStateMachine):
         if hasattr(self, "desk"):
             self.desk.redis.connection_pool.disconnect()
 
-    # Asking
+    # Requests
 
     @rule(spec=specs, stale=some.sampled_from([0, 0, 0, 1, 2]))
     def put(self, spec: SectionSpec, stale: int = 0) -> None:
@@ -70,7 +70,7 @@ class Pair(RuleBasedStateMachine):
         self.emptied(spec.section, self.model.put_section(spec, said.at), said)
 
     def emptied(self, section: int, seq: int, said: Change) -> None:
-        """Step by step, as windows that are due turn before each."""
+        """Free a canceled section step by step; due windows turn before each step."""
         canceled = self.model.sections[section].spec.status == "CANCELED"
         more = canceled and self.model.empty(section, BATCH, said.at)
         assert said == replace(self.model.change(seq, said.at), more=more)
@@ -78,7 +78,7 @@ class Pair(RuleBasedStateMachine):
             self.emptied(section, 0, self.ask(self.ledger.empty, TERM, section))
 
     def seats_of(self, student: int) -> list[tuple[int, int]]:
-        return [(student, held.section) for held in self.model.standing(student).enrolled]
+        return [(student, held.section) for held in self.model.registrations(student).enrolled]
 
     def ask_submit(
         self, who: Candidate, lines: Sequence[LedgerChoice], request: str | None
@@ -96,7 +96,7 @@ class Pair(RuleBasedStateMachine):
         )
 
     def ask(self, call: Callable[..., Any], *args: Any, **fields: Any) -> Any:
-        """What the ledger says; it turns windows that are due first, as the model must then."""
+        """Return the ledger's answer; due windows turn first, also in the model."""
         self.model.during = 0
         try:
             return call(*args, **fields)
@@ -129,7 +129,7 @@ class Pair(RuleBasedStateMachine):
             seq = self.model.put_window(window, "Selection", opens, closes, said.at)
             assert said == self.model.change(seq, said.at)
 
-    # What must hold after each
+    # Invariants after each step
 
     @invariant()
     def the_same_is_seen(self) -> None:
@@ -142,7 +142,7 @@ class Pair(RuleBasedStateMachine):
             assert sorted(self.desk.roster(number)) == sorted(each.roster)
             assert self.ledger.reserved(TERM, number) == Counter(each.reserved.values())
         for student in STUDENTS:
-            assert self.ledger.standing(TERM, student) == model.standing(student)
+            assert self.ledger.registrations(TERM, student) == model.registrations(student)
         for view in self.ledger.windows(TERM):
             window = model.windows[view.id]
             assert (view.opens, view.closes, view.state) == (

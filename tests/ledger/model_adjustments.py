@@ -1,4 +1,4 @@
-"""What is done by hand in the model: every rule by the book, but those that are named."""
+"""Admin adjustments in the model: every rule applies except the overridden ones."""
 
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
@@ -32,7 +32,7 @@ class ByHands(Wishes):
     def against(
         self, seen: "ByHands", asked: AdminAdjustment, rest: Seats, gone: int, at: int
     ) -> Iterator[Reason]:
-        """Everything that stands in the way, where seats are as in the copy `seen`."""
+        """Return every reason against an adjustment, with the seats of the copy `seen`."""
         held = self.held(asked.student)
         if asked.drop and asked.drop not in held:
             yield Reason("not_enrolled", {"section": asked.drop})
@@ -58,7 +58,7 @@ class ByHands(Wishes):
             yield Reason("full", full(each))
 
     def seat_for(self, student: int, part: Claim, gone: int) -> bool:
-        """Whether a seat is there for the student, if only as the first in line."""
+        """Return whether there is a seat for the student, perhaps as the first on the waitlist."""
         each = self.sections[part.section]
         open_ = each.taken + each.kept < each.spec.capacity
         mine = open_ or each.reserve_for(part.reserves)
@@ -80,7 +80,7 @@ class ByHands(Wishes):
     def adjust_batch(
         self, moves: Sequence[AdminAdjustment], overrides: Sequence[str], at: int
     ) -> list[Decision]:
-        """What comes of several in one step: drops first; who is refused keeps the seat."""
+        """Decide several in one step: drops count first; refused students keep their seats."""
         answers: dict[int, Decision] = {}
         seats = [(each.student, each.drop) for each in moves]
         for n, each in enumerate(moves):
@@ -112,7 +112,7 @@ class ByHands(Wishes):
         passes: set[str],
         at: int,
     ) -> dict[int, list[Reason]]:
-        """What refuses the moves that are not known to be refused, tried on a copy of the term."""
+        """Return what refuses the remaining moves, tried on a copy of the term."""
         trial, tried = deepcopy(self), [n for n in range(len(moves)) if n not in known]
         rests = {moves[n].student: self.held(moves[n].student) for n in tried}
         for n in tried:
@@ -131,7 +131,7 @@ class ByHands(Wishes):
         return found
 
     def vacate(self, section: int, student: int) -> None:
-        """A seat comes free: all in line are asked again."""
+        """Free a seat: all waiting students are considered again."""
         each = self.sections.get(section)
         if each and each.roster.pop(student, None):
             each.reserved.pop(student, None)
@@ -161,5 +161,5 @@ class ByHands(Wishes):
 
 
 def section_of(asked: AdminAdjustment) -> int:
-    """The section that a refusal names."""
+    """Return the section that a refusal names."""
     return asked.add.section if asked.add else asked.drop or 0

@@ -1,4 +1,4 @@
-"""What becomes of wishes in the model: every rule by the book, option after option."""
+"""Submissions in the model: every rule, alternative by alternative."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -23,7 +23,7 @@ Seats = dict[int, int]  # credits by section
 
 @dataclass
 class Tried:
-    """A part of an option: how it stands, and what speaks against it."""
+    """A part of an alternative: its state, and the reasons against it."""
 
     part: Claim
     how: Literal["unknown", "had", "waits", "seat", "room", "full"]
@@ -35,7 +35,7 @@ class Tried:
 
 
 class Wishes(Calendar):
-    """Who may have what, and what is given up for it."""
+    """Decides submissions and swaps."""
 
     def submit(
         self, who: Candidate, lines: Sequence[LedgerChoice], at: int
@@ -64,10 +64,10 @@ class Wishes(Calendar):
         outcome = Outcome.ENROLLED if whole else Outcome.WAITLISTED
         return ChoiceResult(outcome, trials.index(chosen) + 1, taken, told)
 
-    # Why not
+    # Refusals
 
     def trials(self, who: Candidate, line: LedgerChoice, at: int) -> Iterator[list[Tried]]:
-        """Each option up to the first that can be had whole."""
+        """Return each alternative up to the first that can be taken completely."""
         for option in line.options:
             tried = self.trial(who, option, line.instead or 0, at, wait=line.wait)
             yield tried
@@ -115,7 +115,7 @@ class Wishes(Calendar):
     def company(
         self, part: Claim, ways: Sequence[Tried], *, wait: bool
     ) -> tuple[set[int], set[int]]:
-        """The courses that a part is had with; and those that are only waited for."""
+        """Return the courses that a part is taken with, and those that are only waitlisted."""
         [own] = [each for each in ways if each.part is part]
         own_course = self.courses([part.section])
         along, missed = set(), set()
@@ -129,7 +129,7 @@ class Wishes(Calendar):
         return along, missed
 
     def of_the_pool(self, part: Claim, tried: Sequence[Tried]) -> int:
-        """Seats of its pool that go to other parts."""
+        """Return the seats of its pool that go to other parts."""
         each = self.sections.get(part.section)
         members = each.pool.sections if each and each.pool else ()
         return sum(one.how == "seat" and one.part.section in members for one in tried)
@@ -186,7 +186,7 @@ class Wishes(Calendar):
             yield Reason("credit_limit", {"held": held, "adds": part.credits, "limit": limit})
 
     def losses(self, student: int, after: Seats, lined: set[int] | None = None) -> list[Reason]:
-        """Seats that would lose a corequisite which they have now; a seat outranks a place."""
+        """Return seats that would lose a corequisite; a seat outranks a waitlist position."""
         held, waits = self.held(student), self.waits(student)
         places = waits if lined is None else lined
         needs = {each: self.sections[each].needs.get(student) for each in sorted(after)}
@@ -199,7 +199,7 @@ class Wishes(Calendar):
         ]
 
     def stand_ins(self, section: int, student: int, places: Iterable[int]) -> set[int]:
-        """The places that came in the same step as the seat: they alone count for it."""
+        """Return the waitlist positions taken in the same step as the seat; no others count."""
         since = self.sections[section].roster[student].at
         queues = {each: self.sections[each].queue for each in places if each in self.sections}
         return {
@@ -209,7 +209,7 @@ class Wishes(Calendar):
         }
 
     def level(self, tree: dict[str, Any], seats: Iterable[int], places: Iterable[int]) -> int:
-        """2 if it is met by seats, 1 if by places too, else 0."""
+        """Return 2 if seats meet it, 1 if it takes waitlist positions too, else 0."""
         courses = self.courses(seats)
         if fulfilled(tree, courses):
             return 2
@@ -237,7 +237,7 @@ class Wishes(Calendar):
             self.tell("reconsidered", section, student)
         return said
 
-    # What happens
+    # Changes
 
     def take(
         self, student: int, tried: Sequence[Tried], line: LedgerChoice, at: int
@@ -296,7 +296,7 @@ class Wishes(Calendar):
 
 
 def named(tree: dict[str, Any] | None) -> set[int]:
-    """All courses of a tree."""
+    """Return all courses of a tree."""
     if not tree:
         return set()
     if "course" in tree:
@@ -305,14 +305,14 @@ def named(tree: dict[str, Any] | None) -> set[int]:
 
 
 def waiting(reason: Reason, missed: set[int]) -> Reason:
-    """The reason, saying of a missing corequisite that it is only waited for."""
+    """Return the reason; a missing corequisite is marked as only waitlisted."""
     if reason.code != "corequisite" or not missed & set(reason.facts["missing"]):
         return reason
     return Reason(reason.code, reason.facts | {"waiting": True})
 
 
 def full(section: Section) -> dict[str, Any]:
-    """What there is to say of a section that has no seat for one."""
+    """Return the reason of a section that has no seat for the student."""
     facts = {"waiting": len(section.queue), "waitlist_capacity": section.spec.waitlist}
     kept = min(section.kept, section.spec.capacity - section.taken) if section.room else 0
     keepers = [each.id for each in section.spec.reserves if section.keeps(each.id)]
@@ -324,7 +324,7 @@ def no_reason(tried: Iterable[Tried]) -> bool:
 
 
 def waitable(tried: Sequence[Tried]) -> bool:
-    """Whether what is full has room in line, and follows one that is had."""
+    """Return whether full parts have waitlist room, and at least one part has a seat."""
     if not no_reason(tried) or any(each.how == "full" for each in tried):
         return False
     return len(tried) == 1 or any(each.sure for each in tried)

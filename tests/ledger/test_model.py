@@ -1,4 +1,4 @@
-"""Whatever is asked of the ledger in whatever order, it says and holds what the model does."""
+"""For any requests in any order, the ledger's answers and state equal the model's."""
 
 import time
 from collections.abc import Callable
@@ -45,7 +45,7 @@ pytestmark = pytest.mark.slow
 
 
 class Term(ByHandRules):
-    """Whatever can happen in a term, in any order."""
+    """Everything that can happen in a term, in any order."""
 
     # Selections
 
@@ -64,7 +64,9 @@ class Term(ByHandRules):
             expected = SubmissionResult(said.at, answers, wake=self.model.called())
             self.model.keep(who.student, request, content, expected)
         assert said == expected
-        assert said.standing == (None if said.replayed else self.model.standing(who.student))
+        assert said.registrations == (
+            None if said.replayed else self.model.registrations(who.student)
+        )
 
     @rule(section=SECTIONS, who=candidates, wanted=credits_, request=requests, wait=some.booleans())
     def claim(
@@ -119,7 +121,9 @@ class Term(ByHandRules):
             expected = replace(answer, wake=self.model.called())
             self.model.keep(who.student, request, content, expected)
         assert said == expected
-        assert said.standing == (None if said.replayed else self.model.standing(who.student))
+        assert said.registrations == (
+            None if said.replayed else self.model.registrations(who.student)
+        )
 
     @rule(pick=picks)
     def drop_a_seat(self, pick: int) -> None:
@@ -133,7 +137,7 @@ class Term(ByHandRules):
         said = self.ask(self.desk.leave, student, section)
         answer = self.model.leave(section, student, said.at)
         assert said == replace(answer, wake=self.model.called())
-        assert said.standing == self.model.standing(student)
+        assert said.registrations == self.model.registrations(student)
 
     @rule(pick=picks)
     def leave_a_list(self, pick: int) -> None:
@@ -159,7 +163,7 @@ class Term(ByHandRules):
         self, limit: int, some_windows: tuple[int, ...], passes: SkipRule | None = None
     ) -> None:
         vacant = {each: self.model.sections[each].heads[0] for each in self.model.vacant()}
-        # Of a pool, the head that has waited longest: the ledger gives the seat to nobody else.
+        # In a pool the ledger gives the seat only to the head that has waited longest.
         section = next(
             (each for each, first in sorted(vacant.items()) if self.model.comes_first(each, first)),
             0,
@@ -257,8 +261,8 @@ class Term(ByHandRules):
         chore(self, section)
 
 
-@pytest.mark.timeout(3600 if SOAK else 600)  # a failure takes its time to be made small
-def test_the_ledger_does_what_the_model_does(address: str) -> None:
+@pytest.mark.timeout(3600 if SOAK else 600)  # shrinking a failure takes time
+def test_ledger_agrees_with_the_model(address: str) -> None:
     Term.address = address
     run_state_machine_as_test(
         Term,

@@ -52,7 +52,7 @@ STATUSES = ("OPEN", "OPEN", "OPEN", "CONFIRMED", "CANCELED")
 
 def _exchange(rush: Rush, student: int, section: int, how: str, dice: random.Random) -> None:
     """A seat for another that is held, where one is."""
-    held = [each.section for each in backend().ledger.standing(rush.term, student).enrolled]
+    held = [each.section for each in backend().ledger.registrations(rush.term, student).enrolled]
     gone = dice.choice(held) if held else None
     if how == "swap":
         claim(rush, student, section, instead=gone, corequisites=_needs(held, dice))

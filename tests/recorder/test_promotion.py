@@ -135,7 +135,7 @@ def test_nobody_is_promoted_once_the_window_is_shut() -> None:
     told(rush, answer)
     wait_for(lambda: not backend().ledger.vacant(rush.term))
     assert held(rush) == set()
-    standing = backend().ledger.standing(rush.term, rush.students[1])
+    standing = backend().ledger.registrations(rush.term, rush.students[1])
     assert [reason.code for reason in standing.waiting[0].reasons] == ["window_ended"]
 
 

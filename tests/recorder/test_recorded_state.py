@@ -35,7 +35,7 @@ def test_of_kept_seats(backend: Backend, rush: Rush) -> None:
 
 def test_of_every_student(backend: Backend, rush: Rush) -> None:
     for student in rush.students:
-        assert recorded_state.standing(rush.term, student) == backend.ledger.standing(
+        assert recorded_state.registrations(rush.term, student) == backend.ledger.registrations(
             rush.term, student
         )
         assert recorded_state.drops(rush.term, student) == backend.ledger.drops(rush.term, student)

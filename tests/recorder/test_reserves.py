@@ -69,7 +69,7 @@ def test_the_promoter_goes_on_to_who_it_is_for(backend: Backend, section: Any, c
     drop(cast.ada, section)
     clean(section)
     assert promote(section.term_id, "tests") == 1
-    held = backend.ledger.standing(section.term_id, cast.ben.id).enrolled
+    held = backend.ledger.registrations(section.term_id, cast.ben.id).enrolled
     assert [each.section for each in held] == [section.id]
     assert promote(section.term_id, "tests") == 0
     clean(section)

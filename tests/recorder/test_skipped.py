@@ -55,7 +55,7 @@ def ask(rush: Rush) -> None:
 
 
 def waits(rush: Rush) -> bool:
-    return bool(backend().ledger.standing(rush.term, rush.students[1]).waiting)
+    return bool(backend().ledger.registrations(rush.term, rush.students[1]).waiting)
 
 
 def test_an_ended_hold_gives_the_seat_that_is_still_free(barred: Rush) -> None:

@@ -44,14 +44,14 @@ def crowd(ledger: Ledger, asking: Batcher[int, int], count: int) -> Iterator[lis
         yield told
 
 
-def test_those_who_come_meanwhile_are_one_question_and_each_gets_its_own_answer() -> None:
+def test_simultaneous_callers_share_one_call_and_get_their_own_answers() -> None:
     ledger = Ledger()
     with crowd(ledger, Batcher(ledger.ask), 9) as told:
         assert [each.result(60) for each in told] == [2 * number for number in range(10)]
     assert [sorted(each) for each in ledger.asked] == [[0], list(range(1, 10))]
 
 
-def test_no_question_is_of_more_than_others_can_wait_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_batches_have_a_maximum_size(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batching, "MOST", 4)
     ledger = Ledger()
     asking = Batcher(ledger.ask)
@@ -62,7 +62,7 @@ def test_no_question_is_of_more_than_others_can_wait_for(monkeypatch: pytest.Mon
     assert sorted(chain.from_iterable(ledger.asked)) == list(range(200))
 
 
-def test_nobody_waits_long_for_those_before_where_no_answer_comes(
+def test_batch_does_not_wait_long_for_a_silent_ledger(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(batching, "MOST", 2)
@@ -76,7 +76,7 @@ def test_nobody_waits_long_for_those_before_where_no_answer_comes(
         assert [each.result(60) for each in told] == [0, 2, 4, 6, 8, 10]
 
 
-def test_where_who_asks_for_all_is_ended_the_others_ask_once_more() -> None:
+def test_others_ask_again_if_the_caller_of_a_batch_is_killed() -> None:
     ledger = Ledger()
     ledger.fatal = 2
     with crowd(ledger, Batcher(ledger.ask), 3) as told:
@@ -85,7 +85,7 @@ def test_where_who_asks_for_all_is_ended_the_others_ask_once_more() -> None:
         assert all(each.result() == 2 * told.index(each) for each in told if each not in ended)
 
 
-def test_everyone_hears_that_there_is_no_answer_and_the_next_may_ask_again() -> None:
+def test_error_reaches_every_caller_and_the_next_may_try_again() -> None:
     ledger = Ledger()
     asking, ledger.away = Batcher(ledger.ask), True
     with crowd(ledger, asking, 3) as told:

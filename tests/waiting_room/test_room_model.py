@@ -185,7 +185,7 @@ class Waiting(RuleBasedStateMachine):
 
 
 @pytest.mark.timeout(600)  # a failure takes its time to be made small
-def test_a_room_does_what_the_model_does(backend: Backend, term: Any) -> None:
+def test_room_agrees_with_the_model(backend: Backend, term: Any) -> None:
     Waiting.backend, Waiting.term = backend, term
     run_state_machine_as_test(
         Waiting,

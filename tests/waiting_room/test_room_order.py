@@ -12,7 +12,7 @@ from tests.waiting_room.conftest import Enter
 from tests.waiting_room.rooms import kept, key, limits, open_now
 
 
-def test_the_early_ones_are_in_the_order_that_the_seed_gives(term: Any, enter: Enter) -> None:
+def test_early_students_are_in_the_seeds_order(term: Any, enter: Enter) -> None:
     window = builders.a_coming_window(term)
     limits(term, window, per_minute=0)
     promised = draw_seeds.commitment(term.id, window.id)
@@ -29,7 +29,7 @@ def test_the_early_ones_are_in_the_order_that_the_seed_gives(term: Any, enter: E
     assert (late.number, late.ahead) == (60, 59)
 
 
-def test_late_ones_are_first_come_first_served(term: Any, enter: Enter) -> None:
+def test_late_students_are_first_come_first_served(term: Any, enter: Enter) -> None:
     window = builders.an_open_window(term)
     limits(term, window, per_minute=0)
     places = [enter(window, student) for student in (5, 3, 9)]
@@ -39,7 +39,7 @@ def test_late_ones_are_first_come_first_served(term: Any, enter: Enter) -> None:
     assert kinds == ["called", "called", "waiting"]
 
 
-def test_a_clock_that_goes_back_makes_nobody_early(
+def test_clock_that_goes_back_makes_no_student_early(
     term: Any, enter: Enter, backend: Backend
 ) -> None:
     window, windows = builders.an_open_window(term), f"{{t:{term.id}}}:windows"
@@ -53,7 +53,7 @@ def test_a_clock_that_goes_back_makes_nobody_early(
     assert (place.kind, place.number) == ("called", 2)
 
 
-def test_a_room_that_lost_its_seed_is_entered_by_its_new_one(
+def test_room_that_lost_its_seed_uses_the_new_one(
     term: Any, enter: Enter, backend: Backend
 ) -> None:
     window = builders.a_coming_window(term)
@@ -66,9 +66,7 @@ def test_a_room_that_lost_its_seed_is_entered_by_its_new_one(
     assert kept != lost.encode()
 
 
-def test_a_student_whose_number_begins_anothers_finds_the_own_request(
-    term: Any, enter: Enter
-) -> None:
+def test_student_whose_id_is_a_prefix_finds_their_own_request(term: Any, enter: Enter) -> None:
     window = builders.a_coming_window(term)
     mine = {student: enter(window, student).request for student in (12, 1, 123)}
     drawn = draw.drawn_requests(term.id, window.id)

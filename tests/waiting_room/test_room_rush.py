@@ -28,7 +28,7 @@ def come_and_go(all_here: Any, term: int, window: int, seed: int) -> list[tuple[
     return places
 
 
-def test_whatever_processes_do_at_once_the_line_is_one(backend: Backend, term: Any) -> None:
+def test_simultaneous_processes_keep_one_queue(backend: Backend, term: Any) -> None:
     window = builders.an_open_window(term)
     room.set_limits(term.id, window.id, 0, AT_ONCE, off=False)
     with backend.redis.pubsub() as news:

@@ -28,7 +28,7 @@ def hidden(html: str) -> dict[str, str]:
 
 def held(term: Any, student: Any) -> list[int]:
     """The sections in which a student has a seat."""
-    return [each.section for each in backend().ledger.standing(term.id, student.id).enrolled]
+    return [each.section for each in backend().ledger.registrations(term.id, student.id).enrolled]
 
 
 def seat(student: Any, section: Any) -> None:

@@ -17,7 +17,7 @@ from sqlalchemy import text
 from portal.backend import backend
 from portal.core.db import transaction
 from portal.core.settings import Settings
-from portal.ledger.types import Standing
+from portal.ledger.types import Registrations
 from portal.registration import plans
 from portal.registration.plans import Plan
 from tests import cast as builders
@@ -106,8 +106,8 @@ def freed(app: Flask, section: Any, cast: Cast) -> Callable[[], None]:
     return lambda: press(browser_of(app, "ben"), section, "drop")
 
 
-def standing(section: Any, student: Any) -> Standing:
-    return backend().ledger.standing(section.term_id, student.id)
+def standing(section: Any, student: Any) -> Registrations:
+    return backend().ledger.registrations(section.term_id, student.id)
 
 
 def test_a_pick_that_was_refused_meanwhile_is_never_enrolled(

@@ -52,7 +52,7 @@ def phase_of(client: FlaskClient, place: str) -> str:
     return "".join(re.findall(r'id="banner"[^>]*data-phase="(\w+)"', client.get(place).text))
 
 
-def test_a_seat_in_one_term_is_nothing_to_the_other(
+def test_seat_in_one_term_does_not_affect_another(
     cast: Cast, terms: list[Term], sections: list[Section]
 ) -> None:
     windows = [builders.an_open_window(term) for term in terms]
@@ -60,14 +60,12 @@ def test_a_seat_in_one_term_is_nothing_to_the_other(
         assert claim(cast.ada, section, window).outcome is Outcome.ENROLLED
 
 
-def test_a_window_of_one_term_opens_no_other(
-    cast: Cast, terms: list[Term], sections: list[Section]
-) -> None:
+def test_window_opens_only_its_term(cast: Cast, terms: list[Term], sections: list[Section]) -> None:
     window = builders.an_open_window(terms[0])
     assert codes(sections[1], cast.ada, window) == ["window_unscheduled"]
 
 
-def test_of_two_windows_either_lets_pick_until_both_have_ended(
+def test_student_with_two_windows_can_register_until_both_end(
     app: Flask, cast: Cast, terms: list[Term], sections: list[Section]
 ) -> None:
     first = builders.an_open_window(terms[0], minutes=60)
@@ -83,7 +81,7 @@ def test_of_two_windows_either_lets_pick_until_both_have_ended(
     assert phase_of(ada, place) == "ended"
 
 
-def test_the_end_of_one_cohorts_window_is_not_that_of_another(
+def test_windows_of_cohorts_end_separately(
     cast: Cast, terms: list[Term], sections: list[Section]
 ) -> None:
     hers = builders.an_open_window(terms[0], cohort=only(cast.ada))
@@ -93,7 +91,7 @@ def test_the_end_of_one_cohorts_window_is_not_that_of_another(
     assert claim(cast.ben, sections[0], his).outcome is Outcome.ENROLLED
 
 
-def test_an_open_window_is_told_before_one_to_come(
+def test_open_window_is_shown_before_an_upcoming_one(
     app: Flask, cast: Cast, terms: list[Term], sections: list[Section]
 ) -> None:
     builders.an_open_window(terms[0], minutes=30)
@@ -102,7 +100,7 @@ def test_an_open_window_is_told_before_one_to_come(
     assert sections
 
 
-def test_every_window_has_a_room_of_its_own(
+def test_every_window_has_its_own_waiting_room(
     cast: Cast, terms: list[Term], backend: Backend
 ) -> None:
     hers = builders.an_open_window(terms[0], cohort=only(cast.ada))
@@ -113,7 +111,7 @@ def test_every_window_has_a_room_of_its_own(
     assert backend.redis.ping()
 
 
-def test_the_terms_are_told_apart_to_students_and_admins(
+def test_pages_distinguish_terms(
     app: Flask, cast: Cast, terms: list[Term], sections: list[Section]
 ) -> None:
     builders.an_open_window(terms[0], minutes=30)

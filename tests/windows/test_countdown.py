@@ -25,7 +25,7 @@ HOUR, DAY = 60 * MINUTE, 24 * 60 * MINUTE
         (2 * DAY, "Begins in 2 days", "Empieza en 2 días", "2 d"),
     ],
 )
-def test_an_answer_is_told_in_the_readers_language(
+def test_countdown_is_in_the_readers_language(
     left: int, english: str, spanish: str, brief: str
 ) -> None:
     answer = phase([WindowView(1, "Selection", left, left + HOUR, "scheduled", {})], 0)
@@ -36,7 +36,7 @@ def test_an_answer_is_told_in_the_readers_language(
     assert told == {"en": (english, brief), "es": (spanish, brief)}
 
 
-def test_answers_without_a_number_are_told_in_the_readers_language() -> None:
+def test_phases_without_a_number_are_in_the_readers_language() -> None:
     ended = WindowView(1, "Selection", 0, 1, "scheduled", {})
     with in_language("es"):
         assert phase([], 0).sentence == "Sin fecha"
@@ -45,7 +45,7 @@ def test_answers_without_a_number_are_told_in_the_readers_language() -> None:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("amount", [1, 2, 5, 11, 21])
-def test_the_browser_says_what_the_server_says(language: str, amount: int) -> None:
+def test_browser_shows_the_servers_countdown(language: str, amount: int) -> None:
     with in_language(language):
         words = phases.countdown_texts()
         for kind in ("before", "open"):

@@ -211,7 +211,7 @@ class _Applying:
     def decide(self, changes: Collection[Change]) -> None:
         """Let the ledger decide changes, those of one term in one step."""
         done: list[int] = []
-        alone: list[int] = []  # rows that go on without the other half of their move
+        alone: list[int] = []  # rows that continue without the other half of their move
         notes: list[Note] = []
         for change, codes in _decide(self.found, changes):
             already = {IN, OUT} & set(codes)

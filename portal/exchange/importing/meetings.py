@@ -89,7 +89,7 @@ def read_meeting(row: Row) -> Meeting:
 
 
 def read_instructors(row: Row) -> list[str]:
-    """Return the names of the teachers. `Staff` is nobody."""
+    """Return the names of the instructors; leave out `Staff`."""
     names = [" ".join(name.split()) for name in re.split(r"[/;|]", row["instructors"])]
     if any(len(name) > LONGEST_NAME for name in names):
         row.note("too_long", "instructors")

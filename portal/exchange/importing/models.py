@@ -144,7 +144,7 @@ class Options:
     starts: date | None = None  # dates of the term, if meetings have none
     ends: date | None = None
 
-    def kept(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:
         """As JSON."""
         return {
             name: value.isoformat() if isinstance(value, date) else value
@@ -152,7 +152,9 @@ class Options:
         }
 
     @classmethod
-    def read(cls, kept: dict[str, Any]) -> "Options":
+    def read(cls, stored: dict[str, Any]) -> "Options":
         """Out of JSON."""
-        days = {name: kept[name] and date.fromisoformat(kept[name]) for name in ("starts", "ends")}
-        return cls(**(kept | days))
+        days = {
+            name: stored[name] and date.fromisoformat(stored[name]) for name in ("starts", "ends")
+        }
+        return cls(**(stored | days))

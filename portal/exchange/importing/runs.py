@@ -145,7 +145,7 @@ def is_blocked(found: Import) -> bool:
 
 @contextmanager
 def alone(isolation: str = "READ COMMITTED") -> Iterator[Session]:
-    """A long transaction in which no other import is read or applied. Raise Busy.
+    """Open a long transaction in which no other import is read or applied. Raise Busy.
 
     Raise StaleError if it conflicts with another change.
     """
@@ -223,7 +223,7 @@ class Imported:
     id: int
     counts: Counts
     terms: list[int]
-    news: int | None  # new sections in the ledger, or None if it was away
+    new_sections: int | None  # new sections in the ledger, or None if it was away
     listeners: int  # students who are notified
 
 
@@ -326,7 +326,7 @@ def _finish_another(progress: Progress) -> None:
     An import that was stopped by an error waits for an admin.
     """
     with transaction() as session:
-        found, told = import_jobs.busy(session), import_jobs.describe_busy(session)
+        found, message = import_jobs.busy(session), import_jobs.describe_busy(session)
     if found and found.state == "seating" and not found.error:
         try:
             give_seats(found.id, progress)
@@ -334,7 +334,7 @@ def _finish_another(progress: Progress) -> None:
             SeatsLeftError,
             LedgerUnavailable,
         ) as error:  # this import did not fail
-            raise import_jobs.Busy(told) from error
+            raise import_jobs.Busy(message) from error
 
 
 def _give_own_seats(import_id: int, progress: Progress) -> None:

@@ -164,7 +164,7 @@ def _check_index(raw: BinaryIO, name: str) -> None:
 
 
 def _entries(packed: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
-    """The files by their bare names; all of them at one level, or in one folder."""
+    """Return the files by their bare names; all are at one level, or in one folder."""
     found: dict[str, zipfile.ZipInfo] = {}
     listed = [each for each in packed.infolist() if not _is_litter(each)]
     if len(listed) > MOST_FILES:

@@ -14,7 +14,7 @@ from portal.ledger.function_library import prefix, translate_errors
 Command = list[str]
 
 
-class Changed(Exception):  # noqa: N818  a state of the world, not a mistake
+class Changed(Exception):  # noqa: N818  an expected state, not an error
     """Another primary answers now, or the term changed there."""
 
 

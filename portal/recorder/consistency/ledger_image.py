@@ -81,7 +81,7 @@ class Image(TermState):
             del self.pool_versions[gone]
 
     def keys(self) -> dict[str, Entries]:
-        """Return every key that must exist, with its entries."""
+        """Return the keys that must exist, with their entries."""
         return {
             kind.key(number): {str(name): value for name, value in entries.items()}
             for kind in KINDS

@@ -20,7 +20,7 @@ PATIENT = (
 )
 
 
-class LogDamaged(Exception):  # noqa: N818  a state of the world, not a mistake
+class LogDamaged(Exception):  # noqa: N818  an expected state, not an error
     """Events are missing or unreadable, so the log does not show what happened."""
 
     def __init__(self, differences: list[Difference]) -> None:
@@ -115,21 +115,21 @@ def cure(differences: Iterable[Difference]) -> Cure:
 def twice(first: Iterable[Difference], again: Iterable[Difference]) -> list[Difference]:
     """Return what differs both times; a single difference was read in the middle of a change."""
 
-    def place(difference: Difference) -> tuple[str, str]:
+    def key(difference: Difference) -> tuple[str, str]:
         where, what = difference["where"], difference["what"]
         # The text of the journal names the progress, which changes.
         return where, "" if where.startswith("journal") else what
 
-    known = set(map(place, first))
-    return [each for each in again if place(each) in known]
+    known = set(map(key, first))
+    return [each for each in again if key(each) in known]
 
 
 def unlike(session: Session, term: int, rows: list[str]) -> list[int]:
     """Return which of the events (lines of JSON) the log lacks or holds differently."""
     found: list[int] = []
     for lines in _batches(rows):
-        asked = {"term": term, "rows": lines}
-        found += session.scalars(text(f"SELECT kept.seq {UNLIKE} ORDER BY 1"), asked)
+        parameters = {"term": term, "rows": lines}
+        found += session.scalars(text(f"SELECT kept.seq {UNLIKE} ORDER BY 1"), parameters)
     return found
 
 

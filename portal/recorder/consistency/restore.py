@@ -40,7 +40,7 @@ PROMISED = "record", "promote", "maintain", "notify", "reconcile"
 WHY = "it is being restored from the event log"
 
 
-class Unrecorded(Exception):  # noqa: N818  a state of the world, not a mistake
+class Unrecorded(Exception):  # noqa: N818  an expected state, not an error
     """The journal continues the record but could not be recorded: it must not be lost."""
 
 
@@ -190,5 +190,5 @@ def _write(held: Held, image: Image, tell: ProgressCallback) -> None:
 
 def _answers(session: Session, term: int) -> Iterator[Command]:
     """Yield the commands that write the answers under idempotency keys."""
-    for key, kept, left in idempotency.known(session, term, moment(backend().ledger.now())):
-        yield ["SET", idempotency.name(term, *key), kept, "PX", str(left)]
+    for key, answer, left in idempotency.known(session, term, moment(backend().ledger.now())):
+        yield ["SET", idempotency.name(term, *key), answer, "PX", str(left)]

@@ -126,7 +126,7 @@ def end_this_session() -> None:
         sessions_ended(account)
 
 
-def page(onward: str, *, asks: bool = False, **said: object) -> str:
+def page(onward: str, *, asks: bool = False, **context: object) -> str:
     """Render the page for name and password, with the result of the last attempt.
 
     With `asks`, it requires a captcha before another attempt.
@@ -142,7 +142,7 @@ def page(onward: str, *, asks: bool = False, **said: object) -> str:
         passwords=settings.passwords,
         shared="shared" in request.form,
         provider=settings.oidc and settings.oidc.name,
-        **said,
+        **context,
     )
 
 
@@ -178,10 +178,10 @@ def _account(username: str, password: str) -> int | None:
             )
         ).one_or_none()
     g.tried = row and row.id
-    kept = row.password_hash if row else ""
-    if not passwords.verify(kept, password) or row is None:
+    stored = row.password_hash if row else ""
+    if not passwords.verify(stored, password) or row is None:
         return None
-    if passwords.outdated(kept):
+    if passwords.outdated(stored):
         with suppress(passwords.TooManyError):  # a later login can do it
             _rehash(row.id, password)
     return int(row.id)

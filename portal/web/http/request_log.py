@@ -87,11 +87,11 @@ def _is_new(status: int) -> bool:
 
 def worth_writing(record: logging.LogRecord) -> bool:
     """Filter gunicorn's log: leave out request contents, which may be secret, and repetitions."""
-    told = str(record.msg)
-    if told.startswith(NO_HTTP):
-        address = told.removeprefix(NO_HTTP).partition(": ")[0]
+    text = str(record.msg)
+    if text.startswith(NO_HTTP):
+        address = text.removeprefix(NO_HTTP).partition(": ")[0]
         record.msg, record.args = "Refused a request that is not HTTP, from %s", (address,)
         return logs.is_new("not HTTP", subscriber_network(address))
-    if told.startswith(BROKEN):
+    if text.startswith(BROKEN):
         record.msg, record.args = "Error handling a request", ()
     return True

@@ -154,7 +154,7 @@ def test_passes_count_on(rush: Rush) -> None:
     restore(rush.term)
     backend().ledger.reconsider(rush.term, section, head)
     backend().ledger.promote(rush.term, section, [hold], "a test", SkipRule(2))
-    waiting = backend().ledger.standing(rush.term, head).waiting
+    waiting = backend().ledger.registrations(rush.term, head).waiting
     assert section not in {each.section for each in waiting}
 
 
@@ -163,7 +163,7 @@ def test_a_fenced_term_decides_nothing_and_says_so(rush: Rush) -> None:
     with pytest.raises(LedgerUnavailable, match="being restored"):
         drop(rush, rush.students[0], rush.sections[0])
     with pytest.raises(LedgerUnavailable, match="being restored"):
-        backend().ledger.standing(rush.term, rush.students[0])
+        backend().ledger.registrations(rush.term, rush.students[0])
     with pytest.raises(LedgerUnavailable, match="being restored"):
         backend().ledger.put_section(rush.term, spec(rush.sections[0], version=9))
     fence.hold(rush.term, "a test").let_go()
@@ -213,7 +213,7 @@ def test_decisions_of_a_stale_ledger_are_named_before_they_are_forgotten(rush: R
     assert [(fact.seq, fact.name) for fact in plan(rush.term).lost] == [(given.seq, "dropped")]
     restored = restore(rush.term)
     assert [fact.payload["section"] for fact in restored.lost] == [rush.sections[1]]
-    held = backend().ledger.standing(rush.term, rush.students[0]).enrolled
+    held = backend().ledger.registrations(rush.term, rush.students[0]).enrolled
     assert {each.section for each in held} == {rush.sections[1], rush.sections[2]}
 
 

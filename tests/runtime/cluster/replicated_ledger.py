@@ -12,12 +12,12 @@ from portal.core.redis_clients import parsed, pool
 from portal.runtime import demo_cluster
 from portal.runtime.child_process import Child
 
-PATIENCE = 90.0  # seconds, for machines that are busy with other things
+TIMEOUT = 90.0  # seconds, for machines that are busy with other things
 
 
 def until(holds: Callable[[], bool], why: str = "it does not come true") -> None:
     """Wait for something to hold."""
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + TIMEOUT
     while not holds():
         assert time.monotonic() < deadline, why
         time.sleep(0.05)

@@ -108,4 +108,4 @@ def alone_it_promises_nothing(stage: Stage, old: int, rush: Rush) -> None:
     redis = redis_clients.commands(stage.at.server_url(old), size=1)
     with redis, pytest.raises(LedgerUnavailable):
         claim(rush, 999, rush.sections[0], "alone", ledger=Ledger(redis, 1))
-    assert not backend().ledger.standing(rush.term, 999).enrolled
+    assert not backend().ledger.registrations(rush.term, 999).enrolled

@@ -150,7 +150,7 @@ def test_an_answer_that_only_repeats_a_waitlist_position_is_replayed(
     ada.post("/register/leave", {"student_id": cast.ada.id, "section_id": full.id})
     second = ada.post("/register", ask, Idempotency_Key=KEY)
     assert (replayed(second), second.json) == (True, first.json)
-    assert not parts().ledger.standing(term.id, cast.ada.id).waiting
+    assert not parts().ledger.registrations(term.id, cast.ada.id).waiting
 
 
 @pytest.mark.parametrize("act", ["drop", "leave"])
@@ -161,7 +161,7 @@ def test_a_refused_drop_or_leave_is_replayed(ada: Caller, term: Any, cast: Cast,
     assert claim(cast.ada, section).outcome != "refused"
     again = ada.post(f"/register/{act}", gone, Idempotency_Key=KEY)
     assert (again.status_code, replayed(again)) == (409, True)
-    standing = parts().ledger.standing(term.id, cast.ada.id)
+    standing = parts().ledger.registrations(term.id, cast.ada.id)
     assert len(standing.enrolled + standing.waiting) == 1
 
 

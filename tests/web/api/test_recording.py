@@ -60,7 +60,7 @@ def test_what_is_set_up_or_imported_is_not_measured(admin: Caller, backend: Back
     )
     drain(rush.term)
     assert {each["events"] for each in admin.get("/metrics/lag").json["data"]["spans"]} == {0}
-    assert backend.ledger.standing(rush.term, rush.students[0]).enrolled
+    assert backend.ledger.registrations(rush.term, rush.students[0]).enrolled
     claims(rush, [(rush.students[1], rush.sections[0])])
     drain(rush.term)
     assert {each["events"] for each in admin.get("/metrics/lag").json["data"]["spans"]} == {1}

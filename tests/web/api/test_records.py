@@ -42,7 +42,7 @@ def seats(answer: Any) -> list[int]:
 
 
 def test_a_seat_is_told_with_its_section(ada: Caller, term: Any, taught: Any, cast: Cast) -> None:
-    [mine] = parts().ledger.standing(term.id, cast.ada.id).enrolled
+    [mine] = parts().ledger.registrations(term.id, cast.ada.id).enrolled
     answer = ada.get(f"/students/{cast.ada.id}/registrations")
     [told] = answer.json["data"]["registrations"]
     section = told.pop("section")

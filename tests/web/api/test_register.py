@@ -7,7 +7,7 @@ import pytest
 from flask import Flask
 
 from portal.backend import backend as parts
-from portal.ledger.types import Standing
+from portal.ledger.types import Registrations
 from portal.recorder import receipts
 from portal.web.api.registration import Registered, Result, Summary
 from tests import cast as builders
@@ -31,7 +31,7 @@ def test_a_seat_is_had_with_its_number_and_its_receipt(
     ada: Caller, term: Any, section: Any, cast: Cast
 ) -> None:
     answer = ada.post("/register", body(cast.ada, term, section))
-    [mine] = parts().ledger.standing(term.id, cast.ada.id).enrolled
+    [mine] = parts().ledger.registrations(term.id, cast.ada.id).enrolled
     assert answer.status_code == 200
     assert (answer.json["success"], answer.json["message"]) == (True, "1 selected")
     assert answer.json["data"]["results"] == [
@@ -69,7 +69,7 @@ def test_several_are_decided_at_once_each_with_its_result_in_their_order(
     )
     seat(cast.ben, full)
     seat(cast.ada, mine)
-    [before] = parts().ledger.standing(term.id, cast.ada.id).enrolled
+    [before] = parts().ledger.registrations(term.id, cast.ada.id).enrolled
     answer = ada.post("/register", body(cast.ada, term, barred, mine, full, free, wait=True))
     results = answer.json["data"]["results"]
     assert answer.status_code == 200
@@ -185,7 +185,7 @@ def test_credits_are_those_that_the_section_is_offered_for(
         assert wrong["pointer"] == "/section_ids/0/credits"
         assert wrong["message"] == "This section is offered for 0.5, 1, 2 credits."
     else:
-        [mine] = parts().ledger.standing(term.id, cast.ada.id).enrolled
+        [mine] = parts().ledger.registrations(term.id, cast.ada.id).enrolled
         assert mine.credits == amount * 100
 
 
@@ -229,7 +229,7 @@ def test_sections_taken_together_wait_only_if_each_of_them_may(
     first = {"section_id": lecture.id, "wait": True}
     answer = ada.post("/register", body(cast.ada, term, first, lab))
     assert answer.status_code == 409
-    assert parts().ledger.standing(term.id, cast.ada.id) == Standing()
+    assert parts().ledger.registrations(term.id, cast.ada.id) == Registrations()
     answer = ada.post("/register", body(cast.ada, term, first, lab, wait=True))
     statuses = [each["status"] for each in answer.json["data"]["results"]]
     assert statuses == ["enrolled", "waitlisted"]

@@ -38,7 +38,7 @@ def test_without_javascript_the_seat_is_given_up(
     page = ada.get(press(ada, section, "drop").location).text
     assert "is canceled. You can cancel 2 more today." in words(page)
     assert "Pick" in cell(page, section)
-    assert parts().ledger.standing(term.id, cast.ada.id).enrolled == ()
+    assert parts().ledger.registrations(term.id, cast.ada.id).enrolled == ()
 
 
 def test_with_htmx_the_change_is_put_in_place(ada: FlaskClient, section: Any) -> None:
@@ -85,4 +85,4 @@ def test_an_old_form_gives_up_nothing_that_was_picked_again(
     press(ada, section, "pick")
     answer = ada.post(address(section, "drop"), data=form)
     assert "have it again now" in words(ada.get(answer.location).text)
-    assert len(parts().ledger.standing(term.id, cast.ada.id).enrolled) == 1
+    assert len(parts().ledger.registrations(term.id, cast.ada.id).enrolled) == 1

@@ -34,7 +34,7 @@ def test_without_javascript_the_list_is_left(
 ) -> None:
     page = ada.get(press(ada, section, "leave").location).text
     assert "You have left the waitlist" in words(page)
-    assert parts().ledger.standing(term.id, cast.ada.id).waiting == ()
+    assert parts().ledger.registrations(term.id, cast.ada.id).waiting == ()
 
 
 def test_with_htmx_the_change_is_put_in_place(ada: FlaskClient, section: Any) -> None:

@@ -49,7 +49,7 @@ def biology(term: Any) -> Biology:
 
 
 def waiting(term: Any, student: Any) -> list[int]:
-    return [each.section for each in parts().ledger.standing(term.id, student.id).waiting]
+    return [each.section for each in parts().ledger.registrations(term.id, student.id).waiting]
 
 
 def checked(page: str) -> str:

@@ -97,7 +97,7 @@ def test_every_answer_has_its_receipt(
     ada: FlaskClient, ben: FlaskClient, section: Any, cast: Cast
 ) -> None:
     answer = ada.post(address(section, "pick"), headers=DIALOG)
-    [mine] = parts().ledger.standing(section.term_id, cast.ada.id).enrolled
+    [mine] = parts().ledger.registrations(section.term_id, cast.ada.id).enrolled
     assert f'href="/receipts/{receipts.code(section.term_id, mine.registration)}"' in answer.text
     refused = ben.post(address(section, "pick"), headers=DIALOG)
     assert refused.status_code == 422
@@ -172,7 +172,7 @@ def test_credits_of_a_range_are_chosen(ada: FlaskClient, term: Any, cast: Cast) 
     section = builders.a_section(builders.a_course(), term, credits_min=1, credits_max=3)
     assert '<option value="3">3</option>' in ada.get(address(section, "pick")).text
     press(ada, section, "pick", credits="2")
-    assert parts().ledger.standing(term.id, cast.ada.id).enrolled[0].credits == 200
+    assert parts().ledger.registrations(term.id, cast.ada.id).enrolled[0].credits == 200
 
 
 @pytest.mark.parametrize("amount", ["9", "2.5", "many", "-1", "NaN", "1e999"])

@@ -71,7 +71,7 @@ def test_a_key_stands_for_the_credits_and_the_waitlist_too(
     form = hidden(ada.get(address(section, "pick")).text) | {"credits": "2"}
     ada.post(address(section, "pick"), data=form)
     assert ada.post(address(section, "pick"), data=form | changed).status_code == 400
-    [seat] = backend().ledger.standing(term.id, cast.ada.id).enrolled
+    [seat] = backend().ledger.registrations(term.id, cast.ada.id).enrolled
     assert seat.credits == 200
 
 

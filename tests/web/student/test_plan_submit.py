@@ -133,4 +133,4 @@ def test_credits_that_were_chosen_are_those_that_are_had(
         lambda _: plans.unpack([{"options": [[[section.id, 700]]], "wait": True}]),
     )
     submit(ada, term)
-    assert parts().ledger.standing(term.id, cast.ada.id).enrolled[0].credits == 700
+    assert parts().ledger.registrations(term.id, cast.ada.id).enrolled[0].credits == 700

@@ -147,4 +147,4 @@ def test_an_old_form_of_a_waiter_does_not_join_again(
     ada.post(address(full, "pick"), data=form)  # you wait for it already
     press(ada, full, "leave")
     ada.post(address(full, "pick"), data=form)
-    assert not backend().ledger.standing(term.id, cast.ada.id).waiting
+    assert not backend().ledger.registrations(term.id, cast.ada.id).waiting

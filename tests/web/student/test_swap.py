@@ -58,7 +58,7 @@ def opened(client: FlaskClient, offer: Offer) -> tuple[str, dict[str, str]]:
 
 def waiting(term: Any, student: Any) -> list[tuple[int, int]]:
     """The sections that a student waits for, each with the one that goes for it."""
-    places = parts().ledger.standing(term.id, student.id).waiting
+    places = parts().ledger.registrations(term.id, student.id).waiting
     return [(place.section, place.instead) for place in places]
 
 

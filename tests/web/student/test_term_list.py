@@ -183,7 +183,7 @@ def test_an_open_page_hears_which_of_its_rows_clash_with_a_new_seat(
     app: Flask, term: Any, beside: list[Any], cast: Cast
 ) -> None:
     again, clashing, free = (each.id for each in beside)
-    [held] = parts().ledger.standing(term.id, cast.ada.id).enrolled
+    [held] = parts().ledger.registrations(term.id, cast.ada.id).enrolled
     with app.test_request_context():
         html = draw_student(
             term.id, cast.ada.id, [held.section], [], shown=[again, clashing, free]

@@ -25,7 +25,7 @@ def with_provider(app: Flask, monkeypatch: pytest.MonkeyPatch) -> Iterator[With]
     """The application, told of a provider; as it was when the test is over."""
     backend = of_this_process()
     before = backend.settings
-    monkeypatch.setattr(providers, "PATIENCE", 60)  # so that a slow machine is no silent provider
+    monkeypatch.setattr(providers, "TIMEOUT", 60)  # so that a slow machine is no silent provider
 
     def tell(provider: Running, claim: str = "preferred_username") -> Flask:
         settings = provider.settings(claim)

@@ -59,7 +59,7 @@ def test_one_that_is_silent_is_waited_for_briefly_and_then_left_alone(
     nobody: socket.socket,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(providers, "PATIENCE", 0.2)
+    monkeypatch.setattr(providers, "TIMEOUT", 0.2)
     with_provider(replace(provider, issuer="http://{}:{}".format(*nobody.getsockname())))
     for _ in range(8):
         is_away(app.test_client(), "/login/oidc")

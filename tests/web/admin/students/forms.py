@@ -55,7 +55,7 @@ def said(page: TestResponse) -> str:
 
 def holds(student: Student, term_id: int) -> list[int]:
     """The sections in which the student has a seat."""
-    return [each.section for each in backend().ledger.standing(term_id, student.id).enrolled]
+    return [each.section for each in backend().ledger.registrations(term_id, student.id).enrolled]
 
 
 def entries(term_id: int = 0) -> list[AuditEntry]:

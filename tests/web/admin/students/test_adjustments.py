@@ -194,7 +194,7 @@ def test_credits_are_chosen_where_there_is_a_choice(
     section = builders.a_section(builders.a_course("CSC-3"), term, **wide)
     page = look(boss, cast.ada, section)
     press(boss, page, credits="2")
-    (held,) = backend().ledger.standing(term.id, cast.ada.id).enrolled
+    (held,) = backend().ledger.registrations(term.id, cast.ada.id).enrolled
     assert held.credits == 200
 
 

@@ -121,7 +121,7 @@ def test_several_are_canceled_in_one_step_and_students_are_told(
     assert "Canceled: 2 sections." in said(boss.get(answer.location))
     assert statuses(offer) == ["CANCELED", "OPEN", "CANCELED"]
     assert holds(cast.ada, offer[0].term_id) == []
-    assert not backend().ledger.standing(offer[0].term_id, cast.cleo.id).waiting
+    assert not backend().ledger.registrations(offer[0].term_id, cast.cleo.id).waiting
     trail = entries(offer[0].term_id)
     assert [(each.action, each.reason) for each in trail] == [("section.cancel", WHY)] * 2
     told = said(browser_of(app, "ada").get("/inbox"))

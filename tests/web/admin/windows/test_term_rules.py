@@ -144,8 +144,8 @@ def test_a_waiter_who_is_passed_over_loses_the_place_by_the_rule_and_is_told(
         session.add(Hold(student_id=cast.ben.id, kind="bursar", reason="A bill"))
     drops(cast.ada, section, window)
     promote(term.id, "tests")
-    assert backend().ledger.standing(term.id, cast.ben.id).waiting == ()
-    assert backend().ledger.standing(term.id, cast.cleo.id).enrolled
+    assert backend().ledger.registrations(term.id, cast.ben.id).waiting == ()
+    assert backend().ledger.registrations(term.id, cast.cleo.id).enrolled
     drain(term.id)
     with transaction() as session:
         told = session.scalars(

@@ -59,10 +59,10 @@ def rush(clients: Iterable[Connection], students: Iterable[int], section: int) -
         client.send_command(
             "FCALL", "fairseat_submit", 1, f"{{t:{TERM}}}", request(student, section)
         )
-    return [{"student": student, **said(client.read_response())} for client, student in pairs]
+    return [{"student": student, **decision(client.read_response())} for client, student in pairs]
 
 
-def said(reply: bytes) -> Reply:
+def decision(reply: bytes) -> Reply:
     """Return the decision on the only section of the only choice."""
     [line] = json.loads(reply)["lines"]
     [[answer]] = [line["taken"]] if "taken" in line else line["refused"]

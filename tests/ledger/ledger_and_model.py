@@ -53,8 +53,8 @@ class Pair(RuleBasedStateMachine):
         self.days = [(now - DAY, "first"), (now + 60, "second"), (now + DAY, "third")]
         self.schedule(OPEN, now - HOUR, now + HOUR)
         for section in (1, 2, 3):
-            kept = (ReserveSpec(61, 1), ReserveSpec(62, 1))[: section - 1]
-            self.put(SectionSpec(section, 2, 4, 0, "OPEN", section, 300, 500, (), 0, None, kept))
+            stored = (ReserveSpec(61, 1), ReserveSpec(62, 1))[: section - 1]
+            self.put(SectionSpec(section, 2, 4, 0, "OPEN", section, 300, 500, (), 0, None, stored))
 
     def teardown(self) -> None:
         if hasattr(self, "desk"):
@@ -66,14 +66,14 @@ class Pair(RuleBasedStateMachine):
     def put(self, spec: SectionSpec, stale: int = 0) -> None:
         self.version += 1
         spec = replace(spec, version=max(1, self.version - stale))
-        said = self.ask(self.ledger.put_section, TERM, spec)
-        self.emptied(spec.section, self.model.put_section(spec, said.at), said)
+        answer = self.ask(self.ledger.put_section, TERM, spec)
+        self.emptied(spec.section, self.model.put_section(spec, answer.at), answer)
 
-    def emptied(self, section: int, seq: int, said: Change) -> None:
+    def emptied(self, section: int, seq: int, change: Change) -> None:
         """Free a canceled section step by step; due windows turn before each step."""
         canceled = self.model.sections[section].spec.status == "CANCELED"
-        more = canceled and self.model.empty(section, BATCH, said.at)
-        assert said == replace(self.model.change(seq, said.at), more=more)
+        more = canceled and self.model.empty(section, BATCH, change.at)
+        assert change == replace(self.model.change(seq, change.at), more=more)
         if more:
             self.emptied(section, 0, self.ask(self.ledger.empty, TERM, section))
 
@@ -101,8 +101,8 @@ class Pair(RuleBasedStateMachine):
         try:
             return call(*args, **fields)
         finally:
-            news = self.desk.events()[len(self.model.events) :]
-            turns = [event["at"] for event in news if event["name"] in TURNS]
+            messages = self.desk.events()[len(self.model.events) :]
+            turns = [event["at"] for event in messages if event["name"] in TURNS]
             self.turned = self.model.turn(turns[0]) if turns else []
 
     def replay(self, student: int, request: str | None, content: Any) -> Any:
@@ -120,14 +120,14 @@ class Pair(RuleBasedStateMachine):
 
     def schedule(self, window: int, opens: int, closes: int) -> None:
         try:
-            said = self.ask(self.desk.put_window, window, opens, closes)
+            answer = self.ask(self.desk.put_window, window, opens, closes)
         except WindowRefused as refused:
             with pytest.raises(WindowRefused, match=refused.code):
                 self.model.put_window(window, "Selection", opens, closes, refused.at)
             self.model.wake.clear()
         else:
-            seq = self.model.put_window(window, "Selection", opens, closes, said.at)
-            assert said == self.model.change(seq, said.at)
+            seq = self.model.put_window(window, "Selection", opens, closes, answer.at)
+            assert answer == self.model.change(seq, answer.at)
 
     # Invariants after each step
 

@@ -53,12 +53,12 @@ class LossyWire:
             talk = Talk(near, far)
             back = Thread(target=self._answer, args=(talk,), daemon=True)
             back.start()
-            while (asked := _next(near)) and not self.is_cut:
-                if self.lose and self.call in asked:
+            while (requested := _next(near)) and not self.is_cut:
+                if self.lose and self.call in requested:
                     self.lose -= 1
                     talk.loses = True
-                talk.last = bool(self.cut_after) and self.cut_after in asked
-                far.sendall(asked)
+                talk.last = bool(self.cut_after) and self.cut_after in requested
+                far.sendall(requested)
             far.shutdown(socket.SHUT_RDWR)
             back.join()
 

@@ -14,12 +14,12 @@ from portal.ledger.types import (
     SectionSpec,
     SkipRule,
 )
-from tests.ledger.model_adjustments import ByHands
+from tests.ledger.model_adjustments import Adjustments
 from tests.ledger.model_state import Pool, Section
 from tests.ledger.model_submissions import without
 
 
-class Model(ByHands):
+class Model(Adjustments):
     """One term of the model: drops, waitlists and sections."""
 
     # Selections
@@ -51,10 +51,10 @@ class Model(ByHands):
         if reasons:
             return self.refuse(section, student, at, reasons)
         self.drops[student, days[day][1]] = used + number
-        said, *_ = [self.release(each, student, at) for each in seats]
+        result, *_ = [self.release(each, student, at) for each in seats]
         for each in places:
             self.lose(each, student)
-        return replace(said, left=tuple(places))
+        return replace(result, left=tuple(places))
 
     def drops_of(self, student: int, seats: Sequence[int]) -> int:
         """Return the smallest set of drops from which all others follow."""
@@ -93,18 +93,18 @@ class Model(ByHands):
         at: int,
         passes: SkipRule | None = None,
     ) -> Promotion:
-        each, asked = self.sections.get(section), {who.student: who for who in candidates}
+        each, requested = self.sections.get(section), {who.student: who for who in candidates}
         promoted, passed, aside = [], [], []
         while each and each.vacant:
             student = each.heads[0]
-            if student not in asked or not self.comes_first(section, student):
+            if student not in requested or not self.comes_first(section, student):
                 break
-            open_ = each.taken + each.kept < each.spec.capacity
-            if not open_ and not each.reserve_for(asked[student].reserves):
+            open_ = each.taken + each.reserved_left < each.spec.capacity
+            if not open_ and not each.reserve_for(requested[student].reserves):
                 each.aside.add(student)
                 aside.append(student)
                 continue
-            reasons = self.consider(section, asked[student], at)
+            reasons = self.consider(section, requested[student], at)
             if reasons:
                 each.passed[student] = tuple(reasons)
                 each.aside.discard(student)
@@ -136,13 +136,15 @@ class Model(ByHands):
 
     def consider(self, section: int, who: Candidate, at: int) -> list[Reason]:
         """Return why a waiting student can't have the seat; no reasons if they now have it."""
-        place, held = self.sections[section].queue[who.student], self.held(who.student)
-        instead = place.instead if place.instead in held else 0
+        position, held = self.sections[section].queue[who.student], self.held(who.student)
+        instead = position.instead if position.instead in held else 0
         rest = without(held, instead)
-        part = Claim(section, place.credits, who.corequisites, who.rules, who.waived, who.reserves)
+        part = Claim(
+            section, position.credits, who.corequisites, who.rules, who.waived, who.reserves
+        )
         reasons = self.objections(part, who, rest, set(), at)
         if instead:
-            reasons += self.losses(who.student, rest | {section: place.credits})
+            reasons += self.losses(who.student, rest | {section: position.credits})
         if not reasons:
             self.unqueue(section, who.student)
             if instead:

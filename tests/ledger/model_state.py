@@ -71,7 +71,7 @@ class Section:
             spec.status,
             self.seq,
             len(self.passed),
-            self.kept,
+            self.reserved_left,
             *self.shared,
         )
 
@@ -86,7 +86,7 @@ class Section:
         return sum(max(0, each.seats - held) for each in found if not 0 < each.until <= self.at)
 
     @property
-    def kept(self) -> int:
+    def reserved_left(self) -> int:
         return sum(self.keeps(each.id) for each in self.spec.reserves)
 
     @property
@@ -103,15 +103,21 @@ class Section:
     @property
     def heads(self) -> list[int]:
         """Return waiting students who may have one of the remaining seats."""
-        if self.taken + self.kept < self.spec.capacity:
+        if self.taken + self.reserved_left < self.spec.capacity:
             return self.actives
-        return [each for each in self.actives if each not in self.aside] if self.kept else []
+        return (
+            [each for each in self.actives if each not in self.aside] if self.reserved_left else []
+        )
 
     def wanted(self, left: int = 0) -> bool:
         """Return whether a waiting student could have a seat after so many drops, pool apart."""
-        open_ = self.taken - left + self.kept < self.spec.capacity
-        kept = self.taken < self.spec.capacity and self.kept and set(self.actives) - self.aside
-        return self.spec.status == "OPEN" and bool((open_ and self.actives) or kept)
+        open_ = self.taken - left + self.reserved_left < self.spec.capacity
+        stored = (
+            self.taken < self.spec.capacity
+            and self.reserved_left
+            and set(self.actives) - self.aside
+        )
+        return self.spec.status == "OPEN" and bool((open_ and self.actives) or stored)
 
     @property
     def others(self) -> list["Section"]:
@@ -161,8 +167,8 @@ class Book:
                 held.append(each.roster[student])
             if student in each.queue:
                 position = list(each.queue).index(student) + 1
-                place = replace(each.queue[student], position=position, size=len(each.queue))
-                waiting.append(replace(place, reasons=each.passed.get(student, ())))
+                index = replace(each.queue[student], position=position, size=len(each.queue))
+                waiting.append(replace(index, reasons=each.passed.get(student, ())))
         return Registrations(tuple(held), tuple(waiting))
 
     def held(self, student: int) -> dict[int, int]:
@@ -218,9 +224,9 @@ class Book:
         if part.corequisites:
             each.needs[student] = part.corequisites
         self.tell(name, part.section, student)
-        said = self.answer(Outcome.ENROLLED, part.section, at, seq=seq, registration=seq)
+        answer = self.answer(Outcome.ENROLLED, part.section, at, seq=seq, registration=seq)
         self.reprieve(student)
-        return said
+        return answer
 
     def release(self, section: int, student: int, at: int) -> Decision:
         each = self.sections[section]
@@ -230,18 +236,18 @@ class Book:
         each.passed.clear()
         each.aside.clear()
         seq = self.tell("dropped", section, student)
-        said = self.answer(Outcome.DROPPED, section, at, seq=seq, registration=registration)
+        answer = self.answer(Outcome.DROPPED, section, at, seq=seq, registration=registration)
         self.reprieve_pool(each)
         self.reprieve(student)
-        return said
+        return answer
 
     def claimable(self, part: Claim, gone: int = 0, more: int = 0) -> bool:
         """Return whether a student on no waitlist could have a seat, perhaps by a swap."""
         each = self.sections[part.section]
-        before, kept = set(each.actives), each.kept
+        before, stored = set(each.actives), each.reserved_left
         if each.reserve_for(part.reserves):
-            before, kept = before - each.aside, 0
-        if before or each.taken + kept >= each.spec.capacity:
+            before, stored = before - each.aside, 0
+        if before or each.taken + stored >= each.spec.capacity:
             return False
         if not each.pool:
             return True
@@ -295,9 +301,9 @@ class Book:
             return tuple(replace(each, replayed=True) for each in stored[1])
         return replace(stored[1], replayed=True) if stored else None
 
-    def keep(self, student: int, request: str | None, content: Any, said: Any) -> None:
+    def keep(self, student: int, request: str | None, content: Any, answer: Any) -> None:
         if request:
-            self.requests[student, request] = content, said
+            self.requests[student, request] = content, answer
 
     def reconsider(self, section: int) -> int:
         each = self.sections.get(section)

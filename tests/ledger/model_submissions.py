@@ -41,9 +41,9 @@ class Wishes(Calendar):
         self, who: Candidate, lines: Sequence[LedgerChoice], at: int
     ) -> tuple[ChoiceResult, ...]:
         self.window(who.windows, at)
-        return tuple(self.wish(who, line, at) for line in lines)
+        return tuple(self.decide(who, line, at) for line in lines)
 
-    def wish(self, who: Candidate, line: LedgerChoice, at: int) -> ChoiceResult:
+    def decide(self, who: Candidate, line: LedgerChoice, at: int) -> ChoiceResult:
         if self.plans_swap(who.student, line):
             return self.plan_swap(who.student, line, at)
         for option in line.options:
@@ -57,12 +57,12 @@ class Wishes(Calendar):
         lined = [each for each in trials if line.wait and waitable(each)]
         chosen = next(iter(whole or lined), None)
         refused = [each for each in trials if each is not chosen]
-        told = tuple(self.turn_down(who.student, each, line, at) for each in refused)
+        result = tuple(self.turn_down(who.student, each, line, at) for each in refused)
         if chosen is None:
-            return ChoiceResult(Outcome.REFUSED, refused=told)
+            return ChoiceResult(Outcome.REFUSED, refused=result)
         taken = tuple(self.take(who.student, chosen, line, at))
         outcome = Outcome.ENROLLED if whole else Outcome.WAITLISTED
-        return ChoiceResult(outcome, trials.index(chosen) + 1, taken, told)
+        return ChoiceResult(outcome, trials.index(chosen) + 1, taken, result)
 
     # Refusals
 
@@ -90,8 +90,8 @@ class Wishes(Calendar):
             if how == "had" and part.section == instead:
                 reasons = [Reason("already_enrolled")]
             elif how == "waits":
-                place = list(self.sections[part.section].queue).index(who.student) + 1
-                reasons = [Reason("already_waiting", {"position": place})]
+                position = list(self.sections[part.section].queue).index(who.student) + 1
+                reasons = [Reason("already_waiting", {"position": position})]
             elif how != "had":
                 along, missed = self.company(part, ways, wait=wait)
                 reasons = self.objections(part, who, rest, along, at)
@@ -232,10 +232,10 @@ class Wishes(Calendar):
     def turned_down(self, student: int, tried: Tried, culprit: Sequence[int], at: int) -> Decision:
         section = tried.part.section
         together = [Reason("together", {"section": each}) for each in culprit]
-        said = self.refuse(section, student, at, tried.reasons or together)
+        answer = self.refuse(section, student, at, tried.reasons or together)
         if tried.how == "waits" and self.sections[section].passed.pop(student, None):
             self.tell("reconsidered", section, student)
-        return said
+        return answer
 
     # Changes
 
@@ -252,8 +252,8 @@ class Wishes(Calendar):
                 mine = [Reason("already_enrolled")]
                 yield Decision(Outcome.REFUSED, at, section=section, reasons=tuple(mine))
             elif each.how == "seat":
-                said = self.enroll("enrolled", part, student, at)
-                yield replace(said, given_up=goes or 0)
+                answer = self.enroll("enrolled", part, student, at)
+                yield replace(answer, given_up=goes or 0)
             else:
                 yield self.join(part, student, 0 if goes else instead, at)
 
@@ -261,8 +261,10 @@ class Wishes(Calendar):
         if len(line.options) > 1 or len(line.options[0]) > 1 or not line.wait:
             return False
         each = self.sections.get(line.options[0][0].section)
-        place = each and each.queue.get(student)
-        return bool(place and line.instead in self.held(student) and place.instead != line.instead)
+        position = each and each.queue.get(student)
+        return bool(
+            position and line.instead in self.held(student) and position.instead != line.instead
+        )
 
     def plan_swap(self, student: int, line: LedgerChoice, at: int) -> ChoiceResult:
         section, instead = line.options[0][0].section, line.instead or 0
@@ -270,7 +272,7 @@ class Wishes(Calendar):
         each.queue[student] = replace(each.queue[student], instead=instead)
         each.passed.pop(student, None)
         seq = self.tell("swap_planned", section, student)
-        said = self.answer(
+        answer = self.answer(
             Outcome.WAITLISTED,
             section,
             at,
@@ -278,7 +280,7 @@ class Wishes(Calendar):
             position=list(each.queue).index(student) + 1,
             given_up=instead,
         )
-        return ChoiceResult(Outcome.WAITLISTED, 1, (said,))
+        return ChoiceResult(Outcome.WAITLISTED, 1, (answer,))
 
     def join(self, part: Claim, student: int, instead: int, at: int) -> Decision:
         section, ticket = part.section, len(self.events) + 1
@@ -286,7 +288,7 @@ class Wishes(Calendar):
         each.queue[student] = WaitlistPosition(
             section, part.credits, ticket, at, 0, 0, instead=instead
         )
-        if each.kept and not each.reserve_for(part.reserves):
+        if each.reserved_left and not each.reserve_for(part.reserves):
             each.aside.add(student)
         self.tell("waitlisted", section, student)
         position = len(each.queue)
@@ -314,9 +316,11 @@ def waiting(reason: Reason, missed: set[int]) -> Reason:
 def full(section: Section) -> dict[str, Any]:
     """Return the reason of a section that has no seat for the student."""
     facts = {"waiting": len(section.queue), "waitlist_capacity": section.spec.waitlist}
-    kept = min(section.kept, section.spec.capacity - section.taken) if section.room else 0
+    stored = (
+        min(section.reserved_left, section.spec.capacity - section.taken) if section.room else 0
+    )
     keepers = [each.id for each in section.spec.reserves if section.keeps(each.id)]
-    return facts | ({"kept": kept, "kept_for": keepers} if kept else {})
+    return facts | ({"kept": stored, "kept_for": keepers} if stored else {})
 
 
 def no_reason(tried: Iterable[Tried]) -> bool:

@@ -105,7 +105,7 @@ class Desk:
             "correlation": "c",
         }
         settings |= {name: fields.pop(name) for name in settings.keys() & fields.keys()}
-        return self.ledger.adjust(TERM, self.by_hand(student, add, drop, **fields), **settings)
+        return self.ledger.adjust(TERM, self.adjustment(student, add, drop, **fields), **settings)
 
     def adjust_batch(
         self, *moves: AdminAdjustment, keys: str = "", **fields: Any
@@ -125,10 +125,10 @@ class Desk:
         self, student: int, add: int | None = None, drop: int | None = None, **fields: Any
     ) -> list[str]:
         """Return the codes of the reasons against an adjustment."""
-        found = self.ledger.preview(TERM, self.by_hand(student, add, drop, **fields))
+        found = self.ledger.preview(TERM, self.adjustment(student, add, drop, **fields))
         return [reason.code for reason in found]
 
-    def by_hand(
+    def adjustment(
         self, student: int, add: int | None = None, drop: int | None = None, **fields: Any
     ) -> AdminAdjustment:
         part = fields.pop("part", add and Claim(add, 400))
@@ -149,9 +149,9 @@ class Desk:
         self, section: int, *students: int, passes: SkipRule | None = None, **fields: Any
     ) -> Promotion:
         """Promote with these students as candidates, or with all at the head."""
-        asked = students or self.ledger.head(TERM, section, 10)
+        requested = students or self.ledger.head(TERM, section, 10)
         settings: dict[str, Any] = {"windows": (OPEN,), "limit": 2100, **fields}
-        candidates = [Candidate(student, **settings) for student in asked]
+        candidates = [Candidate(student, **settings) for student in requested]
         return self.ledger.promote(TERM, section, candidates, "c", passes)
 
     def days(self) -> list[tuple[int, str]]:

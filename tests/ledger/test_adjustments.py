@@ -18,8 +18,8 @@ def only(event: dict[str, Any], *fields: str) -> dict[str, Any]:
 
 def test_allowed_addition_gives_a_normal_seat(desk: Desk) -> None:
     desk.section(1)
-    said = desk.adjust(501, add=1)
-    assert (said.outcome, said.registration) == (Outcome.ENROLLED, said.seq)
+    answer = desk.adjust(501, add=1)
+    assert (answer.outcome, answer.registration) == (Outcome.ENROLLED, answer.seq)
     assert [held.section for held in desk.ledger.registrations(TERM, 501).enrolled] == [1]
     assert desk.last_event()["name"] == "enrolled"
     assert desk.drop(501, 1).outcome == Outcome.DROPPED
@@ -29,8 +29,8 @@ def test_event_has_the_admin_the_reason_and_the_overrides(desk: Desk) -> None:
     desk.section(1, capacity=0)
     named = ("credit_limit", "full", "hold")
     desk.adjust(501, add=1, overrides=named, limit=0, reason='Dean: "yes"')
-    told = only(desk.last_event(), "actor", "cause", "reason", "overrides")
-    assert told == {
+    events = only(desk.last_event(), "actor", "cause", "reason", "overrides")
+    assert events == {
         "actor": "account:9",
         "cause": "adjust",
         "reason": 'Dean: "yes"',
@@ -46,11 +46,11 @@ def test_reasons_that_are_not_overridden_refuse_and_change_nothing(desk: Desk) -
     desk.section(2, times=(MONDAY,))
     desk.claim(501, 2)
     before = desk.events()
-    asked: dict[str, Any] = {"limit": 400, "windows": [], "part": held_back(1)}
-    said = desk.adjust(501, **asked, overrides=["full", "time_conflict"])
-    assert codes(said) == ["window_unscheduled", "credit_limit", "hold"]
-    assert (said.outcome, said.seq) == (Outcome.REFUSED, 0)
-    assert desk.preview(501, **asked) == [
+    requested: dict[str, Any] = {"limit": 400, "windows": [], "part": held_back(1)}
+    answer = desk.adjust(501, **requested, overrides=["full", "time_conflict"])
+    assert codes(answer) == ["window_unscheduled", "credit_limit", "hold"]
+    assert (answer.outcome, answer.seq) == (Outcome.REFUSED, 0)
+    assert desk.preview(501, **requested) == [
         "window_unscheduled",
         "time_conflict",
         "credit_limit",
@@ -77,8 +77,8 @@ def test_some_reasons_cannot_be_overridden(desk: Desk, code: str) -> None:
         "section_canceled": {"add": 2},
         "section_new": {"add": 3},
     }
-    said = desk.adjust(501, **asks[code], overrides=[code])
-    assert codes(said) == [code]
+    answer = desk.adjust(501, **asks[code], overrides=[code])
+    assert codes(answer) == [code]
 
 
 def test_admin_can_override_the_status_of_a_confirmed_section(desk: Desk) -> None:
@@ -116,8 +116,8 @@ def test_waiting_student_who_is_added_leaves_the_waitlist(desk: Desk) -> None:
     desk.section(1, capacity=1)
     for student in (501, 601, 602):
         desk.claim(student, 1)
-    said = desk.adjust(602, add=1, overrides=["full"])
-    assert said.outcome == Outcome.ENROLLED
+    answer = desk.adjust(602, add=1, overrides=["full"])
+    assert answer.outcome == Outcome.ENROLLED
     assert desk.last_event()["name"] == "promoted"
     assert (desk.queue(1), desk.roster(1)) == ([601], [501, 602])
     assert desk.ledger.registrations(TERM, 602).waiting == ()
@@ -137,8 +137,8 @@ def test_move_is_one_step_and_no_drop_of_the_day(desk: Desk) -> None:
     desk.section(1, times=(MONDAY,))
     desk.section(2, times=(MONDAY,), course=1)
     desk.claim(501, 1)
-    said = desk.adjust(501, add=2, drop=1, drop_limit=0)
-    assert (said.outcome, said.section, said.given_up) == (Outcome.ENROLLED, 2, 1)
+    answer = desk.adjust(501, add=2, drop=1, drop_limit=0)
+    assert (answer.outcome, answer.section, answer.given_up) == (Outcome.ENROLLED, 2, 1)
     dropped, enrolled = desk.events()[-2:]
     assert (dropped["name"], dropped["swap"], dropped["reason"]) == (
         "dropped",
@@ -163,8 +163,8 @@ def test_drop_by_an_admin_frees_the_seat_for_waiting_students(desk: Desk) -> Non
     for student in (501, 601):
         desk.claim(student, 1)
     desk.clear_woken()
-    said = desk.adjust(501, drop=1)
-    assert (said.outcome, said.wake) == (Outcome.DROPPED, ("record", "promote"))
+    answer = desk.adjust(501, drop=1)
+    assert (answer.outcome, answer.wake) == (Outcome.DROPPED, ("record", "promote"))
     assert desk.promote(1).promoted == (601,)
 
 
@@ -206,8 +206,8 @@ def test_retry_is_replayed_when_the_catalogs_credits_changed(desk: Desk) -> None
 def test_refused_adjustment_can_be_sent_with_overrides_under_a_new_key(desk: Desk) -> None:
     desk.section(1, capacity=0)
     assert codes(desk.adjust(501, add=1, request="k")) == ["full"]
-    said = desk.adjust(501, add=1, overrides=["full"], request="l")
-    assert said.outcome == Outcome.ENROLLED
+    answer = desk.adjust(501, add=1, overrides=["full"], request="l")
+    assert answer.outcome == Outcome.ENROLLED
 
 
 def test_longer_waiting_student_of_another_section_in_the_pool_comes_first(desk: Desk) -> None:

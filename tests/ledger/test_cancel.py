@@ -40,8 +40,8 @@ def test_cancel_frees_seats_and_waitlist_positions_with_an_event_each(full: Desk
     assert (full.roster(1), full.queue(1), full.ledger.vacant(TERM)) == ([], [], set())
     seats = full.ledger.seats(TERM)[1]
     assert (seats.taken, seats.waiting, seats.status) == (0, 0, "CANCELED")
-    told = [(event["name"], event.get("student")) for event in full.events()[-6:]]
-    assert told == [
+    events = [(event["name"], event.get("student")) for event in full.events()[-6:]]
+    assert events == [
         ("section_set", None),
         ("left", 601),
         ("left", 602),

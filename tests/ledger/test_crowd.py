@@ -51,8 +51,8 @@ def test_pool_is_never_oversold_by_four_processes(desk: Desk, address: str) -> N
     crowd = list(range(501, 541))
     done = together([(throng, address, seed, crowd[seed::4]) for seed in range(4)])
 
-    told = [event for event in desk.events() if event["name"] in {"enrolled", "promoted"}]
-    for event in told:
+    events = [event for event in desk.events() if event["name"] in {"enrolled", "promoted"}]
+    for event in events:
         counts = event["seats"]
         assert counts["taken"] <= counts["capacity"]
         assert counts["pool_taken"] <= 7
@@ -61,7 +61,7 @@ def test_pool_is_never_oversold_by_four_processes(desk: Desk, address: str) -> N
     assert {section: each.taken for section, each in seats.items()} == held
     assert {each.pool_taken for each in seats.values()} == {sum(held.values())}
     # Every move is one seat given and one freed.
-    moved = sum(event["name"] == "enrolled" and event["cause"] == "adjust" for event in told)
+    moved = sum(event["name"] == "enrolled" and event["cause"] == "adjust" for event in events)
     assert moved > 0
     came = sum(each["enrolled"] + each["promoted"] for each in done)
     went = sum(each["dropped"] for each in done) + moved

@@ -95,9 +95,9 @@ def test_dependent_seat_is_dropped_too_and_not_counted(desk: Desk) -> None:
     desk.claim(501, 5)
     assert desk.drop(501, 3, along=(1, 2, 4)).outcome == Outcome.DROPPED
     assert desk.ledger.drops(TERM, 501) == {"today": 2}  # 4 could be held with 5
-    told = {each["section"]: each for each in desk.events() if each["name"] == "dropped"}
-    assert [number for number, each in told.items() if "day" in each] == [1, 4]
-    assert (told[3]["along"], told[2]["along"]) == (1, 1)
+    events = {each["section"]: each for each in desk.events() if each["name"] == "dropped"}
+    assert [number for number, each in events.items() if "day" in each] == [1, 4]
+    assert (events[3]["along"], events[2]["along"]) == (1, 1)
 
 
 def test_freed_seat_with_waiting_students_enqueues_the_promoter(desk: Desk) -> None:

@@ -70,10 +70,10 @@ def test_each_choice_is_decided_after_those_before_it(desk: Desk) -> None:
     desk.section(1)
     desk.section(2, course=1)
     desk.section(3)
-    said = desk.submit(501, one_of(1), one_of(2), one_of(9), one_of(3))
-    assert outcomes(said) == ["enrolled", "refused", "refused", "enrolled"]
-    assert said.lines[1].refused[0][0].reasons == (Reason("same_course", {"section": 1}),)
-    assert codes(said.lines[2].refused[0][0]) == ["section_unknown"]
+    answer = desk.submit(501, one_of(1), one_of(2), one_of(9), one_of(3))
+    assert outcomes(answer) == ["enrolled", "refused", "refused", "enrolled"]
+    assert answer.lines[1].refused[0][0].reasons == (Reason("same_course", {"section": 1}),)
+    assert codes(answer.lines[2].refused[0][0]) == ["section_unknown"]
 
 
 def test_every_refused_alternative_has_its_own_receipt(desk: Desk) -> None:
@@ -111,5 +111,5 @@ def test_early_plan_is_refused_and_may_be_sent_under_a_new_key(
     assert desk.ledger.registrations(TERM, 501).enrolled
 
 
-def outcomes(said: SubmissionResult) -> list[str]:
-    return [line.outcome.value for line in said.lines]
+def outcomes(result: SubmissionResult) -> list[str]:
+    return [line.outcome.value for line in result.lines]

@@ -140,10 +140,10 @@ def test_partly_refused_submission_is_replayed_completely(desk: Desk, section: i
 
 
 def test_replay_ignores_values_that_the_portal_fills_in(desk: Desk, section: int) -> None:
-    asked = {"request": KEY, "asked": [section]}
+    requested = {"request": KEY, "asked": [section]}
     lines = [LedgerChoice(((Claim(each, 400),),)) for each in (13, section)]
-    first = desk.submit(501, *lines, order=[2, 1], **asked)
-    again = desk.submit(501, *reversed(lines), limit=0, windows=[], **asked)
+    first = desk.submit(501, *lines, order=[2, 1], **requested)
+    again = desk.submit(501, *reversed(lines), limit=0, windows=[], **requested)
     assert replace(again, replayed=False) == first
     assert [each.taken[0].section for each in first.lines] == [13, section]
     assert desk.last_event()["section"] == 13
@@ -178,7 +178,7 @@ def test_refused_import_adjustment_may_be_retried_until_it_succeeds(
     desk: Desk, section: int
 ) -> None:
     def ask() -> Decision:
-        [answer] = desk.adjust_batch(desk.by_hand(501, section), keys=KEY)
+        [answer] = desk.adjust_batch(desk.adjustment(501, section), keys=KEY)
         return answer
 
     desk.claim(500, section)

@@ -75,20 +75,20 @@ def test_each_kind_of_event_has_its_payload(desk: Desk) -> None:
     desk.section(12, capacity=1)
     header = ["at", "seq", "version", "aggregate", "actor", "correlation", "cause", "during"]
 
-    def told() -> dict[str, Any]:
+    def last() -> dict[str, Any]:
         return without(desk.last_event(), *header, "section", "seats")
 
     given = desk.claim(501, 12)
-    place = desk.claim(502, 12)
-    assert told() == {
+    position = desk.claim(502, 12)
+    assert last() == {
         "name": "waitlisted",
         "student": 502,
         "credits": 400,
-        "ticket": place.seq,
+        "ticket": position.seq,
         "position": 1,
     }
     desk.drop(501, 12)
-    assert told() == {
+    assert last() == {
         "name": "dropped",
         "student": 501,
         "credits": 400,
@@ -97,14 +97,14 @@ def test_each_kind_of_event_has_its_payload(desk: Desk) -> None:
     }
     desk.promote(12, limit=0)
     reason = {"code": "credit_limit", "facts": {"held": 0, "adds": 400, "limit": 0}}
-    assert told() == {"name": "passed_over", "student": 502, "reasons": [reason]}
+    assert last() == {"name": "passed_over", "student": 502, "reasons": [reason]}
     desk.ledger.reconsider(TERM, 12)
     desk.promote(12)
     seq = desk.last_event()["seq"]
-    assert told() == {"name": "promoted", "student": 502, "credits": 400, "registration": seq}
+    assert last() == {"name": "promoted", "student": 502, "credits": 400, "registration": seq}
     desk.claim(503, 12)
     desk.leave(503, 12)
-    assert told() == {"name": "left", "student": 503}
+    assert last() == {"name": "left", "student": 503}
 
 
 def test_windows_are_journaled(desk: Desk) -> None:

@@ -20,7 +20,7 @@ from portal.ledger.types import (
     SkipRule,
     SubmissionResult,
 )
-from tests.ledger.adjustment_steps import ByHandRules
+from tests.ledger.adjustment_steps import AdjustmentRules
 from tests.ledger.requests import OPEN, TERM
 from tests.ledger.strategies import (
     SECTIONS,
@@ -44,7 +44,7 @@ from tests.soak import SOAK, rounds
 pytestmark = pytest.mark.slow
 
 
-class Term(ByHandRules):
+class Term(AdjustmentRules):
     """Everything that can happen in a term, in any order."""
 
     # Selections
@@ -57,15 +57,15 @@ class Term(ByHandRules):
                 self.ask_submit(who, lines, request)
             self.model.wake.clear()
             return
-        said = self.ask_submit(who, lines, request)
+        answer = self.ask_submit(who, lines, request)
         expected = self.replay(who.student, request, content)
         if not expected:
-            answers = self.model.submit(who, lines, said.at)
-            expected = SubmissionResult(said.at, answers, wake=self.model.called())
+            answers = self.model.submit(who, lines, answer.at)
+            expected = SubmissionResult(answer.at, answers, wake=self.model.called())
             self.model.keep(who.student, request, content, expected)
-        assert said == expected
-        assert said.registrations == (
-            None if said.replayed else self.model.registrations(who.student)
+        assert answer == expected
+        assert answer.registrations == (
+            None if answer.replayed else self.model.registrations(who.student)
         )
 
     @rule(section=SECTIONS, who=candidates, wanted=credits_, request=requests, wait=some.booleans())
@@ -114,15 +114,15 @@ class Term(ByHandRules):
                 self.ask(self.desk.drop, who.student, section, **fields)
             self.model.wake.clear()
             return
-        said = self.ask(self.desk.drop, who.student, section, **fields)
+        result = self.ask(self.desk.drop, who.student, section, **fields)
         expected = self.replay(who.student, request, content)
         if not expected:
-            answer = self.model.drop([section, *along], who, self.days, limit, said.at)
+            answer = self.model.drop([section, *along], who, self.days, limit, result.at)
             expected = replace(answer, wake=self.model.called())
             self.model.keep(who.student, request, content, expected)
-        assert said == expected
-        assert said.registrations == (
-            None if said.replayed else self.model.registrations(who.student)
+        assert result == expected
+        assert result.registrations == (
+            None if result.replayed else self.model.registrations(who.student)
         )
 
     @rule(pick=picks)
@@ -134,10 +134,10 @@ class Term(ByHandRules):
 
     @rule(section=SECTIONS, student=students)
     def leave(self, section: int, student: int) -> None:
-        said = self.ask(self.desk.leave, student, section)
-        answer = self.model.leave(section, student, said.at)
-        assert said == replace(answer, wake=self.model.called())
-        assert said.registrations == self.model.registrations(student)
+        result = self.ask(self.desk.leave, student, section)
+        answer = self.model.leave(section, student, result.at)
+        assert result == replace(answer, wake=self.model.called())
+        assert result.registrations == self.model.registrations(student)
 
     @rule(pick=picks)
     def leave_a_list(self, pick: int) -> None:
@@ -154,9 +154,9 @@ class Term(ByHandRules):
         passes=passes,
     )
     def promote(self, section: int, asked: list[Candidate], passes: SkipRule | None = None) -> None:
-        said = self.ask(self.ledger.promote, TERM, section, asked, "c", passes)
+        answer = self.ask(self.ledger.promote, TERM, section, asked, "c", passes)
         at = self.desk.last_event()["at"]  # of the promotion, if it did anything
-        assert said == self.model.promote(section, asked, at, passes)
+        assert answer == self.model.promote(section, asked, at, passes)
 
     @rule(limit=limits, some_windows=windows, passes=passes)
     def promote_the_head(
@@ -173,18 +173,18 @@ class Term(ByHandRules):
         head = self.ledger.head(TERM, section, 2)
         assert head == self.model.sections[section].heads[:2]
         cohorts = {student: (61,) if student % 2 else () for student in head}
-        asked = [
+        requested = [
             Candidate(student, some_windows, limit, reserves=cohorts[student]) for student in head
         ]
-        self.promote(section, asked, passes)
+        self.promote(section, requested, passes)
 
     @rule()
     def pass_over_the_head(self) -> None:
         self.promote_the_head(0, (OPEN,))
 
     def reconsider(self, section: int) -> None:
-        said = self.ask(self.ledger.reconsider, TERM, section)
-        assert said == self.model.change(self.model.reconsider(section), said.at)
+        answer = self.ask(self.ledger.reconsider, TERM, section)
+        assert answer == self.model.change(self.model.reconsider(section), answer.at)
 
     def begin_work(self, _section: int) -> None:
         for worker in ("record", "promote"):
@@ -240,14 +240,14 @@ class Term(ByHandRules):
         times = {"move_window": (now + opens, now + closes), "extend_window": (now + closes,)}
         given = times.get(op, ())
         try:
-            said = self.ask(getattr(self.ledger, op), TERM, window, *given, "registrar")
+            answer = self.ask(getattr(self.ledger, op), TERM, window, *given, "registrar")
         except WindowRefused as refused:
             with pytest.raises(WindowRefused, match=refused.code):
                 self.model.change_window(op, window, given, refused.at)
             self.model.wake.clear()
         else:
-            seq = self.model.change_window(op, window, given, said.at)
-            assert said == self.model.change(seq, said.at)
+            seq = self.model.change_window(op, window, given, answer.at)
+            assert answer == self.model.change(seq, answer.at)
 
     def turn(self, _section: int) -> None:
         assert self.ask(self.ledger.turn, TERM) == self.turned

@@ -49,8 +49,8 @@ def test_section_in_a_pool_respects_its_own_capacity(pooled: Desk) -> None:
 def test_event_has_all_changed_counts_of_the_pool(pooled: Desk) -> None:
     seq = pooled.claim(501, 1).seq
     event = pooled.last_event()
-    told = {each["section"]: each["seats"]["pool_taken"] for each in event["also"]}
-    assert (event["seats"]["pool_taken"], told) == (1, {2: 1, 3: 1})
+    result = {each["section"]: each["seats"]["pool_taken"] for each in event["also"]}
+    assert (event["seats"]["pool_taken"], result) == (1, {2: 1, 3: 1})
     assert {each.seq for each in pooled.ledger.seats(TERM).values()} == {seq}
 
 

@@ -14,10 +14,10 @@ def test_registrations_list_seats_and_positions_by_section(desk: Desk) -> None:
     desk.section(30, capacity=0)
     desk.claim(600, 30)
     held = {section: desk.claim(501, section) for section in (12, 9)}
-    place = desk.claim(501, 30)
+    position = desk.claim(501, 30)
     assert desk.ledger.registrations(TERM, 501) == Registrations(
         tuple(HeldSeat(each, 400, held[each].registration, held[each].at) for each in (9, 12)),
-        (WaitlistPosition(30, 400, place.seq, place.at, position=2, size=2),),
+        (WaitlistPosition(30, 400, position.seq, position.at, position=2, size=2),),
     )
 
 

@@ -64,8 +64,8 @@ def test_old_seat_is_kept_while_the_swap_waits(desk: Desk) -> None:
     answer = swap(desk)
     assert (answer.outcome, answer.given_up) == (Outcome.WAITLISTED, OLD)
     assert desk.roster(OLD) == [501]
-    [place] = desk.ledger.registrations(TERM, 501).waiting
-    assert place.instead == OLD
+    [position] = desk.ledger.registrations(TERM, 501).waiting
+    assert position.instead == OLD
 
 
 def test_old_seat_is_dropped_when_the_swap_is_promoted(desk: Desk) -> None:

@@ -40,9 +40,9 @@ def test_replayed_answer_is_not_counted_again(desk: Desk) -> None:
 def test_tally_expires(desk: Desk) -> None:
     desk.section(1)
     desk.claim(501, 1)
-    kept = list(desk.redis.keys("*:tally:*"))
-    assert kept
-    assert all(KEEP - 60_000 < desk.redis.pttl(key) <= KEEP for key in kept)
+    stored = list(desk.redis.keys("*:tally:*"))
+    assert stored
+    assert all(KEEP - 60_000 < desk.redis.pttl(key) <= KEEP for key in stored)
 
 
 def test_rate_covers_ten_seconds_and_rates_cover_completed_slots() -> None:

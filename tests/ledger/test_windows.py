@@ -177,17 +177,17 @@ def turns(desk: Desk) -> list[tuple[str, int]]:
 
 def test_openings_and_closings_are_reported_once_and_journaled(desk: Desk, start: int) -> None:  # noqa: ARG001
     desk.ledger.turn(TERM)
-    told = [
+    result = [
         ("window_opened", 1),
         ("window_opened", RUNNING),
         ("window_opened", ENDED),
         ("window_closed", ENDED),
     ]
-    assert sorted(turns(desk)) == sorted(told)
+    assert sorted(turns(desk)) == sorted(result)
     assert desk.ledger.turn(TERM) == []
     desk.ledger.close_window(TERM, RUNNING, "registrar")
     assert desk.ledger.turn(TERM) == [(RUNNING, "closed")]
-    assert sorted(turns(desk)) == sorted([*told, ("window_closed", RUNNING)])
+    assert sorted(turns(desk)) == sorted([*result, ("window_closed", RUNNING)])
 
 
 def test_due_window_opens_before_the_next_decision(desk: Desk) -> None:

@@ -33,8 +33,8 @@ def looks(company: Company, clock: Clock, there: int, seconds: int) -> list[bool
 def test_no_answer_counts_while_a_replica_may_be_promoted(clock: Clock) -> None:
     company = Company()
     assert company.settled(2)
-    said = looks(company, clock, 1, int(LATER))
-    assert said == [False] * int(GRACE) + [True]
+    result = looks(company, clock, 1, int(LATER))
+    assert result == [False] * int(GRACE) + [True]
 
 
 def test_returned_replica_causes_no_wait(clock: Clock) -> None:

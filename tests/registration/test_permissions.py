@@ -34,8 +34,8 @@ def test_permission_lifts_the_ledgers_rules_too(term: Any, cast: Cast) -> None:
     claim(cast.ada, one)
     assert claim(cast.ada, other).outcome == Outcome.ENROLLED
     claim(cast.ben, one)
-    told = ["same_course", "time_conflict", "credit_limit"]
-    assert reasons(claim(cast.ben, other)) == told
+    result = ["same_course", "time_conflict", "credit_limit"]
+    assert reasons(claim(cast.ben, other)) == result
 
 
 def test_permission_does_not_lift_capacity(term: Any, cast: Cast) -> None:
@@ -51,17 +51,17 @@ def test_promotion_uses_the_permissions_of_that_moment(
     kept: bool,  # noqa: FBT001
 ) -> None:
     needs = {"prerequisites": {"course": "MAT-1010"}, "meetings": (Meets(),)}
-    wished = builders.a_section(builders.a_course("PHY-1"), term, capacity=1, **needs)
+    choice = builders.a_section(builders.a_course("PHY-1"), term, capacity=1, **needs)
     other = builders.a_section(builders.a_course(), term, meetings=(Meets(),))
     for who in ("ada", "ben"):
-        permit(wished, "prerequisite", "time_conflict", who=who)
-    claim(cast.ben, wished)
-    claim(cast.ada, wished, wait=True)
+        permit(choice, "prerequisite", "time_conflict", who=who)
+    claim(cast.ben, choice)
+    claim(cast.ada, choice, wait=True)
     assert claim(cast.ada, other).outcome == Outcome.ENROLLED
     if not kept:
-        permissions.revoke_by_name(Target("ada", "Fall 2030", wished.crn), "")
-    register.drop(cast.ben.id, term.id, wished.id)
+        permissions.revoke_by_name(Target("ada", "Fall 2030", choice.crn), "")
+    register.drop(cast.ben.id, term.id, choice.id)
     assert promote(term.id, "test") == int(kept)
     passed = parts().ledger.registrations(term.id, cast.ada.id).waiting
-    codes = [reason.code for place in passed for reason in place.reasons]
+    codes = [reason.code for position in passed for reason in position.reasons]
     assert codes == ([] if kept else ["time_conflict", "prerequisite"])

@@ -30,12 +30,12 @@ def planned(
     *cards: Any, standing: Registrations | None = None, others: Any = (), limit: int = LIMIT
 ) -> list[list[str]]:
     """Return the codes for a plan of these sections, 4 credits each, section by section."""
-    wished = [(card, 400) for card in cards]
+    choice = [(card, 400) for card in cards]
     offered = a_board(*cards, *others)
-    told = Precheck(a_profile(), offered, standing or Registrations(), limit).refusals_together(
-        wished
+    refusals = Precheck(a_profile(), offered, standing or Registrations(), limit).refusals_together(
+        choice
     )
-    return [codes(told[card.id]) for card in cards]
+    return [codes(refusals[card.id]) for card in cards]
 
 
 def codes(reasons: list[Reason]) -> list[str]:
@@ -162,8 +162,8 @@ def test_dropping_both_linked_sections_needs_nothing() -> None:
 @pytest.mark.parametrize(("joined", "found"), [(0, ["needed_by"]), (5, [])])
 def test_seat_needs_only_the_position_that_came_with_it(joined: int, found: list[str]) -> None:
     lecture, lab = a_card("PHY-1", corequisites=course("PHY-2")), a_card("PHY-2")
-    place = WaitlistPosition(lab.id, 400, 1, joined, 1, 1)
-    standing = Registrations(holding(lecture).enrolled, (place,))
+    position = WaitlistPosition(lab.id, 400, 1, joined, 1, 1)
+    standing = Registrations(holding(lecture).enrolled, (position,))
     offered = a_board(lecture, lab)
     checks = Precheck(a_profile(), offered, standing, LIMIT)
     assert codes(checks.needed_by_while_waiting(lab.id)) == found
@@ -188,11 +188,11 @@ def test_precheck_respects_permissions(code: str) -> None:
     card, sibling = a_card(**facts), a_card(number="02", meetings=(a_meeting(),))
     offered, who = a_board(card, sibling, a_card("PHY-2")), a_profile()
     free = a_profile(permits=(PermissionView(card.id, frozenset({code})),))
-    told, left = (
+    result, left = (
         codes(Precheck(each, offered, holding(sibling), 700).refusals(card)) for each in (who, free)
     )
-    assert left == [each for each in told if each != code]
-    assert len(told) == 4
+    assert left == [each for each in result if each != code]
+    assert len(result) == 4
 
 
 def test_plan_without_problems_has_no_reasons() -> None:
@@ -210,9 +210,9 @@ def test_course_planned_twice_gets_a_reason_at_both() -> None:
 
 def test_reason_distinguishes_planned_from_held_sections() -> None:
     held, one, other = a_card(), a_card(number="02"), a_card(number="03")
-    offered, wished = a_board(held, one, other), [(one, 400), (other, 400)]
-    told = Precheck(a_profile(), offered, holding(held), LIMIT).refusals_together(wished)
-    assert [reason.facts for reason in told[one.id]] == [
+    offered, choice = a_board(held, one, other), [(one, 400), (other, 400)]
+    refusals = Precheck(a_profile(), offered, holding(held), LIMIT).refusals_together(choice)
+    assert [reason.facts for reason in refusals[one.id]] == [
         {"section": held.id},
         {"section": other.id, "planned": True},
     ]
@@ -222,15 +222,15 @@ def test_credits_of_a_plan_add_up_in_order() -> None:
     cards = [a_card(f"A-{number}") for number in range(3)]
     assert planned(*cards, limit=800) == [[], [], ["credit_limit"]]
     held = a_card("B-1")
-    told = planned(*cards, standing=holding(held), others=(held,), limit=800)
-    assert told == [[], ["credit_limit"], ["credit_limit"]]
+    refusals = planned(*cards, standing=holding(held), others=(held,), limit=800)
+    assert refusals == [[], ["credit_limit"], ["credit_limit"]]
 
 
 def test_reason_distinguishes_planned_from_held_credits() -> None:
     held, one, other = a_card(), a_card("A-1"), a_card("B-1")
-    offered, wished = a_board(held, one, other), [(one, 400), (other, 400)]
-    told = Precheck(a_profile(), offered, holding(held), 700).refusals_together(wished)
-    facts = [told[card.id][0].facts for card in (one, other)]
+    offered, choice = a_board(held, one, other), [(one, 400), (other, 400)]
+    refusals = Precheck(a_profile(), offered, holding(held), 700).refusals_together(choice)
+    facts = [refusals[card.id][0].facts for card in (one, other)]
     assert facts == [
         {"held": 400, "adds": 400, "limit": 700},
         {"held": 800, "adds": 400, "limit": 700, "planned": True},
@@ -246,20 +246,20 @@ def test_planned_sections_meet_each_others_corequisites() -> None:
 
 def test_held_section_counts_once_in_a_plan() -> None:
     card, other = a_card(), a_card("MAT-1010")
-    told = planned(card, other, standing=holding(card), limit=800)
-    assert told == [["already_enrolled"], []]
+    refusals = planned(card, other, standing=holding(card), limit=800)
+    assert refusals == [["already_enrolled"], []]
 
 
 def test_precheck_can_be_limited_to_some_sections() -> None:
     """Checking all sections takes the square of the plan's length."""
     cards = [a_card(f"CSC-{number}", meetings=(a_meeting(),)) for number in (1, 2, 3)]
-    wished, offered = [(card, 1000) for card in cards], a_board(*cards)
-    every = Precheck(a_profile(), offered, Registrations(), LIMIT).refusals_together(wished)
+    choice, offered = [(card, 1000) for card in cards], a_board(*cards)
+    every = Precheck(a_profile(), offered, Registrations(), LIMIT).refusals_together(choice)
     last = cards[2].id
     checks = Precheck(a_profile(), offered, Registrations(), LIMIT)
-    told = checks.refusals_together(wished, about=[last])
-    assert told == {last: every[last]}
-    assert "credit_limit" in codes(told[last])
+    refusals = checks.refusals_together(choice, about=[last])
+    assert refusals == {last: every[last]}
+    assert "credit_limit" in codes(refusals[last])
 
 
 def test_plan_is_checked_against_the_rules() -> None:

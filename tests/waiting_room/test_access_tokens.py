@@ -1,4 +1,4 @@
-"""Access tokens are signed texts: nobody else can write or change one."""
+"""Access tokens are signed texts that only the portal can write or change."""
 
 import base64
 from dataclasses import replace
@@ -33,7 +33,7 @@ def test_any_changed_character_invalidates_a_token() -> None:
     text = access_tokens.encode(GIVEN)
     for at in range(len(text)):
         changed = text[:at] + ("A" if text[at] != "A" else "B") + text[at + 1 :]
-        # The last character of a signature has bits that mean nothing.
+        # The last character of a signature has unused bits.
         assert access_tokens.decode(changed) in ({None, GIVEN} if at == len(text) - 1 else {None})
 
 

@@ -1,4 +1,4 @@
-"""`fairseat order TERM WINDOW` recomputes a draw, of the ledger or of the published text."""
+"""`fairseat order TERM WINDOW` checks a draw, from the ledger or from the published text."""
 
 from pathlib import Path
 from typing import Any

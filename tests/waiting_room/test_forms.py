@@ -1,4 +1,4 @@
-"""The forms that claim: for students who are in; else a place in line, or the captcha."""
+"""Claim forms: admitted students get the form, others the queue or the captcha."""
 
 from time import time
 from typing import Any

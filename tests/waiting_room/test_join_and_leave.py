@@ -1,4 +1,4 @@
-"""POST /terms/<t>/room, its leave, and the page of the line."""
+"""Join and leave the queue (POST /terms/<t>/room), and the page of the queue."""
 
 from typing import Any
 
@@ -113,10 +113,10 @@ def test_queue_page_shows_the_position_and_since_when(ada: FlaskClient, term: An
     room.enter(term.id, window.id, 1000)
     come(ada, term)
     page = look(ada, term, "/room")
-    told = words(page)
-    assert "You are number 2 in line" in told
-    assert "1 person is before you." in told
-    assert "In line since" in told
+    text = words(page)
+    assert "You are number 2 in line" in text
+    assert "1 person is before you." in text
+    assert "In line since" in text
     assert "http-equiv" in page
 
 

@@ -1,4 +1,4 @@
-"""What a page says of the gate: the draw, a place in line, a visit; nothing if nobody waits."""
+"""The waiting room on pages: the draw, a queue position, a visit; nothing without a queue."""
 
 from typing import Any
 
@@ -34,10 +34,10 @@ def test_early_student_is_in_the_draw(ada: FlaskClient, term: Any) -> None:
     page = look(ada, term)
     assert "You are in the draw for the first places." in strip(page)
     assert draw_seeds.commitment(term.id, window.id)[:8] in strip(page)
-    told = facts(page)
-    assert (told["phase"], told["next"], told["then"]) == ("before", "line", "Drawing the order…")
-    assert told["room"] == str(window.id)
-    assert int(told["poll"]) > 0
+    data = facts(page)
+    assert (data["phase"], data["next"], data["then"]) == ("before", "line", "Drawing the order…")
+    assert data["room"] == str(window.id)
+    assert int(data["poll"]) > 0
 
 
 def test_few_pages_poll_sooner_at_the_opening_than_many(ada: FlaskClient, term: Any) -> None:
@@ -51,8 +51,8 @@ def test_few_pages_poll_sooner_at_the_opening_than_many(ada: FlaskClient, term: 
 
 def test_page_outside_the_draw_reloads_at_zero(guarded: Flask, term: Any) -> None:
     builders.a_coming_window(term)
-    told = facts(look(browser_of(guarded, "ada"), term))
-    assert (told["next"], told["then"]) == ("open", "Pick your sections")
+    data = facts(look(browser_of(guarded, "ada"), term))
+    assert (data["next"], data["then"]) == ("open", "Pick your sections")
 
 
 def test_open_window_without_a_queue_shows_the_list(ada: FlaskClient, term: Any) -> None:
@@ -75,9 +75,9 @@ def test_waiting_student_sees_position_students_ahead_and_wait(
     page = look(ben, term)
     assert facts(page)["phase"] == "line"
     assert (facts(page)["number"], facts(page)["ahead"]) == ("2", "0")
-    told = words(page)
-    assert "You are number 1 in line" in told  # of those who wait, though two came in all
-    assert "You are next." in told
+    text = words(page)
+    assert "You are number 1 in line" in text  # of the waiting students; two came in all
+    assert "You are next." in text
     assert "Leave the line" in strip(page)
 
 
@@ -95,11 +95,11 @@ def test_first_shown_range_is_stored(
     come(ada, term)
     come(ben, term)
     first = look(ben, term)
-    kept = backend.redis.hgetall(f"{{t:{term.id}}}:room:{window.id}:said")
+    stored = backend.redis.hgetall(f"{{t:{term.id}}}:room:{window.id}:said")
     look(ben, term)
     assert "data-number" in first
-    assert list(kept) == [room.look(term.id, window.id, cast.ben.id).request.encode()]
-    assert kept == backend.redis.hgetall(f"{{t:{term.id}}}:room:{window.id}:said")
+    assert list(stored) == [room.look(term.id, window.id, cast.ben.id).request.encode()]
+    assert stored == backend.redis.hgetall(f"{{t:{term.id}}}:room:{window.id}:said")
 
 
 @pytest.mark.parametrize("page", ["", "/mine", "/plan", "/room"])
@@ -108,10 +108,10 @@ def test_new_student_queues_behind_the_others(
 ) -> None:
     shut(term, builders.an_open_window(term))
     look(ada, term, page)
-    told = look(ben, term, page)
-    assert facts(told)["phase"] == "line"
-    assert "You are number 2 in line" in words(told)
-    assert "1 person is before you." in words(told)
+    text = look(ben, term, page)
+    assert facts(text)["phase"] == "line"
+    assert "You are number 2 in line" in words(text)
+    assert "1 person is before you." in words(text)
 
 
 def test_new_student_is_next_if_the_room_is_full(
@@ -119,10 +119,10 @@ def test_new_student_is_next_if_the_room_is_full(
 ) -> None:
     shut(term, builders.an_open_window(term), inside=1)
     come(ada, term)
-    told = look(ben, term)
-    assert facts(told)["phase"] == "line"
-    assert "You are number 1 in line" in words(told)
-    assert "You are next." in words(told)
+    text = look(ben, term)
+    assert facts(text)["phase"] == "line"
+    assert "You are number 1 in line" in words(text)
+    assert "You are next." in words(text)
 
 
 def test_new_student_queues_if_the_rate_limit_is_reached(
@@ -163,9 +163,9 @@ def test_loading_the_page_does_not_rejoin_after_leaving(
     look(ben, term)
     look(ada, term)
     ada.post(f"/terms/{term.id}/room/leave")
-    told = look(ada, term)
-    assert "Others are waiting." in strip(told)
-    assert "Take my place in line" in strip(told)
+    text = look(ada, term)
+    assert "Others are waiting." in strip(text)
+    assert "Take my place in line" in strip(text)
     assert room.look(term.id, window.id, cast.ada.id).kind == "none"
 
 
@@ -192,13 +192,13 @@ def test_every_page_says_that_the_queue_is_paused_and_the_place_kept(
     window = builders.an_open_window(term)
     room.set_limits(term.id, window.id, 0, 10, off=False)
     look(ada, term)
-    told = words(look(ben, term, page))
-    assert "You are number 2 in line" in told
-    assert "The registrar has paused the line. You keep your place." in told
+    text = words(look(ben, term, page))
+    assert "You are number 2 in line" in text
+    assert "The registrar has paused the line. You keep your place." in text
     room.set_limits(term.id, window.id, 6000, 0, off=False)
-    told = words(look(ben, term, page))
-    assert "has paused" not in told
-    assert "You are number 2 in line" in told
+    text = words(look(ben, term, page))
+    assert "has paused" not in text
+    assert "You are number 2 in line" in text
 
 
 def test_queued_form_says_that_the_queue_is_paused(ada: FlaskClient, term: Any) -> None:
@@ -223,9 +223,9 @@ def test_admitted_page_shows_the_end_of_the_visit(ada: FlaskClient, term: Any) -
     come(ada, term)
     shut(term, window, inside=1)
     answer = ada.get(f"/terms/{term.id}/stage", headers=HTMX)
-    told = facts(answer.text)
-    assert told["phase"] == "open"
-    assert int(told["until"]) > int(told["now"])
+    data = facts(answer.text)
+    assert data["phase"] == "open"
+    assert int(data["until"]) > int(data["now"])
     assert "pass=" in answer.headers["Set-Cookie"]
     assert "HttpOnly" in answer.headers["Set-Cookie"]
 

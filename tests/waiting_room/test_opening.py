@@ -1,4 +1,4 @@
-"""Rooms go on by themselves, at the moment of their opening, and leave nothing behind."""
+"""Rooms open at their time without requests, and are removed afterwards."""
 
 import time
 from dataclasses import replace
@@ -11,7 +11,7 @@ from portal.waiting_room import room
 from portal.waiting_room.room import LONGEST_PAUSE, advance_all
 from tests import cast as builders
 from tests.waiting_room.conftest import Enter
-from tests.waiting_room.rooms import kept
+from tests.waiting_room.rooms import stored_window
 
 DAY = 24 * 60 * builders.MINUTE
 
@@ -56,7 +56,7 @@ def test_only_the_order_of_a_room_is_kept_after_a_day(
     for after, parts in ((DAY // 2, 7), (DAY + builders.MINUTE, 2)):
         end = room.state(term.id, window.id).at - after
         ended = replace(window, opens=end - builders.MINUTE, closes=end)
-        backend.redis.hset(f"{{t:{term.id}}}:windows", str(window.id), kept(ended))
+        backend.redis.hset(f"{{t:{term.id}}}:windows", str(window.id), stored_window(ended))
         advance_all([term.id])
         left = backend.redis.keys(f"{{t:{term.id}}}:room:{window.id}:*")
         assert len(left) >= parts

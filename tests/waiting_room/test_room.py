@@ -1,4 +1,4 @@
-"""The waiting room: each student has one place, and is called where nobody is before them."""
+"""The waiting room: each student has one place, and is admitted in turn."""
 
 from threading import Thread
 from typing import Any
@@ -14,13 +14,13 @@ from tests.waiting_room.rooms import limits
 
 
 def test_student_is_admitted_at_once_if_the_queue_is_empty(term: Any, enter: Enter) -> None:
-    place = enter(builders.an_open_window(term), 7)
-    assert (place.kind, place.number, place.ahead) == ("called", 1, 0)
+    entry = enter(builders.an_open_window(term), 7)
+    assert (entry.kind, entry.number, entry.ahead) == ("called", 1, 0)
 
 
 def test_early_student_has_a_request_and_no_number(term: Any, enter: Enter) -> None:
-    place = enter(builders.a_coming_window(term), 7)
-    assert (place.kind, place.number, len(place.request)) == ("early", 0, 32)
+    entry = enter(builders.a_coming_window(term), 7)
+    assert (entry.kind, entry.number, len(entry.request)) == ("early", 0, 32)
 
 
 def test_place_belongs_to_the_student(term: Any, enter: Enter) -> None:
@@ -64,8 +64,8 @@ def test_shown_range_is_compared_with_the_actual_wait(term: Any, enter: Enter) -
     window = builders.an_open_window(term)
     limits(term, window, per_minute=0)
     for student, (least, most) in enumerate([(0, 60_000), (50_000, 60_000)]):
-        place = enter(window, student)
-        room.record_estimate(term.id, window.id, place.request, least, most)
+        entry = enter(window, student)
+        room.record_estimate(term.id, window.id, entry.request, least, most)
     limits(term, window)
     state = room.state(term.id, window.id)
     assert (state.right, state.wrong) == (1, 1)

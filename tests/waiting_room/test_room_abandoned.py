@@ -1,4 +1,4 @@
-"""Places that are abandoned: skipped, kept for a while, and given up on purpose."""
+"""Abandoned places: skipped, kept for a while, or left on purpose."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The waiting room's two limits: new ones a minute, and so many at once."""
+"""The waiting room's two limits: admissions per minute, and students at once."""
 
 import time
 from typing import Any

@@ -1,4 +1,4 @@
-"""Visits, once one is called: who may stay, for how long, and what becomes of the place then."""
+"""Visits after the admission: who may stay, how long, and what happens to the place."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A claim without a pass is refused before anybody is asked; with one it is decided."""
+"""A claim without an access token is refused at once; with one the ledger decides."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -35,7 +35,7 @@ def ada(guarded: Flask, section: Any, term: Any, cast: Cast) -> Holder:  # noqa:
 
 
 def refused(answer: TestResponse) -> bool:
-    """Whether that was the gate, and not another refusal."""
+    """Return whether the waiting room refused, and not the ledger."""
     return answer.status_code == 403 and answer.headers.get("Fairseat-Gate") == "pass"
 
 
@@ -80,7 +80,7 @@ def test_changed_token_is_refused(guarded: Flask, ada: Holder, section: Any) -> 
 def test_token_of_a_window_that_is_not_open_is_refused(
     ada: Holder, section: Any, term: Any
 ) -> None:
-    """The gate can't know it from the token: the ledger refuses it in the step that decides."""
+    """The token can't show this: the ledger refuses in the deciding step."""
     coming = builders.a_coming_window(term)
     before = journal(term)
     assert refused(ada.post(section, held=replace(ada.held, window=coming.id)))
@@ -118,18 +118,18 @@ def test_waiting_room_can_be_off(guarded: Flask, ada: Holder, section: Any) -> N
     assert ada.post(section, held=None).status_code == 303
 
 
-# Before anybody is asked
+# Without any service
 
 
 def test_token_check_needs_neither_redis_nor_postgresql(
     ada: Holder, section: Any, servers: Servers, backend: Backend
 ) -> None:
-    """Both hang, so whoever asked them would wait for seconds."""
+    """Both hang, so any call would take seconds."""
     backend.redis.connection_pool.disconnect()
     with stalled(servers, "valkey"), stalled(servers, "postgres"):
         began = monotonic()
         answers = [ada.post(section, held=None, headers=sent) for sent in ({}, HTMX, DIALOG)]
-        assert monotonic() - began < 5  # each of the three would wait for two
+        assert monotonic() - began < 5  # each of the three calls would take two
     assert all(map(refused, answers))
 
 
@@ -137,7 +137,7 @@ def test_token_check_of_a_program_needs_neither_redis_nor_postgresql(
     guarded: Flask, ada: Holder, servers: Servers
 ) -> None:
     sent = {"Authorization": "Bearer fs_" + "x" * 43}
-    guarded.test_client().post("/api/v1/register", json={}, headers=sent)  # all is loaded
+    guarded.test_client().post("/api/v1/register", json={}, headers=sent)  # loads everything
     with stalled(servers, "valkey"), stalled(servers, "postgres"):
         began = monotonic()
         answer = guarded.test_client().post("/api/v1/register", json={}, headers=sent)
@@ -146,7 +146,7 @@ def test_token_check_of_a_program_needs_neither_redis_nor_postgresql(
     assert ada
 
 
-# In whatever form it was asked for
+# For each kind of response
 
 
 def test_refusal_page_links_to_the_queue(ada: Holder, section: Any) -> None:

@@ -1,4 +1,4 @@
-"""An access token ends with the visit that it was given for, whatever it says itself."""
+"""An access token ends with its visit, even before its own expiry."""
 
 from threading import Event, Thread
 from typing import Any
@@ -34,7 +34,7 @@ def section(term: Any, window: Any) -> Any:  # noqa: ARG001
 
 @pytest.fixture
 def phone(guarded: Flask, cast: Cast, ada: FlaskClient, term: Any, section: Any) -> FlaskClient:  # noqa: ARG001
-    """Another browser of Ada's, who is in with both."""
+    """Return another browser of Ada, who is admitted in both."""
     other = proven(guarded, "ada", cast.ada)
     for browser in (ada, other):
         assert come(browser, term).headers["Fairseat-Gate"] == "in"
@@ -50,7 +50,7 @@ def leave(browser: FlaskClient, term: Any) -> None:
 
 
 def token_of(program: Caller, window: Any) -> str:
-    """The access token that the waiting room gives to a program."""
+    """Return the access token that a program gets from the waiting room."""
     line = f"/waiting-room/{window.id}/requests"
     request = program.post(line, {}).json["data"]["request_id"]
     return str(program.get(f"{line}/{request}").json["data"]["access_token"])
@@ -171,7 +171,7 @@ def test_no_claim_is_decided_after_leaving(
 def test_ledger_checks_a_visit_only_if_a_room_is_named(
     term: Any, section: Any, cast: Cast, window: Any
 ) -> None:
-    """Programs of the version before, and portals without waiting rooms, name none."""
-    asked = {"student": cast.ada.id, "section": section.id, "request": None, "wait": False}
+    """The previous version, and portals without waiting rooms, name no room."""
+    requested = {"student": cast.ada.id, "section": section.id, "request": None, "wait": False}
     about = {"credits": 400, "limit": 9900, "windows": [window.id], "actor": "t", "correlation": ""}
-    assert backend().ledger.claim(term.id, **asked, **about).registration
+    assert backend().ledger.claim(term.id, **requested, **about).registration

@@ -1,4 +1,4 @@
-"""What is said of a wait: a range by the limits and the pace; and when to ask again."""
+"""Wait estimates by the limits and the pace, and poll intervals."""
 
 import pytest
 
@@ -12,15 +12,15 @@ NOBODY = {"line": 1000, "called": 0, "waiting": 1000, "right": 0, "wrong": 0}
 
 
 def a_room(pace: dict[int, int] | None = None, **fields: int) -> RoomState:
-    """A room that opened five minutes ago; `pace` by half minutes since."""
+    """Return a room that opened five minutes ago; `pace` by half minutes since."""
     opens = NOW - 5 * MINUTE
     moved = tuple((opens + slot * 30_000, count) for slot, count in (pace or {}).items())
     return RoomState(**{"at": NOW, "opens": opens, **FIELDS, **NOBODY, "pace": moved, **fields})  # type: ignore[arg-type]
 
 
 def minutes(ahead: int, room: RoomState, kind: str = "waiting") -> tuple[int, int]:
-    place = QueueEntry(kind, room, "request", NOW, ahead + 1, ahead)  # type: ignore[arg-type]
-    return wait_estimates.estimate(place).minutes
+    entry = QueueEntry(kind, room, "request", NOW, ahead + 1, ahead)  # type: ignore[arg-type]
+    return wait_estimates.estimate(entry).minutes
 
 
 def test_estimate_uses_the_rate_limit_while_the_room_has_space() -> None:
@@ -79,6 +79,6 @@ def test_ten_thousand_pages_poll_less_than_200_times_a_second() -> None:
 
 def test_early_pages_spread_their_polls_after_the_opening() -> None:
     soon = a_room(opens=NOW + 20_000, line=2000)
-    asked = [wait_estimates.poll_interval(QueueEntry("early", soon)) for _ in range(200)]
-    assert min(asked) >= 18
-    assert max(asked) - min(asked) > 10
+    requested = [wait_estimates.poll_interval(QueueEntry("early", soon)) for _ in range(200)]
+    assert min(requested) >= 18
+    assert max(requested) - min(requested) > 10

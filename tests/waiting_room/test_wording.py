@@ -1,4 +1,4 @@
-"""How a wait is told: as a range, in the reader's words."""
+"""Texts about the wait: a range, in the reader's language."""
 
 import pytest
 from flask import Flask

@@ -31,7 +31,7 @@ from tests import cast as builders
 from tests.cast import Cast, Meets
 from tests.exchange.makers import an_export, an_import
 from tests.web.pages import address, press
-from tests.web.student.plans import place
+from tests.web.student.plans import plan_section
 from tests.web.visitors import browser_of
 
 NO_PAGES = (
@@ -125,7 +125,7 @@ def _happen(app: Flask, sections: dict[str, Any]) -> None:
         press(ada, sections[name], "pick", wait="1")
         ada.post(address(sections[name], "pick"))
     for name in ("range", "clash", "full"):
-        place(ada, sections[name])
+        plan_section(ada, sections[name])
     press(ben, sections["freed"], "drop")
 
 

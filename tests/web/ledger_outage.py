@@ -28,10 +28,10 @@ def ledger_away(backend: Backend) -> Iterator[None]:
 @contextmanager
 def ledger_frozen(backend: Backend) -> Iterator[None]:
     """Valkey takes connections and says nothing until the block ends."""
-    told: Any = backend.redis.info("server")
+    result: Any = backend.redis.info("server")
     limits.forget_windows()
-    os.kill(told["process_id"], signal.SIGSTOP)
+    os.kill(result["process_id"], signal.SIGSTOP)
     try:
         yield
     finally:
-        os.kill(told["process_id"], signal.SIGCONT)
+        os.kill(result["process_id"], signal.SIGCONT)

@@ -42,9 +42,9 @@ def press(client: FlaskClient, section: Any, act: str, **fields: Any) -> Any:
     return client.post(address(section, act), data={**hidden(form.text), **fields})
 
 
-def send(browser: FlaskClient, place: str, form: Any) -> TestResponse:
+def send(browser: FlaskClient, path: str, form: Any) -> TestResponse:
     """Send a form that is looked over first: the page that shows it, or the answer of the deed."""
-    answer = browser.post(place, data=form)
+    answer = browser.post(path, data=form)
     looked = answer.status_code == 303 and "?draft=" in answer.location
     return browser.get(answer.location) if looked else answer
 

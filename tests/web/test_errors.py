@@ -22,9 +22,9 @@ def failing(error: Exception) -> access.View:
 @pytest.fixture
 def broken(app: Flask) -> Iterator[Flask]:
     """The portal with /clock in trouble."""
-    kept = app.view_functions["live.clock"]
+    stored = app.view_functions["live.clock"]
     yield app
-    app.view_functions["live.clock"] = kept
+    app.view_functions["live.clock"] = stored
 
 
 def test_a_missing_page_says_so(client: FlaskClient) -> None:

@@ -36,13 +36,13 @@ def test_terms_come_with_their_state_the_next_one_first(app: Flask, cast: Cast) 
     a_coming_window(a_term("Spring 2031"), minutes=30)
     a_coming_window(a_term("Summer 2031"), minutes=12)
     text = words(browser_of(app, "ada").get("/").text)
-    told = [
+    result = [
         "Summer 2031 Begins in 12 minutes",
         "Spring 2031 Begins in 30 minutes",
         "Winter 2030 Not scheduled",
         "Fall 2030 Has ended",
     ]
-    places = [text.find(each) for each in told]
+    places = [text.find(each) for each in result]
     assert -1 not in places
     assert places == sorted(places)
     assert cast.ada

@@ -35,10 +35,10 @@ RECORDED = {
 @pytest.fixture
 def story(app: Flask, cast: Cast) -> Values:
     """Everything has happened, and all of it is recorded."""
-    told = a_story(app, cast)
-    for term in told["term_id"]:
+    result = a_story(app, cast)
+    for term in result["term_id"]:
         drain(term)
-    return told
+    return result
 
 
 # Each address belongs to the longest of these that it begins with.

@@ -13,7 +13,7 @@ from tests import cast as builders
 from tests.cast import PASSWORD, Cast
 from tests.web.account.test_session_ends import HOUR, later
 from tests.web.pages import DIALOG, HTMX, address, held, hidden, words
-from tests.web.student.plans import place
+from tests.web.student.plans import plan_section
 from tests.web.visitors import browser_of
 
 OURS = {"Origin": "http://localhost"}
@@ -37,8 +37,8 @@ def forget(browser: FlaskClient) -> None:
 
 def log_in(browser: FlaskClient, onward: str) -> str:
     """Through the form to which a page leads; gives the page that it leads on to."""
-    said = browser.get(onward).text
-    form = {**hidden(said), "username": "ada", "password": PASSWORD}
+    text = browser.get(onward).text
+    form = {**hidden(text), "username": "ada", "password": PASSWORD}
     return str(browser.post("/login", data=form).location)
 
 
@@ -61,15 +61,15 @@ def test_a_form_that_cannot_be_opened_says_so_and_is_open_after_the_login(
 ) -> None:
     here = f"/terms/{section.term_id}?q=csc&open=1"
     out(ada)
-    asked = {**DIALOG, "HX-Current-URL": f"http://localhost{here}"}
-    answer = ada.get(address(section, "pick"), headers=asked)
+    requested = {**DIALOG, "HX-Current-URL": f"http://localhost{here}"}
+    answer = ada.get(address(section, "pick"), headers=requested)
     assert answer.status_code == 401
     assert "HX-Redirect" not in answer.headers
     assert "You were logged out" in answer.text
     assert f"Log in to continue adding CSC 1100-{section.number}." in words(answer.text)
-    said = words(ada.get(link(answer.text)).text)
-    assert ENDED in said
-    assert f"Log in to continue adding CSC 1100-{section.number}." in said
+    text = words(ada.get(link(answer.text)).text)
+    assert ENDED in text
+    assert f"Log in to continue adding CSC 1100-{section.number}." in text
     resumed = ada.get(log_in(ada, link(answer.text))).text
     assert f"Pick CSC 1100-{section.number}?" in words(resumed)
     assert hidden(resumed)["back"] == here
@@ -88,10 +88,10 @@ ACTS = {
 @pytest.mark.parametrize("act", ACTS)
 def test_every_form_says_what_a_login_continues(ada: FlaskClient, section: Any, act: str) -> None:
     end(ada)
-    said = ACTS[act].replace("01.", f"{section.number}.")
+    result = ACTS[act].replace("01.", f"{section.number}.")
     answer = ada.get(address(section, act), headers=DIALOG)
-    assert said in words(answer.text)
-    assert said in words(ada.get(ada.get(address(section, act)).location).text)
+    assert result in words(answer.text)
+    assert result in words(ada.get(ada.get(address(section, act)).location).text)
 
 
 @pytest.mark.parametrize("headers", [OURS, {**OURS, **DIALOG}], ids=["page", "dialog"])
@@ -142,16 +142,16 @@ def test_a_drop_of_several_is_asked_again_after_the_login(
     path = address(section, "drop") + "?" + "&".join(f"along={each.id}" for each in others)
     end(ada)
     answer = ada.post(path, data={"back": f"/terms/{term.id}/mine"}, headers=OURS)
-    asked = urlsplit(log_in(ada, answer.location))
-    assert asked.path == address(section, "drop")
-    assert parse_qs(asked.query)["along"] == [str(each.id) for each in others]
-    assert parse_qs(asked.query)["back"] == [f"/terms/{term.id}/mine"]
+    requested = urlsplit(log_in(ada, answer.location))
+    assert requested.path == address(section, "drop")
+    assert parse_qs(requested.query)["along"] == [str(each.id) for each in others]
+    assert parse_qs(requested.query)["back"] == [f"/terms/{term.id}/mine"]
 
 
 def test_a_plan_that_was_not_submitted_is_there_after_the_login(
     ada: FlaskClient, term: Any, section: Any, cast: Cast
 ) -> None:
-    place(ada, section)
+    plan_section(ada, section)
     form = hidden(ada.get(f"/terms/{term.id}/plan").text)
     end(ada)
     answer = ada.post(f"/terms/{term.id}/plan/submit", data=form, headers=OURS)
@@ -164,7 +164,7 @@ def test_a_plan_that_was_not_submitted_is_there_after_the_login(
 
 def test_where_in_the_plan_is_chosen_as_before(ada: FlaskClient, term: Any, section: Any) -> None:
     other = builders.a_section(builders.a_course("MAT-1"), term)
-    place(ada, section)
+    plan_section(ada, section)
     end(ada)
     sent = {"place": "else-0", "version": "1"}
     onward = ada.post(address(other, "plan"), data=sent, headers=OURS).location
@@ -233,12 +233,12 @@ def test_a_section_that_is_not_for_everyone_is_not_named_to_strangers(
     client: FlaskClient, term: Any
 ) -> None:
     hidden_one = builders.a_section(builders.a_course("HON-1", public=False), term)
-    said = words(client.get(client.get(address(hidden_one, "pick")).location).text)
-    assert "Log in to continue adding your section." in said
-    assert "HON" not in said
+    text = words(client.get(client.get(address(hidden_one, "pick")).location).text)
+    assert "Log in to continue adding your section." in text
+    assert "HON" not in text
 
 
 def test_who_comes_for_the_first_time_was_not_logged_out(client: FlaskClient, section: Any) -> None:
-    said = words(client.get(client.get(address(section, "pick")).location).text)
-    assert ENDED not in said
-    assert "Log in to continue adding" in said
+    text = words(client.get(client.get(address(section, "pick")).location).text)
+    assert ENDED not in text
+    assert "Log in to continue adding" in text

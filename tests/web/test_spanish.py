@@ -27,12 +27,14 @@ def english() -> set[str]:
     """What is said in English, in as many pieces as it is filled in, where Spanish says another."""
     with CATALOGUE.open("rb") as file:
         known = read_po(file, locale="es")
-    said = [(message.id, message.string) for message in known if message.id]
+    result = [(message.id, message.string) for message in known if message.id]
     pairs = [
-        (each, str(told)) for ids, told in said for each in ([ids] if isinstance(ids, str) else ids)
+        (each, str(found))
+        for ids, found in result
+        for each in ([ids] if isinstance(ids, str) else ids)
     ]
-    pieces = {piece.strip() for text, told in pairs if text != told for piece in GAPS.split(text)}
-    spanish = " ".join(told for _, told in pairs)
+    pieces = {piece.strip() for text, found in pairs if text != found for piece in GAPS.split(text)}
+    spanish = " ".join(found for _, found in pairs)
     return {piece for piece in pieces if len(piece) > LONG and piece not in spanish}
 
 

@@ -18,8 +18,8 @@ def browser_of(app: Flask, username: str) -> FlaskClient:
     with app.test_request_context(environ_base=client.environ_base):
         sessions.begin(visitor)
         begun = dict(session)
-    with client.session_transaction() as kept:
-        kept.update(begun)
+    with client.session_transaction() as stored:
+        stored.update(begun)
     return client
 
 

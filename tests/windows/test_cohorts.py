@@ -1,4 +1,4 @@
-"""Whom a window is for."""
+"""The cohorts of windows."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What the countdown says, on the server and in the browser."""
+"""The countdown's texts, on the server and in the browser."""
 
 import re
 
@@ -29,11 +29,11 @@ def test_countdown_is_in_the_readers_language(
     left: int, english: str, spanish: str, brief: str
 ) -> None:
     answer = phase([WindowView(1, "Selection", left, left + HOUR, "scheduled", {})], 0)
-    told = {}
+    result = {}
     for language in ("en", "es"):
         with in_language(language):
-            told[language] = (answer.sentence, answer.brief)
-    assert told == {"en": (english, brief), "es": (spanish, brief)}
+            result[language] = (answer.sentence, answer.brief)
+    assert result == {"en": (english, brief), "es": (spanish, brief)}
 
 
 def test_phases_without_a_number_are_in_the_readers_language() -> None:
@@ -51,5 +51,5 @@ def test_browser_shows_the_servers_countdown(language: str, amount: int) -> None
         for kind in ("before", "open"):
             for unit in phases.UNITS:
                 form = words["answers"][kind][unit][Locale(language).plural_form(amount)]
-                said = re.sub(r"%\((\w+)\)s", str(amount), form)
-                assert said == phases.sentence(kind, unit, amount, amount)
+                result = re.sub(r"%\((\w+)\)s", str(amount), form)
+                assert result == phases.sentence(kind, unit, amount, amount)

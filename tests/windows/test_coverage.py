@@ -1,4 +1,4 @@
-"""Who has a window and who has two, cohort by cohort."""
+"""How windows cover each cohort."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ HOUR = 3_600_000
 
 @pytest.fixture
 def campus(cast: Cast) -> Cast:
-    """Four freshmen, two seniors of whom one majors in CSC, and a graduate."""
+    """Create four freshmen, two seniors (one majors in CSC), and a graduate."""
     a_student("eli", majors=("CSC",), year="Senior")
     a_student("fay", year="Senior")
     a_student("gus", level="Graduate", year="Second year")

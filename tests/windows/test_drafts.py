@@ -1,4 +1,4 @@
-"""Forms that have been filled in and not confirmed."""
+"""Drafts: forms that were filled in but not confirmed."""
 
 import pytest
 from werkzeug.datastructures import MultiDict
@@ -19,8 +19,8 @@ def a_form(text: str) -> drafts.Form:
 def test_draft_keeps_the_form_as_filled_in() -> None:
     drafts.save(MAX, "/a", 7, a_form("Seniors first"))
     assert drafts.load(MAX, "/a", 7) == a_form("Seniors first")
-    for account, place, draft in ((OTTO, "/a", 7), (MAX, "/b", 7), (MAX, "/a", 8)):
-        assert drafts.load(account, place, draft) is None
+    for account, position, draft in ((OTTO, "/a", 7), (MAX, "/b", 7), (MAX, "/a", 8)):
+        assert drafts.load(account, position, draft) is None
 
 
 def test_only_the_latest_drafts_of_an_account_are_stored(backend: Backend) -> None:

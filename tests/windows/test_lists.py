@@ -1,4 +1,4 @@
-"""A long list of students is kept beside the window, and each profile knows its lists."""
+"""A long list of students is stored separately, and each profile has its lists."""
 
 import pytest
 
@@ -11,7 +11,7 @@ from tests.cast import Cast
 
 @pytest.fixture(autouse=True)
 def _of_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two students are many."""
+    """Treat two students as many."""
     monkeypatch.setattr(cohorts, "MAX_NAMED", 1)
 
 

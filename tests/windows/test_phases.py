@@ -1,4 +1,4 @@
-"""The four answers."""
+"""The four phases of windows."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""A term is made ready once for each catalogue and each opening, however many ask."""
+"""A term is made ready once for each catalog version and each opening."""
 
 import json
 from concurrent.futures import ThreadPoolExecutor
@@ -23,7 +23,7 @@ from tests.recorder.processes import running, wait_for
 
 @pytest.fixture
 def term(cast: Cast) -> Term:
-    """A term with three sections, of which the ledger knows nothing."""
+    """Return a term with three sections that the ledger does not know."""
     assert cast
     return a_term_of_three()
 
@@ -103,13 +103,13 @@ def test_past_or_far_opening_needs_no_caches(term: Term) -> None:
 def test_web_process_fills_its_caches_and_reports(backend: Backend, term: Term) -> None:
     before = readiness.Process(0, 0, 0, 0)
     readiness.request_preload(backend.ledger.now())
-    said = readiness.report("one", before)
-    assert said.wish == int(backend.redis.get(readiness.WANTED) or 0)
-    assert said.profiles >= 4
-    assert readiness.report("one", said).read == said.read  # nothing new was wanted
-    readiness.request_preload(said.wish + 1)
-    assert readiness.report("one", said).read > said.read
-    assert [each.wish for each in readiness.processes()] == [said.wish + 1]
+    result = readiness.report("one", before)
+    assert result.wish == int(backend.redis.get(readiness.WANTED) or 0)
+    assert result.profiles >= 4
+    assert readiness.report("one", result).read == result.read  # nothing new was requested
+    readiness.request_preload(result.wish + 1)
+    assert readiness.report("one", result).read > result.read
+    assert [each.wish for each in readiness.processes()] == [result.wish + 1]
     assert term
 
 

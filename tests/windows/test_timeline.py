@@ -1,4 +1,4 @@
-"""The drawing of windows in time."""
+"""The timeline of windows."""
 
 from zoneinfo import ZoneInfo
 

@@ -1,4 +1,4 @@
-"""The ledger is told of every section, as it can decide by it, however many tell it."""
+"""The ledger gets every section once, from any number of processes."""
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date
@@ -42,10 +42,10 @@ def test_many_nodes_at_once_set_each_section_once(tmp_path: Path, backend: Backe
     for number in range(40):
         campus.section(f"3{number:04}")
     term = imported(campus.write(tmp_path)).term
-    backend.redis.flushall()  # a ledger that the import could not tell
+    backend.redis.flushall()  # a ledger that missed the import
     with ThreadPoolExecutor(8) as nodes:
-        news = list(nodes.map(warm_up, [term] * 8))
-    assert sum(news) == 41
+        messages = list(nodes.map(warm_up, [term] * 8))
+    assert sum(messages) == 41
     assert backend.redis.xlen(f"{prefix(term)}:journal") == 41
 
 

@@ -37,7 +37,7 @@ def log_in(node: Node, browser: requests.Session) -> requests.Response:
     return browser.post(f"{node.origin}/login", data=form, allow_redirects=False)
 
 
-def test_who_comes_when_it_is_too_much_is_told_when_to_come_again(node: Node) -> None:
+def test_overloaded_login_says_when_to_retry(node: Node) -> None:
     with ThreadPoolExecutor(CROWD) as pool, requests.Session() as patient:
         crowd = [requests.Session() for _ in range(CROWD)]
         answers = list(pool.map(lambda browser: log_in(node, browser), crowd))

@@ -70,9 +70,9 @@ def test_a_mended_job_is_tried_again_and_done(
     page = admin.get("/admin/operations").text
     assert "1 job has been given up." in page
     assert address(letter, "retry") in page
-    asked = admin.get(address(letter, "retry")).text
-    assert "Record what is decided" in asked
-    assert "Traceback" in asked
+    requested = admin.get(address(letter, "retry")).text
+    assert "Record what is decided" in requested
+    assert "Traceback" in requested
     backend.redis.xdel(journal(rush), unreadable(backend, rush))
     assert admin.post(address(letter, "retry"), data=WHY).status_code == 303
     (entry,) = entries()

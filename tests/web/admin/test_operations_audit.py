@@ -110,8 +110,8 @@ def test_one_that_has_lost_its_worker_stands_in_nobodys_way(admin: FlaskClient, 
     assert run_of(rush).id != lost.id
     audit_runs.run(lost.id)  # that its worker comes to in the end
     with transaction() as session:
-        kept = session.get_one(AuditRun, lost.id)
-    assert kept.error == "Its worker was lost."
+        stored = session.get_one(AuditRun, lost.id)
+    assert stored.error == "Its worker was lost."
 
 
 def test_one_that_fails_says_so(

@@ -27,25 +27,25 @@ VARIES = re.compile(r"(.+_)?id|.+_at|now|receipt|access_token|poll_after")
 KEPT = {"student_id": "STUDENT", "request_id": "REQUEST", "access_token": "PASS"}
 
 
-def test_every_example_is_answered_as_the_page_says(guarded: Flask, cast: Cast) -> None:
+def test_every_example_gets_the_documented_response(guarded: Flask, cast: Cast) -> None:
     known = a_story(guarded, cast)
     client, answer = guarded.test_client(), {}
     blocks = BLOCK.findall(PAGE)
     assert len(blocks) > 12
     for kind, text in blocks:
         if kind == "python":
-            told: dict[str, Any] = {"answer": answer}
-            exec(text, told)  # noqa: S102 - our own page
-            known["CAPTCHA"] = told["captcha"]
+            result: dict[str, Any] = {"answer": answer}
+            exec(text, result)  # noqa: S102 - our own page
+            known["CAPTCHA"] = result["captcha"]
             continue
-        asked, status, expected = parts(text)
-        if "$REQUEST" in asked:
+        requested, status, expected = parts(text)
+        if "$REQUEST" in requested:
             room.set_limits(int(known["SEMESTER"]), int(known["WINDOW"]), 6000, 100, off=False)
-        response = curl(client, asked, known)
-        assert response.status_code == int(status), f"{asked}\n{response.text}"
+        response = curl(client, requested, known)
+        assert response.status_code == int(status), f"{requested}\n{response.text}"
         answer = response.json
-        compare(expected, answer, asked)
-        known |= kept(answer)
+        compare(expected, answer, requested)
+        known |= stored_values(answer)
 
 
 def a_story(app: Flask, cast: Cast) -> dict[str, str]:
@@ -119,17 +119,17 @@ def compare(expected: Any, found: Any, where: str) -> None:
         assert expected == found, where
 
 
-def kept(answer: Any) -> dict[str, str]:
+def stored_values(answer: Any) -> dict[str, str]:
     """What later examples refer to."""
     facts = {**answer, **(answer.get("data") or {})}
     return {name: str(facts[field]) for field, name in KEPT.items() if facts.get(field)}
 
 
-def test_the_page_names_every_operation() -> None:
-    told = Path(ROOT / "portal" / "web" / "api").glob("*.py")
+def test_page_names_every_operation() -> None:
+    result = Path(ROOT / "portal" / "web" / "api").glob("*.py")
     routes = [
         route
-        for file in told
+        for file in result
         for route in re.findall(r'@bp\.(?:get|post)\("(/[a-z/]+)"', file.read_text("utf-8"))
     ]
     assert len(routes) > 7

@@ -68,13 +68,13 @@ def reads(ada: Caller, paths: list[str]) -> dict[str, Any]:
 
 def steady(answer: Any) -> Any:
     """An answer's data, apart from what moves with the clock."""
-    return {name: told for name, told in answer["data"].items() if name not in {"now", "sentence"}}
+    return {
+        name: result for name, result in answer["data"].items() if name not in {"now", "sentence"}
+    }
 
 
 @pytest.mark.usefixtures("away")
-def test_reads_are_answered_alike_from_the_record_and_marked(
-    ada: Caller, reads: dict[str, Any]
-) -> None:
+def test_reads_from_the_record_are_equal_and_marked(ada: Caller, reads: dict[str, Any]) -> None:
     for path, before in reads.items():
         answer = ada.get(path)
         assert answer.status_code == 200, path
@@ -84,7 +84,7 @@ def test_reads_are_answered_alike_from_the_record_and_marked(
 
 
 @pytest.mark.usefixtures("away")
-def test_nothing_is_decided_by_the_record(
+def test_record_decides_nothing(
     ada: Caller, paths: list[str], reads: dict[str, Any], cast: Cast
 ) -> None:
     [mine] = reads[paths[0]]["registrations"]
@@ -98,14 +98,14 @@ def test_nothing_is_decided_by_the_record(
         assert int(answer.headers["Retry-After"]) > 0
 
 
-def test_while_the_ledger_answers_nothing_is_marked(ada: Caller, paths: list[str]) -> None:
+def test_reads_from_the_ledger_are_not_marked(ada: Caller, paths: list[str]) -> None:
     for path in paths:
         answer = ada.get(path)
         assert HEADER not in answer.headers
         assert answer.json["message"] == ""
 
 
-def test_instructors_and_admins_read_the_record_too(
+def test_instructors_and_admins_can_read_the_record(
     admin: Caller, iris: Caller, recorded: Any, cast: Cast, servers: Servers
 ) -> None:
     path = f"/students/{cast.ada.id}/registrations"
@@ -119,7 +119,7 @@ def test_instructors_and_admins_read_the_record_too(
         assert len(listed.json["data"]["sections"]) == 2
 
 
-def test_once_selection_has_ended_the_record_lists_none_either(
+def test_record_lists_no_sections_after_selection_ended(
     ada: Caller, recorded: Any, servers: Servers
 ) -> None:
     ledger = builders.backend().ledger

@@ -104,7 +104,7 @@ def named(story: Story) -> Iterator[None]:
         ("nobody", 3, {200, 401, 405}),
     ],
 )
-def test_every_answer_is_one_that_is_told_of(
+def test_every_response_is_documented(
     app: Flask, address: str, who: str, tries: int, reached: set[int]
 ) -> None:
     headers = {} if who == "nobody" else caller(app, who).headers()

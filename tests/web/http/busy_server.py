@@ -29,17 +29,17 @@ class Busy:
         self, environ: "WSGIEnvironment", start_response: "StartResponse"
     ) -> Iterable[bytes]:
         """Answer these three addresses; all others are the portal's."""
-        path, told = environ["PATH_INFO"], b""
+        path, result = environ["PATH_INFO"], b""
         if path == "/counted":
             self.seen += 1
         elif path == "/seen":
-            told = f"{self.seen} {_dropped()}".encode()
+            result = f"{self.seen} {_dropped()}".encode()
         elif path == "/busy":
             _keep_busy()
         else:
             return self.portal(environ, start_response)
-        start_response("200 OK", [("Content-Length", str(len(told)))])
-        return [told]
+        start_response("200 OK", [("Content-Length", str(len(result)))])
+        return [result]
 
 
 def _dropped() -> float:

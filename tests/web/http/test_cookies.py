@@ -62,10 +62,10 @@ def test_without_https_it_is_kept_from_scripts_and_other_sites(client: FlaskClie
 
 
 def test_what_everyone_may_keep_carries_no_cookie(client: FlaskClient) -> None:
-    kept = re.findall(r'(?:href|src)="([^"]+\?v=[^"]+)"', client.get("/login").text)
-    names = {address.partition("?")[0] for address in kept}
+    stored = re.findall(r'(?:href|src)="([^"]+\?v=[^"]+)"', client.get("/login").text)
+    names = {address.partition("?")[0] for address in stored}
     assert names >= {"/static/build/style.css", "/static/build/script.js"}
-    for address in kept:
+    for address in stored:
         with client.get(address) as answer:
             assert "public" in answer.headers["Cache-Control"]
             assert "Set-Cookie" not in answer.headers

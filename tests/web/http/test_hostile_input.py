@@ -99,19 +99,19 @@ def visitors(app: Flask, cast: Cast, values: Values) -> Visitors:  # noqa: ARG00
 
 
 def test_no_address_breaks_a_page(app: Flask, visitors: Visitors, values: Values) -> None:
-    asked = [(name, each, {}) for name, route in _pages(app) for each in _odd(route, values)]
-    _unbroken(visitors, asked)
+    requested = [(name, each, {}) for name, route in _pages(app) for each in _odd(route, values)]
+    _unbroken(visitors, requested)
 
 
 def test_no_argument_breaks_a_page(app: Flask, visitors: Visitors, values: Values) -> None:
     raw = [f"?{'&'.join(f'{argument}={odd}' for argument in ARGUMENTS)}" for odd in BYTES]
     texts = [f"?{urlencode(dict.fromkeys(ARGUMENTS, text))}" for text in TEXTS]
-    asked: list[Asked] = [
+    requested: list[Asked] = [
         (name, address(route, values) + query, {})
         for name, route in _pages(app)
         for query in (*raw, *texts)
     ]
-    _unbroken(visitors, asked)
+    _unbroken(visitors, requested)
 
 
 def test_no_header_breaks_a_page(app: Flask, visitors: Visitors, values: Values) -> None:
@@ -120,23 +120,23 @@ def test_no_header_breaks_a_page(app: Flask, visitors: Visitors, values: Values)
     ]
     pages = [each for each in _pages(app) if each[1].endpoint != "live.socket"]  # tests/live
     rooms = {route.endpoint.partition(".")[0]: (name, route) for name, route in pages}.values()
-    asked: list[Asked] = [
+    requested: list[Asked] = [
         (name, address(route, values), {"headers": {"HX-Request": "true", **headers}})
         for some, sent in ((pages, together), (rooms, DECISIVE))
         for name, route in some
         for headers in sent
     ]
-    _unbroken(visitors, asked)
+    _unbroken(visitors, requested)
 
 
 def test_no_form_breaks_a_page(app: Flask, visitors: Visitors, values: Values) -> None:
-    asked: list[Asked] = [
+    requested: list[Asked] = [
         (name, address(route, values), {"method": method, "data": dict.fromkeys(FIELDS, text)})
         for name, method, route in routes(app)
         if method != "GET" and route.rule not in ENDING
         for text in TEXTS
     ]
-    _unbroken(visitors, asked)
+    _unbroken(visitors, requested)
 
 
 @pytest.mark.parametrize("text", TEXTS)

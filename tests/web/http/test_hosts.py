@@ -72,10 +72,10 @@ def test_an_address_is_believed_of_as_many_proxies_as_there_are(
     backend: Backend, proxies: int, seen: str
 ) -> None:
     app = create_app(replace(backend.settings, proxies=proxies))
-    asked = {"X-Forwarded-For": "10.9.9.9, 192.0.2.1", "X-Real-IP": "10.9.9.9"}
+    requested = {"X-Forwarded-For": "10.9.9.9, 192.0.2.1", "X-Real-IP": "10.9.9.9"}
     came: list[str | None] = []
     app.before_request_funcs[None] = [lambda: came.append(request.remote_addr)]
-    app.test_client().get("/clock", headers=asked, environ_base={"REMOTE_ADDR": "192.0.2.9"})
+    app.test_client().get("/clock", headers=requested, environ_base={"REMOTE_ADDR": "192.0.2.9"})
     assert came == [seen]
 
 

@@ -34,8 +34,8 @@ def shown(term: Any) -> Any:
 def test_a_student_hears_nothing_of_a_draft(app: Flask, term: Any, draft: Any, shown: Any) -> None:
     ada = browser_of(app, "ada")
     heard = [
-        _said(ada, asked, headers)
-        for asked in _asked_about(draft, shown)
+        _said(ada, requested, headers)
+        for requested in _asked_about(draft, shown)
         for headers in ({}, {"HX-Request": "true"}, {"HX-Request": "true", "HX-Target": "dialog"})
     ]
     drain(term.id)
@@ -107,30 +107,30 @@ def test_the_key_of_anothers_form_replays_nothing(
 
 def _asked_about(draft: Any, shown: Any) -> list[tuple[str, str, dict[str, Any]]]:
     """Every way in which a student can name a section."""
-    term, place = f"/terms/{draft.term_id}", f"/terms/{draft.term_id}/sections"
+    term, position = f"/terms/{draft.term_id}", f"/terms/{draft.term_id}/sections"
     form = {"request": KEY, "version": "0", "place": "new", f"with-{draft.id}": draft.id}
     also = {**form, "with-1": draft.id, "do": "add", f"credits-{draft.id}": "4", "line": "0"}
-    asked: list[tuple[str, str, dict[str, Any]]] = [
+    requested: list[tuple[str, str, dict[str, Any]]] = [
         ("GET", f"{term}?q={word}", {}) for word in ("9876", "Unheard", draft.crn)
     ]
-    asked += [("GET", f"{term}?subject=CSC", {}), ("GET", f"{term}/stage?shown=x", {})]
-    asked += [
+    requested += [("GET", f"{term}?subject=CSC", {}), ("GET", f"{term}/stage?shown=x", {})]
+    requested += [
         ("GET", f"/live/fragments?term={draft.term_id}&{each}={draft.id}", {})
         for each in ("sections", "held")
     ]
     for act in ACTS:
-        asked += [
-            ("GET", f"{place}/{draft.id}/{act}?instead={shown.id}", {}),
-            ("POST", f"{place}/{draft.id}/{act}?instead={shown.id}", form),
-            ("GET", f"{place}/{shown.id}/{act}?instead={draft.id}&along={draft.id}", {}),
-            ("POST", f"{place}/{shown.id}/{act}?instead={draft.id}&along={draft.id}", also),
-            ("POST", f"{place}/{shown.id}/{act}", also),
+        requested += [
+            ("GET", f"{position}/{draft.id}/{act}?instead={shown.id}", {}),
+            ("POST", f"{position}/{draft.id}/{act}?instead={shown.id}", form),
+            ("GET", f"{position}/{shown.id}/{act}?instead={draft.id}&along={draft.id}", {}),
+            ("POST", f"{position}/{shown.id}/{act}?instead={draft.id}&along={draft.id}", also),
+            ("POST", f"{position}/{shown.id}/{act}", also),
         ]
-    asked += [
+    requested += [
         ("POST", f"{term}/plan/change", also),
         ("POST", f"{term}/plan/submit", {"plan": _plan(draft.id), "request": KEY}),
     ]
-    return asked
+    return requested
 
 
 def _said(

@@ -113,8 +113,8 @@ def test_a_header_is_no_method(node: Node, header: str) -> None:
 
 
 def test_an_upgrade_to_another_protocol_is_not_made(node: Node) -> None:
-    wished = "Upgrade: h2c", "HTTP2-Settings: AAMAAABkAAQAoAAAAAIAAAAA"
-    heard = say(node, "GET /login HTTP/1.1", *wished)
+    choice = "Upgrade: h2c", "HTTP2-Settings: AAMAAABkAAQAoAAAAAIAAAAA"
+    heard = say(node, "GET /login HTTP/1.1", *choice)
     assert heard.status == 200
 
 
@@ -158,6 +158,6 @@ def test_nothing_that_was_sent_steers_the_log(node: Node) -> None:
     send(node, b"GET / HTTP/1.1\r\nHost: x\r\nX: \x1b[2J\rforged line\r\n\r\n")
     send(node, b"GET /forged\x1b[2J HTTP/1.1\r\nHost: x\r\n\r\n")
     say(node, "GET /teaching%0aforged%1b%5b2J HTTP/1.1")
-    said = node.child.last_output(200)
-    assert "\x1b" not in said
-    assert "\nforged" not in said
+    result = node.child.last_output(200)
+    assert "\x1b" not in result
+    assert "\nforged" not in result

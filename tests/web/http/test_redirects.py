@@ -40,10 +40,10 @@ SURE = ("//evil.example", "/\\evil.example", "/\t/evil.example", "/\r\n/evil.exa
 
 def leaves(address: str) -> bool:
     """Whether a browser at http://localhost/login would go elsewhere, by the URL standard."""
-    told = re.sub(r"[\t\r\n]", "", address.strip("".join(map(chr, range(33)))))
-    if re.match(r"[a-z][a-z0-9+.-]*:", told, re.IGNORECASE):
+    text = re.sub(r"[\t\r\n]", "", address.strip("".join(map(chr, range(33)))))
+    if re.match(r"[a-z][a-z0-9+.-]*:", text, re.IGNORECASE):
         return True
-    return re.match(r"[/\\]{2}", told) is not None
+    return re.match(r"[/\\]{2}", text) is not None
 
 
 @given(addresses)
@@ -63,7 +63,7 @@ def test_the_way_back_is_a_page_of_the_term(app_context: Flask, wanted: str) -> 
     with app_context.test_request_context(method="POST", data={"back": wanted}):
         found = request_form.return_address(7)
     assert not leaves(found)
-    assert urlsplit(found).path in {f"/terms/7{place}" for place in request_form.PLACES}
+    assert urlsplit(found).path in {f"/terms/7{position}" for position in request_form.PLACES}
 
 
 @pytest.fixture(scope="module")
@@ -87,9 +87,9 @@ def test_a_choice_of_language_stays_here(client: FlaskClient, wanted: str) -> No
 
 @pytest.mark.parametrize("page", ["http://evil.example/x", "//evil.example", "http://["])
 def test_a_page_that_htmx_names_leads_nowhere_else(client: FlaskClient, page: str) -> None:
-    asked = {"HX-Request": "true", "HX-Target": "dialog", "HX-Current-URL": page}
+    requested = {"HX-Request": "true", "HX-Target": "dialog", "HX-Current-URL": page}
     for address in ("/teaching", "/terms/1/sections/1/pick"):
-        (onward,) = re.findall(r'href="([^"]*)"', client.get(address, headers=asked).text)
+        (onward,) = re.findall(r'href="([^"]*)"', client.get(address, headers=requested).text)
         assert re.fullmatch(r"/login\?(next=/[^&]*&amp;)?ended=yes", onward)
         assert "evil" not in onward
 

@@ -159,6 +159,6 @@ def test_what_is_signed_now_is_signed_with_the_new_key(app_of: App, cast: Cast) 
 
 
 def test_no_key_is_shown_with_the_settings() -> None:
-    told = repr(backend().settings)
+    result = repr(backend().settings)
     for secret_of in (backend().settings.secret_key, backend().settings.database_url):
-        assert secret_of not in told
+        assert secret_of not in result

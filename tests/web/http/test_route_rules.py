@@ -34,13 +34,13 @@ def test_every_route_gives_everyone_what_the_table_says(
         cookie = _cookie(app, person)
         for name, method, route in sorted(routes(app), key=_mildness):
             rule = RULES[name]
-            place = address(route, values) + rule.query.format(**values)
+            position = address(route, values) + rule.query.format(**values)
             client, expected = app.test_client(use_cookies=False), rule.gets.split()[number]
             if expected == "-":
                 continue
-            with client.open(place, method=method, data=rule.body, headers=cookie) as answer:
+            with client.open(position, method=method, data=rule.body, headers=cookie) as answer:
                 if not _is(expected, answer):
-                    wrong.append(f"{person}: {method} {place} gave {answer.status_code}")
+                    wrong.append(f"{person}: {method} {position} gave {answer.status_code}")
     assert not wrong, "\n".join(wrong)
     assert cast.max
 

@@ -31,7 +31,7 @@ def test_every_requirement_has_its_row() -> None:
 
 def test_every_row_says_how_it_stands_or_what_shows_it() -> None:
     rows = re.findall(r"^\| \d+\.\d+\.\d+ \| (.*?) \|(.*?)\|(.*?)\|$", TEXT, re.MULTILINE)
-    assert all(asked and (how.strip() or shown.strip()) for asked, how, shown in rows)
+    assert all(requested and (how.strip() or shown.strip()) for requested, how, shown in rows)
 
 
 def test_every_file_that_is_named_is_there() -> None:

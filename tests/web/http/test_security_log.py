@@ -30,19 +30,19 @@ def test_logins_are_told_with_their_outcome(
     client.post("/login", data={"username": "ada", "password": "not it"})
     client.post("/login", data={"username": "ada", "password": PASSWORD})
     client.post("/logout")
-    said = _said(caplog)
+    messages = _said(caplog)
     account = cast.ada.account_id
-    assert re.search(rf"failed to log in .*account {account}, from 127\.0\.0\.1", said)
-    assert re.search(rf"logged in .*account {account}, from 127\.0\.0\.1", said)
-    assert re.search(rf"logged out .*account {account}, from 127\.0\.0\.1", said)
+    assert re.search(rf"failed to log in .*account {account}, from 127\.0\.0\.1", messages)
+    assert re.search(rf"logged in .*account {account}, from 127\.0\.0\.1", messages)
+    assert re.search(rf"logged out .*account {account}, from 127\.0\.0\.1", messages)
 
 
 def test_who_is_turned_away_is_told(
     app: Flask, cast: Cast, caplog: pytest.LogCaptureFixture
 ) -> None:
     answer = browser_of(app, "ada").get("/admin")
-    told = f"turned away with 403 GET /admin, account {cast.ada.account_id}"
-    assert told in _said(caplog)
+    result = f"turned away with 403 GET /admin, account {cast.ada.account_id}"
+    assert result in _said(caplog)
     assert answer.headers["X-Correlation-Id"] in _said(caplog)
 
 
@@ -58,12 +58,12 @@ def test_a_flood_is_told_once(
 def test_a_flood_that_goes_on_is_told_again_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
     monkeypatch.setattr(logs, "said", TTLCache(100, 10, timer=lambda: now[0]))
-    told = []
+    result = []
     for second in range(25):
         now[0] = second
         if logs.is_new("a line"):
-            told.append(second)
-    assert told == [0, 10, 20]
+            result.append(second)
+    assert result == [0, 10, 20]
 
 
 def test_nothing_in_an_address_or_a_method_is_told(

@@ -13,17 +13,17 @@ SINCE = datetime(2030, 3, 1, 14, 0, 5, tzinfo=UTC)
 def enrolled(section: Section, student: Student, seq: int = 1, state: str = "enrolled") -> None:
     """A seat, as it is recorded."""
     at = {"state": state, "credits": 400, "registration": seq, "since": SINCE, "seq": seq}
-    place = {"term_id": section.term_id, "section_id": section.id, "student_id": student.id}
+    position = {"term_id": section.term_id, "section_id": section.id, "student_id": student.id}
     with transaction() as session:
-        session.add(Enrollment(**place, **at))
+        session.add(Enrollment(**position, **at))
 
 
 def waiting(section: Section, student: Student, ticket: int, state: str = "waiting") -> None:
     """A place in line, as it is recorded."""
     at = {"state": state, "credits": 400, "ticket": ticket, "since": SINCE, "seq": ticket}
-    place = {"term_id": section.term_id, "section_id": section.id, "student_id": student.id}
+    position = {"term_id": section.term_id, "section_id": section.id, "student_id": student.id}
     with transaction() as session:
-        session.add(WaitlistEntry(**place, **at))
+        session.add(WaitlistEntry(**position, **at))
 
 
 def reached_at(student: Student, email: str) -> None:

@@ -77,8 +77,8 @@ def test_a_large_class_is_split_into_mails_that_programs_can_take() -> None:
     addresses = [f"student.number.{number:04}@university.example" for number in range(300)]
     found = mailing(map(somebody, addresses))
     assert all(len(each.url) <= LONGEST_LINK for each in found.letters)
-    told = [parse_qs(urlsplit(each.url).query)["bcc"][0].split(",") for each in found.letters]
-    assert list(chain(*told)) == addresses
+    result = [parse_qs(urlsplit(each.url).query)["bcc"][0].split(",") for each in found.letters]
+    assert list(chain(*result)) == addresses
     spans = [(each.first, each.last) for each in found.letters]
     assert spans[0][0] == 1
     assert spans[-1][1] == len(addresses)

@@ -88,9 +88,9 @@ def test_a_list_that_renews_itself_stays_as_it_is_looked_at(
 ) -> None:
     answer = iris.get(f"/teaching/sections/{section.id}/roster?q=e&sort=year&order=down")
     here = f"/teaching/sections/{section.id}"
-    asked = "q=e&sort=year&order=down"
-    assert f'hx-get="{here}/roster?{asked}"' in unescape(answer.text)
-    assert answer.headers["HX-Replace-Url"] == f"{here}?{asked}"
+    requested = "q=e&sort=year&order=down"
+    assert f'hx-get="{here}/roster?{requested}"' in unescape(answer.text)
+    assert answer.headers["HX-Replace-Url"] == f"{here}?{requested}"
 
 
 def test_nothing_private_is_found_by_searching_or_sorting(

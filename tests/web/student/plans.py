@@ -18,7 +18,7 @@ from tests import cast as builders
 from tests.web.pages import address
 
 
-def place(client: FlaskClient, section: Any, where: str = "new", **fields: Any) -> Any:
+def plan_section(client: FlaskClient, section: Any, where: str = "new", **fields: Any) -> Any:
     """Open the form that asks where in the plan, and send it."""
     fields = {**own_fields(client.get(address(section, "plan")).text), "place": where, **fields}
     return client.post(address(section, "plan"), data=fields)

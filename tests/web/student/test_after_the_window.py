@@ -96,10 +96,10 @@ def test_live_counts_are_told_of_what_is_held_alone(ada: FlaskClient, sections: 
     where = f"/live/fragments?term={sections.held.term_id}&sections={ids}&held={ids}"
     assert f'id="seats-{sections.other.id}"' in ada.get(where).text
     sections.end()
-    told = ada.get(where).text
-    assert f'id="seats-{sections.held.id}"' in told
-    assert f'id="seats-{sections.other.id}"' not in told
-    assert f'id="act-{sections.other.id}"' not in told
+    text = ada.get(where).text
+    assert f'id="seats-{sections.held.id}"' in text
+    assert f'id="seats-{sections.other.id}"' not in text
+    assert f'id="act-{sections.other.id}"' not in text
 
 
 def test_the_page_of_a_ledger_that_is_away_lists_none_either(

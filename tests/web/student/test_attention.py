@@ -26,10 +26,10 @@ CLASH = "CSC 1100-01 and PHY 2000-02 meet at the same time (Mon 10:00–11:00 am
 
 
 def hold(cast: Cast, **fields: Any) -> None:
-    wish = NewHold(
+    choice = NewHold(
         **{"kind": "Bursar", "reason": "a bill is unpaid", "office": "the bursar", **fields}
     )
-    holds.place(cast.ada.id, wish, by=cast.max.id, why="Unpaid.")
+    holds.place(cast.ada.id, choice, by=cast.max.id, why="Unpaid.")
     student_profile._profiles.clear()  # noqa: SLF001  rather than wait two seconds
 
 
@@ -59,9 +59,9 @@ def test_every_page_says_why_there_is_a_hold_and_who_lifts_it(
     ada: FlaskClient, cast: Cast, term: Any, page: str
 ) -> None:
     hold(cast)
-    told = words(ada.get(f"/terms/{term.id}{page}").text)
-    assert HELD in told
-    assert "You keep the classes you have." in told
+    text = words(ada.get(f"/terms/{term.id}{page}").text)
+    assert HELD in text
+    assert "You keep the classes you have." in text
 
 
 def test_a_hold_is_shown_in_the_lobby_before_the_window_opens(ada: FlaskClient, cast: Cast) -> None:
@@ -83,9 +83,9 @@ def test_a_hold_that_is_to_come_is_announced_and_one_that_is_over_is_not(
 ) -> None:
     now = datetime.now(UTC)
     hold(cast, starts_at=now + timedelta(days=30))
-    told = words(ada.get(f"/terms/{term.id}").text)
-    assert "there is a hold on your record: a bill is unpaid" in told
-    assert HELD not in told
+    text = words(ada.get(f"/terms/{term.id}").text)
+    assert "there is a hold on your record: a bill is unpaid" in text
+    assert HELD not in text
     hold(cast, reason="an old bill", ends_at=now - timedelta(days=1))
     assert "an old bill" not in ada.get(f"/terms/{term.id}").text
 
@@ -123,8 +123,8 @@ def test_a_clash_that_the_student_is_permitted_is_no_matter(
 
 def test_others_read_nothing_of_it(app: Flask, ben: FlaskClient, clashing: Any, cast: Cast) -> None:
     hold(cast)
-    told = ben.get(f"/terms/{clashing[0].term_id}").text
-    assert 'id="attention" hidden' in told
+    text = ben.get(f"/terms/{clashing[0].term_id}").text
+    assert 'id="attention" hidden' in text
     assert app
 
 
@@ -135,9 +135,9 @@ def test_it_is_told_while_the_ledger_is_away_too(
     hold(cast)
     address = f"/terms/{clashing[0].term_id}{page}"
     with ledger_away(backend):
-        told = words(ada.get(address).text)
-    assert HELD in told
-    assert CLASH in told
+        text = words(ada.get(address).text)
+    assert HELD in text
+    assert CLASH in text
 
 
 def test_an_open_page_is_sent_it_without_a_reload(ada: FlaskClient, cast: Cast, term: Any) -> None:

@@ -125,8 +125,8 @@ def test_the_note_comes_and_goes_with_a_part_of_the_page(
     headers = {"HX-Request": "true", "HX-Target": "schedule"}
     note = 'id="recorded" role="status" hx-swap-oob="true"'
     with ledger_away(backend):
-        told = ada.get(page, headers=headers).text
-    assert note in told
-    assert SAID in told
-    told = ada.get(page, headers=headers).text
-    assert f"{note} hidden></p>" in told
+        text = ada.get(page, headers=headers).text
+    assert note in text
+    assert SAID in text
+    text = ada.get(page, headers=headers).text
+    assert f"{note} hidden></p>" in text

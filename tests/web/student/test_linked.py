@@ -60,14 +60,14 @@ def checked(page: str) -> str:
 
 def test_the_form_offers_the_sections_to_go_with_it(ada: FlaskClient, biology: Biology) -> None:
     page = ada.get(address(biology.lecture, "pick")).text
-    for said in (
+    for result in (
         "Pick BIO 1-01 with BIO 2?",
         "BIO 2-02 Tue 2:00–3:50 pm",
         "2 of 2 open",
         "You get all of them or none.",
         "Pick them together",
     ):
-        assert said in words(page)
+        assert result in words(page)
     assert "reason-step" not in page
 
 

@@ -38,10 +38,10 @@ def test_a_decision_is_told_though_the_ledger_freezes_before_the_page_is_asked_f
 ) -> None:
     page = decide(ada, section)
     with ledger_frozen(backend):
-        told = ada.get(page).text
-    assert SAID in told
-    assert DECIDED in words(told)
-    assert 'href="/receipts/' in told
+        text = ada.get(page).text
+    assert SAID in text
+    assert DECIDED in words(text)
+    assert 'href="/receipts/' in text
     assert DECIDED not in words(ada.get(page).text)
 
 
@@ -115,5 +115,5 @@ def test_the_newest_messages_are_kept_that_fit_into_the_cookie(
     with app.test_request_context("/terms"):
         for number in range(9):
             flash_messages.keep(str(number) * length, "go", "/terms")
-        kept = [each.text[0] for each in flash_messages.take()]
-    assert kept == [str(number) for number in range(9)][9 - left :]
+        stored = [each.text[0] for each in flash_messages.take()]
+    assert stored == [str(number) for number in range(9)][9 - left :]

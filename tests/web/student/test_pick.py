@@ -29,7 +29,7 @@ def test_the_form_says_what_is_about_to_be_picked(ada: FlaskClient, term: Any) -
     instructor = builders.an_instructor("grace")
     section = builders.a_section(course, term, meetings=(Meets(),), instructor=instructor)
     text = words(ada.get(address(section, "pick")).text)
-    for said in (
+    for result in (
         f"Pick CSC 1100-{section.number}?",
         "Data Structures",
         "Mon Thu 10:00–11:50 am",
@@ -38,7 +38,7 @@ def test_the_form_says_what_is_about_to_be_picked(ada: FlaskClient, term: Any) -
         "2 of 2 open",
         "If the last seat is gone when I press, put me on the waitlist",
     ):
-        assert said in text
+        assert result in text
 
 
 def test_in_a_dialog_the_form_comes_without_a_page_round_it(ada: FlaskClient, section: Any) -> None:
@@ -76,8 +76,8 @@ def test_with_htmx_the_change_is_put_in_place(ada: FlaskClient, section: Any) ->
     form = ada.get(address(section, "pick"), headers=DIALOG)
     answer = ada.post(address(section, "pick"), data=hidden(form.text), headers=DIALOG)
     assert answer.headers["HX-Trigger-After-Settle"] == "fs:close"
-    for place in (f"act-{section.id}", f"seats-{section.id}", "mine", "mine-bar"):
-        assert f'hx-swap-oob="true" id="{place}"' in answer.text
+    for position in (f"act-{section.id}", f"seats-{section.id}", "mine", "mine-bar"):
+        assert f'hx-swap-oob="true" id="{position}"' in answer.text
     assert "Selected" in cell_of_part(answer.text)
     assert "0 of 1 open" in words(answer.text)
 
@@ -88,9 +88,9 @@ def test_one_question_to_the_ledger_answers_all_that_is_shown(
     form = ada.get(address(section, "pick"), headers=DIALOG)
     parts().redis.config_resetstat()
     ada.post(address(section, "pick"), data=hidden(form.text), headers=DIALOG)
-    asked = parts().redis.info("commandstats")
-    assert asked["cmdstat_fcall"]["calls"] == 1
-    assert "cmdstat_fcall_ro" not in asked
+    requested = parts().redis.info("commandstats")
+    assert requested["cmdstat_fcall"]["calls"] == 1
+    assert "cmdstat_fcall_ro" not in requested
 
 
 def test_every_answer_has_its_receipt(

@@ -45,11 +45,11 @@ def test_the_best_choice_that_can_be_had_is_taken_and_why_no_better_one(
     full, free = (builders.a_section(course, term, capacity=each) for each in (1, 5))
     press(ben, full, "pick")
     plan(term, cast.ada, line(full.id, free.id))
-    told = result(submit(ada, term).text, 1)
-    assert 'data-outcome="enrolled"' in told
-    assert "It is your choice no. 2." in words(told)
-    assert f"Why not CSC 1100-{full.number}:" in words(told)
-    assert 'data-reason="full"' in told or 'data-reason="waitlist_full"' in told
+    text = result(submit(ada, term).text, 1)
+    assert 'data-outcome="enrolled"' in text
+    assert "It is your choice no. 2." in words(text)
+    assert f"Why not CSC 1100-{full.number}:" in words(text)
+    assert 'data-reason="full"' in text or 'data-reason="waitlist_full"' in text
     assert held(term, cast.ada) == [free.id]
 
 
@@ -84,8 +84,8 @@ def test_in_a_dialog_all_that_changed_is_put_in_place(
     plan(term, cast.ada, line(section.id))
     answer = submit(ada, term, page="", headers=DIALOG)
     assert "<html" not in answer.text
-    for place in (f"act-{section.id}", f"seats-{section.id}", "mine", "mine-bar", "plan"):
-        assert f'hx-swap-oob="true" id="{place}"' in answer.text
+    for position in (f"act-{section.id}", f"seats-{section.id}", "mine", "mine-bar", "plan"):
+        assert f'hx-swap-oob="true" id="{position}"' in answer.text
     assert 'data-outcome="enrolled"' in answer.text
     assert "0 of 1 open" in words(answer.text)
     assert 'data-sections=""' in answer.text

@@ -88,8 +88,8 @@ def test_the_api_tells_those_who_teach_no_details(
 ) -> None:
     private(eve)
     for what in ("registrations", "waitlist"):
-        told = browser_of(app, "iris").get(f"/api/v1/students/{eve.id}/{what}").text
-        assert not [secret for secret in (*SECRETS, "Eve") if secret in told]
+        text = browser_of(app, "iris").get(f"/api/v1/students/{eve.id}/{what}").text
+        assert not [secret for secret in (*SECRETS, "Eve") if secret in text]
     assert section
 
 

@@ -18,7 +18,7 @@ from portal.registration.requests import SectionRequest
 from portal.windows.warmup import warm_up
 from tests import cast as builders
 from tests.cast import Cast
-from tests.web.admin.sections.forms import said
+from tests.web.admin.sections.forms import text_of
 from tests.web.pages import address, cell, press
 from tests.web.visitors import browser_of
 
@@ -57,7 +57,7 @@ def ada(app: Flask, section: Section) -> FlaskClient:  # noqa: ARG001
 
 
 def seats_now(client: FlaskClient, section: Section) -> str:
-    return said(client.get(address(section, "pick")))
+    return text_of(client.get(address(section, "pick")))
 
 
 def test_a_plan_says_for_whom_they_are_kept(
@@ -70,14 +70,14 @@ def test_a_plan_says_for_whom_they_are_kept(
             term.id, student, 0, lambda plan: add(plan, (SectionRequest(section.id),))
         )
     for address_ in (f"/terms/{term.id}/plan", address(section, "plan")):
-        assert "1 seat is kept for students of class year Senior" in said(ada.get(address_))
-        assert "1 seat is kept for you and others" in said(senior.get(address_))
+        assert "1 seat is kept for students of class year Senior" in text_of(ada.get(address_))
+        assert "1 seat is kept for you and others" in text_of(senior.get(address_))
 
 
 def test_the_list_says_for_whom_and_counts_what_is_left_to_all(
     ada: FlaskClient, term: Term
 ) -> None:
-    page = said(ada.get(f"/terms/{term.id}"))
+    page = text_of(ada.get(f"/terms/{term.id}"))
     assert "1 seat is kept for students of class year Senior until" in page
     assert "1 of 2 open" in page
     assert "1 kept" in page
@@ -85,7 +85,7 @@ def test_the_list_says_for_whom_and_counts_what_is_left_to_all(
 
 def test_whom_they_are_for_is_told_so(senior: FlaskClient, term: Term, section: Section) -> None:
     page = senior.get(f"/terms/{term.id}")
-    assert "1 seat is kept for you and others: students of class year Senior until" in said(page)
+    assert "1 seat is kept for you and others: students of class year Senior until" in text_of(page)
     assert "data-kept" in cell(page.text, section)
 
 
@@ -94,7 +94,7 @@ def test_nobody_on_a_list_is_named_to_others(
 ) -> None:
     cohort = {"students": [cast.ben.number]}
     changed(section, Reserve(section_id=section.id, seats=1, cohort=cohort))
-    page = said(ada.get(f"/terms/{term.id}"))
+    page = text_of(ada.get(f"/terms/{term.id}"))
     assert "1 seat is kept for students on a list." in page
     assert cast.ben.number not in page
 
@@ -106,7 +106,7 @@ def test_once_their_time_is_over_nothing_is_said_of_them(
     with transaction() as session:
         session.execute(update(Reserve).values(until=past))
     changed(section)
-    page = said(ada.get(f"/terms/{term.id}"))
+    page = text_of(ada.get(f"/terms/{term.id}"))
     assert "kept" not in page
     assert "2 of 2 open" in page
 
@@ -121,7 +121,7 @@ def test_where_only_kept_seats_are_left_the_others_are_asked_to_wait(
     assert "Open to you: 1 of 2." in seats_now(senior, section)
     assert "Join the waitlist of" not in seats_now(senior, section)
     found = f"/terms/{term.id}?open=1"
-    assert "CSC 1100" in said(senior.get(found))
+    assert "CSC 1100" in text_of(senior.get(found))
     assert "data-kept" not in cell(ben.get(f"/terms/{term.id}").text, section)
 
 
@@ -134,13 +134,13 @@ def test_a_refusal_names_for_whom_they_are_and_until_when(
     press(ada, section, "pick")
     answer = ben.post(address(section, "pick"), data={"request": "r" * 20, "csrf_token": "x"})
     assert answer.status_code == 422
-    told = said(answer)
+    result = text_of(answer)
     assert (
         "The 1 seat of CSC 1100-01 that is left is kept for students of class year Senior until"
-        in told
+        in result
     )
     assert 'data-reason="full"' in answer.text
-    assert "Join the waitlist" in told
+    assert "Join the waitlist" in result
 
 
 def test_who_they_are_for_gets_one_ahead_of_those_who_wait_and_the_receipt_says_so(
@@ -150,7 +150,7 @@ def test_who_they_are_for_gets_one_ahead_of_those_who_wait_and_the_receipt_says_
     press(browser_of(app, "ben"), section, "pick", wait="1")
     assert press(senior, section, "pick").status_code == 303
     drain(section.term_id, seconds=0)
-    history = said(senior.get(f"/terms/{term.id}/history"))
+    history = text_of(senior.get(f"/terms/{term.id}/history"))
     assert "got a seat. It is one of the seats kept for students of class year Senior." in history
 
 
@@ -175,7 +175,7 @@ def test_sections_that_share_seats_name_each_other(
         session.flush()
         number = pool.id
     changed(section, pool_id=number)
-    page = said(ada.get(f"/terms/{term.id}"))
+    page = text_of(ada.get(f"/terms/{term.id}"))
     assert "Shares its seats with MAT 1000-02" in page
     assert "Shares its seats with CSC 1100-01" in page
     assert "Shares its seats with CSC 1100-01" in seats_now(ada, other)
@@ -184,5 +184,5 @@ def test_sections_that_share_seats_name_each_other(
 def test_subjects_are_told_by_their_names(section: Section, ada: FlaskClient) -> None:
     builders.a_subject("CSC")
     changed(section, Reserve(section_id=section.id, seats=1, cohort={"subjects": ["CSC"]}))
-    told = "1 seat is kept for majors and minors in Field of CSC (CSC)."
-    assert told in seats_now(ada, section)
+    result = "1 seat is kept for majors and minors in Field of CSC (CSC)."
+    assert result in seats_now(ada, section)

@@ -191,12 +191,12 @@ def test_while_the_ledger_is_away_it_is_told_by_the_record(
 
 def test_a_page_that_shows_what_is_so_is_sent_nothing(ada: FlaskClient, term: Any) -> None:
     section = builders.a_section(builders.a_course(title="Data Structures"), term)
-    asked = {**HTMX, "HX-Target": "schedule"}
+    requested = {**HTMX, "HX-Target": "schedule"}
     [mark] = re.findall(r"schedule\?mark=(\w+)", page(ada, term))
     address = f"/terms/{term.id}/schedule?mark={mark}"
-    assert ada.get(address, headers=asked).status_code == 204
+    assert ada.get(address, headers=requested).status_code == 204
     pick(ada, section)
-    answer = ada.get(address, headers=asked)
+    answer = ada.get(address, headers=requested)
     assert answer.status_code == 200
     assert "Data Structures" in answer.text
     assert "<html" not in answer.text

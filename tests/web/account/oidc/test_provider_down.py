@@ -34,7 +34,7 @@ def is_away(client: FlaskClient, address: str) -> None:
     assert answer.headers["Retry-After"]
 
 
-def test_one_that_is_gone_before_the_login(with_provider: With, cast: Cast) -> None:
+def test_provider_down_before_the_login_is_reported(with_provider: With, cast: Cast) -> None:
     with running() as gone:
         app = with_provider(gone)
         gone.end()
@@ -43,7 +43,7 @@ def test_one_that_is_gone_before_the_login(with_provider: With, cast: Cast) -> N
     assert cast
 
 
-def test_one_that_goes_in_the_middle_of_it(with_provider: With, cast: Cast) -> None:
+def test_provider_down_during_the_login_is_reported(with_provider: With, cast: Cast) -> None:
     with running() as going:
         client = with_provider(going).test_client()
         back = walk(leave(client))
@@ -52,7 +52,7 @@ def test_one_that_goes_in_the_middle_of_it(with_provider: With, cast: Cast) -> N
     assert cast
 
 
-def test_one_that_is_silent_is_waited_for_briefly_and_then_left_alone(
+def test_silent_provider_opens_the_breaker(
     app: Flask,
     with_provider: With,
     provider: Running,

@@ -20,7 +20,7 @@ from portal.ledger.types import SeatCounts
 from tests.web import pages
 
 
-def place(section: Section, rest: str = "") -> str:
+def address(section: Section, rest: str = "") -> str:
     """The address of a section's page, or of one below it."""
     return f"/admin/terms/{section.term_id}/sections/{section.id}{rest}"
 
@@ -40,7 +40,7 @@ def details(section: Section) -> SectionDetails:
 
 def filled(admin: FlaskClient, section: Section, **fields: Any) -> MultiDict[str, str]:
     """The form as it is shown now, with other values in some of its fields."""
-    form = inputs(admin.get(place(section, "/edit")).text)
+    form = inputs(admin.get(address(section, "/edit")).text)
     for name, value in fields.items():
         form.setlist(name, value if isinstance(value, list) else [str(value)])
     return form
@@ -48,13 +48,13 @@ def filled(admin: FlaskClient, section: Section, **fields: Any) -> MultiDict[str
 
 def send(admin: FlaskClient, section: Section, **fields: Any) -> TestResponse:
     """Send the form, to see what it will mean."""
-    return pages.send(admin, place(section, "/edit"), filled(admin, section, **fields))
+    return pages.send(admin, address(section, "/edit"), filled(admin, section, **fields))
 
 
 def change(admin: FlaskClient, section: Section, **fields: Any) -> TestResponse:
     """Change something, and give the reason that it may need."""
-    kept = {"confirmed": "yes", "reason": "The room is smaller.", **fields}
-    return send(admin, section, **kept)
+    stored = {"confirmed": "yes", "reason": "The room is smaller.", **fields}
+    return send(admin, section, **stored)
 
 
 def do(
@@ -62,7 +62,7 @@ def do(
 ) -> TestResponse:
     """Publish, confirm, cancel, delete and so on."""
     form = {"version": str(stored(section).version), "reason": reason}
-    return admin.post(place(section, f"/{deed}"), data=form)
+    return admin.post(address(section, f"/{deed}"), data=form)
 
 
 def seats(section: Section) -> SeatCounts:
@@ -83,7 +83,7 @@ def errors(answer: TestResponse) -> str:
     return unescape(found[0])
 
 
-def said(answer: TestResponse) -> str:
+def text_of(answer: TestResponse) -> str:
     """The page's words."""
     joined = re.sub(r'<span class="nowrap">(.*?)</span>', r"\1", answer.text)
     return " ".join(unescape(re.sub(r"<[^>]+>", " ", joined)).split())

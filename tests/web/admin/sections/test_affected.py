@@ -10,7 +10,7 @@ from portal.catalog.models import Section, Term
 from portal.recorder.recorder import drain
 from tests import cast as builders
 from tests.cast import Cast, Meets
-from tests.web.admin.sections.forms import change, place, said, send
+from tests.web.admin.sections.forms import address, change, send, text_of
 from tests.web.pages import press
 from tests.web.visitors import browser_of
 
@@ -43,9 +43,9 @@ def test_before_new_times_are_confirmed_those_whose_times_clash_are_named(
     admin: FlaskClient, taken: Section, cast: Cast
 ) -> None:
     page = send(admin, taken, **TO_NOON)
-    told = said(page)
-    assert "Students for whom the new times clash:" in told
-    assert CLASH.format(number=cast.ada.number) in told
+    result = text_of(page)
+    assert "Students for whom the new times clash:" in result
+    assert CLASH.format(number=cast.ada.number) in result
     clashing = page.text.split("data-clashing")[1].split("</section>")[0]
     assert record(cast.ada, taken) in clashing
     assert "Ben" not in clashing
@@ -68,29 +68,29 @@ def test_after_new_times_the_page_of_the_section_names_them_until_it_is_resolved
     answer = change(admin, taken, **TO_NOON)
     assert answer.status_code == 303
     page = admin.get(answer.location)
-    assert "1 student has another section at the same time now, is told so" in said(page)
-    assert CLASH.format(number=cast.ada.number) in said(page)
+    assert "1 student has another section at the same time now, is told so" in text_of(page)
+    assert CLASH.format(number=cast.ada.number) in text_of(page)
     assert record(cast.ada, taken) in page.text
     press(browser_of(app, "ada"), lunch, "drop")
     drain(taken.term_id)
-    assert "Students with another section" not in said(admin.get(place(taken)))
+    assert "Students with another section" not in text_of(admin.get(address(taken)))
 
 
 def test_the_page_of_the_student_says_what_clashes(
     admin: FlaskClient, taken: Section, cast: Cast
 ) -> None:
     page = f"/admin/students/{cast.ada.id}?term={taken.term_id}"
-    assert "meet at the same time" not in said(admin.get(page))
+    assert "meet at the same time" not in text_of(admin.get(page))
     change(admin, taken, **TO_NOON)
-    told = said(admin.get(page))
-    assert "CSC 1100-01 and MAT 1000-02 meet at the same time (Mon Thu 12:00–1:20 pm)." in told
+    answer = text_of(admin.get(page))
+    assert "CSC 1100-01 and MAT 1000-02 meet at the same time (Mon Thu 12:00–1:20 pm)." in answer
 
 
 @pytest.mark.parametrize("deed", ["cancel", "confirm"])
 def test_before_a_section_is_canceled_or_closed_everyone_with_a_part_is_named(
     admin: FlaskClient, taken: Section, cast: Cast, deed: str
 ) -> None:
-    page = admin.get(place(taken, f"/{deed}")).text
+    page = admin.get(address(taken, f"/{deed}")).text
     for student in (cast.ada, cast.ben, cast.cleo):
         assert record(student, taken) in page
 

@@ -16,14 +16,14 @@ from portal.core.db import transaction
 from tests.cast import Cast, an_account
 from tests.web import pages
 from tests.web.admin.sections.forms import (
+    address,
     change,
     details,
     do,
     entries,
     filled,
-    place,
-    said,
     stored,
+    text_of,
     typed,
 )
 from tests.web.visitors import browser_of
@@ -41,14 +41,14 @@ def test_the_second_sees_both_versions_and_keeps_what_was_entered(
 ) -> None:
     mine = filled(admin, section, capacity=9, title="Mine")
     change(other, section, capacity=5, note="Theirs.")
-    answer = pages.send(admin, place(section, "/edit"), mine)
+    answer = pages.send(admin, address(section, "/edit"), mine)
     assert answer.status_code == 409
-    told = said(answer)
-    assert "Somebody else has changed this section meanwhile" in told
-    assert "Section edited by Mona" in told
-    assert "Seats 5 9" in told
-    assert "Title Course CSC-1100 Mine" in told
-    assert "Note Theirs. None" in told
+    result = text_of(answer)
+    assert "Somebody else has changed this section meanwhile" in result
+    assert "Section edited by Mona" in result
+    assert "Seats 5 9" in result
+    assert "Title Course CSC-1100 Mine" in result
+    assert "Note Theirs. None" in result
     assert typed(answer.text, "capacity") == "9"
     assert 'value="Mine"' in answer.text
     assert (details(section).capacity, details(section).title) == (5, "Course CSC-1100")
@@ -59,13 +59,13 @@ def test_what_was_entered_is_stored_once_the_second_has_looked_at_both(
 ) -> None:
     mine = filled(admin, section, capacity=9)
     change(other, section, note="Theirs.")
-    refused = pages.send(admin, place(section, "/edit"), mine)
+    refused = pages.send(admin, address(section, "/edit"), mine)
     version = re.search(r'name="version" value="(\d+)"', refused.text)
     assert version
     form = mine.copy()
     for name, value in {"version": version[1], "note": "Theirs.", "confirmed": "yes"}.items():
         form[name] = value
-    assert pages.send(admin, place(section, "/edit"), form).status_code == 303
+    assert pages.send(admin, address(section, "/edit"), form).status_code == 303
     assert (details(section).capacity, details(section).note) == (9, "Theirs.")
 
 
@@ -74,7 +74,7 @@ def test_a_confirmed_change_of_an_old_version_changes_nothing(
 ) -> None:
     mine = filled(admin, section, capacity=9, confirmed="yes")
     change(other, section, capacity=5)
-    assert pages.send(admin, place(section, "/edit"), mine).status_code == 409
+    assert pages.send(admin, address(section, "/edit"), mine).status_code == 409
     assert details(section).capacity == 5
     assert len(entries()) == 1
 
@@ -86,9 +86,9 @@ def test_of_an_import_meanwhile_all_that_differs_is_shown(
     with transaction() as session:
         imported = {"note": "Imported.", "version": 2}
         session.execute(update(Section).where(Section.id == section.id).values(imported))
-    answer = pages.send(admin, place(section, "/edit"), mine)
+    answer = pages.send(admin, address(section, "/edit"), mine)
     assert answer.status_code == 409
-    assert "Note Imported. None" in said(answer)
+    assert "Note Imported. None" in text_of(answer)
     assert 'value="9"' in answer.text
     assert details(section).note == "Imported."
 
@@ -98,8 +98,8 @@ def test_who_entered_the_same_is_told_so(
 ) -> None:
     mine = filled(admin, section, capacity=9)
     change(other, section, capacity=9)
-    answer = pages.send(admin, place(section, "/edit"), mine)
-    assert "changed meanwhile, to just what you have entered" in said(answer)
+    answer = pages.send(admin, address(section, "/edit"), mine)
+    assert "changed meanwhile, to just what you have entered" in text_of(answer)
 
 
 def test_what_was_canceled_meanwhile_is_not_edited_and_the_input_stays(
@@ -107,9 +107,9 @@ def test_what_was_canceled_meanwhile_is_not_edited_and_the_input_stays(
 ) -> None:
     mine = filled(admin, section, capacity=9, confirmed="yes")
     do(other, section, "cancel")
-    answer = pages.send(admin, place(section, "/edit"), mine)
+    answer = pages.send(admin, address(section, "/edit"), mine)
     assert answer.status_code == 422
-    assert "has been canceled" in said(answer)
+    assert "has been canceled" in text_of(answer)
     assert 'value="9"' in answer.text
     assert details(section).capacity == 2
 

@@ -10,23 +10,23 @@ from portal.catalog.models import Section, Term
 from tests import cast as builders
 from tests.cast import Cast, Meets
 from tests.web.admin.sections.forms import (
+    address,
     change,
     details,
     entries,
     errors,
     filled,
-    place,
-    said,
     seats,
     send,
     stored,
+    text_of,
     typed,
 )
 from tests.web.visitors import browser_of
 
 
 def test_the_form_shows_what_is_set(admin: FlaskClient, section: Section) -> None:
-    page = admin.get(place(section, "/edit")).text
+    page = admin.get(address(section, "/edit")).text
     assert typed(page, "capacity") == "2"
     assert 'value="Iris"' in page
     assert 'value="Hall 1"' in page
@@ -36,7 +36,7 @@ def test_the_form_shows_what_is_set(admin: FlaskClient, section: Section) -> Non
 def test_nothing_changes_before_it_is_confirmed(admin: FlaskClient, section: Section) -> None:
     page = send(admin, section, capacity=9)
     assert page.status_code == 200
-    assert "Seats 2 9" in said(page)
+    assert "Seats 2 9" in text_of(page)
     assert page.text.count(">Change it</button>") == 1
     assert details(section).capacity == 2
     assert seats(section).capacity == 2
@@ -56,7 +56,7 @@ def test_a_form_of_many_meetings_keeps_them_all(admin: FlaskClient, term: Term) 
         for n in range(25)
     )
     section = builders.a_section(builders.a_course("CSC-1"), term, meetings=each_hour)
-    assert 'value="yes">Add a meeting' not in admin.get(place(section, "/edit")).text
+    assert 'value="yes">Add a meeting' not in admin.get(address(section, "/edit")).text
     assert change(admin, section, capacity=9).status_code == 303
     assert details(section).capacity == 9
     assert len(details(section).meetings) == 25
@@ -191,7 +191,7 @@ def test_what_gives_needs_none(admin: FlaskClient, section: Section) -> None:
 
 def test_a_draft_needs_no_reason(admin: FlaskClient, term: Term) -> None:
     draft = builders.a_section(builders.a_course("CSC-1200"), term, status="NEW")
-    assert "no student sees any of this" in said(send(admin, draft, capacity=1))
+    assert "no student sees any of this" in text_of(send(admin, draft, capacity=1))
     assert change(admin, draft, capacity=1, reason="").status_code == 303
 
 
@@ -201,8 +201,8 @@ def test_a_section_that_is_gone_is_not_edited(
 ) -> None:
     gone = builders.a_section(builders.a_course("CSC-1200"), term, status="CANCELED")
     if "deleted" in state:
-        admin.post(place(gone, "/delete"), data={"version": "1"})
-    assert admin.get(place(gone, "/edit")).status_code == 422
+        admin.post(address(gone, "/delete"), data={"version": "1"})
+    assert admin.get(address(gone, "/edit")).status_code == 422
     answer = change(admin, gone, capacity=9)
     assert answer.status_code == 422
     assert details(gone).capacity == 2
@@ -210,15 +210,15 @@ def test_a_section_that_is_gone_is_not_edited(
 
 def test_a_section_of_another_term_is_not_found(admin: FlaskClient, section: Section) -> None:
     other = builders.a_term("Another")
-    address = f"/admin/terms/{other.id}/sections/{section.id}/edit"
-    assert admin.get(address).status_code == 404
-    assert admin.post(address).status_code == 404
+    url = f"/admin/terms/{other.id}/sections/{section.id}/edit"
+    assert admin.get(url).status_code == 404
+    assert admin.post(url).status_code == 404
 
 
 def test_only_admins_edit(app: Flask, section: Section) -> None:
     iris = browser_of(app, "iris")
-    assert iris.get(place(section, "/edit")).status_code == 403
-    assert iris.post(place(section, "/edit"), data={"capacity": "9"}).status_code == 403
+    assert iris.get(address(section, "/edit")).status_code == 403
+    assert iris.post(address(section, "/edit"), data={"capacity": "9"}).status_code == 403
     assert details(section).capacity == 2
 
 
@@ -226,16 +226,16 @@ def test_only_admins_edit(app: Flask, section: Section) -> None:
 def test_what_is_looked_over_has_an_address_so_that_going_back_sends_nothing(
     admin: FlaskClient, section: Section, fields: dict[str, str]
 ) -> None:
-    answer = admin.post(place(section, "/edit"), data=filled(admin, section, **fields))
+    answer = admin.post(address(section, "/edit"), data=filled(admin, section, **fields))
     assert answer.status_code == 303
     first, again = admin.get(answer.location), admin.get(answer.location)
-    assert said(first) == said(again)
+    assert text_of(first) == text_of(again)
     assert details(section).capacity == 2
 
 
 def test_a_form_that_is_not_kept_any_more_begins_again(
     admin: FlaskClient, section: Section
 ) -> None:
-    page = admin.get(place(section, "/edit?draft=123"))
-    assert "What you had filled in is not kept any more." in said(page)
+    page = admin.get(address(section, "/edit?draft=123"))
+    assert "What you had filled in is not kept any more." in text_of(page)
     assert typed(page.text, "capacity") == "2"

@@ -4,7 +4,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from portal.catalog.models import Section
-from tests.web.admin.sections.forms import change, details, errors, place
+from tests.web.admin.sections.forms import address, change, details, errors
 from tests.web.admin.sections.forms import send as send_form
 from tests.web.pages import send
 
@@ -33,7 +33,7 @@ def test_no_form_breaks_a_page_or_changes_a_section(
 ) -> None:
     before = details(section)
     for rest in ("/edit", "/share", "/cancel"):
-        assert send(admin, place(section, rest), form).status_code < 500
+        assert send(admin, address(section, rest), form).status_code < 500
     new = f"/admin/terms/{section.term_id}/sections/new"
     assert send(admin, new, {"course": str(section.course_id), **form}).status_code < 500
     assert details(section) == before

@@ -14,7 +14,7 @@ from portal.core.db import transaction
 from tests import cast as builders
 from tests.cast import Cast
 from tests.web import pages
-from tests.web.admin.sections.forms import details, entries, errors, said, seats, typed
+from tests.web.admin.sections.forms import details, entries, errors, seats, text_of, typed
 from tests.web.visitors import browser_of
 
 
@@ -56,7 +56,7 @@ def test_a_course_is_chosen_by_its_code_or_title(admin: FlaskClient, term: Term)
     assert f"course={one.id}" in admin.get(address(term, "/new?q=csc1100")).text
     page = admin.get(address(term, "/new?q=algo"))
     assert f"course={other.id}" in page.text
-    assert "1 section this term" in said(page)
+    assert "1 section this term" in text_of(page)
     assert f"course={one.id}" not in page.text
     assert "No course fits." in admin.get(address(term, "/new?q=zzz")).text
 
@@ -88,10 +88,10 @@ def test_a_new_section_is_a_draft_that_no_student_sees(
 
 def test_it_is_looked_over_first(admin: FlaskClient, term: Term) -> None:
     answer = pages.send(admin, address(term, "/new"), form(builders.a_course("CSC-1100")))
-    told = said(answer)
-    assert "Make this section?" in told
-    assert "Tue Fri 9:00–10:20 am, Hall 9" in told
-    assert "“Hall 9” is a room that is not known yet" in told
+    result = text_of(answer)
+    assert "Make this section?" in result
+    assert "Tue Fri 9:00–10:20 am, Hall 9" in result
+    assert "“Hall 9” is a room that is not known yet" in result
     assert not made(term)
     assert re.search(r'<input type="hidden" name="meetings_0_starts" value="09:00">', answer.text)
 

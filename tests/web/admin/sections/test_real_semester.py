@@ -13,7 +13,7 @@ from portal.windows.warmup import warm_up
 from tests.cast import an_account
 from tests.exchange.campus import imported
 from tests.exchange.test_semester_real_semester import FOLDER
-from tests.web.admin.sections.forms import inputs, place, stored
+from tests.web.admin.sections.forms import address, inputs, stored
 from tests.web.visitors import browser_of
 
 pytestmark = pytest.mark.skipif(
@@ -33,7 +33,7 @@ def test_every_form_is_read_back_as_it_was_written_and_the_list_is_paged(
     with transaction() as session:
         sections = list(session.scalars(select(Section).where(Section.term_id == term)))
     for section in sorted(sections, key=lambda each: each.id)[::EVERY]:
-        sent = inputs(admin.get(place(section, "/edit")).text)
+        sent = inputs(admin.get(address(section, "/edit")).text)
         with transaction() as session, app.test_request_context():
             now = stored(section)
             form = SectionForm(sent, session, view, now.course_code)

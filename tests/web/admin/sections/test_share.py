@@ -15,14 +15,14 @@ from portal.recorder.consistency.audit import audit_term
 from portal.recorder.recorder import drain
 from tests import cast as builders
 from tests.web.admin.sections.forms import (
+    address,
     do,
     entries,
     errors,
     filled,
-    place,
-    said,
     seats,
     stored,
+    text_of,
     typed,
 )
 from tests.web.pages import press
@@ -51,7 +51,7 @@ def send(admin: FlaskClient, section: Section, members: Any = BOTH, **fields: An
     now = shared(section)
     pool = {"pool": now.id, "version": now.version} if now else {}
     form = {"name": "Numbers", "capacity": 3, "section": members, **pool, **fields}
-    return sent(admin, place(section, "/share"), form)
+    return sent(admin, address(section, "/share"), form)
 
 
 def change(admin: FlaskClient, section: Section, **fields: Any) -> TestResponse:
@@ -69,7 +69,7 @@ def counts(section: Section) -> tuple[int | None, int]:
 
 
 def test_the_form_begins_with_the_section_alone(admin: FlaskClient, section: Section) -> None:
-    page = admin.get(place(section, "/share")).text
+    page = admin.get(address(section, "/share")).text
     assert typed(page, "capacity") == "2"
     assert 'name="section" value="CSC 1100-01"' in page
 
@@ -78,10 +78,10 @@ def test_the_preview_says_what_it_means_and_changes_nothing(
     admin: FlaskClient, section: Section, other: Section
 ) -> None:
     assert other
-    told = said(send(admin, section))
-    assert "Shared seats None 3" in told
-    assert "0 seats are taken in these sections together." in told
-    assert "CSC 1100-01 has 2 seats of its own: no more than that" in told
+    answer = text_of(send(admin, section))
+    assert "Shared seats None 3" in answer
+    assert "0 seats are taken in these sections together." in answer
+    assert "CSC 1100-01 has 2 seats of its own: no more than that" in answer
     assert shared(section) is None
 
 
@@ -92,7 +92,7 @@ def test_both_give_seats_out_of_the_same_ones(
     for name in ("ada", "ben"):
         press(browser_of(app, name), pooled, "pick")
     assert (seats(pooled).open, seats(other).open) == (0, 1)
-    page = said(admin.get(place(pooled)))
+    page = text_of(admin.get(address(pooled)))
     assert "Numbers: 2 of 3 taken, in all of its sections together." in page
     assert "MAT 1000-02 1 of 2 open" in page
     drain(pooled.term_id, seconds=0)
@@ -111,7 +111,7 @@ def test_fewer_than_are_taken_are_allowed_and_said(
 ) -> None:
     for name in ("ada", "ben"):
         press(browser_of(app, name), pooled, "pick")
-    assert "That is 1 seat fewer than are taken." in said(send(admin, pooled, capacity=1))
+    assert "That is 1 seat fewer than are taken." in text_of(send(admin, pooled, capacity=1))
     assert "Say why" in errors(change(admin, pooled, capacity=1, reason=""))
     assert change(admin, pooled, capacity=1).status_code == 303
     assert (seats(pooled).taken, counts(pooled)) == (2, (1, 0))
@@ -127,8 +127,8 @@ def test_who_leaves_has_its_own_seats_alone_and_the_others_share_on(
 ) -> None:
     third = builders.a_section(builders.a_course("ART-1000"), term)
     assert change(admin, pooled, members=[*BOTH, "ART 1000-03"]).status_code == 303
-    told = said(send(admin, pooled, members=[BOTH[1], "ART 1000-03"]))
-    assert "Out of it, with its own seats alone: CSC 1100-01." in told
+    answer = text_of(send(admin, pooled, members=[BOTH[1], "ART 1000-03"]))
+    assert "Out of it, with its own seats alone: CSC 1100-01." in answer
     assert change(admin, pooled, members=[BOTH[1], "ART 1000-03"]).status_code == 303
     assert shared(pooled) is None
     assert (counts(pooled), counts(other), counts(third)) == ((None, 2), (3, 2), (3, 2))
@@ -184,7 +184,7 @@ def test_a_draft_may_be_prepared_and_is_pointed_out(
     admin: FlaskClient, term: Term, section: Section
 ) -> None:
     draft = builders.a_section(builders.a_course("MAT-1000"), term, status="NEW")
-    assert "MAT 1000-02 is a draft" in said(send(admin, section))
+    assert "MAT 1000-02 is a draft" in text_of(send(admin, section))
     assert change(admin, section).status_code == 303
     assert do(admin, draft, "publish").status_code == 303
     assert counts(draft) == (3, 2)
@@ -192,7 +192,7 @@ def test_a_draft_may_be_prepared_and_is_pointed_out(
 
 def test_a_canceled_one_shares_nothing(admin: FlaskClient, section: Section) -> None:
     do(admin, section, "cancel")
-    assert admin.get(place(section, "/share")).status_code == 422
+    assert admin.get(address(section, "/share")).status_code == 422
 
 
 def test_of_two_admins_the_second_sees_what_is_stored_and_keeps_what_was_entered(
@@ -203,9 +203,9 @@ def test_of_two_admins_the_second_sees_what_is_stored_and_keeps_what_was_entered
     change(admin, pooled, capacity=9)
     answer = change(admin, pooled, capacity=5, version=seen.version)
     assert answer.status_code == 409
-    told = said(answer)
-    assert "Somebody else has changed these shared seats meanwhile" in told
-    assert "Shared seats 9 5" in told
+    result = text_of(answer)
+    assert "Somebody else has changed these shared seats meanwhile" in result
+    assert "Shared seats 9 5" in result
     assert 'value="5"' in answer.text
     assert counts(pooled)[0] == 9
     assert change(admin, pooled, capacity=5).status_code == 303
@@ -218,10 +218,10 @@ def test_who_edits_the_section_meanwhile_overwrites_nothing(
     assert other
     mine = filled(admin, section, note="Mine.", confirmed="yes")
     change(admin, section)
-    answer = sent(admin, place(section, "/edit"), mine)
+    answer = sent(admin, address(section, "/edit"), mine)
     assert answer.status_code == 409
-    assert "Shared seats of a section changed by Max" in said(answer)
-    assert "Note None Mine." in said(answer)
+    assert "Shared seats of a section changed by Max" in text_of(answer)
+    assert "Note None Mine." in text_of(answer)
 
 
 def test_the_trail_of_each_section_says_what_is_shared(

@@ -14,7 +14,16 @@ from portal.core.db import transaction
 from portal.windows.warmup import send_sections
 from tests import cast as builders
 from tests.cast import Cast
-from tests.web.admin.sections.forms import change, do, entries, errors, place, said, seats, stored
+from tests.web.admin.sections.forms import (
+    address,
+    change,
+    do,
+    entries,
+    errors,
+    seats,
+    stored,
+    text_of,
+)
 from tests.web.pages import press
 from tests.web.visitors import browser_of
 
@@ -40,13 +49,13 @@ def test_of_a_draft_publishing_comes_first(
     admin: FlaskClient, draft: Section, section: Section
 ) -> None:
     for each, first in ((draft, "/publish"), (section, "/edit")):
-        found = re.findall(r'class="btn btn-primary" href="([^"]+)"', admin.get(place(each)).text)
-        assert found == [place(each, first)]
+        found = re.findall(r'class="btn btn-primary" href="([^"]+)"', admin.get(address(each)).text)
+        assert found == [address(each, first)]
 
 
 def test_what_was_changed_is_told_with_the_deed(admin: FlaskClient, section: Section) -> None:
     change(admin, section, capacity=9)
-    assert "Seats: 2 → 9" in said(admin.get(place(section)))
+    assert "Seats: 2 → 9" in text_of(admin.get(address(section)))
 
 
 def test_a_confirmed_section_keeps_its_students_and_takes_no_more(
@@ -66,20 +75,20 @@ def test_canceling_says_first_how_many_have_a_part_in_it(
 ) -> None:
     for name in ("ada", "ben", "cleo"):
         press(browser_of(app, name), section, "pick", wait="1")
-    told = said(admin.get(place(section, "/cancel")))
-    assert "2 students have a seat." in told
-    assert "1 student waits for one." in told
-    assert "told at once, on the page and by mail" in told
+    answer = text_of(admin.get(address(section, "/cancel")))
+    assert "2 students have a seat." in answer
+    assert "1 student waits for one." in answer
+    assert "told at once, on the page and by mail" in answer
     assert stored(section).status == "OPEN"
 
 
 def test_canceling_says_how_many_have_no_name_here(admin: FlaskClient, term: Term) -> None:
     course = builders.a_course("CSC-1300")
     imported = builders.a_section(course, term, capacity=9, prior_enrolled=4)
-    told = said(admin.get(place(imported, "/cancel")))
-    assert "0 students have a seat." in told
-    assert "4 seats were taken before selection here began" in told
-    assert "told at once" not in told
+    answer = text_of(admin.get(address(imported, "/cancel")))
+    assert "0 students have a seat." in answer
+    assert "4 seats were taken before selection here began" in answer
+    assert "told at once" not in answer
 
 
 def test_canceling_needs_a_reason(admin: FlaskClient, section: Section) -> None:
@@ -111,7 +120,7 @@ def test_what_the_status_forbids_is_refused_with_the_reason(
     admin: FlaskClient, term: Term, deed: str, status: str, why: str
 ) -> None:
     section = builders.a_section(builders.a_course("CSC-1300"), term, status=status)
-    answer = admin.get(place(section, f"/{deed}"))
+    answer = admin.get(address(section, f"/{deed}"))
     assert answer.status_code == 409
     assert why in errors(answer)
     answer = do(admin, section, deed)
@@ -169,7 +178,7 @@ def test_who_saw_an_older_version_is_shown_the_new_one_first(
 ) -> None:
     change(admin, section, title="Algorithms")
     form = {"version": "1", "reason": "No teacher."}
-    answer = admin.post(place(section, "/cancel"), data=form)
+    answer = admin.post(address(section, "/cancel"), data=form)
     assert answer.status_code == 422
     assert "Somebody has changed the section meanwhile" in errors(answer)
     assert "Algorithms" in answer.text
@@ -182,7 +191,7 @@ def test_the_same_press_again_is_answered_as_the_first(
 ) -> None:
     form = {"version": "1", "reason": "No teacher."}
     for _ in range(2):
-        answer = admin.post(place(section, "/cancel"), data=form)
+        answer = admin.post(address(section, "/cancel"), data=form)
         assert answer.status_code == 303
     assert len(entries()) == 1
     assert do(admin, section, "cancel").status_code == 409
@@ -202,7 +211,7 @@ def test_what_is_done_already_has_nothing_to_be_put_right(
     admin: FlaskClient, term: Term, deed: str, status: str
 ) -> None:
     section = builders.a_section(builders.a_course("CSC-1300"), term, status=status)
-    page = said(admin.get(place(section, f"/{deed}")))
+    page = text_of(admin.get(address(section, f"/{deed}")))
     assert "That has been done already." in page
     assert "has to be put right" not in page
     assert f"← CSC 1300-{section.number}" in page
@@ -213,13 +222,13 @@ def test_what_is_done_already_has_nothing_to_be_put_right(
 def test_in_a_dialog_it_comes_without_the_page_around_it(
     admin: FlaskClient, section: Section
 ) -> None:
-    asked = {"HX-Request": "true", "HX-Target": "dialog"}
-    page = admin.get(place(section, "/cancel"), headers=asked).text
+    requested = {"HX-Request": "true", "HX-Target": "dialog"}
+    page = admin.get(address(section, "/cancel"), headers=requested).text
     assert "<html" not in page
     assert 'hx-target="#dialog"' in page
     form = {"version": "1", "reason": "No teacher."}
-    answer = admin.post(place(section, "/cancel"), data=form, headers=asked)
-    assert answer.headers["HX-Redirect"] == place(section)
+    answer = admin.post(address(section, "/cancel"), data=form, headers=requested)
+    assert answer.headers["HX-Redirect"] == address(section)
 
 
 def test_only_admins_do_it(app: Flask, section: Section) -> None:

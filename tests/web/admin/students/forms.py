@@ -30,8 +30,8 @@ def look(
     """What a change by hand would mean."""
     section = add or drop
     assert section
-    asked = {"student": student.number, "add": add and add.crn, "drop": drop and drop.crn}
-    query = {name: value for name, value in asked.items() if value} | {"look": "1"}
+    requested = {"student": student.number, "add": add and add.crn, "drop": drop and drop.crn}
+    query = {name: value for name, value in requested.items() if value} | {"look": "1"}
     return boss.get(desk(section.term_id), query_string=query)
 
 
@@ -48,7 +48,7 @@ def obstacles(page: TestResponse) -> list[str]:
     return re.findall(r'name="over" value="(\w+)"', page.text)
 
 
-def said(page: TestResponse) -> str:
+def text_of(page: TestResponse) -> str:
     """The page's words."""
     return unescape(words(page.text))
 

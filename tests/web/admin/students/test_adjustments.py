@@ -9,7 +9,16 @@ from portal.backend import backend
 from portal.catalog.models import Section, Term
 from tests import cast as builders
 from tests.cast import Cast, Meets
-from tests.web.admin.students.forms import WHY, desk, entries, holds, look, obstacles, press, said
+from tests.web.admin.students.forms import (
+    WHY,
+    desk,
+    entries,
+    holds,
+    look,
+    obstacles,
+    press,
+    text_of,
+)
 from tests.web.pages import hidden, seat
 from tests.web.visitors import browser_of
 
@@ -19,10 +28,10 @@ def test_a_student_is_added_and_the_trail_says_who_and_why(
 ) -> None:
     page = look(boss, cast.ada, section)
     assert obstacles(page) == []
-    assert "CSC 1100-01: 0 of 1 seats are taken now." in said(page)
+    assert "CSC 1100-01: 0 of 1 seats are taken now." in text_of(page)
     answer = press(boss, page)
     assert answer.location == f"/admin/students/{cast.ada.id}?term={section.term_id}"
-    assert "Ada has a seat in CSC 1100-01." in said(boss.get(answer.location))
+    assert "Ada has a seat in CSC 1100-01." in text_of(boss.get(answer.location))
     assert holds(cast.ada, section.term_id) == [section.id]
     (entry,) = entries(section.term_id)
     assert (entry.account_id, entry.action, entry.reason) == (cast.max.id, "selection.add", WHY)
@@ -45,7 +54,7 @@ def test_every_reason_that_stands_has_a_box_and_the_students_words(
     assert page.status_code == 303
     page = look(boss, cast.ada, full)
     assert set(obstacles(page)) == {"window_unscheduled", "time_conflict", "full", "prerequisite"}
-    assert "“It needs MAT 1010, which your record does not show.”" in said(page)
+    assert "“It needs MAT 1010, which your record does not show.”" in text_of(page)
 
 
 def test_what_is_not_ticked_still_refuses(boss: FlaskClient, cast: Cast, section: Section) -> None:
@@ -54,7 +63,7 @@ def test_what_is_not_ticked_still_refuses(boss: FlaskClient, cast: Cast, section
     assert obstacles(page) == ["full"]
     refused = press(boss, page)
     assert refused.status_code == 422
-    assert "something stands in the way" in said(refused)
+    assert "something stands in the way" in text_of(refused)
     assert obstacles(refused) == ["full"]
     assert holds(cast.ada, section.term_id) == []
     assert press(boss, refused, ("full",)).status_code == 303
@@ -65,7 +74,7 @@ def test_what_is_not_ticked_still_refuses(boss: FlaskClient, cast: Cast, section
 def test_what_has_no_sense_has_no_box(boss: FlaskClient, cast: Cast, section: Section) -> None:
     seat(cast.ada, section)
     page = look(boss, cast.ada, section)
-    assert "This can’t be done" in said(page)
+    assert "This can’t be done" in text_of(page)
     assert obstacles(page) == []
     assert 'method="post" action="/admin' not in page.text
 
@@ -73,7 +82,7 @@ def test_what_has_no_sense_has_no_box(boss: FlaskClient, cast: Cast, section: Se
 def test_a_reason_is_needed(boss: FlaskClient, cast: Cast, section: Section) -> None:
     answer = press(boss, look(boss, cast.ada, section), reason=" ")
     assert answer.status_code == 422
-    assert "Say why" in said(answer)
+    assert "Say why" in text_of(answer)
     assert holds(cast.ada, section.term_id) == []
 
 
@@ -82,7 +91,7 @@ def test_a_student_is_moved_in_one_step(
 ) -> None:
     seat(cast.ada, section)
     page = look(boss, cast.ada, add=other, drop=section)
-    assert "Move a student" in said(page)
+    assert "Move a student" in text_of(page)
     press(boss, page)
     assert holds(cast.ada, section.term_id) == [other.id]
     (entry,) = entries(section.term_id)
@@ -96,9 +105,9 @@ def test_a_student_is_taken_out_and_told(
     press(boss, look(boss, cast.ada, drop=section))
     assert holds(cast.ada, section.term_id) == []
     assert [each.action for each in entries(section.term_id)] == ["selection.drop"]
-    told = said(browser_of(app, "ada").get("/inbox"))
-    assert "The registrar has taken you out of CSC 1100-01" in told
-    assert WHY not in told
+    answer = text_of(browser_of(app, "ada").get("/inbox"))
+    assert "The registrar has taken you out of CSC 1100-01" in answer
+    assert WHY not in answer
 
 
 def test_a_waiter_who_is_added_waits_no_more(
@@ -109,7 +118,7 @@ def test_a_waiter_who_is_added_waits_no_more(
         f"/terms/{section.term_id}/sections/{section.id}/pick", data={"wait": "1"}
     )
     page = look(boss, cast.ada, section)
-    assert "place on its waitlist goes with the seat" in said(page)
+    assert "place on its waitlist goes with the seat" in text_of(page)
     press(boss, page, ("full",))
     assert holds(cast.ada, section.term_id) == [section.id]
 
@@ -145,7 +154,7 @@ def test_the_second_of_two_tabs_is_told_how_things_stand(
     assert press(boss, one).status_code == 303
     late = press(boss, two)
     assert late.status_code == 422
-    assert "among your selections" in said(late)
+    assert "among your selections" in text_of(late)
     assert len(entries(section.term_id)) == 1
 
 
@@ -156,7 +165,7 @@ def test_a_form_that_has_acted_does_not_act_on_something_else(
     press(boss, page)
     again = press(boss, page, add=other.crn)
     assert again.status_code == 422
-    assert "acted already" in said(again)
+    assert "acted already" in text_of(again)
     assert holds(cast.ada, section.term_id) == [section.id]
 
 
@@ -164,7 +173,7 @@ def test_what_was_refused_has_an_address_so_that_going_back_sends_nothing(
     boss: FlaskClient, cast: Cast, section: Section
 ) -> None:
     answer = press(boss, look(boss, cast.ada, section), reason="", over=("full",))
-    assert "Say why" in said(answer)
+    assert "Say why" in text_of(answer)
     assert answer.request.method == "GET"
     assert press(boss, boss.get(answer.request.full_path)).status_code == 303
     assert holds(cast.ada, section.term_id) == [section.id]
@@ -175,8 +184,8 @@ def test_everything_that_is_wrong_with_the_form_is_told_at_once(
 ) -> None:
     answer = boss.get(desk(term.id), query_string={"student": "N0", "add": "none", "look": "1"})
     assert answer.status_code == 422
-    assert "No student has the number N0." in said(answer)
-    assert "no section with the CRN or the number none" in said(answer)
+    assert "No student has the number N0." in text_of(answer)
+    assert "no section with the CRN or the number none" in text_of(answer)
 
 
 def test_a_section_may_be_named_by_course_and_number(
@@ -184,7 +193,7 @@ def test_a_section_may_be_named_by_course_and_number(
 ) -> None:
     query = {"student": cast.ada.number, "add": "csc 1100-01", "look": "1"}
     answer = boss.get(desk(section.term_id), query_string=query)
-    assert f"CRN {section.crn}" in said(answer)
+    assert f"CRN {section.crn}" in text_of(answer)
 
 
 def test_credits_are_chosen_where_there_is_a_choice(
@@ -216,7 +225,7 @@ def test_a_seat_past_a_clash_names_what_clashes_for_whom(boss: FlaskClient, cast
     )
     seat(cast.ada, held)
     answer = press(boss, look(boss, cast.ada, other), ("time_conflict",))
-    page = said(boss.get(answer.location))
+    page = text_of(boss.get(answer.location))
     clash = "CSC 1-01 and CSC 2-02 meet at the same time (Mon Thu 10:00–11:50 am)."
     assert f"Ada is told: {clash}" in page
     assert page.count(clash) == 2  # once as a message, and on the page for as long as it lasts

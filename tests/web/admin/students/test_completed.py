@@ -12,7 +12,7 @@ from portal.people import student_profile
 from portal.people.models import Student
 from tests import cast as builders
 from tests.cast import Cast
-from tests.web.admin.students.forms import WHY, entries, holds, said
+from tests.web.admin.students.forms import WHY, entries, holds, text_of
 from tests.web.pages import hidden
 from tests.web.pages import press as pick
 from tests.web.visitors import browser_of
@@ -64,9 +64,9 @@ def test_a_grade_is_corrected_with_a_reason(boss: FlaskClient, cast: Cast) -> No
 def test_its_code_is_written_as_people_write_it(boss: FlaskClient, cast: Cast) -> None:
     add(boss, cast.ada)
     for page in ("", "/completed?course=MAT-1010"):
-        told = said(boss.get(f"/admin/students/{cast.ada.id}{page}"))
-        assert "MAT 1010" in told
-        assert "MAT-1010" not in told
+        answer = text_of(boss.get(f"/admin/students/{cast.ada.id}{page}"))
+        assert "MAT 1010" in answer
+        assert "MAT-1010" not in answer
 
 
 def test_a_course_is_taken_off(boss: FlaskClient, cast: Cast) -> None:
@@ -84,8 +84,8 @@ def test_two_who_correct_the_same_do_not_overwrite_each_other(
     send(boss, cast.ada, {**theirs, "grade": "A"})
     late = send(boss, cast.ada, {**mine, "grade": "C"})
     assert late.status_code == 422
-    assert "says something else about this course now" in said(late)
-    assert "A" in said(boss.get(f"/admin/students/{cast.ada.id}"))
+    assert "says something else about this course now" in text_of(late)
+    assert "A" in text_of(boss.get(f"/admin/students/{cast.ada.id}"))
     assert len(entries()) == 2
 
 

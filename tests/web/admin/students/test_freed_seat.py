@@ -11,7 +11,7 @@ from portal.recorder.recorder import drain
 from portal.windows.warmup import warm_up
 from tests.cast import Cast, added
 from tests.ledger_claims import claim
-from tests.web.admin.students.forms import look, said
+from tests.web.admin.students.forms import look, text_of
 from tests.web.pages import press
 from tests.web.student.seat_pools import share
 from tests.web.visitors import browser_of
@@ -29,20 +29,20 @@ def pooled(cast: Cast, section: Section, other: Section) -> Section:
 def test_it_goes_to_the_line_of_a_section_that_shares_it(
     boss: FlaskClient, cast: Cast, pooled: Section
 ) -> None:
-    page = said(look(boss, cast.ada, drop=pooled))
+    page = text_of(look(boss, cast.ada, drop=pooled))
     assert "It goes to whoever has waited longest for CSC 1200-02 and may have it." in page
 
 
 def test_of_two_lines_both_are_named(boss: FlaskClient, cast: Cast, pooled: Section) -> None:
     claim(cast.cleo, pooled)
-    page = said(look(boss, cast.ada, drop=pooled))
+    page = text_of(look(boss, cast.ada, drop=pooled))
     assert "longest for CSC 1100-01 or CSC 1200-02 and may" in page
 
 
 def test_a_move_between_them_frees_no_shared_seat(
     boss: FlaskClient, cast: Cast, pooled: Section, other: Section
 ) -> None:
-    page = said(look(boss, cast.ada, other, pooled))
+    page = text_of(look(boss, cast.ada, other, pooled))
     assert "The seat in CSC 1100-01 is given up." in page
     assert "It goes to" not in page
 
@@ -58,7 +58,7 @@ def test_a_kept_seat_goes_to_whom_it_is_kept_for(
     press(browser_of(app, "ada"), section, "pick")
     drain(section.term_id)
     assert claim(cast.ben, section).outcome == "waitlisted"
-    page = said(look(boss, cast.ada, drop=section))
+    page = text_of(look(boss, cast.ada, drop=section))
     assert "It is kept: it goes to the first in line for whom it is kept." in page
 
 
@@ -67,6 +67,6 @@ def test_without_pools_it_goes_to_the_first_in_line(
 ) -> None:
     claim(cast.ada, section)
     claim(cast.ben, section)
-    assert "It goes to the first in line who may have it." in said(
+    assert "It goes to the first in line who may have it." in text_of(
         look(boss, cast.ada, drop=section)
     )

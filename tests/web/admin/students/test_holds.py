@@ -16,7 +16,7 @@ from portal.people.holds import NewHold
 from portal.people.models import Student
 from portal.recorder.promotion import promote
 from tests.cast import Cast
-from tests.web.admin.students.forms import WHY, entries, holds, look, press, said
+from tests.web.admin.students.forms import WHY, entries, holds, look, press, text_of
 from tests.web.pages import press as pick
 from tests.web.pages import seat
 from tests.web.visitors import browser_of
@@ -35,12 +35,12 @@ def lift(boss: FlaskClient, student: Student, reason: str = WHY) -> TestResponse
     (entry,) = [each for each in entries() if each.action == "hold.place"]
     number = entry.subject.rpartition(":")[2]
     place = f"/admin/students/{student.id}/holds/{number}/lift"
-    assert "The student can pick again at once" in said(boss.get(place))
+    assert "The student can pick again at once" in text_of(boss.get(place))
     return boss.post(place, data={"reason": reason})
 
 
 def pick_of(app: Flask, section: Section) -> str:
-    return said(pick(browser_of(app, "ada"), section, "pick"))
+    return text_of(pick(browser_of(app, "ada"), section, "pick"))
 
 
 def test_it_bars_with_its_reason_until_it_is_lifted(
@@ -72,7 +72,7 @@ def test_the_trail_says_who_set_and_who_lifted_it(boss: FlaskClient, cast: Cast)
 def test_what_is_sent_twice_is_done_once(boss: FlaskClient, cast: Cast) -> None:
     place(boss, cast.ada)
     again = place(boss, cast.ada)
-    assert "has this very hold already" in said(boss.get(again.location))
+    assert "has this very hold already" in text_of(boss.get(again.location))
     assert len(known(cast.ada)) == 1
     for _ in range(2):
         (entry,) = [each for each in entries() if each.action == "hold.place"]
@@ -90,7 +90,7 @@ def test_it_stands_from_its_first_to_its_last_day(boss: FlaskClient, cast: Cast)
     assert [hold.stands for hold in known(cast.ada)] == [False]
     assert [hold.stands for hold in known(cast.ben)] == [True]
     assert [hold.stands for hold in known(cast.cleo)] == [True]
-    assert "To come" in said(boss.get(f"/admin/students/{cast.ada.id}"))
+    assert "To come" in text_of(boss.get(f"/admin/students/{cast.ada.id}"))
 
 
 def test_it_is_over_after_its_last_day(boss: FlaskClient, cast: Cast) -> None:
@@ -99,7 +99,7 @@ def test_it_is_over_after_its_last_day(boss: FlaskClient, cast: Cast) -> None:
     # Clocks go back that night, and it is midnight in New York.
     assert hold.until == datetime(2029, 11, 5, 5, tzinfo=UTC)
     page = f"/admin/students/{cast.ada.id}"
-    assert "until Nov 4, 2029" in said(boss.get(page))
+    assert "until Nov 4, 2029" in text_of(boss.get(page))
     last_year = datetime(2020, 11, 2, 5, tzinfo=UTC)
     hold_service.place(
         cast.ben.id,
@@ -108,9 +108,9 @@ def test_it_is_over_after_its_last_day(boss: FlaskClient, cast: Cast) -> None:
         why=WHY,
     )
     assert not known(cast.ben)[0].stands
-    told = said(boss.get(f"/admin/students/{cast.ben.id}"))
-    assert "Over" in told
-    assert "until Nov 1, 2020" in told
+    answer = text_of(boss.get(f"/admin/students/{cast.ben.id}"))
+    assert "Over" in answer
+    assert "until Nov 1, 2020" in answer
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_what_is_wrong_is_told_and_nothing_is_set(
 ) -> None:
     answer = place(boss, cast.ada, **fields)
     assert answer.status_code == 422
-    assert wrong in said(answer)
+    assert wrong in text_of(answer)
     assert known(cast.ada) == []
 
 

@@ -12,7 +12,7 @@ from portal.core.db import transaction
 from portal.people import visitors
 from tests import cast as builders
 from tests.cast import Cast
-from tests.web.admin.students.forms import WHY, said
+from tests.web.admin.students.forms import WHY, text_of
 from tests.web.visitors import browser_of
 
 
@@ -50,7 +50,7 @@ def test_the_list_says_who_has_an_account(
     boss: FlaskClient, twin: Instructor, hers: Section
 ) -> None:
     assert hers
-    text = said(boss.get("/admin/instructors"))
+    text = text_of(boss.get("/admin/instructors"))
     assert "Iris – 1 Iris iris" in text
     assert "Iris Department of MTH 1 None" in text
     without = boss.get("/admin/instructors?q=mth&show=without").text
@@ -64,9 +64,9 @@ def test_an_account_of_the_same_name_is_suggested_and_looked_at_first(
     assert hers
     page = f"/admin/instructors/{twin.id}"
     assert f"{page}/link?account=iris" in boss.get(page).text
-    text = said(boss.get(f"{page}/link?account=iris"))
+    text = text_of(boss.get(f"{page}/link?account=iris"))
     assert "Teaches also as Iris" in text
-    assert "MAT 1000-" in said(boss.get(page))
+    assert "MAT 1000-" in text_of(boss.get(page))
     assert visitors.find(cast.iris.account_id or 0).instructor_ids == {cast.iris.id}
 
 
@@ -77,10 +77,10 @@ def test_one_account_has_the_classes_of_all_its_instructors(
     page = classes(app, cast)
     assert "MAT-1000" in page
     assert f"/teaching/sections/{hers.id}" in page
-    kept = entry()
-    assert (kept.action, kept.account_id, kept.reason) == ("teacher.link", cast.max.id, WHY)
-    assert kept.subject == f"teacher:{twin.id} account:{cast.iris.account_id}"
-    assert said(boss.get(f"/admin/audit?about=teacher:{twin.id}")).count("Account linked") >= 1
+    stored = entry()
+    assert (stored.action, stored.account_id, stored.reason) == ("teacher.link", cast.max.id, WHY)
+    assert stored.subject == f"teacher:{twin.id} account:{cast.iris.account_id}"
+    assert text_of(boss.get(f"/admin/audit?about=teacher:{twin.id}")).count("Account linked") >= 1
 
 
 def test_unlinked_it_has_them_no_more(
@@ -98,7 +98,7 @@ def test_what_another_admin_has_linked_meanwhile_stays(
     act(boss, twin, "link", account="otto")
     again = act(boss, twin, "link")
     assert again.status_code == 409
-    assert "Somebody else has changed this meanwhile." in said(again)
+    assert "Somebody else has changed this meanwhile." in text_of(again)
     assert twin.id in visitors.find(cast.otto.account_id or 0).instructor_ids
     assert act(boss, twin, "unlink").status_code == 409  # which was not shown with that account
 
@@ -116,7 +116,7 @@ def test_what_is_wrong_is_said_and_nothing_done(
 ) -> None:
     answer = act(boss, twin, "link", **fields)
     assert answer.status_code == 422
-    assert wrong in said(answer)
+    assert wrong in text_of(answer)
     with transaction() as session:
         assert session.get_one(Instructor, twin.id).account_id is None
 

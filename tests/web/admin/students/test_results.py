@@ -10,7 +10,7 @@ from portal.catalog.models import Section
 from portal.recorder import participants
 from portal.recorder.recorder import drain
 from tests.cast import Cast
-from tests.web.admin.students.forms import look, press, said
+from tests.web.admin.students.forms import look, press, text_of
 from tests.web.pages import press as pick
 from tests.web.pages import seat
 from tests.web.student.test_reserved_seats import changed
@@ -29,10 +29,10 @@ def crowd(app: Flask, cast: Cast, section: Section) -> Section:
 
 
 def results(boss: FlaskClient, section: Section, show: str = "in", **query: int) -> str:
-    place = f"/admin/terms/{section.term_id}/sections/{section.id}/results"
-    answer = boss.get(place, query_string={"show": show, **query})
+    position = f"/admin/terms/{section.term_id}/sections/{section.id}/results"
+    answer = boss.get(position, query_string={"show": show, **query})
     assert answer.status_code == 200
-    return said(answer)
+    return text_of(answer)
 
 
 def test_each_group_with_its_number(boss: FlaskClient, crowd: Section, cast: Cast) -> None:
@@ -48,7 +48,7 @@ def test_more_students_than_seats_are_told_alike_everywhere(
     changed(crowd, capacity=0)
     admins, own = f"/admin/terms/{crowd.term_id}/sections", f"/teaching/sections/{crowd.id}"
     for page in (admins, f"{admins}/{crowd.id}", f"{admins}/{crowd.id}/results", own):
-        assert "Over-enrolled by 1" in said(boss.get(page)), page
+        assert "Over-enrolled by 1" in text_of(boss.get(page)), page
 
 
 def test_who_is_taken_out_is_offered_nothing_while_that_is_recorded(
@@ -56,10 +56,10 @@ def test_who_is_taken_out_is_offered_nothing_while_that_is_recorded(
 ) -> None:
     page = press(boss, look(boss, cast.ada, drop=crowd), back="section")
     now = boss.get(page.location)
-    assert f"Ada Being taken out {cast.ada.number}" in said(now)
-    assert "Drop Ada" not in said(now)
+    assert f"Ada Being taken out {cast.ada.number}" in text_of(now)
+    assert "Drop Ada" not in text_of(now)
     drain(crowd.term_id)
-    assert "Ada" not in said(boss.get(page.location))
+    assert "Ada" not in text_of(boss.get(page.location))
 
 
 def test_seats_from_before_are_told_beside_those_with_names(
@@ -74,8 +74,8 @@ def test_seats_from_before_are_told_beside_those_with_names(
 
 
 def test_its_roster_can_be_taken_along(boss: FlaskClient, crowd: Section) -> None:
-    place = f"/admin/terms/{crowd.term_id}/sections/{crowd.id}"
-    assert f'href="{place}/roster.csv"' in boss.get(f"{place}/results").text
+    position = f"/admin/terms/{crowd.term_id}/sections/{crowd.id}"
+    assert f'href="{position}/roster.csv"' in boss.get(f"{position}/results").text
 
 
 def test_those_who_wait_stand_in_line(boss: FlaskClient, crowd: Section, cast: Cast) -> None:
@@ -110,10 +110,10 @@ def test_the_history_comes_page_by_page(
     monkeypatch.setattr(participants, "PAGE", 2)
     seen = first = results(boss, crowd, "history")
     assert "Seats: 1," not in first
-    place = f"/admin/terms/{crowd.term_id}/sections/{crowd.id}/results?show=history"
-    while found := re.search(r'href="[^"]*before=(\d+)', boss.get(place).text):
-        place = f"{place.partition('&')[0]}&before={found[1]}"
-        seen += said(boss.get(place))
+    position = f"/admin/terms/{crowd.term_id}/sections/{crowd.id}/results?show=history"
+    while found := re.search(r'href="[^"]*before=(\d+)', boss.get(position).text):
+        position = f"{position.partition('&')[0]}&before={found[1]}"
+        seen += text_of(boss.get(position))
     assert "Seats: 1," in seen
 
 
@@ -127,5 +127,5 @@ def test_a_group_comes_page_by_page(
 
 
 def test_a_group_that_is_none_is_not_found(boss: FlaskClient, section: Section) -> None:
-    place = f"/admin/terms/{section.term_id}/sections/{section.id}/results"
-    assert boss.get(f"{place}?show=nobody").status_code == 404
+    position = f"/admin/terms/{section.term_id}/sections/{section.id}/results"
+    assert boss.get(f"{position}?show=nobody").status_code == 404

@@ -10,13 +10,13 @@ from portal.people.models import CompletedCourse, Hold
 from portal.recorder.recorder import drain
 from tests import cast as builders
 from tests.cast import Cast
-from tests.web.admin.students.forms import said
+from tests.web.admin.students.forms import text_of
 from tests.web.pages import press, seat
 from tests.web.visitors import browser_of
 
 
 def page(boss: FlaskClient, student_id: int, term_id: int = 0) -> str:
-    return said(boss.get(f"/admin/students/{student_id}", query_string={"term": term_id}))
+    return text_of(boss.get(f"/admin/students/{student_id}", query_string={"term": term_id}))
 
 
 def test_seats_places_and_credits_of_the_term(
@@ -46,7 +46,7 @@ def test_what_happened_with_refusals_and_receipts(
     browser_of(app, "ada").post(f"/terms/{section.term_id}/sections/{section.id}/pick")
     drain(section.term_id)
     answer = boss.get(f"/admin/students/{cast.ada.id}?term={section.term_id}")
-    assert "You asked for CSC 1100-01 and were refused." in said(answer)
+    assert "You asked for CSC 1100-01 and were refused." in text_of(answer)
     assert 'href="/admin/receipts/' in answer.text
 
 
@@ -70,8 +70,8 @@ def test_a_student_who_is_none_is_not_found(boss: FlaskClient) -> None:
 
 
 def test_it_says_whether_privacy_is_wished_for(boss: FlaskClient, cast: Cast) -> None:
-    assert "Privacy Not asked for" in said(boss.get(f"/admin/students/{cast.ada.id}"))
+    assert "Privacy Not asked for" in text_of(boss.get(f"/admin/students/{cast.ada.id}"))
     privacy.set_private(cast.ada.id, cast.max.id, private=True)
     answer = boss.get(f"/admin/students/{cast.ada.id}")
-    assert "Privacy Private" in said(answer)
+    assert "Privacy Private" in text_of(answer)
     assert f'href="/admin/students/{cast.ada.id}/privacy"' in answer.text

@@ -8,13 +8,13 @@ from portal.core.db import transaction
 from portal.people import student_records
 from portal.people.models import Account, Student
 from tests.cast import Cast
-from tests.web.admin.students.forms import said
+from tests.web.admin.students.forms import text_of
 
 
 def find(boss: FlaskClient, text: str, page: int = 1) -> str:
     answer = boss.get("/admin/students", query_string={"q": text, "page": page})
     assert answer.status_code == 200
-    return said(answer)
+    return text_of(answer)
 
 
 def test_a_student_is_found_by_any_part_of_the_name(boss: FlaskClient, cast: Cast) -> None:
@@ -45,7 +45,7 @@ def test_signs_stand_for_themselves(boss: FlaskClient, text: str) -> None:
     answer = boss.get("/admin/students", query_string={"q": text})
     assert answer.status_code == 200
     if text != "\0":
-        assert "No student fits." in said(answer)
+        assert "No student fits." in text_of(answer)
 
 
 def test_many_come_page_by_page(

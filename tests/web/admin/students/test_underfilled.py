@@ -14,7 +14,7 @@ from portal.core.db import transaction
 from portal.recorder.recorder import drain
 from tests import cast as builders
 from tests.cast import Cast
-from tests.web.admin.students.forms import WHY, entries, holds, said
+from tests.web.admin.students.forms import WHY, entries, holds, text_of
 from tests.web.pages import hidden, seat, send
 from tests.web.pages import press as pick
 from tests.web.visitors import browser_of
@@ -44,8 +44,8 @@ def found(boss: FlaskClient, offer: list[Any], **limits: Any) -> list[int]:
 
 
 def look(boss: FlaskClient, sections: list[Any]) -> TestResponse:
-    place = f"/admin/terms/{sections[0].term_id}/underfilled"
-    return send(boss, place, {"section": [each.id for each in sections], "fewer": "9"})
+    position = f"/admin/terms/{sections[0].term_id}/underfilled"
+    return send(boss, position, {"section": [each.id for each in sections], "fewer": "9"})
 
 
 def confirm(
@@ -94,7 +94,7 @@ def test_drafts_canceled_ones_and_those_without_seats_are_not_listed(
 def test_the_preview_says_whom_it_affects_and_changes_nothing(
     boss: FlaskClient, offer: list[Any]
 ) -> None:
-    text = said(look(boss, offer))
+    text = text_of(look(boss, offer))
     assert "Cancel 3 sections?" in text
     assert "3 seats go. 0 places in line go." in text
     assert statuses(offer) == ["OPEN", "OPEN", "OPEN"]
@@ -116,23 +116,23 @@ def test_several_are_canceled_in_one_step_and_students_are_told(
     for name in ("cleo", "dan"):  # the last seat, and a place in line
         pick(browser_of(app, name), offer[2], "pick", wait="1")
     page = look(boss, gone)
-    assert "It is full. 1 student waits." in said(page)
+    assert "It is full. 1 student waits." in text_of(page)
     answer = confirm(boss, page, gone)
-    assert "Canceled: 2 sections." in said(boss.get(answer.location))
+    assert "Canceled: 2 sections." in text_of(boss.get(answer.location))
     assert statuses(offer) == ["CANCELED", "OPEN", "CANCELED"]
     assert holds(cast.ada, offer[0].term_id) == []
     assert not backend().ledger.registrations(offer[0].term_id, cast.cleo.id).waiting
     trail = entries(offer[0].term_id)
     assert [(each.action, each.reason) for each in trail] == [("section.cancel", WHY)] * 2
-    told = said(browser_of(app, "ada").get("/inbox"))
-    assert "CSC 1-01 has been canceled" in told
-    assert "CSC 3-03 has been canceled" in told
+    result = text_of(browser_of(app, "ada").get("/inbox"))
+    assert "CSC 1-01 has been canceled" in result
+    assert "CSC 3-03 has been canceled" in result
 
 
 def test_a_reason_is_needed(boss: FlaskClient, offer: list[Any]) -> None:
     answer = confirm(boss, look(boss, offer), offer, reason="")
     assert answer.status_code == 422
-    assert "Say why" in said(answer)
+    assert "Say why" in text_of(answer)
     assert statuses(offer) == ["OPEN", "OPEN", "OPEN"]
 
 
@@ -145,7 +145,7 @@ def test_where_one_has_been_changed_meanwhile_none_is_canceled(
         session.execute(moved)
     late = confirm(boss, page, offer)
     assert late.status_code == 422
-    assert "Nothing was canceled. CSC 2-02: it has been changed meanwhile." in said(late)
+    assert "Nothing was canceled. CSC 2-02: it has been changed meanwhile." in text_of(late)
     assert statuses(offer) == ["OPEN", "OPEN", "OPEN"]
     assert entries() == []
     assert confirm(boss, late, offer).status_code == 303
@@ -159,7 +159,7 @@ def test_a_form_that_is_sent_twice_cancels_once_and_is_answered_alike(
     for _ in range(2):
         answer = confirm(boss, page, offer)
         assert answer.status_code == 303
-        assert "Canceled: 3 sections." in said(boss.get(answer.location))
+        assert "Canceled: 3 sections." in text_of(boss.get(answer.location))
     assert len(entries()) == 3
 
 
@@ -170,7 +170,7 @@ def test_what_another_admin_has_canceled_is_told_so(
     page = look(boss, offer)
     mona = browser_of(app, "mona")
     assert confirm(mona, look(mona, offer), offer).status_code == 303
-    assert "Nothing was canceled" in said(confirm(boss, page, offer))
+    assert "Nothing was canceled" in text_of(confirm(boss, page, offer))
 
 
 def test_full_sections_and_those_that_are_waited_for_are_left_out(
@@ -186,10 +186,10 @@ def test_the_preview_has_an_address_so_that_going_back_sends_nothing(
 ) -> None:
     page = look(boss, offer)
     assert page.request.method == "GET"
-    assert "Cancel 3 sections?" in said(boss.get(page.request.full_path))
+    assert "Cancel 3 sections?" in text_of(boss.get(page.request.full_path))
 
 
 def test_nothing_ticked_is_told(boss: FlaskClient, offer: list[Any]) -> None:
     answer = send(boss, f"/admin/terms/{offer[0].term_id}/underfilled", {"section": ["x", "99999"]})
     assert answer.status_code == 422
-    assert "Tick the sections" in said(answer)
+    assert "Tick the sections" in text_of(answer)

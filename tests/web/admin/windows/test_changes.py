@@ -167,16 +167,16 @@ def test_an_earlier_end_is_no_extension(admin: FlaskClient, term: Term) -> None:
 
 
 def test_in_a_dialog_it_comes_without_the_page_around_it(admin: FlaskClient, term: Term) -> None:
-    asked = {"HX-Request": "true", "HX-Target": "dialog"}
-    page = admin.get(address(a_coming_window(term), term, "move"), headers=asked).text
+    requested = {"HX-Request": "true", "HX-Target": "dialog"}
+    page = admin.get(address(a_coming_window(term), term, "move"), headers=requested).text
     assert "<html" not in page
     assert 'id="dialog-title"' in page
     assert 'hx-target="#dialog"' in page
 
 
 def test_done_in_a_dialog_it_leads_back_to_the_windows(admin: FlaskClient, term: Term) -> None:
-    asked = {"HX-Request": "true", "HX-Target": "dialog"}
-    answer = admin.post(address(a_coming_window(term), term, "cancel"), headers=asked, data=WHY)
+    requested = {"HX-Request": "true", "HX-Target": "dialog"}
+    answer = admin.post(address(a_coming_window(term), term, "cancel"), headers=requested, data=WHY)
     assert answer.headers["HX-Redirect"] == "/admin"
 
 

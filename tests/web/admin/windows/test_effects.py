@@ -103,15 +103,15 @@ def test_who_would_have_two_windows_is_told_where_times_are_given(
 
 def test_a_move_into_the_past_is_cautioned_and_can_be_made(admin: FlaskClient, term: Term) -> None:
     window = a_coming_window(term)
-    asked = {"opens": field(window.opens - 2 * HOUR), "closes": field(window.closes)}
-    assert "it opens at once" in seen(admin, window, term, "move", **asked)
-    assert admin.post(address(window, term, "move"), data=asked | WHY).status_code == 303
+    requested = {"opens": field(window.opens - 2 * HOUR), "closes": field(window.closes)}
+    assert "it opens at once" in seen(admin, window, term, "move", **requested)
+    assert admin.post(address(window, term, "move"), data=requested | WHY).status_code == 303
 
 
 def test_times_that_make_no_sense_are_told_before(admin: FlaskClient, term: Term) -> None:
     window = a_coming_window(term)
-    asked = {"opens": "soon", "closes": field(window.closes)}
-    answer = admin.get(address(window, term, "move"), query_string=asked)
+    requested = {"opens": "soon", "closes": field(window.closes)}
+    answer = admin.get(address(window, term, "move"), query_string=requested)
     assert answer.status_code == 422
     assert "Begins: give a day and a time" in answer.text
     assert 'value="soon"' in answer.text

@@ -38,13 +38,13 @@ def window(term: Term, section: Section, cast: Cast) -> WindowView:
     return found
 
 
-def words(client: FlaskClient, place: str) -> str:
-    page = re.sub("<[^>]+>", " ", client.get(place).text.partition("<main")[2])
+def words(client: FlaskClient, path: str) -> str:
+    page = re.sub("<[^>]+>", " ", client.get(path).text.partition("<main")[2])
     return " ".join(unescape(page).split())
 
 
-def rows(client: FlaskClient, place: str) -> list[list[str]]:
-    answer = client.get(place)
+def rows(client: FlaskClient, path: str) -> list[list[str]]:
+    answer = client.get(path)
     assert answer.mimetype == "text/csv"
     assert "attachment" in answer.headers["Content-Disposition"]
     return list(csv.reader(StringIO(answer.text.removeprefix("\ufeff"))))
@@ -90,8 +90,8 @@ def test_a_refusal_is_called_as_on_the_operations_page(
     for _again in range(2):
         claim(cast.ada, section, found)
     closes(term, found)
-    for place in ("/admin/operations", address(found, term, "report")):
-        assert "Has the seat already 1" in words(admin, place)
+    for position in ("/admin/operations", address(found, term, "report")):
+        assert "Has the seat already 1" in words(admin, position)
 
 
 def test_under_filled_sections_are_listed_by_a_share_of_choice(
@@ -101,9 +101,11 @@ def test_under_filled_sections_are_listed_by_a_share_of_choice(
     wide = builders.a_section(builders.a_course("CSC-2"), term, capacity=4)
     claim(cast.ada, wide, found)
     closes(term, found)
-    place = address(found, term, "report")
-    assert "1 section CSC 2-01" in re.sub(r" (Section Seats .*?Refused)", "", words(admin, place))
-    assert "0 sections" in words(admin, f"{place}?under=25")
+    position = address(found, term, "report")
+    assert "1 section CSC 2-01" in re.sub(
+        r" (Section Seats .*?Refused)", "", words(admin, position)
+    )
+    assert "0 sections" in words(admin, f"{position}?under=25")
 
 
 def test_of_one_student_it_is_a_report_too(admin: FlaskClient, term: Term, cast: Cast) -> None:
@@ -162,11 +164,11 @@ def test_larger_groups_are_drawn_with_their_numbers(admin: FlaskClient, term: Te
         claim(builders.a_student(f"s{number}", year="Senior"), section, found)
     closes(term, found)
     assert "Senior, Undergraduate 6 6 4 4 0" in words(admin, address(found, term, "report"))
-    place = address(found, term, "fairness")
-    assert "Senior 6 67% 67% at once –" in words(admin, place)
-    assert '<rect class="bar-part" width="66.7"' in admin.get(place).text
-    assert "style=" not in admin.get(place).text
-    row = next(each for each in rows(admin, f"{place}.csv") if each[1] == "Senior")
+    position = address(found, term, "fairness")
+    assert "Senior 6 67% 67% at once –" in words(admin, position)
+    assert '<rect class="bar-part" width="66.7"' in admin.get(position).text
+    assert "style=" not in admin.get(position).text
+    row = next(each for each in rows(admin, f"{position}.csv") if each[1] == "Senior")
     assert row == ["By class year", "Senior", "6", "4", "4", "0.0", "0.0", ""]
 
 

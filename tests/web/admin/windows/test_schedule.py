@@ -177,10 +177,10 @@ def test_what_is_wrong_is_said(
 
 
 def test_a_time_that_comes_twice_is_chosen(admin: FlaskClient, term: Term) -> None:
-    asked = send(admin, term, closes=clocks_go_back())
-    assert asked.status_code == 422
-    assert "this time comes twice" in asked.text
-    assert "The second time, 1:30 am EST" in asked.text
+    requested = send(admin, term, closes=clocks_go_back())
+    assert requested.status_code == 422
+    assert "this time comes twice" in requested.text
+    assert "The second time, 1:30 am EST" in requested.text
     both = send(admin, term, opens=clocks_go_back(), closes=clocks_go_back())
     for field in ("Begins", "Ends"):
         assert f"{field}: the clocks go back that night" in both.text

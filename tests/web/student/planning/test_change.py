@@ -50,11 +50,11 @@ def test_waiting_is_wished_unless_it_is_said_not_to_be(
     ada: FlaskClient, term: Any, plan: Plan, cast: Cast
 ) -> None:
     assert plan.choices
-    for word, wished in (("hurry", False), ("wait", True)):
+    for word, choice in (("hurry", False), ("wait", True)):
         press(ada, term, word, 0)
         found = plan_of(term.id, cast.ada.id)
         assert found
-        assert (found.choices[0].wait, found.choices[1].wait) == (wished, True)
+        assert (found.choices[0].wait, found.choices[1].wait) == (choice, True)
 
 
 def test_credits_are_set_within_the_range(ada: FlaskClient, cast: Cast) -> None:

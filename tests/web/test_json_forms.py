@@ -11,7 +11,7 @@ from tests.web.visitors import browser_of
 
 
 @pytest.mark.parametrize("body", [[1], "x", 5, None, {"reason": 5, "kind": [], "said": {}}])
-def test_json_is_no_form(app: Flask, cast: Cast, term: Term, body: Any) -> None:
+def test_json_is_not_accepted_as_a_form(app: Flask, cast: Cast, term: Term, body: Any) -> None:
     admin = browser_of(app, "max")
     for position in (
         f"/admin/students/{cast.ada.id}/holds/new",

@@ -60,7 +60,7 @@ def endpoint(app: Flask, address: str) -> str:
 
 
 @pytest.mark.parametrize(("username", "room"), WALKS)
-def test_whatever_is_read_is_read_still_and_all_else_says_when_to_come_back(
+def test_reads_work_and_decisions_ask_to_retry_without_the_ledger(
     app: Flask, backend: Backend, story: Values, username: str, room: str
 ) -> None:
     client = browser_of(app, username)

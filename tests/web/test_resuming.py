@@ -56,9 +56,7 @@ def selected(html: str) -> list[str]:
 
 
 @pytest.mark.parametrize("out", [end, forget])
-def test_a_form_that_cannot_be_opened_says_so_and_is_open_after_the_login(
-    ada: FlaskClient, section: Any, out: Any
-) -> None:
+def test_form_reopens_after_the_login(ada: FlaskClient, section: Any, out: Any) -> None:
     here = f"/terms/{section.term_id}?q=csc&open=1"
     out(ada)
     requested = {**DIALOG, "HX-Current-URL": f"http://localhost{here}"}
@@ -86,7 +84,7 @@ ACTS = {
 
 
 @pytest.mark.parametrize("act", ACTS)
-def test_every_form_says_what_a_login_continues(ada: FlaskClient, section: Any, act: str) -> None:
+def test_every_form_says_what_the_login_continues(ada: FlaskClient, section: Any, act: str) -> None:
     end(ada)
     result = ACTS[act].replace("01.", f"{section.number}.")
     answer = ada.get(address(section, act), headers=DIALOG)
@@ -96,7 +94,7 @@ def test_every_form_says_what_a_login_continues(ada: FlaskClient, section: Any, 
 
 @pytest.mark.parametrize("headers", [OURS, {**OURS, **DIALOG}], ids=["page", "dialog"])
 @pytest.mark.parametrize("out", [end, forget])
-def test_a_choice_that_was_sent_too_late_is_there_after_the_login_and_not_sent(  # noqa: PLR0917
+def test_late_form_is_restored_after_the_login_and_not_sent(  # noqa: PLR0917
     app: Flask, term: Any, cast: Cast, section: Any, headers: dict[str, str], out: Any
 ) -> None:
     ada = browser_of(app, "ada")
@@ -120,7 +118,7 @@ def test_a_choice_that_was_sent_too_late_is_there_after_the_login_and_not_sent( 
     assert held(term, cast.ada) == [section.id]
 
 
-def test_the_section_taken_together_is_chosen_as_before(
+def test_linked_section_is_restored_after_the_login(
     ada: FlaskClient, term: Any, cast: Cast
 ) -> None:
     lecture = builders.a_section(builders.a_course("BIO-1"), term, corequisites={"course": "BIO-2"})
@@ -135,7 +133,7 @@ def test_the_section_taken_together_is_chosen_as_before(
     assert held(term, cast.ada) == []
 
 
-def test_a_drop_of_several_is_asked_again_after_the_login(
+def test_drop_of_several_is_restored_after_the_login(
     ada: FlaskClient, term: Any, section: Any
 ) -> None:
     others = [builders.a_section(builders.a_course(f"MAT-{at}"), term) for at in range(2)]
@@ -148,7 +146,7 @@ def test_a_drop_of_several_is_asked_again_after_the_login(
     assert parse_qs(requested.query)["back"] == [f"/terms/{term.id}/mine"]
 
 
-def test_a_plan_that_was_not_submitted_is_there_after_the_login(
+def test_unsubmitted_plan_is_restored_after_the_login(
     ada: FlaskClient, term: Any, section: Any, cast: Cast
 ) -> None:
     plan_section(ada, section)
@@ -162,7 +160,9 @@ def test_a_plan_that_was_not_submitted_is_there_after_the_login(
     assert held(term, cast.ada) == []
 
 
-def test_where_in_the_plan_is_chosen_as_before(ada: FlaskClient, term: Any, section: Any) -> None:
+def test_place_in_the_plan_is_restored_after_the_login(
+    ada: FlaskClient, term: Any, section: Any
+) -> None:
     other = builders.a_section(builders.a_course("MAT-1"), term)
     plan_section(ada, section)
     end(ada)
@@ -171,7 +171,7 @@ def test_where_in_the_plan_is_chosen_as_before(ada: FlaskClient, term: Any, sect
     assert '<option value="else-0" selected>' in ada.get(log_in(ada, onward)).text
 
 
-def test_a_part_of_a_page_stays_and_its_scripts_are_told(ada: FlaskClient, term: Any) -> None:
+def test_fragment_stays_and_signals_its_scripts(ada: FlaskClient, term: Any) -> None:
     end(ada)
     answer = ada.get(f"/terms/{term.id}?q=x", headers={**HTMX, "HX-Target": "results"})
     assert answer.status_code == 401
@@ -180,9 +180,7 @@ def test_a_part_of_a_page_stays_and_its_scripts_are_told(ada: FlaskClient, term:
     assert "HX-Redirect" not in answer.headers
 
 
-def test_a_form_with_text_in_it_can_be_sent_again_after_a_login_beside_it(
-    app: Flask, cast: Cast
-) -> None:
+def test_form_can_be_sent_again_after_a_login_in_another_tab(app: Flask, cast: Cast) -> None:
     iris = browser_of(app, "iris")
     end(iris)
     late = iris.post("/account/privacy", data={"private": "yes"}, headers=OURS)
@@ -192,7 +190,7 @@ def test_a_form_with_text_in_it_can_be_sent_again_after_a_login_beside_it(
     assert cast.iris
 
 
-def test_who_is_logged_out_is_not_told_to_wait_for_a_turn(
+def test_logged_out_visitor_is_not_sent_to_the_queue(
     guarded: Flask, section: Any, cast: Cast
 ) -> None:
     ada = browser_of(guarded, "ada")
@@ -203,9 +201,7 @@ def test_who_is_logged_out_is_not_told_to_wait_for_a_turn(
     assert cast.ada
 
 
-def test_only_fields_of_our_forms_get_into_the_address_of_the_login(
-    guarded: Flask, section: Any
-) -> None:
+def test_only_known_fields_are_in_the_login_address(guarded: Flask, section: Any) -> None:
     sent = {
         "credits": "2",
         "password": "sesame",
@@ -219,9 +215,7 @@ def test_only_fields_of_our_forms_get_into_the_address_of_the_login(
 
 
 @pytest.mark.parametrize("query", ["?edit=1", f"?edit={'1' * 2000}"])
-def test_a_login_leads_back_without_choices_that_are_too_long(
-    guarded: Flask, section: Any, query: str
-) -> None:
+def test_login_returns_without_too_long_choices(guarded: Flask, section: Any, query: str) -> None:
     path = address(section, "pick")
     sent = {"credits": "2", "back": "/%" * 40_000}
     answer = guarded.test_client().post(path + query, data=sent)
@@ -229,16 +223,14 @@ def test_a_login_leads_back_without_choices_that_are_too_long(
     assert onward == path + (query if len(query) < 100 else "")
 
 
-def test_a_section_that_is_not_for_everyone_is_not_named_to_strangers(
-    client: FlaskClient, term: Any
-) -> None:
+def test_restricted_section_is_not_named_to_strangers(client: FlaskClient, term: Any) -> None:
     hidden_one = builders.a_section(builders.a_course("HON-1", public=False), term)
     text = words(client.get(client.get(address(hidden_one, "pick")).location).text)
     assert "Log in to continue adding your section." in text
     assert "HON" not in text
 
 
-def test_who_comes_for_the_first_time_was_not_logged_out(client: FlaskClient, section: Any) -> None:
+def test_first_visit_is_not_a_logout(client: FlaskClient, section: Any) -> None:
     text = words(client.get(client.get(address(section, "pick")).location).text)
     assert ENDED not in text
     assert "Log in to continue adding" in text

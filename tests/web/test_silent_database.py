@@ -29,7 +29,7 @@ def visit(node: Node, path: str, session: str) -> tuple[int, float]:
         line.close()
 
 
-def test_a_page_waits_once_for_a_silent_database_and_then_answers_at_once(
+def test_silent_database_delays_only_one_page(
     application: Flask, servers: Servers, cast: Cast, tmp_path: Path
 ) -> None:
     term = builders.a_term()

@@ -58,9 +58,7 @@ def rush(paused: Node) -> Iterator[Rush]:
     asking.close()
 
 
-def test_requests_whose_clients_hung_up_while_they_waited_are_not_worked_on(
-    paused: Node, rush: Rush
-) -> None:
+def test_requests_of_disconnected_clients_are_dropped(paused: Node, rush: Rush) -> None:
     for _ in range(MANY):
         with line(paused) as gone:
             gone.sendall(_head(paused, "/counted"))
@@ -69,7 +67,7 @@ def test_requests_whose_clients_hung_up_while_they_waited_are_not_worked_on(
     assert _counted(paused) == (rush.seen, rush.dropped + MANY)
 
 
-def test_a_decision_is_dropped_too_when_its_body_is_not_read_yet(paused: Node, rush: Rush) -> None:
+def test_unread_decision_of_a_disconnected_client_is_dropped(paused: Node, rush: Rush) -> None:
     with line(paused) as gone:
         body = b"x" * 50_000  # more than is read with the head
         gone.sendall(_head(paused, "/counted", f"Content-Length: {len(body)}", method="POST"))
@@ -79,7 +77,7 @@ def test_a_decision_is_dropped_too_when_its_body_is_not_read_yet(paused: Node, r
     assert _counted(paused)[0] == rush.seen
 
 
-def test_clients_that_wait_are_all_answered(paused: Node, rush: Rush) -> None:
+def test_waiting_clients_are_all_answered(paused: Node, rush: Rush) -> None:
     with ExitStack() as stack:
         lines = [stack.enter_context(line(paused)) for _ in range(MANY)]
         for each in lines:
@@ -90,7 +88,7 @@ def test_clients_that_wait_are_all_answered(paused: Node, rush: Rush) -> None:
 
 
 @pytest.mark.parametrize("version", ["1.0", "1.1"])
-def test_a_client_that_shut_only_its_sending_half_is_answered(
+def test_client_with_a_closed_sending_half_is_answered(
     paused: Node, rush: Rush, version: str
 ) -> None:
     with line(paused) as half:
@@ -101,9 +99,7 @@ def test_a_client_that_shut_only_its_sending_half_is_answered(
     assert _final(heard) == ["200"]
 
 
-def test_requests_sent_one_behind_the_other_before_the_shutdown_are_answered(
-    paused: Node, rush: Rush
-) -> None:
+def test_pipelined_requests_before_a_shutdown_are_answered(paused: Node, rush: Rush) -> None:
     with line(paused) as half:
         last = _head(paused, "/counted", "Connection: close")
         half.sendall(_head(paused, "/counted") * 2 + last)

@@ -28,7 +28,7 @@ def values(app: Flask, cast: Cast) -> Values:
     return a_values(app, cast)
 
 
-def test_no_name_or_title_becomes_a_tag(app: Flask, cast: Cast, values: Values) -> None:
+def test_names_and_titles_are_escaped(app: Flask, cast: Cast, values: Values) -> None:
     _rename(EVIL)
     shown = 0
     for username in ("ada", "iris", "max"):
@@ -45,7 +45,9 @@ def test_no_name_or_title_becomes_a_tag(app: Flask, cast: Cast, values: Values) 
     assert cast.ada
 
 
-def test_no_name_or_title_adds_to_a_calendar(app: Flask, cast: Cast, values: Values) -> None:
+def test_names_and_titles_cannot_add_calendar_entries(
+    app: Flask, cast: Cast, values: Values
+) -> None:
     before = _events(app, values)
     _rename(FOLDED)
     after = _events(app, values)

@@ -98,12 +98,12 @@ def visitors(app: Flask, cast: Cast, values: Values) -> Visitors:  # noqa: ARG00
     return {username: browser_of(app, username) for username in WHO}
 
 
-def test_no_address_breaks_a_page(app: Flask, visitors: Visitors, values: Values) -> None:
+def test_no_address_causes_a_server_error(app: Flask, visitors: Visitors, values: Values) -> None:
     requested = [(name, each, {}) for name, route in _pages(app) for each in _odd(route, values)]
     _unbroken(visitors, requested)
 
 
-def test_no_argument_breaks_a_page(app: Flask, visitors: Visitors, values: Values) -> None:
+def test_no_argument_causes_a_server_error(app: Flask, visitors: Visitors, values: Values) -> None:
     raw = [f"?{'&'.join(f'{argument}={odd}' for argument in ARGUMENTS)}" for odd in BYTES]
     texts = [f"?{urlencode(dict.fromkeys(ARGUMENTS, text))}" for text in TEXTS]
     requested: list[Asked] = [
@@ -114,7 +114,7 @@ def test_no_argument_breaks_a_page(app: Flask, visitors: Visitors, values: Value
     _unbroken(visitors, requested)
 
 
-def test_no_header_breaks_a_page(app: Flask, visitors: Visitors, values: Values) -> None:
+def test_no_header_causes_a_server_error(app: Flask, visitors: Visitors, values: Values) -> None:
     together = [
         dict(zip(HEADERS, values, strict=True)) for values in zip(*HEADERS.values(), strict=True)
     ]
@@ -129,7 +129,7 @@ def test_no_header_breaks_a_page(app: Flask, visitors: Visitors, values: Values)
     _unbroken(visitors, requested)
 
 
-def test_no_form_breaks_a_page(app: Flask, visitors: Visitors, values: Values) -> None:
+def test_no_form_causes_a_server_error(app: Flask, visitors: Visitors, values: Values) -> None:
     requested: list[Asked] = [
         (name, address(route, values), {"method": method, "data": dict.fromkeys(FIELDS, text)})
         for name, method, route in routes(app)
@@ -140,7 +140,7 @@ def test_no_form_breaks_a_page(app: Flask, visitors: Visitors, values: Values) -
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_no_form_breaks_the_login(client: FlaskClient, cast: Cast, text: str) -> None:
+def test_no_login_form_causes_a_server_error(client: FlaskClient, cast: Cast, text: str) -> None:
     assert client.post("/login", data=dict.fromkeys(FIELDS, text)).status_code < 500
     assert cast.ada
 

@@ -31,7 +31,7 @@ def shown(term: Any) -> Any:
     return builders.a_section(builders.a_course("CSC-1100"), term)
 
 
-def test_a_student_hears_nothing_of_a_draft(app: Flask, term: Any, draft: Any, shown: Any) -> None:
+def test_drafts_are_hidden_from_students(app: Flask, term: Any, draft: Any, shown: Any) -> None:
     ada = browser_of(app, "ada")
     heard = [
         _said(ada, requested, headers)
@@ -47,9 +47,7 @@ def test_a_student_hears_nothing_of_a_draft(app: Flask, term: Any, draft: Any, s
         assert "Unheard-of" not in text
 
 
-def test_a_receipt_of_a_draft_tells_nothing_of_it(
-    app: Flask, cast: Cast, term: Any, draft: Any
-) -> None:
+def test_receipt_of_a_draft_reveals_nothing(app: Flask, cast: Cast, term: Any, draft: Any) -> None:
     ada = browser_of(app, "ada")
     _submit(ada, term, draft.id)
     drain(term.id)
@@ -59,7 +57,7 @@ def test_a_receipt_of_a_draft_tells_nothing_of_it(
         assert not NAMED.search(page)
 
 
-def test_receipts_of_others_are_not_there(app: Flask, cast: Cast, term: Any, shown: Any) -> None:
+def test_receipts_of_others_are_not_found(app: Flask, cast: Cast, term: Any, shown: Any) -> None:
     _submit(browser_of(app, "ada"), term, shown.id)
     drain(term.id)
     [receipt] = history(cast.ada.id, term.id).receipts
@@ -70,7 +68,7 @@ def test_receipts_of_others_are_not_there(app: Flask, cast: Cast, term: Any, sho
     assert _without_code(hers.text) == _without_code(nobodys.text)
 
 
-def test_the_place_of_a_receipt_opens_no_others_history(
+def test_receipt_number_does_not_open_the_history_of_others(
     app: Flask, cast: Cast, term: Any, shown: Any
 ) -> None:
     _submit(browser_of(app, "ada"), term, shown.id)
@@ -80,9 +78,7 @@ def test_the_place_of_a_receipt_opens_no_others_history(
     assert f"/receipts/{receipt.code}" not in page
 
 
-def test_a_form_is_about_whoever_is_logged_in(
-    app: Flask, cast: Cast, term: Any, shown: Any
-) -> None:
+def test_forms_act_for_the_logged_in_student(app: Flask, cast: Cast, term: Any, shown: Any) -> None:
     ben = browser_of(app, "ben")
     for name in ("student", "student_id", "account", "user", "id", "_user_id"):
         pick = f"/terms/{term.id}/sections/{shown.id}/pick"
@@ -92,7 +88,7 @@ def test_a_form_is_about_whoever_is_logged_in(
     assert history(cast.ben.id, term.id).receipts
 
 
-def test_the_key_of_anothers_form_replays_nothing(
+def test_key_of_another_student_replays_nothing(
     app: Flask, cast: Cast, term: Any, shown: Any
 ) -> None:
     pick = f"/terms/{term.id}/sections/{shown.id}/pick"

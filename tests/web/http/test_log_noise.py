@@ -43,7 +43,7 @@ def log(node: Node, tmp_path: Path) -> Path:
     return tmp_path / f"web-{node.port}.log"
 
 
-def test_a_wrong_password_writes_no_traceback(node: Node, log: Path, cast: Cast) -> None:
+def test_wrong_password_logs_no_traceback(node: Node, log: Path, cast: Cast) -> None:
     with requests.Session() as browser:
         (token, *_) = TOKEN.findall(browser.get(f"{node.origin}/login", timeout=60).text)
         form = {"csrf_token": token, "username": "ada", "password": "not hers"}
@@ -53,7 +53,7 @@ def test_a_wrong_password_writes_no_traceback(node: Node, log: Path, cast: Cast)
     assert cast
 
 
-def test_a_bad_handshake_writes_no_traceback(
+def test_bad_handshake_logs_no_traceback(
     node: Node, log: Path, cast: Cast, application: Flask
 ) -> None:
     who = {"Cookie": cookie(application, cast.ada.account_id), "Origin": node.origin}
@@ -63,7 +63,7 @@ def test_a_bad_handshake_writes_no_traceback(
     assert "Traceback" not in log.read_text()
 
 
-def test_a_flood_of_nonsense_is_a_few_lines_without_what_it_said(node: Node, log: Path) -> None:
+def test_flood_of_invalid_requests_logs_few_lines_without_content(node: Node, log: Path) -> None:
     for _ in range(20):
         for nonsense in NONSENSE:
             send(node, nonsense)

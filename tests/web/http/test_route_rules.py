@@ -20,13 +20,13 @@ def values(app: Flask, cast: Cast) -> Values:
     return a_values(app, cast)
 
 
-def test_every_route_stands_in_the_table(app: Flask) -> None:
+def test_every_route_is_in_the_table(app: Flask) -> None:
     found = {name for name, *_ in routes(app)}
     assert not found - RULES.keys(), "what may each of the cast do there?"
     assert not RULES.keys() - found, "there is no such route any more"
 
 
-def test_every_route_gives_everyone_what_the_table_says(
+def test_every_route_follows_the_table_for_every_role(
     app: Flask, cast: Cast, values: Values
 ) -> None:
     wrong = []

@@ -24,7 +24,7 @@ def _heard(caplog: pytest.LogCaptureFixture) -> None:
     logs.forget()
 
 
-def test_logins_are_told_with_their_outcome(
+def test_logins_are_logged_with_their_outcome(
     client: FlaskClient, cast: Cast, caplog: pytest.LogCaptureFixture
 ) -> None:
     client.post("/login", data={"username": "ada", "password": "not it"})
@@ -37,7 +37,7 @@ def test_logins_are_told_with_their_outcome(
     assert re.search(rf"logged out .*account {account}, from 127\.0\.0\.1", messages)
 
 
-def test_who_is_turned_away_is_told(
+def test_refused_requests_are_logged(
     app: Flask, cast: Cast, caplog: pytest.LogCaptureFixture
 ) -> None:
     answer = browser_of(app, "ada").get("/admin")
@@ -46,7 +46,7 @@ def test_who_is_turned_away_is_told(
     assert answer.headers["X-Correlation-Id"] in _said(caplog)
 
 
-def test_a_flood_is_told_once(
+def test_flood_is_logged_once(
     client: FlaskClient, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(logs, "said", TTLCache(100, 3600))  # however long it takes
@@ -55,7 +55,7 @@ def test_a_flood_is_told_once(
     assert _said(caplog).count("turned away with 401") == 1
 
 
-def test_a_flood_that_goes_on_is_told_again_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lasting_flood_is_logged_again_later(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
     monkeypatch.setattr(logs, "said", TTLCache(100, 10, timer=lambda: now[0]))
     result = []
@@ -66,7 +66,7 @@ def test_a_flood_that_goes_on_is_told_again_after_a_while(monkeypatch: pytest.Mo
     assert result == [0, 10, 20]
 
 
-def test_nothing_in_an_address_or_a_method_is_told(
+def test_addresses_and_methods_of_refused_requests_are_not_logged(
     app: Flask, caplog: pytest.LogCaptureFixture
 ) -> None:
     client = app.test_client()
@@ -77,7 +77,7 @@ def test_nothing_in_an_address_or_a_method_is_told(
     assert "forged" not in _said(caplog).lower()
 
 
-def test_a_stranger_who_logs_out_all_the_time_is_told_once(
+def test_repeated_anonymous_logouts_are_logged_once(
     client: FlaskClient, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(logs, "said", TTLCache(100, 3600))
@@ -88,7 +88,7 @@ def test_a_stranger_who_logs_out_all_the_time_is_told_once(
     assert _said(caplog).count("POST nowhere: 404") == 1
 
 
-def test_no_secret_is_told(app: Flask, cast: Cast, caplog: pytest.LogCaptureFixture) -> None:
+def test_secrets_are_not_logged(app: Flask, cast: Cast, caplog: pytest.LogCaptureFixture) -> None:
     client = browser_of(app, "ada")
     client.post("/login", data={"username": "ada", "password": "sesame open"})
     client.get("/api/v1/me", headers={"Authorization": "Bearer fs_sesame"})
@@ -107,7 +107,7 @@ def test_no_secret_is_told(app: Flask, cast: Cast, caplog: pytest.LogCaptureFixt
         assert secret not in _said(caplog)
 
 
-def test_a_statement_that_fails_tells_no_parameters() -> None:
+def test_failed_statement_logs_no_parameters() -> None:
     engine = connect(backend().settings.database_url)
     with engine.connect() as session, pytest.raises(SQLAlchemyError) as failed:
         session.execute(text("SELECT 1 / 0 WHERE :secret != ''"), {"secret": "sesame"})

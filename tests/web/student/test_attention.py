@@ -55,7 +55,7 @@ def give(cast: Cast, section: Any) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_every_page_says_why_there_is_a_hold_and_who_lifts_it(
+def test_every_page_shows_a_hold_with_reason_and_office(
     ada: FlaskClient, cast: Cast, term: Any, page: str
 ) -> None:
     hold(cast)
@@ -64,21 +64,21 @@ def test_every_page_says_why_there_is_a_hold_and_who_lifts_it(
     assert "You keep the classes you have." in text
 
 
-def test_a_hold_is_shown_in_the_lobby_before_the_window_opens(ada: FlaskClient, cast: Cast) -> None:
+def test_hold_is_shown_in_the_lobby(ada: FlaskClient, cast: Cast) -> None:
     term = builders.a_term()
     builders.a_coming_window(term)
     hold(cast)
     assert HELD in words(ada.get(f"/terms/{term.id}").text)
 
 
-def test_a_hold_without_an_office_leads_to_the_registrar(
+def test_hold_without_an_office_names_the_registrar(
     ada: FlaskClient, cast: Cast, term: Any
 ) -> None:
     hold(cast, office="")
     assert "Please see the registrar" in words(ada.get(f"/terms/{term.id}").text)
 
 
-def test_a_hold_that_is_to_come_is_announced_and_one_that_is_over_is_not(
+def test_future_hold_is_announced_and_past_hold_is_not_shown(
     ada: FlaskClient, cast: Cast, term: Any
 ) -> None:
     now = datetime.now(UTC)
@@ -90,7 +90,7 @@ def test_a_hold_that_is_to_come_is_announced_and_one_that_is_over_is_not(
     assert "an old bill" not in ada.get(f"/terms/{term.id}").text
 
 
-def test_a_hold_that_is_lifted_is_gone_from_the_pages(
+def test_lifted_hold_is_not_shown(
     ada: FlaskClient, cast: Cast, term: Any
 ) -> None:
     page = f"/terms/{term.id}"
@@ -101,7 +101,7 @@ def test_a_hold_that_is_lifted_is_gone_from_the_pages(
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_every_page_names_both_sections_of_a_clash_until_one_is_given_up(
+def test_every_page_names_both_conflicting_sections(
     ada: FlaskClient, clashing: Any, page: str
 ) -> None:
     one, other = clashing
@@ -111,7 +111,7 @@ def test_every_page_names_both_sections_of_a_clash_until_one_is_given_up(
     assert "meet at the same time" not in words(ada.get(address).text)
 
 
-def test_a_clash_that_the_student_is_permitted_is_no_matter(
+def test_permitted_conflict_is_not_shown(
     ada: FlaskClient, clashing: Any, cast: Cast
 ) -> None:
     permit = NewPermission(cast.ada.id, clashing[0].id, ["time_conflict"], "Agreed.")
@@ -121,7 +121,7 @@ def test_a_clash_that_the_student_is_permitted_is_no_matter(
     assert CLASH not in words(ada.get(f"/terms/{clashing[0].term_id}").text)
 
 
-def test_others_read_nothing_of_it(app: Flask, ben: FlaskClient, clashing: Any, cast: Cast) -> None:
+def test_other_students_do_not_see_it(app: Flask, ben: FlaskClient, clashing: Any, cast: Cast) -> None:
     hold(cast)
     text = ben.get(f"/terms/{clashing[0].term_id}").text
     assert 'id="attention" hidden' in text
@@ -129,7 +129,7 @@ def test_others_read_nothing_of_it(app: Flask, ben: FlaskClient, clashing: Any, 
 
 
 @pytest.mark.parametrize("page", ["", "/schedule"])
-def test_it_is_told_while_the_ledger_is_away_too(
+def test_attention_is_shown_while_the_ledger_is_down(
     ada: FlaskClient, backend: Backend, clashing: Any, cast: Cast, page: str
 ) -> None:
     hold(cast)
@@ -140,7 +140,7 @@ def test_it_is_told_while_the_ledger_is_away_too(
     assert CLASH in text
 
 
-def test_an_open_page_is_sent_it_without_a_reload(ada: FlaskClient, cast: Cast, term: Any) -> None:
+def test_open_page_gets_it_without_a_reload(ada: FlaskClient, cast: Cast, term: Any) -> None:
     section = builders.a_section(builders.a_course(), term)
     seat(cast.ada, section)
     page = ada.get(f"/terms/{term.id}").text

@@ -33,7 +33,7 @@ def decide(client: FlaskClient, section: Any, back: str = "") -> str:
     return page
 
 
-def test_a_decision_is_told_though_the_ledger_freezes_before_the_page_is_asked_for(
+def test_decision_is_shown_if_the_ledger_freezes_before_the_page(
     ada: FlaskClient, backend: Backend, section: Any
 ) -> None:
     page = decide(ada, section)
@@ -45,7 +45,7 @@ def test_a_decision_is_told_though_the_ledger_freezes_before_the_page_is_asked_f
     assert DECIDED not in words(ada.get(page).text)
 
 
-def test_a_decision_is_told_on_the_page_of_an_error(
+def test_decision_is_shown_on_an_error_page(
     ada: FlaskClient, backend: Backend, section: Any
 ) -> None:
     page = decide(ada, section)
@@ -61,7 +61,7 @@ def test_a_decision_is_told_on_the_page_of_an_error(
 
 
 @pytest.mark.parametrize("back", ["", "/mine", "/plan", "/schedule"])
-def test_every_page_that_a_decision_leads_to_tells_it_once(
+def test_decision_is_shown_once_on_its_page(
     ada: FlaskClient, section: Any, back: str
 ) -> None:
     page = decide(ada, section, back)
@@ -69,7 +69,7 @@ def test_every_page_that_a_decision_leads_to_tells_it_once(
     assert DECIDED not in words(ada.get(page).text)
 
 
-def test_another_tab_does_not_take_a_decision_that_belongs_to_this_one(
+def test_decision_is_shown_in_its_own_tab(
     ada: FlaskClient, section: Any
 ) -> None:
     page = decide(ada, section)
@@ -78,7 +78,7 @@ def test_another_tab_does_not_take_a_decision_that_belongs_to_this_one(
     assert DECIDED in words(ada.get(page).text)
 
 
-def test_a_part_of_a_page_takes_no_message(ada: FlaskClient, section: Any) -> None:
+def test_fragment_shows_no_message(ada: FlaskClient, section: Any) -> None:
     page = decide(ada, section)
     for part in (f"{page}/stage?shown=", page):
         assert DECIDED not in words(ada.get(part, headers=HTMX).text)
@@ -86,7 +86,7 @@ def test_a_part_of_a_page_takes_no_message(ada: FlaskClient, section: Any) -> No
     assert DECIDED in words(ada.get(page).text)
 
 
-def test_a_decision_whose_page_never_comes_is_told_on_any_other(
+def test_decision_without_its_page_is_shown_on_another(
     ada: FlaskClient, section: Any
 ) -> None:
     decide(ada, section)
@@ -99,7 +99,7 @@ def test_a_decision_whose_page_never_comes_is_told_on_any_other(
 
 
 @pytest.mark.usefixtures("section")
-def test_what_an_admin_did_is_not_taken_by_a_part_of_a_page(app: Flask, cast: Cast) -> None:
+def test_fragment_shows_no_message_of_an_admin_action(app: Flask, cast: Cast) -> None:
     boss = browser_of(app, "max")
     page = f"/admin/students/{cast.ada.id}"
     form = {"kind": "Bursar", "said": "Fees are due.", "office": "", "since": "", "until": ""}
@@ -109,7 +109,7 @@ def test_what_an_admin_did_is_not_taken_by_a_part_of_a_page(app: Flask, cast: Ca
 
 
 @pytest.mark.parametrize(("length", "left"), [(10, 5), (600, 2), (2000, 0)])
-def test_the_newest_messages_are_kept_that_fit_into_the_cookie(
+def test_newest_messages_that_fit_the_cookie_are_kept(
     app: Flask, length: int, left: int
 ) -> None:
     with app.test_request_context("/terms"):

@@ -60,7 +60,7 @@ def seats_now(client: FlaskClient, section: Section) -> str:
     return text_of(client.get(address(section, "pick")))
 
 
-def test_a_plan_says_for_whom_they_are_kept(
+def test_plan_shows_the_cohort_of_reserved_seats(
     senior: FlaskClient, ada: FlaskClient, section: Section, term: Term, cast: Cast
 ) -> None:
     with transaction() as session:
@@ -74,7 +74,7 @@ def test_a_plan_says_for_whom_they_are_kept(
         assert "1 seat is kept for you and others" in text_of(senior.get(address_))
 
 
-def test_the_list_says_for_whom_and_counts_what_is_left_to_all(
+def test_list_shows_the_cohort_and_counts_unreserved_seats(
     ada: FlaskClient, term: Term
 ) -> None:
     page = text_of(ada.get(f"/terms/{term.id}"))
@@ -83,13 +83,13 @@ def test_the_list_says_for_whom_and_counts_what_is_left_to_all(
     assert "1 kept" in page
 
 
-def test_whom_they_are_for_is_told_so(senior: FlaskClient, term: Term, section: Section) -> None:
+def test_student_of_the_cohort_sees_their_reserved_seats(senior: FlaskClient, term: Term, section: Section) -> None:
     page = senior.get(f"/terms/{term.id}")
     assert "1 seat is kept for you and others: students of class year Senior until" in text_of(page)
     assert "data-kept" in cell(page.text, section)
 
 
-def test_nobody_on_a_list_is_named_to_others(
+def test_listed_students_are_not_named_to_others(
     ada: FlaskClient, cast: Cast, section: Section, term: Term
 ) -> None:
     cohort = {"students": [cast.ben.number]}
@@ -99,7 +99,7 @@ def test_nobody_on_a_list_is_named_to_others(
     assert cast.ben.number not in page
 
 
-def test_once_their_time_is_over_nothing_is_said_of_them(
+def test_ended_reserves_are_not_shown(
     ada: FlaskClient, section: Section, term: Term
 ) -> None:
     past = datetime.now(UTC) - timedelta(hours=1)
@@ -111,7 +111,7 @@ def test_once_their_time_is_over_nothing_is_said_of_them(
     assert "2 of 2 open" in page
 
 
-def test_where_only_kept_seats_are_left_the_others_are_asked_to_wait(
+def test_others_can_only_wait_if_all_free_seats_are_reserved(
     app: Flask, ada: FlaskClient, senior: FlaskClient, section: Section, term: Term
 ) -> None:
     press(ada, section, "pick")
@@ -125,7 +125,7 @@ def test_where_only_kept_seats_are_left_the_others_are_asked_to_wait(
     assert "data-kept" not in cell(ben.get(f"/terms/{term.id}").text, section)
 
 
-def test_a_refusal_names_for_whom_they_are_and_until_when(
+def test_refusal_names_cohort_and_end_of_reserved_seats(
     app: Flask, ada: FlaskClient, section: Section
 ) -> None:
     ben = browser_of(app, "ben")
@@ -143,7 +143,7 @@ def test_a_refusal_names_for_whom_they_are_and_until_when(
     assert "Join the waitlist" in result
 
 
-def test_who_they_are_for_gets_one_ahead_of_those_who_wait_and_the_receipt_says_so(
+def test_student_of_the_cohort_gets_a_reserved_seat_before_waiting_students(
     app: Flask, ada: FlaskClient, senior: FlaskClient, section: Section, term: Term
 ) -> None:
     press(ada, section, "pick")
@@ -154,7 +154,7 @@ def test_who_they_are_for_gets_one_ahead_of_those_who_wait_and_the_receipt_says_
     assert "got a seat. It is one of the seats kept for students of class year Senior." in history
 
 
-def test_of_several_only_those_that_are_left_for_one_count(
+def test_only_reserves_with_seats_left_count(
     app: Flask, senior: FlaskClient, section: Section
 ) -> None:
     changed(section, Reserve(section_id=section.id, seats=1, cohort={"levels": ["Graduate"]}))
@@ -165,7 +165,7 @@ def test_of_several_only_those_that_are_left_for_one_count(
     assert "Open to you" not in seats_now(senior, section)
 
 
-def test_sections_that_share_seats_name_each_other(
+def test_sections_of_a_pool_name_each_other(
     ada: FlaskClient, section: Section, term: Term
 ) -> None:
     other = builders.a_section(builders.a_course("MAT-1000"), term)
@@ -181,7 +181,7 @@ def test_sections_that_share_seats_name_each_other(
     assert "Shares its seats with CSC 1100-01" in seats_now(ada, other)
 
 
-def test_subjects_are_told_by_their_names(section: Section, ada: FlaskClient) -> None:
+def test_subjects_are_shown_by_name(section: Section, ada: FlaskClient) -> None:
     builders.a_subject("CSC")
     changed(section, Reserve(section_id=section.id, seats=1, cohort={"subjects": ["CSC"]}))
     result = "1 seat is kept for majors and minors in Field of CSC (CSC)."

@@ -30,7 +30,7 @@ def where(html: str) -> str:
     return found[1]
 
 
-def test_a_swap_that_was_not_answered_is_sent_again_as_it_was(
+def test_unanswered_swap_is_sent_again_unchanged(
     ada: FlaskClient, servers: Servers, term: Any, pair: list[Any], cast: Cast
 ) -> None:
     lecture, lab, old = pair
@@ -51,7 +51,7 @@ def test_a_swap_that_was_not_answered_is_sent_again_as_it_was(
     assert held(term, cast.ada) == [lecture.id, lab.id]
 
 
-def test_in_a_dialog_it_stays_a_dialog(ada: FlaskClient, servers: Servers, pair: list[Any]) -> None:
+def test_unanswered_form_stays_in_its_dialog(ada: FlaskClient, servers: Servers, pair: list[Any]) -> None:
     lecture, lab, _ = pair
     press(ada, lecture, "pick", **{"with-1": str(lab.id)})
     path = address(lecture, f"drop?along={lab.id}")

@@ -90,9 +90,7 @@ def test_future_hold_is_announced_and_past_hold_is_not_shown(
     assert "an old bill" not in ada.get(f"/terms/{term.id}").text
 
 
-def test_lifted_hold_is_not_shown(
-    ada: FlaskClient, cast: Cast, term: Any
-) -> None:
+def test_lifted_hold_is_not_shown(ada: FlaskClient, cast: Cast, term: Any) -> None:
     page = f"/terms/{term.id}"
     before = ada.get(page).text
     assert 'id="attention" hidden' in before
@@ -111,9 +109,7 @@ def test_every_page_names_both_conflicting_sections(
     assert "meet at the same time" not in words(ada.get(address).text)
 
 
-def test_permitted_conflict_is_not_shown(
-    ada: FlaskClient, clashing: Any, cast: Cast
-) -> None:
+def test_permitted_conflict_is_not_shown(ada: FlaskClient, clashing: Any, cast: Cast) -> None:
     permit = NewPermission(cast.ada.id, clashing[0].id, ["time_conflict"], "Agreed.")
     with transaction() as session:
         permissions.grant(session, permit, cast.max.id)
@@ -121,7 +117,9 @@ def test_permitted_conflict_is_not_shown(
     assert CLASH not in words(ada.get(f"/terms/{clashing[0].term_id}").text)
 
 
-def test_other_students_do_not_see_it(app: Flask, ben: FlaskClient, clashing: Any, cast: Cast) -> None:
+def test_other_students_do_not_see_it(
+    app: Flask, ben: FlaskClient, clashing: Any, cast: Cast
+) -> None:
     hold(cast)
     text = ben.get(f"/terms/{clashing[0].term_id}").text
     assert 'id="attention" hidden' in text

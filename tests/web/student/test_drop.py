@@ -49,9 +49,7 @@ def test_htmx_response_updates_the_page(ada: FlaskClient, section: Any) -> None:
     assert "1 of 1 open" in words(answer.text)
 
 
-def test_fourth_drop_of_a_day_is_refused_with_the_next_time(
-    ada: FlaskClient, term: Any
-) -> None:
+def test_fourth_drop_of_a_day_is_refused_with_the_next_time(ada: FlaskClient, term: Any) -> None:
     sections = [builders.a_section(builders.a_course(f"CSC-{n}"), term) for n in range(4)]
     for section in sections:
         press(ada, section, "pick")

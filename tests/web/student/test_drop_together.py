@@ -74,7 +74,9 @@ def test_htmx_response_updates_both(ada: FlaskClient, pair: Pair) -> None:
             assert f'hx-swap-oob="true" id="{kind}-{section.id}"' in answer.text
 
 
-def test_form_sent_twice_has_one_effect(ada: FlaskClient, term: Any, pair: Pair, cast: Cast) -> None:
+def test_form_sent_twice_has_one_effect(
+    ada: FlaskClient, term: Any, pair: Pair, cast: Cast
+) -> None:
     where = address(pair.lecture, pair.both())
     form = hidden(ada.get(where).text)
     for _ in range(2):
@@ -109,9 +111,7 @@ def test_all_dependents_are_dropped_in_one_step(ada: FlaskClient, term: Any, cas
     assert held(term, cast.ada) == []
 
 
-def test_unrelated_sections_count_separately(
-    ada: FlaskClient, term: Any, cast: Cast
-) -> None:
+def test_unrelated_sections_count_separately(ada: FlaskClient, term: Any, cast: Cast) -> None:
     made = [builders.a_section(builders.a_course(f"MAT-{n}"), term) for n in range(4)]
     for section in made:
         press(ada, section, "pick")
@@ -141,9 +141,7 @@ def test_section_named_twice_is_dropped_once(
     assert audit_term(term.id)["clean"]
 
 
-def test_link_to_drop_all_names_every_section(
-    ada: FlaskClient, term: Any, cast: Cast
-) -> None:
+def test_link_to_drop_all_names_every_section(ada: FlaskClient, term: Any, cast: Cast) -> None:
     course = builders.a_course
     lecture = builders.a_section(course("BIO-1"), term)
     lab, seminar = (

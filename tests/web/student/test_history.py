@@ -27,9 +27,7 @@ def test_empty_history_says_so(ada: FlaskClient, term: Any) -> None:
     assert "Nothing was refused." in words(page)
 
 
-def test_history_shows_events_reasons_and_counts(
-    app: Flask, ada: FlaskClient, term: Any
-) -> None:
+def test_history_shows_events_reasons_and_counts(app: Flask, ada: FlaskClient, term: Any) -> None:
     section = builders.a_section(builders.a_course(), term, capacity=1)
     press(browser_of(app, "ben"), section, "pick")
     refused(ada, section)

@@ -83,9 +83,7 @@ def test_other_pages_work(ada: FlaskClient, section: Any, page: str) -> None:
 
 
 @pytest.mark.usefixtures("away")
-def test_home_leads_to_the_last_known_open_term(
-    ada: FlaskClient, section: Any
-) -> None:
+def test_home_leads_to_the_last_known_open_term(ada: FlaskClient, section: Any) -> None:
     builders.a_term("Fall 2031")
     assert ada.get("/").location == f"/terms/{section.term_id}"
     everything = ada.get("/?all").text
@@ -104,9 +102,7 @@ def test_nothing_is_decided_without_the_ledger(ada: FlaskClient, section: Any) -
 
 
 @pytest.mark.usefixtures("away")
-def test_decision_pages_wait_and_retry(
-    ada: FlaskClient, section: Any
-) -> None:
+def test_decision_pages_wait_and_retry(ada: FlaskClient, section: Any) -> None:
     answer = ada.get(f"/terms/{section.term_id}/sections/{section.id}/drop")
     assert answer.status_code == 503
     assert REFRESH in answer.text

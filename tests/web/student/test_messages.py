@@ -61,17 +61,13 @@ def test_decision_is_shown_on_an_error_page(
 
 
 @pytest.mark.parametrize("back", ["", "/mine", "/plan", "/schedule"])
-def test_decision_is_shown_once_on_its_page(
-    ada: FlaskClient, section: Any, back: str
-) -> None:
+def test_decision_is_shown_once_on_its_page(ada: FlaskClient, section: Any, back: str) -> None:
     page = decide(ada, section, back)
     assert words(ada.get(page).text).count(DECIDED) == 1
     assert DECIDED not in words(ada.get(page).text)
 
 
-def test_decision_is_shown_in_its_own_tab(
-    ada: FlaskClient, section: Any
-) -> None:
+def test_decision_is_shown_in_its_own_tab(ada: FlaskClient, section: Any) -> None:
     page = decide(ada, section)
     for other in ("/inbox", f"{page}/schedule", "/account"):
         assert DECIDED not in words(ada.get(other).text)
@@ -86,9 +82,7 @@ def test_fragment_shows_no_message(ada: FlaskClient, section: Any) -> None:
     assert DECIDED in words(ada.get(page).text)
 
 
-def test_decision_without_its_page_is_shown_on_another(
-    ada: FlaskClient, section: Any
-) -> None:
+def test_decision_without_its_page_is_shown_on_another(ada: FlaskClient, section: Any) -> None:
     decide(ada, section)
     with ada.session_transaction() as session:
         session[flash_messages.KEPT_AS] = [
@@ -109,9 +103,7 @@ def test_fragment_shows_no_message_of_an_admin_action(app: Flask, cast: Cast) ->
 
 
 @pytest.mark.parametrize(("length", "left"), [(10, 5), (600, 2), (2000, 0)])
-def test_newest_messages_that_fit_the_cookie_are_kept(
-    app: Flask, length: int, left: int
-) -> None:
+def test_newest_messages_that_fit_the_cookie_are_kept(app: Flask, length: int, left: int) -> None:
     with app.test_request_context("/terms"):
         for number in range(9):
             flash_messages.keep(str(number) * length, "go", "/terms")

@@ -24,9 +24,7 @@ from tests.web.pages import press, words
 from tests.web.visitors import browser_of
 
 
-def test_waitlists_have_position_size_and_time(
-    app: Flask, ada: FlaskClient, term: Any
-) -> None:
+def test_waitlists_have_position_size_and_time(app: Flask, ada: FlaskClient, term: Any) -> None:
     section = builders.a_section(builders.a_course(title="Data Structures"), term, capacity=0)
     press(browser_of(app, "ben"), section, "pick", wait="1")
     press(ada, section, "pick", wait="1")
@@ -64,9 +62,7 @@ def test_skipped_student_sees_the_reasons(ada: FlaskClient, term: Any, cast: Cas
     assert "You keep your place" in text
 
 
-def test_skipped_student_sees_the_next_step(
-    ada: FlaskClient, term: Any, cast: Cast
-) -> None:
+def test_skipped_student_sees_the_next_step(ada: FlaskClient, term: Any, cast: Cast) -> None:
     section = builders.a_section(builders.a_course(), term, capacity=0)
     other = builders.a_section(builders.a_course("MAT-1010"), term)
     press(ada, section, "pick", wait="1")
@@ -111,9 +107,7 @@ def test_swap_position_names_the_section_to_drop(ada: FlaskClient, term: Any, ca
     assert "Your seat in MAT 1010-01 goes for it, once one comes." in text
 
 
-def test_student_who_rejoins_is_last(
-    app: Flask, ada: FlaskClient, term: Any
-) -> None:
+def test_student_who_rejoins_is_last(app: Flask, ada: FlaskClient, term: Any) -> None:
     section = builders.a_section(builders.a_course(), term, capacity=0)
     press(ada, section, "pick", wait="1")
     press(browser_of(app, "ben"), section, "pick", wait="1")
@@ -158,9 +152,7 @@ def test_waiting_student_sees_the_odds_and_their_basis(ada: FlaskClient, term: A
     assert "12 seats came free here lately, and you are number 1 in line." in text
 
 
-def test_changed_odds_send_no_update(
-    app: Flask, ada: FlaskClient, term: Any, cast: Cast
-) -> None:
+def test_changed_odds_send_no_update(app: Flask, ada: FlaskClient, term: Any, cast: Cast) -> None:
     section = builders.a_section(builders.a_course(), term, capacity=0)
     press(ada, section, "pick", wait="1")
     found = re.search(r'data-mark="(\w+)"', ada.get(f"/terms/{term.id}/mine").text)

@@ -82,9 +82,7 @@ def test_htmx_response_updates_the_page(ada: FlaskClient, section: Any) -> None:
     assert "0 of 1 open" in words(answer.text)
 
 
-def test_result_needs_one_call_to_the_ledger(
-    ada: FlaskClient, section: Any
-) -> None:
+def test_result_needs_one_call_to_the_ledger(ada: FlaskClient, section: Any) -> None:
     form = ada.get(address(section, "pick"), headers=DIALOG)
     parts().redis.config_resetstat()
     ada.post(address(section, "pick"), data=hidden(form.text), headers=DIALOG)
@@ -109,9 +107,7 @@ def cell_of_part(html: str) -> str:
     return html[html.index("act-") : html.index("</div>")]
 
 
-def test_likely_refusals_are_shown_with_next_steps(
-    ada: FlaskClient, term: Any, cast: Cast
-) -> None:
+def test_likely_refusals_are_shown_with_next_steps(ada: FlaskClient, term: Any, cast: Cast) -> None:
     with transaction() as session:
         session.add(Hold(student_id=cast.ada.id, kind="fees", reason="Unpaid fees"))
     needs = {"prerequisites": {"course": "MAT-1010"}}
@@ -261,9 +257,7 @@ def test_swap_is_offered_only_if_it_can_work(
     assert (address(section, f"swap?instead={mine.id}") in page) is offered
 
 
-def test_exactly_the_swappable_sections_are_named(
-    ada: FlaskClient, term: Any, cast: Cast
-) -> None:
+def test_exactly_the_swappable_sections_are_named(ada: FlaskClient, term: Any, cast: Cast) -> None:
     clashing = builders.a_section(builders.a_course("PHY-1"), term, meetings=(Meets("MR"),))
     lone = builders.a_section(builders.a_course("ART-1"), term)
     for each in (clashing, lone):

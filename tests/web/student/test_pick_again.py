@@ -44,9 +44,7 @@ def test_old_form_sent_after_a_drop_claims_nothing(
     assert held(term, cast.ada) == []
 
 
-def test_form_sent_again_shows_current_seats(
-    ada: FlaskClient, term: Any, cast: Cast
-) -> None:
+def test_form_sent_again_shows_current_seats(ada: FlaskClient, term: Any, cast: Cast) -> None:
     section = builders.a_section(builders.a_course("MAT-1"), term, capacity=3)
     form = hidden(ada.get(address(section, "pick"), headers=DIALOG).text)
     first = ada.post(address(section, "pick"), data=form, headers=DIALOG)

@@ -30,9 +30,7 @@ from tests.web.student.plans import (
 from tests.web.visitors import browser_of
 
 
-def test_plan_submitted_twice_has_one_effect(
-    ada: FlaskClient, term: Any, cast: Cast
-) -> None:
+def test_plan_submitted_twice_has_one_effect(ada: FlaskClient, term: Any, cast: Cast) -> None:
     section = a_class(term, "CSC-1100")
     plan(term, cast.ada, line(section.id))
     form = submission(ada.get(f"/terms/{term.id}/plan").text)
@@ -64,7 +62,9 @@ def test_shown_plan_is_submitted(ada: FlaskClient, term: Any, cast: Cast) -> Non
     assert planned(term, cast.ada) == [[[later.id]]]
 
 
-def test_plan_can_be_submitted_while_postgresql_is_down(ada: FlaskClient, term: Any, cast: Cast) -> None:
+def test_plan_can_be_submitted_while_postgresql_is_down(
+    ada: FlaskClient, term: Any, cast: Cast
+) -> None:
     section = a_class(term, "CSC-1100")
     plan(term, cast.ada, line(section.id))
     settled()
@@ -119,9 +119,7 @@ def test_unknown_section_in_a_plan_is_refused_with_the_reason(
     assert held(term, cast.ada) == [section.id]
 
 
-def test_key_of_another_plan_is_refused(
-    ada: FlaskClient, term: Any, cast: Cast
-) -> None:
+def test_key_of_another_plan_is_refused(ada: FlaskClient, term: Any, cast: Cast) -> None:
     one, other = a_class(term, "CSC-1100"), a_class(term, "MAT-1010")
     send(ada, term, line(one.id))
     assert send(ada, term, line(other.id)).status_code == 400

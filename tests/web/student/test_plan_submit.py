@@ -77,9 +77,7 @@ def test_fulfilled_choices_leave_the_plan_and_refused_ones_stay(
     assert planned(term, cast.ada) == [[[needy.id]]]
 
 
-def test_dialog_response_updates_the_page(
-    ada: FlaskClient, term: Any, cast: Cast
-) -> None:
+def test_dialog_response_updates_the_page(ada: FlaskClient, term: Any, cast: Cast) -> None:
     section = a_class(term, "CSC-1100", capacity=1)
     plan(term, cast.ada, line(section.id))
     answer = submit(ada, term, page="", headers=DIALOG)
@@ -91,9 +89,7 @@ def test_dialog_response_updates_the_page(
     assert 'data-sections=""' in answer.text
 
 
-def test_plan_before_the_opening_is_kept_with_one_message(
-    ada: FlaskClient, cast: Cast
-) -> None:
+def test_plan_before_the_opening_is_kept_with_one_message(ada: FlaskClient, cast: Cast) -> None:
     term = builders.a_term("Spring 2031")
     builders.a_coming_window(term)
     sections = [a_class(term, each) for each in ("CSC-1100", "MAT-1010")]
@@ -122,9 +118,7 @@ def test_first_of_two_conflicting_choices_is_taken(ada: FlaskClient, term: Any, 
     assert held(term, cast.ada) == [one.id]
 
 
-def test_chosen_credits_are_taken(
-    ada: FlaskClient, term: Any, cast: Cast
-) -> None:
+def test_chosen_credits_are_taken(ada: FlaskClient, term: Any, cast: Cast) -> None:
     section = a_class(term, "RES-1", credits_min=1, credits_max=15)
     change(
         term.id,

@@ -58,7 +58,9 @@ def test_instructor_sees_only_name_and_number(
         assert eve.number in answer.text
 
 
-def test_privacy_applies_to_the_waitlist(app: Flask, section: Section, eve: Student, cast: Cast) -> None:
+def test_privacy_applies_to_the_waitlist(
+    app: Flask, section: Section, eve: Student, cast: Cast
+) -> None:
     reached_at(cast.ben, "ben@u.example")
     waiting(section, cast.ben, 9)
     private(cast.ben)
@@ -83,9 +85,7 @@ def test_registrar_sees_everything(app: Flask, section: Section, eve: Student) -
     assert "Private" in page
 
 
-def test_api_hides_details_from_instructors(
-    app: Flask, section: Section, eve: Student
-) -> None:
+def test_api_hides_details_from_instructors(app: Flask, section: Section, eve: Student) -> None:
     private(eve)
     for what in ("registrations", "waitlist"):
         text = browser_of(app, "iris").get(f"/api/v1/students/{eve.id}/{what}").text

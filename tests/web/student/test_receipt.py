@@ -51,9 +51,7 @@ def test_code_may_be_in_small_letters(ada: FlaskClient, refusal: str) -> None:
     assert answer.status_code == 200
 
 
-def test_receipt_of_another_student_is_not_found(
-    app: Flask, term: Any, refusal: str
-) -> None:
+def test_receipt_of_another_student_is_not_found(app: Flask, term: Any, refusal: str) -> None:
     ben = browser_of(app, "ben")
     answers = [
         ben.get(f"/receipts/{each}")

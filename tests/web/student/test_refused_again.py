@@ -128,9 +128,7 @@ def test_old_plan_form_offers_a_retry(
     assert held(term, cast.ada) == [section.id]
 
 
-def test_refused_plan_gets_a_new_key(
-    ada: FlaskClient, term: Any, section: Any, cast: Cast
-) -> None:
+def test_refused_plan_gets_a_new_key(ada: FlaskClient, term: Any, section: Any, cast: Cast) -> None:
     plan(term, cast.ada, line(section.id, wait=False))
     form = submission(ada.get(f"/terms/{term.id}/plan").text)
     seat(cast.ben, section)

@@ -74,16 +74,16 @@ def test_plan_shows_the_cohort_of_reserved_seats(
         assert "1 seat is kept for you and others" in text_of(senior.get(address_))
 
 
-def test_list_shows_the_cohort_and_counts_unreserved_seats(
-    ada: FlaskClient, term: Term
-) -> None:
+def test_list_shows_the_cohort_and_counts_unreserved_seats(ada: FlaskClient, term: Term) -> None:
     page = text_of(ada.get(f"/terms/{term.id}"))
     assert "1 seat is kept for students of class year Senior until" in page
     assert "1 of 2 open" in page
     assert "1 kept" in page
 
 
-def test_student_of_the_cohort_sees_their_reserved_seats(senior: FlaskClient, term: Term, section: Section) -> None:
+def test_student_of_the_cohort_sees_their_reserved_seats(
+    senior: FlaskClient, term: Term, section: Section
+) -> None:
     page = senior.get(f"/terms/{term.id}")
     assert "1 seat is kept for you and others: students of class year Senior until" in text_of(page)
     assert "data-kept" in cell(page.text, section)
@@ -99,9 +99,7 @@ def test_listed_students_are_not_named_to_others(
     assert cast.ben.number not in page
 
 
-def test_ended_reserves_are_not_shown(
-    ada: FlaskClient, section: Section, term: Term
-) -> None:
+def test_ended_reserves_are_not_shown(ada: FlaskClient, section: Section, term: Term) -> None:
     past = datetime.now(UTC) - timedelta(hours=1)
     with transaction() as session:
         session.execute(update(Reserve).values(until=past))
@@ -165,9 +163,7 @@ def test_only_reserves_with_seats_left_count(
     assert "Open to you" not in seats_now(senior, section)
 
 
-def test_sections_of_a_pool_name_each_other(
-    ada: FlaskClient, section: Section, term: Term
-) -> None:
+def test_sections_of_a_pool_name_each_other(ada: FlaskClient, section: Section, term: Term) -> None:
     other = builders.a_section(builders.a_course("MAT-1000"), term)
     with transaction() as session:
         pool = Pool(term_id=term.id, name="Shared", capacity=3)

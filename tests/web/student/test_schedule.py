@@ -50,9 +50,7 @@ def test_empty_page_explains_what_to_expect(ada: FlaskClient, term: Any) -> None
     assert "Nothing yet" in words(page(ada, term))
 
 
-def test_class_is_shown_on_each_day_with_time_name_and_room(
-    ada: FlaskClient, term: Any
-) -> None:
+def test_class_is_shown_on_each_day_with_time_name_and_room(ada: FlaskClient, term: Any) -> None:
     meets = Meets("MW", room="Alder Hall 1")
     course = builders.a_course(title="Data Structures")
     press(ada, builders.a_section(course, term, meetings=(meets,)), "pick")
@@ -62,9 +60,7 @@ def test_class_is_shown_on_each_day_with_time_name_and_room(
     assert "No classes" in part(html, "week-day-1")
 
 
-def test_list_has_instructors_and_total_credits(
-    ada: FlaskClient, term: Any, cast: Cast
-) -> None:
+def test_list_has_instructors_and_total_credits(ada: FlaskClient, term: Any, cast: Cast) -> None:
     meets = (Meets("MR", room="Alder Hall 1"),)
     course = builders.a_course(title="Data Structures")
     pick(
@@ -85,9 +81,7 @@ def test_classes_without_a_time_are_listed_separately(ada: FlaskClient, term: An
     assert not any("CSC 4990" in block for block in blocks(html))
 
 
-def test_waitlisted_section_is_only_in_the_list(
-    app: Flask, ada: FlaskClient, term: Any
-) -> None:
+def test_waitlisted_section_is_only_in_the_list(app: Flask, ada: FlaskClient, term: Any) -> None:
     full = builders.a_section(builders.a_course(), term, capacity=0, meetings=(Meets(),))
     press(browser_of(app, "ben"), full, "pick", wait="1")
     press(ada, full, "pick", wait="1")
@@ -99,9 +93,7 @@ def test_waitlisted_section_is_only_in_the_list(
     assert "Waiting: place 2 of 2" in text
 
 
-def test_half_term_classes_are_marked_and_side_by_side(
-    ada: FlaskClient, term: Any
-) -> None:
+def test_half_term_classes_are_marked_and_side_by_side(ada: FlaskClient, term: Any) -> None:
     halves = (("2030-08-26", "2030-10-18"), ("2030-10-21", "2030-12-20"))
     sections = [
         builders.a_section(builders.a_course(code), term, meetings=(Meets("M", dates=dates),))

@@ -39,9 +39,7 @@ def test_end_of_the_window_removes_the_list(ada: FlaskClient, term: Any) -> None
     assert f"act-{section.id}" not in page
 
 
-def test_list_with_an_old_time_is_rendered_again(
-    ada: FlaskClient, term: Any
-) -> None:
+def test_list_with_an_old_time_is_rendered_again(ada: FlaskClient, term: Any) -> None:
     builders.a_section(builders.a_course("CSC-1100", title="Data Structures"), term)
     builders.a_section(builders.a_course("MAT-1010", title="Calculus"), term)
     builders.a_coming_window(term, minutes=5)

@@ -114,9 +114,7 @@ def test_htmx_response_updates_both_sections(ada: FlaskClient, offer: Offer) -> 
     assert (counts.count("0 of 1 open"), counts.count("1 of 1 open")) == (1, 1)
 
 
-def test_swap_counts_as_no_drop(
-    ada: FlaskClient, term: Any, offer: Offer, cast: Cast
-) -> None:
+def test_swap_counts_as_no_drop(ada: FlaskClient, term: Any, offer: Offer, cast: Cast) -> None:
     press(ada, offer.other, offer.act())
     assert parts().ledger.drops(term.id, cast.ada.id) == {}
 

@@ -62,9 +62,7 @@ def test_page_without_scripts_reloads_at_the_opening(ada: FlaskClient, term: Any
     assert '<noscript><meta http-equiv="refresh" content="' in ada.get(f"/terms/{term.id}").text
 
 
-def test_page_without_scripts_has_a_link_for_new_counts(
-    ada: FlaskClient, term: Any
-) -> None:
+def test_page_without_scripts_has_a_link_for_new_counts(ada: FlaskClient, term: Any) -> None:
     builders.an_open_window(term)
     page = ada.get(f"/terms/{term.id}?q=calculus").text
     assert "http-equiv" not in page
@@ -87,9 +85,7 @@ def test_every_row_has_a_link_in_an_open_window(ada: FlaskClient, term: Any) -> 
     assert "<form" not in cell(page, section)
 
 
-def test_ended_window_shows_only_own_selections(
-    ada: FlaskClient, term: Any
-) -> None:
+def test_ended_window_shows_only_own_selections(ada: FlaskClient, term: Any) -> None:
     window = builders.an_open_window(term)
     section = builders.a_section(builders.a_course(title="Data Structures"), term)
     builders.a_section(builders.a_course("MAT-1", title="Calculus"), term)
@@ -124,9 +120,7 @@ def test_one_of_several_terms_can_be_chosen(ada: FlaskClient, term: Any) -> None
     assert f'href="/terms/{other.id}"' in page
 
 
-def test_nearest_of_many_terms_are_named(
-    ada: FlaskClient, term: Any
-) -> None:
+def test_nearest_of_many_terms_are_named(ada: FlaskClient, term: Any) -> None:
     builders.an_open_window(term)
     years = [*range(2026, 2030), *range(2031, 2036)]
     others = [builders.a_term(f"Term {year}", starts_on=date(year, 1, 7)) for year in years]

@@ -70,9 +70,7 @@ def test_meetings_are_shown_briefly(ada: FlaskClient, term: Any) -> None:
     assert "1–15 credits" in text
 
 
-def test_sections_of_a_course_show_their_own_titles(
-    ada: FlaskClient, term: Any
-) -> None:
+def test_sections_of_a_course_show_their_own_titles(ada: FlaskClient, term: Any) -> None:
     topics = builders.a_course("ART-1", title="Topics in Art")
     for own in ("Light", "Clay"):
         builders.a_section(topics, term, title=own)

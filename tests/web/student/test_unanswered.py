@@ -51,7 +51,9 @@ def test_unanswered_swap_is_sent_again_unchanged(
     assert held(term, cast.ada) == [lecture.id, lab.id]
 
 
-def test_unanswered_form_stays_in_its_dialog(ada: FlaskClient, servers: Servers, pair: list[Any]) -> None:
+def test_unanswered_form_stays_in_its_dialog(
+    ada: FlaskClient, servers: Servers, pair: list[Any]
+) -> None:
     lecture, lab, _ = pair
     press(ada, lecture, "pick", **{"with-1": str(lab.id)})
     path = address(lecture, f"drop?along={lab.id}")

@@ -46,9 +46,7 @@ def test_choices_and_alternatives_are_moved_and_removed(
         assert planned(term, cast.ada) == left, word
 
 
-def test_waiting_is_on_by_default(
-    ada: FlaskClient, term: Any, plan: Plan, cast: Cast
-) -> None:
+def test_waiting_is_on_by_default(ada: FlaskClient, term: Any, plan: Plan, cast: Cast) -> None:
     assert plan.choices
     for word, choice in (("hurry", False), ("wait", True)):
         press(ada, term, word, 0)
@@ -69,9 +67,7 @@ def test_credits_are_set_within_the_range(ada: FlaskClient, cast: Cast) -> None:
     assert found.choices[0].alternatives[0][0].credits == 200
 
 
-def test_htmx_gets_the_panel_of_its_page(
-    ada: FlaskClient, term: Any, plan: Plan
-) -> None:
+def test_htmx_gets_the_panel_of_its_page(ada: FlaskClient, term: Any, plan: Plan) -> None:
     headers = {**PANEL, "HX-Current-URL": f"http://localhost/terms/{term.id}/plan"}
     data = {"version": plan.version, "line": "1", "do": "up"}
     answer = ada.post(f"/terms/{term.id}/plan/change", data=data, headers=headers)

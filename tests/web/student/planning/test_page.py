@@ -75,9 +75,7 @@ def test_nothing_can_be_submitted_after_the_window(ada: FlaskClient, cast: Cast)
     assert "plan-submit" not in shown
 
 
-def test_likely_refusals_are_shown_beside_each_choice(
-    ada: FlaskClient, cast: Cast
-) -> None:
+def test_likely_refusals_are_shown_beside_each_choice(ada: FlaskClient, cast: Cast) -> None:
     term = builders.a_term("Spring 2031")
     one, other = (
         builders.a_section(builders.a_course(code), term, meetings=(Meets(),))
@@ -96,9 +94,7 @@ def test_likely_refusals_are_shown_beside_each_choice(
     assert "Find MAT 1010" in shown
 
 
-def test_page_with_an_older_plan_gets_a_new_panel(
-    ada: FlaskClient, term: Any, plan: Plan
-) -> None:
+def test_page_with_an_older_plan_gets_a_new_panel(ada: FlaskClient, term: Any, plan: Plan) -> None:
     answer = ada.get(f"/terms/{term.id}/plan/panel")
     assert answer.headers["Cache-Control"] == "no-store"
     assert f'data-seq="{plan.version}"' in answer.text

@@ -44,9 +44,7 @@ def test_row_shows_that_a_section_is_planned(ada: FlaskClient, term: Any, sectio
     assert mark in ada.get(f"/terms/{term.id}").text
 
 
-def test_dialog_closes_with_the_new_panel(
-    ada: FlaskClient, section: Any
-) -> None:
+def test_dialog_closes_with_the_new_panel(ada: FlaskClient, section: Any) -> None:
     form = ada.get(address(section, "plan"), headers=DIALOG)
     assert "<html" not in form.text
     answer = ada.post(address(section, "plan"), data=own_fields(form.text), headers=DIALOG)
@@ -67,9 +65,7 @@ def test_dialog_shows_current_and_earlier_occupancy(ada: FlaskClient, term: Any)
     assert "In Fall 2029: 58 of 60 seats taken, and 12 waited." in words(page)
 
 
-def test_likely_refusals_do_not_block_planning(
-    ada: FlaskClient, term: Any, cast: Cast
-) -> None:
+def test_likely_refusals_do_not_block_planning(ada: FlaskClient, term: Any, cast: Cast) -> None:
     other = builders.a_section(builders.a_course("PHY-1"), term, meetings=(Meets(),))
     needs = {"prerequisites": {"course": "MAT-1010"}}
     section = builders.a_section(builders.a_course(), term, meetings=(Meets(),), **needs)
@@ -82,7 +78,9 @@ def test_likely_refusals_do_not_block_planning(
     assert planned(term, cast.ada) == [[[other.id]], [[section.id]]]
 
 
-def test_planned_credits_are_shown_with_the_limit(ada: FlaskClient, term: Any, section: Any) -> None:
+def test_planned_credits_are_shown_with_the_limit(
+    ada: FlaskClient, term: Any, section: Any
+) -> None:
     heavy = builders.a_section(builders.a_course("PHY-1", credits=19), term)
     plan_section(ada, section)
     page = ada.get(address(heavy, "plan")).text
@@ -119,9 +117,7 @@ def test_lab_joins_its_lecture(ada: FlaskClient, term: Any, cast: Cast) -> None:
     assert planned(term, cast.ada) == [[[lab.id, lecture.id]]]
 
 
-def test_lecture_is_planned_with_the_chosen_lab(
-    ada: FlaskClient, term: Any, cast: Cast
-) -> None:
+def test_lecture_is_planned_with_the_chosen_lab(ada: FlaskClient, term: Any, cast: Cast) -> None:
     lecture = builders.a_section(
         builders.a_course("CHE-1"), term, corequisites={"course": "CHE-1L"}
     )
@@ -151,9 +147,7 @@ def test_invalid_input_is_refused(
 
 
 @pytest.mark.parametrize("where", ["else-7", "join-0-0", "", "anywhere"])
-def test_missing_place_in_the_plan_is_reported(
-    ada: FlaskClient, section: Any, where: str
-) -> None:
+def test_missing_place_in_the_plan_is_reported(ada: FlaskClient, section: Any, where: str) -> None:
     answer = plan_section(ada, section, where)
     assert answer.status_code == 422
     assert "not in your plan any more" in answer.text

@@ -140,7 +140,7 @@ def test_partly_refused_submission_is_replayed_completely(desk: Desk, section: i
 
 
 def test_replay_ignores_values_that_the_portal_fills_in(desk: Desk, section: int) -> None:
-    requested = {"request": KEY, "asked": [section]}
+    requested = {"request": KEY, "key_content": [section]}
     lines = [LedgerChoice(((Claim(each, 400),),)) for each in (13, section)]
     first = desk.submit(501, *lines, order=[2, 1], **requested)
     again = desk.submit(501, *reversed(lines), limit=0, windows=[], **requested)

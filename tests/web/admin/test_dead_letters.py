@@ -64,7 +64,7 @@ def entries() -> list[Any]:
         return list(session.scalars(found.order_by(AuditEntry.id)))
 
 
-def test_a_mended_job_is_tried_again_and_done(
+def test_repaired_job_can_be_retried(
     admin: FlaskClient, backend: Backend, letter: DeadLetter, rush: Rush, cast: Cast
 ) -> None:
     page = admin.get("/admin/operations").text
@@ -88,7 +88,7 @@ def test_a_mended_job_is_tried_again_and_done(
     assert "None." in admin.get("/admin/operations").text
 
 
-def test_a_job_is_asked_about_left_alone_and_discarded(
+def test_dead_letter_is_discarded_after_confirmation(
     admin: FlaskClient, backend: Backend, letter: DeadLetter
 ) -> None:
     answer = admin.post(address(letter, "discard"), data={"reason": ""})

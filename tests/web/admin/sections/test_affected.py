@@ -39,7 +39,7 @@ def record(student: Any, section: Section) -> str:
     return f'href="/admin/students/{student.id}?term={section.term_id}"'
 
 
-def test_before_new_times_are_confirmed_those_whose_times_clash_are_named(
+def test_preview_of_new_times_names_students_with_a_conflict(
     admin: FlaskClient, taken: Section, cast: Cast
 ) -> None:
     page = send(admin, taken, **TO_NOON)
@@ -51,7 +51,7 @@ def test_before_new_times_are_confirmed_those_whose_times_clash_are_named(
     assert "Ben" not in clashing
 
 
-def test_before_any_change_everyone_with_a_part_is_named(
+def test_preview_names_every_affected_student(
     admin: FlaskClient, taken: Section, cast: Cast
 ) -> None:
     page = send(admin, taken, capacity=1)
@@ -62,7 +62,7 @@ def test_before_any_change_everyone_with_a_part_is_named(
     assert "data-clashing" not in page.text
 
 
-def test_after_new_times_the_page_of_the_section_names_them_until_it_is_resolved(
+def test_section_page_names_conflicts_until_they_are_resolved(
     app: Flask, admin: FlaskClient, taken: Section, lunch: Section, cast: Cast
 ) -> None:
     answer = change(admin, taken, **TO_NOON)
@@ -76,9 +76,7 @@ def test_after_new_times_the_page_of_the_section_names_them_until_it_is_resolved
     assert "Students with another section" not in text_of(admin.get(address(taken)))
 
 
-def test_the_page_of_the_student_says_what_clashes(
-    admin: FlaskClient, taken: Section, cast: Cast
-) -> None:
+def test_student_page_shows_conflicts(admin: FlaskClient, taken: Section, cast: Cast) -> None:
     page = f"/admin/students/{cast.ada.id}?term={taken.term_id}"
     assert "meet at the same time" not in text_of(admin.get(page))
     change(admin, taken, **TO_NOON)
@@ -87,7 +85,7 @@ def test_the_page_of_the_student_says_what_clashes(
 
 
 @pytest.mark.parametrize("deed", ["cancel", "confirm"])
-def test_before_a_section_is_canceled_or_closed_everyone_with_a_part_is_named(
+def test_cancel_and_close_name_every_affected_student(
     admin: FlaskClient, taken: Section, cast: Cast, deed: str
 ) -> None:
     page = admin.get(address(taken, f"/{deed}")).text
@@ -95,13 +93,11 @@ def test_before_a_section_is_canceled_or_closed_everyone_with_a_part_is_named(
         assert record(student, taken) in page
 
 
-def test_a_clash_that_was_there_before_is_not_called_new(
-    admin: FlaskClient, taken: Section
-) -> None:
+def test_earlier_conflict_is_not_called_new(admin: FlaskClient, taken: Section) -> None:
     change(admin, taken, **TO_NOON)
     assert "data-clashing" not in send(admin, taken, meetings_0_room="Hall 9").text
 
 
-def test_a_draft_affects_nobody(admin: FlaskClient, term: Term) -> None:
+def test_draft_affects_no_student(admin: FlaskClient, term: Term) -> None:
     draft = builders.a_section(builders.a_course("PHY-1000"), term, status="NEW")
     assert "data-affected" not in send(admin, draft, capacity=1).text

@@ -36,7 +36,7 @@ def other(app: Flask, cast: Cast) -> FlaskClient:  # noqa: ARG001
     return browser_of(app, "mona")
 
 
-def test_the_second_sees_both_versions_and_keeps_what_was_entered(
+def test_second_admin_sees_both_versions_and_keeps_the_input(
     admin: FlaskClient, other: FlaskClient, section: Section
 ) -> None:
     mine = filled(admin, section, capacity=9, title="Mine")
@@ -54,7 +54,7 @@ def test_the_second_sees_both_versions_and_keeps_what_was_entered(
     assert (details(section).capacity, details(section).title) == (5, "Course CSC-1100")
 
 
-def test_what_was_entered_is_stored_once_the_second_has_looked_at_both(
+def test_input_is_stored_after_the_second_admin_saw_both(
     admin: FlaskClient, other: FlaskClient, section: Section
 ) -> None:
     mine = filled(admin, section, capacity=9)
@@ -69,7 +69,7 @@ def test_what_was_entered_is_stored_once_the_second_has_looked_at_both(
     assert (details(section).capacity, details(section).note) == (9, "Theirs.")
 
 
-def test_a_confirmed_change_of_an_old_version_changes_nothing(
+def test_confirmed_change_of_an_old_version_changes_nothing(
     admin: FlaskClient, other: FlaskClient, section: Section
 ) -> None:
     mine = filled(admin, section, capacity=9, confirmed="yes")
@@ -79,7 +79,7 @@ def test_a_confirmed_change_of_an_old_version_changes_nothing(
     assert len(entries()) == 1
 
 
-def test_of_an_import_meanwhile_all_that_differs_is_shown(
+def test_all_differences_of_a_simultaneous_import_are_shown(
     admin: FlaskClient, section: Section
 ) -> None:
     mine = filled(admin, section, capacity=9)
@@ -93,7 +93,7 @@ def test_of_an_import_meanwhile_all_that_differs_is_shown(
     assert details(section).note == "Imported."
 
 
-def test_who_entered_the_same_is_told_so(
+def test_identical_simultaneous_change_is_reported(
     admin: FlaskClient, other: FlaskClient, section: Section
 ) -> None:
     mine = filled(admin, section, capacity=9)
@@ -102,7 +102,7 @@ def test_who_entered_the_same_is_told_so(
     assert "changed meanwhile, to just what you have entered" in text_of(answer)
 
 
-def test_what_was_canceled_meanwhile_is_not_edited_and_the_input_stays(
+def test_section_canceled_meanwhile_is_not_edited(
     admin: FlaskClient, other: FlaskClient, section: Section
 ) -> None:
     mine = filled(admin, section, capacity=9, confirmed="yes")
@@ -114,7 +114,7 @@ def test_what_was_canceled_meanwhile_is_not_edited_and_the_input_stays(
     assert details(section).capacity == 2
 
 
-def test_of_many_at_the_same_moment_one_is_stored(section: Section, cast: Cast) -> None:
+def test_one_of_many_simultaneous_changes_is_stored(section: Section, cast: Cast) -> None:
     now = stored(section)
     seen = sections.SeenSection(now.term_id, now.id, now.version)
 

@@ -22,9 +22,7 @@ pytestmark = pytest.mark.skipif(
 EVERY = 29  # sections; each is asked for by queries of its own
 
 
-def test_every_form_is_read_back_as_it_was_written_and_the_list_is_paged(
-    app: Flask, backend: Backend
-) -> None:
+def test_every_form_round_trips_and_the_list_is_paged(app: Flask, backend: Backend) -> None:
     term = imported(FOLDER, "Fall 2020").term
     warm_up(term)
     view = catalog_of(term).term

@@ -53,7 +53,7 @@ def cohorts(section: Section) -> list[Any]:
 
 
 @pytest.mark.usefixtures("senior")
-def test_a_press_adds_a_row_for_them(admin: FlaskClient, section: Section) -> None:
+def test_button_adds_a_reserve_row(admin: FlaskClient, section: Section) -> None:
     assert 'name="reserves_0_seats"' not in admin.get(address(section, "/edit")).text
     page = send(admin, section, more="kept", capacity=7)
     assert page.status_code == 200
@@ -63,15 +63,13 @@ def test_a_press_adds_a_row_for_them(admin: FlaskClient, section: Section) -> No
     assert 'name="meetings_1_room"' not in page.text
 
 
-def test_an_empty_row_keeps_none(admin: FlaskClient, section: Section) -> None:
+def test_empty_row_reserves_nothing(admin: FlaskClient, section: Section) -> None:
     assert change(admin, section, reserves_0_seats="", capacity=3).status_code == 303
     assert details(section).reserves == ()
 
 
 @pytest.mark.usefixtures("senior")
-def test_the_preview_says_for_whom_and_what_stays_open(
-    admin: FlaskClient, section: Section
-) -> None:
+def test_preview_shows_cohort_and_open_seats(admin: FlaskClient, section: Section) -> None:
     answer = text_of(send(admin, section, **ONE))
     assert "Kept seats None 1 for Senior" in answer
     assert "Senior: that is 1 student." in answer
@@ -79,7 +77,7 @@ def test_the_preview_says_for_whom_and_what_stays_open(
     assert details(section).reserves == ()
 
 
-def test_the_ledger_decides_by_them(app: Flask, section_with_reserve: Section) -> None:
+def test_ledger_decides_by_reserves(app: Flask, section_with_reserve: Section) -> None:
     assert (seats(section_with_reserve).kept, seats(section_with_reserve).open) == (1, 1)
     press(browser_of(app, "ada"), section_with_reserve, "pick")
     press(browser_of(app, "ben"), section_with_reserve, "pick")
@@ -92,12 +90,12 @@ def test_the_ledger_decides_by_them(app: Flask, section_with_reserve: Section) -
 
 
 @pytest.mark.usefixtures("senior")
-def test_they_need_a_reason_as_they_take_something(admin: FlaskClient, section: Section) -> None:
+def test_new_reserve_needs_a_reason(admin: FlaskClient, section: Section) -> None:
     answer = change(admin, section, **ONE, reason="")
     assert "Say why" in errors(answer)
 
 
-def test_seats_given_under_a_changed_one_still_count_for_it(
+def test_seats_given_under_a_changed_reserve_still_count(
     admin: FlaskClient, app: Flask, section_with_reserve: Section
 ) -> None:
     press(browser_of(app, "sena"), section_with_reserve, "pick")
@@ -107,7 +105,7 @@ def test_seats_given_under_a_changed_one_still_count_for_it(
     assert seats(section_with_reserve).kept == 1
 
 
-def test_one_that_is_left_out_opens_its_seats_to_who_waits(
+def test_removed_reserve_opens_its_seats_to_waiting_students(
     admin: FlaskClient, app: Flask, section_with_reserve: Section
 ) -> None:
     press(browser_of(app, "ada"), section_with_reserve, "pick")
@@ -119,9 +117,7 @@ def test_one_that_is_left_out_opens_its_seats_to_who_waits(
 
 
 @pytest.mark.usefixtures("senior")
-def test_several_stand_in_the_order_that_they_are_given(
-    admin: FlaskClient, section: Section
-) -> None:
+def test_reserves_keep_their_order(admin: FlaskClient, section: Section) -> None:
     assert change(admin, section, **TWO).status_code == 303
     assert cohorts(section) == [{"years": ["Senior"]}, {"subjects": ["CSC"]}]
     ids = [each.id for each in details(section).reserves]
@@ -131,7 +127,7 @@ def test_several_stand_in_the_order_that_they_are_given(
 
 
 @pytest.mark.usefixtures("senior")
-def test_until_is_read_in_the_institutions_zone(admin: FlaskClient, section: Section) -> None:
+def test_end_of_a_reserve_is_in_the_institutions_zone(admin: FlaskClient, section: Section) -> None:
     year = datetime.now(UTC).year + 1
     assert change(admin, section, **ONE, reserves_0_until=f"{year}-01-15T08:00").status_code == 303
     [reserve] = details(section).reserves
@@ -141,7 +137,7 @@ def test_until_is_read_in_the_institutions_zone(admin: FlaskClient, section: Sec
 
 
 @pytest.mark.usefixtures("senior")
-def test_one_whose_time_is_over_is_pointed_out(admin: FlaskClient, section: Section) -> None:
+def test_ended_reserve_is_pointed_out(admin: FlaskClient, section: Section) -> None:
     past = datetime.now(UTC) - timedelta(days=2)
     answer = text_of(send(admin, section, **ONE, reserves_0_until=f"{past:%Y-%m-%dT%H:%M}"))
     assert "The time of the seats for Senior is over: they are open." in answer
@@ -149,7 +145,7 @@ def test_one_whose_time_is_over_is_pointed_out(admin: FlaskClient, section: Sect
 
 
 @pytest.mark.usefixtures("senior")
-def test_no_more_can_be_kept_than_there_are_seats(admin: FlaskClient, section: Section) -> None:
+def test_no_more_seats_can_be_reserved_than_exist(admin: FlaskClient, section: Section) -> None:
     one = ONE | {"reserves_0_seats": 3}
     wrong = errors(send(admin, section, **one))
     assert "Kept seats 1: 3 seats would be kept in all, but there are 2." in wrong
@@ -160,16 +156,14 @@ def test_no_more_can_be_kept_than_there_are_seats(admin: FlaskClient, section: S
 
 
 @pytest.mark.usefixtures("senior")
-def test_seats_whose_time_is_over_are_kept_no_more(admin: FlaskClient, section: Section) -> None:
+def test_seats_of_an_ended_reserve_are_not_reserved(admin: FlaskClient, section: Section) -> None:
     past = datetime.now(UTC) - timedelta(days=2)
     over = TWO | {"reserves_0_seats": 2, "reserves_0_until": f"{past:%Y-%m-%dT%H:%M}"}
     assert change(admin, section, **over).status_code == 303
 
 
 @pytest.mark.usefixtures("senior")
-def test_all_that_is_wrong_with_a_row_is_said_of_that_row(
-    admin: FlaskClient, section: Section
-) -> None:
+def test_all_errors_of_a_row_are_shown_at_the_row(admin: FlaskClient, section: Section) -> None:
     wrong = errors(
         send(
             admin,
@@ -193,7 +187,7 @@ def test_all_that_is_wrong_with_a_row_is_said_of_that_row(
     assert details(section).reserves == ()
 
 
-def test_no_number_of_a_list_is_dropped_silently(
+def test_unknown_numbers_of_a_list_are_reported(
     admin: FlaskClient, section: Section, senior: Any
 ) -> None:
     listed = f"{senior.number} X1"
@@ -202,7 +196,7 @@ def test_no_number_of_a_list_is_dropped_silently(
     assert listed in answer.text
 
 
-def test_the_trail_has_them_before_and_after(
+def test_audit_trail_has_reserves_before_and_after(
     admin: FlaskClient, section_with_reserve: Section
 ) -> None:
     change(admin, section_with_reserve, reserves_0_seats=2)
@@ -213,7 +207,9 @@ def test_the_trail_has_them_before_and_after(
 
 
 @pytest.mark.usefixtures("senior")
-def test_two_admins_do_not_overwrite_each_others(admin: FlaskClient, section: Section) -> None:
+def test_two_admins_do_not_overwrite_each_others_reserves(
+    admin: FlaskClient, section: Section
+) -> None:
     mine = filled(admin, section, **ONE)
     change(admin, section, reserves_0_seats=2, reserves_0_subjects="CSC")
     answer = sent(admin, address(section, "/edit"), mine)
@@ -222,7 +218,7 @@ def test_two_admins_do_not_overwrite_each_others(admin: FlaskClient, section: Se
     assert cohorts(section) == [{"subjects": ["CSC"]}]
 
 
-def test_what_another_has_removed_is_kept_anew_if_it_is_still_wanted(
+def test_reserve_removed_by_another_admin_can_be_added_again(
     admin: FlaskClient, section_with_reserve: Section
 ) -> None:
     mine = filled(
@@ -236,7 +232,7 @@ def test_what_another_has_removed_is_kept_anew_if_it_is_still_wanted(
 
 
 @pytest.mark.usefixtures("senior")
-def test_a_new_row_is_not_taken_for_one_that_another_has_added_meanwhile(
+def test_new_row_is_not_confused_with_one_of_another_admin(
     admin: FlaskClient, section: Section
 ) -> None:
     mine = filled(admin, section, **ONE, confirmed="yes", reason="Seniors graduate.")
@@ -251,7 +247,7 @@ def test_a_new_row_is_not_taken_for_one_that_another_has_added_meanwhile(
 
 @pytest.mark.usefixtures("senior")
 @pytest.mark.parametrize(("which", "hour"), [("first", 5), ("second", 6)])
-def test_a_time_that_comes_twice_is_shown_as_it_was_chosen(
+def test_ambiguous_time_is_shown_as_chosen(
     admin: FlaskClient, section: Section, which: str, hour: int
 ) -> None:
     until = {"reserves_0_until": "2030-11-03T01:30"}

@@ -68,13 +68,13 @@ def counts(section: Section) -> tuple[int | None, int]:
     return found.pool_capacity, found.open
 
 
-def test_the_form_begins_with_the_section_alone(admin: FlaskClient, section: Section) -> None:
+def test_form_starts_with_the_section(admin: FlaskClient, section: Section) -> None:
     page = admin.get(address(section, "/share")).text
     assert typed(page, "capacity") == "2"
     assert 'name="section" value="CSC 1100-01"' in page
 
 
-def test_the_preview_says_what_it_means_and_changes_nothing(
+def test_preview_explains_the_effects_and_changes_nothing(
     admin: FlaskClient, section: Section, other: Section
 ) -> None:
     assert other
@@ -85,7 +85,7 @@ def test_the_preview_says_what_it_means_and_changes_nothing(
     assert shared(section) is None
 
 
-def test_both_give_seats_out_of_the_same_ones(
+def test_sections_of_a_pool_give_shared_seats(
     admin: FlaskClient, app: Flask, pooled: Section, other: Section
 ) -> None:
     assert counts(pooled) == counts(other) == (3, 2)
@@ -99,14 +99,14 @@ def test_both_give_seats_out_of_the_same_ones(
     assert audit_term(pooled.term_id)["clean"]
 
 
-def test_a_crn_names_a_section_too(admin: FlaskClient, section: Section, other: Section) -> None:
+def test_section_can_be_named_by_crn(admin: FlaskClient, section: Section, other: Section) -> None:
     assert change(admin, section, members=[section.crn, other.crn]).status_code == 303
     found = shared(section)
     assert found
     assert [each.name for each in found.members] == BOTH
 
 
-def test_fewer_than_are_taken_are_allowed_and_said(
+def test_fewer_shared_seats_than_taken_are_allowed_with_a_note(
     admin: FlaskClient, app: Flask, pooled: Section
 ) -> None:
     for name in ("ada", "ben"):
@@ -117,12 +117,14 @@ def test_fewer_than_are_taken_are_allowed_and_said(
     assert (seats(pooled).taken, counts(pooled)) == (2, (1, 0))
 
 
-def test_more_of_them_need_no_reason(admin: FlaskClient, pooled: Section, other: Section) -> None:
+def test_more_shared_seats_need_no_reason(
+    admin: FlaskClient, pooled: Section, other: Section
+) -> None:
     assert change(admin, pooled, capacity=4, reason="").status_code == 303
     assert counts(other) == (4, 2)
 
 
-def test_who_leaves_has_its_own_seats_alone_and_the_others_share_on(
+def test_section_that_leaves_a_pool_keeps_its_own_seats(
     admin: FlaskClient, term: Term, pooled: Section, other: Section
 ) -> None:
     third = builders.a_section(builders.a_course("ART-1000"), term)
@@ -134,16 +136,14 @@ def test_who_leaves_has_its_own_seats_alone_and_the_others_share_on(
     assert (counts(pooled), counts(other), counts(third)) == ((None, 2), (3, 2), (3, 2))
 
 
-def test_with_one_section_left_nothing_is_shared(
-    admin: FlaskClient, pooled: Section, other: Section
-) -> None:
+def test_pool_with_one_section_ends(admin: FlaskClient, pooled: Section, other: Section) -> None:
     assert change(admin, pooled, members=[BOTH[0]]).status_code == 303
     assert counts(pooled) == counts(other) == (None, 2)
     with transaction() as session:
         assert session.scalar(select(Pool.id)) is None
 
 
-def test_all_that_is_wrong_is_said_at_once(
+def test_all_errors_are_shown_at_once(
     admin: FlaskClient, section: Section, other: Section, term: Term
 ) -> None:
     elsewhere = builders.a_section(builders.a_course("BIO-1000"), builders.a_term("Spring 2031"))
@@ -163,7 +163,7 @@ def test_all_that_is_wrong_is_said_at_once(
     assert shared(other) is None
 
 
-def test_one_that_shares_already_has_to_leave_first(
+def test_section_in_another_pool_must_leave_it_first(
     admin: FlaskClient, term: Term, pooled: Section
 ) -> None:
     assert pooled
@@ -172,7 +172,7 @@ def test_one_that_shares_already_has_to_leave_first(
     assert "CSC 1100-01 shares its seats with others already." in errors(answer)
 
 
-def test_a_name_is_given_once_in_a_term(admin: FlaskClient, term: Term, pooled: Section) -> None:
+def test_pool_name_is_unique_in_a_term(admin: FlaskClient, term: Term, pooled: Section) -> None:
     assert pooled
     pair = [builders.a_section(builders.a_course(code), term) for code in ("ART-1", "BIO-1")]
     answer = change(admin, pair[0], members=[each.crn for each in pair])
@@ -180,7 +180,7 @@ def test_a_name_is_given_once_in_a_term(admin: FlaskClient, term: Term, pooled: 
     assert shared(pair[0]) is None
 
 
-def test_a_draft_may_be_prepared_and_is_pointed_out(
+def test_draft_may_be_in_a_pool_with_a_note(
     admin: FlaskClient, term: Term, section: Section
 ) -> None:
     draft = builders.a_section(builders.a_course("MAT-1000"), term, status="NEW")
@@ -190,12 +190,12 @@ def test_a_draft_may_be_prepared_and_is_pointed_out(
     assert counts(draft) == (3, 2)
 
 
-def test_a_canceled_one_shares_nothing(admin: FlaskClient, section: Section) -> None:
+def test_canceled_section_cannot_share_seats(admin: FlaskClient, section: Section) -> None:
     do(admin, section, "cancel")
     assert admin.get(address(section, "/share")).status_code == 422
 
 
-def test_of_two_admins_the_second_sees_what_is_stored_and_keeps_what_was_entered(
+def test_second_admin_sees_the_stored_pool_and_keeps_the_input(
     admin: FlaskClient, pooled: Section
 ) -> None:
     seen = shared(pooled)
@@ -212,7 +212,7 @@ def test_of_two_admins_the_second_sees_what_is_stored_and_keeps_what_was_entered
     assert counts(pooled)[0] == 5
 
 
-def test_who_edits_the_section_meanwhile_overwrites_nothing(
+def test_simultaneous_edit_of_the_section_overwrites_nothing(
     admin: FlaskClient, section: Section, other: Section
 ) -> None:
     assert other
@@ -224,7 +224,7 @@ def test_who_edits_the_section_meanwhile_overwrites_nothing(
     assert "Note None Mine." in text_of(answer)
 
 
-def test_the_trail_of_each_section_says_what_is_shared(
+def test_audit_trail_of_each_section_has_the_pool(
     admin: FlaskClient, pooled: Section, other: Section
 ) -> None:
     change(admin, pooled, capacity=5)

@@ -26,20 +26,20 @@ def pooled(cast: Cast, section: Section, other: Section) -> Section:
     return section
 
 
-def test_it_goes_to_the_line_of_a_section_that_shares_it(
+def test_freed_seat_goes_to_a_waitlist_of_the_pool(
     boss: FlaskClient, cast: Cast, pooled: Section
 ) -> None:
     page = text_of(look(boss, cast.ada, drop=pooled))
     assert "It goes to whoever has waited longest for CSC 1200-02 and may have it." in page
 
 
-def test_of_two_lines_both_are_named(boss: FlaskClient, cast: Cast, pooled: Section) -> None:
+def test_both_waitlists_are_named(boss: FlaskClient, cast: Cast, pooled: Section) -> None:
     claim(cast.cleo, pooled)
     page = text_of(look(boss, cast.ada, drop=pooled))
     assert "longest for CSC 1100-01 or CSC 1200-02 and may" in page
 
 
-def test_a_move_between_them_frees_no_shared_seat(
+def test_move_within_a_pool_frees_no_seat(
     boss: FlaskClient, cast: Cast, pooled: Section, other: Section
 ) -> None:
     page = text_of(look(boss, cast.ada, other, pooled))
@@ -47,7 +47,7 @@ def test_a_move_between_them_frees_no_shared_seat(
     assert "It goes to" not in page
 
 
-def test_a_kept_seat_goes_to_whom_it_is_kept_for(
+def test_reserved_seat_goes_to_its_cohort(
     app: Flask, boss: FlaskClient, cast: Cast, section: Section
 ) -> None:
     added(Reserve(section_id=section.id, seats=1, cohort={"students": [cast.ada.number]}))
@@ -62,7 +62,7 @@ def test_a_kept_seat_goes_to_whom_it_is_kept_for(
     assert "It is kept: it goes to the first in line for whom it is kept." in page
 
 
-def test_without_pools_it_goes_to_the_first_in_line(
+def test_freed_seat_without_a_pool_goes_to_the_first_waiting_student(
     boss: FlaskClient, cast: Cast, section: Section
 ) -> None:
     claim(cast.ada, section)

@@ -46,9 +46,7 @@ def entry() -> AuditEntry:
         return session.scalars(select(AuditEntry).order_by(AuditEntry.id.desc())).first()  # type: ignore[return-value]
 
 
-def test_the_list_says_who_has_an_account(
-    boss: FlaskClient, twin: Instructor, hers: Section
-) -> None:
+def test_list_shows_who_has_an_account(boss: FlaskClient, twin: Instructor, hers: Section) -> None:
     assert hers
     text = text_of(boss.get("/admin/instructors"))
     assert "Iris – 1 Iris iris" in text
@@ -58,7 +56,7 @@ def test_the_list_says_who_has_an_account(
     assert "Otto" not in without
 
 
-def test_an_account_of_the_same_name_is_suggested_and_looked_at_first(
+def test_account_with_the_same_name_is_suggested(
     boss: FlaskClient, twin: Instructor, hers: Section, cast: Cast
 ) -> None:
     assert hers
@@ -70,7 +68,7 @@ def test_an_account_of_the_same_name_is_suggested_and_looked_at_first(
     assert visitors.find(cast.iris.account_id or 0).instructor_ids == {cast.iris.id}
 
 
-def test_one_account_has_the_classes_of_all_its_instructors(
+def test_account_has_the_sections_of_all_its_instructors(
     app: Flask, boss: FlaskClient, twin: Instructor, hers: Section, cast: Cast
 ) -> None:
     assert act(boss, twin, "link").status_code == 303
@@ -83,7 +81,7 @@ def test_one_account_has_the_classes_of_all_its_instructors(
     assert text_of(boss.get(f"/admin/audit?about=teacher:{twin.id}")).count("Account linked") >= 1
 
 
-def test_unlinked_it_has_them_no_more(
+def test_unlinked_account_loses_the_sections(
     app: Flask, boss: FlaskClient, twin: Instructor, cast: Cast
 ) -> None:
     act(boss, twin, "link")
@@ -92,7 +90,7 @@ def test_unlinked_it_has_them_no_more(
     assert entry().action == "teacher.unlink"
 
 
-def test_what_another_admin_has_linked_meanwhile_stays(
+def test_link_by_another_admin_is_not_overwritten(
     boss: FlaskClient, twin: Instructor, cast: Cast
 ) -> None:
     act(boss, twin, "link", account="otto")
@@ -111,7 +109,7 @@ def test_what_another_admin_has_linked_meanwhile_stays(
         ({"reason": " "}, "Say why"),
     ],
 )
-def test_what_is_wrong_is_said_and_nothing_done(
+def test_errors_are_shown_and_nothing_changes(
     boss: FlaskClient, twin: Instructor, fields: dict[str, str], wrong: str
 ) -> None:
     answer = act(boss, twin, "link", **fields)
@@ -121,7 +119,7 @@ def test_what_is_wrong_is_said_and_nothing_done(
         assert session.get_one(Instructor, twin.id).account_id is None
 
 
-def test_nonsense_is_refused(boss: FlaskClient, twin: Instructor) -> None:
+def test_invalid_input_is_refused(boss: FlaskClient, twin: Instructor) -> None:
     assert act(boss, twin, "eat").status_code == 404
     assert boss.get("/admin/instructors/999999").status_code == 404
     assert boss.get("/admin/instructors?page=x&q=%25").status_code == 200

@@ -39,7 +39,7 @@ def take_back(boss: FlaskClient, student: Student, **fields: str) -> TestRespons
     return boss.post(position, data={"reason": WHY, **fields})
 
 
-def test_the_student_picks_past_the_rule(
+def test_student_can_claim_despite_the_rule(
     app: Flask, boss: FlaskClient, cast: Cast, barred: Section
 ) -> None:
     assert permit(boss, cast.ada, barred).status_code == 303
@@ -50,7 +50,7 @@ def test_the_student_picks_past_the_rule(
     assert "CSC 2000-01 , Fall 2030 Stands Even so: A prerequisite is missing" in text
 
 
-def test_the_trail_says_who_permitted_and_who_took_back(
+def test_permission_and_revocation_are_audited(
     boss: FlaskClient, cast: Cast, barred: Section
 ) -> None:
     permit(boss, cast.ada, barred)
@@ -63,7 +63,7 @@ def test_the_trail_says_who_permitted_and_who_took_back(
     ]
 
 
-def test_what_is_sent_twice_is_done_once(boss: FlaskClient, cast: Cast, barred: Section) -> None:
+def test_form_sent_twice_has_one_effect(boss: FlaskClient, cast: Cast, barred: Section) -> None:
     for _ in range(2):
         permit(boss, cast.ada, barred)
     for _ in range(2):
@@ -71,7 +71,7 @@ def test_what_is_sent_twice_is_done_once(boss: FlaskClient, cast: Cast, barred: 
     assert [each.action for each in entries()] == ["override.grant", "override.revoke"]
 
 
-def test_all_that_is_wrong_is_told(boss: FlaskClient, cast: Cast, barred: Section) -> None:
+def test_all_errors_are_shown(boss: FlaskClient, cast: Cast, barred: Section) -> None:
     wrong = {"section": "none", "waives": "full", "until": "soon", "reason": ""}
     text = text_of(permit(boss, cast.ada, barred, **wrong))
     for each in ("no section with that CRN", "choose from: full", "Until: give a day", "Say why"):
@@ -79,16 +79,16 @@ def test_all_that_is_wrong_is_told(boss: FlaskClient, cast: Cast, barred: Sectio
     assert entries() == []
 
 
-def test_an_end_that_is_over_is_told(boss: FlaskClient, cast: Cast, barred: Section) -> None:
+def test_end_in_the_past_is_refused(boss: FlaskClient, cast: Cast, barred: Section) -> None:
     assert "that day is over already" in text_of(permit(boss, cast.ada, barred, until="2020-01-01"))
     assert entries() == []
 
 
-def test_a_term_that_is_none_is_told(boss: FlaskClient, cast: Cast, barred: Section) -> None:
+def test_unknown_term_is_refused(boss: FlaskClient, cast: Cast, barred: Section) -> None:
     assert "Choose a term." in text_of(permit(boss, cast.ada, barred, term="99999"))
 
 
-def test_a_permission_of_another_student_is_not_found(
+def test_permission_of_another_student_is_not_found(
     boss: FlaskClient, cast: Cast, barred: Section
 ) -> None:
     permit(boss, cast.ada, barred)

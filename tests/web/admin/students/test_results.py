@@ -35,14 +35,14 @@ def results(boss: FlaskClient, section: Section, show: str = "in", **query: int)
     return text_of(answer)
 
 
-def test_each_group_with_its_number(boss: FlaskClient, crowd: Section, cast: Cast) -> None:
+def test_each_group_shows_its_size(boss: FlaskClient, crowd: Section, cast: Cast) -> None:
     text = results(boss, crowd)
     assert "In the section 1 Waiting 2 Canceled 0 Left the waitlist 1" in text
     assert f"Ada {cast.ada.number}" in text
     assert cast.ben.number not in text
 
 
-def test_more_students_than_seats_are_told_alike_everywhere(
+def test_overfull_section_is_described_the_same_everywhere(
     boss: FlaskClient, crowd: Section
 ) -> None:
     changed(crowd, capacity=0)
@@ -51,7 +51,7 @@ def test_more_students_than_seats_are_told_alike_everywhere(
         assert "Over-enrolled by 1" in text_of(boss.get(page)), page
 
 
-def test_who_is_taken_out_is_offered_nothing_while_that_is_recorded(
+def test_dropped_student_has_no_actions_until_recorded(
     boss: FlaskClient, crowd: Section, cast: Cast
 ) -> None:
     page = press(boss, look(boss, cast.ada, drop=crowd), back="section")
@@ -62,9 +62,7 @@ def test_who_is_taken_out_is_offered_nothing_while_that_is_recorded(
     assert "Ada" not in text_of(boss.get(page.location))
 
 
-def test_seats_from_before_are_told_beside_those_with_names(
-    boss: FlaskClient, crowd: Section
-) -> None:
+def test_imported_seats_are_listed_beside_named_ones(boss: FlaskClient, crowd: Section) -> None:
     assert "before" not in results(boss, crowd)
     changed(crowd, prior_enrolled=72)
     text = results(boss, crowd)
@@ -73,18 +71,18 @@ def test_seats_from_before_are_told_beside_those_with_names(
     assert "72 seats" not in results(boss, crowd, "waiting")
 
 
-def test_its_roster_can_be_taken_along(boss: FlaskClient, crowd: Section) -> None:
+def test_roster_can_be_downloaded(boss: FlaskClient, crowd: Section) -> None:
     position = f"/admin/terms/{crowd.term_id}/sections/{crowd.id}"
     assert f'href="{position}/roster.csv"' in boss.get(f"{position}/results").text
 
 
-def test_those_who_wait_stand_in_line(boss: FlaskClient, crowd: Section, cast: Cast) -> None:
+def test_waiting_students_are_in_order(boss: FlaskClient, crowd: Section, cast: Cast) -> None:
     text = results(boss, crowd, "waiting")
     assert f"1. Ben {cast.ben.number}" in text
     assert f"2. Cleo {cast.cleo.number}" in text
 
 
-def test_who_was_taken_out_is_among_those_who_are_gone(
+def test_dropped_student_is_in_the_former_group(
     boss: FlaskClient, crowd: Section, cast: Cast
 ) -> None:
     press(boss, look(boss, cast.ada, drop=crowd))
@@ -93,7 +91,7 @@ def test_who_was_taken_out_is_among_those_who_are_gone(
     assert cast.dan.number in results(boss, crowd, "left")
 
 
-def test_the_history_says_who_did_what_and_why(
+def test_history_shows_actor_action_and_reason(
     boss: FlaskClient, crowd: Section, cast: Cast
 ) -> None:
     press(boss, look(boss, cast.ada, drop=crowd))
@@ -104,7 +102,7 @@ def test_the_history_says_who_did_what_and_why(
     assert "Seats: 1, waitlist: 5" in text
 
 
-def test_the_history_comes_page_by_page(
+def test_history_is_paged(
     boss: FlaskClient, crowd: Section, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(participants, "PAGE", 2)
@@ -117,7 +115,7 @@ def test_the_history_comes_page_by_page(
     assert "Seats: 1," in seen
 
 
-def test_a_group_comes_page_by_page(
+def test_group_is_paged(
     boss: FlaskClient, crowd: Section, cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(participants, "PAGE", 1)
@@ -126,6 +124,6 @@ def test_a_group_comes_page_by_page(
     assert "Page 2 of 2" in text
 
 
-def test_a_group_that_is_none_is_not_found(boss: FlaskClient, section: Section) -> None:
+def test_unknown_group_is_not_found(boss: FlaskClient, section: Section) -> None:
     position = f"/admin/terms/{section.term_id}/sections/{section.id}/results"
     assert boss.get(f"{position}?show=nobody").status_code == 404

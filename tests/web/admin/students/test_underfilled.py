@@ -79,7 +79,7 @@ def test_limits_are_numbers_or_shares_of_the_seats(boss: FlaskClient, offer: lis
     assert found(boss, offer, fewer=2, subject="MAT") == []
 
 
-def test_drafts_canceled_ones_and_those_without_seats_are_not_listed(
+def test_drafts_canceled_and_seatless_sections_are_not_listed(
     boss: FlaskClient, cast: Cast, term: Term
 ) -> None:
     course = builders.a_course()
@@ -91,7 +91,7 @@ def test_drafts_canceled_ones_and_those_without_seats_are_not_listed(
     assert cast.max
 
 
-def test_the_preview_says_whom_it_affects_and_changes_nothing(
+def test_preview_counts_affected_students_and_changes_nothing(
     boss: FlaskClient, offer: list[Any]
 ) -> None:
     text = text_of(look(boss, offer))
@@ -100,7 +100,7 @@ def test_the_preview_says_whom_it_affects_and_changes_nothing(
     assert statuses(offer) == ["OPEN", "OPEN", "OPEN"]
 
 
-def test_the_preview_names_whom_it_affects(boss: FlaskClient, offer: list[Any], cast: Cast) -> None:
+def test_preview_names_affected_students(boss: FlaskClient, offer: list[Any], cast: Cast) -> None:
     drain(offer[0].term_id)
     page = look(boss, offer[1:]).text
     everyone = page.split("data-affected")[1].split("</details>")[0]
@@ -109,7 +109,7 @@ def test_the_preview_names_whom_it_affects(boss: FlaskClient, offer: list[Any], 
     assert page.count("data-affected") == 1  # nobody has a part in the other
 
 
-def test_several_are_canceled_in_one_step_and_students_are_told(
+def test_several_sections_are_canceled_and_students_notified(
     app: Flask, boss: FlaskClient, cast: Cast, offer: list[Any]
 ) -> None:
     gone = [offer[0], offer[2]]
@@ -129,16 +129,14 @@ def test_several_are_canceled_in_one_step_and_students_are_told(
     assert "CSC 3-03 has been canceled" in result
 
 
-def test_a_reason_is_needed(boss: FlaskClient, offer: list[Any]) -> None:
+def test_reason_is_required(boss: FlaskClient, offer: list[Any]) -> None:
     answer = confirm(boss, look(boss, offer), offer, reason="")
     assert answer.status_code == 422
     assert "Say why" in text_of(answer)
     assert statuses(offer) == ["OPEN", "OPEN", "OPEN"]
 
 
-def test_where_one_has_been_changed_meanwhile_none_is_canceled(
-    boss: FlaskClient, offer: list[Any]
-) -> None:
+def test_nothing_is_canceled_if_a_section_has_changed(boss: FlaskClient, offer: list[Any]) -> None:
     page = look(boss, offer)
     moved = update(Section).where(Section.id == offer[1].id).values(version=Section.version + 1)
     with transaction() as session:
@@ -152,9 +150,7 @@ def test_where_one_has_been_changed_meanwhile_none_is_canceled(
     assert statuses(offer) == ["CANCELED", "CANCELED", "CANCELED"]
 
 
-def test_a_form_that_is_sent_twice_cancels_once_and_is_answered_alike(
-    boss: FlaskClient, offer: list[Any]
-) -> None:
+def test_form_sent_twice_cancels_once(boss: FlaskClient, offer: list[Any]) -> None:
     page = look(boss, offer)
     for _ in range(2):
         answer = confirm(boss, page, offer)
@@ -163,7 +159,7 @@ def test_a_form_that_is_sent_twice_cancels_once_and_is_answered_alike(
     assert len(entries()) == 3
 
 
-def test_what_another_admin_has_canceled_is_told_so(
+def test_section_canceled_by_another_admin_is_reported(
     app: Flask, boss: FlaskClient, offer: list[Any]
 ) -> None:
     builders.an_account("mona", is_admin=True)
@@ -173,7 +169,7 @@ def test_what_another_admin_has_canceled_is_told_so(
     assert "Nothing was canceled" in text_of(confirm(boss, page, offer))
 
 
-def test_full_sections_and_those_that_are_waited_for_are_left_out(
+def test_full_and_waitlisted_sections_are_not_listed(
     app: Flask, boss: FlaskClient, offer: list[Any]
 ) -> None:
     assert found(boss, offer, fewer=9) == [1, 2, 3]
@@ -181,15 +177,13 @@ def test_full_sections_and_those_that_are_waited_for_are_left_out(
     assert found(boss, offer, fewer=9) == [1, 2]
 
 
-def test_the_preview_has_an_address_so_that_going_back_sends_nothing(
-    boss: FlaskClient, offer: list[Any]
-) -> None:
+def test_preview_has_its_own_address(boss: FlaskClient, offer: list[Any]) -> None:
     page = look(boss, offer)
     assert page.request.method == "GET"
     assert "Cancel 3 sections?" in text_of(boss.get(page.request.full_path))
 
 
-def test_nothing_ticked_is_told(boss: FlaskClient, offer: list[Any]) -> None:
+def test_empty_selection_is_reported(boss: FlaskClient, offer: list[Any]) -> None:
     answer = send(boss, f"/admin/terms/{offer[0].term_id}/underfilled", {"section": ["x", "99999"]})
     assert answer.status_code == 422
     assert "Tick the sections" in text_of(answer)

@@ -47,20 +47,20 @@ def now_set(term: Term) -> Any:
     return catalog_of(term.id).term
 
 
-def test_the_form_shows_the_rules_as_they_are(admin: FlaskClient, term: Term) -> None:
+def test_form_shows_the_current_rules(admin: FlaskClient, term: Term) -> None:
     page = admin.get(address(term)).text
     assert 'value="21"' in page
     assert 'name="places" value="kept" checked' in page
 
 
-def test_they_are_shown_before_they_are_set(admin: FlaskClient, term: Term) -> None:
+def test_new_rules_are_previewed_first(admin: FlaskClient, term: Term) -> None:
     page = unescape(admin.get(address(term), query_string=a_form(places="lost")).text)
     assert "Set these rules?" in page
     assert "lost with 2 passes" in page
     assert now_set(term).passes is None
 
 
-def test_they_are_set_with_a_reason_and_an_audit_entry(
+def test_rules_are_set_with_a_reason_and_audited(
     admin: FlaskClient, term: Term, cast: Cast
 ) -> None:
     form = a_form(places="lost", skip_reasons=["hold", "time_conflict"])
@@ -80,7 +80,7 @@ def test_they_are_set_with_a_reason_and_an_audit_entry(
     assert (entry.before["skip_limit"], entry.after["skip_limit"]) == (None, 2)
 
 
-def test_nothing_is_set_without_a_reason(admin: FlaskClient, term: Term) -> None:
+def test_rules_need_a_reason(admin: FlaskClient, term: Term) -> None:
     assert admin.post(address(term), data=a_form()).status_code == 422
     assert now_set(term).drops_per_day == 3
 
@@ -108,7 +108,7 @@ def test_two_admins_dont_overwrite_each_other(admin: FlaskClient, term: Term) ->
         ({"places": "lost", "skip_limit": "0"}, "Passes: give a whole number from 1 to 100."),
     ],
 )
-def test_what_is_wrong_is_said_and_kept(
+def test_errors_are_shown_with_the_input(
     admin: FlaskClient, term: Term, fields: dict[str, str], error: str
 ) -> None:
     for answer in (
@@ -120,9 +120,7 @@ def test_what_is_wrong_is_said_and_kept(
         assert all(value in answer.text for value in fields.values())
 
 
-def test_who_holds_more_than_a_new_limit_is_counted(
-    admin: FlaskClient, term: Term, cast: Cast
-) -> None:
+def test_students_above_a_new_limit_are_counted(admin: FlaskClient, term: Term, cast: Cast) -> None:
     window = builders.an_open_window(term)
     claim(cast.ada, builders.a_section(builders.a_course("CSC-1"), term), window)
     drain(term.id)
@@ -130,7 +128,7 @@ def test_who_holds_more_than_a_new_limit_is_counted(
     assert "1 student holds more credits than that." in page
 
 
-def test_a_waiter_who_is_passed_over_loses_the_place_by_the_rule_and_is_told(
+def test_skipped_student_loses_the_position_and_is_notified(
     admin: FlaskClient, term: Term, cast: Cast
 ) -> None:
     form = a_form(places="lost", skip_limit="1", skip_reasons=["hold"])
@@ -165,5 +163,5 @@ def test_only_admins_set_rules(app: Flask, term: Term) -> None:
         assert client.post(address(term), data=a_form() | WHY).status_code == 403
 
 
-def test_a_term_that_is_not_there_has_none(admin: FlaskClient) -> None:
+def test_unknown_term_has_no_rules(admin: FlaskClient) -> None:
     assert admin.get("/admin/terms/2000000000/rules").status_code == 404

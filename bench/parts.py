@@ -27,7 +27,7 @@ from bench.site import Site  # noqa: E402
 from bench.stage import cli  # noqa: E402
 from portal.backend import backend  # noqa: E402
 from portal.core import flags  # noqa: E402
-from portal.core.breakers import Breaker, Resting  # noqa: E402
+from portal.core.breakers import Breaker, BreakerOpen  # noqa: E402
 from portal.core.db import transaction  # noqa: E402
 from portal.core.flags import Flag, Switching  # noqa: E402
 from portal.runtime.child_process import Child, SupervisedChild  # noqa: E402
@@ -157,7 +157,7 @@ def _supervised(trial: Trial) -> Iterator[WorkerPools]:
 
 
 def _call(breaker: Breaker) -> None:
-    with suppress(TimeoutError, Resting):
+    with suppress(TimeoutError, BreakerOpen):
         breaker.call(_silence)
 
 

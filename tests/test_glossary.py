@@ -15,7 +15,20 @@ RETIRED = {
     *("rulings", "sentences", "objection", "reprieve", "passed_over", "deed", "deeds", "fates"),
     *("fuses", "heart", "hands", "crews", "errand", "errands", "chores", "inscription"),
     *("mending", "slices", "strangers", "doors", "visits", "meter", "meters", "overtaken"),
-    *("take_off", "give_up", "step_out", "by_hand", "sharers", "keeping"),
+    *("take_off", "give_up", "step_out", "by_hand", "sharers", "keeping", "let_go"),
+    *(
+        "asked",
+        "said",
+        "standing",
+        "news",
+        "patience",
+        "hear",
+        "heard",
+        "parcel",
+        "cure",
+        "company",
+    ),
+    *("company", "resting", "unlike", "strays"),
 }
 # Fields of tables, forms, the API and the ledger's JSON keep some of these names.
 RETIRED_VARIABLES = {"told", "asked", "said", "whom", "news", "patience", "all_said"}

@@ -91,7 +91,7 @@ AT_ONCE = 8  # concurrent calls; further callers do better without the service
 log = logging.getLogger(__name__)
 
 
-class Resting(Exception):  # noqa: N818  an expected state, not an error
+class BreakerOpen(Exception):  # noqa: N818  an expected state, not an error
     """The service was not called: its breaker is open, or too many calls wait for it."""
 
 
@@ -132,7 +132,7 @@ class Breaker:
         return "open" if monotonic() < self._rest_ends else "half-open"
 
     def call(self, ask: Callable[..., Result], *arguments: object) -> Result:
-        """Return or raise what `ask` does; raise Resting if it is not called."""
+        """Return or raise what `ask` does; raise BreakerOpen if it is not called."""
         self._enter()
         try:
             result = ask(*arguments)
@@ -148,8 +148,8 @@ class Breaker:
     def _enter(self) -> None:
         room = {"closed": self.at_once, "half-open": 1, "open": 0}
         with self._lock:
-            if self._waiting >= room[self.state] and self._heeded():
-                raise Resting(self.name)
+            if self._waiting >= room[self.state] and self._is_enabled():
+                raise BreakerOpen(self.name)
             self._waiting += 1
 
     def _leave(self, *, failed: bool) -> None:
@@ -164,7 +164,7 @@ class Breaker:
         if self.part and changed:
             self._report()
 
-    def _heeded(self) -> bool:
+    def _is_enabled(self) -> bool:
         return not self.part or flags.on(f"{self.part}_breaker")
 
     def _counters(self) -> tuple[int, float | None]:
@@ -178,7 +178,7 @@ class Breaker:
     def _note_success(self) -> None:
         if self._in_a_row:
             self._failed.clear()
-        if self._rest_ends is not None and (self.state == "half-open" or not self._heeded()):
+        if self._rest_ends is not None and (self.state == "half-open" or not self._is_enabled()):
             log.warning("%s is back", self.name)
             self._rest_ends = None
 

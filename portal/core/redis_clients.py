@@ -80,7 +80,7 @@ class PatientConnectionPool(BlockingConnectionPool):
         line = self._free() or self.make_connection()  # type: ignore[no-untyped-call]
         try:
             line.connect()
-            if heard(line._sock.fileno()):  # noqa: SLF001  redis-py has no door to it
+            if has_unread_data(line._sock.fileno()):  # noqa: SLF001  redis-py has no door to it
                 line.disconnect()
                 line.connect()
         except BaseException:
@@ -108,7 +108,7 @@ class PatientConnectionPool(BlockingConnectionPool):
         raise NoConnection("No connection available.")
 
 
-def heard(file: int) -> bool:
+def has_unread_data(file: int) -> bool:
     """Return whether a resting connection was closed, or holds unexpected data."""
     look = _poll()
     look.register(file, POLLIN)

@@ -30,7 +30,7 @@ class ReplicaLeft(LostConnection):
 
 
 @dataclass
-class Company:
+class ReplicaHistory:
     """The most replicas that a primary has had, and since when (monotonic) some have left."""
 
     most: int = 0
@@ -51,7 +51,7 @@ class Company:
         return True
 
 
-_companies: dict[bytes, Company] = {}  # by replication id: a promoted server starts another
+_histories: dict[bytes, ReplicaHistory] = {}  # by replication id: a promoted server starts another
 
 
 def behind(replicas: int) -> Sequence[Command]:
@@ -107,8 +107,8 @@ def look(redis: Redis) -> None:
 
 def _settled(reply: bytes) -> bool:
     reign = REIGN.search(reply)
-    company = _companies.setdefault(reign[1] if reign else b"", Company())
-    return company.settled(reply.count(b"state=online"))
+    history = _histories.setdefault(reign[1] if reign else b"", ReplicaHistory())
+    return history.settled(reply.count(b"state=online"))
 
 
 def in_sync(redis: Redis) -> int:

@@ -20,7 +20,7 @@ from portal.live.listeners import Listeners
 from portal.live.page import LATER, REFUSED, RESTART, Batch, Page
 from portal.live.rendering import OperationsPages
 from portal.live.seat_counts import SeatCountCache
-from portal.live.subscription import Hear, Subscription
+from portal.live.subscription import Handler, Subscription
 from portal.live.topics import Topic
 from portal.live.updates import MISSED, SPREAD_MS, Signal, Updates
 from portal.live.waiting_rooms import WaitingRooms
@@ -67,13 +67,13 @@ class Hub:
         self._subscription = Subscription(
             redis,
             begun=self._catch_up,
-            hear={
-                "live": self._hear,
-                "recorded": self._gather(Updates.hear_recorded),
-                "told": self._gather(Updates.hear_told),
-                "room": self._gather(Updates.hear_room),
-                "ended": self._hear_ended,
-                "notice": self._gather(Updates.hear_notice),
+            handlers={
+                "live": self._receive,
+                "recorded": self._gather(Updates.add_recorded),
+                "told": self._gather(Updates.add_told),
+                "room": self._gather(Updates.add_room),
+                "ended": self._receive_ended,
+                "notice": self._gather(Updates.add_notice),
             },
         )
 
@@ -168,30 +168,30 @@ class Hub:
 
     # Incoming updates
 
-    def _hear(self, term: int, event: dict[str, Any]) -> None:
+    def _receive(self, term: int, event: dict[str, Any]) -> None:
         if event["name"] == "section_set":
             term_catalog.expire(term)  # so that a page reloaded now shows the current section
         with self._lock:
             if "seats" in event:
-                self._updates.counts[term] |= self.counts.hear(term, event)
-            self._updates.hear(term, event)
+                self._updates.counts[term] |= self.counts.update(term, event)
+            self._updates.add_event(term, event)
             if event["name"] == "waitlisted":
                 queue = topics.queue(term, event["section"])
                 for page in list(self._topics.of(topics.student(term, event["student"]))):
                     self._topics.listen(page, page.topics | {queue})
         self._waiting.set()
 
-    def _gather(self, take: Callable[[Updates, int, Any], None]) -> Hear:
+    def _gather(self, take: Callable[[Updates, int, Any], None]) -> Handler:
         """Return a handler that collects messages of one kind, to be sent a moment later."""
 
-        def hear(term: int, note: Any) -> None:
+        def receive(term: int, note: Any) -> None:
             with self._lock:
                 take(self._updates, term, note)
             self._waiting.set()
 
-        return hear
+        return receive
 
-    def _hear_ended(self, account: int, _: Any) -> None:
+    def _receive_ended(self, account: int, _: Any) -> None:
         """Close the account's pages; those with a valid session come back at once."""
         visitors.doubt(account)
         for page in list(self.pages):

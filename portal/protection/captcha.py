@@ -8,7 +8,7 @@ from altcha import Payload
 
 from portal.backend import backend
 from portal.core import flags
-from portal.core.breakers import Resting
+from portal.core.breakers import BreakerOpen
 from portal.ledger.function_library import translate_errors
 from portal.protection import captcha_puzzle, captcha_server, evidence
 from portal.protection.captcha_puzzle import NotProven
@@ -64,7 +64,7 @@ def _ask_server(ask: Callable[[CaptchaServer], T], *, otherwise: T) -> T:
         return otherwise
     try:
         return ask(captcha_server.at(address))
-    except Resting:
+    except BreakerOpen:
         return otherwise
     except ServerFailed as error:
         log.warning("The captcha server failed: %s", error)

@@ -39,11 +39,11 @@ class CaptchaServer:
         self._session = requests.Session()
 
     def challenge(self, account: int) -> Challenge:
-        """Return a puzzle of the server for an account; raises ServerFailed or Resting."""
+        """Return a puzzle of the server for an account; raises ServerFailed or BreakerOpen."""
         return self.breaker.call(self._challenge, account)
 
     def agrees(self, solved: Payload) -> bool:
-        """Whether the server accepts the solution of its puzzle; raises ServerFailed or Resting."""
+        """Return whether the server accepts the solution; raise ServerFailed or BreakerOpen."""
         return self.breaker.call(self._agrees, solved)
 
     def _challenge(self, account: int) -> Challenge:

@@ -42,7 +42,7 @@ SEQ = re.compile(r'"seq":(\d+)')
 Key = tuple[int, str]  # student and idempotency key
 
 
-def keep(session: Session, term: int, events: Sequence[Event]) -> None:
+def store(session: Session, term: int, events: Sequence[Event]) -> None:
     """Store the answers of decisions that came with an idempotency key."""
     times = {
         (event.payload["student"], event.context["request"]): event.at
@@ -57,7 +57,7 @@ def keep(session: Session, term: int, events: Sequence[Event]) -> None:
         session.execute(KEEP, {"term": term} | given)
 
 
-def keep_lost(session: Session, term: int) -> None:
+def store_lost(session: Session, term: int) -> None:
     """Store the last day's answers that the ledger still has and that were lost here."""
     query = select(*EVENT_COLUMNS).where(
         LoggedEvent.term_id == term,
@@ -67,7 +67,7 @@ def keep_lost(session: Session, term: int) -> None:
     events = (Event(*row) for row in session.execute(query))
     with suppress(LedgerUnavailable):
         for batch in batches(events, AT_ONCE):
-            keep(session, term, batch)
+            store(session, term, batch)
 
 
 def differences(
@@ -83,7 +83,7 @@ def differences(
                 yield _difference(student, request, has, answer)
 
 
-def strays(term: int, names: Iterable[str], seq: int) -> list[Difference]:
+def unrecorded(term: int, names: Iterable[str], seq: int) -> list[Difference]:
     """Return the ledger's answers to decisions through event `seq` that are not recorded.
 
     An answer without an event changed nothing; only the ledger keeps it.

@@ -39,7 +39,7 @@ class TermState:
         used = sum(map(taken, self.sharing(row)))
         return own | {"pool_capacity": row["pool_capacity"], "pool_taken": used}
 
-    def hear(self, event: Event) -> None:
+    def applied(self, event: Event) -> None:
         """Let subclasses use an applied event; do nothing here."""
 
 
@@ -49,7 +49,7 @@ def apply(state: TermState, event: Event) -> None:
     if change is None:
         raise UnknownEvent(f"event {event.seq}: {event.name} version {event.version}")
     change(state, event)
-    state.hear(event)
+    state.applied(event)
 
 
 def _section_set(state: TermState, event: Event) -> None:

@@ -18,7 +18,7 @@ from portal.ledger.errors import LedgerUnavailable
 from portal.ledger.types import Registrations, SeatCounts, WindowView
 from portal.recorder import recorded_state
 
-Said = TypeVar("Said")
+Value = TypeVar("Value")
 
 
 # Whether this request shows recorded data; None outside of requests.
@@ -47,7 +47,7 @@ def recorded_at(terms: Iterable[int]) -> datetime | None:
         return session.scalar(moved)
 
 
-def beside(read: Callable[[], Said]) -> Said:
+def beside(read: Callable[[], Value]) -> Value:
     """Return the result of `read` without marking the page; for data beside its main content."""
     before = _recorded.get()
     try:
@@ -96,7 +96,7 @@ def now() -> int:
     return _known(backend().ledger.now, lambda: int(time() * 1000))
 
 
-def _known(ask: Callable[..., Said], remembered: Callable[..., Said], *about: object) -> Said:
+def _known(ask: Callable[..., Value], remembered: Callable[..., Value], *about: object) -> Value:
     """Return the ledger's data, or the recorded data once the ledger has failed in this request.
 
     A page waits for the ledger only once. Outside of a request nothing can show that data is old,

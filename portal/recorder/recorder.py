@@ -155,7 +155,7 @@ def _record(session: Session, term: int, after: int, events: Sequence[Event]) ->
     read_models.write(session, term, state, after)
     for subscriber in subscribers.recorded:
         subscriber(session, term, events)
-    idempotency.keep(session, term, events)
+    idempotency.store(session, term, events)
     status.count_lags(session, term, events)
     session.execute(
         update(Checkpoint)

@@ -61,9 +61,11 @@ class Sweeper:
     # jobs of subscribers, and their reasons
     due: dict[tuple[int, str], int] = field(default_factory=dict)
     skipped: list[SkippedWaiter] = field(default_factory=list)  # read after the terms
-    calls: dict[tuple[int, str], tuple[int, float]] = field(default_factory=dict)  # reason and time
+    enqueued: dict[tuple[int, str], tuple[int, float]] = field(
+        default_factory=dict
+    )  # reason and time
 
-    def look(self) -> None:
+    def read_terms(self) -> None:
         """Read which terms exist, how far each is recorded, and which jobs are due."""
         self.terms = live_terms()
         self.skipped = retriable(moment(backend().ledger.now()))
@@ -73,7 +75,7 @@ class Sweeper:
         with transaction() as session:
             self.to_compare = continuous_audit.due(session)
 
-    def turn(self) -> None:
+    def turn_windows(self) -> None:
         """Let the ledger open and close windows, if it has lost nothing."""
         for term, state in zip(self.terms, ledger_states(self.terms), strict=True):
             if state.fenced:
@@ -83,39 +85,39 @@ class Sweeper:
             elif state.seq:
                 backend().ledger.turn(term.id)
 
-    def call(self) -> None:
+    def enqueue_due(self) -> None:
         """Enqueue jobs for the workers that have something to do."""
         for term, state in zip(self.terms, ledger_states(self.terms), strict=True):
             if state.seq >= term.recorded and not state.fenced:
-                self._call_to(term, state)
+                self._enqueue_for(term, state)
         for (term_id, job), why in self.due.items():
             if term_id == NO_TERM:
-                self._call(term_id, job, why)
+                self._enqueue(term_id, job, why)
 
-    def _call_to(self, term: LiveTerm, state: LedgerState) -> None:
+    def _enqueue_for(self, term: LiveTerm, state: LedgerState) -> None:
         if state.seq > term.recorded:
-            self._call(term.id, "record", term.recorded)
+            self._enqueue(term.id, "record", term.recorded)
         else:  # otherwise the unrecorded events may include that retry
             for waiter in self.skipped:
                 if waiter.term == term.id:
                     retry(waiter)
         if state.vacant:
-            self._call(term.id, "promote", state.seq)
+            self._enqueue(term.id, "promote", state.seq)
         if why := self.due.get((term.id, "notify")):
-            self._call(term.id, "notify", why)
+            self._enqueue(term.id, "notify", why)
         if term.id in self.to_compare:
-            self._call(term.id, "reconcile", 0)
+            self._enqueue(term.id, "reconcile", 0)
         unready = state.sections < term.sections or not term.target.met_by(state.ready)
         ended = self.due.get((term.id, "maintain"), 0)
         if unready or ended:
             why = term.version + term.target.opening + ended
-            self._call(term.id, "maintain", why)
+            self._enqueue(term.id, "maintain", why)
 
-    def _call(self, term: int, worker: str, why: int) -> None:
+    def _enqueue(self, term: int, worker: str, why: int) -> None:
         """Enqueue a job; repeat one that changed nothing only after TIMEOUT."""
-        before, when = self.calls.get((term, worker), (-1, 0.0))
+        before, when = self.enqueued.get((term, worker), (-1, 0.0))
         if why != before or monotonic() - when > TIMEOUT:
-            self.calls[term, worker] = why, monotonic()
+            self.enqueued[term, worker] = why, monotonic()
             enqueue(term, [worker])
 
 

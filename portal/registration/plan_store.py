@@ -12,7 +12,7 @@ from sqlalchemy.dialects.postgresql import JSONB, insert
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from portal.core.cache import AWAY
-from portal.core.db import Base, crowded, look, transaction
+from portal.core.db import Base, crowded, read_only, transaction
 from portal.core.outage import postgresql
 from portal.registration.plans import Plan, pack, unpack, without
 
@@ -50,7 +50,7 @@ def plan_of(term: int, student: int) -> Plan | None:
     if postgresql.spares():
         return known
     try:
-        with look() as session:
+        with read_only() as session:
             plan = _read(session, term, student)
     except AWAY as error:
         postgresql.begin(crowded=crowded(error))

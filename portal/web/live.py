@@ -94,11 +94,11 @@ def socket(connection: "Server") -> None:
     talk = SocketSession(
         connection, hub(), visitor(), session=sessions.name(), ends=sessions.ends()
     )
-    _let_go()
+    _close_session()
     talk.run()
 
 
-def _let_go() -> None:
+def _close_session() -> None:
     """Free the handshake's data, which is not needed again: it takes 2 KB."""
     session.clear()
     session.modified = False  # send no session cookie

@@ -60,7 +60,7 @@ class GroupCoverage:
 
 
 @dataclass(frozen=True)
-class Said:
+class PageText:
     """What pages show to so many students before and after a change."""
 
     now: str
@@ -72,7 +72,7 @@ class Said:
 class Effects:
     """Effects of a change: messages, students who lose the window, students who get two."""
 
-    said: list[Said]
+    said: list[PageText]
     without: int
     doubled: int
 
@@ -122,7 +122,7 @@ def effects(session: Session, term: int, window: WindowView, after: WindowView, 
         now, then = (phase([each, *theirs], at) for each in (window, after))
         counts[now.sentence, then.sentence] += group.students
         without += group.students if then.kind == "unscheduled" else 0
-    texts = [Said(*sentences, count) for sentences, count in counts.most_common()]
+    texts = [PageText(*sentences, count) for sentences, count in counts.most_common()]
     return Effects(texts, without, count_doubled(session, after, others, at))
 
 

@@ -155,7 +155,7 @@ def test_adjustment_needs_a_reason_and_a_section(cast: Cast, term: Any, why: str
 def test_open_page_refreshes_and_shows_only_the_notification() -> None:
     heard = Updates()
     for name in ("enrolled", "promoted", "dropped"):
-        heard.hear(7, {"name": name, "section": 1, "student": 501, "cause": "adjust"})
+        heard.add_event(7, {"name": name, "section": 1, "student": 501, "cause": "adjust"})
     topic = pages_of(7, 501)
     (signal,) = heard.signals[topic].values()
     assert (signal.name, signal.detail["state"]) == ("own", "")

@@ -61,8 +61,8 @@ def test_promoter_continues_a_cancellation_of_a_killed_process(
     assert audit_term(rush.term)["clean"]
     backend.redis.delete("rq:queue:promote")
     sweeper = Sweeper()
-    sweeper.look()
-    sweeper.call()
+    sweeper.read_terms()
+    sweeper.enqueue_due()
     assert backend.redis.llen("rq:queue:promote") == 1
     promote(rush.term, "tests")
     assert states(rush) == ({"dropped"}, {"left"})

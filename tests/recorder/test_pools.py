@@ -113,6 +113,6 @@ def test_open_pages_get_counts_of_all_sections_in_the_pool(
     claim(rush, cast.ada.id, rush.sections[0])
     [entry] = backend.redis.xrevrange(f"{{t:{rush.term}}}:journal", count=1)
     event = json.loads(entry[1][b"event"])
-    assert counts.hear(rush.term, event) == set(rush.sections)
-    assert counts.hear(rush.term, event) == set()
+    assert counts.update(rush.term, event) == set(rush.sections)
+    assert counts.update(rush.term, event) == set()
     assert counts.of(rush.term) == backend.ledger.seats(rush.term)

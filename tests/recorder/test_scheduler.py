@@ -27,9 +27,9 @@ def called(backend: Backend, queue: str) -> int:
 
 
 def sweep(sweeper: Sweeper) -> None:
-    sweeper.look()
-    sweeper.turn()
-    sweeper.call()
+    sweeper.read_terms()
+    sweeper.turn_windows()
+    sweeper.enqueue_due()
 
 
 def test_scheduler_enqueues_a_recorder_whose_message_was_lost(

@@ -99,7 +99,7 @@ def test_permission_from_the_command_line_gives_another_chance(barred: Rush) -> 
 def test_scheduler_retries_skipped_students(barred: Rush) -> None:
     end_holds(now() - SKEW)
     sweeper = Sweeper()
-    sweeper.look()
-    sweeper.call()
+    sweeper.read_terms()
+    sweeper.enqueue_due()
     ask(barred)
     assert not waits(barred)

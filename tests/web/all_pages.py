@@ -1,4 +1,4 @@
-"""A story in which everything happens that a page can show, and the address of every page."""
+"""Test data with everything that pages can show, and the address of every page."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -46,14 +46,14 @@ Values = dict[str, list[Any]]
 
 
 def pages(app: Flask, values: Values) -> Iterator[str]:
-    """Every page, with everything of the story that may stand in its address."""
+    """Return every page, with every value of the story in its address."""
     for rule in app.url_map.iter_rules():
         if "GET" in (rule.methods or ()) and not rule.endpoint.startswith(NO_PAGES):
             yield from _filled(rule, values)
 
 
 def a_story(app: Flask, cast: Cast) -> Values:
-    """Seats, places, swaps, refusals, plans and promotions; and what addresses may name of them."""
+    """Create seats, positions, swaps, refusals, plans and promotions; return ids for addresses."""
     term = builders.a_term("Fall 2030")
     windows = [builders.an_open_window(term)]
     sections = _sections(term, cast)
@@ -130,7 +130,7 @@ def _happen(app: Flask, sections: dict[str, Any]) -> None:
 
 
 def _asked(cast: Cast, sections: dict[str, Any]) -> list[int]:
-    """What Iris asks for, of each kind."""
+    """Create a request of each kind by Iris."""
     iris, held = cast.iris.account_id or 0, sections["held"].id
     return [
         service.ask_seats(held, 20, "So many wait.", iris),
@@ -144,7 +144,7 @@ def _entries() -> list[int]:
 
 
 def _told(cast: Cast) -> int:
-    """A webhook that could not be told of a test."""
+    """Create a webhook with an undelivered test."""
     with transaction() as session:
         made = receivers.make(
             session, "https://x.example/", ["enrolled"], ChangedBy(cast.max.id, "a story")
@@ -154,7 +154,7 @@ def _told(cast: Cast) -> int:
 
 
 def _held(cast: Cast) -> int:
-    """A hold of Ada's that is to come."""
+    """Create a future hold of Ada's."""
     hold = Hold(student_id=cast.ada.id, kind="Library", reason="A book", starts_at=FAR)
     return int(builders.added(hold).id)
 

@@ -1,4 +1,4 @@
-"""Browsers that have logged in."""
+"""Browsers of logged-in people."""
 
 import re
 
@@ -11,7 +11,7 @@ from portal.web.account import sessions
 
 
 def browser_of(app: Flask, username: str) -> FlaskClient:
-    """A browser without JavaScript in which that person's session has begun, without the form."""
+    """Return a browser without JavaScript with a session of that person."""
     client = app.test_client()
     visitor = visitors.read(Account.username == username)
     assert visitor
@@ -24,5 +24,5 @@ def browser_of(app: Flask, username: str) -> FlaskClient:
 
 
 def without_token(page: str) -> str:
-    """The page but for the token of its forms, which differs by the second."""
+    """Return the page without its form tokens, which change every second."""
     return re.sub(r'(name="csrf_token"[^>]* value=)"[^"]*"', r"\1", page)

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from portal.backend import backend
 from portal.core import flags
-from portal.core.breakers import REST, Breaker, Resting
+from portal.core.breakers import REST, Breaker, BreakerOpen
 from portal.core.correlation import HEADER, following
 from portal.core.db import transaction
 from portal.notifications.outbox import mark_dead, mark_sent, retry_later
@@ -173,7 +173,7 @@ class WebhookSender:
             closing(ReceiverConnection(webhook, within, self.time_limit)) as line,
         ):
             mine = outbox.take(session, webhook.id)
-            with suppress(Resting):
+            with suppress(BreakerOpen):
                 for delivery, message in zip(mine, messages(session, mine), strict=True):
                     taken = self._send(delivery, message, line)
                     dealt += 1

@@ -51,7 +51,7 @@ class Image(TermState):
     aside: set[Pair] = field(default_factory=set)
     elsewhere: set[int] = field(default_factory=set)  # ms: reserves of other sections
 
-    def hear(self, event: Event) -> None:
+    def applied(self, event: Event) -> None:
         """Apply one more event."""
         self.last, payload = event, event.payload
         match event.name:

@@ -55,7 +55,7 @@ def rebuild(term: int, tell: ProgressCallback = no_progress) -> Rebuilt:
         found = read_models.load_all(session, term)
         differences = list(of_read_models(state, found))
         read_models.replace(session, term, state, found)
-        idempotency.keep_lost(session, term)
+        idempotency.store_lost(session, term)
     return Rebuilt(through, differences)
 
 
@@ -86,7 +86,7 @@ UNLIKE = """
 
 
 @dataclass(frozen=True)
-class Cure:
+class Repairs:
     """What repairs the differences of a term; `log` needs a backup and comes first."""
 
     log: list[Difference] = field(default_factory=list)
@@ -94,12 +94,12 @@ class Cure:
     ledger: list[Difference] = field(default_factory=list)
 
 
-def cure(differences: Iterable[Difference]) -> Cure:
+def repairs(differences: Iterable[Difference]) -> Repairs:
     """Return the differences sorted by what repairs them.
 
     If ledger and read models agree against the log, the log was altered: they must not follow it.
     """
-    found, places = Cure(), {(each["where"], each["what"]) for each in differences}
+    found, places = Repairs(), {(each["where"], each["what"]) for each in differences}
     for each in differences:
         where, what = each["where"], each["what"]
         both = (OF_SEATS.get(where, ""), what.replace("window ", "id ")) in places
@@ -112,7 +112,7 @@ def cure(differences: Iterable[Difference]) -> Cure:
     return found
 
 
-def twice(first: Iterable[Difference], again: Iterable[Difference]) -> list[Difference]:
+def seen_twice(first: Iterable[Difference], again: Iterable[Difference]) -> list[Difference]:
     """Return what differs both times; a single difference was read in the middle of a change."""
 
     def key(difference: Difference) -> tuple[str, str]:
@@ -124,7 +124,7 @@ def twice(first: Iterable[Difference], again: Iterable[Difference]) -> list[Diff
     return [each for each in again if key(each) in known]
 
 
-def unlike(session: Session, term: int, rows: list[str]) -> list[int]:
+def differing_events(session: Session, term: int, rows: list[str]) -> list[int]:
     """Return which of the events (lines of JSON) the log lacks or holds differently."""
     found: list[int] = []
     for lines in _batches(rows):

@@ -93,7 +93,7 @@ def restore(term: int, tell: ProgressCallback = no_progress) -> Restored:
             _record(term)
             image = _image(term, tell)
         except BaseException:
-            held.let_go(before)
+            held.release(before)
             raise
         lost, last = _lost(term), image.last.seq if image.last else 0
         held.confirm()
@@ -102,7 +102,7 @@ def restore(term: int, tell: ProgressCallback = no_progress) -> Restored:
         held.write(*journal.restart_commands(term, image.last))
         report = audit_term(term, tell)
         if report["clean"]:
-            held.let_go(seq=last)
+            held.release(seq=last)
             enqueue(term, PROMISED)
         return Restored(lost, report)
 

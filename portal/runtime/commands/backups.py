@@ -95,7 +95,7 @@ def _one_more(folder: Path, keep: int) -> bool:
         return False
     log.info("%s: %s bytes, checked.", path, f"{made.size:,}")
     try:
-        backup.let_go(folder, keep)
+        backup.remove_old(folder, keep)
     except OSError as why:
         log.error("ALARM backup: old ones can't be removed: %s", why)  # noqa: TRY400
     return True
@@ -170,7 +170,7 @@ def restore_command(folder: Path, *, yes: bool, forget: bool) -> None:
         except backup.BackupError as wrong:
             raise click.ClickException(str(wrong)) from wrong
         schema.upgrade(url, portal=parts.settings.database_url)
-        _let_go(parts, set() if forget else {number for number, _ in terms_named()})
+        _delete_other_terms(parts, set() if forget else {number for number, _ in terms_named()})
         for number, name in terms_named():
             _ledger(number, name, forget=forget)
         note("backup.restored", "portal", {"made_at": manifest.made_at, "events": manifest.events})
@@ -189,7 +189,7 @@ def _ledger(number: int, name: str, *, forget: bool) -> None:
         raise click.ClickException(HALF.format(name, first_line(why))) from why
 
 
-def _let_go(parts: Backend, known: set[int]) -> None:
+def _delete_other_terms(parts: Backend, known: set[int]) -> None:
     """Delete the ledger's data of other terms: their numbers will be used again."""
     prefixes = {prefix(number).encode() for number in known}
     with translate_errors(), parts.redis.pipeline(transaction=False) as pipe:

@@ -18,7 +18,7 @@ from portal.recorder.consistency.audit import LOST, UNREAD, Report, audit, audit
 from portal.recorder.consistency.differences import Difference
 from portal.recorder.consistency.fence import Changed
 from portal.recorder.consistency.partial_audit import explain
-from portal.recorder.consistency.repair import LogDamaged, cure, rebuild
+from portal.recorder.consistency.repair import LogDamaged, rebuild, repairs
 from portal.recorder.consistency.restore import Plan
 from portal.recorder.event_log import ProgressCallback
 from portal.runtime.command_context import connected
@@ -252,7 +252,7 @@ def repair_command(name: str, backup: Path | None, *, yes: bool) -> None:
 
 def _bring_back(number: int, term: str, rows: list[str], *, yes: bool) -> None:
     with schema.as_owner(backend().settings.owner_url) as session:
-        found = repair.unlike(session, number, rows)
+        found = repair.differing_events(session, number, rows)
         listed = ", ".join(map(str, found[:SHOWN])) + (" …" if len(found) > SHOWN else "")
         click.echo(f"{term}: {len(found)} events are lost or altered: {listed}")
         if found and yes:
@@ -271,7 +271,7 @@ def _repair(number: int, term: str, *, yes: bool) -> bool:
     if report["clean"]:
         click.echo(f"{term}: nothing differs in {report['events']} events.")
         return True
-    found = cure(report["differences"])
+    found = repairs(report["differences"])
     for text, differences in (
         (ALTERED, found.log),
         (REWRITTEN, found.record),
@@ -310,7 +310,7 @@ def _audited_twice(number: int) -> Report:
     if report["differences"]:
         with bars() as tell:
             again = audit_term(number, tell)
-        found = repair.twice(report["differences"], again["differences"])
+        found = repair.seen_twice(report["differences"], again["differences"])
         report = again | {"differences": found, "clean": not found and not again["unrecorded"]}
     audit_runs.keep(number, report)
     return report

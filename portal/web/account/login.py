@@ -22,7 +22,7 @@ from sqlalchemy import select, update
 from sqlalchemy.exc import SQLAlchemyError
 
 from portal.backend import backend
-from portal.core.db import look, transaction
+from portal.core.db import read_only, transaction
 from portal.ledger.function_library import translate_errors
 from portal.live.publish import sessions_ended
 from portal.people import accounts, passwords, visitors
@@ -171,7 +171,7 @@ def _visitor(username: str, password: str) -> visitors.Visitor | None:
 
 def _account(username: str, password: str) -> int | None:
     """Return the account of the name and password; an unknown name takes the same time."""
-    with look() as db:
+    with read_only() as db:
         row = db.execute(
             select(Account.id, Account.password_hash).where(
                 Account.username == username, Account.deleted_at.is_(None)

@@ -12,7 +12,7 @@ from joserfc.errors import JoseError
 from requests import RequestException
 
 from portal.core import logs
-from portal.core.breakers import Breaker, Resting
+from portal.core.breakers import Breaker, BreakerOpen
 from portal.core.settings import Oidc
 from portal.people import visitors
 from portal.people.models import Account
@@ -30,7 +30,7 @@ LOGINS = 64  # concurrent logins of a process; beyond these the provider counts 
 SKEW = 120  # seconds that its clock may be off
 STATES = 3  # concurrent logins of a browser: each takes a fifth of a cookie
 STATE = "_state_oidc_"  # Authlib's prefix of their session keys
-AWAY = (RequestException, Resting)
+AWAY = (RequestException, BreakerOpen)
 UNTRUE = (OAuthError, JoseError, KeyError, ValueError)  # the provider's response is not valid
 
 

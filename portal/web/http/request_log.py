@@ -33,9 +33,9 @@ def _note(response: Response) -> Response:
     status = response.status_code
     deed = DEEDS.get((request.endpoint or "", status))
     if deed and (deed != "logged out" or _account() or _is_new(status)):
-        _told(deed)
+        _log_text(deed)
     elif status in TURNED_AWAY and _is_new(status):
-        _told(f"turned away with {status}")
+        _log_text(f"turned away with {status}")
     elif _may_change(status) and (_account() or _is_new(status)):
         _answered(response)
     return response
@@ -45,7 +45,7 @@ def _may_change(status: int) -> bool:
     return request.method not in READS and status not in TURNED_AWAY
 
 
-def _told(what: str) -> None:
+def _log_text(what: str) -> None:
     log.info(
         "%s %s %s, account %s, from %s, code %s",
         what,

@@ -199,8 +199,8 @@ def test_scheduler_enqueues_a_due_part(backend: Backend) -> None:
     rush, sweeper = a_rush(sections=1, students=1), Sweeper()
 
     def called() -> int:
-        sweeper.look()
-        sweeper.call()
+        sweeper.read_terms()
+        sweeper.enqueue_due()
         return Queue("background", connection=backend.redis).count
 
     drain(rush.term)
@@ -210,5 +210,5 @@ def test_scheduler_enqueues_a_due_part(backend: Backend) -> None:
     assert called() == 0
     with transaction() as session:
         session.execute(update(ContinuousAudit).values(at=func.now() - timedelta(minutes=6)))
-    sweeper.calls.clear()
+    sweeper.enqueued.clear()
     assert called() == 1

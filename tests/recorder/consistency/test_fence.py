@@ -34,7 +34,7 @@ def rush(backend: Backend) -> Rush:  # noqa: ARG001
 def sweeper(rush: Rush) -> Sweeper:  # noqa: ARG001
     """Return a sweeper that has seen the term."""
     sweeper = Sweeper()
-    sweeper.look()
+    sweeper.read_terms()
     return sweeper
 
 
@@ -44,7 +44,7 @@ def forget(rush: Rush) -> None:
 
 
 def test_complete_ledger_is_not_fenced(rush: Rush, sweeper: Sweeper) -> None:
-    sweeper.turn()
+    sweeper.turn_windows()
     assert not fence.why(rush.term)
 
 
@@ -52,20 +52,20 @@ def test_ledger_behind_the_record_is_fenced_until_it_is_restored(
     rush: Rush, sweeper: Sweeper
 ) -> None:
     forget(rush)
-    sweeper.turn()
+    sweeper.turn_windows()
     assert "at event 3" in fence.why(rush.term)
     with pytest.raises(LedgerUnavailable, match="being restored"):
         claim(rush, rush.students[0], rush.sections[0])
-    sweeper.turn()
+    sweeper.turn_windows()
     restore(rush.term)
-    sweeper.look()
-    sweeper.turn()
+    sweeper.read_terms()
+    sweeper.turn_windows()
     assert not fence.why(rush.term)
 
 
 def test_empty_ledger_is_fenced(rush: Rush, sweeper: Sweeper) -> None:
     backend().redis.flushall()
-    sweeper.turn()
+    sweeper.turn_windows()
     assert "at event 0" in fence.why(rush.term)
 
 
@@ -84,11 +84,11 @@ def test_fence_does_not_affect_other_terms(rush: Rush) -> None:
     queue = Queue("record", connection=backend().redis, serializer=JSONSerializer)
     queue.empty()
     sweeper = Sweeper()
-    sweeper.look()
-    sweeper.turn()
+    sweeper.read_terms()
+    sweeper.turn_windows()
     events = backend().redis.xrange(f"{prefix(healthy.term)}:journal")
     assert b'"name":"window_opened"' in events[-1][1][b"event"]
-    sweeper.call()
+    sweeper.enqueue_due()
     assert [job.args[0] for job in queue.jobs] == [healthy.term]
 
 

@@ -125,7 +125,7 @@ def test_difference_seen_once_is_left_alone() -> None:
         difference("ledger seats", "section 2", 3),
         difference("ledger roster", "section 1", 2),
     ]
-    assert mending.twice(first, again) == [difference("ledger seats", "section 2", 3)]
+    assert mending.seen_twice(first, again) == [difference("ledger seats", "section 2", 3)]
 
 
 def test_repair_does_nothing_without_differences(rush: Rush) -> None:

@@ -166,7 +166,7 @@ def test_fenced_term_decides_nothing_and_says_so(rush: Rush) -> None:
         backend().ledger.registrations(rush.term, rush.students[0])
     with pytest.raises(LedgerUnavailable, match="being restored"):
         backend().ledger.put_section(rush.term, spec(rush.sections[0], version=9))
-    fence.hold(rush.term, "a test").let_go()
+    fence.hold(rush.term, "a test").release()
     assert drop(rush, rush.students[0], rush.sections[0]).outcome == Outcome.DROPPED
 
 

@@ -52,7 +52,7 @@ def heard(clustered: Backend) -> Iterator[list[Any]]:
     kinds = {channel.rpartition(":")[2] for channel in CHANNELS}
     hear = {kind: lambda _, note: heard.append(note) for kind in kinds}
     redis = redis_clients.subscriber(clustered.settings.redis_url)
-    subscription = Subscription(redis, begun=lambda: None, hear=hear)
+    subscription = Subscription(redis, begun=lambda: None, handlers=hear)
     thread = Thread(target=subscription.run)
     thread.start()
     yield heard

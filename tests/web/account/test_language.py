@@ -1,4 +1,4 @@
-"""POST /language, and in which language a page comes."""
+"""POST /language, and the language of pages."""
 
 import re
 from decimal import Decimal
@@ -26,14 +26,14 @@ SPANISH = {"Accept-Language": "es-MX,es;q=0.9,en;q=0.5"}
 
 
 def choose(client: FlaskClient, language: str, **fields: str) -> str | None:
-    """Press the name of a language; gives where it leads."""
+    """Choose a language; return the address that it leads to."""
     answer = client.post("/language", data={"language": language, **fields})
     assert answer.status_code == 303
     return answer.location
 
 
 def is_spanish(client: FlaskClient, address: str, **headers: str) -> bool:
-    """Whether a page is in Spanish; fails where its parts disagree."""
+    """Return whether a page is in Spanish; fail if its parts disagree."""
     answer = client.get(address, headers=headers)
     text = 'html lang="es"' in answer.text
     assert text == ("Contraseña" in answer.text or "Cerrar sesión" in answer.text)

@@ -87,7 +87,7 @@ def test_unknown_name_takes_as_long_as_a_wrong_password(
     verify = PasswordHasher.verify
 
     def noted(hasher: PasswordHasher, kept: str, password: str) -> bool:
-        work.append(kept.rpartition("p=")[0])  # what it costs stands before salt and hash
+        work.append(kept.rpartition("p=")[0])  # the parameters come before salt and hash
         return verify(hasher, kept, password)
 
     monkeypatch.setattr(PasswordHasher, "verify", noted)

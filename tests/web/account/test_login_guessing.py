@@ -1,4 +1,4 @@
-"""Who guesses passwords is slowed; whose password it is gets in all the same."""
+"""Password guessing is slowed down, and the owner can still log in."""
 
 import re
 from collections import Counter
@@ -22,11 +22,11 @@ from tests.cast import PASSWORD, Cast
 from tests.protection.captcha.solving import SCRIPT, solved
 
 ADDRESSES = count(1)
-MANY = 100  # as many failures of one name as an hour may have
+MANY = 100  # the failures of one name that an hour allows
 
 
 def somewhere() -> str:
-    """An address from which nobody has asked before."""
+    """Return an address that was not used before."""
     number = next(ADDRESSES)
     return f"10.{number >> 16 & 255}.{number >> 8 & 255}.{number & 255}"
 
@@ -39,21 +39,21 @@ def log_in(
 
 
 def guess(app: Flask, times: int, address: str = "", username: str = "ada") -> list[int]:
-    """Guess from one address, or each time from another; gives the answers' numbers."""
+    """Guess from one address, or each time from another; return the status codes."""
     return [
         log_in(app.test_client(), "a guess", address, username).status_code for _ in range(times)
     ]
 
 
 def prove(client: FlaskClient) -> None:
-    """What the script of the login page does."""
+    """Solve the captcha as the script of the login page does."""
     payload = solved(client.get("/login/challenge").json).to_base64()
     answer = client.post("/login/challenge", data={"payload": payload}, headers=SCRIPT)
     assert answer.status_code == 204
 
 
 def attack(app: Flask, times: int = MANY) -> None:
-    """As many failures of Ada's name as there may be, each from elsewhere, without their hashes."""
+    """Use up the failures of Ada's name, each from another address, without hashing."""
     for _ in range(times):
         with app.test_request_context("/login", environ_base={"REMOTE_ADDR": somewhere()}):
             login_limits.of("ada", everywhere=True).charge_anyway()
@@ -61,7 +61,7 @@ def attack(app: Flask, times: int = MANY) -> None:
 
 @pytest.fixture
 def attacked(guarded: Flask, cast: Cast) -> Flask:  # noqa: ARG001
-    """Somebody with many addresses has guessed Ada's password."""
+    """Guess Ada's password from many addresses."""
     attack(guarded)
     return guarded
 

@@ -19,7 +19,7 @@ from tests.web.visitors import browser_of
 
 @pytest.fixture
 def node(connected: Backend, tmp_path: Path) -> Iterator[Node]:  # noqa: ARG001
-    """A web process of its own."""
+    """Return a separate web process."""
     with a_node(tmp_path) as node:
         yield node
 

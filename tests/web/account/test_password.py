@@ -1,4 +1,4 @@
-"""/account/password: choosing another password."""
+"""/account/password: change the password."""
 
 import pytest
 from flask import Flask

@@ -18,7 +18,7 @@ def log_in(app: Flask, username: str, **fields: str) -> FlaskClient:
 
 
 def later(client: FlaskClient, **seconds: int) -> None:
-    """Let so many seconds go by `since` the login, or since the session was last `used`."""
+    """Move the login (`since`), or the last use (`used`), so many seconds into the past."""
     with client.session_transaction() as session:
         session.update({name: session[name] - ago for name, ago in seconds.items()})
 
@@ -52,7 +52,7 @@ def test_idle_session_of_admins_and_shared_computers_ends(
     later(client, used=29 * MINUTE)
     assert is_in(client)
     later(client, used=29 * MINUTE)
-    assert is_in(client)  # having been used meanwhile
+    assert is_in(client)  # used meanwhile
     later(client, used=30 * MINUTE)
     assert not is_in(client)
     assert cast

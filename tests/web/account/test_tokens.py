@@ -1,4 +1,4 @@
-"""/account/tokens: a list of access tokens, a form for another, and a way to end each."""
+"""/account/tokens: list, create and revoke access tokens."""
 
 import re
 from datetime import UTC, datetime, timedelta

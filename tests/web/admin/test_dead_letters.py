@@ -1,4 +1,4 @@
-"""GET and POST /admin/operations/jobs/<id>/retry and …/discard, of a job that truly failed."""
+"""GET and POST /admin/operations/jobs/<id>/retry and …/discard, of a job that really failed."""
 
 from typing import Any
 
@@ -29,13 +29,13 @@ def admin(app: Flask, cast: Cast) -> FlaskClient:  # noqa: ARG001
 
 @pytest.fixture
 def rush(admin: FlaskClient) -> Rush:  # noqa: ARG001
-    """A term with something in its journal that nobody can read."""
+    """Return a term with an unreadable entry in its journal."""
     return a_rush(sections=1, students=1)
 
 
 @pytest.fixture
 def letter(backend: Backend, rush: Rush) -> DeadLetter:
-    """What a real worker has given up."""
+    """Return the dead letter of a real worker."""
     backend.redis.xadd(journal(rush), {"event": "nonsense"}, id=unreadable(backend, rush))
     with running(("worker", "record"), ("scheduler",)):
         ready("record")
@@ -79,7 +79,7 @@ def test_repaired_job_can_be_retried(
     assert (entry.account_id, entry.action) == (cast.max.id, "job.retry")
     assert (entry.subject, entry.reason) == (f"job:{letter.id}", WHY["reason"])
     assert entry.before["queue"] == "record"
-    # Who comes a moment later with the same letter takes nothing away.
+    # A second request for the same letter changes nothing.
     assert not dead_letters.discard(backend.redis, letter)
     assert not dead_letters.retry(backend.redis, letter)
     with running(("worker", "record")):
@@ -98,7 +98,7 @@ def test_dead_letter_is_discarded_after_confirmation(
     assert (entries(), len(dead_letters.letters(backend.redis))) == ([], 1)
     assert admin.post(address(letter, "discard"), data=WHY).status_code == 303
     assert dead_letters.letters(backend.redis) == []
-    for deed in ("retry", "discard"):  # somebody else has dealt with it
+    for deed in ("retry", "discard"):  # another admin has settled it
         for again in (admin.get(address(letter, deed)), admin.post(address(letter, deed))):
             assert again.status_code == 409
             assert "This job is gone" in again.text

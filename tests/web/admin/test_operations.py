@@ -1,4 +1,4 @@
-"""GET /admin/operations: how the portal runs."""
+"""GET /admin/operations: the state of the running portal."""
 
 import pytest
 from flask import Flask
@@ -25,7 +25,7 @@ PAGE = "/admin/operations"
 
 @pytest.fixture
 def admin(app: Flask, term: Term) -> FlaskClient:  # noqa: ARG001
-    """Max, logged in, while a window is open."""
+    """Return the browser of Max; a window is open."""
     return browser_of(app, "max")
 
 
@@ -34,7 +34,7 @@ def text(page: str) -> str:
 
 
 def ask(term: Term, section: Section, *students: Student, wait: bool = False) -> None:
-    """Each for a seat in the section, straight at the ledger."""
+    """Claim a seat in the section for each student, directly in the ledger."""
     (window,) = connected().ledger.windows(term.id)
     rush = Rush(term.id, [section.id], [], window.id)
     for student in students:
@@ -42,7 +42,7 @@ def ask(term: Term, section: Section, *students: Student, wait: bool = False) ->
 
 
 def figure(page: str, name: str) -> str:
-    """A number by its name in the page."""
+    """Return a figure of the page by its name."""
     return page.split(f'data-figure="{name}">')[1].split("<", maxsplit=1)[0].strip()
 
 

@@ -1,4 +1,4 @@
-"""/admin/operations/audits/<term>: an audit asked for on a page, done by a worker."""
+"""/admin/operations/audits/<term>: an audit that a page requests and a worker runs."""
 
 from typing import Any
 
@@ -30,7 +30,7 @@ def admin(app: Flask, cast: Cast) -> FlaskClient:  # noqa: ARG001
 
 @pytest.fixture
 def rush(admin: FlaskClient) -> Rush:  # noqa: ARG001
-    """Two full sections, recorded."""
+    """Return a term with two full sections, recorded."""
     rush = a_rush(sections=2, students=4, capacity=2)
     claims(rush, everyone_everywhere(rush))
     drain(rush.term)
@@ -108,7 +108,7 @@ def test_audit_without_a_worker_blocks_no_other(admin: FlaskClient, rush: Rush) 
         session.execute(update(AuditRun).values(moved_at=func.now() - 2 * audit_runs.STILL))
     admin.post(page(rush))
     assert run_of(rush).id != lost.id
-    audit_runs.run(lost.id)  # that its worker comes to in the end
+    audit_runs.run(lost.id)  # its worker starts it late
     with transaction() as session:
         stored = session.get_one(AuditRun, lost.id)
     assert stored.error == "Its worker was lost."

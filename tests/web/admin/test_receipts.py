@@ -31,7 +31,7 @@ def section(cast: Cast) -> Any:
 
 @pytest.fixture
 def refusal(app: Flask, section: Any) -> str:
-    """The code of a refusal of ada's, which has been recorded."""
+    """Return the code of a recorded refusal of Ada's."""
     browser_of(app, "ada").post(address(section, "pick"))
     seq = last_seq(section.term_id)
     drain(section.term_id)

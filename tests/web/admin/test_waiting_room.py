@@ -34,7 +34,7 @@ def window(term: Term) -> WindowView:
 
 @pytest.fixture
 def admin(app: Flask, term: Term) -> FlaskClient:  # noqa: ARG001
-    """Max, logged in."""
+    """Return the browser of Max, who is logged in."""
     return browser_of(app, "max")
 
 
@@ -50,12 +50,12 @@ def knobs(per_minute: object = 60, at_once: object = 5) -> dict[str, Any]:
 
 
 def seen(admin: FlaskClient, page: str) -> str:
-    """What the form carries of the limits as it shows them."""
+    """Return the hidden fields with the limits that the form showed."""
     return admin.get(page).text.split('name="seen" value="')[1].split('"')[0]
 
 
 def press(admin: FlaskClient, page: str, data: dict[str, Any] | None = None) -> TestResponse:
-    """Open the page or question, and press its button."""
+    """Open the page or confirmation, and press its button."""
     return admin.post(page, data=(data or {"reason": WHY}) | {"seen": seen(admin, page)})
 
 
@@ -194,7 +194,7 @@ def test_two_admins_do_not_overwrite_each_other(
     answer = other.post(page, data=knobs(6000, 5) | {"seen": before})
     assert answer.status_code == 409
     assert "Somebody else has set the limits" in answer.text
-    assert 'value="6000"' in answer.text  # what was filled in is kept
+    assert 'value="6000"' in answer.text  # the input is kept
     assert "of 60 at most" in answer.text
     state = room.state(term.id, window.id)
     assert (state.per_minute, state.at_once) == (60, 5)

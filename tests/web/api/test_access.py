@@ -1,4 +1,4 @@
-"""Who gets in: by token or session, with which scope, and what protects a session."""
+"""Access by token or session, scopes, and the protection of sessions."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -15,7 +15,7 @@ from tests.web.visitors import browser_of
 
 @pytest.fixture
 def protected(app: Flask) -> Iterator[None]:
-    """Forms need their token, as they do outside of the tests."""
+    """Require form tokens, as outside of the tests."""
     app.config["WTF_CSRF_ENABLED"] = True
     yield
     app.config["WTF_CSRF_ENABLED"] = False
@@ -23,7 +23,7 @@ def protected(app: Flask) -> Iterator[None]:
 
 @pytest.fixture
 def browser(app: Flask, cast: Cast, request: pytest.FixtureRequest) -> FlaskClient:  # noqa: ARG001
-    """A browser in which ada has logged in, before forms need their token."""
+    """Return a browser of Ada that logged in before form tokens were required."""
     found = browser_of(app, "ada")
     request.getfixturevalue("protected")
     return found

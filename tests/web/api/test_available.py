@@ -76,7 +76,7 @@ def test_section_has_course_seats_and_instructor(ada: Caller, term: Any, cast: C
 
 
 def of_no_window(term: Any) -> None:
-    """A term for which nothing is scheduled."""
+    """Return a term without windows."""
 
 
 def of_another_cohort(term: Any) -> None:

@@ -1,4 +1,4 @@
-"""GET /api/v1/openapi.json and /api/docs: complete, consistent, and shown to everyone."""
+"""GET /api/v1/openapi.json and /api/docs: complete, consistent and public."""
 
 import re
 from typing import Any

@@ -26,7 +26,7 @@ from tests.web.pages import held, seat
 
 @pytest.fixture
 def section(term: Any, cast: Cast) -> Any:
-    """A section of one seat, which ada has."""
+    """Return a section of one seat, held by Ada."""
     found = builders.a_section(builders.a_course(), term, capacity=1)
     seat(cast.ada, found)
     return found
@@ -37,7 +37,7 @@ def gone(student: Any, section: Any, **more: Any) -> dict[str, Any]:
 
 
 def queue(caller: Caller, student: Any, section: Any) -> None:
-    """Get in line for a section."""
+    """Join the waitlist of a section."""
     body = {"student_id": student.id, "semester_id": section.term_id, "wait": True}
     answer = caller.post("/register", body | {"section_ids": [section.id]})
     assert answer.json["data"]["results"][0]["status"] == "waitlisted"
@@ -45,7 +45,7 @@ def queue(caller: Caller, student: Any, section: Any) -> None:
 
 @contextmanager
 def a_worker(term: int) -> Iterator[None]:
-    """One who promotes whenever there is something to do, and records nothing."""
+    """Run a worker that only promotes."""
     ended = Event()
 
     def work() -> None:

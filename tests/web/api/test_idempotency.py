@@ -1,4 +1,4 @@
-"""One key, one decision: replays, refusals too, and keys that stood for something else."""
+"""One key, one decision: replays, also of refusals, and reused keys."""
 
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier

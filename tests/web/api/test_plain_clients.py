@@ -1,4 +1,4 @@
-"""Clients that name students and sections alone, and read plain field names."""
+"""Clients that only name students and sections, and read plain field names."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ def body(student: Any, *sections: Any) -> dict[str, Any]:
 
 @pytest.fixture
 def later(term: Any) -> Any:  # noqa: ARG001
-    """A section of another semester, which is open too."""
+    """Return a section of another open semester."""
     other = builders.a_term("Spring 2031")
     builders.an_open_window(other)
     return builders.a_section(builders.a_course("MAT-1"), other)

@@ -1,4 +1,4 @@
-"""While the ledger is stopped or frozen the API tells what was last recorded, and says so."""
+"""While the ledger is down, the API returns the last recorded state and says so."""
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
@@ -28,7 +28,7 @@ FAULTS: dict[str, Fault] = {
 
 @pytest.fixture
 def recorded(ada: Caller, term: Any, cast: Cast) -> Any:
-    """A term in which Ada has a seat and waits for another, all of it recorded."""
+    """Return a recorded term in which Ada has a seat and waits for another."""
     mine = builders.a_section(builders.a_course("CSC-1"), term)
     full = builders.a_section(builders.a_course("MAT-1"), term, capacity=1)
     seat(cast.ada, mine)
@@ -41,7 +41,7 @@ def recorded(ada: Caller, term: Any, cast: Cast) -> Any:
 
 @pytest.fixture(params=FAULTS.values(), ids=FAULTS)
 def away(request: Any, servers: Servers, recorded: Any, reads: dict[str, Any]) -> Iterator[None]:  # noqa: ARG001
-    """The ledger stopped or frozen, once everything has been read while it was there."""
+    """Read everything, then stop or freeze the ledger."""
     with request.param(servers):
         limits.forget_windows()
         yield
@@ -62,12 +62,12 @@ def paths(recorded: Any, cast: Cast) -> list[str]:
 
 @pytest.fixture
 def reads(ada: Caller, paths: list[str]) -> dict[str, Any]:
-    """What each answer was while the ledger was there."""
+    """Return each response while the ledger was up."""
     return {path: steady(ada.get(path).json) for path in paths}
 
 
 def steady(answer: Any) -> Any:
-    """An answer's data, apart from what moves with the clock."""
+    """Return a response's data without values that change with the clock."""
     return {
         name: result for name, result in answer["data"].items() if name not in {"now", "sentence"}
     }

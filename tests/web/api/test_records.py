@@ -1,4 +1,4 @@
-"""GET /api/v1/students/<id>/registrations and /waitlist: what, and to whom."""
+"""GET /api/v1/students/<id>/registrations and /waitlist: content and access."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ from tests.web.pages import seat
 
 @pytest.fixture
 def taught(term: Any, cast: Cast) -> Any:
-    """A section of iris, in which ada has a seat."""
+    """Return a section that Iris teaches, in which Ada has a seat."""
     section = builders.a_section(
         builders.a_course("CSC-1"),
         term,
@@ -30,7 +30,7 @@ def taught(term: Any, cast: Cast) -> Any:
 
 @pytest.fixture
 def other(term: Any, cast: Cast) -> Any:
-    """A section of someone else, in which ada has a seat too."""
+    """Return a section of another instructor, in which Ada has a seat too."""
     section = builders.a_section(builders.a_course("CSC-2"), term)
     seat(cast.ada, section)
     return section

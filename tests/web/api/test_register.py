@@ -17,7 +17,7 @@ from tests.web.pages import held, seat
 
 
 def body(student: Any, term: Any, *sections: Any, **more: Any) -> dict[str, Any]:
-    """A request for sections, or for what is said of them."""
+    """Return a request for sections, given as ids or as objects."""
     ids = [each if isinstance(each, dict) else each.id for each in sections]
     return {"student_id": student.id, "semester_id": term.id, "section_ids": ids, **more}
 
@@ -212,7 +212,7 @@ def test_only_students_register(
 
 
 def linked(term: Any) -> tuple[Any, Any]:
-    """A lecture, and its lab, which is full and has a waitlist."""
+    """Return a lecture and its full lab with a waitlist."""
     lecture = builders.a_section(builders.a_course("BIO-1"), term, corequisites={"course": "BIO-2"})
     lab = builders.a_section(
         builders.a_course("BIO-2"), term, capacity=0, corequisites={"course": "BIO-1"}

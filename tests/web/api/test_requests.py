@@ -1,4 +1,4 @@
-"""What makes no sense gets a clear refusal that names the field, and reaches no ledger."""
+"""Invalid requests are refused with the field's name, before the ledger."""
 
 import json
 from typing import Any
@@ -17,7 +17,7 @@ LONG = 2**31
 
 @pytest.fixture
 def sound(term: Any, section: Any, cast: Cast) -> dict[str, Any]:
-    """A request that makes sense."""
+    """Return a valid request."""
     return {"student_id": cast.ada.id, "semester_id": term.id, "section_ids": [section.id]}
 
 

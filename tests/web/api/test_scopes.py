@@ -1,4 +1,4 @@
-"""What access tokens may do, and nothing besides."""
+"""Access tokens are limited to their scopes."""
 
 import pytest
 from flask import Flask

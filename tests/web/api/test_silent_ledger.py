@@ -1,4 +1,4 @@
-"""The ledger decides, and nobody hears of it; or it can't be reached at all."""
+"""The ledger's answer is lost, or the ledger is down."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,7 +19,7 @@ from tests.web.pages import held, seat
 
 @pytest.fixture
 def wire(ada: Caller, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[LossyWire]:
-    """The wire between the portal and its ledger, which can lose answers."""
+    """Return a connection between the portal and its ledger that can lose answers."""
     assert ada.get("/me").status_code == 200
     near = parts().settings.redis_url
     with LossyWire(near, tmp_path / "wire") as lossy:

@@ -1,4 +1,4 @@
-"""POST and GET /api/v1/waiting-room/<window>/requests, and the pass that comes of it."""
+"""POST and GET /api/v1/waiting-room/<window>/requests, and the access token."""
 
 from dataclasses import replace
 from typing import Any
@@ -21,13 +21,13 @@ SOON = 0.02  # minutes
 
 @pytest.fixture
 def unproven(guarded: Flask, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: ARG001
-    """Nobody is asked for a proof."""
+    """Require no captcha."""
     monkeypatch.setattr(parts(), "settings", replace(parts().settings, captcha="off"))
 
 
 @pytest.fixture
 def fall(cast: Cast) -> Any:  # noqa: ARG001
-    """A term without a window yet."""
+    """Return a term without a window."""
     return builders.a_term()
 
 
@@ -36,13 +36,13 @@ def line(window: Any) -> str:
 
 
 def known(window: Any) -> Any:
-    """The window, once every part knows of it."""
+    """Return the window after every cache has it."""
     limits.forget_windows()
     return window
 
 
 def full(term: Any, window: Any) -> None:
-    """Let nobody in for now."""
+    """Set the limits so that no one is admitted."""
     room.set_limits(term.id, window.id, 0, 100, off=False)
 
 
@@ -225,7 +225,7 @@ def test_everyone_is_admitted_at_the_opening_without_a_waiting_room(
 
 
 def _token(caller: Caller, window: Any) -> str:
-    """A pass for a window where nobody else waits."""
+    """Return an access token of a window with an empty queue."""
     requested = caller.post(line(window), {}).json["data"]
     assert requested["status"] == "called"
     return str(requested["access_token"])

@@ -1,4 +1,4 @@
-"""The portal in a process that can be kept busy, and counts the requests that reach it."""
+"""The portal in a process that can be kept busy, and that counts its requests."""
 
 import os
 import time
@@ -19,7 +19,7 @@ _sleep = get_original("time", "sleep")
 
 
 class Busy:
-    """Counts at /counted, tells the counts at /seen, keeps the process busy at /busy."""
+    """Counts requests to /counted, returns the counts at /seen, keeps the process busy at /busy."""
 
     def __init__(self, portal: "WSGIApplication") -> None:
         self.portal = portal
@@ -43,7 +43,7 @@ class Busy:
 
 
 def _dropped() -> float:
-    """Requests that this process has dropped."""
+    """Return the requests that this process has dropped."""
     (metric,) = DROPPED.collect()
     return next(each.value for each in metric.samples if each.name.endswith("_total"))
 

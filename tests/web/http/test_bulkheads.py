@@ -1,4 +1,4 @@
-"""Bulkheads: what is full says so at once, with a 503 and when to come again; nothing is begun."""
+"""A full bulkhead answers at once with a 503 and a time to retry; nothing is started."""
 
 import io
 from collections.abc import Iterator
@@ -32,14 +32,14 @@ def boss(app: Flask, cast: Cast) -> FlaskClient:  # noqa: ARG001
 
 @pytest.fixture
 def crowd(app: Flask) -> None:  # noqa: ARG001
-    """As many background jobs wait as may."""
+    """Fill the background queue."""
     for _ in range(MOST_BACKGROUND_JOBS):
         slow_jobs.call("background", slow_jobs.UNTIL, Path("nowhere"))
 
 
 @pytest.fixture
 def uploading() -> Iterator[None]:
-    """As many files are being sent as may."""
+    """Start as many uploads as are allowed."""
     for _ in range(uploads.AT_ONCE):
         uploads.uploads.enter()
     yield

@@ -24,7 +24,7 @@ EXPIRED = "open for too long"
 
 @pytest.fixture
 def strict(backend: Backend) -> Flask:
-    """The portal as it is served, but that claims need no pass."""
+    """Return the portal as served, except that claims need no access token."""
     app = create_app(replace(backend.settings, gate=False))
     app.config["TESTING"] = True
     return app
@@ -98,7 +98,7 @@ def test_form_of_another_origin_is_refused_under_https(backend: Backend, cast: C
 
 
 def _changing(app: Flask) -> Iterator[tuple[str, str, Any]]:
-    """All but the API, whose own tests have what it asks of a session (tests/web/api)."""
+    """Return all changing routes except the API, which tests/web/api covers."""
     for name, method, route in routes(app):
         if method not in READING and not route.rule.startswith("/api/"):
             yield name, method, route
@@ -119,7 +119,7 @@ def _token(client: FlaskClient, **how: Any) -> str:
 
 
 def _everything(values: Values) -> dict[str, Any]:
-    """What is in each table, and how far the ledger's journal has come."""
+    """Return the content of each table, and the last event of the ledger's journal."""
     counts = "SELECT count(*), coalesce(sum(hashtext(t::text)), 0) FROM {} t"
     with transaction() as session:
         found: dict[str, Any] = {

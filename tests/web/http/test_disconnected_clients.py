@@ -1,4 +1,4 @@
-"""Requests whose clients have hung up are not worked on; those whose clients wait always are."""
+"""Requests of disconnected clients are dropped; those of waiting clients are answered."""
 
 import re
 import socket
@@ -23,7 +23,7 @@ def paused(
     connected: Backend,  # noqa: ARG001
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Node]:
-    """A web server that accepts no request while the file `busy` exists."""
+    """Start a web server that accepts no request while the file `busy` exists."""
     folder = tmp_path_factory.mktemp("hung_up")
     with a_node(
         folder, {"TEST_BUSY": str(folder / "busy")}, "tests.web.http.busy_server:app"
@@ -40,13 +40,13 @@ class Rush:
     dropped: int
 
     def end(self) -> None:
-        """Let it go on."""
+        """Let the server continue."""
         self.file.unlink(missing_ok=True)
 
 
 @pytest.fixture
 def rush(paused: Node) -> Iterator[Rush]:
-    """The web server, busy as it is in a rush."""
+    """Return the web server, busy as in a rush."""
     found = Rush(paused.child.log.with_name("busy"), *_counted(paused))
     file = found.file
     file.touch()
@@ -110,13 +110,13 @@ def test_pipelined_requests_before_a_shutdown_are_answered(paused: Node, rush: R
 
 
 def _final(heard: Heard) -> list[str]:
-    """The codes of all answers but interim ones."""
+    """Return the status codes of all final responses."""
     codes = re.findall(r"HTTP/1\.[01] (\d{3})", heard.text)
     return [code for code in codes if code != "100"]
 
 
 def _counted(node: Node) -> tuple[int, int]:
-    """Requests that the application has seen, and those that were dropped."""
+    """Return the requests that the application saw, and those that were dropped."""
     seen, dropped = requests.get(f"{node.origin}/seen", timeout=60).text.split()
     return int(seen), int(float(dropped))
 

@@ -1,4 +1,4 @@
-"""Names and titles are text wherever they stand: in pages, in parts of them, in calendars."""
+"""Names and titles are always text: in pages, fragments and calendars."""
 
 import pytest
 from flask import Flask
@@ -14,7 +14,7 @@ from tests.web.visitors import browser_of
 
 EVIL = "\"'><x-evil onclick=a>{{7*7}}</title></script><!--"
 FOLDED = "A\r\nEND:VEVENT\r\nBEGIN:VEVENT\r\nSUMMARY:evil"
-# Whatever people or imports may have written.
+# What people or imports may have written.
 COLUMNS = (
     *("terms.name", "courses.title", "courses.description", "courses.offered", "sections.number"),
     *("subjects.name", "departments.name", "rooms.name", "instructors.name", "accounts.name"),

@@ -1,4 +1,4 @@
-"""What a form is told whose session is over: nothing that was written in it is lost."""
+"""A form whose session has ended loses no input."""
 
 import re
 from dataclasses import replace

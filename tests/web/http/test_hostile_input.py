@@ -1,4 +1,4 @@
-"""Whatever stands in an address, a form or a header: an answer, and never a 5xx."""
+"""No value in an address, a form or a header causes a 5xx."""
 
 import re
 from collections.abc import Iterator
@@ -94,7 +94,7 @@ def values(app: Flask, cast: Cast) -> Values:
 
 @pytest.fixture
 def visitors(app: Flask, cast: Cast, values: Values) -> Visitors:  # noqa: ARG001
-    """A student, a teacher and an admin: between them every page is open."""
+    """Return a student, an instructor and an admin, who together can open every page."""
     return {username: browser_of(app, username) for username in WHO}
 
 
@@ -169,6 +169,6 @@ def _unbroken(visitors: Visitors, asked: list[Asked]) -> None:
 
 
 def _who(name: str) -> str:
-    """The first who gets into that route."""
+    """Return the first visitor who may open the route."""
     gets = dict(zip(PEOPLE, RULES[name].gets.split(), strict=True))
     return next((each for each in WHO if gets[each] in {"in", "own"}), "ada")

@@ -1,4 +1,4 @@
-"""Whatever a stranger sends: no 5xx, and not a line of a traceback."""
+"""Nothing that a stranger sends causes a 5xx or a traceback."""
 
 import json
 import logging
@@ -98,7 +98,7 @@ def strict(request: Any, app: Flask, cast: Cast, values: Values) -> Iterator[Fla
 
 @pytest.fixture(autouse=True)
 def _quiet(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
-    """Fails where something was logged as an error, or with a traceback."""
+    """Fail if an error or a traceback was logged."""
     caplog.set_level(logging.INFO)
     yield
     loud = [each for each in caplog.records if each.levelno >= logging.ERROR or each.exc_info]

@@ -1,4 +1,4 @@
-"""The portal answers to its own names alone, and builds links from no others."""
+"""The portal answers only to its own host names, and uses no others in links."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Drafts are nobody's business, and a student's things no other student's, however asked for."""
+"""No request reveals drafts, or one student's data to another."""
 
 import json
 import re
@@ -21,7 +21,7 @@ NAMED = re.compile("CSC.9876")
 
 @pytest.fixture
 def draft(term: Any, cast: Cast) -> Any:
-    """A section that has not been published, of a course that nobody has heard of."""
+    """Return an unpublished section of an unknown course."""
     course = builders.a_course("CSC-9876", title="Unheard-of Matters")
     return builders.a_section(course, term, status="NEW", number="77", instructor=cast.iris)
 
@@ -102,7 +102,7 @@ def test_key_of_another_student_replays_nothing(
 
 
 def _asked_about(draft: Any, shown: Any) -> list[tuple[str, str, dict[str, Any]]]:
-    """Every way in which a student can name a section."""
+    """Return every way in which a student can name a section."""
     term, position = f"/terms/{draft.term_id}", f"/terms/{draft.term_id}/sections"
     form = {"request": KEY, "version": "0", "place": "new", f"with-{draft.id}": draft.id}
     also = {**form, "with-1": draft.id, "do": "add", f"credits-{draft.id}": "4", "line": "0"}
@@ -139,7 +139,7 @@ def _said(
 
 
 def _searched(page: str) -> str:
-    """What was searched for, which the page shows again."""
+    """Return the search text, which the page shows again."""
     return page.partition("?q=")[2] or "nothing"
 
 

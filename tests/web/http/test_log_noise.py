@@ -1,4 +1,4 @@
-"""What strangers make a web server write into its log: never a traceback, and no flood of lines."""
+"""Strangers cannot cause tracebacks or many lines in the log."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What is no proper request is refused before the portal sees it, and never read as two."""
+"""Malformed requests are refused before the portal sees them, and never read as two."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Nothing that an address, a form or a header says leads to another site."""
+"""No address, form or header causes a redirect to another site."""
 
 import re
 from urllib.parse import urlsplit

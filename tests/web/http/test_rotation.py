@@ -1,4 +1,4 @@
-"""A new SECRET_KEY: what the old one has signed counts while that is named as a fallback."""
+"""A new SECRET_KEY: old signatures count while the old key is a fallback."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Every route is really asked by everyone, and gives what tests/web/http/route_rules.py says."""
+"""Every person requests every route and gets what tests/web/http/route_rules.py says."""
 
 import re
 
@@ -46,7 +46,7 @@ def test_every_route_follows_the_table_for_every_role(
 
 
 def _mildness(named: tuple[str, str, Route]) -> tuple[int, bool]:
-    """First what changes nothing, last what ends the session."""
+    """Return a sort key: harmless routes first, those that end the session last."""
     ending = ("POST /account/sessions/end", "POST /logout")
     return ending.index(named[0]) + 1 if named[0] in ending else 0, named[1] != "GET"
 

@@ -1,4 +1,4 @@
-"""docs/security.md walks through the whole standard, and what it names is there."""
+"""docs/security.md covers the whole standard, and every file that it names exists."""
 
 import re
 

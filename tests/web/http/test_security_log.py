@@ -1,4 +1,4 @@
-"""What the log tells of who logged in and who was turned away, and what it never tells."""
+"""The security log has logins and refused requests, and no secrets."""
 
 import logging
 import re
@@ -49,7 +49,7 @@ def test_refused_requests_are_logged(
 def test_flood_is_logged_once(
     client: FlaskClient, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(logs, "said", TTLCache(100, 3600))  # however long it takes
+    monkeypatch.setattr(logs, "recent", TTLCache(100, 3600))  # however long it takes
     for _ in range(20):
         client.get("/api/v1/me")
     assert _said(caplog).count("turned away with 401") == 1
@@ -57,7 +57,7 @@ def test_flood_is_logged_once(
 
 def test_lasting_flood_is_logged_again_later(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
-    monkeypatch.setattr(logs, "said", TTLCache(100, 10, timer=lambda: now[0]))
+    monkeypatch.setattr(logs, "recent", TTLCache(100, 10, timer=lambda: now[0]))
     result = []
     for second in range(25):
         now[0] = second
@@ -80,7 +80,7 @@ def test_addresses_and_methods_of_refused_requests_are_not_logged(
 def test_repeated_anonymous_logouts_are_logged_once(
     client: FlaskClient, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(logs, "said", TTLCache(100, 3600))
+    monkeypatch.setattr(logs, "recent", TTLCache(100, 3600))
     for _ in range(20):
         client.post("/logout")
         client.post("/nowhere")

@@ -1,4 +1,4 @@
-"""A session is the portal's own making: not planted, not altered, not older than its account's."""
+"""Sessions cannot be planted or changed, and end with their account's epoch."""
 
 import pytest
 from flask import Flask
@@ -107,7 +107,7 @@ def _status(app: Flask, cookie: str) -> int:
 
 
 def _signed(app: Flask, key: str) -> str:
-    """A session of Ada's that anybody could make."""
+    """Return a session of Ada's signed with another key."""
     ways = app.session_interface
     assert isinstance(ways, SecureCookieSessionInterface)
     signer = URLSafeTimedSerializer(

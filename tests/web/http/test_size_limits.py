@@ -1,4 +1,4 @@
-"""What is too much is refused with a clear answer, and soon."""
+"""Requests that are too large are refused quickly with a clear answer."""
 
 import json
 from io import BytesIO

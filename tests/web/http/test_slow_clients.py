@@ -1,4 +1,4 @@
-"""Nobody keeps a place in the server by being slow, and nobody else is kept waiting by it."""
+"""Slow clients are cut off and delay no one else."""
 
 import socket
 import threading
@@ -17,7 +17,7 @@ MANY = 300
 
 @pytest.fixture
 def loris(node: Node) -> Iterator[list[socket.socket]]:
-    """Connections that have begun a request and will never finish it."""
+    """Open connections with requests that never finish."""
     with ExitStack() as stack:
         lines = [stack.enter_context(line(node)) for _ in range(MANY)]
         for each in lines:

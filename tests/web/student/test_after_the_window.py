@@ -1,4 +1,4 @@
-"""Once selection has ended students see sections that they hold or wait for, and no others."""
+"""After selection ended, students see only sections that they hold or wait for."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -17,7 +17,7 @@ from tests.web.ledger_outage import ledger_away
 from tests.web.pages import DIALOG, address, hidden, press
 from tests.web.visitors import browser_of
 
-TITLE = "Calculus"  # of the section that is nobody's
+TITLE = "Calculus"  # of the section without students
 
 
 class Sections(NamedTuple):

@@ -1,4 +1,4 @@
-"""Holds and clashes stand on every page of a student until they are seen to."""
+"""Holds and time conflicts are on every page of a student until they are resolved."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -35,7 +35,7 @@ def hold(cast: Cast, **fields: Any) -> None:
 
 @pytest.fixture
 def clashing(term: Any, cast: Cast) -> tuple[Any, Any]:
-    """Two sections at the same time, both of which Ada has."""
+    """Return two sections at the same time, both held by Ada."""
     monday = (Meets("M", "10:00", "11:00"),)
     made = [
         builders.a_section(builders.a_course(code), term, meetings=monday)
@@ -48,7 +48,7 @@ def clashing(term: Any, cast: Cast) -> tuple[Any, Any]:
 
 
 def give(cast: Cast, section: Any) -> None:
-    """A seat that the registrar gives Ada past the clash."""
+    """Give Ada a seat despite the conflict."""
     change = Adjustment(section.term_id, cast.ada.id, add=section.id, overrides=("time_conflict",))
     key = f"{section.id:032}"
     adjustments.adjust(change, why="Agreed.", by=cast.max.id, request=key, correlation="")

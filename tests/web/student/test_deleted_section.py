@@ -1,4 +1,4 @@
-"""What students read of a section that has been canceled and deleted since."""
+"""Students' pages about a section that was canceled and deleted."""
 
 from typing import Any
 

@@ -16,7 +16,7 @@ from tests.web.pages import DIALOG, address, held, hidden, press, seat, words
 
 @dataclass(frozen=True)
 class Pair:
-    """A lecture and its lab, each of which needs the other; Ada has both."""
+    """A lecture and its lab, which need each other; Ada has both."""
 
     lecture: Any  # BIO 1-01
     lab: Any  # BIO 2-02

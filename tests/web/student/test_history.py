@@ -17,7 +17,7 @@ CODES = re.compile(r'href="/receipts/([\w-]+)"')
 
 
 def refused(client: FlaskClient, section: Any) -> None:
-    """Ask for a seat where there is none."""
+    """Claim a seat in a full section."""
     assert client.post(address(section, "pick")).status_code == 422
 
 

@@ -1,4 +1,4 @@
-"""While the ledger is away, students read out of PostgreSQL what was last recorded."""
+"""While the ledger is down, students' pages show the last recorded state."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -24,7 +24,7 @@ GONE = 999_999_999  # no section
 
 @pytest.fixture
 def section(app: Flask, cast: Cast, term: Any) -> Any:  # noqa: ARG001
-    """Two seats, one of which Ada has."""
+    """Return a section of two seats; Ada has one."""
     made = builders.a_section(builders.a_course(), term, capacity=2)
     press(browser_of(app, "ada"), made, "pick")
     drain(term.id)

@@ -20,12 +20,12 @@ from tests.web.visitors import browser_of
 
 LECTURE = {"corequisites": {"course": "BIO-2"}}
 LAB = {"corequisites": {"course": "BIO-1"}}
-PARTNER = "with-1"  # the field of the one choice that there is
+PARTNER = "with-1"  # the field of the only linked course
 
 
 @dataclass(frozen=True)
 class Biology:
-    """A lecture and its two labs, each with one seat, and what meets when the first lab does."""
+    """A lecture, its two labs, and a section at the time of the first lab."""
 
     lecture: Any  # BIO 1-01
     lab: Any  # BIO 2-02
@@ -53,7 +53,7 @@ def waiting(term: Any, student: Any) -> list[int]:
 
 
 def checked(page: str) -> str:
-    """The section that is chosen to begin with."""
+    """Return the preselected section."""
     before = page[: page.index(" checked")]
     return before[before.rindex('value="') + 7 :].rstrip('"')
 
@@ -221,7 +221,7 @@ def test_section_is_swapped_with_its_linked_one(
 
 
 def half_waiting(ada: FlaskClient, term: Any, biology: Biology, cast: Cast) -> None:
-    """Ada has the lecture, and waits for its lab."""
+    """Enroll Ada in the lecture; she waits for its lab."""
     seat(cast.ben, biology.lab)
     press(ada, biology.lecture, "pick", **biology.with_lab(), wait="1")
     assert held(term, cast.ada) == [biology.lecture.id]
@@ -365,7 +365,7 @@ def test_student_waiting_for_a_canceled_corequisite_is_informed(
 
 
 def adjust(student: Any, section: Any) -> None:
-    """Take a student out of a section by hand, whatever needs it."""
+    """Drop a student as an admin, with every override."""
     change = Adjustment(section.term_id, student.id, drop=section.id, overrides=("needed_by",))
     done = adjustments.adjust(change, why="tests", by=1, request=None, correlation="tests")
     assert done.outcome == "dropped"

@@ -1,4 +1,4 @@
-"""What was decided is said on the next page that the student sees, whichever that is."""
+"""The next page that a student sees shows the decision, whichever page that is."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ def section(app: Flask, cast: Cast, term: Any) -> Any:  # noqa: ARG001
 
 
 def decide(client: FlaskClient, section: Any, back: str = "") -> str:
-    """Pick the section with forms alone; gives the page that the answer leads to."""
+    """Claim the section with plain forms; return the page that the response leads to."""
     page = f"/terms/{section.term_id}{back}"
     answer = press(client, section, "pick", back=page)
     assert (answer.status_code, answer.location) == (303, page)

@@ -1,4 +1,4 @@
-"""GET /terms/<t>/mine: places in line, their odds, and who was passed over."""
+"""GET /terms/<t>/mine: waitlist positions, their odds, and skipped students."""
 
 import re
 from dataclasses import replace
@@ -44,7 +44,7 @@ def windows(term: Any) -> tuple[int, ...]:
 def pass_over(
     term: Any, section: Section, student: Student, *rules: Reason, limit: int = 2100
 ) -> None:
-    """A seat comes free, and the student can't have it."""
+    """Free a seat that the student can't have."""
     grown = replace(spec(section, ()), capacity=section.capacity + 1, version=2)
     parts().ledger.put_section(term.id, grown)
     candidate = Candidate(student.id, windows(term), limit, rules=rules)
@@ -117,7 +117,7 @@ def test_student_who_rejoins_is_last(app: Flask, ada: FlaskClient, term: Any) ->
 
 
 def seats_have_come_free(term: Any, section: int, seats: int) -> None:
-    """So many of forty seats, taken five days ago, were given up since: the log says so."""
+    """Record that so many of forty seats, taken five days ago, were dropped since."""
     moves = [("enrolled", 5)] * 40 + [("dropped", 1)] * seats
     now = datetime.now(UTC)
     with transaction() as session:

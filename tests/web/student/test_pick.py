@@ -117,7 +117,7 @@ def test_likely_refusals_are_shown_with_next_steps(ada: FlaskClient, term: Any, 
     page = ada.get(address(section, "pick")).text
     for code in ("time_conflict", "hold", "prerequisite"):
         assert f'data-reason="{code}"' in page
-    assert address(section, "swap") not in page  # no exchange helps whoever lacks the course
+    assert address(section, "swap") not in page  # no swap helps a student without the course
     assert "These 3 things stand in the way" in page
     assert 'type="submit">Pick' not in page
 

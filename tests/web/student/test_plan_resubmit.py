@@ -1,4 +1,4 @@
-"""POST /terms/<t>/plan/submit: again, without an answer, and what no page of ours sends."""
+"""POST /terms/<t>/plan/submit: again, without an answer, and with invalid forms."""
 
 import json
 from typing import Any
@@ -84,7 +84,7 @@ def test_plan_with_an_unknown_result_can_be_sent_again(
     plan(term, cast.ada, line(section.id))
     form = submission(ada.get(f"/terms/{term.id}/plan").text)
     here = f"/terms/{term.id}/plan/submit"
-    ada.post(here, data=form)  # decided, but say that nobody heard of it
+    ada.post(here, data=form)  # decided, but suppose the answer was lost
     with stalled(servers, "valkey"):
         answer = ada.post(here, data={**form, "unsure": "1"})
     assert answer.status_code == 503

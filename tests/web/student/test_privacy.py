@@ -1,4 +1,4 @@
-"""A student's wish for privacy: where it is asked for, and where it is respected."""
+"""A student's privacy: where it is requested, and where it applies."""
 
 import pytest
 from flask import Flask
@@ -18,14 +18,14 @@ SECRETS = ("eve@u.example", "Senior", "MTH")
 
 @pytest.fixture
 def section(app: Flask, cast: Cast) -> Section:
-    """Iris's class."""
+    """Return a section that Iris teaches."""
     assert app
     return a_section(a_course("CSC-1100"), a_term(), instructor=cast.iris)
 
 
 @pytest.fixture
 def eve(section: Section) -> Student:
-    """A senior who has an address, and a seat."""
+    """Return a senior with an email address and a seat."""
     eve = a_student("eve", majors=("MTH",), year="Senior")
     reached_at(eve, "eve@u.example")
     enrolled(section, eve)

@@ -17,7 +17,7 @@ from tests.web.visitors import browser_of
 
 @pytest.fixture
 def refusal(ada: FlaskClient, term: Any) -> str:
-    """The code of a refusal of ada's."""
+    """Return the code of a refusal of Ada's."""
     full = builders.a_section(builders.a_course(), term, capacity=0)
     ada.post(address(full, "pick"))
     return code(term.id, last_seq(term.id))

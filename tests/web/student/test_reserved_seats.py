@@ -1,4 +1,4 @@
-"""What students see and are told of seats that are kept for a cohort."""
+"""Students' pages about reserved seats."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -26,7 +26,7 @@ SOON = datetime.now(UTC) + timedelta(days=2)
 
 
 def changed(section: Section, *rows: Any, **values: Any) -> None:
-    """Store rows of the section, and let the ledger and every page know."""
+    """Store rows of the section, and update the ledger and every page."""
     with transaction() as session:
         session.add_all(rows)
         session.flush()
@@ -38,7 +38,7 @@ def changed(section: Section, *rows: Any, **values: Any) -> None:
 
 @pytest.fixture
 def section(term: Term, cast: Cast) -> Any:  # noqa: ARG001
-    """Two seats: one is kept for seniors for two days, one for graduates for good."""
+    """Return a section of two seats: one reserved for seniors for two days, one for graduates."""
     made = builders.a_section(builders.a_course(), term, capacity=2)
     seniors = Reserve(section_id=made.id, seats=1, cohort={"years": ["Senior"]}, until=SOON)
     changed(made, seniors)

@@ -30,19 +30,19 @@ def page(client: FlaskClient, term: Any) -> str:
 
 
 def pick(client: FlaskClient, *sections: Any) -> None:
-    """Seats in sections that are all there before the first page is asked for."""
+    """Give seats in sections before the first page is loaded."""
     for section in sections:
         press(client, section, "pick")
 
 
 def part(html: str, heading: str) -> str:
-    """The text of the section, or the day, under a heading."""
+    """Return the text of the section, or the day, under a heading."""
     found = re.search(rf'<(\w+) [^>]*aria-labelledby="{heading}".*?</\1>', html, re.DOTALL)
     return words(found[0]) if found else ""
 
 
 def blocks(html: str) -> list[str]:
-    """The texts of the week's blocks."""
+    """Return the texts of the week's blocks."""
     return [words(each) for each in re.findall(r'<li class="week-block.*?</li>', html, re.DOTALL)]
 
 

@@ -16,7 +16,7 @@ from tests.web.visitors import browser_of
 
 @dataclass(frozen=True)
 class Offer:
-    """What Ada has, and what she could have instead; all but the last have one seat."""
+    """Ada's seat, and sections that she could swap it for; all but the last have one seat."""
 
     old: Any  # CSC 1100-01
     sibling: Any  # CSC 1100-02
@@ -24,7 +24,7 @@ class Offer:
     barred: Any  # PHY 1-04, full, without a waitlist, for those who have passed MAT 1010
 
     def act(self) -> str:
-        """What is asked for to have another one instead of the old one."""
+        """Return the action that swaps the old section for another."""
         return f"swap?instead={self.old.id}"
 
 
@@ -44,20 +44,20 @@ def offer(term: Any) -> Offer:
 
 @pytest.fixture
 def ada(app: Flask, cast: Cast, offer: Offer) -> FlaskClient:  # noqa: ARG001
-    """She has the old seat."""
+    """Return Ada's browser; she has the old seat."""
     client = browser_of(app, "ada")
     press(client, offer.old, "pick")
     return client
 
 
 def opened(client: FlaskClient, offer: Offer) -> tuple[str, dict[str, str]]:
-    """The form that swaps for the other one: where it is sent, and what it sends."""
+    """Return the address and fields of the form that swaps for the other section."""
     where = address(offer.other, offer.act())
     return where, hidden(client.get(where).text)
 
 
 def waiting(term: Any, student: Any) -> list[tuple[int, int]]:
-    """The sections that a student waits for, each with the one that goes for it."""
+    """Return the sections that a student waits for, each with the one to drop for it."""
     places = parts().ledger.registrations(term.id, student.id).waiting
     return [(position.section, position.instead) for position in places]
 
@@ -142,7 +142,7 @@ def test_old_seat_is_kept_if_the_last_seat_is_gone(
     assert "You keep CSC 1100-01. This is what stands in the way" in words(answer.text)
     assert 'data-reason="full"' in answer.text
     assert held(term, cast.ada) == [offer.old.id]
-    # What the reason would lead to is the form's own button.
+    # The reason's next step is the form's own button.
     assert "Join the waitlist, keep CSC 1100-01</button>" in answer.text
     assert "reason-step" not in answer.text
 

@@ -12,7 +12,7 @@ from tests.web.pages import DIALOG, address, press, words
 
 @pytest.fixture
 def course(term: Any) -> list[Any]:
-    """Four sections of one course; the third is a draft, the fourth meets when another does."""
+    """Return four sections of a course; the third is a draft, the fourth has a conflict."""
     made = builders.a_course()
     at_nine = (Meets("MR", "09:00", "09:50"),)
     return [

@@ -136,7 +136,7 @@ def test_long_list_is_paged(ada: FlaskClient, term: Any) -> None:
 
 @pytest.fixture
 def beside(term: Any, cast: Cast) -> list[Any]:
-    """A section of the course that Ada holds, one at the same time, and one that is free."""
+    """Return a section of Ada's course, one at the same time, and one without a conflict."""
     course = builders.a_course("PHY-1000")
     mine = builders.a_section(course, term, meetings=(Meets("MR"),))
     seat(cast.ada, mine)

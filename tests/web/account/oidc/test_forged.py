@@ -1,4 +1,4 @@
-"""What can't be believed lets nobody in, whoever brings it back."""
+"""Forged or repeated callbacks log no one in."""
 
 from urllib.parse import parse_qs, urlencode, urlsplit, urlunsplit
 
@@ -23,7 +23,7 @@ def refused(client: FlaskClient, address: str) -> None:
 
 
 def changed(address: str, **values: str) -> str:
-    """The address with other values in its query."""
+    """Return the address with other values in its query."""
     parts = urlsplit(address)
     query = {name: each[0] for name, each in parse_qs(parts.query).items()}
     return urlunsplit(parts._replace(query=urlencode(query | values)))

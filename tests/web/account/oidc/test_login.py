@@ -1,4 +1,4 @@
-"""Logging in through a provider, from the button to the page that was asked for."""
+"""Login through a provider, from the button to the requested page."""
 
 from dataclasses import replace
 from time import time
@@ -18,12 +18,12 @@ from tests.web.account.oidc.provider import Running, running, walk
 
 
 def leave(client: FlaskClient, onward: str = "") -> str:
-    """Press the button; gives the provider's address that it leads to."""
+    """Press the button; return the provider's address."""
     return client.get("/login/oidc", query_string={"next": onward}).location
 
 
 def log_in(client: FlaskClient, login: str = "ada", onward: str = "") -> str:
-    """The whole way; gives where it ends, or what the page says."""
+    """Log in; return the final address, or the page's text."""
     answer = client.get(walk(leave(client, onward), login))
     return answer.location if answer.status_code == 302 else answer.text
 

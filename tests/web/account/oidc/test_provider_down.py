@@ -1,4 +1,4 @@
-"""A provider that can't be reached keeps nobody from logging in by password."""
+"""While the provider is down, logins by password work."""
 
 import socket
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ AWAY = "Campus ID can’t be reached right now."
 
 @pytest.fixture
 def nobody() -> Iterator[socket.socket]:
-    """Takes connections and never answers."""
+    """Accept connections and never answer."""
     with socket.create_server(("127.0.0.1", 0)) as silent:
         silent.settimeout(0)
         yield silent
@@ -65,5 +65,5 @@ def test_silent_provider_opens_the_breaker(
         is_away(app.test_client(), "/login/oidc")
     for _ in range(5):
         nobody.accept()[0].close()
-    with pytest.raises(BlockingIOError):  # nobody else has come
+    with pytest.raises(BlockingIOError):  # no further connection
         nobody.accept()

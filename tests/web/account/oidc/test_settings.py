@@ -1,4 +1,4 @@
-"""The settings that lead to a provider."""
+"""The settings of a provider."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -65,4 +65,4 @@ def test_login_page_of_a_configured_provider_has_its_button(backend: Backend) ->
     oidc = Oidc("https://id.example", "fairseat", "between us", name="Campus ID")
     app = create_app(replace(backend.settings, oidc=oidc))
     assert "Log in with Campus ID" in app.test_client().get("/login").text
-    create_app(backend.settings)  # as it was for whoever comes next
+    create_app(backend.settings)  # restores the state for the next test

@@ -1,4 +1,4 @@
-"""Whom a change affects is named: before it is confirmed, and after, with a link to each."""
+"""Affected students are named before and after a change, each with a link."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ def lunch(term: Term) -> Any:
 
 @pytest.fixture
 def taken(app: Flask, section: Section, lunch: Section, cast: Cast) -> Section:
-    """Ada has it and lunch, Ben has it alone, and Cleo waits for it."""
+    """Enroll Ada here and in a second section, Ben here; Cleo waits."""
     for name in ("ada", "ben", "cleo"):
         press(browser_of(app, name), section, "pick", wait="1")
     press(browser_of(app, "ada"), lunch, "pick")

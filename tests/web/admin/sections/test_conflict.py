@@ -1,4 +1,4 @@
-"""Two admins at one section: neither overwrites the other."""
+"""Two admins edit one section: neither overwrites the other."""
 
 import re
 from concurrent.futures import ThreadPoolExecutor
@@ -31,7 +31,7 @@ from tests.web.visitors import browser_of
 
 @pytest.fixture
 def other(app: Flask, cast: Cast) -> FlaskClient:  # noqa: ARG001
-    """Mona, another admin."""
+    """Return the browser of Mona, another admin."""
     an_account("mona", is_admin=True)
     return browser_of(app, "mona")
 

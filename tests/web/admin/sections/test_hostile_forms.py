@@ -1,4 +1,4 @@
-"""Forms of sections as no page sends them."""
+"""Section forms that no page sends."""
 
 import pytest
 from flask.testing import FlaskClient

@@ -23,7 +23,7 @@ def address(term: Term, rest: str = "") -> str:
 
 
 def form(course: Course, **fields: Any) -> MultiDict[str, str]:
-    """A form with all that a section needs."""
+    """Return a form with everything that a section needs."""
     given = {
         "course": course.id,
         "crn": "7001",

@@ -1,4 +1,4 @@
-"""Whom a change affects, and what an admin should mind, before it is made."""
+"""The effects and warnings of a change, before it is made."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ def lunch(term: Term) -> Any:
 
 @pytest.fixture
 def full(app: Flask, section: Section) -> Section:
-    """Ada and Ben have its seats, and Cleo waits."""
+    """Enroll Ada and Ben; Cleo waits."""
     for name in ("ada", "ben", "cleo"):
         press(browser_of(app, name), section, "pick", wait="1")
     return section

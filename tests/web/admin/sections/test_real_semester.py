@@ -1,4 +1,4 @@
-"""The forms and the list of a whole real semester, where the shared data is at hand."""
+"""The forms and the list of a whole real semester, if the shared data is available."""
 
 import pytest
 from flask import Flask

@@ -1,4 +1,4 @@
-"""Seats that are kept for a cohort, in the form of a section."""
+"""Reserved seats in the form of a section."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -33,13 +33,13 @@ TWO = ONE | {"reserves_1_seats": 1, "reserves_1_subjects": "CSC"}
 
 @pytest.fixture
 def senior(cast: Cast) -> Any:  # noqa: ARG001
-    """Sena, a senior who majors in CSC."""
+    """Return Sena, a senior who majors in CSC."""
     return builders.a_student("sena", year="Senior", majors=("CSC",))
 
 
 @pytest.fixture
 def section_with_reserve(admin: FlaskClient, section: Section, senior: Any) -> Section:  # noqa: ARG001
-    """One of its two seats is kept for seniors."""
+    """Reserve one of the section's two seats for seniors."""
     assert change(admin, section, **ONE).status_code == 303
     return section
 

@@ -34,20 +34,20 @@ BOTH = ["CSC 1100-01", "MAT 1000-02"]
 
 @pytest.fixture
 def other(term: Term, section: Section) -> Any:  # noqa: ARG001
-    """MAT-1000-02, with two seats of its own."""
+    """Return MAT-1000-02, with two seats of its own."""
     return builders.a_section(builders.a_course("MAT-1000"), term)
 
 
 @pytest.fixture
 def pooled(admin: FlaskClient, section: Section, other: Section) -> Section:
-    """Both share three seats."""
+    """Let both sections share three seats."""
     assert other
     assert change(admin, section).status_code == 303
     return section
 
 
 def send(admin: FlaskClient, section: Section, members: Any = BOTH, **fields: Any) -> TestResponse:
-    """Send the form, to see what it will mean."""
+    """Send the form and return the preview."""
     now = shared(section)
     pool = {"pool": now.id, "version": now.version} if now else {}
     form = {"name": "Numbers", "capacity": 3, "section": members, **pool, **fields}
@@ -55,7 +55,7 @@ def send(admin: FlaskClient, section: Section, members: Any = BOTH, **fields: An
 
 
 def change(admin: FlaskClient, section: Section, **fields: Any) -> TestResponse:
-    """Change it at once."""
+    """Change the pool without looking at the preview."""
     return send(admin, section, **{"confirmed": "yes", "reason": "One class.", **fields})
 
 

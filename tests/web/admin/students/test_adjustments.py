@@ -1,4 +1,4 @@
-"""GET and POST /admin/terms/<t>/adjust: an admin adds, drops and moves a student by hand."""
+"""GET and POST /admin/terms/<t>/adjust: an admin adds, drops and moves a student."""
 
 from concurrent.futures import ThreadPoolExecutor
 

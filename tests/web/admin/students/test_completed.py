@@ -1,4 +1,4 @@
-"""GET and POST /admin/students/<s>/completed: courses that were passed, as the record says."""
+"""GET and POST /admin/students/<s>/completed: completed courses in the student record."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""To whom a seat goes that an admin takes from somebody, as the page says beforehand."""
+"""The page shows who gets a seat that an admin's drop frees."""
 
 import pytest
 from flask import Flask
@@ -19,7 +19,7 @@ from tests.web.visitors import browser_of
 
 @pytest.fixture
 def pooled(cast: Cast, section: Section, other: Section) -> Section:
-    """Two sections share one seat: Ada has it in the first, Ben waits for the second."""
+    """Let two sections share one seat: Ada has it in the first, Ben waits for the second."""
     share(1, section, other)
     claim(cast.ada, section)
     assert claim(cast.ben, other).outcome == "waitlisted"

@@ -1,4 +1,4 @@
-"""Setting and lifting a hold, through the pages."""
+"""Placing and lifting a hold through the pages."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

@@ -1,4 +1,4 @@
-"""Which account teaches as which instructor: seen, linked, unlinked, and what follows."""
+"""Accounts of instructors: listed, linked and unlinked."""
 
 import pytest
 from flask import Flask
@@ -18,7 +18,7 @@ from tests.web.visitors import browser_of
 
 @pytest.fixture
 def twin(term: Term) -> Instructor:
-    """Iris as an import has her in another department, where she teaches MAT-1000."""
+    """Return Iris as an instructor of another department, where she teaches MAT-1000."""
     found: Instructor = builders.added(
         Instructor(name="Iris", department_id=builders.a_department("MTH").id)
     )

@@ -1,4 +1,4 @@
-"""Permitting a student to pass rules of a section, and taking it back, through the pages."""
+"""Granting and revoking permissions through the pages."""
 
 from typing import Any
 

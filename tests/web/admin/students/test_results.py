@@ -19,7 +19,7 @@ from tests.web.visitors import browser_of
 
 @pytest.fixture
 def crowd(app: Flask, cast: Cast, section: Section) -> Section:
-    """Ada is in, Ben and Cleo wait, Dan has left the line."""
+    """Enroll Ada; Ben and Cleo wait, and Dan has left the waitlist."""
     seat(cast.ada, section)
     for name in ("ben", "cleo", "dan"):
         pick(browser_of(app, name), section, "pick", wait="1")

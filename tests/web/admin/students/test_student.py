@@ -1,4 +1,4 @@
-"""GET /admin/students/<s>: all that the registrar knows of one student."""
+"""GET /admin/students/<s>: everything that the registrar knows about one student."""
 
 from flask import Flask
 from flask.testing import FlaskClient

@@ -1,4 +1,4 @@
-"""GET /admin/students: the way to a student, by number, name or e-mail."""
+"""GET /admin/students: find a student by number, name or email."""
 
 import pytest
 from flask.testing import FlaskClient

@@ -22,7 +22,7 @@ from tests.web.visitors import browser_of
 
 @pytest.fixture
 def offer(cast: Cast, term: Term) -> list[Any]:
-    """CSC-1, CSC-2 and CSC-3 with 30, 4 and 3 seats; Ada is in the first, she and Ben in CSC-3."""
+    """Return CSC-1, CSC-2, CSC-3 with 30, 4, 3 seats; Ada is in CSC-1, she and Ben in CSC-3."""
     sections = [
         builders.a_section(builders.a_course(f"CSC-{number}"), term, capacity=capacity)
         for number, capacity in enumerate((30, 4, 3), 1)
@@ -33,7 +33,7 @@ def offer(cast: Cast, term: Term) -> list[Any]:
 
 
 def found(boss: FlaskClient, offer: list[Any], **limits: Any) -> list[int]:
-    """The numbers of the courses whose sections are listed."""
+    """Return the numbers of the courses whose sections are listed."""
     answer = boss.get(f"/admin/terms/{offer[0].term_id}/underfilled", query_string=limits)
     assert answer.status_code == 200
     return [
@@ -56,7 +56,7 @@ def confirm(
 
 
 def statuses(sections: list[Any]) -> list[str]:
-    """As they are stored, and as the ledger has them."""
+    """Return the stored statuses, and those in the ledger."""
     ids = [each.id for each in sections]
     with transaction() as session:
         stored = dict(

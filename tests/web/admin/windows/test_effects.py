@@ -1,4 +1,4 @@
-"""What a change to a window would do, as it is shown before it is made."""
+"""The effects of a change to a window, shown before it is made."""
 
 import re
 from collections.abc import Callable
@@ -129,7 +129,7 @@ def test_change_needs_a_reason(admin: FlaskClient, term: Term, action: str, reas
 
 @pytest.fixture
 def doing(admin: FlaskClient, term: Term) -> Callable[..., Any]:
-    """Confirms a page that showed the window as it was."""
+    """Return a function that confirms a page with the window's previous state."""
 
     def post(window: WindowView, action: str, **fields: str) -> Any:
         was = {"was": f"{window.opens}-{window.closes}"}

@@ -18,7 +18,7 @@ from tests.web.admin.windows.scheduling import confirm, send, windows
 
 
 def a_crowd(size: int) -> list[str]:
-    """The numbers of so many students who are new."""
+    """Create so many students and return their numbers."""
     numbers = [f"66{at:06}" for at in range(size)]
     with transaction() as session:
         made = insert(Account).returning(Account.id)
@@ -31,7 +31,7 @@ def a_crowd(size: int) -> list[str]:
 
 
 def plain(answer: TestResponse) -> str:
-    """The words of a page."""
+    """Return the text of a page."""
     return " ".join(unescape(re.sub("<[^>]+>", " ", answer.text)).split())
 
 

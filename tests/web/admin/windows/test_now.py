@@ -1,4 +1,4 @@
-"""GET /admin/now: what the page of the windows asks for by itself."""
+"""GET /admin/now: the updates that the windows page polls."""
 
 import re
 

@@ -24,13 +24,13 @@ PAGES = ("report", "fairness")
 
 @pytest.fixture
 def section(term: Term) -> Section:
-    """A section with one seat and one place in line."""
+    """Return a section with one seat and a waitlist of one."""
     return builders.a_section(builders.a_course("CSC-1"), term, capacity=1, waitlist=1)
 
 
 @pytest.fixture
 def window(term: Term, section: Section, cast: Cast) -> WindowView:
-    """A window in which Ada got the seat, Ben waits, and Cleo was refused."""
+    """Return a window in which Ada got the seat, Ben waits, and Cleo was refused."""
     found = builders.an_open_window(term)
     for student in (cast.ada, cast.ben, cast.cleo):
         claim(student, section, found)

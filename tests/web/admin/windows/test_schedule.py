@@ -21,7 +21,7 @@ YEAR = datetime.now(UTC).year + 1
 
 
 def clocks_go_back() -> str:
-    """The first Sunday of November, at a time that comes twice."""
+    """Return an ambiguous time on the first Sunday of November."""
     first = date(YEAR, 11, 1)
     return f"{first + timedelta(days=6 - first.weekday())}T01:30"
 

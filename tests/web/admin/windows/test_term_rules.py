@@ -1,4 +1,4 @@
-"""GET and POST /admin/terms/<t>/rules: credits, drops a day, and places that are passed over."""
+"""GET and POST /admin/terms/<t>/rules: credits, drops a day, and skipped waitlist positions."""
 
 from html import unescape
 from typing import Any
@@ -37,7 +37,7 @@ def a_form(**fields: Any) -> dict[str, Any]:
 
 
 def as_it_is(admin: FlaskClient, term: Term) -> dict[str, str]:
-    """The mark by which the page knows the rules that it was shown with."""
+    """Return the mark of the rules that the page showed."""
     page = admin.get(address(term), query_string=a_form()).text
     return {"seen": pages.hidden(page)["seen"]}
 

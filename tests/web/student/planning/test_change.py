@@ -19,7 +19,7 @@ PANEL = {**HTMX, "HX-Target": "plan"}
 
 
 def press(client: FlaskClient, term: Any, word: str, at: int, **fields: Any) -> Any:
-    """One of the buttons of a line on the plan's own page."""
+    """Press a button of a choice on the plan page."""
     page = client.get(f"/terms/{term.id}/plan").text
     form = page[page.index(f'<form action="/terms/{term.id}/plan/change"') :]
     data = {**hidden_in(form[: form.index("</form>")]), "line": at, "do": word, **fields}

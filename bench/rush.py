@@ -214,7 +214,7 @@ def echo(student: Student, opening: float) -> Script:
 def recorded(term: int, answered: set[tuple[int, int]]) -> tuple[float, float]:
     """Return the number of oversold seats, and of claims missing in PostgreSQL.
 
-    `told` has the account and section of each student who was told of a seat or waitlist position.
+    `answered` has the account and section of each student who got a seat or waitlist position.
     """
     found = audit_term(term)
     with transaction() as db:

@@ -40,7 +40,7 @@ class Entry:
 
     @property
     def exams(self) -> tuple[MeetingView, ...]:
-        """The blocks of its exams, fixed or possible."""
+        """Return the blocks of its exams, fixed or possible."""
         every = self.card.meetings if self.card else ()
         return tuple(meeting for meeting in every if not meeting.clashes)
 
@@ -90,7 +90,7 @@ class Week:
 
     @property
     def hours(self) -> int:
-        """How many hours it shows; 0 if nothing has a time."""
+        """Return how many hours it shows; 0 if nothing has a time."""
         return self.last_hour - self.first_hour
 
 
@@ -181,12 +181,12 @@ class Timetable:
 
     @cached_property
     def week(self) -> Week:
-        """The weekly grid, without exams."""
+        """Return the weekly grid, without exams."""
         return week(each for entry in self.running for each in _timed(entry))
 
     @property
     def running(self) -> list[Entry]:
-        """The student's sections that are not canceled."""
+        """Return the student's sections that are not canceled."""
         return [entry for entry in self.selected if not entry.canceled]
 
     @property
@@ -206,7 +206,7 @@ class Timetable:
 
     @property
     def mark(self) -> str:
-        """A checksum, so that a page gets a timetable only once it differs."""
+        """Return a checksum; a page gets a new timetable only if it differs."""
         shown = [_shown(entry) for entry in (*self.selected, *self.waiting)]
         return f"{crc32(repr((shown, self.breaks, self.recorded)).encode()):08x}"
 

@@ -37,7 +37,7 @@ class Query:
 
     @classmethod
     def parse(cls, args: "MultiDict[str, str]") -> "Query":
-        """The query of the arguments q, subject, days (any number), from, to, open, credits."""
+        """Return the query of the arguments q, subject, days (several), from, to, open, credits."""
         reader = _ArgumentReader(args)
         return cls(
             text=" ".join(args.get("q", "").replace("\0", "").split())[:LONGEST],
@@ -51,7 +51,7 @@ class Query:
         )
 
     def args(self) -> list[tuple[str, str]]:
-        """The arguments that `parse` reads back as this query, for links and hidden fields."""
+        """Return the arguments from which `parse` makes this query, for links and hidden fields."""
         pairs = [("q", self.text), ("subject", self.subject)]
         pairs += [
             ("days", name) for bit, name in enumerate(formatting.DAYS) if self.days >> bit & 1
@@ -71,7 +71,7 @@ class Query:
     def pick(
         self, sections: "Iterable[SectionView]", seats: dict[int, SeatCounts] | None
     ) -> "list[SectionView]":
-        """Those of `sections` that fit, in their order; without `seats` all count as open."""
+        """Return the `sections` that fit, in order; without `seats` all count as open."""
         if not self.narrowed:
             return list(sections)
         words = terms(self.text)
@@ -134,7 +134,7 @@ class _ArgumentReader:
 
 
 def subject(value: str) -> str:
-    """A subject code, in capitals."""
+    """Return a subject code in capitals."""
     if len(value) > LONGEST_SUBJECT or not value.isprintable():
         raise Unreadable(f"'{value}' is no subject.")
     return value.upper()
@@ -179,13 +179,13 @@ def plain(text: str) -> str:
 
 
 def spellings(word: str) -> list[str]:
-    """A word squeezed (`csc225`) and, where punctuation splits it, its parts."""
+    """Return a word without punctuation (`csc225`) and the parts that punctuation splits."""
     parts = [part for part in BREAKS.split(word) if part]
     return ["".join(parts), *(parts if len(parts) > 1 else [])] if parts else []
 
 
 def index(*texts: str) -> str:
-    """All words of `texts`, each after a space, for `matches`."""
+    """Return all words of `texts`, each after a space, for `matches`."""
     found = dict.fromkeys(
         spelling for text in texts for word in plain(text).split() for spelling in spellings(word)
     )
@@ -203,6 +203,6 @@ def begins(words: str, term: SearchTerm) -> bool:
 
 
 def terms(query: str) -> tuple[SearchTerm, ...]:
-    """What a visitor typed, as words for `matches`."""
+    """Return a visitor's search text as words for `matches`."""
     spelled = (spellings(word) for word in plain(query).split())
     return tuple(tuple(f" {each}" for each in word) for word in spelled if word)

@@ -115,12 +115,12 @@ class StoredSection:
 
     @property
     def subject(self) -> str:
-        """What the audit trail calls it."""
+        """Return its reference in the audit trail."""
         return f"term:{self.term_id} section:{self.id}"
 
     @property
     def obstacle(self) -> str:
-        """The code of what forbids any edit of it, blank where nothing does."""
+        """Return the code of the reason that forbids editing it, blank without one."""
         return _not_editable(deleted=self.deleted, status=self.status)
 
 

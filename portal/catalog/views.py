@@ -127,7 +127,7 @@ class SectionView(PlainFields):
 
     @property
     def picker_facts(self) -> list[str]:
-        """The fields that the picker shows among the facts of a section, such as its campus."""
+        """Return the fields that the picker shows as facts of a section, such as its campus."""
         shown = (each for each in FIELDS.values() if each.picker)
         return [line for each in shown for line in each.lines(getattr(self, each.name))]
 

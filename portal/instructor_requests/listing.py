@@ -50,12 +50,12 @@ class RequestView:
 
     @property
     def id(self) -> int:
-        """The request's id."""
+        """Return the request's id."""
         return self.request.id
 
     @property
     def promise(self) -> WaitlistOutlook:
-        """The seats that the waitlist gets immediately on approval."""
+        """Return the seats that the waitlist gets immediately on approval."""
         if self.seats is None or self.request.wanted is None:
             return WaitlistOutlook(waiting=0)
         return waitlist_outlook(replace(self.seats, capacity=self.request.wanted))
@@ -67,12 +67,12 @@ class RequestView:
 
     @property
     def when(self) -> int:
-        """When it was made (ms)."""
+        """Return when it was made (ms)."""
         return milliseconds(self.request.made_at)
 
     @property
     def decided(self) -> int:
-        """When it was decided or withdrawn (ms), 0 while it is open."""
+        """Return when it was decided or withdrawn (ms), 0 while it is open."""
         return milliseconds(self.request.decided_at) if self.request.decided_at else 0
 
 

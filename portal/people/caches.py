@@ -43,7 +43,7 @@ class ChangePosition:
 
     @property
     def newest(self) -> int:
-        """The first transaction that had not begun."""
+        """Return the first transaction that had not begun."""
         return int(self.snapshot.split(":")[1])
 
 

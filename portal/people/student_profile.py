@@ -41,12 +41,12 @@ class HoldView:
 
     @property
     def over(self) -> bool:
-        """Whether it has ended."""
+        """Return whether it has ended."""
         return not within(None, self.until)
 
     @property
     def facts(self) -> dict[str, str]:
-        """The facts that a refusal shows."""
+        """Return the facts that a refusal shows."""
         return {"kind": self.kind, "reason": self.reason, "office": self.office}
 
 

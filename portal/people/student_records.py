@@ -44,7 +44,7 @@ class HoldRecord:
 
     @property
     def over(self) -> bool:
-        """Whether it has been lifted or has ended."""
+        """Return whether it has been lifted or has ended."""
         return self.lifted is not None or (self.until is not None and not within(None, self.until))
 
 
@@ -66,7 +66,7 @@ class PermissionRecord:
 
     @property
     def name(self) -> str:
-        """The section's name, such as CSC 1100-01."""
+        """Return the section's name, such as CSC 1100-01."""
         return f"{requisites.shown(self.code)}-{self.number}"
 
     @property

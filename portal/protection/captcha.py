@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 
 
 def enabled() -> bool:
-    """Whether the captcha is switched on."""
+    """Return whether the captcha is switched on."""
     return backend().settings.captcha != "off" and flags.on("captcha")
 
 

@@ -52,17 +52,17 @@ class Charge:
 
     @property
     def key(self) -> str:
-        """The Redis key."""
+        """Return the Redis key."""
         return f"limit:{self.limit.name}:{self.who}"
 
     @property
     def time(self) -> float:
-        """The cost, as ms until it is earned back."""
+        """Return the cost, as ms until it is earned back."""
         return self.cost * MINUTE / self.limit.a_minute
 
     @property
     def size(self) -> float:
-        """The burst, in ms."""
+        """Return the burst, in ms."""
         return self.limit.at_once * MINUTE / self.limit.a_minute
 
 

@@ -46,7 +46,7 @@ class Batch:
 
     @property
     def actor(self) -> str:
-        """The actor's name in events."""
+        """Return the actor's name in events."""
         return "system" if self.by is None else f"account:{self.by}"
 
 

@@ -40,7 +40,7 @@ class AdmissionLimits:
 
 @dataclass(frozen=True)
 class Pause:
-    """When a queue was paused, and by which admin (name)."""
+    """When a queue was paused, and the name of the admin who paused it."""
 
     at: datetime
     by: str

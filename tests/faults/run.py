@@ -34,7 +34,7 @@ class Row:
 
     @property
     def green(self) -> bool:
-        """Whether nothing was lost, oversold, out of order, twice or odd."""
+        """Return whether nothing was lost, oversold, out of order, twice or odd."""
         return self.verdict.clean and not self.differences
 
     def figures(self) -> dict[str, Any]:

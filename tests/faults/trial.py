@@ -66,7 +66,7 @@ class Trial:
 
     @property
     def clustered(self) -> bool:
-        """Whether its ledger has replicas, and its web several nodes."""
+        """Return whether its ledger has replicas, and its web several nodes."""
         return self.up.what == "cluster"
 
     @property
@@ -96,7 +96,7 @@ class Trial:
         return [each for one in found for each in (one, *one.children(recursive=True))]
 
     def ready(self) -> bool:
-        """Whether it says that nothing is missing."""
+        """Return whether it says that nothing is missing."""
         return not not_ready(self.up.address)
 
     def a_rush(self) -> Rush:
@@ -138,7 +138,7 @@ class Trial:
             return list(session.scalars(select(OutboxEntry.id).where(OutboxEntry.id > self.mails)))
 
     def mailed(self) -> bool:
-        """Whether every mail that was written has been sent."""
+        """Return whether every mail that was written has been sent."""
         with transaction() as session:
             unsent = select(func.count()).where(OutboxEntry.sent_at.is_(None))
             return not session.scalar(unsent)

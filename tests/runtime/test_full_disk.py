@@ -67,7 +67,7 @@ def fill(disk: Path) -> Path:
 
 
 def refused(up: Up) -> bool:
-    """Whether the ledger takes no more, as it can't keep it."""
+    """Return whether the ledger takes no more, as it can't keep it."""
     with Redis.from_url(up.run().redis_url) as redis:
         try:
             redis.set("more", os.urandom(1 << 16))

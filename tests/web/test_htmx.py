@@ -110,7 +110,7 @@ def test_every_htmx_target_exists_on_the_page(app: Flask, values: Values, userna
 
 
 def lost(tag: Tag, html: str) -> bool:
-    """Whether the element's target is nowhere on a whole page."""
+    """Return whether the element's target is nowhere on a whole page."""
     target = tag.own.get("hx-target") or "this"
     return "<html" in html and target.startswith("#") and f'id="{target[1:]}"' not in html
 

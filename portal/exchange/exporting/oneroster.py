@@ -158,7 +158,7 @@ def orgs(session: Session) -> Iterator[Cells]:
 
 
 def sessions(session: Session) -> Iterator[Cells]:
-    """The terms."""
+    """Yield the terms."""
     for row in _named(session, "term", "session"):
         ends = date.fromisoformat(row.fields["ends"])
         yield {
@@ -173,7 +173,7 @@ def sessions(session: Session) -> Iterator[Cells]:
 
 
 def courses(session: Session) -> Iterator[Cells]:
-    """The courses."""
+    """Yield the courses."""
     departments = _names(session, "org")
     for row in _named(session, "course", "course"):
         title = row.fields.pop("title")
@@ -303,7 +303,7 @@ def _roles(row: Any) -> dict[str, dict[str, Any]]:
 
 
 def _run(session: Session, query: str, **facts: str) -> Iterator[Any]:
-    """The rows of a query, however many, a batch at a time."""
+    """Yield the rows of a query, reading a batch at a time."""
     streamed = session.execute(text(query), facts, execution_options={"yield_per": BATCH})
     yield from streamed
 

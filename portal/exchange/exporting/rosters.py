@@ -45,7 +45,7 @@ PEOPLE = text("""
 
 
 def rosters(term_id: int, section_id: int | None = None) -> Iterator[list[str]]:
-    """The header, then everyone in the term's sections or in one of them."""
+    """Yield the header, then everyone in the term's sections or in one of them."""
     yield list(HEADER)
     with transaction() as session:
         offered = session.scalars(OFFERED, {"term": term_id, "section": section_id}).all()

@@ -250,7 +250,7 @@ class _Applying:
 
 
 def _decide(found: Import, changes: Collection[Change]) -> Iterator[tuple[Change, list[str]]]:
-    """Each change with the codes of what refuses it; none where it is done."""
+    """Yield each change with the codes that refuse it; no codes if it is done."""
     with transaction() as session:
         people = read_all(session, {change.student for change in changes if change.student})
     for term, of_term in groupby(sorted(changes, key=_term_of), key=_term_of):

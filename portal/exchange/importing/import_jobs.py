@@ -128,7 +128,7 @@ def lock(session: Session) -> bool:
 
 
 def is_at_work(session: Session) -> bool:
-    """Whether a worker reads or applies an import right now."""
+    """Return whether a worker reads or applies an import right now."""
     return bool(session.scalar(IMPORTS_LOCKED, {"key": ONE_AT_A_TIME}))
 
 
@@ -192,7 +192,7 @@ def forget_expired(session: Session) -> None:
 
 
 def has_files(session: Session, import_id: int) -> bool:
-    """Whether the files are still stored, so that they can be read again."""
+    """Return whether the files are still stored, so that they can be read again."""
     parts = select(ImportPart.position).where(ImportPart.import_id == import_id)
     return session.execute(parts.limit(1)).first() is not None
 
@@ -328,7 +328,7 @@ def pieces(file: BinaryIO) -> Iterator[bytes]:
 
 @contextmanager
 def unpacked(import_id: int) -> Iterator[Source]:
-    """A block in which the stored files are in a temporary folder."""
+    """Unpack the stored files into a temporary folder for the block."""
     with TemporaryDirectory(prefix="fairseat-import-") as folder:
         parts = select(ImportPart.name, ImportPart.position).where(
             ImportPart.import_id == import_id

@@ -145,7 +145,7 @@ class Options:
     ends: date | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """As JSON."""
+        """Return the options as JSON values."""
         return {
             name: value.isoformat() if isinstance(value, date) else value
             for name, value in asdict(self).items()

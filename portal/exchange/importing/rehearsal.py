@@ -243,7 +243,7 @@ class _Seats:
         return True
 
     def _is_next(self, section: _Section, student: int) -> bool:
-        """A free seat belongs to the first in line, in any section of a pool."""
+        """Return whether the student is first on every waitlist of the pool that has students."""
         lists = [section.waiting]
         if section.pool is not None:
             lists = [each.waiting for each in self.sections.values() if each.pool == section.pool]

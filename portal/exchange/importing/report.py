@@ -38,18 +38,18 @@ class Note:
 
     @property
     def action(self) -> Action:
-        """What the import did with the row."""
+        """Return what the import did with the row."""
         return FINDINGS[self.kind].action
 
     @property
     def why(self) -> str:
-        """The reason."""
+        """Return the reason."""
         detail = _obstacles(self.detail) if self.kind in REFUSED_SEATS else translated(self.detail)
         return f"{FINDINGS[self.kind].why} {detail}".strip()
 
     @property
     def todo(self) -> str:
-        """What to do; blank if nothing."""
+        """Return what to do; blank if nothing."""
         return FINDINGS[self.kind].todo
 
 

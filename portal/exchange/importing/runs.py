@@ -139,7 +139,7 @@ def carry_out(import_id: int, progress: Progress) -> list[int]:
 
 
 def is_blocked(found: Import) -> bool:
-    """Whether refused enrollments keep the import from being applied."""
+    """Return whether refused enrollments keep the import from being applied."""
     return bool(found.notes.get("seat")) and not Options.read(found.options).leave_out
 
 
@@ -179,7 +179,7 @@ def _step(
     isolation: str = "READ COMMITTED",
     report: Report | None = None,
 ) -> Iterator[Session]:
-    """The transaction of a step, which a killed worker may have begun before.
+    """Open the transaction of a step, which a killed worker may have begun before.
 
     An import that fails stores why.
     """

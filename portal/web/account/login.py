@@ -59,7 +59,7 @@ def form() -> ResponseReturnValue:
 @bp.post("/login")
 @public
 def log_in() -> ResponseReturnValue:
-    """Begin a session, or say that the user name or password is wrong."""
+    """Begin a session, or report a wrong username or password."""
     if not backend().settings.passwords:
         abort(404)
     onward = safe_path(request.form.get("next", ""))

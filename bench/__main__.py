@@ -25,23 +25,23 @@ def main() -> int:
     options.add_argument("--runs", type=int, default=subjects.RUNS, help="runs of each subject")
     options.add_argument("--quick", action="store_true", help="a small version, in a minute")
     options.add_argument("--json", type=Path, help="write the results to this file")
-    asked = options.parse_args()
-    if asked.quick:
+    arguments = options.parse_args()
+    if arguments.quick:
         os.environ["WEB_CONCURRENCY"] = "1"
-    if asked.json:
-        keep = partial(put, asked.json)
-        subjects.measured(asked.subject, asked.runs, quick=asked.quick, keep=keep)
+    if arguments.json:
+        keep = partial(put, arguments.json)
+        subjects.measured(arguments.subject, arguments.runs, quick=arguments.quick, keep=keep)
         return 0
     began = report.circumstances(ROOT)
     found: Figures
-    if asked.subject:
-        found = subjects.measured(asked.subject, asked.runs, quick=asked.quick)
+    if arguments.subject:
+        found = subjects.measured(arguments.subject, arguments.runs, quick=arguments.quick)
     else:
         with tempfile.TemporaryDirectory() as folder:
-            measured = subjects.all_measured(Path(folder), asked.runs, quick=asked.quick)
+            measured = subjects.all_measured(Path(folder), arguments.runs, quick=arguments.quick)
             found = report.with_every_bar(measured)
     report.say(found)
-    if not asked.subject and not asked.quick:
+    if not arguments.subject and not arguments.quick:
         report.write(ROOT, found, began)
     return int(any("failed" in each for each in found.values()))
 

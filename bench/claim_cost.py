@@ -138,5 +138,5 @@ def _each(app: "WSGIApplication", requests: list[dict[str, Any]]) -> float:
 
 def _ledger() -> float:
     """Return the ledger's processor time so far, in seconds."""
-    told: Any = backend().redis.info("cpu")
-    return float(told["used_cpu_user"] + told["used_cpu_sys"])
+    usage: Any = backend().redis.info("cpu")
+    return float(usage["used_cpu_user"] + usage["used_cpu_sys"])

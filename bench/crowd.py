@@ -64,7 +64,7 @@ class Ledger:
         servers.start()
         self.desk, self.redis = Desk(servers.redis_url), commands(servers.redis_url)
         self.students, self.sections = students, sections
-        self.chance, self.asked = random.Random(1), set[tuple[int, int]]()
+        self.chance, self.requested = random.Random(1), set[tuple[int, int]]()
         self.full = range(1, sections + 1, sections // FULL)
         self._fill()
 
@@ -74,8 +74,8 @@ class Ledger:
         for ids in batched(range(1, self.sections + 1)):
             specs = [spec(each, capacity=self._capacity(each)) for each in ids]
             self.desk.ledger.put_sections(TERM, specs)
-        counts = {key: json.loads(said) for key, said in self.redis.hgetall(f"{AT}:seats").items()}
-        taken = {key: json.dumps([said[0], TAKEN, *said[2:]]) for key, said in counts.items()}
+        counts = {key: json.loads(text) for key, text in self.redis.hgetall(f"{AT}:seats").items()}
+        taken = {key: json.dumps([text[0], TAKEN, *text[2:]]) for key, text in counts.items()}
         self.redis.hset(f"{AT}:seats", mapping=taken)
         fill = self.redis.register_script(FILL)
         self.desk.claim(self.students + 1, 2, credits=300, request="example")
@@ -163,8 +163,8 @@ class Ledger:
         while True:
             student = self.chance.randint(1, self.students)
             holds = self.redis.hexists(f"{AT}:roster:{section}", str(student))
-            if not holds and (section, student) not in self.asked:
-                self.asked.add((section, student))
+            if not holds and (section, student) not in self.requested:
+                self.requested.add((section, student))
                 return student
 
     def _all(self, op: str, asks: Sequence[Ask]) -> list[Any]:
@@ -188,8 +188,8 @@ class Ledger:
 
     def _spent(self) -> float:
         """Return the ledger's processor time so far, in seconds."""
-        told: Any = self.redis.info("cpu")
-        return float(told["used_cpu_user"] + told["used_cpu_sys"])
+        usage: Any = self.redis.info("cpu")
+        return float(usage["used_cpu_user"] + usage["used_cpu_sys"])
 
 
 def batched(ids: range) -> Iterator[range]:

@@ -44,7 +44,7 @@ def by_row_lock(section: int, claims: int) -> float:
     with tempfile.TemporaryDirectory() as folder:
         script = Path(folder) / "claim.sql"
         script.write_text(row_lock.SCRIPT.format(section=section))
-        told = subprocess.run(
+        completed = subprocess.run(
             [
                 *(binary("pgbench"), "--no-vacuum", "--protocol=prepared"),
                 *(f"--client={CONNECTIONS}", f"--transactions={each}"),
@@ -56,9 +56,9 @@ def by_row_lock(section: int, claims: int) -> float:
             capture_output=True,
             text=True,
         ).stdout
-    found = RATE.search(told)
-    if not found or "failed transactions: 0 " not in told:
-        raise SystemExit(f"The row lock did not decide: {told}")
+    found = RATE.search(completed)
+    if not found or "failed transactions: 0 " not in completed:
+        raise SystemExit(f"The row lock did not decide: {completed}")
     return float(found[1])
 
 

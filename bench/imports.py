@@ -56,11 +56,11 @@ def main() -> None:
             if recorded:
                 print(f"{recorded:,} events recorded in {time.monotonic() - ends:.1f} s")
             seated = f", seats {ends - steps['seating']:.1f} s" if "seating" in steps else ""
-            told = {kind: done.counts.get(kind) for kind in ("student", "enrollment")}
+            counts = {kind: done.counts.get(kind) for kind in ("student", "enrollment")}
             print(
                 f"{name}: {ends - began:.1f} s{seated}, peak {peak():.0f} MB ({before:.0f} before)"
             )
-            print(f"  {told}")
+            print(f"  {counts}")
 
 
 def generate(path: Path, count: int, seats: int) -> None:
@@ -89,8 +89,8 @@ def generate(path: Path, count: int, seats: int) -> None:
 
 def open_() -> str:
     """Return the last cell of an open class, quoted for CSV."""
-    told = json.dumps({"status": "OPEN", "capacity": CLASS, "credits": [100, 100]})
-    return '"' + told.replace('"', '""') + '"'
+    fields = json.dumps({"status": "OPEN", "capacity": CLASS, "credits": [100, 100]})
+    return '"' + fields.replace('"', '""') + '"'
 
 
 def enrollments(count: int, seats: int) -> Iterator[str]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import count
 
 READ, WRITE = selectors.EVENT_READ, selectors.EVENT_WRITE
-PATIENCE = 60.0  # seconds without any answer before the server counts as stopped
+TIMEOUT = 60.0  # seconds without any answer before the server counts as stopped
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ def _share(todo: Iterator[bytes]) -> Script:
 
 
 class _Person:
-    __slots__ = ("asked", "idled", "needed", "received", "request", "script", "sock")
+    __slots__ = ("idled", "needed", "received", "request", "script", "sent_at", "sock")
 
     def __init__(self, script: Script) -> None:
         self.script = script
@@ -96,7 +96,7 @@ class _Person:
         self.request = b""  # not answered yet
         self.received = b""
         self.needed = -1
-        self.asked = 0.0
+        self.sent_at = 0.0
         self.idled = False  # whether its connection has been idle since an answer
 
 
@@ -112,7 +112,7 @@ class _Crowd:
     def attend(self) -> None:
         """Run until all scripts have ended."""
         while self.asking or self.resting:
-            left = self.resting[0][0] - time.perf_counter() if self.resting else PATIENCE
+            left = self.resting[0][0] - time.perf_counter() if self.resting else TIMEOUT
             ready = self.selector.select(max(0.0, left))
             if not ready and not self.resting:
                 raise TimeoutError("The server has stopped answering.")
@@ -133,7 +133,7 @@ class _Crowd:
             heapq.heappush(self.resting, (step, next(self.numbers), person))
             return
         person.request, person.received, person.needed = step, b"", -1
-        person.asked = due or time.perf_counter()
+        person.sent_at = due or time.perf_counter()
         self.asking += 1
         self._ask(person)
 
@@ -170,7 +170,7 @@ class _Crowd:
         if person.request and person.idled:  # the server closes idle connections
             self._ask(person)
         elif person.request:
-            self._answered(person, Answer(0, b"", b"", time.perf_counter() - person.asked))
+            self._answered(person, Answer(0, b"", b"", time.perf_counter() - person.sent_at))
 
     def _take(self, person: _Person, data: bytes) -> None:
         person.received = received = person.received + data if person.received else data
@@ -178,7 +178,7 @@ class _Crowd:
             person.needed = length_of(received)
         if person.needed < 0 or len(received) < person.needed:
             return
-        took, status = time.perf_counter() - person.asked, int(received[9:12])
+        took, status = time.perf_counter() - person.sent_at, int(received[9:12])
         self.report.latencies.append(took)
         person.idled = True
         head, _, body = received.partition(b"\r\n\r\n")

@@ -62,8 +62,8 @@ ONE: dict[str, Callable[[Plan], float]] = {
 
 def costs(found: Figures) -> Costs | None:
     """Return the measured costs; None if one of them is missing."""
-    told = {name: each["value"] for name, each in found.items()}
-    of = {name: value for name, value in told.items() if isinstance(value, int | float)}
+    figures = {name: each["value"] for name, each in found.items()}
+    of = {name: value for name, value in figures.items() if isinstance(value, int | float)}
     try:
         return Costs(
             claim=of["claim_took_web_us"] * MICRO,

@@ -50,18 +50,18 @@ def of_portal(here: Site, many: int) -> dict[str, Measured]:
             lobby = pages(here, port, [f"/terms/{term}"], many)
         with portal_on_trial.a_rush(200, SECTIONS) as term:
             picker = pages(here, port, [f"/terms/{term}"], many)
-            asked = [f"/terms/{term}?q={each.replace(' ', '+')}" for each in WORDS]
-            search = pages(here, port, asked, many, target="results")
+            paths = [f"/terms/{term}?q={each.replace(' ', '+')}" for each in WORDS]
+            search = pages(here, port, paths, many, target="results")
     return {"picker": picker, "search": search, "lobby": lobby}
 
 
 def pages(here: Site, port: int, addresses: list[str], many: int, target: str = "") -> Measured:
     """Measure `many` requests for these addresses, by different students in turn."""
     everyone = portal_on_trial.cookies(here.app, "bench", 200)
-    asked = [get(*each, target=target) for each in zip(cycle(addresses), everyone, strict=False)]
-    load.run(port, asked[:40], CONNECTIONS)  # loads the term into every process
+    requests = [get(*each, target=target) for each in zip(cycle(addresses), everyone, strict=False)]
+    load.run(port, requests[:40], CONNECTIONS)  # loads the term into every process
     before = here.spent()["web"]
-    found = load.run(port, list(islice(cycle(asked), many)), CONNECTIONS)
+    found = load.run(port, list(islice(cycle(requests), many)), CONNECTIONS)
     took = (here.spent()["web"] - before) * 1e6 / many
     if set(found.statuses) != {200}:
         raise SystemExit(f"Some pages failed: {dict(found.statuses)}")

@@ -27,7 +27,7 @@ from bench.site import Site  # noqa: E402
 from bench.stage import cli  # noqa: E402
 from portal.backend import backend  # noqa: E402
 from portal.core import flags  # noqa: E402
-from portal.core.breakers import Breaker, Resting  # noqa: E402
+from portal.core.breakers import Breaker, BreakerOpen  # noqa: E402
 from portal.core.db import transaction  # noqa: E402
 from portal.core.flags import Flag, Switching  # noqa: E402
 from portal.runtime.child_process import Child, SupervisedChild  # noqa: E402
@@ -72,8 +72,8 @@ def claims(trial: Trial) -> float:
 def pages(trial: Trial) -> float:
     """Return picker pages a second."""
     cookies = portal_on_trial.cookies(trial.site.app, "bench", STUDENTS)
-    asked = [get(f"/terms/{trial.term}", each) for each in cookies]
-    return load.run(trial.port, asked, CONNECTIONS).rate
+    requests = [get(f"/terms/{trial.term}", each) for each in cookies]
+    return load.run(trial.port, requests, CONNECTIONS).rate
 
 
 def failing(part: str) -> Work:
@@ -121,17 +121,17 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("part", choices=PARTS, help="the part to switch on and off")
     options.add_argument("--runs", type=int, default=5, help="runs with the part on, and off")
-    asked = options.parse_args()
+    arguments = options.parse_args()
     found: dict[bool, list[float]] = {True: [], False: []}
     with ExitStack() as stack:
         trial = Trial(stack)
-        work = PARTS[asked.part]
+        work = PARTS[arguments.part]
         work(trial)  # warms the processes
-        for number in range(2 * asked.runs):
+        for number in range(2 * arguments.runs):
             on = number % 2 == 0
-            trial.switch(asked.part, on=on)
+            trial.switch(arguments.part, on=on)
             found[on].append(work(trial))
-            print(f"{asked.part} {'on ' if on else 'off'} {found[on][-1]:8.1f}/s", flush=True)
+            print(f"{arguments.part} {'on ' if on else 'off'} {found[on][-1]:8.1f}/s", flush=True)
     for on, rates in found.items():
         spread = f"{min(rates):.1f} to {max(rates):.1f}"
         print(f"{'on ' if on else 'off'} {statistics.median(rates):8.1f}/s ({spread})")
@@ -146,18 +146,18 @@ def _supervised(trial: Trial) -> Iterator[WorkerPools]:
     def child(name: str, *arguments: str) -> Child:
         return Child(f"{name}-{next(numbers)}", cli(*arguments), trial.site.folder.log(name))
 
-    kept = [SupervisedChild(child("notify", "worker", "notify"))]
-    kept[0].start()
-    pools = WorkerPools(kept, child, lambda: backend().settings.redis_url)
+    children = [SupervisedChild(child("notify", "worker", "notify"))]
+    children[0].start()
+    pools = WorkerPools(children, child, lambda: backend().settings.redis_url)
     try:
         yield pools
     finally:
-        for each in (*pools.leaving, *(one.child for one in kept)):
+        for each in (*pools.leaving, *(one.child for one in children)):
             each.stop()
 
 
 def _call(breaker: Breaker) -> None:
-    with suppress(TimeoutError, Resting):
+    with suppress(TimeoutError, BreakerOpen):
         breaker.call(_silence)
 
 

@@ -184,7 +184,7 @@ def _browser(app: Flask, term: int, window: int, account: int, epoch: int) -> Br
     with app.test_request_context(environ_base=FROM):
         sessions.begin(Visitor(account, "", frozenset({"student"}), None, frozenset(), epoch))
         token = generate_csrf()
-        cookies = _kept(app)
+        cookies = _measured_ledger(app)
     held = AccessToken(account, term, window, now * 1000 + LIFETIME)
     return Browser(cookies, token, held)
 
@@ -202,7 +202,7 @@ def stranger(app: Flask) -> tuple[str, str]:
     """Return the cookies of a visitor on the login page, and the CSRF token of its form."""
     with app.test_request_context(environ_base=FROM):
         token = generate_csrf()
-        return _kept(app), token
+        return _measured_ledger(app), token
 
 
 def get(address: str, cookies: str = "", *, target: str = "") -> bytes:
@@ -223,7 +223,7 @@ def _head(cookies: str) -> str:
     return f"Host: 127.0.0.1\r\nCookie: {cookies}\r\nUser-Agent: bench\r\n"
 
 
-def _kept(app: Flask) -> str:
+def _measured_ledger(app: Flask) -> str:
     """Return the session of the current test request as a cookie."""
     signed = app.session_interface.get_signing_serializer(app).dumps(dict(session))
     return f"{app.config['SESSION_COOKIE_NAME']}={signed}"

@@ -35,7 +35,7 @@ SHOWN = 20  # sections on a page
 CLAIMANTS = 5  # students who claim seats in all of them and have no open page
 BURSTS, PUSHES, QUICK_BURSTS, QUICK_PUSHES = 8, 30, 1, 2
 REST = LONGEST_SECONDS + 0.3  # seconds until the next counts are sent, for any number of pages
-PATIENCE = 120.0  # seconds
+TIMEOUT = 120.0  # seconds
 SPARE = 700  # file descriptors for anything but sockets
 FIGURES = {
     "fanout_per_s": ("1/s", "frames a second to 10,000 pages, in a burst after a pause"),
@@ -76,10 +76,14 @@ def figures(_: int = 0, *, quick: bool = False) -> dict[str, float]:
         change, repeat = claims(rush), lambda: backend().redis.publish(CHANNEL, pages.text)
         ours, bare = [], []
         for _ in range(bursts):
-            ours.append(told(pages, change, after=REST))
-            bare.append(told(sockets, repeat))
-        told(pages, change, after=REST)  # so that each of the following comes after another
-        waits = [told(pages, change, random.uniform(0, REST)).since_news for _ in range(pushes)]
+            ours.append(measure_burst(pages, change, after=REST))
+            bare.append(measure_burst(sockets, repeat))
+        measure_burst(
+            pages, change, after=REST
+        )  # so that each of the following comes after another
+        waits = [
+            measure_burst(pages, change, random.uniform(0, REST)).since_news for _ in range(pushes)
+        ]
     rate, bare_rate = per_second(pages, ours), per_second(sockets, bare)
     return {
         "fanout_per_s": rate,
@@ -104,7 +108,7 @@ def opened(
     port = stage.free_port()
     server = stage.started(stack, stage.web(folder, app.split(":", maxsplit=1)[0], port, app))
     pages = Pages(port)
-    stage.patiently(server, lambda: pages.open(cookies[:WARMING], wish), PATIENCE)
+    stage.patiently(server, lambda: pages.open(cookies[:WARMING], wish), TIMEOUT)
     time.sleep(REST)  # until the work that a process does only once is over
     before = _memory(server)
     pages.open(cookies[WARMING:], wish)
@@ -114,7 +118,7 @@ def opened(
     return pages, (_memory(server) - before) / (len(cookies) - WARMING)
 
 
-def told(pages: Pages, tell: Callable[[], object], after: float = 0.0) -> Burst:
+def measure_burst(pages: Pages, tell: Callable[[], object], after: float = 0.0) -> Burst:
     """Send a message `after` some seconds, and return how long it takes to reach all pages."""
     time.sleep(after)
     with pages.burst():
@@ -138,8 +142,8 @@ def cores(bursts: list[Burst]) -> float:
 
 
 def until(true: Callable[[], bool]) -> None:
-    """Wait until a condition is true; raise SystemExit after PATIENCE seconds."""
-    deadline = time.monotonic() + PATIENCE
+    """Wait until a condition is true; raise SystemExit after TIMEOUT seconds."""
+    deadline = time.monotonic() + TIMEOUT
     while not true():
         if time.monotonic() > deadline:
             raise SystemExit("Some pages got no update.")

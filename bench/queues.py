@@ -14,16 +14,16 @@ from bench.needs import CLAIMS, MINUTES, PAGES, Costs, Plan
 REQUESTS = 100_000  # at most
 BURST = 1.0  # seconds in which all students who are admitted together request the picker
 
-Asked = tuple[float, str]  # time, and kind of request
+Request = tuple[float, str]  # time, and kind of request
 
 
 def answered(plan: Plan, of: Costs, seed: int = 1) -> tuple[float, float]:
     """Return the median and the 99th percentile of the response time of claims, in seconds."""
     dice = Random(seed)
     step, free, waits = (plan.deciding + plan.telling) / plan.claims, 0.0, []
-    for reached, asked in sorted(_by_web(plan, of, dice)):
+    for reached, kind in sorted(_by_web(plan, of, dice)):
         free = max(free, reached) + _takes(step, dice)
-        waits.append(free + dice.uniform(1, 2) * of.flush - asked)
+        waits.append(free + dice.uniform(1, 2) * of.flush - kind)
     waits.sort()
     return waits[len(waits) // 2], waits[len(waits) * 99 // 100]
 
@@ -39,7 +39,7 @@ def _by_web(plan: Plan, of: Costs, dice: Random) -> Iterator[tuple[float, float]
             yield cores[core], at
 
 
-def _requests(plan: Plan, dice: Random) -> Iterator[Asked]:
+def _requests(plan: Plan, dice: Random) -> Iterator[Request]:
     """Yield all requests, unordered: a picker per admitted student, the rest at random times."""
     a_second = plan.students / (MINUTES * 60)
     each = PAGES | {"claim": CLAIMS}

@@ -103,8 +103,8 @@ def fill_journal(term: int, students: list[int]) -> None:
     """Have the ledger decide the claims of a rush, for seats and waitlist positions."""
     ledger = backend().ledger
     [window] = ledger.windows(term)
-    for asked in batches(wishes(Rush(term, sorted(ledger.seats(term)), students, window.id))):
-        ledger.library.ask_all("submit", term, asked)
+    for batch in batches(wishes(Rush(term, sorted(ledger.seats(term)), students, window.id))):
+        ledger.library.ask_all("submit", term, batch)
 
 
 def raw_seconds(database: Any, events: int) -> float:

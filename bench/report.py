@@ -66,20 +66,20 @@ def circumstances(root: Path) -> str:
     """Return the commit, the time and the load average before the start."""
     commit, load = "unknown", os.getloadavg()[0]
     with suppress(OSError, subprocess.SubprocessError):  # not a git checkout
-        told = ["git", "describe", "--always", "--dirty"]
-        asked = subprocess.run(told, cwd=root, capture_output=True, text=True, check=True)
-        commit = asked.stdout.strip()
+        command = ["git", "describe", "--always", "--dirty"]
+        completed = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)
+        commit = completed.stdout.strip()
     return f"commit {commit}, {datetime.now(UTC):%Y-%m-%d %H:%M} UTC, load average {load:.1f}"
 
 
 def say(found: Figures) -> None:
     """Print a line for each figure."""
     for name, each in found.items():
-        value, spread, verdict = said(name, each)
+        value, spread, verdict = bar_text(name, each)
         print(f"{name:26} {value:>9} {each['unit']:7} {spread:22} {verdict}")
 
 
-def said(name: str, each: Figure) -> tuple[str, str, str]:
+def bar_text(name: str, each: Figure) -> tuple[str, str, str]:
     """Return a figure's value, its spread, and whether it reaches its bar, as text."""
     bar = ""
     if name in BARS:
@@ -101,8 +101,8 @@ def short(value: float) -> str:
 
 def write(root: Path, found: Figures, began: str) -> None:
     """Write the figures and the pages that show them."""
-    told = json.dumps(found, indent=2, ensure_ascii=False) + "\n"
-    (root / "bench/results.json").write_text(told, encoding="utf-8")
+    text = json.dumps(found, indent=2, ensure_ascii=False) + "\n"
+    (root / "bench/results.json").write_text(text, encoding="utf-8")
     (root / "docs/benchmarks.md").write_text(page(root / "bench", found, began), encoding="utf-8")
     plots.write(root / "docs/benchmarks", found)
     scaling.write(root, found)
@@ -142,8 +142,8 @@ def filled(prose: str, found: Figures, **parts: str) -> str:
     for name, each in found.items():
         if each["value"] is not None:
             numbers[name] = short(each["value"])
-    kept = [each for each in prose.split("\n\n") if not _settled(each, found)]
-    return "\n\n".join(kept).format_map(numbers)
+    paragraphs = [each for each in prose.split("\n\n") if not _settled(each, found)]
+    return "\n\n".join(paragraphs).format_map(numbers)
 
 
 def _settled(paragraph: str, found: Figures) -> bool:
@@ -177,7 +177,7 @@ def table(names: list[str], found: Figures) -> str:
     ]
     for name in names:
         each = found[name]
-        value, spread, verdict = said(name, each)
+        value, spread, verdict = bar_text(name, each)
         cells = (f"`{name}`", value, spread, each["runs"], each["unit"], verdict, each["what"])
         rows.append(f"| {' | '.join(map(str, cells))} |")
     return "\n".join(rows)

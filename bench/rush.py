@@ -73,8 +73,8 @@ class Unwell(Exception):  # noqa: N818  a state, not an error
 class Student:
     """A student with a browser and its cookies.
 
-    `asked` are the times at which requests were due from the opening on; `claims` are the answers
-    to claims, by section.
+    `asked_at` are the times at which requests were due from the opening on; `claims` are the
+    answers to claims, by section.
     """
 
     account: int
@@ -83,7 +83,7 @@ class Student:
     wanted: list[int]
     token: str
     jar: dict[str, str]
-    asked: list[float] = field(default_factory=list)
+    asked_at: list[float] = field(default_factory=list)
     claims: dict[int, Answer] = field(default_factory=dict)
 
     @property
@@ -101,8 +101,8 @@ class Student:
     def arrive(self, at: float) -> Script:
         """Come to the lobby: solve the captcha and join the queue."""
         yield at
-        asked = self.keep((yield get("/captcha/challenge", self.cookies)))
-        payload = solved(asked.body)
+        challenge = self.keep((yield get("/captcha/challenge", self.cookies)))
+        payload = solved(challenge.body)
         self.keep((yield post("/captcha", self.cookies, csrf_token=self.token, payload=payload)))
         address = f"/terms/{self.term}/room"
         self.keep((yield post(address, self.cookies, csrf_token=self.token)))
@@ -128,7 +128,7 @@ class Student:
 
     def noted(self, request: bytes, due: float = 0.0) -> bytes:
         """Note the time at which a request is due, by default now; return the request."""
-        self.asked.append(due or time.perf_counter())
+        self.asked_at.append(due or time.perf_counter())
         return request
 
 
@@ -143,15 +143,15 @@ def figures(_run: int = 0, *, quick: bool = False) -> dict[str, float]:
         came = load.play(port, arrivals(students))
         opening = open_soon(term)
         rushed = load.play(port, [patient(each.rush(opening)) for each in students])
-        told = {(each.account, section) for each in students for section in each.claims}
-        oversold, unrecorded = recorded(term, told)
+        answered = {(each.account, section) for each in students for section in each.claims}
+        oversold, unrecorded = recorded(term, answered)
     with here.hello() as port:
         bare = load.play(port, [echo(each, opening) for each in students])
     well = sum(came.statuses[each] + rushed.statuses[each] for each in WELL)
     claimed = [each.took for student in students for each in student.claims.values()]
     return {
         "rush_answered": well / (came.statuses.total() + rushed.statuses.total()),
-        "rush_claimed": len(told) / (count * CLAIMS),
+        "rush_claimed": len(answered) / (count * CLAIMS),
         "rush_oversold": oversold,
         "rush_unrecorded": unrecorded,
         "rush_p99_vs_hello": rushed.p99 / bare.p99,
@@ -206,15 +206,15 @@ def solved(challenge: bytes) -> str:
 def echo(student: Student, opening: float) -> Script:
     """Send a hello at each time at which a request of the student was due."""
     began = time.perf_counter() + SOON
-    for at in student.asked:
+    for at in student.asked_at:
         yield began + at - opening
         yield HELLO
 
 
-def recorded(term: int, told: set[tuple[int, int]]) -> tuple[float, float]:
+def recorded(term: int, answered: set[tuple[int, int]]) -> tuple[float, float]:
     """Return the number of oversold seats, and of claims missing in PostgreSQL.
 
-    `told` has the account and section of each student who was told of a seat or waitlist position.
+    `answered` has the account and section of each student who got a seat or waitlist position.
     """
     found = audit_term(term)
     with transaction() as db:
@@ -224,4 +224,4 @@ def recorded(term: int, told: set[tuple[int, int]]) -> tuple[float, float]:
         }
     if found["differences"]:
         raise SystemExit(f"The audit is not clean: {found['differences']}")
-    return float(oversold or 0), float(max(found["unrecorded"], len(told - known)))
+    return float(oversold or 0), float(max(found["unrecorded"], len(answered - known)))

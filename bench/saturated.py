@@ -16,7 +16,7 @@ from portal.live.subscription import CHANNELS
 
 CONNECTIONS = 256
 READ = 65_536  # bytes
-PATIENCE = 30.0  # seconds
+TIMEOUT = 30.0  # seconds
 
 
 @dataclass
@@ -44,7 +44,7 @@ def replies(path: str, asks: Sequence[bytes], each: int, listeners: int) -> list
             ready.register(line.sock, selectors.EVENT_READ, line)
             line.sock.sendall(next(todo, b"") if line.asks else _listening())
         while len(found) < each * len(asks):
-            heard = ready.select(PATIENCE)
+            heard = ready.select(TIMEOUT)
             if not heard:
                 raise SystemExit("The ledger has stopped answering.")
             for key, _ in heard:

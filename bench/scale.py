@@ -43,9 +43,9 @@ def figures(_: int = 0, *, quick: bool = False) -> dict[str, float]:
                 found[f"claim_{name}_us"].append(ledger.claims())
                 found[f"promote_{name}_us"].append(ledger.promotions())
             rate, alone = busy.rush(many)
-            _, told = busy.rush(many, LISTENERS)
+            _, pushed = busy.rush(many, LISTENERS)
             found["ledger_claims_per_s"].append(rate)
-            found["claim_listener_us"].append((told - alone) / LISTENERS)
+            found["claim_listener_us"].append((pushed - alone) / LISTENERS)
             found["flush_us"].append(busy.flush())
     costs = {name: median(each) for name, each in found.items() if each}
     return costs | {

@@ -70,8 +70,8 @@ PLACES = {"docs/scaling.md": table, "docs/operators-guide.md": one_portal}
 
 def write(root: Path, found: Figures) -> None:
     """Write both texts into their pages."""
-    for path, told in PLACES.items():
-        if text := told(found):
+    for path, content in PLACES.items():
+        if text := content(found):
             (root / path).write_text(put((root / path).read_text(encoding="utf-8"), text))
 
 
@@ -112,8 +112,8 @@ def _lines(head: Sequence[str], *rows: Sequence[str]) -> str:
 def main() -> None:
     """Print both texts."""
     found = json.loads((ROOT / "bench/results.json").read_text(encoding="utf-8"))
-    for told in PLACES.values():
-        print(told(found), end="\n\n")
+    for places in PLACES.values():
+        print(places(found), end="\n\n")
 
 
 if __name__ == "__main__":

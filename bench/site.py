@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 Found = TypeVar("Found")
 HELLO = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
 CONNECTIONS = 64
-PATIENCE = 120.0  # seconds until everything must be recorded
+TIMEOUT = 120.0  # seconds until everything must be recorded
 
 
 class Site:
@@ -56,10 +56,10 @@ class Site:
         """Run a web server with the portal's own settings of gunicorn; yield its port."""
         if not self.quick:
             return self._web(name, app, **settings)
-        asked = (app, *settings.items())
-        if asked not in self.staying:
-            self.staying[asked] = self.stack.enter_context(self._web(name, app, **settings))
-        return nullcontext(self.staying[asked])
+        key = (app, *settings.items())
+        if key not in self.staying:
+            self.staying[key] = self.stack.enter_context(self._web(name, app, **settings))
+        return nullcontext(self.staying[key])
 
     @contextmanager
     def _web(self, name: str, app: str, **settings: str) -> Iterator[int]:
@@ -121,8 +121,8 @@ def by_turns(run: int, *sides: Callable[[], Found]) -> list[Found]:
 
 
 def caught_up(term: int) -> None:
-    """Wait until everything in a term is recorded; raise SystemExit after PATIENCE seconds."""
-    deadline = time.monotonic() + PATIENCE
+    """Wait until everything in a term is recorded; raise SystemExit after TIMEOUT seconds."""
+    deadline = time.monotonic() + TIMEOUT
     while checkpoint(term) < last_seq(term):
         if time.monotonic() > deadline:
             raise SystemExit("The workers have not recorded everything.")

@@ -55,8 +55,8 @@ def of_a_semester(students: int) -> dict[str, float]:
         connections.connect(Settings.read())
         rush = a_rush(students * SEATS // CLASS, students, CLASS, CLASS)
         bare_ledger, bare_tables = ledger(), tables()
-        for asked in batches(wishes(rush)):
-            backend().ledger.library.ask_all("submit", rush.term, asked)
+        for batch in batches(wishes(rush)):
+            backend().ledger.library.ask_all("submit", rush.term, batch)
         waiting = ledger()
         events = drain(rush.term, seconds=3600)
         recorded = ledger()
@@ -101,9 +101,9 @@ def pick(section: int) -> dict[str, int]:
     return {"section": section, "credits": 300}
 
 
-def batches(asked: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
+def batches(requests: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
     """Split the claims into batches of AT_ONCE."""
-    return [asked[at : at + AT_ONCE] for at in range(0, len(asked), AT_ONCE)]
+    return [requests[at : at + AT_ONCE] for at in range(0, len(requests), AT_ONCE)]
 
 
 def of_processes(stack: ExitStack) -> dict[str, float]:

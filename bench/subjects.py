@@ -52,8 +52,8 @@ def all_measured(folder: Path, runs: int, *, quick: bool) -> dict[str, Figure]:
     """
 
     def of_row(row: tuple[str, ...]) -> dict[str, Figure]:
-        began, told = time.monotonic(), folder / f"{row[0]}.json"
-        how = ["--runs", str(runs), "--json", str(told), *(["--quick"] if quick else [])]
+        began, path = time.monotonic(), folder / f"{row[0]}.json"
+        how = ["--runs", str(runs), "--json", str(path), *(["--quick"] if quick else [])]
         try:
             subprocess.run(
                 [sys.executable, "-m", "bench", *row, *how], cwd=ROOT, check=True, timeout=LONGEST
@@ -61,8 +61,8 @@ def all_measured(folder: Path, runs: int, *, quick: bool) -> dict[str, Figure]:
         except subprocess.SubprocessError as error:
             print(error, flush=True)
         found: dict[str, Figure] = {name: missing("", "a subject", "not begun") for name in row}
-        if told.exists():
-            found = json.loads(told.read_text())
+        if path.exists():
+            found = json.loads(path.read_text())
         print(f"{', '.join(row)}: {time.monotonic() - began:.0f} s", flush=True)
         return found
 
@@ -105,7 +105,7 @@ def measured(
 
 def _figures(module: ModuleType, runs: list[dict[str, float]], failed: str) -> dict[str, Figure]:
     """Return a subject's figures over its runs; all are missing if one of the runs failed."""
-    told = module.FIGURES
+    figures = module.FIGURES
     if failed or not runs:
-        return {name: missing(*each, failed or "not finished") for name, each in told.items()}
-    return {name: figure([run[name] for run in runs], *each) for name, each in told.items()}
+        return {name: missing(*each, failed or "not finished") for name, each in figures.items()}
+    return {name: figure([run[name] for run in runs], *each) for name, each in figures.items()}

@@ -66,7 +66,7 @@ def figures(_: int = 0, *, quick: bool = False) -> dict[str, float]:
         cookies = portal_on_trial.cookies(app, "rush", size.pages)
         meter = meter_of(web, scheduler)
         still, message = pushes(hall, port, cookies, meter, size.seconds)
-        a_second, asked = asking(hall, port, cookies[-size.polls :], meter)
+        a_second, polling = asking(hall, port, cookies[-size.polls :], meter)
     of_pages = still.spent["web"] + still.spent["ledger"]
     idle = (of_pages * WAITERS / size.pages + still.spent["scheduler"]) / still.took
     messages = WAITERS / waiting_rooms.pause(WAITERS // PROCESSES)
@@ -74,7 +74,7 @@ def figures(_: int = 0, *, quick: bool = False) -> dict[str, float]:
         "waiting_room_cost": idle + message * messages,
         "waiters_still": idle,
         "waiters_message_us": message * 1_000_000,
-        "waiters_asking": asked.total / size.polls * a_second,
+        "waiters_asking": polling.total / size.polls * a_second,
         "waiters_ask_per_s": a_second,
     }
 
@@ -90,14 +90,14 @@ def pushes(
         time.sleep(seconds)
     pages.heard.clear()
     room.set_limits(hall.term, hall.window, 60, WAITERS, off=False)
-    with meter() as told:
+    with meter() as usage:
         time.sleep(seconds)
     room.set_limits(hall.term, hall.window, 0, WAITERS, off=False)
     if pages.lost or pages.heard["room"] < len(cookies):
         raise SystemExit(f"Some pages got no message: {pages.lost} lost, {pages.heard}")
     pages.close()
-    print(f"still {still.spent}, told {told.spent}, {pages.heard['room']} messages")
-    return still, (told.total - still.total) / pages.heard["room"]
+    print(f"still {still.spent}, told {usage.spent}, {pages.heard['room']} messages")
+    return still, (usage.total - still.total) / pages.heard["room"]
 
 
 def asking(hall: Rush, port: int, cookies: list[str], meter: Meter) -> tuple[float, Cost]:
@@ -105,13 +105,13 @@ def asking(hall: Rush, port: int, cookies: list[str], meter: Meter) -> tuple[flo
     address = f"/live/room?term={hall.term}&room={hall.window}"
     questions = [get(address, cookie) for cookie in cookies]
     load.run(port, questions, 16)  # warms the processes
-    with meter() as asked:
+    with meter() as usage:
         answers = load.run(port, questions, 16)
     if set(answers.statuses) != {200}:
         raise SystemExit(f"Some polls failed: {dict(answers.statuses)}")
-    print(f"{asked.total / len(cookies) * 1000:.2f} ms a poll, {asked.spent}")
+    print(f"{usage.total / len(cookies) * 1000:.2f} ms a poll, {usage.spent}")
     per_minute, at_once = backend().settings.room or (0, 0)
     usual = {"per_minute": per_minute, "at_once": at_once}
     stands = replace(room.state(hall.term, hall.window), **usual)
     everyone = [QueueEntry("waiting", stands, ahead=each) for each in range(WAITERS)]
-    return sum(1 / wait_estimates.poll_interval(each) for each in everyone), asked
+    return sum(1 / wait_estimates.poll_interval(each) for each in everyone), usage

@@ -91,10 +91,10 @@ class Hall:
         heapq.heappush(self.todo, (int(moment), next(self.numbers), what))
 
     def come(self, at: int, student: int) -> None:
-        told = self.model.enter(at, student, f"{student:032x}", self.chance.random())
+        reply = self.model.enter(at, student, f"{student:032x}", self.chance.random())
         self.awake.add(student)
-        self.show(at, student, told)
-        if told[0] == "early":
+        self.show(at, student, reply)
+        if reply[0] == "early":
             self.at(OPENS + self.chance.randint(500, 4000), lambda now: self.look(now, student))
         if self.chance.random() < self.rush.giving_up:
             late = max(at, OPENS) + self.chance.expovariate(1 / (5 * MINUTE))
@@ -104,18 +104,18 @@ class Hall:
         if student in self.awake:
             self.show(at, student, self.model.look(at, student))
 
-    def show(self, at: int, student: int, told: Told) -> None:
+    def show(self, at: int, student: int, reply: Told) -> None:
         """Store the range that a waiting student sees, the first one separately."""
-        if told[0] == "waiting" and student not in self.shown:
-            self.shown[student] = self.range(at, told)
+        if reply[0] == "waiting" and student not in self.shown:
+            self.shown[student] = self.range(at, reply)
             return
-        if told[0] == "waiting":
-            self.later.append((student, self.range(at, told)))
+        if reply[0] == "waiting":
+            self.later.append((student, self.range(at, reply)))
 
-    def range(self, at: int, told: Told) -> Shown:
-        place = QueueEntry("waiting", self.model.state(at), told[1], 0, told[2], told[3])
-        expected = wait_estimates.estimate(place)
-        return Shown(told[3], expected.least, expected.most, at)
+    def range(self, at: int, reply: Told) -> Shown:
+        entry = QueueEntry("waiting", self.model.state(at), reply[1], 0, reply[2], reply[3])
+        expected = wait_estimates.estimate(entry)
+        return Shown(reply[3], expected.least, expected.most, at)
 
     def notice(self) -> None:
         """Let newly admitted students enter if they are still there."""
@@ -185,10 +185,10 @@ def figures(seed: int = 1, *, quick: bool = False) -> dict[str, float]:
     first, later = [], []
     for rush in RUSHES[3:5] if quick else RUSHES:
         some_first, some_later = run(rush, seed)
-        print(f"{rush.name:28} {said(some_first)}; later {said(some_later)}")
+        print(f"{rush.name:28} {summary(some_first)}; later {summary(some_later)}")
         first += some_first
         later += some_later
-    print(f"{'all':28} {said(first)}; later {said(later)}")
+    print(f"{'all':28} {summary(first)}; later {summary(later)}")
     return {
         "waits_came_true": true(first),
         "waits_came_true_later": true(later),
@@ -206,7 +206,7 @@ def width(shown: list[Shown]) -> float:
     return statistics.median((each.most - each.least) / max(MINUTE, each.waited) for each in shown)
 
 
-def said(shown: list[Shown]) -> str:
+def summary(shown: list[Shown]) -> str:
     """Return both as text, with the median wait."""
     waited = statistics.median(each.waited for each in shown) / MINUTE
     return f"{true(shown):.1%} of {len(shown)}, {width(shown):.2f} x {waited:.1f} min"

@@ -1,4 +1,4 @@
-"""Looks for barriers on a page with axe, by the rules of WCAG 2.2 AA and by good practice."""
+"""Look for barriers on a page with axe, by the rules of WCAG 2.2 AA and by good practice."""
 
 from functools import cache
 from typing import Any

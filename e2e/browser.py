@@ -87,7 +87,7 @@ def _from_playwright() -> str:
 
 
 def _runs(path: str) -> bool:
-    """Whether it starts: some systems have a stub of that name, or lack its libraries."""
+    """Return whether it starts: some systems have a stub of that name, or lack its libraries."""
     try:
         asked = subprocess.run([path, "--version"], check=False, capture_output=True, timeout=30)
     except (OSError, subprocess.TimeoutExpired):

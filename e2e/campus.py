@@ -33,7 +33,7 @@ from tests.ledger_claims import claim
 MORNING = (Meets("MWF", "09:00", "10:50"),)
 NOON = (Meets("TR", "12:00", "13:20"), Meets("F", "14:00", "16:50"))
 NEEDS = {"prerequisites": {"course": "MAT-1010"}, "note": "Bring a coat."}
-PATIENCE = 30.0
+TIMEOUT = 30.0
 
 
 @dataclass(frozen=True)
@@ -197,7 +197,7 @@ def _entry() -> int:
 
 def _until(found: Callable[[Session], object]) -> None:
     """Wait until the workers have made something."""
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + TIMEOUT
     made = None
     while made is None:
         assert time.monotonic() < deadline

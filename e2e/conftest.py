@@ -18,9 +18,9 @@ from tests import cast as builders
 from tests.cast import Cast
 
 NUMBERS = count(1)
-PATIENCE = 45_000  # ms for what a page is to show or do: machines are not equally fast
+TIMEOUT = 45_000  # ms for what a page is to show or do: machines are not equally fast
 
-expect.set_options(timeout=PATIENCE)
+expect.set_options(timeout=TIMEOUT)
 
 
 @pytest.fixture(scope="session")
@@ -85,7 +85,7 @@ def meet(
     def meet_one(username: str = "", *, proven: bool = True, **options: Any) -> Person:
         kept = session_of(username, proven=proven) if username else None
         context = browser.new_context(base_url=portal.address, storage_state=kept, **options)
-        context.set_default_timeout(PATIENCE)
+        context.set_default_timeout(TIMEOUT)
         person = Person(context.new_page())
         met.append(person)
         return person

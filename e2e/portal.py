@@ -18,7 +18,7 @@ from portal.recorder.consistency.audit import audit
 from portal.runtime.child_process import Child
 from portal.runtime.listener import not_ready
 
-PATIENCE = 90.0
+TIMEOUT = 90.0
 AUDITED = 30.0
 COMMAND = [sys.executable, "-m", "portal.runtime.cli"]
 
@@ -79,7 +79,7 @@ def running(folder: Path, *, demo: bool = False) -> Iterator[Running]:
 
 
 def _wait(address: str, child: Child) -> None:
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + TIMEOUT
     while missing := not_ready(address):
         assert child.alive, child.last_output(40)
         assert time.monotonic() < deadline, missing

@@ -237,12 +237,14 @@ class Photographer:
             return session.scalars(select(Student.id).join(Account).filter_by(username=ADA)).one()
 
     def _receipt(self) -> str:
-        [seat, *_] = self.ledger.standing(self.term.id, self._ada()).enrolled
+        [seat, *_] = self.ledger.registrations(self.term.id, self._ada()).enrolled
         return receipts.code(self.term.id, seat.registration)
 
     def _held(self) -> int:
         """One of Ada's sections, whose course has others."""
-        held = [each.section for each in self.ledger.standing(self.term.id, self._ada()).enrolled]
+        held = [
+            each.section for each in self.ledger.registrations(self.term.id, self._ada()).enrolled
+        ]
         offered = catalog_of(self.term.id)
         courses = {each.id: each.course_id for each in offered.some(held)}
         return max(held, key=lambda section: len(offered.sections_of(courses[section])))

@@ -27,7 +27,7 @@ def note(person: Person) -> Locator:
 
 
 def in_sight(place: Locator) -> bool:
-    """Whether its middle is what a finger there would touch."""
+    """Return whether its middle is what a finger there would touch."""
     return bool(
         place.evaluate("""it => {
             const { x, y, width, height } = it.getBoundingClientRect();

@@ -12,7 +12,7 @@ from tests import cast as builders
 from tests.cast import Cast
 from tests.ledger_claims import claim
 
-PATIENCE = 60.0  # seconds
+TIMEOUT = 60.0  # seconds
 
 
 @pytest.fixture(scope="module")

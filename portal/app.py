@@ -30,7 +30,7 @@ from portal.web.http import (
     security_headers,
     uploads,
 )
-from portal.web.http.slow_clients import Patience
+from portal.web.http.slow_clients import Deadlines
 
 
 class Id(IntegerConverter):
@@ -74,7 +74,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     for blueprint in BLUEPRINTS:
         app.register_blueprint(blueprint)
     api.start(app)
-    app.wsgi_app = Patience(app.wsgi_app)  # type: ignore[method-assign]
+    app.wsgi_app = Deadlines(app.wsgi_app)  # type: ignore[method-assign]
     if settings.proxies:
         hops = settings.proxies
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=hops, x_proto=hops, x_host=hops)  # type: ignore[method-assign]

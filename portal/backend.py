@@ -31,7 +31,7 @@ def connect(settings: Settings) -> Backend:
 
 
 def backend() -> Backend:
-    """The connected parts of this process; raises RuntimeError before `connect`."""
+    """Return the connected parts of this process; raise RuntimeError before `connect`."""
     if _backend is None:
         raise RuntimeError("Call portal.backend.connect(settings) first.")
     return _backend

@@ -8,11 +8,10 @@ from portal.core.db import Base
 from portal.exchange.exporting import models as exports
 from portal.exchange.importing import models as imports
 from portal.instructor_requests import models as requests
-from portal.notifications import models as notices
+from portal.notifications import models as notifications
 from portal.notifications.webhooks import models as webhooks
 from portal.people import models as people
-from portal.recorder import models as ops
-from portal.recorder import models as record
+from portal.recorder import models as recorder
 from portal.registration import plan_store as plans
 from portal.reports import models as reports
 from portal.windows import models as windows
@@ -24,11 +23,10 @@ __all__ = [
     "exports",
     "flags",
     "imports",
-    "notices",
-    "ops",
+    "notifications",
     "people",
     "plans",
-    "record",
+    "recorder",
     "reports",
     "requests",
     "schedule",

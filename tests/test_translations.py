@@ -39,7 +39,7 @@ def test_every_text_is_translated(texts: Catalog, known: Catalog) -> None:
 
 def test_nothing_is_translated_that_nobody_says(texts: Catalog, known: Catalog) -> None:
     stale = [str(message.id) for message in _messages(known) if not texts.get(message.id)]
-    assert not stale, "\n".join(["Said no more:", *stale])
+    assert not stale, "\n".join(["PageText no more:", *stale])
     assert not known.obsolete
 
 

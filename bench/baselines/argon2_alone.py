@@ -11,10 +11,10 @@ PASSWORD = "a seat for everyone"
 
 def rate(tries: int) -> float:
     """Return verifications a second."""
-    kept = passwords.hash_password(PASSWORD)
+    hashed = passwords.hash_password(PASSWORD)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         began = time.perf_counter()
-        right = list(pool.map(lambda _: passwords.verify(kept, PASSWORD), range(tries)))
+        right = list(pool.map(lambda _: passwords.verify(hashed, PASSWORD), range(tries)))
         took = time.perf_counter() - began
     if not all(right):
         raise SystemExit("A correct password was not accepted.")

@@ -22,8 +22,8 @@ from portal.ledger.types import (
     HeldSeat,
     Outcome,
     Reason,
+    Registrations,
     SeatCounts,
-    Standing,
     SubmissionResult,
     WaitlistPosition,
 )
@@ -78,47 +78,52 @@ def prepare() -> None:
 def offer(sections: Iterable[SeatCounts]) -> None:
     """Insert sections without any claims."""
     row = "INSERT INTO row_lock_sections VALUES (:section, :capacity, 0, 0, :waitlist)"
-    told = [
+    rows = [
         {"section": each.section, "capacity": each.capacity, "waitlist": each.waitlist_capacity}
         for each in sections
     ]
     with transaction() as db:
-        db.execute(text(row), told)
+        db.execute(text(row), rows)
 
 
 class RowLock(Ledger):
     """A ledger whose claims PostgreSQL decides, one at a time per section."""
 
-    def submit(self, term: int, *, student: int, lines: Any, **_asked: Any) -> SubmissionResult:  # noqa: ARG002
+    def submit(self, term: int, *, student: int, lines: Any, **_options: Any) -> SubmissionResult:  # noqa: ARG002
         """Give a seat, or else a waitlist position."""
         [[part]] = lines[0].options
         with transaction() as db:
-            asked = {"section": part.section, "student": student}
-            capacity, taken, waiting, waitlist = db.execute(LOCK, asked).one()
+            key = {"section": part.section, "student": student}
+            capacity, taken, waiting, waitlist = db.execute(LOCK, key).one()
             if taken < capacity:
-                outcome, place, taken = Outcome.ENROLLED, 0, taken + 1
+                outcome, position, taken = Outcome.ENROLLED, 0, taken + 1
             elif waiting < waitlist:
-                outcome, place, waiting = Outcome.WAITLISTED, waiting + 1, waiting + 1
+                outcome, position, waiting = Outcome.WAITLISTED, waiting + 1, waiting + 1
             else:
                 return _refused(part.section)
-            decided = {"outcome": outcome.value, "place": place, "taken": taken, "waiting": waiting}
-            seq = db.execute(TAKE, asked | decided).scalar_one()
+            decided = {
+                "outcome": outcome.value,
+                "place": position,
+                "taken": taken,
+                "waiting": waiting,
+            }
+            seq = db.execute(TAKE, key | decided).scalar_one()
         counts = SeatCounts(part.section, capacity, taken, waiting, waitlist, "OPEN", seq)
-        return _told(part.section, part.credits, outcome, place, counts)
+        return _decision(part.section, part.credits, outcome, position, counts)
 
 
-def _told(
-    section: int, worth: int, outcome: Outcome, place: int, counts: SeatCounts
+def _decision(
+    section: int, worth: int, outcome: Outcome, position: int, counts: SeatCounts
 ) -> SubmissionResult:
     at = int(time.time() * 1000)
     held, waits = (), ()
     if outcome is Outcome.ENROLLED:
         held = (HeldSeat(section, worth, counts.seq, at),)
     else:
-        waits = (WaitlistPosition(section, worth, counts.seq, at, place, counts.waiting),)
-    answer = Decision(outcome, at, counts.seq, section, counts.seq, place, seats=counts)
+        waits = (WaitlistPosition(section, worth, counts.seq, at, position, counts.waiting),)
+    answer = Decision(outcome, at, counts.seq, section, counts.seq, position, seats=counts)
     return SubmissionResult(
-        at, (ChoiceResult(outcome, 1, (answer,)),), standing=Standing(held, waits)
+        at, (ChoiceResult(outcome, 1, (answer,)),), registrations=Registrations(held, waits)
     )
 
 
@@ -130,6 +135,6 @@ def _refused(section: int) -> SubmissionResult:
 
 def app() -> Flask:
     """Return the portal with this ledger, for a server to run."""
-    portal, kept = create_app(Settings.read()), backend()
-    kept.ledger = RowLock(kept.redis, kept.settings.replicas)
+    portal, parts = create_app(Settings.read()), backend()
+    parts.ledger = RowLock(parts.redis, parts.settings.replicas)
     return portal

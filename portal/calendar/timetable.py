@@ -9,7 +9,7 @@ from portal.calendar.days_off import Break, breaks
 from portal.catalog.term_catalog import TermCatalog
 from portal.catalog.views import MeetingView, SectionView, TermView
 from portal.core.cache import AWAY
-from portal.ledger.types import HeldSeat, Standing, WaitlistPosition
+from portal.ledger.types import HeldSeat, Registrations, WaitlistPosition
 from portal.recorder import read_with_fallback
 
 STEP = 5  # minutes: the grid's finest line
@@ -40,7 +40,7 @@ class Entry:
 
     @property
     def exams(self) -> tuple[MeetingView, ...]:
-        """The blocks of its exams, fixed or possible."""
+        """Return the blocks of its exams, fixed or possible."""
         every = self.card.meetings if self.card else ()
         return tuple(meeting for meeting in every if not meeting.clashes)
 
@@ -90,7 +90,7 @@ class Week:
 
     @property
     def hours(self) -> int:
-        """How many hours it shows; 0 if nothing has a time."""
+        """Return how many hours it shows; 0 if nothing has a time."""
         return self.last_hour - self.first_hour
 
 
@@ -181,12 +181,12 @@ class Timetable:
 
     @cached_property
     def week(self) -> Week:
-        """The weekly grid, without exams."""
+        """Return the weekly grid, without exams."""
         return week(each for entry in self.running for each in _timed(entry))
 
     @property
     def running(self) -> list[Entry]:
-        """The student's sections that are not canceled."""
+        """Return the student's sections that are not canceled."""
         return [entry for entry in self.selected if not entry.canceled]
 
     @property
@@ -206,22 +206,22 @@ class Timetable:
 
     @property
     def mark(self) -> str:
-        """A checksum, so that a page gets a timetable only once it differs."""
+        """Return a checksum; a page gets a new timetable only if it differs."""
         shown = [_shown(entry) for entry in (*self.selected, *self.waiting)]
         return f"{crc32(repr((shown, self.breaks, self.recorded)).encode()):08x}"
 
 
 def timetable(catalog: TermCatalog, student: int) -> Timetable:
     """Return the student's timetable in the catalog's term."""
-    found = read_with_fallback.standing(catalog.term.id, student)
+    found = read_with_fallback.registrations(catalog.term.id, student)
     tints = _tints(found, catalog)
 
-    def entry(held: HeldSeat | WaitlistPosition, place: WaitlistPosition | None = None) -> Entry:
+    def entry(held: HeldSeat | WaitlistPosition, position: WaitlistPosition | None = None) -> Entry:
         card = catalog.section(held.section)
-        return Entry(held.section, held.credits, card, tints[held.section], place)
+        return Entry(held.section, held.credits, card, tints[held.section], position)
 
     selected = [entry(held) for held in found.enrolled]
-    waiting = [entry(place, place) for place in found.waiting]
+    waiting = [entry(position, position) for position in found.waiting]
     try:
         off = breaks(catalog.term.id)
     except AWAY:
@@ -239,7 +239,7 @@ def _code(entry: Entry) -> tuple[str, str]:
     return (entry.card.course_code, entry.card.number) if entry.card else ("", "")
 
 
-def _tints(found: Standing, catalog: TermCatalog) -> dict[int, int]:
+def _tints(found: Registrations, catalog: TermCatalog) -> dict[int, int]:
     """Return tints by section, in order of registration: a later course changes no earlier tint."""
     every: Iterable[HeldSeat | WaitlistPosition] = (*found.enrolled, *found.waiting)
     sections = [each.section for each in sorted(every, key=lambda each: each.at)]

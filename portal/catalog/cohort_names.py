@@ -1,4 +1,4 @@
-"""Descriptions of cohorts: whom selection windows and reserved seats are for.
+"""Descriptions of cohorts: the students whom selection windows and reserved seats are for.
 
 A cohort is a mapping. Empty, it means everyone; otherwise a student must match every entry. Years,
 levels, subjects and students are lists of names; a `list` has its id and its size.
@@ -20,22 +20,24 @@ def describe(cohort: Mapping[str, Any], most: int = NAMED_AT_MOST) -> str:
     """Return such as `Senior; majors and minors in Mathematics (MTH)`, with `most` names."""
     if not any(cohort.values()):
         return _("Everyone")
-    return "; ".join(_told(kind, cohort[kind], most) for kind in KINDS if cohort.get(kind))
+    return "; ".join(
+        _names_in_words(kind, cohort[kind], most) for kind in KINDS if cohort.get(kind)
+    )
 
 
 def describe_publicly(cohort: Mapping[str, Any]) -> str:
     """Return a description that any student may read: it names no student."""
-    told = []
+    parts = []
     if years := cohort.get("years"):
-        told.append(_("students of class year %(names)s", names=requisites.any_of(years)))
+        parts.append(_("students of class year %(names)s", names=requisites.any_of(years)))
     if levels := cohort.get("levels"):
-        told.append(_("students of level %(names)s", names=requisites.any_of(levels)))
+        parts.append(_("students of level %(names)s", names=requisites.any_of(levels)))
     if subjects := cohort.get("subjects"):
         names = requisites.any_of(known_labels(subjects))
-        told.append(_("majors and minors in %(names)s", names=names))
+        parts.append(_("majors and minors in %(names)s", names=names))
     if cohort.get("students") or cohort.get("list"):
-        told.append(_("students on a list"))
-    return ", ".join(told) or _("everyone")
+        parts.append(_("students on a list"))
+    return ", ".join(parts) or _("everyone")
 
 
 def join_names(names: list[str], most: int = NAMED_AT_MOST) -> str:
@@ -46,11 +48,13 @@ def join_names(names: list[str], most: int = NAMED_AT_MOST) -> str:
     return _("%(names)s and %(count)s more", names=shown, count=len(names) - most)
 
 
-def _told(kind: str, names: Any, most: int) -> str:
+def _names_in_words(kind: str, names: Any, most: int) -> str:
     if kind == "list" or (kind == "students" and len(names) > max(MAX_NAMED, most)):
         count = names["students"] if kind == "list" else len(names)
-        told = formatting.number(count)
-        return _n("a list of %(count)s student", "a list of %(count)s students", count, count=told)
+        number = formatting.number(count)
+        return _n(
+            "a list of %(count)s student", "a list of %(count)s students", count, count=number
+        )
     shown = join_names(labels(names) if kind == "subjects" else names, most)
     if kind == "subjects":
         return _("majors and minors in %(names)s", names=shown)

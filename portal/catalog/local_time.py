@@ -11,11 +11,11 @@ from portal.catalog import formatting
 from portal.core.i18n import ENGLISH, _, current_locale
 
 
-class SkippedTime(ValueError):  # noqa: N818 - a fact about a clock, not a mistake
+class SkippedTime(ValueError):  # noqa: N818  an expected state, not an error
     """A time that was skipped when clocks went forward."""
 
 
-class AmbiguousTime(ValueError):  # noqa: N818 - a fact about a clock, not a mistake
+class AmbiguousTime(ValueError):  # noqa: N818  an expected state, not an error
     """A time that comes twice when clocks go back; `choices` has both moments."""
 
     def __init__(self, choices: tuple[int, int]) -> None:
@@ -46,7 +46,7 @@ class LocalClock:
         return self._date(ms, "MMMd")
 
     def clock(self, ms: int, *, seconds: bool = False) -> str:
-        """Return such as `9:00 am`, with seconds if there are any or if asked for."""
+        """Return a time such as `9:00 am`, with seconds if there are any or if `seconds` is set."""
         return formatting.clock(self.at(ms).time(), seconds=seconds)
 
     def name(self, ms: int) -> str:
@@ -63,7 +63,7 @@ class LocalClock:
         return f"{self.date(ms)}, {self.clock(ms)}"
 
     def exact(self, moment: datetime) -> str:
-        """Return the same, always with seconds, for columns of times."""
+        """Return the time with seconds, for columns of times."""
         ms = int(moment.timestamp()) * 1000
         return f"{self.date(ms)}, {self.clock(ms, seconds=True)}"
 
@@ -72,7 +72,7 @@ class LocalClock:
         return self._day_of(begin, begin)
 
     def last(self, end: datetime) -> str:
-        """Return an end in the same way: if it is midnight, the day before."""
+        """Return an end in the same way; midnight counts as the day before."""
         return self._day_of(end, end - timedelta(seconds=1))
 
     def soon(self, ms: int, now: int) -> str:

@@ -119,7 +119,7 @@ class _Parser:
     depth: int = 0
 
     def parse(self) -> Tree:
-        """The whole text."""
+        """Parse the whole text."""
         tree = self.group()
         if self.next == ")":
             raise Unclear(_("A closing parenthesis has no opening one: %(near)s", near=self.near()))
@@ -129,15 +129,15 @@ class _Parser:
 
     @property
     def next(self) -> str:
-        """The word to be read, blank at the end."""
+        """Return the next word, blank at the end."""
         return self.words[self.at] if self.at < len(self.words) else ""
 
     def near(self) -> str:
-        """Where the reader stands, for a message."""
+        """Return the text near the reader's position, for a message."""
         return " ".join(self.words[max(0, self.at - 2) : self.at + 2])
 
     def group(self) -> Tree:
-        """Parts with the same word between all of them."""
+        """Return the parts of a group: the same word stands between all of them."""
         parts, joint = [self.part()], ""
         while found := JOINTS.get(self.next.lower()):
             if joint not in {"", found}:
@@ -167,7 +167,7 @@ class _Parser:
         return tree
 
     def code(self) -> str:
-        """A course's code, of one word or of several."""
+        """Return a course's code, of one word or of several."""
         start = self.at
         while self.next and self.next not in "()" and self.next.lower() not in JOINTS:
             self.at += 1

@@ -51,11 +51,11 @@ def kind_of(text: str) -> str:
 
 def _parse(line: str, number: int) -> Restriction:
     head, _colon, value = (part.strip() for part in line.partition(":"))
-    said = word(head)
-    rule = next((each for each in RULES if said.startswith(f"{each}_")), "")
+    attribute = word(head)
+    rule = next((each for each in RULES if attribute.startswith(f"{each}_")), "")
     if not rule:
         raise _unclear(number, _("begin with “must be” or “may not be”, as in “%(example)s”."))
-    kind = kind_of(said.removeprefix(f"{rule}_"))
+    kind = kind_of(attribute.removeprefix(f"{rule}_"))
     if kind not in KINDS:
         raise _unclear(number, _("after “must be” or “may not be” comes one of %(kinds)s."))
     if not value or len(value) > LONGEST:

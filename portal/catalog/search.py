@@ -41,7 +41,7 @@ class Query:
 
     @classmethod
     def parse(cls, args: "MultiDict[str, str]") -> "Query":
-        """The query of the arguments q, subject, days (any number), from, to, open, credits."""
+        """Return the query of the arguments q, subject, days (several), from, to, open, credits."""
         reader = _ArgumentReader(args)
         return cls(
             text=" ".join(args.get("q", "").replace("\0", "").split())[:LONGEST],
@@ -55,23 +55,27 @@ class Query:
         )
 
     def args(self) -> list[tuple[str, str]]:
-        """The arguments that `parse` reads back as this query, for links and hidden fields."""
-        said = [("q", self.text), ("subject", self.subject)]
-        said += [("days", name) for bit, name in enumerate(formatting.DAYS) if self.days >> bit & 1]
-        said += [("from", hours(self.start)), ("to", hours(self.end))]
-        said += [("open", "1" if self.open_only else "")]
-        said += [("credits", "" if self.credits is None else formatting.plain_number(self.credits))]
-        return [(name, value) for name, value in said if value]
+        """Return the arguments from which `parse` makes this query, for links and hidden fields."""
+        pairs = [("q", self.text), ("subject", self.subject)]
+        pairs += [
+            ("days", name) for bit, name in enumerate(formatting.DAYS) if self.days >> bit & 1
+        ]
+        pairs += [("from", hours(self.start)), ("to", hours(self.end))]
+        pairs += [("open", "1" if self.open_only else "")]
+        pairs += [
+            ("credits", "" if self.credits is None else formatting.plain_number(self.credits))
+        ]
+        return [(name, value) for name, value in pairs if value]
 
     @property
     def narrowed(self) -> bool:
-        """Whether anything is asked for at all."""
+        """Return whether the query has any criterion."""
         return bool(self.args())
 
     def pick(
         self, sections: "Iterable[SectionView]", seats: dict[int, SeatCounts] | None
     ) -> "list[SectionView]":
-        """Those of `sections` that fit, in their order; without `seats` all count as open."""
+        """Return the `sections` that fit, in order; without `seats` all count as open."""
         if not self.narrowed:
             return list(sections)
         words = terms(self.text)
@@ -134,7 +138,7 @@ class _ArgumentReader:
 
 
 def subject(value: str) -> str:
-    """A subject code, in capitals."""
+    """Return a subject code in capitals."""
     if len(value) > LONGEST_SUBJECT or not value.isprintable():
         raise Unreadable(f"'{value}' is no subject.")
     return value.upper()
@@ -152,7 +156,7 @@ def hours(moment: int | None) -> str:
 
 
 def yes(value: str) -> bool:
-    """Whether a ticked box was sent."""
+    """Return whether a ticked box was sent."""
     if value.lower() not in {"1", "on", "yes", "true", "0", "off", "no", "false"}:
         raise Unreadable(f"'{value}' is neither yes nor no.")
     return value.lower() in {"1", "on", "yes", "true"}
@@ -179,13 +183,13 @@ def plain(text: str) -> str:
 
 
 def spellings(word: str) -> list[str]:
-    """A word squeezed (`csc225`) and, where punctuation splits it, its parts."""
+    """Return a word without punctuation (`csc225`) and the parts that punctuation splits."""
     parts = [part for part in BREAKS.split(word) if part]
     return ["".join(parts), *(parts if len(parts) > 1 else [])] if parts else []
 
 
 def index(*texts: str) -> str:
-    """All words of `texts`, each after a space, for `matches`."""
+    """Return all words of `texts`, each after a space, for `matches`."""
     found = dict.fromkeys(
         spelling for text in texts for word in plain(text).split() for spelling in spellings(word)
     )
@@ -193,7 +197,7 @@ def index(*texts: str) -> str:
 
 
 def matches(words: str, wanted: tuple[SearchTerm, ...]) -> bool:
-    """Whether each of `wanted` (see `terms`) begins some word of the index `words`."""
+    """Return whether each of `wanted` (see `terms`) begins some word of the index `words`."""
     return all(begins(words, term) for term in wanted)
 
 
@@ -227,6 +231,6 @@ def correct_words(text: str, known: Sequence[str]) -> str:
 
 
 def terms(query: str) -> tuple[SearchTerm, ...]:
-    """What a visitor typed, as words for `matches`."""
+    """Return a visitor's search text as words for `matches`."""
     spelled = (spellings(word) for word in plain(query).split())
     return tuple(tuple(f" {each}" for each in word) for word in spelled if word)

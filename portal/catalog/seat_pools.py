@@ -33,7 +33,7 @@ class SeatPool:
 
     @property
     def lines(self) -> list[str]:
-        """All of it as people read it."""
+        """Return the pool in lines of text."""
         heading = _("%(name)s: %(seats)s seats shared by", name=self.name, seats=self.capacity)
         return [heading, *(each.name for each in self.members)]
 

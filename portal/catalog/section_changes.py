@@ -15,8 +15,8 @@ from portal.core.db import Base
 Change = tuple[str, Lines, Lines]  # label, old lines, new lines
 
 # Times and instructors first: they matter most.
-_news = [each for each in FIELDS.values() if each.news]
-NEWS = [each.name for each in sorted(_news, key=lambda each: each.plain)]
+_notified = [each for each in FIELDS.values() if each.notified]
+NEWS = [each.name for each in sorted(_notified, key=lambda each: each.plain)]
 
 
 class SectionChange(Base):
@@ -35,7 +35,7 @@ def keep(session: Session, section: int, version: int, before: Any, after: Any) 
     `before` and `after` are `SectionDetails`, or any values with the fields that are news.
     """
     pairs = {
-        name: [_kept(name, getattr(before, name)), _kept(name, getattr(after, name))]
+        name: [_as_json(name, getattr(before, name)), _as_json(name, getattr(after, name))]
         for name in NEWS
     }
     fields = {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
@@ -49,12 +49,12 @@ def changes(several: list[Mapping[str, Any]]) -> Iterator[Change]:
         pairs = [fields[name] for fields in several if name in fields]
         if not pairs or pairs[0][0] == pairs[-1][1]:
             continue
-        old, new = (_lines(name, kept) for kept in (pairs[0][0], pairs[-1][1]))
+        old, new = (_lines(name, values) for values in (pairs[0][0], pairs[-1][1]))
         gone = [line for line in old if line not in new]
         yield str(FIELDS[name].label), gone, [line for line in new if line not in old]
 
 
-def _kept(name: str, value: Any) -> list[Any]:
+def _as_json(name: str, value: Any) -> list[Any]:
     """Return a value as it is stored; meetings in numbers, worded when they are read."""
     if name != "meetings":
         return FIELDS[name].lines(value)
@@ -73,8 +73,8 @@ def _kept_meeting(view: MeetingView) -> dict[str, Any]:
     }
 
 
-def _lines(name: str, kept: list[Any]) -> Lines:
-    return [meeting_line(_view(**each)) for each in kept] if name == "meetings" else kept
+def _lines(name: str, values: list[Any]) -> Lines:
+    return [meeting_line(_view(**each)) for each in values] if name == "meetings" else values
 
 
 def _view(dates: list[str], **same: Any) -> MeetingView:

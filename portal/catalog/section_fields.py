@@ -51,7 +51,7 @@ class SectionField:
     lines: Callable[[Any], Lines]
     part: Literal["about", "seats", "lists", "rules"]  # of the form
     hint: str = ""
-    # A plain field stands as it is in one column of `sections`.
+    # One column of `sections` stores a plain field unchanged.
     column: str = ""
     stored_as: Literal["", "text", "int", "jsonb"] = ""
     longest: int = 0  # characters of a text
@@ -61,12 +61,12 @@ class SectionField:
     parse: Callable[[str], Any] | None = None  # raises Unclear
     write: Callable[[Any], str] = str
     imported_from: str = ""  # its column in sections.csv; how to read it is the importer's affair
-    news: bool = False  # students who have a seat or wait are notified of a change
+    notified: bool = False  # students who have a seat or wait are notified of a change
     picker: bool = False  # students read it among the facts of a section
 
     @property
     def plain(self) -> bool:
-        """Whether it stands as it is in a column of `sections`."""
+        """Return whether a column of `sections` stores it unchanged."""
         return bool(self.stored_as)
 
 
@@ -104,7 +104,7 @@ def requisite(label: str, **more: Any) -> Any:
 
 
 def other(default: Any, label: str, lines: Callable[[Any], Lines], **more: Any) -> Any:
-    """Define a field that does not stand as it is in a column."""
+    """Define a field that no single column stores unchanged."""
     return _define(default, label=label, lines=lines, **{"part": "lists"} | more)
 
 
@@ -166,7 +166,7 @@ def _text_lines(value: Any) -> Lines:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PlainFields:
-    """Fields that stand as they are in a column of `sections`; pages read them of each section."""
+    """Fields that a column of `sections` stores unchanged; pages read them for each section."""
 
     number: str = text(
         _l("Section number"),
@@ -191,9 +191,11 @@ class PlainFields:
     )
     capacity: int = count(_l("Seats"))
     waitlist: int = count(_l("Places on the waitlist"), column="waitlist_capacity")
-    campus: str = text(_l("Campus"), 80, imported_from="campus", news=True, picker=True)
-    method: str = text(_l("Method"), 80, imported_from="method", news=True, picker=True)
-    note: str = text(_l("Note"), LONGEST_NOTE, several_lines=True, imported_from="note", news=True)
+    campus: str = text(_l("Campus"), 80, imported_from="campus", notified=True, picker=True)
+    method: str = text(_l("Method"), 80, imported_from="method", notified=True, picker=True)
+    note: str = text(
+        _l("Note"), LONGEST_NOTE, several_lines=True, imported_from="note", notified=True
+    )
     prerequisites: Tree | None = requisite(
         _l("Prerequisites"),
         hint=_l("Courses passed before, such as: CSCI-1100 and (MATH-1010 or MATH-1020)"),
@@ -209,7 +211,7 @@ class PlainFields:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SectionDetails(PlainFields):
-    """All of a section that an admin may set, as one value; its status stands apart."""
+    """Every field of a section that an admin may set; the status is separate."""
 
     credits: tuple[Decimal, Decimal] = other(
         (Decimal(0), Decimal(0)),
@@ -220,10 +222,10 @@ class SectionDetails(PlainFields):
         write=write_credits,
     )
     meetings: "tuple[MeetingView, ...]" = other(
-        (), _l("Meetings"), lambda meetings: [*map(meeting_line, meetings)], news=True
+        (), _l("Meetings"), lambda meetings: [*map(meeting_line, meetings)], notified=True
     )
     instructors: tuple[NamedInstructor, ...] = other(
-        (), _l("Teachers"), lambda instructors: [each.name for each in instructors], news=True
+        (), _l("Teachers"), lambda instructors: [each.name for each in instructors], notified=True
     )
     restrictions: tuple[tuple[str, str, str], ...] = other(
         (),

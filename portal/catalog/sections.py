@@ -42,7 +42,7 @@ LISTS: dict[str, Any] = {
 }
 
 
-class Stale(Exception):  # noqa: N818  a fact, not a mistake
+class Stale(Exception):  # noqa: N818  an expected state, not an error
     """The section has changed since the version that the admin has seen."""
 
     def __init__(self, section_id: int) -> None:
@@ -93,7 +93,7 @@ class SeenSection:
 
 @dataclass(frozen=True)
 class StoredSection:
-    """A section as it is stored: the fields that may be set, and what stands apart."""
+    """A stored section: the fields that an admin may set, and its status and version."""
 
     id: int
     term_id: int
@@ -115,12 +115,12 @@ class StoredSection:
 
     @property
     def subject(self) -> str:
-        """What the audit trail calls it."""
+        """Return its reference in the audit trail."""
         return f"term:{self.term_id} section:{self.id}"
 
     @property
     def obstacle(self) -> str:
-        """The code of what forbids any edit of it, blank where nothing does."""
+        """Return the code of the reason that forbids editing it, blank without one."""
         return _not_editable(deleted=self.deleted, status=self.status)
 
 

@@ -30,7 +30,7 @@ DASHES = re.compile(r"[\u2010-\u2015\u2212]")
 
 
 class Unreadable(StoredMessageError, ValueError):  # noqa: N818  the text is wrong, not the program
-    """A field whose text makes no sense; the message is for the import's report."""
+    """A field has an invalid text; the message is for the import's report."""
 
 
 class Unclear(ValueError):  # noqa: N818  the text is wrong, not the program
@@ -47,7 +47,7 @@ def tidy(text: str) -> str:
 
 
 def says_nothing(tidied: str) -> bool:
-    """Whether a field says that nothing is settled: blank, `TBA`, `** TBA **`, `n/a`."""
+    """Return whether a field says that nothing is settled: blank, `TBA`, `** TBA **`, `n/a`."""
     return tidied.strip("* ").upper() in NOTHING
 
 
@@ -61,7 +61,7 @@ LONGEST_SUBJECT = 16
 
 
 def code_of(text: str) -> str:
-    """The canonical code, subject and number joined by a hyphen."""
+    """Return the canonical code, subject and number joined by a hyphen."""
     tidied = tidy(text).upper()
     found = CODE_WITH_LETTERS.fullmatch(tidied) or CODE.fullmatch(tidied)
     if not found or len(found["subject"]) > LONGEST_SUBJECT:
@@ -73,7 +73,7 @@ def code_of(text: str) -> str:
 
 
 def subject_of(code: str) -> str:
-    """The subject of a canonical code: `CSC` of `CSC-225`."""
+    """Return the subject of a canonical code: `CSC` of `CSC-225`."""
     return code.partition("-")[0]
 
 
@@ -85,7 +85,7 @@ HUNDREDTH = Decimal("0.01")
 
 
 def credits_of(text: str) -> tuple[Decimal, Decimal]:
-    """The least and the most credits that `text` allows; several values: the outermost."""
+    """Return the least and the most credits in `text`; of several values the outermost."""
     tidied = tidy(text)
     parts = CREDIT_BREAKS.split(CREDIT_UNIT.sub("", tidied))
     if not all(AMOUNT.fullmatch(part) for part in parts):
@@ -101,7 +101,7 @@ MOST_PEOPLE = 1_000_000
 
 
 def count_of(text: str) -> int | None:
-    """The whole number that `text` gives, None where it gives none."""
+    """Return the whole number in `text`, None without one."""
     tidied = tidy(text)
     if says_nothing(tidied):
         return None
@@ -167,7 +167,7 @@ def _day_spellings() -> dict[str, tuple[int, int]]:
 
 @lru_cache(maxsize=4096)
 def _cheapest_days(words: tuple[str, ...], at: int, last: int) -> tuple[int, tuple[int, ...]]:
-    """The best reading of `words` from sign `at` of the first, `last` the day before it."""
+    """Return the best reading of `words` from sign `at` of the first, `last` the day before it."""
     if not words:
         return 0, ()
     if at == len(words[0]):
@@ -198,7 +198,7 @@ MIDNIGHT = re.compile(r"[T ]00:00(?::00(?:\.0+)?)?Z?$")
 
 
 def date_of(text: str) -> date | None:
-    """The date that `text` gives, None where it's to be announced."""
+    """Return the date in `text`, None if it is to be announced."""
     tidied = tidy(text)
     if says_nothing(tidied):
         return None
@@ -210,7 +210,7 @@ def date_of(text: str) -> date | None:
 
 
 def _date_of_parts(parts: dict[str, str], tidied: str) -> date:
-    """The date of a form's parts, if the calendar has it and a term could."""
+    """Return the date of a form's parts, if it exists and a term could have it."""
     try:
         month = _month_of(parts["word"]) if "word" in parts else int(parts["month"])
         year = int(parts["year"]) + (2000 if len(parts["year"]) == 2 else 0)
@@ -243,7 +243,7 @@ NAMED_TIMES = {"noon": time(12), "midday": time(12), "midnight": time(0)}
 
 
 def time_of(text: str) -> time | None:
-    """The time that `text` gives, None where it's to be announced; no am or pm: 24 hours."""
+    """Return the time in `text`, None if it is to be announced; 24 hours without am or pm."""
     tidied = tidy(text)
     if says_nothing(tidied):
         return None
@@ -260,7 +260,7 @@ def time_of(text: str) -> time | None:
 
 
 def _hour_of(hour: int, half: str | None) -> int | None:
-    """The hour of 24; None where the clock has no such hour (`13 am`)."""
+    """Return the hour of 24; None if the clock has no such hour (`13 am`)."""
     if half is None or (half == "p" and hour > 12):
         return hour if hour < 24 else None
     if not 1 <= hour <= 12:

@@ -14,7 +14,7 @@ def labels(codes: list[str]) -> list[str]:
 
 
 def known_labels(codes: list[str]) -> list[str]:
-    """Return the same from memory, without asking PostgreSQL."""
+    """Return the labels from memory, without a query."""
     return _labels(codes, _names.peek("all") or {})
 
 

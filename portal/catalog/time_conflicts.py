@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 
 def clash(card: "SectionView", other: "SectionView") -> bool:
-    """Whether two sections meet at the same time on some day."""
+    """Return whether two sections meet at the same time on some day."""
     return any(_clashing(card, other))
 
 
 def clash_in_words(card: "SectionView | None", held: "SectionView | None", name: str) -> str:
-    """That a section meets at the same time as the one held, called `name`, and when."""
+    """Return that a section meets at the same time as the held one, called `name`, and when."""
     pairs = list(_clashing(card, held)) if card and held else []
     mine, theirs = _times(one for one, _other in pairs), _times(other for _one, other in pairs)
     if not pairs:
@@ -44,7 +44,7 @@ def _clashing(
 
 
 def meet(one: "MeetingView", other: "MeetingView") -> bool:
-    """Whether two meetings are at the same time on some day."""
+    """Return whether two meetings are at the same time on some day."""
     if not (one.clashes and other.clashes):
         return False
     if one.start is None or one.end is None or other.start is None or other.end is None:
@@ -65,12 +65,12 @@ def _times(meetings: "Iterable[MeetingView]") -> list[str]:
 
 
 def pairs(cards: "Iterable[SectionView]") -> "list[tuple[SectionView, SectionView]]":
-    """Return every two of these sections that meet at the same time."""
+    """Return each pair of these sections that meets at the same time."""
     return [(one, other) for one, other in combinations(cards, 2) if clash(one, other)]
 
 
 def pair_in_words(one: "SectionView", other: "SectionView") -> str:
-    """Say that two sections meet at the same time, and when each of them does."""
+    """Return that two sections meet at the same time, and when each of them does."""
     first, then = (_times(meetings) for meetings in zip(*_clashing(one, other), strict=True))
     names = {"one": _named(one), "other": _named(other)}
     if first == then:

@@ -127,7 +127,7 @@ class SectionView(PlainFields):
 
     @property
     def picker_facts(self) -> list[str]:
-        """The fields that the picker shows among the facts of a section, such as its campus."""
+        """Return the fields that the picker shows as facts of a section, such as its campus."""
         shown = (each for each in FIELDS.values() if each.picker)
         return [line for each in shown for line in each.lines(getattr(self, each.name))]
 
@@ -159,7 +159,7 @@ def deleted_names(session: Session, term: TermView) -> dict[int, str]:
 
 
 def plain_values(section: Section) -> dict[str, Any]:
-    """Return the values of the fields that stand as they are in a column, by field."""
+    """Return the values of the fields that a column stores unchanged, by field."""
     return {each.name: getattr(section, each.column) for each in PLAIN}
 
 

@@ -103,7 +103,7 @@ class AuditEntry(Base):
 
     @property
     def who(self) -> str:
-        """The name of the account, blank for the command line and the portal itself."""
+        """Return the name of the account, blank for the command line and the portal itself."""
         return self.account.name if self.account else ""
 
     @property

@@ -1,7 +1,7 @@
 """Circuit breakers: a service that keeps failing is not called for a while.
 
-We do not use pybreaker: it holds a lock during each call, so one slow answer blocks all other
-requests, and it counts failures without a time span. Each process reports its breakers to Redis
+We do not use pybreaker: it holds a lock during each call, so one slow call blocks all others, and
+it counts failures without a time span. Each process reports its breakers to Redis
 when a call fails or a breaker changes. A process that never reported had no failures.
 """
 
@@ -63,22 +63,22 @@ def report(redis: Redis, part: str, failures: int, rest_left: float | None) -> N
     """Report the breaker of a part in this process; `rest_left` in seconds."""
     now = time()
     ends = None if rest_left is None else round((now + rest_left) * 1000)
-    said = {"failures": failures, "rest_ends": ends, "at": round(now * 1000)}
+    state = {"failures": failures, "rest_ends": ends, "at": round(now * 1000)}
     with suppress(RedisError):
-        redis.hset(KEY, f"{part} {socket.gethostname()}:{os.getpid()}", json.dumps(said))
+        redis.hset(KEY, f"{part} {socket.gethostname()}:{os.getpid()}", json.dumps(state))
 
 
 def breaker_states(redis: Redis) -> list[BreakerState]:
     """Return the recent reports, latest first, and delete old ones."""
     found: Any = redis.hgetall(KEY)
-    all_said = [
+    states = [
         BreakerState(*field.decode().split(" ", 1), **json.loads(text))
         for field, text in found.items()
     ]
-    old = [each for each in all_said if each.at < (time() - KEPT) * 1000]
+    old = [each for each in states if each.at < (time() - KEPT) * 1000]
     if old:
         redis.hdel(KEY, *(f"{each.part} {each.process}" for each in old))
-    return sorted(set(all_said) - set(old), key=lambda each: -each.at)
+    return sorted(set(states) - set(old), key=lambda each: -each.at)
 
 
 Result = TypeVar("Result")
@@ -91,7 +91,7 @@ AT_ONCE = 8  # concurrent calls; further callers do better without the service
 log = logging.getLogger(__name__)
 
 
-class Resting(Exception):  # noqa: N818  a state of the world, not a mistake
+class BreakerOpen(Exception):  # noqa: N818  an expected state, not an error
     """The service was not called: its breaker is open, or too many calls wait for it."""
 
 
@@ -132,7 +132,7 @@ class Breaker:
         return "open" if monotonic() < self._rest_ends else "half-open"
 
     def call(self, ask: Callable[..., Result], *arguments: object) -> Result:
-        """Return or raise what `ask` does; raise Resting if it is not called."""
+        """Return or raise what `ask` does; raise BreakerOpen if it is not called."""
         self._enter()
         try:
             result = ask(*arguments)
@@ -148,37 +148,37 @@ class Breaker:
     def _enter(self) -> None:
         room = {"closed": self.at_once, "half-open": 1, "open": 0}
         with self._lock:
-            if self._waiting >= room[self.state] and self._heeded():
-                raise Resting(self.name)
+            if self._waiting >= room[self.state] and self._is_enabled():
+                raise BreakerOpen(self.name)
             self._waiting += 1
 
     def _leave(self, *, failed: bool) -> None:
         with self._lock:
             self._waiting -= 1
-            known = self._standing()
+            known = self._counters()
             if failed:
                 self._note_failure()
             else:
                 self._note_success()
-            news = failed or self._standing() != known
-        if self.part and news:
+            changed = failed or self._counters() != known
+        if self.part and changed:
             self._report()
 
-    def _heeded(self) -> bool:
+    def _is_enabled(self) -> bool:
         return not self.part or flags.on(f"{self.part}_breaker")
 
-    def _standing(self) -> tuple[int, float | None]:
+    def _counters(self) -> tuple[int, float | None]:
         return len(self._failed), self._rest_ends
 
     def _report(self) -> None:
-        failures, ends = self._standing()
+        failures, ends = self._counters()
         if _redis is not None:
             report(_redis(), self.part, failures, None if ends is None else ends - monotonic())
 
     def _note_success(self) -> None:
         if self._in_a_row:
             self._failed.clear()
-        if self._rest_ends is not None and (self.state == "half-open" or not self._heeded()):
+        if self._rest_ends is not None and (self.state == "half-open" or not self._is_enabled()):
             log.warning("%s is back", self.name)
             self._rest_ends = None
 

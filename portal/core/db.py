@@ -12,7 +12,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.orm import DeclarativeBase, Session, sessionmaker
 
 from portal.core import traces
-from portal.core.redis_clients import heard
+from portal.core.redis_clients import has_unread_data
 
 RESTED = 5.0  # seconds of rest after which a connection may be broken unnoticed
 
@@ -30,7 +30,7 @@ class Base(DeclarativeBase):
 
 
 Sessions = sessionmaker[Session](expire_on_commit=False)
-Looks = sessionmaker[Session]()
+ReadSessions = sessionmaker[Session]()
 
 
 def connect(url: str, **options: Any) -> Engine:
@@ -53,7 +53,7 @@ def connect(url: str, **options: Any) -> Engine:
     traces.watch(engine)
     _keep_alive(engine)
     Sessions.configure(bind=engine)
-    Looks.configure(bind=engine.execution_options(isolation_level="AUTOCOMMIT"))
+    ReadSessions.configure(bind=engine.execution_options(isolation_level="AUTOCOMMIT"))
     return engine
 
 
@@ -80,9 +80,9 @@ def transaction() -> Iterator[Session]:
 
 
 @contextmanager
-def look() -> Iterator[Session]:
+def read_only() -> Iterator[Session]:
     """Open a session for a single read: one round trip to PostgreSQL, not three."""
-    with Looks() as session:
+    with ReadSessions() as session:
         yield session
 
 
@@ -95,7 +95,7 @@ def _keep_alive(engine: Engine) -> None:
     def tried(connection: Any, record: Any, _: Any) -> None:
         rested = monotonic() - record.info["used"] > RESTED
         try:
-            if connection.closed or rested or heard(connection.fileno()):
+            if connection.closed or rested or has_unread_data(connection.fileno()):
                 engine.dialect.do_ping(connection)
         except Error as error:
             if engine.dialect.is_disconnect(error, connection, None):  # type: ignore[arg-type]

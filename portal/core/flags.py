@@ -1,8 +1,8 @@
 """Feature flags: parts that can be switched off in all processes while the portal runs.
 
-PostgreSQL stores the flags. A thread in every process reads them once a second, so a check is a
-look in a set: no query, no wait. While PostgreSQL is down, the last reading applies. In a process
-without a reading, every part is on.
+PostgreSQL stores the flags. A thread in every process reads them once a second, so a check
+needs no query. While PostgreSQL is down, the flags as last read apply. Until a process has read
+them, every part is on.
 """
 
 import logging
@@ -70,7 +70,7 @@ class Switching:
     reason: str
 
 
-class Switched(Exception):  # noqa: N818  a state of the world, not a mistake
+class Switched(Exception):  # noqa: N818  an expected state, not an error
     """Another admin has switched it since it was read."""
 
 

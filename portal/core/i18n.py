@@ -128,7 +128,7 @@ class StoredMessageError(Exception):
 
     @property
     def stored(self) -> str:
-        """The message and its placeholders, for `translated`."""
+        """Return the message and its placeholders, for `translated`."""
         return stored_message(self.text, **self.facts)
 
 

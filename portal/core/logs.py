@@ -101,7 +101,7 @@ def _uncaught(
 SECONDS = 10.0  # the same line is written once in this time
 MOST = 10_000  # lines that are remembered
 
-said: TTLCache[Hashable, bool] = TTLCache(MOST, SECONDS)
+recent: TTLCache[Hashable, bool] = TTLCache(MOST, SECONDS)
 _left_out: dict[tuple[str, str], int] = {}  # warnings, by logger and cause
 _lock = Lock()
 
@@ -109,9 +109,9 @@ _lock = Lock()
 def is_new(*line: Hashable) -> bool:
     """Return whether no such line was written in the last seconds."""
     with _lock:
-        new = line not in said
+        new = line not in recent
         if new:  # renewing it would silence a steady flood for good
-            said[line] = True
+            recent[line] = True
     return new
 
 
@@ -135,7 +135,7 @@ def warn(log: logging.Logger, cause: str, why: object) -> None:
 def forget() -> None:
     """Write the next line of each kind, even if it repeats."""
     with _lock:
-        said.clear()
+        recent.clear()
         _left_out.clear()
 
 

@@ -106,17 +106,17 @@ class _Caller(WSGIRequestHandler):
         """Do nothing: it would fill the log."""
 
 
-def _answer(token: str, asked: "WSGIEnvironment", begin: "StartResponse") -> Iterable[bytes]:
-    path, brought = asked["PATH_INFO"], asked.get("HTTP_AUTHORIZATION", "")
-    status, said = "404 Not Found", b""
+def _answer(token: str, environ: "WSGIEnvironment", begin: "StartResponse") -> Iterable[bytes]:
+    path, brought = environ["PATH_INFO"], environ.get("HTTP_AUTHORIZATION", "")
+    status, content = "404 Not Found", b""
     if path == "/live":
-        status, said = "200 OK", b"alive\n"
+        status, content = "200 OK", b"alive\n"
     elif path == "/metrics" and token and not admits(brought, token):
         status = "403 Forbidden"
     elif path == "/metrics":
-        status, said = "200 OK", counted()
+        status, content = "200 OK", counted()
     begin(status, [("Content-Type", CONTENT_TYPE_LATEST)])
-    return [said]
+    return [content]
 
 
 def _added_up(folder: str) -> bytes:

@@ -55,7 +55,7 @@ postgresql = Outage()
 # Workers wait while PostgreSQL or the ledger is down, longer each time, and log it once.
 
 
-class Unavailable(Exception):  # noqa: N818  a state of the world, not a mistake
+class Unavailable(Exception):  # noqa: N818  an expected state, not an error
     """A service that the portal needs, such as the ledger, does not answer."""
 
 
@@ -98,12 +98,12 @@ class RepeatFilter(logging.Filter):
 
     def __init__(self) -> None:
         super().__init__()
-        self.said: dict[object, float] = {}
+        self.logged_at: dict[object, float] = {}
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Return whether the message is new."""
         now = time.monotonic()
-        news = now - self.said.get(record.msg, -REPEAT_AFTER) >= REPEAT_AFTER
-        if news:
-            self.said[record.msg] = now
-        return news
+        is_due = now - self.logged_at.get(record.msg, -REPEAT_AFTER) >= REPEAT_AFTER
+        if is_due:
+            self.logged_at[record.msg] = now
+        return is_due

@@ -80,7 +80,7 @@ class PatientConnectionPool(BlockingConnectionPool):
         line = self._free() or self.make_connection()  # type: ignore[no-untyped-call]
         try:
             line.connect()
-            if heard(line._sock.fileno()):  # noqa: SLF001  redis-py has no door to it
+            if has_unread_data(line._sock.fileno()):  # noqa: SLF001  redis-py has no door to it
                 line.disconnect()
                 line.connect()
         except BaseException:
@@ -108,7 +108,7 @@ class PatientConnectionPool(BlockingConnectionPool):
         raise NoConnection("No connection available.")
 
 
-def heard(file: int) -> bool:
+def has_unread_data(file: int) -> bool:
     """Return whether a resting connection was closed, or holds unexpected data."""
     look = _poll()
     look.register(file, POLLIN)
@@ -126,7 +126,7 @@ def heard(file: int) -> bool:
 SCHEME = "redis+sentinel"
 PORT = 26379
 # Seconds for one sentinel: a dead one delays the caller that asks it first.
-PATIENCE = 0.5
+TIMEOUT = 0.5
 KNOWN = ("db", "sentinel_password")
 
 
@@ -176,9 +176,9 @@ def _host(text: str) -> tuple[str, int]:
 
 def pool(sentinels: Sentinels, **settings: Any) -> PatientConnectionPool:
     """Return a pool of connections to the current primary; `settings` as for a plain pool."""
-    asked: dict[str, Any] = {"socket_timeout": PATIENCE, "socket_connect_timeout": PATIENCE}
+    options: dict[str, Any] = {"socket_timeout": TIMEOUT, "socket_connect_timeout": TIMEOUT}
     once = Retry(NoBackoff(), 0)
-    kwargs = {**asked, "retry": once, "password": sentinels.sentinel_password}
+    kwargs = {**options, "retry": once, "password": sentinels.sentinel_password}
     manager = Sentinel(sentinels.hosts, sentinel_kwargs=kwargs)  # type: ignore[no-untyped-call]
     return _Pool(  # type: ignore[no-untyped-call]
         sentinels.name,

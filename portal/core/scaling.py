@@ -43,7 +43,7 @@ class Seen:
 
 
 @dataclass(frozen=True)
-class Asked:
+class WorkerRequest:
     """The workers requested for a queue on each machine, since when (s) and why."""
 
     workers: int
@@ -89,20 +89,20 @@ def wanted(pool: Pool, seen: Seen) -> int:
     return now
 
 
-def asked(redis: Redis) -> dict[str, Asked]:
+def requested(redis: Redis) -> dict[str, WorkerRequest]:
     """Return the last requests by queue; empty before a scheduler first ran."""
     found: Any = redis.hgetall(KEY)
-    requests = {name.decode(): Asked(**json.loads(text)) for name, text in found.items()}
+    requests = {name.decode(): WorkerRequest(**json.loads(text)) for name, text in found.items()}
     # An earlier version may have asked for workers of a queue that is gone.
     return {name: request for name, request in requests.items() if name in POOLS}
 
 
-def ask(redis: Redis, wishes: Mapping[str, Asked]) -> None:
+def ask(redis: Redis, wishes: Mapping[str, WorkerRequest]) -> None:
     """Request these workers from all supervisors."""
     redis.hset(KEY, mapping={name: json.dumps(vars(each)) for name, each in wishes.items()})
 
 
-def seen(redis: Redis, queue: str, before: Asked, busy: int) -> Seen:
+def seen(redis: Redis, queue: str, before: WorkerRequest, busy: int) -> Seen:
     """Return the state of a queue."""
     jobs = Queue(queue, connection=redis, serializer=JSONSerializer)
     first = jobs.get_job_ids(0, 1)

@@ -126,7 +126,7 @@ def _replicas(redis_url: str) -> int:
 
 def _workers(text: str) -> str:
     """Return the limits as given; raise SettingsError if they are invalid."""
-    from portal.core import scaling  # noqa: PLC0415  which stands on clients as well
+    from portal.core import scaling  # noqa: PLC0415  which uses the clients as well
 
     scaling.pools(text)
     return text

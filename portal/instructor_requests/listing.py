@@ -1,4 +1,4 @@
-"""Requests as pages list them, and how their sections stand now."""
+"""Instructors' requests as pages list them, with the current state of their sections."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -38,7 +38,7 @@ ROOM = (
 
 @dataclass(frozen=True)
 class RequestView:
-    """A request, how its section stands now, and why it can't be approved (a code)."""
+    """A request, the current state of its section, and why it can't be approved (a code)."""
 
     request: InstructorRequest
     name: str  # of the section, such as CSC 1100-01
@@ -50,29 +50,29 @@ class RequestView:
 
     @property
     def id(self) -> int:
-        """The request's id."""
+        """Return the request's id."""
         return self.request.id
 
     @property
     def promise(self) -> WaitlistOutlook:
-        """The seats that the waitlist gets immediately on approval."""
+        """Return the seats that the waitlist gets immediately on approval."""
         if self.seats is None or self.request.wanted is None:
             return WaitlistOutlook(waiting=0)
         return waitlist_outlook(replace(self.seats, capacity=self.request.wanted))
 
     @property
     def too_small(self) -> bool:
-        """Whether the room has fewer seats than requested."""
+        """Return whether the room has fewer seats than requested."""
         return self.room is not None and (self.request.wanted or 0) > self.room
 
     @property
     def when(self) -> int:
-        """When it was made (ms)."""
+        """Return when it was made (ms)."""
         return milliseconds(self.request.made_at)
 
     @property
     def decided(self) -> int:
-        """When it was decided or withdrawn (ms), 0 while it is open."""
+        """Return when it was decided or withdrawn (ms), 0 while it is open."""
         return milliseconds(self.request.decided_at) if self.request.decided_at else 0
 
 
@@ -185,13 +185,13 @@ def remaining_obstacles(request: InstructorRequest) -> Obstacles | None:
     if card is None or request.student_id is None:
         return None
     who = student_profile.read(request.student_id)
-    standing = read_with_fallback.standing(offered.term.id, who.student)
-    held = {each.section: each.credits for each in standing.enrolled}
+    registrations = read_with_fallback.registrations(offered.term.id, who.student)
+    held = {each.section: each.credits for each in registrations.enrolled}
     context = RefusalContext(offered, card, backend().settings.zone, held)
     limit = hundredths(limits.credit_limit(who, offered))
-    found = explain(Precheck(who, offered, standing, limit).refusals(card), context)
-    asked = [each for each in found if UNDER.get(each.code, each.code) in request.waives]
-    return Obstacles(asked, [each for each in found if each not in asked])
+    found = explain(Precheck(who, offered, registrations, limit).refusals(card), context)
+    requested = [each for each in found if UNDER.get(each.code, each.code) in request.waives]
+    return Obstacles(requested, [each for each in found if each not in requested])
 
 
 def rules_without_effect(card: SectionView) -> Iterator[str]:

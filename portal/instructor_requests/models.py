@@ -35,7 +35,7 @@ class InstructorRequest(Base):
             "CASE kind WHEN 'seats' THEN wanted > capacity ELSE student_id IS NOT NULL END",
             name="content",
         ),
-        # The same can't be asked twice, however often a button is pressed.
+        # The same request can't be made twice, however often a button is pressed.
         Index(
             "ix_instructor_requests_open",
             "kind",

@@ -29,7 +29,7 @@ Facts = dict[str, Any]
 ACTIONS = {"withdrawn": "withdraw", "declined": "decline", "approved": "approve"}
 
 
-class RequestRefused(Exception):  # noqa: N818  a fact, not a mistake
+class RequestRefused(Exception):  # noqa: N818  an expected state, not an error
     """A request can't be made or decided: `code` is one of REFUSED."""
 
     def __init__(self, code: str) -> None:
@@ -41,10 +41,10 @@ def ask_seats(section_id: int, wanted: int, reason: str, by: int) -> int:
     """Ask for a section to have so many seats; return the id. Raises RequestRefused."""
     with transaction() as session:
         section = session.get_one(Section, section_id, with_for_update={"read": True})
-        asked = {"kind": "seats", "capacity": section.capacity, "wanted": wanted}
+        details = {"kind": "seats", "capacity": section.capacity, "wanted": wanted}
         if wanted <= section.capacity:
             raise RequestRefused("enough")
-        return _make(session, section_id, by, reason, waives=[], **asked)
+        return _make(session, section_id, by, reason, waives=[], **details)
 
 
 def ask_override(
@@ -52,8 +52,8 @@ def ask_override(
 ) -> int:
     """Ask for a student to pass these rules of a section; return the id. Raises RequestRefused."""
     with transaction() as session:
-        asked = {"kind": "override", "student_id": student_id, "waives": sorted(set(waives))}
-        return _make(session, section_id, by, reason, **asked)
+        details = {"kind": "override", "student_id": student_id, "waives": sorted(set(waives))}
+        return _make(session, section_id, by, reason, **details)
 
 
 def withdraw(request_id: int, by: int) -> None:
@@ -102,8 +102,8 @@ def approve(request_id: int, by: int, why: str) -> bool:
     return True
 
 
-def _make(session: Session, section_id: int, by: int, reason: str, **asked: Any) -> int:
-    row = {"section_id": section_id, "account_id": by, "reason": reason, **asked}
+def _make(session: Session, section_id: int, by: int, reason: str, **details: Any) -> int:
+    row = {"section_id": section_id, "account_id": by, "reason": reason, **details}
     put = insert(InstructorRequest).values(row).on_conflict_do_nothing()
     found = session.scalar(put.returning(InstructorRequest.id))
     if found is None:
@@ -185,8 +185,8 @@ def _announce(
     session: Session,
     request: InstructorRequest,
     kind: Kind,
-    whom: ColumnElement[bool],
+    recipients: ColumnElement[bool],
     **about: Any,
 ) -> None:
     about |= {"request": request.id, "wanted": request.wanted}
-    announce(session, kind, request.section, whom, request.id, **about)
+    announce(session, kind, request.section, recipients, request.id, **about)

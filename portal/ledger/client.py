@@ -22,10 +22,10 @@ from portal.ledger.types import (
     LedgerChoice,
     Promotion,
     Reason,
+    Registrations,
     SeatCounts,
     SectionSpec,
     SkipRule,
-    Standing,
     SubmissionResult,
     WindowView,
     as_payload,
@@ -62,15 +62,15 @@ class Ledger:
         actor: str,
         correlation: str,
         room: int | None = None,
-        asked: Sequence[Any] | None = None,
+        key_content: Sequence[Any] | None = None,
         order: Sequence[int] | None = None,
     ) -> SubmissionResult:
         """Decide several choices in one step; `limit` is the credit limit in hundredths.
 
         `order` gives the numbers (from 1) in which to decide them; the results keep the order of
         `lines`. `room` is the window whose waiting room must have admitted the student; otherwise
-        it raises NotAdmitted. `asked` is the content of the idempotency key, by default the lines.
-        Other content under the same key raises KeyReused.
+        it raises NotAdmitted. `key_content` is the content of the idempotency key, by default the
+        lines. Other content under the same key raises KeyReused.
         """
         payload = {
             "student": student,
@@ -78,7 +78,7 @@ class Ledger:
             "limit": limit,
             "windows": windows,
             "lines": [as_payload(line) for line in lines],
-            "asked": content(lines) if asked is None else asked,
+            "asked": content(lines) if key_content is None else key_content,
             "order": order,
             "actor": actor,
             "correlation": correlation,
@@ -98,11 +98,11 @@ class Ledger:
         waived: Sequence[str] = (),
         reserves: Sequence[int] = (),
         instead: int | None = None,
-        **asked: Any,
+        **options: Any,
     ) -> Decision:
-        """Submit a choice of one section; `asked` holds the other arguments of `submit`."""
+        """Submit a choice of one section; `options` holds the other arguments of `submit`."""
         part = Claim(section, credits, corequisites, tuple(rules), tuple(waived), tuple(reserves))
-        decided = self.submit(term, lines=[LedgerChoice(((part,),), wait, instead)], **asked)
+        decided = self.submit(term, lines=[LedgerChoice(((part,),), wait, instead)], **options)
         return replies.only(decided)
 
     def drop(
@@ -157,9 +157,9 @@ class Ledger:
         }
         return replies.answer(self.library.ask("leave", term, payload, again=bool(request)))
 
-    def standing(self, term: int, student: int) -> Standing:
+    def registrations(self, term: int, student: int) -> Registrations:
         """Return a student's seats and waitlist positions."""
-        return replies.standing(self.library.read("standing", term, {"student": student}))
+        return replies.registrations(self.library.read("standing", term, {"student": student}))
 
     def drops(self, term: int, student: int) -> dict[str, int]:
         """Return how many drops of a student counted on each day."""

@@ -10,7 +10,7 @@ from redis import Redis
 from redis.client import Pipeline
 from redis.exceptions import ConnectionError as LostConnection
 
-PATIENCE = 1000  # ms to wait for replicas, less than a client waits for the server
+TIMEOUT = 1000  # ms to wait for replicas, less than a client waits for the server
 LAG = 5  # seconds since a replica's last sign of life until it no longer counts
 # Seconds in which a replica that left may become primary, while others still follow the old one.
 GRACE = 10.0
@@ -30,7 +30,7 @@ class ReplicaLeft(LostConnection):
 
 
 @dataclass
-class Company:
+class ReplicaHistory:
     """The most replicas that a primary has had, and since when (monotonic) some have left."""
 
     most: int = 0
@@ -51,7 +51,7 @@ class Company:
         return True
 
 
-_companies: dict[bytes, Company] = {}  # by replication id: a promoted server starts another
+_histories: dict[bytes, ReplicaHistory] = {}  # by replication id: a promoted server starts another
 
 
 def behind(replicas: int) -> Sequence[Command]:
@@ -63,16 +63,16 @@ def behind(replicas: int) -> Sequence[Command]:
     """
     if not replicas:
         return ()
-    return ("PUBLISH", "replicated", ""), ("WAIT", replicas, PATIENCE), (TELL,)
+    return ("PUBLISH", "replicated", ""), ("WAIT", replicas, TIMEOUT), (TELL,)
 
 
 def execute(pipe: Pipeline, replicas: int) -> list[Any]:
     """Return the replies to a pipeline that is no transaction; raise TooFewReplicas."""
-    asked, pool = len(pipe), pipe.connection_pool
+    count, pool = len(pipe), pipe.connection_pool
     for command in behind(replicas):
         pipe.execute_command(*command)  # type: ignore[no-untyped-call]
     replies = pipe.execute(raise_on_error=False)
-    for reply in replies[:asked]:
+    for reply in replies[:count]:
         if isinstance(reply, Exception):
             raise reply
     if replicas:
@@ -81,39 +81,39 @@ def execute(pipe: Pipeline, replicas: int) -> list[Any]:
         except TooFewReplicas:
             pool.disconnect(inuse_connections=False)  # another server may be the primary now
             raise
-    return replies[:asked]
+    return replies[:count]
 
 
-def check(waited: Any, told: Any, replicas: int) -> None:
+def check(replicated: Any, reply: Any, replicas: int) -> None:
     """Raise TooFewReplicas unless WAIT counted enough; a demoted server counts none.
 
     Raises ReplicaLeft if one left the primary lately. It may be about to be promoted, while the old
     primary was frozen, wakes, and still gets confirmations from another replica.
     """
-    found = waited if isinstance(waited, int) else 0
+    found = replicated if isinstance(replicated, int) else 0
     if found < replicas:
         raise TooFewReplicas(f"{found} of {replicas} replicas have the decision")
-    if not isinstance(told, bytes):
-        raise TooFewReplicas(f"the primary does not tell who follows it: {told}")
-    if not _settled(told):
+    if not isinstance(reply, bytes):
+        raise TooFewReplicas(f"the primary does not tell who follows it: {reply}")
+    if not _settled(reply):
         raise ReplicaLeft("a replica has just left: it may be the next primary")
 
 
 def look(redis: Redis) -> None:
     """Read which replicas follow the primary, to notice at once when one leaves."""
-    told: Any = redis.execute_command(TELL)  # type: ignore[no-untyped-call]
-    _settled(told)
+    reply: Any = redis.execute_command(TELL)  # type: ignore[no-untyped-call]
+    _settled(reply)
 
 
-def _settled(told: bytes) -> bool:
-    reign = REIGN.search(told)
-    company = _companies.setdefault(reign[1] if reign else b"", Company())
-    return company.settled(told.count(b"state=online"))
+def _settled(reply: bytes) -> bool:
+    reign = REIGN.search(reply)
+    history = _histories.setdefault(reign[1] if reign else b"", ReplicaHistory())
+    return history.settled(reply.count(b"state=online"))
 
 
 def in_sync(redis: Redis) -> int:
     """Return how many replicas follow the primary closely enough to count."""
-    told: dict[str, Any] = redis.info("replication")
+    info: dict[str, Any] = redis.info("replication")
     # A replica that is just joining is in the count, but not in the list.
-    found = [each for name, each in told.items() if re.fullmatch(r"slave\d+", name)]
+    found = [each for name, each in info.items() if re.fullmatch(r"slave\d+", name)]
     return sum(each["state"] == "online" and each["lag"] <= LAG for each in found)

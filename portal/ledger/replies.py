@@ -15,8 +15,8 @@ from portal.ledger.types import (
     Outcome,
     Promotion,
     Reason,
+    Registrations,
     SeatCounts,
-    Standing,
     SubmissionResult,
     WaitlistPosition,
     WindowView,
@@ -41,8 +41,10 @@ def only(submission: SubmissionResult) -> Decision:
     """Return the decision on a claim, a submission for one section."""
     [line] = submission.lines
     [found] = line.taken or line.refused[0]
-    said = submission
-    return replace(found, replayed=said.replayed, wake=said.wake, standing=said.standing)
+    result = submission
+    return replace(
+        found, replayed=result.replayed, wake=result.wake, registrations=result.registrations
+    )
 
 
 def _line(reply: Reply) -> ChoiceResult:
@@ -69,7 +71,7 @@ def answer(reply: Reply) -> Decision:
         wake=tuple(reply.get("wake", ())),
         given_up=reply.get("given_up", 0),
         left=tuple(reply.get("left", ())),
-        standing=_placed(reply),
+        registrations=_placed(reply),
     )
 
 
@@ -108,16 +110,16 @@ def promotion(reply: Reply) -> Promotion:
     )
 
 
-def standing(reply: Reply) -> Standing:
+def registrations(reply: Reply) -> Registrations:
     """Return a student's seats and waitlist positions."""
-    return Standing(
+    return Registrations(
         enrolled=tuple(HeldSeat(*row) for row in reply["enrolled"] or ()),
         waiting=tuple(_waiting(row) for row in reply["waiting"] or ()),
     )
 
 
-def _placed(reply: Reply) -> Standing | None:
-    return standing(reply["standing"]) if "standing" in reply else None
+def _placed(reply: Reply) -> Registrations | None:
+    return registrations(reply["standing"]) if "standing" in reply else None
 
 
 def _waiting(row: list[Any]) -> WaitlistPosition:

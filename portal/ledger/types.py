@@ -1,4 +1,4 @@
-"""The types that the ledger takes and gives: claims, decisions, reasons and counts."""
+"""The ledger's types: claims, decisions, reasons and counts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
@@ -107,7 +107,7 @@ class WaitlistPosition:
 
 
 @dataclass(frozen=True)
-class Standing:
+class Registrations:
     """A student's seats and waitlist positions in a term, by section."""
 
     enrolled: tuple[HeldSeat, ...] = ()
@@ -131,7 +131,7 @@ class Decision:
     given_up: int = 0  # section dropped for this one, or to drop once a seat opens
     left: tuple[int, ...] = ()  # sections whose waitlists were left along with a dropped seat
     # The student's state afterwards; not part of a replayed answer.
-    standing: Standing | None = field(default=None, compare=False)
+    registrations: Registrations | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)
@@ -155,7 +155,7 @@ class SubmissionResult:
     lines: tuple[ChoiceResult, ...]
     replayed: bool = False
     wake: tuple[str, ...] = ()
-    standing: Standing | None = field(default=None, compare=False)  # as in a Decision
+    registrations: Registrations | None = field(default=None, compare=False)  # as in a Decision
 
 
 @dataclass(frozen=True)
@@ -205,7 +205,7 @@ class PoolSpec:
 
     id: int
     capacity: int
-    version: int  # the newest version sets the capacity for all, whichever section brings it
+    version: int  # the newest version sets the capacity for all sections
 
 
 @dataclass(frozen=True)
@@ -260,7 +260,7 @@ class Claim:
     reserves: tuple[int, ...] = ()
 
 
-ClaimGroup = tuple[Claim, ...]  # sections to be had together or not at all
+ClaimGroup = tuple[Claim, ...]  # sections to be taken together or not at all
 
 
 @dataclass(frozen=True)
@@ -334,9 +334,9 @@ def content(lines: Sequence[LedgerChoice]) -> list[Any]:
     ]
 
 
-def as_payload(asked: LedgerChoice | Candidate | AdminAdjustment) -> dict[str, Any]:
+def as_payload(item: LedgerChoice | Candidate | AdminAdjustment) -> dict[str, Any]:
     """Return JSON values; absent values are left out, as the ledger knows no null."""
-    payload: dict[str, Any] = _given(asked)
+    payload: dict[str, Any] = _given(item)
     return payload
 
 

@@ -1,4 +1,4 @@
-"""What simple-websocket lacks: whole frames, and no compression."""
+"""Whole, uncompressed websocket frames, which simple-websocket does not offer."""
 
 import struct
 from contextlib import suppress

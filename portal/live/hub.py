@@ -20,7 +20,7 @@ from portal.live.listeners import Listeners
 from portal.live.page import LATER, REFUSED, RESTART, Batch, Page
 from portal.live.rendering import OperationsPages
 from portal.live.seat_counts import SeatCountCache
-from portal.live.subscription import Hear, Subscription
+from portal.live.subscription import Handler, Subscription
 from portal.live.topics import Topic
 from portal.live.updates import MISSED, SPREAD_MS, Signal, Updates
 from portal.live.waiting_rooms import WaitingRooms
@@ -36,7 +36,7 @@ LOOK_SECONDS = 1.0
 # Frequent counts for very many pages must leave time for claims.
 PAGES_A_SECOND = 2000
 LONGEST_SECONDS = 2.0
-AWAY_A_SECOND = 500  # pages told to reconnect elsewhere
+AWAY_A_SECOND = 500  # pages that are asked to reconnect elsewhere
 CHECK_SECONDS = 60  # between two checks of a page's connection and session
 EXIT_LOOK_SECONDS = 0.2
 EXIT_SHARE = 0.7  # the share of the process's time to exit
@@ -61,19 +61,19 @@ class Hub:
         self._ended = Event()
         self._rooms = WaitingRooms(self._topics, self._lock)
         self._watch = OperationsPages(self._topics, self._lock)
-        self._news = Updates()
+        self._updates = Updates()
         self._counts_due = 0.0
         self._started = False
         self._subscription = Subscription(
             redis,
             begun=self._catch_up,
-            hear={
-                "live": self._hear,
-                "recorded": self._gather(Updates.hear_recorded),
-                "told": self._gather(Updates.hear_told),
-                "room": self._gather(Updates.hear_room),
-                "ended": self._hear_ended,
-                "notice": self._gather(Updates.hear_notice),
+            handlers={
+                "live": self._receive,
+                "recorded": self._gather(Updates.add_recorded),
+                "told": self._gather(Updates.add_told),
+                "room": self._gather(Updates.add_room),
+                "ended": self._receive_ended,
+                "notice": self._gather(Updates.add_notice),
             },
         )
 
@@ -168,30 +168,30 @@ class Hub:
 
     # Incoming updates
 
-    def _hear(self, term: int, event: dict[str, Any]) -> None:
+    def _receive(self, term: int, event: dict[str, Any]) -> None:
         if event["name"] == "section_set":
             term_catalog.expire(term)  # so that a page reloaded now shows the current section
         with self._lock:
             if "seats" in event:
-                self._news.counts[term] |= self.counts.hear(term, event)
-            self._news.hear(term, event)
+                self._updates.counts[term] |= self.counts.update(term, event)
+            self._updates.add_event(term, event)
             if event["name"] == "waitlisted":
                 queue = topics.queue(term, event["section"])
                 for page in list(self._topics.of(topics.student(term, event["student"]))):
                     self._topics.listen(page, page.topics | {queue})
         self._waiting.set()
 
-    def _gather(self, take: Callable[[Updates, int, Any], None]) -> Hear:
+    def _gather(self, take: Callable[[Updates, int, Any], None]) -> Handler:
         """Return a handler that collects messages of one kind, to be sent a moment later."""
 
-        def hear(term: int, note: Any) -> None:
+        def receive(term: int, note: Any) -> None:
             with self._lock:
-                take(self._news, term, note)
+                take(self._updates, term, note)
             self._waiting.set()
 
-        return hear
+        return receive
 
-    def _hear_ended(self, account: int, _: Any) -> None:
+    def _receive_ended(self, account: int, _: Any) -> None:
         """Close the account's pages; those with a valid session come back at once."""
         visitors.doubt(account)
         for page in list(self.pages):
@@ -204,14 +204,14 @@ class Hub:
             for term in self.counts.terms:
                 changed = self.counts.reload(term)
                 with self._lock:
-                    self._news.counts[term] |= changed
+                    self._updates.counts[term] |= changed
             self._rooms.touch()
         except LedgerUnavailable as error:
             raise OSError(str(error)) from error
         with self._lock:
             for topic in {topic for page in self.pages for topic in page.topics}:
                 for name in MISSED.get(topic[0], ()):
-                    self._news.say(topic, Signal(name, {}, SPREAD_MS))
+                    self._updates.say(topic, Signal(name, {}, SPREAD_MS))
         self._waiting.set()
 
     # Once a second
@@ -243,19 +243,19 @@ class Hub:
     def _tell(self) -> None:
         """Send the collected updates to their pages; counts no more often than allowed."""
         with self._lock:
-            news, self._news = self._news, Updates()
+            updates, self._updates = self._updates, Updates()
             if time.monotonic() < self._counts_due:
-                news.counts, self._news.counts = self._news.counts, news.counts
+                updates.counts, self._updates.counts = self._updates.counts, updates.counts
                 self._waiting.set()
-            if news.counts:
-                told = send_counts(news.counts, self.counts, self.pages)
-                pause = min(LONGEST_SECONDS, told / PAGES_A_SECOND)
+            if updates.counts:
+                pages = send_counts(updates.counts, self.counts, self.pages)
+                pause = min(LONGEST_SECONDS, pages / PAGES_A_SECOND)
                 self._counts_due = time.monotonic() + pause
-            send_own(news, self._topics)
-            if early := self._rooms.tell(news.rooms):
-                self._news.rooms = early
+            send_own(updates, self._topics)
+            if early := self._rooms.tell(updates.rooms):
+                self._updates.rooms = early
                 self._waiting.set()
-            send_signals(news, self._topics)
+            send_signals(updates, self._topics)
 
 
 def _queues(page: Page) -> set[Topic]:
@@ -290,30 +290,30 @@ def send_counts(
 
     Pages that show the same sections in one language get the same text.
     """
-    told = 0
+    number = 0
     for (term, shown, language), group in _alike(pages).items():
         if found := changed.get(term, set()) & shown:
             batch = Batch(known.fragments(known.of(term), found, language))
-            told += len(group)
+            number += len(group)
             for page in group:
                 page.show(batch)
-    return told
+    return number
 
 
-def send_own(news: Updates, topics: Listeners) -> None:
+def send_own(updates: Updates, topics: Listeners) -> None:
     """Send students the changes to their own seats and waitlist positions."""
-    for topic, moments in news.moments.items():
+    for topic, moments in updates.moments.items():
         for page in topics.of(topic):
             touched = {each.get(name, 0) for each in moments for name in ("section", "instead")}
             page.own(touched - {0}, moments)
-    for topic in news.queues:
+    for topic in updates.queues:
         for page in topics.of(topic):
             page.own({topic[2]})
 
 
-def send_signals(news: Updates, topics: Listeners) -> None:
+def send_signals(updates: Updates, topics: Listeners) -> None:
     """Send the pages' scripts their signals."""
-    for topic, words in news.signals.items():
+    for topic, words in updates.signals.items():
         for page in topics.of(topic):
             for signal in words.values():
                 page.signal(signal)
@@ -328,7 +328,7 @@ def _alike(pages: Iterable[Page]) -> dict[Alike, list[Page]]:
 
 
 def close_pages_on_exit(worker: Any, hub: Hub) -> None:
-    """Send the pages of a gunicorn worker elsewhere as soon as it is told to exit."""
+    """Send the pages of a gunicorn worker elsewhere as soon as it is asked to exit."""
     Thread(target=_wait, args=(worker, hub), daemon=True, name="leaving").start()
 
 

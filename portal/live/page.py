@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from portal.live.topics import Topic
 
 RESTART = 1012  # "service restart": the browser must reconnect at once
-LATER = 1013  # "try again later": the browser does without for a while
+LATER = 1013  # "try again later": the browser waits before it reconnects
 REFUSED = 1008  # "policy violation": the browser must check its permission
 MOMENTS = 20
 
@@ -41,7 +41,7 @@ EMPTY = Batch({})
 
 
 @dataclass(slots=True)  # one per idle page, so empty values are shared
-class Parcel:
+class PageUpdate:
     """What to send to a page now."""
 
     html: str = ""
@@ -62,9 +62,9 @@ class Page:
         "_at_once",
         "_batch",
         "_lock",
-        "_parcel",
         "_sending",
         "_signals",
+        "_update",
         "_wake",
         "closing",
         "due",
@@ -97,7 +97,7 @@ class Page:
         self._lock = Lock()
         self._batch = EMPTY
         self._signals: dict[tuple[str, Any], str] = {}
-        self._parcel = Parcel()
+        self._update = PageUpdate()
 
     def show(self, batch: Batch) -> None:
         """Send fragments; unsent ones of the same names are dropped."""
@@ -118,10 +118,10 @@ class Page:
     ) -> None:
         """Send the student's own state unless the page has that mark, and announce the events."""
         with self._lock:
-            self._parcel.mark = mark if mark and not self._parcel.own else ""
-            self._parcel.own = True
-            self._parcel.sections |= sections
-            self._parcel.moments = [*self._parcel.moments, *moments][-MOMENTS:]
+            self._update.mark = mark if mark and not self._update.own else ""
+            self._update.own = True
+            self._update.sections |= sections
+            self._update.moments = [*self._update.moments, *moments][-MOMENTS:]
         self._wake()
 
     def look(self) -> None:
@@ -134,23 +134,23 @@ class Page:
         self.closing = code
         self._wake()
 
-    def take(self) -> Parcel:
+    def take(self) -> PageUpdate:
         """Return everything to send now; call `sent` afterwards."""
         with self._lock:
             self._sending = not self._idle
-            parcel, self._parcel = self._parcel, Parcel()
-            parcel.html, self._batch = self._batch.html, EMPTY
-            parcel.signals = list(self._signals.values())
+            update, self._update = self._update, PageUpdate()
+            update.html, self._batch = self._batch.html, EMPTY
+            update.signals = list(self._signals.values())
             self._signals.clear()
-        return parcel
+        return update
 
     def sent(self) -> None:
-        """Note that the parcel was sent."""
+        """Note that the update was sent."""
         with self._lock:
             self._sending = False
 
     @property
     def _idle(self) -> bool:
         """Return whether nothing is pending that must go first."""
-        owed = self._sending or self._batch is not EMPTY or self._signals or self._parcel.own
+        owed = self._sending or self._batch is not EMPTY or self._signals or self._update.own
         return not owed

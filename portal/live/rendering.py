@@ -84,7 +84,7 @@ class OperationsPages:
         drawn = _draw_operations[0]({page.language for page in pages})
         for page in pages:
             known, now = self._sent.get(page, {}), drawn[page.language]
-            news = {name: html for name, html in now.items() if known.get(name) != html}
-            if news:
-                page.show(Batch(news))
+            changed = {name: html for name, html in now.items() if known.get(name) != html}
+            if changed:
+                page.show(Batch(changed))
             self._sent[page] = now

@@ -23,14 +23,14 @@ class SeatCountCache:
         self._lock = Lock()
         self._loading = Lock()
         self._seats: dict[int, dict[int, SeatCounts]] = {}
-        self._heard: dict[int, dict[int, SeatCounts]] = {}  # while a term is being read
+        self._received: dict[int, dict[int, SeatCounts]] = {}  # while a term is being read
         self._html: dict[tuple[int, str], tuple[SeatCounts, str]] = {}
 
     @property
     def terms(self) -> list[int]:
         """Return the terms that were requested."""
         with self._lock:
-            return list({*self._seats, *self._heard})
+            return list({*self._seats, *self._received})
 
     def of(self, term: int) -> dict[int, SeatCounts]:
         """Return the counts of a term; the first request reads them from the ledger."""
@@ -45,13 +45,13 @@ class SeatCountCache:
         with self._loading:
             return self._load(term)
 
-    def hear(self, term: int, event: dict[str, Any]) -> set[int]:
+    def update(self, term: int, event: dict[str, Any]) -> set[int]:
         """Store an event's counts; return the sections whose counts were new."""
         found = [_seats(each, event["seq"]) for each in (event, *event.get("also", ()))]
         with self._lock:
-            if term in self._heard:
+            if term in self._received:
                 for seats in found:
-                    _take(self._heard[term], seats)
+                    _take(self._received[term], seats)
             known = self._seats.get(term)
             return {each.section for each in found if known is not None and _take(known, each)}
 
@@ -65,19 +65,19 @@ class SeatCountCache:
     def _load(self, term: int) -> set[int]:
         """Load a term; events during the read may be newer than the read, earlier ones are not."""
         with self._lock:
-            self._heard[term] = {}
+            self._received[term] = {}
         try:
             found = self._read(term)
             with self._lock:
-                return self._merge(term, found, self._heard.pop(term))
+                return self._merge(term, found, self._received.pop(term))
         finally:
             with self._lock:
-                self._heard.pop(term, None)
+                self._received.pop(term, None)
 
     def _merge(
-        self, term: int, found: dict[int, SeatCounts], heard: dict[int, SeatCounts]
+        self, term: int, found: dict[int, SeatCounts], received: dict[int, SeatCounts]
     ) -> set[int]:
-        for seats in heard.values():
+        for seats in received.values():
             _take(found, seats)
         if not found:
             return set()  # a term without sections: no page shows it
@@ -97,9 +97,9 @@ class SeatCountCache:
         return html
 
 
-def _seats(told: dict[str, Any], seq: int) -> SeatCounts:
-    counts = {name: value for name, value in told["seats"].items() if name in TOLD}
-    return SeatCounts(section=told["section"], seq=seq, **counts)
+def _seats(fields: dict[str, Any], seq: int) -> SeatCounts:
+    counts = {name: value for name, value in fields["seats"].items() if name in TOLD}
+    return SeatCounts(section=fields["section"], seq=seq, **counts)
 
 
 def _take(known: dict[int, SeatCounts], seats: SeatCounts) -> bool:

@@ -17,7 +17,7 @@ from portal.core.metrics import FRAMES
 from portal.ledger.errors import LedgerUnavailable
 from portal.live import rendering, topics, waiting_rooms
 from portal.live.hub import Hub
-from portal.live.page import REFUSED, RESTART, Page, Parcel
+from portal.live.page import REFUSED, RESTART, Page, PageUpdate
 from portal.live.topics import Topic
 from portal.live.updates import Signal
 from portal.live.visibility import may_see_roster, selection_ended, visible_sections
@@ -218,17 +218,17 @@ class SocketSession:
             if met:
                 self.page.signal(met)
 
-    def _send(self, parcel: Parcel) -> None:
-        html = parcel.html
-        if parcel.own:
-            html += self._own(parcel)
-        frames = [*([html] if html else []), *parcel.signals]
+    def _send(self, update: PageUpdate) -> None:
+        html = update.html
+        if update.own:
+            html += self._own(update)
+        frames = [*([html] if html else []), *update.signals]
         for frame in frames:
             self.socket.send(frame)
         if frames:
             FRAMES.inc(len(frames))
 
-    def _own(self, parcel: Parcel) -> str:
+    def _own(self, update: PageUpdate) -> str:
         page = self.page
         if not page.visitor.student_id:
             return ""
@@ -236,9 +236,9 @@ class SocketSession:
             drawn = rendering.draw_student(
                 page.term,
                 page.visitor.student_id,
-                parcel.sections,
-                parcel.moments,
-                parcel.mark,
+                update.sections,
+                update.moments,
+                update.mark,
                 page.sections,
             )
         except Exception:

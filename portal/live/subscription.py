@@ -29,7 +29,7 @@ FIRST_WAIT_SECONDS = 0.2
 LONGEST_WAIT_SECONDS = 3.0
 DOUBLINGS = 4
 
-Hear = Callable[[int, Any], None]  # the term or account, and the message
+Handler = Callable[[int, Any], None]  # the term or account, and the message
 
 
 class Subscription:
@@ -40,11 +40,11 @@ class Subscription:
         redis: Redis,
         *,
         begun: Callable[[], None],
-        hear: Mapping[str, Hear],
+        handlers: Mapping[str, Handler],
     ) -> None:
         self._redis = redis
         self._begun = begun
-        self._hear = hear
+        self._handlers = handlers
         self._failures = 0
         self.ended = False
 
@@ -71,7 +71,7 @@ class Subscription:
         time.sleep(random.uniform(0.05, longest))  # noqa: S311 - no secret
 
     def _listen(self, pubsub: PubSub) -> None:
-        heard = asked = time.monotonic()
+        heard = pinged = time.monotonic()
         while not self.ended:
             message = pubsub.get_message(timeout=1.0)
             now = time.monotonic()
@@ -80,8 +80,8 @@ class Subscription:
                 heard = now
             elif now - heard > LOST_SECONDS:
                 raise OSError("the ledger has been silent for too long")
-            elif now - max(heard, asked) > PING_SECONDS:
-                asked = now
+            elif now - max(heard, pinged) > PING_SECONDS:
+                pinged = now
                 pubsub.ping()
 
     def _pass_on(self, message: dict[str, Any]) -> None:
@@ -96,7 +96,7 @@ class Subscription:
     def _tell_of(self, of: int, kind: str, data: bytes) -> None:
         """Pass on one message; an unknown one must not block those that follow."""
         try:
-            self._hear[kind](of, json.loads(data))
+            self._handlers[kind](of, json.loads(data))
         except Exception:
             log.exception("could not pass on what is %s of %s: %.500r", kind, of, data)
 

@@ -73,7 +73,7 @@ class Updates:
     signals: dict[Topic, dict[str, Signal]] = field(default_factory=lambda: defaultdict(dict))
     rooms: dict[Topic, RoomState] = field(default_factory=dict)  # the latest state of each
 
-    def hear(self, term: int, event: dict[str, Any]) -> None:
+    def add_event(self, term: int, event: dict[str, Any]) -> None:
         """Add an event of the ledger."""
         name, section = event["name"], event.get("section")
         if name in WINDOW_NEWS:
@@ -82,9 +82,9 @@ class Updates:
         if section and name in QUEUE_MOVES:
             self.queues.add(topics.queue(term, section))
         if section and event.get("student"):
-            self._hear_of_student(topics.student(term, event["student"]), event)
+            self._add_moment(topics.student(term, event["student"]), event)
 
-    def hear_recorded(self, term: int, note: dict[str, Any]) -> None:
+    def add_recorded(self, term: int, note: dict[str, Any]) -> None:
         """Add that events up to `seq` have been recorded."""
         detail = {"seq": note["seq"]}
         for section in note.get("sections", ()):
@@ -92,7 +92,7 @@ class Updates:
         for student in note.get("students", ()):
             self.say(topics.student(term, student), Signal("recorded", detail))
 
-    def hear_told(self, term: int, note: dict[str, Any]) -> None:
+    def add_told(self, term: int, note: dict[str, Any]) -> None:
         """Add a message to a student."""
         name, topic = note["signal"], topics.student(term, note["student"])
         self.say(topic, Signal(name, note["detail"], TOLD[name]))
@@ -100,11 +100,11 @@ class Updates:
             # The section may be canceled: a panel that shows it may have to say so.
             self.say(topic, Signal("own", {}, LATER_MS))
 
-    def hear_notice(self, account: int, _note: Any) -> None:
+    def add_notice(self, account: int, _note: Any) -> None:
         """Add that an account has a new notification."""
         self.say(topics.account(account), Signal("notice", {}, SOON_MS))
 
-    def hear_room(self, term: int, note: dict[str, Any]) -> None:
+    def add_room(self, term: int, note: dict[str, Any]) -> None:
         """Add a waiting room's state, and who has just been admitted."""
         window, called = note["window"], note["students"] or ()
         self.rooms[topics.room(term, window)] = room_state(note)
@@ -116,7 +116,7 @@ class Updates:
         """Add a signal for pages; a later one of the same name replaces it."""
         self.signals[topic][f"{signal.name} {signal.detail.get('section', '')}"] = signal
 
-    def _hear_of_student(self, topic: Topic, event: dict[str, Any]) -> None:
+    def _add_moment(self, topic: Topic, event: dict[str, Any]) -> None:
         """Announce what others did for a student; the page has shown the student's own actions.
 
         A notification announces admin adjustments.

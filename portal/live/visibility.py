@@ -58,7 +58,7 @@ def _as_instructor(visitor: Visitor, cards: list[SectionView]) -> set[int]:
 
 
 def _as_student(visitor: Visitor, term: int, cards: list[SectionView]) -> set[int]:
-    """Return sections on the student's list, also recent ones, and those with a part in them.
+    """Return sections on the student's list, and those where they are or were enrolled or waiting.
 
     A student's part does not show withdrawn sections.
     """
@@ -81,9 +81,9 @@ def _as_offered(card: SectionView) -> SectionView:
 
 
 def _part_of(term: int, student: int) -> set[int]:
-    standing = backend().ledger.standing(term, student)
-    held = {each.section for each in standing.enrolled}
-    return held | {each.section for each in standing.waiting}
+    registrations = backend().ledger.registrations(term, student)
+    held = {each.section for each in registrations.enrolled}
+    return held | {each.section for each in registrations.waiting}
 
 
 # Access to rosters.

@@ -30,10 +30,10 @@ class WaitingRooms:
         self._lock = lock
         self._due: dict[Topic, float] = {}
 
-    def tell(self, news: dict[Topic, RoomState]) -> dict[Topic, RoomState]:
+    def tell(self, states: dict[Topic, RoomState]) -> dict[Topic, RoomState]:
         """Send the rooms' states to their pages; return those that are too early to send."""
         now, early = time.monotonic(), {}
-        for topic, state in news.items():
+        for topic, state in states.items():
             pages = list(self._topics.of(topic))
             if now < self._due.get(topic, 0.0):
                 early[topic] = state
@@ -76,11 +76,11 @@ class WaitingRooms:
                     page.signal(signal)
 
 
-def missed_signal(window: int, place: QueueEntry) -> Signal | None:
+def missed_signal(window: int, entry: QueueEntry) -> Signal | None:
     """Return the signal for a waiting page that asks: it may have been admitted meanwhile."""
-    if place.kind == "waiting":
-        return room_signal(window, place.room)
-    return None if place.kind == "early" else turn_signal(window)
+    if entry.kind == "waiting":
+        return room_signal(window, entry.room)
+    return None if entry.kind == "early" else turn_signal(window)
 
 
 @lru_cache(maxsize=100)

@@ -34,7 +34,7 @@ from portal.notifications.models import Notification, NotificationSetting, Outbo
 from portal.people.models import Account, Hold, Permission, Student
 from portal.recorder.models import LoggedEvent
 
-# The columns that `news` must select, in this order.
+# The columns that `query` must select, in this order.
 COLUMNS = ("account_id", "kind", "section_id", "window_id", "data", "made_at", "seq", "lead")
 FOR_STUDENTS = {kind.name for kind in KINDS.values() if kind.role == "student"}
 RANKS = {kind.name: kind.rank for kind in KINDS.values()}
@@ -44,18 +44,18 @@ USEFUL_MINUTES = 24 * 60  # minutes after which mail is pointless; a reminder ex
 def create(
     session: Session,
     term: int,
-    news: SelectBase,
+    query: SelectBase,
     *,
     by_mail: bool = True,
     of_events: bool = False,
 ) -> int:
-    """Create a notification for each new row of `news`, and mail where it is wanted.
+    """Create a notification for each new row of `query`, and a mail for each account that wants it.
 
     Returns their number. Without `by_mail`, no mail is sent. With `of_events`, the correlation id
     is that of the recorded events, otherwise that of this request or job. After the commit, the
     open pages of those concerned are notified.
     """
-    rows = news.subquery("news")
+    rows = query.subquery("new_notifications")
     made = (
         insert(Notification)
         .from_select(
@@ -76,7 +76,7 @@ def create(
     )
     code = _code_of_event(term, made) if of_events else literal(correlation())
     mails = _mails(made, code, by_mail=by_mail).cte("mails")
-    told = session.execute(
+    created = session.execute(
         select(
             made.c.account_id,
             made.c.kind,
@@ -86,11 +86,11 @@ def create(
         .select_from(made)
         .outerjoin(Student, Student.account_id == made.c.account_id)
     ).all()
-    if told:
-        students = {row.student for row in told if row.kind in FOR_STUDENTS and row.student}
-        others = {row.account_id for row in told if row.kind not in FOR_STUDENTS}
-        _tell_afterwards(session, term, students, others, mails=bool(told[0].mails))
-    return len(told)
+    if created:
+        students = {row.student for row in created if row.kind in FOR_STUDENTS and row.student}
+        others = {row.account_id for row in created if row.kind not in FOR_STUDENTS}
+        _tell_afterwards(session, term, students, others, mails=bool(created[0].mails))
+    return len(created)
 
 
 def _code_of_event(term: int, made: CTE) -> ColumnElement[str]:
@@ -152,8 +152,8 @@ def _tell_afterwards(
     event.listen(session, "after_commit", say, once=True)
 
 
-def news_for(
-    whom: ColumnElement[bool],
+def rows_for(
+    recipients: ColumnElement[bool],
     kind: Kind,
     data: dict[str, Any],
     seq: int,
@@ -172,17 +172,17 @@ def news_for(
         func.now().label("made_at"),
         literal(seq, BigInteger).label("seq"),
         literal(columns.get("lead", 0), Integer).label("lead"),
-    ).where(whom, Account.deleted_at.is_(None))
+    ).where(recipients, Account.deleted_at.is_(None))
 
 
-# Notifications that follow from no event of the ledger: each in the transaction of its change.
+# Notifications without an event of the ledger: each is created in the transaction of its change.
 
 
 def announce(
     session: Session,
     kind: Kind,
     section: Section,
-    whom: ColumnElement[bool],
+    recipients: ColumnElement[bool],
     seq: int,
     **about: Any,
 ) -> None:
@@ -193,8 +193,8 @@ def announce(
         "title": section.title or section.course.title,
     }
     session.flush()
-    news = news_for(whom, kind, named | about, seq, section_id=section.id)
-    create(session, section.term_id, news)
+    rows = rows_for(recipients, kind, named | about, seq, section_id=section.id)
+    create(session, section.term_id, rows)
 
 
 def announce_permission(session: Session, permission: Permission, entry: AuditEntry) -> None:
@@ -215,8 +215,8 @@ def announce_permission(session: Session, permission: Permission, entry: AuditEn
 def announce_hold(session: Session, hold: Hold, entry: AuditEntry) -> None:
     """Notify the student of a hold placed or lifted, once per audit entry.
 
-    It belongs to the latest term. Pages of the other terms show holds too, so they are told as
-    well.
+    It belongs to the latest term. Pages of the other terms show holds too, so they get a
+    signal as well.
     """
     session.flush()
     terms = [term.id for term in offered_terms()]
@@ -231,7 +231,7 @@ def announce_hold(session: Session, hold: Hold, entry: AuditEntry) -> None:
         "gone": hold.lifted_at is not None,
     }
     student = hold.student_id
-    create(session, terms[0], news_for(_account_of(student), HOLD, about, entry.id))
+    create(session, terms[0], rows_for(_account_of(student), HOLD, about, entry.id))
 
     def say(_: Session) -> None:
         for term in terms[1:]:

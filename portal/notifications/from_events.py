@@ -41,8 +41,8 @@ SECTION = """jsonb_build_object('code', course.code, 'number', section.number,
 SWAP = """jsonb_build_object('instead', CASE WHEN old.id > 0
        THEN jsonb_build_object('code', old_course.code, 'number', old.number) END)"""
 
-# A waiting student may be skipped for every freed seat of a busy day; the same reason again is no
-# news.
+# A waiting student may be skipped for every freed seat of a busy day; the same reason is not
+# reported again.
 SEATS = f"""
 SELECT student.account_id, told.kind, told.section AS section_id, NULL::int AS window_id,
        {SECTION} || told.data || {SWAP} AS data, told.at AS made_at, told.seq, 0 AS lead
@@ -116,7 +116,7 @@ LEFT JOIN json_to_recordset(:clashes) AS clash(student int, section int, found j
 
 
 def notify_of_events(session: Session, term: int, events: Sequence[Event]) -> None:
-    """Create the notifications of events whose read models the transaction has written."""
+    """Create the notifications of the events whose read models this transaction has written."""
     for imported in (False, True):
         rows = _seat_rows(session, (event for event in events if event.imported is imported))
         _add_clashes(session, term, rows)
@@ -143,7 +143,7 @@ def notify_of_events(session: Session, term: int, events: Sequence[Event]) -> No
 def _create(
     session: Session,
     term: int,
-    news: str,
+    query: str,
     rows: list[dict[str, Any]],
     *,
     by_mail: bool = True,
@@ -161,7 +161,7 @@ def _create(
         column("seq", BigInteger),
         column("lead", Integer),
     )
-    found = text(news).bindparams(term=term, told=as_json(rows), **values).columns(*columns)
+    found = text(query).bindparams(term=term, told=as_json(rows), **values).columns(*columns)
     create(session, term, found, by_mail=by_mail, of_events=True)
 
 
@@ -187,9 +187,9 @@ def _seat_rows(session: Session, events: Iterable[Event]) -> list[dict[str, Any]
 def _kind(event: Event) -> str:
     """Return the kind of notification of an event, if any; for a move, the new seat counts."""
     moves = "swap" in event.payload
-    if "alone" in event.payload and (moves or not event.by_hand):
+    if "alone" in event.payload and (moves or not event.is_adjustment):
         return COREQUISITE_LOST.name
-    if not event.by_hand:
+    if not event.is_adjustment:
         return event.name
     return "" if moves else BY_HAND.name
 

@@ -43,42 +43,50 @@ class Kind:
     role: str = "student"  # who receives it
 
 
-def text_of(news: Notification) -> NotificationText:
+def text_of(notification: Notification) -> NotificationText:
     """Return the notification's text for its reader."""
-    return KINDS[news.kind].write(news)
+    return KINDS[notification.kind].write(notification)
 
 
 # Seats and waitlists
 
 
-def _promoted(news: Notification) -> NotificationText:
+def _promoted(notification: Notification) -> NotificationText:
     text = [_("A seat came free and it is yours. You are off the waitlist.")]
-    if old := news.data.get("instead"):
+    if old := notification.data.get("instead"):
         text.append(_("As you wished, your seat in %(name)s went for it.", name=_named(old)))
-    title = _("You have a seat in %(name)s", name=_named(news.data))
-    return NotificationText(title, tuple(text), _mine(news), "go")
+    title = _("You have a seat in %(name)s", name=_named(notification.data))
+    return NotificationText(title, tuple(text), _mine(notification), "go")
 
 
-def _passed_over(news: Notification) -> NotificationText:
+def _passed_over(notification: Notification) -> NotificationText:
     try:
-        offered = catalog_of(news.term_id)
+        offered = catalog_of(notification.term_id)
     except LookupError:
         reasons = []
     else:
-        case = RefusalContext(offered, offered.section(news.section_id or 0), _zone())
-        codes = [Reason(each["code"], each.get("facts") or {}) for each in news.data["reasons"]]
+        case = RefusalContext(offered, offered.section(notification.section_id or 0), _zone())
+        codes = [
+            Reason(each["code"], each.get("facts") or {}) for each in notification.data["reasons"]
+        ]
         reasons = explain(codes, case)
-    if news.data.get("lost"):
-        place = _("By the rule of this term you have lost your place on the waitlist.")
+    if notification.data.get("lost"):
+        outcome = _("By the rule of this term you have lost your place on the waitlist.")
     else:
-        place = _("You keep your place for the next one.")
-    title = _("A seat in %(name)s came free, and could not be yours", name=_named(news.data))
-    step = next((each.step for each in reasons if each.step), _mine(news))
-    return NotificationText(title, (*(each.text for each in reasons), place), step, "wait")
+        outcome = _("You keep your place for the next one.")
+    title = _(
+        "A seat in %(name)s came free, and could not be yours", name=_named(notification.data)
+    )
+    step = next((each.step for each in reasons if each.step), _mine(notification))
+    return NotificationText(title, (*(each.text for each in reasons), outcome), step, "wait")
 
 
-def _by_hand(news: Notification) -> NotificationText:
-    name, old, gone = _named(news.data), news.data.get("instead"), news.data.get("gone")
+def _adjusted(notification: Notification) -> NotificationText:
+    name, old, gone = (
+        _named(notification.data),
+        notification.data.get("instead"),
+        notification.data.get("gone"),
+    )
     if old:
         title = _(
             "The registrar has moved you from %(old)s to %(name)s", old=_named(old), name=name
@@ -87,22 +95,26 @@ def _by_hand(news: Notification) -> NotificationText:
         title = _("The registrar has taken you out of %(name)s", name=name)
     else:
         title = _("The registrar has given you a seat in %(name)s", name=name)
-    clashes = _clashes(news)
+    clashes = _clashes(notification)
     text = _("If you did not expect this, please ask the registrar.")
     tone = "stop" if gone or clashes else "go"
-    return NotificationText(title, (*clashes, *_alone(news), text), _mine(news), tone)
+    return NotificationText(
+        title, (*clashes, *_alone(notification), text), _mine(notification), tone
+    )
 
 
-def _corequisite_lost(news: Notification) -> NotificationText:
-    title = _("%(name)s, which another class of yours needs, is gone", name=_named(news.data))
-    return NotificationText(title, _alone(news), _mine(news), "stop")
+def _corequisite_lost(notification: Notification) -> NotificationText:
+    title = _(
+        "%(name)s, which another class of yours needs, is gone", name=_named(notification.data)
+    )
+    return NotificationText(title, _alone(notification), _mine(notification), "stop")
 
 
-def _alone(news: Notification) -> tuple[str, ...]:
+def _alone(notification: Notification) -> tuple[str, ...]:
     """Return the text about seats held without their corequisite, if there are any."""
-    if "alone" not in news.data:
+    if "alone" not in notification.data:
         return ()
-    views = catalog_of(news.term_id).some(news.data["alone"])
+    views = catalog_of(notification.term_id).some(notification.data["alone"])
     kept = _(
         "Your seat in %(names)s needs it. You keep that seat for now: pick another section, or"
         " ask the registrar.",
@@ -114,22 +126,24 @@ def _alone(news: Notification) -> tuple[str, ...]:
 # Sections
 
 
-def _canceled(news: Notification) -> NotificationText:
-    about = {"title": news.data["title"]}
-    if news.data["had"] == "seat":
+def _canceled(notification: Notification) -> NotificationText:
+    about = {"title": notification.data["title"]}
+    if notification.data["had"] == "seat":
         text = _("You had a seat in %(title)s. What else you have selected stays yours.", **about)
     else:
         text = _("You were on the waitlist of %(title)s. What else you have stays yours.", **about)
-    title = _("%(name)s has been canceled", name=_named(news.data))
-    step = NextStep(_("Find another section"), _sections_of_course(news))
+    title = _("%(name)s has been canceled", name=_named(notification.data))
+    step = NextStep(_("Find another section"), _sections_of_course(notification))
     return NotificationText(title, (text,), step, "stop")
 
 
-def _changed(news: Notification) -> NotificationText:
-    name, seat = _named(news.data), news.data["had"] == "seat"
-    text = [_change(*each) for each in changes(news.data["changes"])]
-    if any("meetings" in each for each in news.data["changes"]) and (clashes := _clashes(news)):
-        others = all_of([_named(each) for each in news.data["clashes"]])
+def _changed(notification: Notification) -> NotificationText:
+    name, seat = _named(notification.data), notification.data["had"] == "seat"
+    text = [_change(*each) for each in changes(notification.data["changes"])]
+    if any("meetings" in each for each in notification.data["changes"]) and (
+        clashes := _clashes(notification)
+    ):
+        others = all_of([_named(each) for each in notification.data["clashes"]])
         title = _("%(name)s has changed and clashes with %(others)s", name=name, others=others)
         if seat:
             then = _(
@@ -137,13 +151,13 @@ def _changed(news: Notification) -> NotificationText:
             )
         else:
             then = _("You keep your place on the waitlist, but get no seat while they clash.")
-        return NotificationText(title, (*clashes, *text, then), _mine(news), "stop")
+        return NotificationText(title, (*clashes, *text, then), _mine(notification), "stop")
     title = _("%(name)s has changed", name=name)
     if seat:
         then = _("Look whether it still suits you. Your seat stays yours.")
     else:
         then = _("Look whether it still suits you. You keep your place on the waitlist.")
-    return NotificationText(title, (*text, then), _mine(news), "wait")
+    return NotificationText(title, (*text, then), _mine(notification), "wait")
 
 
 def _change(label: str, old: list[str], new: list[str]) -> str:
@@ -155,10 +169,10 @@ def _change(label: str, old: list[str], new: list[str]) -> str:
     return _("%(field)s: no more %(old)s.", **facts)
 
 
-def _clashes(news: Notification) -> list[str]:
+def _clashes(notification: Notification) -> list[str]:
     """Return a sentence for each section of the student that meets at the same time."""
     texts = []
-    for each in news.data.get("clashes", ()):
+    for each in notification.data.get("clashes", ()):
         meetings = [MeetingView("", "", True, *meeting) for meeting in each["meetings"]]  # noqa: FBT003
         times = dict.fromkeys(f"{days(view.mask)} {view.times}" for view in meetings)
         texts.append(
@@ -174,25 +188,25 @@ def _clashes(news: Notification) -> list[str]:
 # Permissions, holds and windows
 
 
-def _permitted(news: Notification) -> NotificationText:
-    name = _named(news.data)
-    if news.data["gone"]:
+def _permitted(notification: Notification) -> NotificationText:
+    name = _named(notification.data)
+    if notification.data["gone"]:
         title = _("You may no longer pick %(name)s past its rules", name=name)
-        kept = _("The registrar has taken it back. A seat that you have stays yours.")
-        return NotificationText(title, (kept,), _mine(news), "stop")
+        meaning = _("The registrar has taken it back. A seat that you have stays yours.")
+        return NotificationText(title, (meaning,), _mine(notification), "stop")
     text = [
-        _("Put aside for you: %(rules)s.", rules=permission_names(news.data["waives"])),
+        _("Put aside for you: %(rules)s.", rules=permission_names(notification.data["waives"])),
         _("It gives no seat: pick the section, or wait for it, as everyone does."),
     ]
-    if until := news.data["until"]:
+    if until := notification.data["until"]:
         text.append(_("You may until %(when)s.", when=_last_moment(until)))
     title = _("You may now pick %(name)s", name=name)
-    step = NextStep(_("Go to the section"), _sections_of_course(news))
+    step = NextStep(_("Go to the section"), _sections_of_course(notification))
     return NotificationText(title, tuple(text), step, "go")
 
 
-def _hold(news: Notification) -> NotificationText:
-    data, step = news.data, _mine(news)
+def _hold(notification: Notification) -> NotificationText:
+    data, step = notification.data, _mine(notification)
     if data["gone"]:
         title = _("The hold on your record is lifted: %(kind)s", kind=data["hold"])
         reason = hold_reason(data)
@@ -213,61 +227,63 @@ def _hold(news: Notification) -> NotificationText:
     return NotificationText(title, tuple(text), step, "stop")
 
 
-def _window_soon(news: Notification) -> NotificationText:
+def _window_soon(notification: Notification) -> NotificationText:
     clock = LocalClock(_zone())
-    title = _("Your selection window begins on %(when)s", when=clock.full(news.data["opens"]))
+    title = _(
+        "Your selection window begins on %(when)s", when=clock.full(notification.data["opens"])
+    )
     text = [
-        _("It is open until %(when)s.", when=clock.full(news.data["closes"])),
+        _("It is open until %(when)s.", when=clock.full(notification.data["closes"])),
         _("Log in ahead of time: the page opens by itself."),
     ]
-    if news.data["name"]:
-        text.append(_("The window is called %(name)s.", name=news.data["name"]))
-    step = NextStep(_("See the sections"), _term_url(news))
+    if notification.data["name"]:
+        text.append(_("The window is called %(name)s.", name=notification.data["name"]))
+    step = NextStep(_("See the sections"), _term_url(notification))
     return NotificationText(title, tuple(text), step, "wait")
 
 
 # Requests of instructors
 
 
-def _request_made(news: Notification) -> NotificationText:
-    facts = {"who": news.data["who"], "name": _named(news.data)}
-    if wanted := news.data.get("wanted"):
+def _request_made(notification: Notification) -> NotificationText:
+    facts = {"who": notification.data["who"], "name": _named(notification.data)}
+    if wanted := notification.data.get("wanted"):
         title = _("%(who)s asks for %(wanted)s seats in %(name)s", wanted=wanted, **facts)
     else:
         title = _("%(who)s asks for a way past a rule in %(name)s", **facts)
-    step = NextStep(_("Look at the request"), f"/admin/requests/{news.data['request']}")
-    return NotificationText(title, (news.data["reason"],), step, "wait")
+    step = NextStep(_("Look at the request"), f"/admin/requests/{notification.data['request']}")
+    return NotificationText(title, (notification.data["reason"],), step, "wait")
 
 
-def _request_decided(news: Notification) -> NotificationText:
-    name, approved = _named(news.data), news.data["state"] == "approved"
+def _request_decided(notification: Notification) -> NotificationText:
+    name, approved = _named(notification.data), notification.data["state"] == "approved"
     text: list[str] = []
     if not approved:
         title = _("Your request for %(name)s is declined", name=name)
-    elif wanted := news.data.get("wanted"):
+    elif wanted := notification.data.get("wanted"):
         title = _("%(name)s has %(wanted)s seats now", name=name, wanted=wanted)
         text.append(_("Your request is approved."))
-        if promised := news.data.get("promise"):  # what the waiting students were to get
+        if promised := notification.data.get("promise"):  # what the waiting students were promised
             text += outlook_in_words(WaitlistOutlook(**promised))
     else:
         title = _("Your request for %(name)s is approved", name=name)
         text.append(_("The student may now pick the section past the rules that you named."))
-    if news.data["note"]:
-        text.append(news.data["note"])
+    if notification.data["note"]:
+        text.append(notification.data["note"])
     step = NextStep(_("See my requests"), "/teaching/requests")
     return NotificationText(title, tuple(text), step, "go" if approved else "stop")
 
 
-def _mine(news: Notification) -> NextStep:
-    return NextStep(_("See my selections"), f"{_term_url(news)}/mine")
+def _mine(notification: Notification) -> NextStep:
+    return NextStep(_("See my selections"), f"{_term_url(notification)}/mine")
 
 
-def _sections_of_course(news: Notification) -> str:
-    return f"{_term_url(news)}?q={quote_plus(shown(news.data['code']))}"
+def _sections_of_course(notification: Notification) -> str:
+    return f"{_term_url(notification)}?q={quote_plus(shown(notification.data['code']))}"
 
 
-def _term_url(news: Notification) -> str:
-    return f"/terms/{news.term_id}"
+def _term_url(notification: Notification) -> str:
+    return f"/terms/{notification.term_id}"
 
 
 def _named(section: dict[str, Any]) -> str:
@@ -299,7 +315,7 @@ PASSED_OVER = Kind(
 )
 BY_HAND = Kind(
     "by_hand",
-    _by_hand,
+    _adjusted,
     _l("The registrar has changed your selections"),
     _l("You were put into a section, taken out of one, or moved."),
     toast=True,

@@ -31,7 +31,7 @@ WIDTH = 72
 ALERT_MINUTES = 24 * 60  # minutes before an alert expires
 
 
-class InvalidAddress(ValueError):  # noqa: N818  a fact about an address
+class InvalidAddress(ValueError):  # noqa: N818  an expected state, not an error
     """An address that cannot receive mail."""
 
 

@@ -13,7 +13,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from portal.backend import backend
 from portal.core import flags
-from portal.core.breakers import REST, Breaker, Resting
+from portal.core.breakers import REST, Breaker, BreakerOpen
 from portal.core.correlation import following
 from portal.core.db import transaction
 from portal.core.settings import var_folder
@@ -58,13 +58,13 @@ class MailSender:
         until, done = time.monotonic() + seconds, 0
         if not flags.on("mail"):
             return done
-        with closing(self.post()) as post, suppress(Resting):
+        with closing(self.post()) as post, suppress(BreakerOpen):
             while time.monotonic() < until and self._send_one(post):
                 done += 1
         return done
 
     def _send_one(self, post: MailTransport) -> bool:
-        """Handle one mail; return whether there was one and the server works. Raise Resting."""
+        """Handle one mail; return whether there was one and the server works. Raise BreakerOpen."""
         with transaction() as session:
             outgoing = outbox.take(session)
             if outgoing is None:

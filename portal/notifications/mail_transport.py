@@ -12,7 +12,7 @@ from portal.core.private_files import owner_only
 from portal.notifications.mail import Mail
 
 
-class Refused(Exception):  # noqa: N818  answers, not mistakes
+class Refused(Exception):  # noqa: N818  an expected state, not an error
     """The server will never accept this mail."""
 
 
@@ -98,9 +98,9 @@ class SmtpServer:
 class SmtpConnection:
     """One connection for many mails; opens with the first, and again after a failure."""
 
-    def __init__(self, server: SmtpServer, patience: float = SMTP_TIMEOUT) -> None:
+    def __init__(self, server: SmtpServer, timeout: float = SMTP_TIMEOUT) -> None:
         self.server = server
-        self.patience = patience
+        self.timeout = timeout
         self._connection: smtplib.SMTP | None = None
 
     def send(self, letter: Mail) -> None:
@@ -129,7 +129,9 @@ class SmtpConnection:
                 connection.login(self.server.user, self.server.password)
         except OSError as error:
             self.close()
-            raise Unreachable(f"{self.server.host}:{self.server.port}: {_said(error)}") from error
+            raise Unreachable(
+                f"{self.server.host}:{self.server.port}: {_error_text(error)}"
+            ) from error
         return connection
 
     def _open(self, domain: str) -> smtplib.SMTP:
@@ -137,18 +139,18 @@ class SmtpConnection:
         where = (self.server.host, self.server.port, domain)
         if self.server.tls:
             context = ssl.create_default_context()
-            return smtplib.SMTP_SSL(*where, timeout=self.patience, context=context)
-        return smtplib.SMTP(*where, timeout=self.patience)
+            return smtplib.SMTP_SSL(*where, timeout=self.timeout, context=context)
+        return smtplib.SMTP(*where, timeout=self.timeout)
 
 
 def _meaning(error: OSError) -> Refused | Deferred | Unreachable:
     """Return what a failure means for the mail; a refused sender is no fault of the mail."""
     if isinstance(error, smtplib.SMTPSenderRefused | smtplib.SMTPHeloError):
-        return Unreachable(_said(error))
+        return Unreachable(_error_text(error))
     permanent = any(code >= PERMANENT for code, _ in _replies(error))
     if permanent or isinstance(error, smtplib.SMTPNotSupportedError):
-        return Refused(_said(error))
-    return Deferred(_said(error))
+        return Refused(_error_text(error))
+    return Deferred(_error_text(error))
 
 
 def _replies(error: OSError) -> list[tuple[int, bytes | str]]:
@@ -160,10 +162,10 @@ def _replies(error: OSError) -> list[tuple[int, bytes | str]]:
     return []
 
 
-def _said(error: OSError) -> str:
+def _error_text(error: OSError) -> str:
     """Return the server's text, or else the failure's."""
-    told = [
-        f"{code} {said.decode(errors='replace') if isinstance(said, bytes) else said}"
-        for code, said in _replies(error)
+    replies = [
+        f"{code} {text.decode(errors='replace') if isinstance(text, bytes) else text}"
+        for code, text in _replies(error)
     ]
-    return "; ".join(told) or str(error) or type(error).__name__
+    return "; ".join(replies) or str(error) or type(error).__name__

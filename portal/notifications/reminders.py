@@ -14,7 +14,7 @@ from portal.backend import backend
 from portal.core.db import transaction
 from portal.core.moments import milliseconds, moment
 from portal.notifications import outbox
-from portal.notifications.creation import create, news_for
+from portal.notifications.creation import create, rows_for
 from portal.notifications.kinds import WINDOW_SOON
 from portal.notifications.models import Reminder
 from portal.people.models import Account, Student
@@ -41,7 +41,7 @@ class Due:
 
 def due(session: Session, now: datetime) -> list[Due]:
     """Return due, unfinished reminders of windows that were known before they were due."""
-    told = and_(Reminder.window_id == Window.id, Reminder.seq == Window.seq)
+    sent = and_(Reminder.window_id == Window.id, Reminder.seq == Window.seq)
     set_at = and_(LoggedEvent.term_id == Window.term_id, LoggedEvent.seq == Window.seq)
     through = func.coalesce(Reminder.through, 0)
     found = []
@@ -50,7 +50,7 @@ def due(session: Session, now: datetime) -> list[Due]:
         of_lead = (
             select(Window.id, Window.term_id, Window.seq, literal(lead), through)
             .join(LoggedEvent, set_at)
-            .outerjoin(Reminder, told & (Reminder.lead == lead))
+            .outerjoin(Reminder, sent & (Reminder.lead == lead))
             .where(Window.state == "scheduled", Reminder.done_at.is_(None))
             .where(Window.opens_at <= soon, Window.opens_at > sooner)
             .where(LoggedEvent.occurred_at <= Window.opens_at - timedelta(minutes=lead))
@@ -96,8 +96,8 @@ def _tell_some(of: Due) -> bool:
                 "opens": milliseconds(window.opens_at),
                 "closes": milliseconds(window.closes_at),
             }
-            whom, about = Account.id.in_(accounts), {"window_id": of.window, "lead": of.lead}
-            create(session, of.term, news_for(whom, WINDOW_SOON, data, of.seq, **about))
+            recipients, about = Account.id.in_(accounts), {"window_id": of.window, "lead": of.lead}
+            create(session, of.term, rows_for(recipients, WINDOW_SOON, data, of.seq, **about))
             reminder.through = accounts[-1]
         more = len(accounts) == AT_ONCE
         reminder.done_at = None if more else func.now()

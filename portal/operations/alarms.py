@@ -1,4 +1,4 @@
-"""Alarms: what an admin should check first; none while all is well."""
+"""Alarms: what an admin should check first."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

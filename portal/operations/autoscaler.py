@@ -7,7 +7,7 @@ from time import time
 from redis import Redis
 
 from portal.core import flags, scaling
-from portal.core.scaling import Asked, Pool
+from portal.core.scaling import Pool, WorkerRequest
 from portal.operations import workers
 from portal.operations.workers import QueueState
 
@@ -23,17 +23,17 @@ class Autoscaler:
 
     def look(self) -> None:
         """Request the workers that are wanted, and log each change."""
-        before, on = scaling.asked(self.redis), flags.on("autoscaling")
+        before, on = scaling.requested(self.redis), flags.on("autoscaling")
         queues = {queue.name: queue for queue in workers.queues(self.redis)}
-        requests: dict[str, Asked] = {}
+        requests: dict[str, WorkerRequest] = {}
         for name, pool in self.pools.items():
-            last = before.get(name, Asked(pool.least))
+            last = before.get(name, WorkerRequest(pool.least))
             now = scaling.seen(self.redis, name, last, busy(queues[name], last.workers))
             count = scaling.wanted(pool, now) if on else pool.least
             if count != last.workers:
                 waits = f"{now.waiting} waiting, the first for {now.oldest:.0f} s"
                 why = (waits if now.waiting else "quiet") if on else "switched off"
-                requests[name] = Asked(count, time(), why)
+                requests[name] = WorkerRequest(count, time(), why)
                 log.warning("Workers of %s: %d, not %d (%s).", name, count, last.workers, why)
             elif name not in before:
                 requests[name] = last

@@ -75,7 +75,9 @@ def retry(redis: Redis, letter: DeadLetter) -> bool:
 
 def discard(redis: Redis, letter: DeadLetter) -> bool:
     """Discard it; return False if it is gone."""
-    if not _registry(redis, letter.queue).remove(letter.id):  # or was retried, and must stay
+    if not _registry(redis, letter.queue).remove(
+        letter.id
+    ):  # it may have been retried: then it must stay
         return False
     with suppress(NoSuchJobError):
         Job.fetch(letter.id, connection=redis, serializer=JSONSerializer).delete()
@@ -100,7 +102,7 @@ class Watch:
         found = counts(self.redis)
         changed = [name for name in QUEUES if found[name] != self._counts.get(name, 0)]
         dead = letters(self.redis, changed)
-        # The latest about a subject stands for those before it.
+        # Only the latest about a subject counts.
         latest = {(letter.queue, letter.about): letter for letter in dead}
         for letter in dead:
             if letter.abandoned or latest[letter.queue, letter.about] is not letter:
@@ -120,8 +122,8 @@ def _jobs(redis: Redis, queue: str) -> Sequence[RqJob]:
 def _letter(job: RqJob) -> DeadLetter:
     result: Any = job.latest_result()
     trace = str(result.exc_string or "") if result else ""
-    said = [line for line in trace.strip().splitlines() if not line.startswith(FOOTNOTES)]
-    error = (said or ["unknown"])[-1]
+    lines = [line for line in trace.strip().splitlines() if not line.startswith(FOOTNOTES)]
+    error = (lines or ["unknown"])[-1]
     died_at = job.ended_at or (result and result.created_at) or datetime.now(UTC)
     return DeadLetter(job.id, job.origin, died_at, error, trace)
 

@@ -29,7 +29,7 @@ from portal.core.db import transaction
 from portal.core.flags import Flag
 from portal.core.i18n import _l
 from portal.core.outage import postgresql
-from portal.core.scaling import Asked, Pool
+from portal.core.scaling import Pool, WorkerRequest
 from portal.exchange.exporting import export_jobs
 from portal.exchange.exporting.models import Export
 from portal.exchange.importing import import_jobs
@@ -115,13 +115,13 @@ class TermNow:
 
 @dataclass(frozen=True)
 class Jobs:
-    """Queues with their workers and pools, whether the scheduler runs, and dead jobs."""
+    """Queues with their workers and pools, whether the scheduler runs, and dead letters."""
 
     queues: Sequence[QueueState]
     scheduler_runs: bool
     dead: Sequence[DeadLetter]
     pools: Mapping[str, Pool]
-    asked: Mapping[str, Asked]  # by the scheduler
+    asked: Mapping[str, WorkerRequest]  # by the scheduler
 
 
 @dataclass(frozen=True)
@@ -370,7 +370,7 @@ def _jobs() -> Jobs:
     failed = [queue.name for queue in found if queue.dead]
     dead_jobs = dead_letters.letters(redis, failed)[::-1]
     pools = scaling.pools(backend().settings.workers)
-    return Jobs(found, workers.scheduler_runs(redis), dead_jobs, pools, scaling.asked(redis))
+    return Jobs(found, workers.scheduler_runs(redis), dead_jobs, pools, scaling.requested(redis))
 
 
 def _cancellations(terms: Sequence[Term]) -> Iterator[Cancellation]:

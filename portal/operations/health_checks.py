@@ -18,7 +18,7 @@ from portal.ledger.function_library import prefix
 from portal.operations.workers import alive, workers
 
 PROMISED = ("record", "promote")  # queues that must have workers
-PATIENCE = 1.5  # seconds for all checks together
+TIMEOUT = 1.5  # seconds for all checks together
 FRESH = 0.5  # seconds for which a good result is reused
 
 log = logging.getLogger(__name__)
@@ -49,7 +49,7 @@ class Checks:
     def missing(self) -> list[str]:
         """Return the names of the parts that cannot serve."""
         answers = {part: check.result() for part, check in self.checks.items()}
-        wait(answers.values(), timeout=PATIENCE)
+        wait(answers.values(), timeout=TIMEOUT)
         names: list[str] = []
         for part, answer in answers.items():
             names += answer.result() if answer.done() else [part]
@@ -73,7 +73,7 @@ class Checks:
         except RedisError:
             self.replicas = None
             raise
-        self.redis.set("fairseat:ready", 1, px=60_000)  # a replica or a full disk refuses
+        self.redis.set("fairseat:ready", 1, px=60_000)  # fails on a replica or a full disk
         if not self.redis.function_list(library="fairseat"):
             yield "ledger"
         if self.replicas < self.needed:

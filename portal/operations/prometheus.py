@@ -40,7 +40,7 @@ from portal.recorder import journal
 from portal.recorder.models import AuditRun, ContinuousAudit, LoggedEvent
 
 FRESH = 4.0  # seconds for which metrics are reused
-PATIENCE = 2.0  # seconds that a scrape waits
+TIMEOUT = 2.0  # seconds that a scrape waits
 STALE = 60.0  # seconds after which old metrics are no longer reported
 STATES = {"closed": 0, "half-open": 1, "open": 2}
 # Each metric without its prefix `fairseat_`: its meaning, then its labels.
@@ -190,7 +190,7 @@ def _set_unrecorded(
         seq, age = recorded.get(term.id, (0, 0.0))
         missing = max(0, journal.last_seq(term.id) - seq)
         first = journal.first_after(term.id, seq) if missing else None
-        if first:  # otherwise the journal cannot tell
+        if first:  # otherwise the journal does not know
             age = max(0.0, (backend().ledger.now() - milliseconds(first.at)) / 1000)
         gauges.set("unrecorded_events", missing, term.id)
         gauges.set("checkpoint_age_seconds", age if missing else 0.0, term.id)
@@ -200,7 +200,7 @@ def _required_replicas() -> int:
     """Return how many replicas the ledger itself requires for a write; 0 if it does not say."""
     try:
         found: Any = backend().redis.config_get("min-replicas-to-write")
-    except ResponseError:  # a managed service that hides its settings
+    except ResponseError:  # a managed service may hide its settings
         return 0
     return int(found.get("min-replicas-to-write", 0))
 
@@ -238,7 +238,7 @@ class Gathering(Collector):
                 self.under_way.start()
             reading = self.under_way
         if reading:
-            reading.join(PATIENCE)
+            reading.join(TIMEOUT)
         age = monotonic() - self.at
         yield GaugeMetricFamily("fairseat_gathered_age_seconds", "Age of these figures", value=age)
         if age < STALE:

@@ -90,14 +90,14 @@ def run() -> None:
 def tick(sweeper: Sweeper, lease: Lease, *duties: Callable[[], object]) -> None:
     """Do one second's work; while PostgreSQL is down, windows still turn and fences go up."""
     try:
-        sweeper.look()  # it may hang; so check the lease afterwards
+        sweeper.read_terms()  # it may hang; so check the lease afterwards
     except AWAY:
         if lease.held():
-            sweeper.turn()
+            sweeper.turn_windows()
         raise
     if lease.held():
-        sweeper.turn()
-        sweeper.call()
+        sweeper.turn_windows()
+        sweeper.enqueue_due()
         for duty in duties:
             duty()
 

@@ -43,7 +43,7 @@ class ChangePosition:
 
     @property
     def newest(self) -> int:
-        """The first transaction that had not begun."""
+        """Return the first transaction that had not begun."""
         return int(self.snapshot.split(":")[1])
 
 
@@ -80,8 +80,8 @@ def preload(cache: Cache[int, Value], batch: Callable[[int], dict[int, Value]]) 
 def apply_changes(seen: ChangePosition | None) -> ChangePosition:
     """Forget what has changed since; forget everything if the changes are no longer known."""
     with transaction() as session:
-        asked = {"kept": RETENTION, "seen": seen and seen.snapshot}
-        found = session.execute(CHANGES, asked).one()
+        parameters = {"kept": RETENTION, "seen": seen and seen.snapshot}
+        found = session.execute(CHANGES, parameters).one()
     now = ChangePosition(found.snapshot, found.at)
     # A lower number than before means another database, such as a restored backup.
     if seen is None or now.at - seen.at > RETENTION / 2 or now.newest < seen.newest:

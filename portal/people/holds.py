@@ -13,7 +13,7 @@ from portal.people.models import Hold, Student
 from portal.people.signals import hold_changed
 
 
-class NoSuchHold(LookupError):  # noqa: N818  a fact, not a mistake
+class NoSuchHold(LookupError):  # noqa: N818  an expected state, not an error
     """The student does not exist, or has no such hold."""
 
 

@@ -16,7 +16,7 @@ MAX_WORDS = 6  # of a search; further words are ignored
 MAX_SUGGESTIONS = 5
 
 
-class StaleLink(Exception):  # noqa: N818  a fact, not a mistake
+class StaleLink(Exception):  # noqa: N818  an expected state, not an error
     """Somebody else has linked or unlinked the instructor since the page was shown."""
 
 

@@ -17,7 +17,7 @@ def withheld(roles: frozenset[str], *, private: bool) -> bool:
 
 
 def set_private(student_id: int, by: int, reason: str = "", *, private: bool) -> bool:
-    """Store the student's wish from now on, and return whether it has changed."""
+    """Store whether the student wants privacy from now on; return whether that has changed."""
     with transaction() as session:
         student = session.get_one(Student, student_id, with_for_update=True)
         if student.private == private:

@@ -1,4 +1,4 @@
-"""What happens to people; portal/subscribers.py lists who hears of it."""
+"""Signals about people; portal/subscribers.py lists their subscribers."""
 
 from sqlalchemy.orm import Session
 

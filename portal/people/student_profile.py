@@ -36,17 +36,17 @@ class HoldView:
 
     @property
     def stands(self) -> bool:
-        """Whether it blocks registration now."""
+        """Return whether it blocks registration now."""
         return within(self.since, self.until)
 
     @property
     def over(self) -> bool:
-        """Whether it has ended."""
+        """Return whether it has ended."""
         return not within(None, self.until)
 
     @property
     def facts(self) -> dict[str, str]:
-        """The facts that a refusal shows."""
+        """Return the facts that a refusal shows."""
         return {"kind": self.kind, "reason": self.reason, "office": self.office}
 
 

@@ -20,7 +20,7 @@ PAGE_SIZE = 50
 MAX_WORDS = 6  # of a search; further words are ignored
 
 
-class StaleRecord(Exception):  # noqa: N818  a fact, not a mistake
+class StaleRecord(Exception):  # noqa: N818  an expected state, not an error
     """The record has changed since the page was shown."""
 
 
@@ -39,12 +39,12 @@ class HoldRecord:
 
     @property
     def stands(self) -> bool:
-        """Whether it blocks registration now."""
+        """Return whether it blocks registration now."""
         return self.lifted is None and within(self.since, self.until)
 
     @property
     def over(self) -> bool:
-        """Whether it has been lifted or has ended."""
+        """Return whether it has been lifted or has ended."""
         return self.lifted is not None or (self.until is not None and not within(None, self.until))
 
 
@@ -66,12 +66,12 @@ class PermissionRecord:
 
     @property
     def name(self) -> str:
-        """The section's name, such as CSC 1100-01."""
+        """Return the section's name, such as CSC 1100-01."""
         return f"{requisites.shown(self.code)}-{self.number}"
 
     @property
     def stands(self) -> bool:
-        """Whether it can be used now."""
+        """Return whether it can be used now."""
         return self.revoked is None and within(None, self.until)
 
 
@@ -157,7 +157,7 @@ def find(session: Session, student_id: int) -> StudentRecord | None:
     )
 
 
-def correct_completed_course(  # noqa: PLR0913  whose, what was, what is to be, who and why
+def correct_completed_course(  # noqa: PLR0913  the course before and after, who and why
     student: int,
     code: str,
     seen: CompletedRecord | None,

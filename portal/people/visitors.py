@@ -1,4 +1,4 @@
-"""Visitors: who an account is and which roles it has, as every request needs it, cached."""
+"""Visitors: the name and roles of an account, which every request needs; cached."""
 
 from collections.abc import Collection
 from dataclasses import dataclass

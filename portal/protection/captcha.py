@@ -8,7 +8,7 @@ from altcha import Payload
 
 from portal.backend import backend
 from portal.core import flags
-from portal.core.breakers import Resting
+from portal.core.breakers import BreakerOpen
 from portal.ledger.function_library import translate_errors
 from portal.protection import captcha_puzzle, captcha_server, evidence
 from portal.protection.captcha_puzzle import NotProven
@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 
 
 def enabled() -> bool:
-    """Whether the captcha is switched on."""
+    """Return whether the captcha is switched on."""
     return backend().settings.captcha != "off" and flags.on("captcha")
 
 
@@ -36,7 +36,7 @@ def challenge(account: int) -> dict[str, Any]:
 
 
 def check(payload: str, account: int) -> None:
-    """Accept the solution of a puzzle once, and record how the account has proved itself.
+    """Accept the solution of a captcha once, and record how the account proved itself.
 
     Raises NotProven, or LedgerUnavailable where it is unknown whether it was used before.
     """
@@ -64,7 +64,7 @@ def _ask_server(ask: Callable[[CaptchaServer], T], *, otherwise: T) -> T:
         return otherwise
     try:
         return ask(captcha_server.at(address))
-    except Resting:
+    except BreakerOpen:
         return otherwise
     except ServerFailed as error:
         log.warning("The captcha server failed: %s", error)

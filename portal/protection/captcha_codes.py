@@ -52,7 +52,7 @@ def check(account: int, typed: str) -> None:
 
 
 def matches(digits: str, account: int, seed: str) -> bool:
-    """Whether the digits are those of the seed, by any of our keys."""
+    """Return whether the digits are those of the seed, by any of our keys."""
     codes = [_code(account, seed, key) for key in backend().settings.signing_keys]
     return any(hmac.compare_digest(digits.encode(), each.encode()) for each in codes)
 

@@ -1,4 +1,4 @@
-"""ALTCHA's proof of work: a puzzle is made and checked within a millisecond, without any store.
+"""ALTCHA's proof of work: a challenge is made and checked within a millisecond, without storage.
 
 A browser tries number after number until one has the key whose beginning the puzzle names. A try
 is some rounds of PBKDF2, which browsers compute as fast as programs do.

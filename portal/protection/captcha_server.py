@@ -17,7 +17,7 @@ from altcha import Challenge, ChallengeParameters, Payload
 from portal.core.breakers import Breaker
 from portal.protection import captcha_puzzle
 
-PATIENCE = 2.0  # seconds, to connect and to answer
+TIMEOUT = 2.0  # seconds, to connect and to answer
 ALGORITHMS = {f"{kind}SHA-{size}" for kind in ("", "PBKDF2/") for size in (256, 384, 512)}
 MOST_ROUNDS = 100_000  # of a try, as we make one too
 LONGEST_KEY = 64  # bytes
@@ -25,7 +25,7 @@ LONGEST = 2048  # characters
 BYTES = re.compile("([0-9a-f]{2}){1,64}")
 
 
-class ServerFailed(Exception):  # noqa: N818  a state of the world, not a mistake
+class ServerFailed(Exception):  # noqa: N818  an expected state, not an error
     """The server did not answer, or its answer is of no use."""
 
 
@@ -39,11 +39,11 @@ class CaptchaServer:
         self._session = requests.Session()
 
     def challenge(self, account: int) -> Challenge:
-        """Return a puzzle of the server for an account; raises ServerFailed or Resting."""
+        """Return a puzzle of the server for an account; raises ServerFailed or BreakerOpen."""
         return self.breaker.call(self._challenge, account)
 
     def agrees(self, solved: Payload) -> bool:
-        """Whether the server accepts the solution of its puzzle; raises ServerFailed or Resting."""
+        """Return whether the server accepts the solution; raise ServerFailed or BreakerOpen."""
         return self.breaker.call(self._agrees, solved)
 
     def _challenge(self, account: int) -> Challenge:
@@ -67,7 +67,7 @@ class CaptchaServer:
         url = urlunsplit(self.address._replace(path=path))
         try:
             return self._session.request(
-                method, url, json=sent, timeout=PATIENCE, allow_redirects=False
+                method, url, json=sent, timeout=TIMEOUT, allow_redirects=False
             )
         except requests.RequestException as error:
             raise ServerFailed(type(error).__name__) from error  # its text may have the key in it
@@ -94,8 +94,8 @@ def _ours(found: dict[str, Any], account: int) -> ChallengeParameters:
     Raises KeyError, TypeError, ValueError or AttributeError if our pages can't solve it.
     """
     theirs = ChallengeParameters.from_dict(found["parameters"])
-    kept = json.dumps({part: found[part] for part in ("parameters", "signature")})
-    if "codeChallenge" in found or not _solvable(theirs) or len(kept) > LONGEST:
+    challenge = json.dumps({part: found[part] for part in ("parameters", "signature")})
+    if "codeChallenge" in found or not _solvable(theirs) or len(challenge) > LONGEST:
         raise ValueError(theirs.algorithm)
     return ChallengeParameters(
         algorithm=theirs.algorithm,
@@ -105,7 +105,7 @@ def _ours(found: dict[str, Any], account: int) -> ChallengeParameters:
         key_length=theirs.key_length,
         key_prefix=theirs.key_prefix,
         expires_at=min(captcha_puzzle.expiry(), theirs.expires_at or captcha_puzzle.expiry()),
-        data={"account": account, "remote": kept},
+        data={"account": account, "remote": challenge},
     )
 
 

@@ -24,7 +24,7 @@ from portal.core.outage import Outage
 
 CODE = Path(__file__).with_suffix(".lua").read_text(encoding="utf-8")
 MINUTE = 60_000.0
-PATIENCE = 1.0  # seconds to wait for a silent Redis, once until it is tried again
+TIMEOUT = 1.0  # seconds to wait for a silent Redis, once until it is tried again
 MOST = 100_000  # limits that a process counts without Redis
 
 # spend: from all or none. look: change nothing. owe: from all, used up or not. refund: give back.
@@ -52,22 +52,22 @@ class Charge:
 
     @property
     def key(self) -> str:
-        """The Redis key."""
+        """Return the Redis key."""
         return f"limit:{self.limit.name}:{self.who}"
 
     @property
     def time(self) -> float:
-        """The cost, as ms until it is earned back."""
+        """Return the cost, as ms until it is earned back."""
         return self.cost * MINUTE / self.limit.a_minute
 
     @property
     def size(self) -> float:
-        """The burst, in ms."""
+        """Return the burst, in ms."""
         return self.limit.at_once * MINUTE / self.limit.a_minute
 
 
 class LocalRateLimiter:
-    """The limits that this process counts alone."""
+    """Rate limits that this process counts on its own."""
 
     def __init__(self) -> None:
         self._ends: LRUCache[str, float] = LRUCache(MOST)
@@ -78,10 +78,10 @@ class LocalRateLimiter:
         now, back = monotonic() * 1000, -1 if act == "refund" else 1
         with self._lock:
             ends = [max(self._ends.get(each.key, 0.0), now) + back * each.time for each in charges]
-            asked = list(zip(charges, ends, strict=True))
-            waits = [max(0, floor(end - now - each.size)) for each, end in asked]
+            counted = list(zip(charges, ends, strict=True))
+            waits = [max(0, floor(end - now - each.size)) for each, end in counted]
             if act in {"owe", "refund"} or (act == "spend" and not any(waits)):
-                self._ends.update({each.key: min(end, now + each.size) for each, end in asked})
+                self._ends.update({each.key: min(end, now + each.size) for each, end in counted})
         return waits
 
     def hold(self, charge: Charge, wait: int) -> None:
@@ -144,8 +144,8 @@ class RateLimiter:
         self._outage.end()
         return replies
 
-    def _run(self, keys: list[str], asked: list[str | float]) -> list[int]:
-        found: Any = self._script(keys, asked)
+    def _run(self, keys: list[str], arguments: list[str | float]) -> list[int]:
+        found: Any = self._script(keys, arguments)
         return [int(each) for each in found]
 
     def _held(self, charge: Charge, wait: int) -> int:
@@ -162,4 +162,4 @@ def rate_limiter() -> RateLimiter:
 @cache
 def _meters(redis_url: str) -> RateLimiter:
     # Its own connections, with a shorter timeout than decisions have.
-    return RateLimiter(redis_clients.commands(redis_url, timeout=PATIENCE, size=16))
+    return RateLimiter(redis_clients.commands(redis_url, timeout=TIMEOUT, size=16))

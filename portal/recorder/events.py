@@ -30,14 +30,14 @@ class Event:
     context: dict[str, Any]
 
     @property
-    def by_hand(self) -> bool:
+    def is_adjustment(self) -> bool:
         """Return whether an admin gave or took the seat; consequences do not count."""
         return "reason" in self.context and self.name in OF_A_SEAT
 
     @property
     def imported(self) -> bool:
         """Return whether an import gave or took the seat."""
-        return self.by_hand and str(self.context["correlation"]).startswith(IMPORT_PREFIX)
+        return self.is_adjustment and str(self.context["correlation"]).startswith(IMPORT_PREFIX)
 
     @property
     def awaited(self) -> bool:

@@ -42,32 +42,32 @@ SEQ = re.compile(r'"seq":(\d+)')
 Key = tuple[int, str]  # student and idempotency key
 
 
-def keep(session: Session, term: int, events: Sequence[Event]) -> None:
+def store(session: Session, term: int, events: Sequence[Event]) -> None:
     """Store the answers of decisions that came with an idempotency key."""
-    asked = {
+    times = {
         (event.payload["student"], event.context["request"]): event.at
         for event in events
         if event.context["request"] and "student" in event.payload
     }
-    held = zip(asked.items(), _held(term, list(asked)) if asked else (), strict=True)
-    rows = [(*key, kept, at) for (key, at), kept in held if kept]
+    held = zip(times.items(), _held(term, list(times)) if times else (), strict=True)
+    rows = [(*key, answer, at) for (key, at), answer in held if answer]
     if rows:
-        students, requests, kept, ats = map(list, zip(*rows, strict=True))
-        given = {"students": students, "requests": requests, "kept": kept, "ats": ats}
+        students, requests, answer, ats = map(list, zip(*rows, strict=True))
+        given = {"students": students, "requests": requests, "kept": answer, "ats": ats}
         session.execute(KEEP, {"term": term} | given)
 
 
-def keep_lost(session: Session, term: int) -> None:
+def store_lost(session: Session, term: int) -> None:
     """Store the last day's answers that the ledger still has and that were lost here."""
-    asked = select(*EVENT_COLUMNS).where(
+    query = select(*EVENT_COLUMNS).where(
         LoggedEvent.term_id == term,
         LoggedEvent.occurred_at > func.now() - DAY,
         LoggedEvent.context["request"].astext != "",
     )
-    events = (Event(*row) for row in session.execute(asked))
+    events = (Event(*row) for row in session.execute(query))
     with suppress(LedgerUnavailable):
         for batch in batches(events, AT_ONCE):
-            keep(session, term, batch)
+            store(session, term, batch)
 
 
 def differences(
@@ -78,25 +78,25 @@ def differences(
     fresh = (each for each in known(session, term, now, students) if each[2] > ENDING)
     for batch in batches(fresh, AT_ONCE):
         found = _held(term, [key for key, _, _ in batch])
-        for ((student, request), kept, _), has in zip(batch, found, strict=True):
-            if has != kept:
-                yield _difference(student, request, has, kept)
+        for ((student, request), answer, _), has in zip(batch, found, strict=True):
+            if has != answer:
+                yield _difference(student, request, has, answer)
 
 
-def strays(term: int, names: Iterable[str], seq: int) -> list[Difference]:
+def unrecorded(term: int, names: Iterable[str], seq: int) -> list[Difference]:
     """Return the ledger's answers to decisions through event `seq` that are not recorded.
 
     An answer without an event changed nothing; only the ledger keeps it.
     """
     parts = (name.split(":", 2) for name in names if name.startswith("request:"))
-    asked = {(int(student), request) for _, student, request in parts}
+    known = {(int(student), request) for _, student, request in parts}
     stored = select(StoredAnswer.student_id, StoredAnswer.request).where(
         StoredAnswer.term_id == term
     )
     found: list[Difference] = []
     with transaction() as session:
-        asked -= {(student, request) for student, request in session.execute(stored)}
-        for batch in batches(sorted(asked), AT_ONCE):
+        known -= {(student, request) for student, request in session.execute(stored)}
+        for batch in batches(sorted(known), AT_ONCE):
             for (student, request), has in zip(batch, _held(term, batch), strict=True):
                 events = list(map(int, SEQ.findall(has or "")))
                 if not events or min(events) > seq or _is_ending(term, student, request):
@@ -113,7 +113,7 @@ def _held(term: int, keys: Sequence[Key]) -> list[str | None]:
     """Return the ledger's values under these keys."""
     with translate_errors():
         found: Any = backend().redis.mget([name(term, *key) for key in keys])
-    return [said and said.decode() for said in found]
+    return [answer and answer.decode() for answer in found]
 
 
 def _is_ending(term: int, student: int, request: str) -> bool:
@@ -129,9 +129,9 @@ def _logged(session: Session, term: int, student: int, request: str) -> bool:
     return session.scalar(found.limit(1)) is not None
 
 
-def _difference(student: int, request: str, has: str | None, kept: str | None) -> Difference:
+def _difference(student: int, request: str, has: str | None, answer: str | None) -> Difference:
     what = f"student {student}, key {request}"
-    return {"where": "ledger request", "what": what, "ledger": has, "log": kept}
+    return {"where": "ledger request", "what": what, "ledger": has, "log": answer}
 
 
 def known(
@@ -145,8 +145,8 @@ def known(
     )
     if students is not None:
         found = found.where(StoredAnswer.student_id.in_(students))
-    for student, request, said, at in session.execute(found):
-        yield (student, request), said, (at + DAY - now) // timedelta(milliseconds=1)
+    for student, request, answer, at in session.execute(found):
+        yield (student, request), answer, (at + DAY - now) // timedelta(milliseconds=1)
 
 
 def forget(session: Session) -> None:

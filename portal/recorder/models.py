@@ -1,4 +1,4 @@
-"""What PostgreSQL stores of the ledger: the event log and its read models."""
+"""The ledger's data in PostgreSQL: the event log and its read models."""
 
 from datetime import datetime
 from typing import Any

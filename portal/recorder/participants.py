@@ -1,4 +1,4 @@
-"""Who is, was or waits in a section, as last recorded, and the section's events."""
+"""The students of a section as last recorded (enrolled, waiting, dropped), and its events."""
 
 import re
 from collections.abc import Sequence
@@ -38,7 +38,7 @@ class Participant:
 
 def participants(session: Session, section: int, group: str, page: int) -> list[Participant]:
     """Return a page of one of GROUPS: by name, or by waitlist order."""
-    place, _ = GROUPS[group]
+    table, _ = GROUPS[group]
     order = WaitlistEntry.ticket if group == "waiting" else Account.name
     found = (
         select(
@@ -46,11 +46,11 @@ def participants(session: Session, section: int, group: str, page: int) -> list[
             Account.name,
             Student.number,
             Student.year,
-            place.state,
-            place.credits,
-            place.since,
+            table.state,
+            table.credits,
+            table.since,
         )
-        .join(Student, Student.id == place.student_id)
+        .join(Student, Student.id == table.student_id)
         .join(Account, Account.id == Student.account_id)
         .where(*_in(section, group))
         .order_by(order, Student.number)
@@ -63,8 +63,8 @@ def participants(session: Session, section: int, group: str, page: int) -> list[
 def counts(session: Session, section: int) -> dict[str, int]:
     """Return the size of each group."""
     found = {}
-    for group, (place, _) in GROUPS.items():
-        size = select(func.count()).select_from(place).where(*_in(section, group))
+    for group, (table, _) in GROUPS.items():
+        size = select(func.count()).select_from(table).where(*_in(section, group))
         found[group] = session.scalar(size) or 0
     return found
 
@@ -100,11 +100,11 @@ def names(session: Session, events: Sequence[Event]) -> dict[str, str]:
     accounts = {int(each[8:]) for each in actors if re.fullmatch(r"account:\d{1,9}", each)}
     students = {event.payload["student"] for event in events if "student" in event.payload}
     by = select(Account.id, Account.name).where(Account.id.in_(accounts))
-    whom = select(Student.id, Account.name).join(Account).where(Student.id.in_(students))
+    student_names = select(Student.id, Account.name).join(Account).where(Student.id.in_(students))
     found = {f"account:{who}": name for who, name in session.execute(by)}
-    return found | {f"student:{who}": name for who, name in session.execute(whom)}
+    return found | {f"student:{who}": name for who, name in session.execute(student_names)}
 
 
 def _in(section: int, group: str) -> tuple[ColumnElement[bool], ...]:
-    place, states = GROUPS[group]
-    return place.section_id == section, place.state.in_(states)
+    table, states = GROUPS[group]
+    return table.section_id == section, table.state.in_(states)

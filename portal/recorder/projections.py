@@ -1,4 +1,4 @@
-"""Projections: what each event does to the read models. No other module knows both."""
+"""Projections: how each event changes the read models. Only this module knows both."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -39,7 +39,7 @@ class TermState:
         used = sum(map(taken, self.sharing(row)))
         return own | {"pool_capacity": row["pool_capacity"], "pool_taken": used}
 
-    def hear(self, event: Event) -> None:
+    def applied(self, event: Event) -> None:
         """Let subclasses use an applied event; do nothing here."""
 
 
@@ -49,7 +49,7 @@ def apply(state: TermState, event: Event) -> None:
     if change is None:
         raise UnknownEvent(f"event {event.seq}: {event.name} version {event.version}")
     change(state, event)
-    state.hear(event)
+    state.applied(event)
 
 
 def _section_set(state: TermState, event: Event) -> None:
@@ -83,12 +83,12 @@ def _waiting_again(state: TermState, event: Event) -> None:
 
 def _waitlisted(state: TermState, event: Event) -> None:
     payload = event.payload
-    kept = {
+    stored = {
         "ticket": payload["ticket"],
         "credits": payload["credits"],
         "instead": payload.get("instead"),
     }
-    _move(state, event, "waiting", since=event.at, **kept)
+    _move(state, event, "waiting", since=event.at, **stored)
     _count(state, event, waiting=1)
 
 
@@ -117,7 +117,7 @@ def _passed_over(state: TermState, event: Event) -> None:
 
 
 def _refused(state: TermState, event: Event) -> None:
-    """Change nothing: the event alone is the receipt."""
+    """Change nothing: the event itself is the receipt."""
 
 
 def _window_set(state: TermState, event: Event) -> None:

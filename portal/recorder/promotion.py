@@ -119,9 +119,9 @@ def retry_skipped(student: int) -> None:
     ledger = backend().ledger
     with suppress(LedgerUnavailable):
         for term in live_terms():
-            for place in ledger.standing(term.id, student).waiting:
-                if place.reasons:
-                    retry(SkippedWaiter(term.id, place.section, student))
+            for position in ledger.registrations(term.id, student).waiting:
+                if position.reasons:
+                    retry(SkippedWaiter(term.id, position.section, student))
 
 
 def retry(chance: SkippedWaiter) -> None:
@@ -135,12 +135,17 @@ def retriable(now: datetime) -> list[SkippedWaiter]:
 
     A student who was skipped again later, for another reason, is no longer included.
     """
-    place, seats, passed = WaitlistEntry, SectionSeats, LoggedEvent.occurred_at
+    waitlist, seats, passed = WaitlistEntry, SectionSeats, LoggedEvent.occurred_at
     found = (
-        select(place.term_id, place.section_id, place.student_id)
-        .join(seats, and_(seats.term_id == place.term_id, seats.section_id == place.section_id))
-        .join(LoggedEvent, and_(LoggedEvent.term_id == place.term_id, LoggedEvent.seq == place.seq))
-        .where(seats.passed > 0, place.state == "passed")
+        select(waitlist.term_id, waitlist.section_id, waitlist.student_id)
+        .join(
+            seats, and_(seats.term_id == waitlist.term_id, seats.section_id == waitlist.section_id)
+        )
+        .join(
+            LoggedEvent,
+            and_(LoggedEvent.term_id == waitlist.term_id, LoggedEvent.seq == waitlist.seq),
+        )
+        .where(seats.passed > 0, waitlist.state == "passed")
         .where(or_(_hold_ended(passed, now), _permitted(passed)))
     )
     with transaction() as session:

@@ -15,10 +15,10 @@ from portal.backend import backend
 from portal.core.checkpoints import Checkpoint
 from portal.core.db import transaction
 from portal.ledger.errors import LedgerUnavailable
-from portal.ledger.types import SeatCounts, Standing, WindowView
+from portal.ledger.types import Registrations, SeatCounts, WindowView
 from portal.recorder import recorded_state
 
-Said = TypeVar("Said")
+Value = TypeVar("Value")
 
 
 # Whether this request shows recorded data; None outside of requests.
@@ -47,8 +47,8 @@ def recorded_at(terms: Iterable[int]) -> datetime | None:
         return session.scalar(moved)
 
 
-def beside(read: Callable[[], Said]) -> Said:
-    """Return what `read` gives without marking the page: for data beside its content."""
+def beside(read: Callable[[], Value]) -> Value:
+    """Return the result of `read` without marking the page; for data beside its main content."""
     before = _recorded.get()
     try:
         return read()
@@ -76,9 +76,9 @@ def reserved(term: int, section: int) -> dict[int, int]:
     return _known(backend().ledger.reserved, recorded_state.reserved, term, section)
 
 
-def standing(term: int, student: int) -> Standing:
+def registrations(term: int, student: int) -> Registrations:
     """Return the student's seats and waitlist positions."""
-    return _known(backend().ledger.standing, recorded_state.standing, term, student)
+    return _known(backend().ledger.registrations, recorded_state.registrations, term, student)
 
 
 def drops(term: int, student: int) -> dict[str, int]:
@@ -96,7 +96,7 @@ def now() -> int:
     return _known(backend().ledger.now, lambda: int(time() * 1000))
 
 
-def _known(ask: Callable[..., Said], remembered: Callable[..., Said], *about: object) -> Said:
+def _known(ask: Callable[..., Value], remembered: Callable[..., Value], *about: object) -> Value:
     """Return the ledger's data, or the recorded data once the ledger has failed in this request.
 
     A page waits for the ledger only once. Outside of a request nothing can show that data is old,

@@ -125,7 +125,9 @@ def by_day(receipts: list[Receipt]) -> list[tuple[str, list[ReceiptText]]]:
 
 def outcome(event: Event) -> tuple[str, str]:
     """Return the outcome in one or two words, and its tone."""
-    added = event.by_hand and event.name == "promoted"  # a waiting student whom an admin enrolled
+    added = (
+        event.is_adjustment and event.name == "promoted"
+    )  # a waiting student whom an admin enrolled
     text, tone = OUTCOMES.get("enrolled" if added else event.name, (_l("Changed"), ""))
     return str(text), tone
 
@@ -141,7 +143,7 @@ def _counts(seats: SeatCounts) -> str:
 def _sentence(event: Event, name: str, context: RefusalContext) -> str:
     """Return what happened, as its student reads it."""
     payload = event.payload
-    kind = BY_ADMIN.get(event.name, event.name) if event.by_hand else event.name
+    kind = BY_ADMIN.get(event.name, event.name) if event.is_adjustment else event.name
     given = {key for key in ("instead", "swap", "canceled", "along", "lost") if payload.get(key)}
     given |= {"", payload.get("act", ""), "rank" if payload.get("rank", 1) > 1 else ""}
     other = payload.get("instead") or payload.get("swap") or payload.get("along")

@@ -75,16 +75,16 @@ def find(text: str) -> Receipt | None:
     if term >= MOST_TERM or seq >= MOST_SEQ:
         return None
     # Read the journal first: events that are recorded meanwhile are then in the log.
-    kept = logged = None
+    stored = logged = None
     with suppress(LedgerUnavailable):
-        kept = journal.find(term, seq)
+        stored = journal.find(term, seq)
     try:
         with transaction() as session:
             logged = next(event_log.read_events(session, term, seq - 1, seq), None)
     except AWAY:
-        if kept is None:
+        if stored is None:
             raise
-    event = logged or kept
+    event = logged or stored
     if event is None or "student" not in event.payload:
         return None
     return Receipt(term, event, recorded=logged is not None)

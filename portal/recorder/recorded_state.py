@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session, aliased
 from portal.core.db import transaction
 from portal.core.moments import milliseconds
 from portal.ledger import replies
-from portal.ledger.types import HeldSeat, SeatCounts, Standing, WaitlistPosition, WindowView
+from portal.ledger.types import HeldSeat, Registrations, SeatCounts, WaitlistPosition, WindowView
 from portal.recorder.models import Enrollment, LoggedEvent, SectionSeats, WaitlistEntry
 from portal.windows.models import Window
 
@@ -33,10 +33,10 @@ def reserved(term: int, section: int) -> dict[int, int]:
         return {int(reserve): held for reserve, held in row.reserved.items()} if row else {}
 
 
-def standing(term: int, student: int) -> Standing:
+def registrations(term: int, student: int) -> Registrations:
     """Return the student's seats and waitlist positions."""
     with transaction() as session:
-        return Standing(
+        return Registrations(
             tuple(_held(session, term, student)), tuple(_waiting(session, term, student))
         )
 

@@ -36,7 +36,7 @@ NAMED_CODES = 100  # receipt codes in a line of the application log
 NAMED_STUDENTS = 10  # students named in a message
 GIVE_WAY = "5s"  # how long to wait for another recorder of the term
 BREATH = 0.02  # seconds between batches in a rush: a fuller batch costs hardly more
-PATIENCE = 20.0  # seconds without progress; PostgreSQL ends a frozen recorder sooner
+TIMEOUT = 20.0  # seconds without progress; PostgreSQL ends a frozen recorder sooner
 
 log = logging.getLogger(__name__)
 
@@ -48,7 +48,7 @@ def drain(term: int, seconds: float = LONGEST) -> int:
     JournalGap or UnknownEvent if continuing would lose something.
     """
     subscribers.require()
-    # PostgreSQL first: while it is down, the flag stays set and no job is enqueued in vain.
+    # PostgreSQL first: while it is down, the flag stays set, so no useless job is enqueued.
     _make_checkpoint(term)
     backend().ledger.clear_woken(term, "record")
     recorded, until = 0, time.monotonic() + seconds
@@ -81,7 +81,7 @@ def catch_up(term: int) -> bool:
         if known >= through:
             return True
         if known > before or not until:
-            until = time.monotonic() + PATIENCE
+            until = time.monotonic() + TIMEOUT
         elif time.monotonic() > until:
             return False
 
@@ -155,7 +155,7 @@ def _record(session: Session, term: int, after: int, events: Sequence[Event]) ->
     read_models.write(session, term, state, after)
     for subscriber in subscribers.recorded:
         subscriber(session, term, events)
-    idempotency.keep(session, term, events)
+    idempotency.store(session, term, events)
     status.count_lags(session, term, events)
     session.execute(
         update(Checkpoint)

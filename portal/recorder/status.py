@@ -123,7 +123,7 @@ def count_lags(session: Session, term: int, facts: Sequence[Event], failures: in
         "events": len(late),
         "failures": failures,
         "slowest": max(late, default=0),
-        "buckets": [places[place] for place in range(len(BOUNDS) + 1)],
+        "buckets": [places[bucket] for bucket in range(len(BOUNDS) + 1)],
     }
     session.execute(NOTE, counted)
 
@@ -136,9 +136,9 @@ def count_failure(term: int) -> None:
 
 def lags_over(session: Session, span: str) -> Lags:
     """Return the figures of a span in SPANS."""
-    bucket, place = func.unnest(LagMinute.buckets), func.generate_subscripts(LagMinute.buckets, 1)
+    bucket, index = func.unnest(LagMinute.buckets), func.generate_subscripts(LagMinute.buckets, 1)
     recent = LagMinute.minute > func.now() - SPANS[span]
-    counted = select(bucket.label("events"), place.label("place")).where(recent).subquery()
+    counted = select(bucket.label("events"), index.label("place")).where(recent).subquery()
     found = select(func.sum(counted.c.events)).group_by(counted.c.place).order_by(counted.c.place)
     buckets = [int(count) for count in session.scalars(found)]
     sums = select(
@@ -156,8 +156,8 @@ def lags_over(session: Session, span: str) -> Lags:
 def percentile(buckets: Sequence[int], part: float, slowest: int) -> int:
     """Return the upper bound (ms) of the bucket that holds this percentile."""
     wanted = part * sum(buckets)
-    place = next(number for number, sum_ in enumerate(accumulate(buckets)) if sum_ >= wanted)
-    return min(slowest, (*BOUNDS, slowest)[place])
+    bucket = next(number for number, sum_ in enumerate(accumulate(buckets)) if sum_ >= wanted)
+    return min(slowest, (*BOUNDS, slowest)[bucket])
 
 
 def forget_lags(session: Session) -> None:

@@ -20,7 +20,7 @@ from portal.recorder.promotion import SkippedWaiter, retriable, retry
 from portal.recorder.subscribers import subscribers
 from portal.windows.readiness import Target, opening
 
-PATIENCE = 5.0  # seconds before a worker without progress gets its job again
+TIMEOUT = 5.0  # seconds before a worker without progress gets its job again
 
 log = logging.getLogger("fairseat.alarm")
 
@@ -42,7 +42,7 @@ class LiveTerm:
 
 
 @dataclass(frozen=True)
-class Standing:
+class LedgerState:
     """A term as the ledger knows it; `ready` names the catalog and opening it is ready for."""
 
     seq: int
@@ -61,9 +61,11 @@ class Sweeper:
     # jobs of subscribers, and their reasons
     due: dict[tuple[int, str], int] = field(default_factory=dict)
     skipped: list[SkippedWaiter] = field(default_factory=list)  # read after the terms
-    calls: dict[tuple[int, str], tuple[int, float]] = field(default_factory=dict)  # reason and time
+    enqueued: dict[tuple[int, str], tuple[int, float]] = field(
+        default_factory=dict
+    )  # reason and time
 
-    def look(self) -> None:
+    def read_terms(self) -> None:
         """Read which terms exist, how far each is recorded, and which jobs are due."""
         self.terms = live_terms()
         self.skipped = retriable(moment(backend().ledger.now()))
@@ -73,65 +75,65 @@ class Sweeper:
         with transaction() as session:
             self.to_compare = continuous_audit.due(session)
 
-    def turn(self) -> None:
+    def turn_windows(self) -> None:
         """Let the ledger open and close windows, if it has lost nothing."""
-        for term, standing in zip(self.terms, standings(self.terms), strict=True):
-            if standing.fenced:
+        for term, state in zip(self.terms, ledger_states(self.terms), strict=True):
+            if state.fenced:
                 continue
-            if standing.seq < term.recorded:
-                _fence(term, standing)
-            elif standing.seq:
+            if state.seq < term.recorded:
+                _fence(term, state)
+            elif state.seq:
                 backend().ledger.turn(term.id)
 
-    def call(self) -> None:
+    def enqueue_due(self) -> None:
         """Enqueue jobs for the workers that have something to do."""
-        for term, standing in zip(self.terms, standings(self.terms), strict=True):
-            if standing.seq >= term.recorded and not standing.fenced:
-                self._call_to(term, standing)
+        for term, state in zip(self.terms, ledger_states(self.terms), strict=True):
+            if state.seq >= term.recorded and not state.fenced:
+                self._enqueue_for(term, state)
         for (term_id, job), why in self.due.items():
             if term_id == NO_TERM:
-                self._call(term_id, job, why)
+                self._enqueue(term_id, job, why)
 
-    def _call_to(self, term: LiveTerm, standing: Standing) -> None:
-        if standing.seq > term.recorded:
-            self._call(term.id, "record", term.recorded)
+    def _enqueue_for(self, term: LiveTerm, state: LedgerState) -> None:
+        if state.seq > term.recorded:
+            self._enqueue(term.id, "record", term.recorded)
         else:  # otherwise the unrecorded events may include that retry
             for waiter in self.skipped:
                 if waiter.term == term.id:
                     retry(waiter)
-        if standing.vacant:
-            self._call(term.id, "promote", standing.seq)
+        if state.vacant:
+            self._enqueue(term.id, "promote", state.seq)
         if why := self.due.get((term.id, "notify")):
-            self._call(term.id, "notify", why)
+            self._enqueue(term.id, "notify", why)
         if term.id in self.to_compare:
-            self._call(term.id, "reconcile", 0)
-        unready = standing.sections < term.sections or not term.target.met_by(standing.ready)
+            self._enqueue(term.id, "reconcile", 0)
+        unready = state.sections < term.sections or not term.target.met_by(state.ready)
         ended = self.due.get((term.id, "maintain"), 0)
         if unready or ended:
             why = term.version + term.target.opening + ended
-            self._call(term.id, "maintain", why)
+            self._enqueue(term.id, "maintain", why)
 
-    def _call(self, term: int, worker: str, why: int) -> None:
-        """Enqueue a job; repeat one that changed nothing only after PATIENCE."""
-        before, when = self.calls.get((term, worker), (-1, 0.0))
-        if why != before or monotonic() - when > PATIENCE:
-            self.calls[term, worker] = why, monotonic()
+    def _enqueue(self, term: int, worker: str, why: int) -> None:
+        """Enqueue a job; repeat one that changed nothing only after TIMEOUT."""
+        before, when = self.enqueued.get((term, worker), (-1, 0.0))
+        if why != before or monotonic() - when > TIMEOUT:
+            self.enqueued[term, worker] = why, monotonic()
             enqueue(term, [worker])
 
 
-def _fence(term: LiveTerm, standing: Standing) -> None:
+def _fence(term: LiveTerm, state: LedgerState) -> None:
     """Stop decisions by a ledger that has fewer events than were recorded.
 
     The step that puts up the fence checks again: the ledger may just have been restored.
     """
-    why = f"it is at event {standing.seq}, and {term.recorded} are recorded"
+    why = f"it is at event {state.seq}, and {term.recorded} are recorded"
     if not fence.put_up(term.id, why, behind=term.recorded):
         return
     log.critical(
         "ALARM fenced: the ledger of term %s has lost events behind %s, of %s."
         " See `fairseat rebuild ledger`.",
         term.id,
-        standing.seq,
+        state.seq,
         term.recorded,
     )
 
@@ -152,7 +154,7 @@ def live_terms() -> list[LiveTerm]:
         return [LiveTerm(*row) for row in session.execute(found)]
 
 
-def standings(terms: list[LiveTerm]) -> list[Standing]:
+def ledger_states(terms: list[LiveTerm]) -> list[LedgerState]:
     """Return the ledger's state of each term, in one round trip."""
     with translate_errors(), backend().redis.pipeline(transaction=False) as pipe:
         for term in terms:
@@ -164,12 +166,14 @@ def standings(terms: list[LiveTerm]) -> list[Standing]:
             pipe.exists(fence.key(term.id))
         replies = batches(pipe.execute(), 6)
     return [
-        Standing(
+        LedgerState(
             seq=int(seq or 0),
             vacant=vacant + emptying,
             sections=sections,
-            ready=Target(int(version or 0), int(opens or 0)) if int(told or 0) else Target(),
+            ready=Target(int(version or 0), int(opens or 0))
+            if int(sections_known or 0)
+            else Target(),
             fenced=bool(fenced),
         )
-        for seq, vacant, emptying, sections, (version, opens, told), fenced in replies
+        for seq, vacant, emptying, sections, (version, opens, sections_known), fenced in replies
     ]

@@ -16,7 +16,7 @@ MOVE = "selection.move"
 
 def note(session: Session, term: int, events: Sequence[Event]) -> None:
     """Write each add, drop and move by an admin, a move once; omit what follows from them."""
-    adjusted = [event for event in events if event.by_hand and "swap" not in event.payload]
+    adjusted = [event for event in events if event.is_adjustment and "swap" not in event.payload]
     if not adjusted:
         return
     # An unknown account must not block the recording of the term.

@@ -21,8 +21,8 @@ from portal.registration.requests import SectionRequest
 class Adjustment:
     """A student is added to a section (`add`), dropped from one (`drop`), or moved (both).
 
-    `overrides` are codes of reasons that no longer refuse. `credits` matter for ranges alone, None
-    is the least of them.
+    `overrides` are codes of reasons that no longer refuse. `credits` only matter for a section with
+    a credit range; None is its minimum.
     """
 
     term: int
@@ -46,12 +46,12 @@ class Batch:
 
     @property
     def actor(self) -> str:
-        """The actor's name in events."""
+        """Return the actor's name in events."""
         return "system" if self.by is None else f"account:{self.by}"
 
 
 def preview(change: Adjustment) -> tuple[Reason, ...]:
-    """Return every reason against the change now, also those that `overrides` names.
+    """Return every reason against the change now, including those in `overrides`.
 
     Raises LookupError if there is no such student.
     """

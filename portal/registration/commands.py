@@ -25,8 +25,8 @@ def register(
     """Decide a submission in one step; the results keep the order of the choices.
 
     A choice of a section that is linked to another names both in one alternative, unless the
-    other is held. `content` is what the student asked for, if the catalog added to the choices.
-    Raises KeyReused if the idempotency key stands for other content, and NotAdmitted if the
+    other is held. `content` is the student's own request, if the catalog added to the choices.
+    Raises KeyReused if the idempotency key was used for other content, and NotAdmitted if the
     waiting room no longer admits the student.
     """
     student, catalog = profile(requester.student), catalog_of(requester.term)
@@ -42,7 +42,7 @@ def register(
         order=[number + 1 for number in requests.decision_order(choices, catalog)],
         actor=_actor(student),
         room=requester.window if backend().settings.room else None,
-        asked=requests.idempotency_content(choices) if content is None else content,
+        key_content=requests.idempotency_content(choices) if content is None else content,
     )
     enqueue(requester.term, decided.wake)
     if not decided.replayed:
@@ -55,7 +55,7 @@ def register(
 def drop(requester: Requester, section: int, along: Sequence[int] = ()) -> Decision:
     """Drop a seat in one step, with the seats and waitlist positions in `along`.
 
-    A seat that can't be held without another of them is not counted as a drop of its own.
+    A seat that depends on another of them does not count as a drop of its own.
     Raises KeyReused.
     """
     student, zone = profile(requester.student), backend().settings.zone

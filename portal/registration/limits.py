@@ -1,4 +1,4 @@
-"""What limits a student in a term: windows, credits and drops a day."""
+"""A student's limits in a term: windows, credits and drops a day."""
 
 from collections.abc import Mapping
 from datetime import datetime, time, timedelta
@@ -25,7 +25,7 @@ def windows_of(student: StudentProfile, term: int) -> list[WindowView]:
 
 @cached(TTLCache(maxsize=64, ttl=WINDOWS_FRESH_SECONDS), lock=Lock())
 def windows(term: int) -> list[WindowView]:
-    """Return all windows of a term, at most a second old; the ledger decides by its own."""
+    """Return all windows of a term, at most a second old; the ledger decides by its own copy."""
     return backend().ledger.windows(term)
 
 
@@ -45,7 +45,7 @@ def drops_left(student: int, term: int, at: int) -> int:
 
 
 def drops_left_after(drops: Mapping[str, int], term: int, at: int) -> int:
-    """Return the same after so many drops by day."""
+    """Return the drops left on the day of `at`, given the drops by day."""
     day = datetime.fromtimestamp(at / 1000, backend().settings.zone).date().isoformat()
     return max(0, catalog_of(term).term.drops_per_day - drops.get(day, 0))
 

@@ -25,7 +25,7 @@ class NextStep:
 
     @property
     def opens_form(self) -> bool:
-        """Whether it leads to a form that asks first, and so fits into a dialog."""
+        """Return whether it leads to a form with a confirmation, which can open in a dialog."""
         return urlsplit(self.url).path.endswith(FORMS)
 
 
@@ -34,8 +34,8 @@ class RefusalContext:
     """The context of a refusal, which turns ids into names and links.
 
     `held` gives the credits (hundredths) of the student's seats, by section. `instead` is the seat
-    that a swap would drop, `swap` one whose drop would clear the way. `waits` is set for a student
-    on the waitlist, who can't ask for a swap.
+    that a swap would drop, `swap` a seat whose drop would remove the refusal. `waits` is set for a
+    student on the waitlist, who can't ask for a swap.
     """
 
     catalog: "TermCatalog"
@@ -169,6 +169,6 @@ def drop_both(section: int, context: RefusalContext) -> NextStep | None:
     """Return a link to drop a seat together with the one that needs it."""
     dropped = context.instead or (context.section.id if context.section else 0)
     names = requisites.all_of([context.named(dropped), context.named(section)])
-    # In a swap "both" could be read as the two sections that were to be swapped.
+    # In a swap, "both" could mean the two sections of the swap.
     label = _("Cancel %(names)s", names=names) if context.instead else _("Cancel both")
     return NextStep(label, context.url(dropped, f"drop?along={section}")) if dropped else None

@@ -12,7 +12,7 @@ from sqlalchemy.dialects.postgresql import JSONB, insert
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from portal.core.cache import AWAY
-from portal.core.db import Base, crowded, look, transaction
+from portal.core.db import Base, crowded, read_only, transaction
 from portal.core.outage import postgresql
 from portal.registration.plans import Plan, pack, unpack, without
 
@@ -35,7 +35,7 @@ class PlanRow(Base):
     )
 
 
-class StalePlan(Exception):  # noqa: N818  a fact, not a mistake
+class StalePlan(Exception):  # noqa: N818  an expected state, not an error
     """The plan has changed since it was seen; `plan` is the current one."""
 
     def __init__(self, plan: Plan) -> None:
@@ -50,7 +50,7 @@ def plan_of(term: int, student: int) -> Plan | None:
     if postgresql.spares():
         return known
     try:
-        with look() as session:
+        with read_only() as session:
             plan = _read(session, term, student)
     except AWAY as error:
         postgresql.begin(crowded=crowded(error))
@@ -71,19 +71,19 @@ def change(term: int, student: int, version: int, make: Callable[[Plan], Plan]) 
         changed = make(plan)
         stored = plan if changed == plan else _write(session, term, student, changed)
     if stored is None:
-        return change(term, student, version, make)  # it finds the plan that was written first
+        return change(term, student, version, make)  # a retry finds the plan that was written first
     return _keep(term, student, stored)
 
 
 def settle(term: int, student: int, sections: Iterable[int]) -> Plan | None:
     """Remove the choices of these sections; return the plan, or None while PostgreSQL is away.
 
-    A choice left behind does no harm: submitted again, it is reported as already had.
+    A choice that stays does no harm: submitted again, it counts as already fulfilled.
     """
     gone = tuple(sections)
     for _ in range(TRIES):
         plan = plan_of(term, student)
-        if plan is None or postgresql.lasts:  # don't keep a student with new seats waiting
+        if plan is None or postgresql.lasts:  # a student with new seats must not wait
             return None
         try:
             return change(term, student, plan.version, lambda found: without(found, gone))

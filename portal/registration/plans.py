@@ -1,7 +1,7 @@
 """A plan: a student's prepared submission, as a value; the changes to it, and its JSON form.
 
-Choices stand in the order of their importance. A section stands in one choice alone, where several
-alternatives may share it, such as a lecture with one lab or another.
+Choices are in the order of their importance. A section belongs to one choice, in which several
+alternatives may name it, such as a lecture with one lab or another.
 """
 
 import json
@@ -28,7 +28,7 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True)
 class Plan:
-    """What a student wants of a term; `version` counts the changes, 0 before the first."""
+    """A student's plan of a term; `version` counts the changes, 0 before the first."""
 
     choices: tuple[Choice, ...] = ()
     version: int = 0
@@ -56,8 +56,8 @@ class Problem(StrEnum):
     GONE = "gone"  # there is no such choice or alternative
 
 
-class CannotPlan(ValueError):  # noqa: N818  a fact about a plan, not a mistake
-    """A change that the plan has no room or place for."""
+class CannotPlan(ValueError):  # noqa: N818  an expected state, not an error
+    """A change that is not possible in this plan."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem.value)
@@ -78,7 +78,7 @@ def add_alternative(plan: Plan, choice: int, alternative: Alternative) -> Plan:
 
 
 def join(plan: Plan, choice: int, rank: int, request: SectionRequest) -> Plan:
-    """Add a section to those of an alternative, to be had together."""
+    """Add a section to an alternative; its sections are taken together."""
     return _with_alternatives(
         plan, choice, lambda found: _changed(found, rank, lambda each: (*each, request))
     )
@@ -118,7 +118,7 @@ def set_wait(plan: Plan, choice: int, *, wait: bool) -> Plan:
 
 
 def set_credits(plan: Plan, section: int, credits: int | None) -> Plan:  # noqa: A002
-    """Set the credits (hundredths) of a section, wherever it stands."""
+    """Set the credits (hundredths) of a section in every alternative that names it."""
     at = plan.choice_of(section)
     if at is None:
         raise CannotPlan(Problem.GONE)
@@ -176,7 +176,7 @@ def change_of(action: str, choice: int, chosen_credits: Callable[[int], int | No
 
 
 def checked(plan: Plan) -> Plan:
-    """Return the plan itself. Raise CannotPlan if it is too large or names a section twice."""
+    """Return the plan unchanged. Raise CannotPlan if it is too large or names a section twice."""
     if len(plan.choices) > MOST_CHOICES:
         raise CannotPlan(Problem.CHOICES)
     for choice in plan.choices:
@@ -238,19 +238,19 @@ def pack(plan: Plan) -> list[dict[str, Any]]:
 
 
 def unpack(choices: Any, version: int = 0) -> Plan:
-    """Return the plan of packed choices. Raise ValueError if they make none."""
+    """Return the plan of packed choices. Raise ValueError if they are invalid."""
     if not isinstance(choices, list):
-        raise ValueError("Choices come in a list.")  # noqa: TRY004 - one error for all nonsense
+        raise ValueError("Choices come in a list.")  # noqa: TRY004 - one error for all invalid input
     return checked(Plan(tuple(map(_choice, choices)), version))
 
 
 def write(plan: Plan) -> str:
-    """Return the choices as a form's field carries them."""
+    """Return the choices as the text of a form's field."""
     return json.dumps(pack(plan), separators=(",", ":"))
 
 
 def read(text: str) -> Plan:
-    """Return the plan of a form's field. Raise ValueError if it makes none."""
+    """Return the plan in a form's field. Raise ValueError if it is invalid."""
     if len(text) > LONGEST:
         raise ValueError("No plan is that long.")
     try:

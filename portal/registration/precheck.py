@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from portal.catalog import requisites
 from portal.catalog.time_conflicts import clash
-from portal.ledger.types import Reason, SeatCounts, Standing
+from portal.ledger.types import Reason, Registrations, SeatCounts
 from portal.registration import rules
 from portal.registration.credits import hundredths
 from portal.windows.phases import Phase
@@ -32,34 +32,36 @@ class Precheck:
 
     profile: "StudentProfile"
     catalog: "TermCatalog"
-    standing: Standing
+    registrations: Registrations
     limit: int
 
     @cached_property
     def held(self) -> list["SectionView"]:
         """Return the sections in which the student has a seat."""
-        return self.catalog.some(each.section for each in self.standing.enrolled)
+        return self.catalog.some(each.section for each in self.registrations.enrolled)
 
     @property
     def credits(self) -> int:
         """Return the credits of all seats, in hundredths."""
-        return sum(each.credits for each in self.standing.enrolled)
+        return sum(each.credits for each in self.registrations.enrolled)
 
     def without(self, sections: Collection[int]) -> "Precheck":
-        """Return the same after those seats are dropped."""
-        kept = tuple(each for each in self.standing.enrolled if each.section not in sections)
-        return replace(self, standing=replace(self.standing, enrolled=kept))
+        """Return a precheck without those seats."""
+        remaining = tuple(
+            each for each in self.registrations.enrolled if each.section not in sections
+        )
+        return replace(self, registrations=replace(self.registrations, enrolled=remaining))
 
     def refusals(self, section: "SectionView", *, instead: int = 0) -> list[Reason]:
         """Return why the ledger would refuse a section now; `instead` is swapped for it."""
-        if already := _already(section, self.standing):
+        if already := _already(section, self.registrations):
             return already
-        if instead and all(seat.section != instead for seat in self.standing.enrolled):
+        if instead and all(seat.section != instead for seat in self.registrations.enrolled):
             return [Reason("not_enrolled", {"section": instead})]
         rest = self.without([instead]) if instead else self
         found = _conflicts(section, rest.held)
         found += _load(rest.credits, hundredths(section.credits_min), self.limit)
-        found += rest._missing_corequisite(section, rest.held)  # noqa: SLF001  another of its kind
+        found += rest._missing_corequisite(section, rest.held)  # noqa: SLF001  the same class
         if instead:
             found += self.needed_by([instead], gained=[section])
         found += rules.refusals(self.profile, section)
@@ -74,7 +76,7 @@ class Precheck:
         a reason have `planned` if it depends on a section that is not held yet. `about` limits the
         work to some sections: a whole plan takes the square of its length.
         """
-        found = {section.id: _already(section, self.standing) for section, _ in wanted}
+        found = {section.id: _already(section, self.registrations) for section, _ in wanted}
         new = [(section, adds) for section, adds in wanted if not found[section.id]]
         if about is not None:
             found = {section: why for section, why in found.items() if section in about}
@@ -92,7 +94,7 @@ class Precheck:
         return found
 
     def refusals_of_plan(self, plan: "Plan") -> list[list[Reasons]]:
-        """Return for each alternative of each choice what stands in its way.
+        """Return the likely refusals of each alternative of each choice.
 
         An alternative is checked beside the first alternatives of the other choices.
         """
@@ -115,11 +117,11 @@ class Precheck:
         self, dropped: Collection[int], gained: Collection["SectionView"] = ()
     ) -> list[Reason]:
         """Return the seats that would lose a corequisite with these drops."""
-        kept = [each for each in self.held if each.id not in dropped]
+        remaining = [each for each in self.held if each.id not in dropped]
         before = {each.course_id for each in self.held}
-        after = {each.course_id for each in (*kept, *gained)}
+        after = {each.course_id for each in (*remaining, *gained)}
         found = []
-        for each in kept:
+        for each in remaining:
             missing = self._lacking(each, after)
             if missing and not self._lacking(each, before):
                 found.append(Reason("needed_by", {"section": each.id, "missing": missing}))
@@ -130,11 +132,11 @@ class Precheck:
 
         A waitlist position counts for a seat of the same step; one joined later does not.
         """
-        since = {each.section: each.at for each in self.standing.enrolled}
+        since = {each.section: each.at for each in self.registrations.enrolled}
         seats = {each.course_id for each in self.held}
         found = []
         for each in self.held:
-            places = {one.section for one in self.standing.waiting if one.at == since[each.id]}
+            places = {one.section for one in self.registrations.waiting if one.at == since[each.id]}
             after = seats | self._courses(places - {section})
             before = seats | self._courses(places)
             if self._lacking(each, after) and not self._lacking(each, before):
@@ -144,9 +146,9 @@ class Precheck:
         return found
 
     def without_corequisites(self) -> dict[int, tuple[list[int], bool]]:
-        """Return what seats lack: missing corequisites, and whether the student waits for them."""
+        """Return the missing corequisites of seats, and whether the student waits for them."""
         seats = {each.course_id for each in self.held}
-        both = seats | self._courses(each.section for each in self.standing.waiting)
+        both = seats | self._courses(each.section for each in self.registrations.waiting)
         return {
             each.id: (missing, not self._lacking(each, both))
             for each in self.held
@@ -156,7 +158,7 @@ class Precheck:
     def count_drops(self, dropped: Collection[int]) -> int:
         """Return how many drops of the day it takes to drop these seats together.
 
-        A seat that can't be held without another of them goes with that one.
+        A seat that depends on another of them is dropped with it.
         """
 
         def lost(sections: Collection[int]) -> set[int]:
@@ -167,7 +169,7 @@ class Precheck:
                 gone = gone | more
             return gone
 
-        left = {each.section for each in self.standing.enrolled} & set(dropped)
+        left = {each.section for each in self.registrations.enrolled} & set(dropped)
         gone: set[int] = set()
         number = 0
         while left:
@@ -183,7 +185,7 @@ class Precheck:
     def _missing_corequisite(
         self, section: "SectionView", beside: list["SectionView"]
     ) -> list[Reason]:
-        """Return that a corequisite is missing beside these sections, or is not offered at all."""
+        """Return a refusal if a corequisite is missing beside these sections, or is not offered."""
         if beyond := rules.unoffered(self.profile, section, self.catalog):
             return beyond
         missing = self._lacking(section, {each.course_id for each in beside})
@@ -218,12 +220,12 @@ def plan_credits(plan: "Plan", catalog: "TermCatalog") -> int:
 def conflicts(
     profile: "StudentProfile", section: "SectionView", held: list["SectionView"]
 ) -> list[Reason]:
-    """Return which held sections are of the same course or meet at the same time."""
+    """Return the held sections of the same course or at the same time, as reasons."""
     return _not_permitted(profile, section, _conflicts(section, held))
 
 
 def no_window(phase: Phase) -> list[Reason]:
-    """Return why nothing can be registered for at all, if no window is open."""
+    """Return a reason if no window is open: nothing can be registered for."""
     window = phase.window
     if phase.kind == "open":
         return []
@@ -235,18 +237,18 @@ def no_window(phase: Phase) -> list[Reason]:
 
 
 def waitlist_full(seats: SeatCounts) -> list[Reason]:
-    """Return why there is not even a waitlist position left, if so."""
+    """Return a reason if the waitlist is full too."""
     if seats.claimable or seats.waiting < seats.waitlist_capacity:
         return []
     facts = {"waiting": seats.waiting, "waitlist_capacity": seats.waitlist_capacity}
     return [Reason("waitlist_full", facts)]
 
 
-def _already(section: "SectionView", standing: Standing) -> list[Reason]:
-    if any(seat.section == section.id for seat in standing.enrolled):
+def _already(section: "SectionView", registrations: Registrations) -> list[Reason]:
+    if any(seat.section == section.id for seat in registrations.enrolled):
         return [Reason("already_enrolled")]
-    places = [place for place in standing.waiting if place.section == section.id]
-    return [Reason("already_waiting", {"position": place.position}) for place in places]
+    places = [position for position in registrations.waiting if position.section == section.id]
+    return [Reason("already_waiting", {"position": position.position}) for position in places]
 
 
 def _planned(reasons: list[Reason]) -> list[Reason]:

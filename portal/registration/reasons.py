@@ -65,7 +65,7 @@ class Explanation:
 
     @property
     def without_form(self) -> "Explanation":
-        """The same without a step to a form, for where that form would be refused."""
+        """Return the explanation without a step to a form that would be refused."""
         return replace(self, step=None) if self.step and self.step.opens_form else self
 
 
@@ -102,19 +102,19 @@ def permission_names(codes: Iterable[str]) -> str:
 
 
 def any_lasting(reasons: Iterable[Reason]) -> bool:
-    """Return whether one of the reasons stays whatever the student does about the others."""
+    """Return whether one of the reasons stays, whatever the student does about the others."""
     return any(each.code not in FIXABLE for each in reasons)
 
 
 def _form_helps(one: Reason, reasons: list[Reason]) -> bool:
-    """Return whether a form that answers one reason leads on, as no other reason stays."""
+    """Return whether a form that removes one reason helps: no other reason may stay."""
     others = {each.code for each in reasons if each.code != one.code}
     # A waitlist has rules too.
     return others <= ({"corequisite", "together"} if one.code == "full" else FIXABLE)
 
 
 def _seat_to_swap(reasons: list[Reason], context: RefusalContext) -> int:
-    """Return the one seat whose drop would leave no held seat in the way; else 0."""
+    """Return the only held seat that causes refusals, 0 if there are none or several."""
     held = [each for each in reasons if not each.facts.get("planned")]
     blocking = {
         each.facts["section"] for each in held if each.code in {"same_course", "time_conflict"}
@@ -132,7 +132,7 @@ def _seat_to_swap(reasons: list[Reason], context: RefusalContext) -> int:
 
 
 def _unknown(_facts: Facts, context: RefusalContext) -> Answer:
-    """Explain a code without an entry, such as one of a newer release."""
+    """Explain an unknown code, such as one of a newer release."""
     text = _("%(name)s can’t be yours just now. Please ask the registrar.", name=context.name)
     return text, next_steps.my_selections(context)
 
@@ -215,11 +215,11 @@ def _already_enrolled(_facts: Facts, context: RefusalContext) -> Answer:
 
 @reason("already_waiting", _l("Waits already"), fixable=True)
 def _already_waiting(facts: Facts, context: RefusalContext) -> Answer:
-    if place := facts.get("position"):
+    if position := facts.get("position"):
         text = _(
             "You are already on the waitlist of %(name)s, at place %(place)s.",
             name=context.name,
-            place=place,
+            place=position,
         )
     else:
         text = _("You are already on the waitlist of %(name)s.", name=context.name)
@@ -397,7 +397,7 @@ def _hold(facts: Facts, _context: RefusalContext) -> Answer:
 
 
 def hold_text(facts: Facts) -> str:
-    """Return that there is a hold, why, and who lifts it."""
+    """Return a sentence with the hold, its reason, and the office that lifts it."""
     return _(
         "There is a hold on your record: %(reason)s. Please see %(office)s to have it lifted.",
         reason=hold_reason(facts),
@@ -406,7 +406,7 @@ def hold_text(facts: Facts) -> str:
 
 
 def hold_reason(facts: Facts) -> str:
-    """Return why there is a hold, without a full stop."""
+    """Return the reason for a hold, without a full stop."""
     return str(facts.get("reason") or facts.get("kind") or _("no reason given")).rstrip(".")
 
 
@@ -521,19 +521,19 @@ def _only_reserved(facts: Facts, context: RefusalContext) -> str:
 
 def reserve_in_words(reserve: "ReserveView", when: Callable[[int], str]) -> str:
     """Return the cohort and the end of a reserve: "Senior students until 9:00 am"."""
-    whom = cohort_names.describe_publicly(reserve.cohort)
+    cohort = cohort_names.describe_publicly(reserve.cohort)
     if reserve.until is None:
-        return whom
+        return cohort
     time = when(round(reserve.until.timestamp() * 1000))
-    return _("%(whom)s until %(time)s", whom=whom, time=time)
+    return _("%(whom)s until %(time)s", whom=cohort, time=time)
 
 
 def reserved_seat_text(reserve: int, context: RefusalContext) -> str:
     """Return that a seat was one of those reserved for a cohort, which may be gone by now."""
     known = context.section.reserves if context.section else ()
     found = next((each for each in known if each.id == reserve), None)
-    whom = cohort_names.describe_publicly(found.cohort) if found else _("a cohort")
-    return _("It is one of the seats kept for %(whom)s.", whom=whom)
+    cohort = cohort_names.describe_publicly(found.cohort) if found else _("a cohort")
+    return _("It is one of the seats kept for %(whom)s.", whom=cohort)
 
 
 # Drops and waitlists ------------------------------------------------------------------------------
@@ -577,7 +577,7 @@ def _not_waiting(_facts: Facts, context: RefusalContext) -> Answer:
     return text, next_steps.my_selections(context)
 
 
-# What follows from the registry -------------------------------------------------------------------
+# Derived from the registry -------------------------------------------------------------------
 
 _KINDS = tuple(REASONS.values())
 FIXABLE = frozenset(each.code for each in _KINDS if each.fixable)

@@ -1,7 +1,7 @@
-"""What a student asks for: the types that forms, the API and plans build, and the ledger's input.
+"""Students' requests: the types that forms, the API and plans build, and the ledger's input.
 
 A submission is a list of choices. A choice ranks its alternatives; an alternative names the
-sections that are had together or not at all.
+sections that are taken together or not at all.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Requester:
-    """Who asks, and the idempotency key under which the answer is given."""
+    """The student who makes a request, and its idempotency key."""
 
     student: int
     term: int
@@ -31,18 +31,18 @@ class Requester:
 
 @dataclass(frozen=True)
 class SectionRequest:
-    """One section; `credits` (hundredths) matter for ranges alone, None is the least of them."""
+    """One section; `credits` (hundredths) only matter for a range; None is its minimum."""
 
     section: int
     credits: int | None = None
 
 
-Alternative = tuple[SectionRequest, ...]  # sections to be had together or not at all
+Alternative = tuple[SectionRequest, ...]  # sections to be taken together or not at all
 
 
 @dataclass(frozen=True)
 class Choice:
-    """Ranked alternatives: the first that has seats is taken, whole.
+    """Ranked alternatives: the first one that has all seats is taken.
 
     With `wait`, the student takes a waitlist position if none has seats. `instead` is a held
     section that is dropped once the student has the new seat, and not before (a swap).
@@ -60,7 +60,7 @@ class Choice:
 
 
 def idempotency_content(choices: Sequence[Choice]) -> list[Any]:
-    """Return what was asked for, as the content of an idempotency key.
+    """Return the request as the content of an idempotency key.
 
     It leaves out what the catalog adds, which may change between two attempts.
     """
@@ -117,7 +117,7 @@ def claim(request: SectionRequest, student: "StudentProfile", catalog: "TermCata
 def _claims(
     alternative: Alternative, student: "StudentProfile", catalog: "TermCatalog"
 ) -> tuple[Claim, ...]:
-    """Return its claims; a section that no other is linked with is refused."""
+    """Return the claims of an alternative; refuse a section that is not linked with the others."""
     named = catalog.some([each.section for each in alternative])
     unlinked = {each.id for each in linked_courses.unlinked(named)}
     claims = (claim(each, student, catalog) for each in alternative)

@@ -1,4 +1,4 @@
-"""Restrictions in words: who may take a section, and why a student may not."""
+"""Restrictions in words: who may take a section, and why a student can't."""
 
 from collections.abc import Iterable
 
@@ -7,7 +7,7 @@ from portal.core.i18n import _, _l, _n
 
 SHOWN = 4  # values that a refusal names
 
-# By kind: whom a section is for, and what the student's record calls it.
+# By kind: the students a section is for, and the name of the field in the student's record.
 _KINDS = {
     "level": (_l("%(names)s students"), _l("level")),
     "major": (_l("majors in %(names)s"), _l("major")),
@@ -20,7 +20,7 @@ _KINDS = {
 
 
 def why_restricted(rule: str, kind: str, values: list[str], have: list[str]) -> str:
-    """Return why a restriction refuses: whom the section is for, and what the record says."""
+    """Return why a restriction refuses: who the section is for, and what the record says."""
     attribute = _attribute(kind)
     if have:
         record = _(
@@ -34,7 +34,7 @@ def why_restricted(rule: str, kind: str, values: list[str], have: list[str]) -> 
 
 
 def audience(restrictions: Iterable[tuple[str, str, str]]) -> list[str]:
-    """Return whom a section is for and not for, with every value."""
+    """Return the students a section is for and not for, with every value."""
     return [_sentence(rule, kind, values) for (rule, kind), values in grouped(restrictions).items()]
 
 
@@ -47,17 +47,17 @@ def grouped(restrictions: Iterable[tuple[str, str, str]]) -> dict[tuple[str, str
 
 
 def _sentence(rule: str, kind: str, values: list[str], most: int | None = None) -> str:
-    """Return whom a section is for; values beyond `most` are counted."""
+    """Return the students a section is for; values beyond `most` are only counted."""
     cut = most is not None and len(values) > most + 1
     others = len(values) - (most or 0)
     named = [*values[:most], _n("%(num)s other", "%(num)s others", others)] if cut else values
-    whom = _whom(kind, any_of(named))
+    cohort = _students(kind, any_of(named))
     if rule == "must_be":
-        return _("For %(whom)s only", whom=whom)
-    return _("Not for %(whom)s", whom=whom)
+        return _("For %(whom)s only", whom=cohort)
+    return _("Not for %(whom)s", whom=cohort)
 
 
-def _whom(kind: str, names: str) -> str:
+def _students(kind: str, names: str) -> str:
     if kind in _KINDS:
         return str(_KINDS[kind][0]) % {"names": names}
     return _("students with %(attribute)s %(names)s", attribute=_attribute(kind), names=names)

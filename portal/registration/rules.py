@@ -17,7 +17,7 @@ NOT_OFFERED = 0  # stands for a course that no student can take this term
 
 
 def refusals(profile: "StudentProfile", section: "SectionView") -> list[Reason]:
-    """Return every reason that PostgreSQL knows why the student can't take the section."""
+    """Return every reason in PostgreSQL's records why the student can't take the section."""
     reasons = [Reason("hold", hold.facts) for hold in profile.holds if hold.stands]
     if section.status == "OPEN" and not visible(profile, section):
         reasons.append(Reason("not_for_you"))
@@ -43,7 +43,7 @@ def visible(profile: "StudentProfile", section: "SectionView") -> bool:
 
 
 def permitted(profile: "StudentProfile", section: "SectionView") -> frozenset[str]:
-    """Return the codes of the reasons that the student has permission to pass here."""
+    """Return the codes of the reasons that a permission lifts for the student in this section."""
     return profile.overrides.get(section.id, frozenset())
 
 
@@ -68,7 +68,7 @@ def corequisites(
 def unoffered(
     profile: "StudentProfile", section: "SectionView", catalog: "TermCatalog"
 ) -> list[Reason]:
-    """Return a refusal if the corequisites can't be met because they are not offered."""
+    """Return a refusal if corequisites are not offered this term."""
     beyond = requisites.missing(
         _open_corequisites(profile, section), lambda code: _course(code, catalog) != NOT_OFFERED
     )
@@ -113,7 +113,7 @@ def _restrictions(
 
 
 def _attributes(profile: "StudentProfile", kind: str) -> Iterable[str]:
-    """Return what the student's record says about a kind of restriction, if anything."""
+    """Return the values of the student's record for a kind of restriction."""
     match kind:
         case "major":
             return profile.majors

@@ -1,4 +1,4 @@
-"""What the counts of sections mean: totals, and which waiting students a free seat reaches."""
+"""Totals of sections' counts, and the waiting students who can get a free seat."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -58,19 +58,19 @@ def _of_pool(seats: list[SeatCounts]) -> Totals:
 class WaitlistOutlook:
     """The numbers of waiting students who get a seat at once, unless a rule refuses them."""
 
-    waiting: int  # who were not skipped: a rule refuses those
-    open: int = 0  # get a seat that is not reserved
-    reserved: int = 0  # more get one if it is reserved for them
+    waiting: int  # students who were not skipped
+    open: int = 0  # of them, students who get an unreserved seat
+    reserved: int = 0  # further students who get a seat if it is reserved for them
     pool_full: bool = False
 
     @property
     def anyone(self) -> bool:
-        """Whether anybody may get a seat."""
+        """Return whether any waiting student may get a seat."""
         return self.open + self.reserved > 0
 
 
 def waitlist_outlook(seats: SeatCounts) -> WaitlistOutlook:
-    """Return what waiting students get of the seats that are free by these counts."""
+    """Return how many waiting students get the seats that are free by these counts."""
     waiting = seats.waiting - seats.passed if seats.status == "OPEN" else 0
     given = min(waiting, seats.open)
     full = seats.pool_capacity is not None and seats.pool_taken >= seats.pool_capacity
@@ -103,7 +103,7 @@ def outlook_in_words(outlook: WaitlistOutlook) -> Iterable[str]:
 def reached_waitlists(
     left: SeatCounts, sharing: Iterable[SeatCounts]
 ) -> dict[int, WaitlistOutlook]:
-    """Return the waitlists, by section, that a seat dropped in `left` may go to.
+    """Return the waitlists, by section, that may get a seat dropped in `left`.
 
     The counts are those after the drop. Skipped students are considered again.
     """

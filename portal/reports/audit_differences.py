@@ -17,7 +17,7 @@ from portal.reports.audit_labels import CHANGED, FIELDS, LAYOUTS, OPTIONS, VALUE
 from portal.reports.audit_subjects import Key, Thing, named
 
 NONE = "–"
-# For programs only: the receipt shows the event.
+# Fields for programs only; the receipt shows the event.
 TECHNICAL = frozenset({"event", "seq", "version"})
 SHOWN = 2  # differences shown in a line of the list
 LONGEST = 40  # characters of a value there
@@ -73,10 +73,10 @@ def short(entry: AuditEntry, names: dict[Key, Thing], times: LocalClock) -> str:
     """Return the changes of existing fields in short; most of them as a number."""
     if not (entry.before and entry.after):
         return ""
-    told = [each.brief for each in changes(entry, names, times) if each.moved]
-    if len(told) > SHOWN:
-        told[SHOWN:] = [_("%(count)s more", count=len(told) - SHOWN)]
-    return ", ".join(told)
+    parts = [each.brief for each in changes(entry, names, times) if each.moved]
+    if len(parts) > SHOWN:
+        parts[SHOWN:] = [_("%(count)s more", count=len(parts) - SHOWN)]
+    return ", ".join(parts)
 
 
 def _mentioned(entry: AuditEntry) -> Iterator[Key]:
@@ -87,7 +87,7 @@ def _mentioned(entry: AuditEntry) -> Iterator[Key]:
 
 
 def _in_words(name: str, value: Any, names: dict[Key, Thing], times: LocalClock) -> str:  # noqa: C901, PLR0911  one for each kind
-    """Return a value as the page shows it that it comes from; else as it is stored."""
+    """Return a value as the page that set it shows it; any other value as stored."""
     if name == "cohort" and isinstance(value, dict):
         return cohort_names.describe(value)
     if value is None or value in ("", [], {}):
@@ -136,20 +136,20 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _counts(kept: dict[str, dict[str, int]]) -> Iterator[str]:
+def _counts(counts: dict[str, dict[str, int]]) -> Iterator[str]:
     """Yield what an import changed, kind by kind: "Courses: 3 added, 1 removed"."""
-    for kind in _ordered(RECORD_NAMES, kept):
-        moved = kept[kind]
-        if said := [
+    for kind in _ordered(RECORD_NAMES, counts):
+        moved = counts[kind]
+        if parts := [
             str(how) % {"count": moved[name]} for name, how in CHANGED.items() if moved.get(name)
         ]:
-            yield f"{RECORD_NAMES.get(kind, kind)}: {', '.join(said)}"
+            yield f"{RECORD_NAMES.get(kind, kind)}: {', '.join(parts)}"
 
 
-def _options(kept: dict[str, Any]) -> Iterator[str]:
+def _options(options: dict[str, Any]) -> Iterator[str]:
     """Yield the options of an import, without those that mean nothing."""
-    for name in _ordered(OPTIONS, kept):
-        value = kept[name]
+    for name in _ordered(OPTIONS, options):
+        value = options[name]
         if value is None or value is False or value == "":
             continue
         if name == "layout":
@@ -157,6 +157,6 @@ def _options(kept: dict[str, Any]) -> Iterator[str]:
         yield f"{label(OPTIONS, name)}: {_('Yes') if value is True else value}"
 
 
-def _ordered(known: Iterable[str], kept: dict[str, Any]) -> list[str]:
+def _ordered(known: Iterable[str], stored: dict[str, Any]) -> list[str]:
     """Return the names in their usual order; the database stores none."""
-    return [name for name in dict.fromkeys([*known, *kept]) if name in kept]
+    return [name for name in dict.fromkeys([*known, *stored]) if name in stored]

@@ -1,4 +1,4 @@
-"""The names of the things that audit entries refer to."""
+"""The names of the records that audit entries refer to."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -26,7 +26,7 @@ WITH_LOGIN = Account.name + " (" + Account.username + ")"
 NAMES: dict[str, Select[Any, Any]] = {
     "account": select(Account.id, WITH_LOGIN),
     "import": select(Import.id, cast(Import.id, Text) + ", " + Import.name),
-    # As `requisites.shown` has it.
+    # In the same form as `requisites.shown`.
     "section": select(Section.id, func.replace(Course.code, "-", " ") + "-" + Section.number).join(
         Course
     ),
@@ -72,7 +72,7 @@ def named(keys: Iterable[Key]) -> dict[Key, Thing]:
 
 
 def meant(text: str) -> list[str]:
-    """Return what the audit trail calls things of a name: a student number, CRN, section or term.
+    """Return the audit trail's references for a name: a student number, CRN, section or term.
 
     People and windows match by a part of their name, the first MOST of a kind. A reference such as
     `section:12` is returned unchanged.

@@ -67,8 +67,8 @@ class Query:
             last = min(date.fromisoformat(self.last), date.max - timedelta(days=1))
             yield AuditEntry.at < _midnight(last + timedelta(days=1), zone)
         if self.text:
-            kept = (AuditEntry.reason, AuditEntry.subject, AuditEntry.before, AuditEntry.after)
-            texts = [cast(column, Text) for column in kept]
+            columns = (AuditEntry.reason, AuditEntry.subject, AuditEntry.before, AuditEntry.after)
+            texts = [cast(column, Text) for column in columns]
             yield or_(*(each.icontains(self.text, autoescape=True) for each in texts))
 
 

@@ -28,7 +28,7 @@ TENTHS = 10
 
 @dataclass(frozen=True)
 class Traces:
-    """The gate's data: the order of early students, when late ones came, captchas and limits."""
+    """The waiting room's data: early students in order, late arrivals, captchas and limits."""
 
     early: list[int]
     late: dict[int, int]
@@ -37,7 +37,7 @@ class Traces:
 
 
 def look(found: Gathered) -> Traces:
-    """Return the gate's data on a window's students."""
+    """Return the waiting room's data on a window's students."""
     early, late = draw.arrivals(found.term, found.window)
     return Traces(early, late, evidence.proofs(), evidence.met_limits(found.opened))
 
@@ -61,11 +61,11 @@ def fairness(found: Gathered, known: Traces) -> Fairness:
 
 
 def _arrivals(found: Gathered, known: Traces) -> Groups:
-    """Return students' groups: tenth of the early queue, minutes after opening, or none."""
+    """Return each student's group: tenth of the early queue, minutes after opening, or none."""
     groups: Groups = dict.fromkeys(found.members, ("away",))
     tenth = max(1, len(known.early)) / TENTHS
-    for place, student in enumerate(known.early):
-        groups[student] = (f"early:{int(place / tenth) + 1:02}",)
+    for rank, student in enumerate(known.early):
+        groups[student] = (f"early:{int(rank / tenth) + 1:02}",)
     for student, at in known.late.items():
         minutes = (at - found.opened) / MINUTE
         groups[student] = (next((name for most, name in LATE if minutes < most), "late:more"),)
@@ -82,13 +82,13 @@ def _table(found: Gathered, groups: Groups) -> list[dict[str, Any]]:
 
 def _row(name: str, attempts: dict[int, Attempts], students: list[int]) -> dict[str, Any]:
     tried = [attempts.get(student, NONE) for student in students]
-    asked = [each for each in tried if each.first]
-    waits = sorted(each.wait for each in asked if each.wait is not None)
+    first_attempts = [each for each in tried if each.first]
+    waits = sorted(each.wait for each in first_attempts if each.wait is not None)
     reasons = Counter(code for each in tried for code in each.refusals)
     return {
         "name": name,
         "students": len(students),
-        "asked": len(asked),
+        "asked": len(first_attempts),
         "got": len(waits),
         "seated": sum(1 for each in tried if each.seats),
         "half": _share(waits, 0.5),
@@ -111,8 +111,8 @@ Row = dict[str, Any]
 
 def hidden_groups(rows: Sequence[Row]) -> set[str]:
     """Return the names of the rows whose outcomes are hidden."""
-    asked = {row["name"]: row["asked"] for row in rows}
-    return _veil(asked, [set(asked)])
+    requested = {row["name"]: row["asked"] for row in rows}
+    return _veil(requested, [set(requested)])
 
 
 def hidden_cohorts(rows: Sequence[Row]) -> set[tuple[str, str]]:
@@ -120,28 +120,28 @@ def hidden_cohorts(rows: Sequence[Row]) -> set[tuple[str, str]]:
 
     The report also shows the sums of each year and each level.
     """
-    asked = {(row["year"], row["level"]): row["asked"] for row in rows}
+    requested = {(row["year"], row["level"]): row["asked"] for row in rows}
     sums = [
-        {each for each in asked if each[part] == name}
+        {each for each in requested if each[part] == name}
         for part in (0, 1)
-        for name in {each[part] for each in asked}
+        for name in {each[part] for each in requested}
     ]
-    return _veil(asked, [set(asked), *sums])
+    return _veil(requested, [set(requested), *sums])
 
 
-def _veil(asked: Mapping[Any, int], sums: Sequence[set[Any]]) -> set[Any]:
+def _veil(requested: Mapping[Any, int], sums: Sequence[set[Any]]) -> set[Any]:
     """Return the small groups, and enough others that no hidden outcome can be computed.
 
     A known sum minus the visible groups gives the total of the hidden ones. So the hidden groups
     together must have enough students, too.
     """
-    hidden = {name for name, count in asked.items() if count < FEWEST}
+    hidden = {name for name, count in requested.items() if count < FEWEST}
     before = -1
     while len(hidden) > before:
         before = len(hidden)
         for group in sums:
-            for name in sorted(group - hidden, key=lambda each: (asked[each], str(each))):
-                if 0 < sum(asked[each] for each in group & hidden) < FEWEST:
+            for name in sorted(group - hidden, key=lambda each: (requested[each], str(each))):
+                if 0 < sum(requested[each] for each in group & hidden) < FEWEST:
                     hidden.add(name)
     return hidden
 

@@ -48,9 +48,9 @@ def read(key: tuple[int, int]) -> Progress:
     ]
     with transaction() as session:
         after = before.seq or session.scalar(_opened(window)) or 0
-        news = select(func.max(LoggedEvent.seq), *counts)
+        latest = select(func.max(LoggedEvent.seq), *counts)
         last, *more = session.execute(
-            news.where(LoggedEvent.term_id == term, LoggedEvent.seq > after)
+            latest.where(LoggedEvent.term_id == term, LoggedEvent.seq > after)
         ).one()
     return Progress(last or after, *(one + new for one, new in zip(before[1:], more, strict=True)))
 

@@ -31,14 +31,14 @@ class Attempts:
     seats: set[int] = field(default_factory=set)  # given in the window and not dropped in it
     refusals: Counter[str] = field(default_factory=Counter)
 
-    def hear(self, fact: Event) -> None:
+    def add(self, fact: Event) -> None:
         """Add an event of the student."""
-        told, section, at = fact.payload, fact.payload["section"], milliseconds(fact.at)
-        if fact.name in ASKS and told.get("act", "claim") == "claim":
+        payload, section, at = fact.payload, fact.payload["section"], milliseconds(fact.at)
+        if fact.name in ASKS and payload.get("act", "claim") == "claim":
             self.asks += 1
             # An alternative's event carries its rank, and may be refused before those of a better
             # rank.
-            if not self.first and not told.get("rank"):
+            if not self.first and not payload.get("rank"):
                 self.first, self.first_at = section, at
         if fact.name in SEATS:
             self.seats.add(section)
@@ -46,8 +46,8 @@ class Attempts:
                 self.got_at = at
         if fact.name == "dropped":
             self.seats.discard(section)
-        if fact.name == "refused" and told["act"] == "claim":
-            self.refusals.update({reason["code"] for reason in told["reasons"]})
+        if fact.name == "refused" and payload["act"] == "claim":
+            self.refusals.update({reason["code"] for reason in payload["reasons"]})
 
     @property
     def wait(self) -> int | None:
@@ -55,7 +55,7 @@ class Attempts:
         return self.got_at - self.first_at if self.got_at else None
 
 
-# A window in the past: its students, their actions, and the term at its closing.
+# A window that has ended: its students, their actions, and the term at its closing.
 
 
 @dataclass(frozen=True)
@@ -83,14 +83,14 @@ class Gathered:
     given: Counter[int] = field(default_factory=Counter)  # seats given in the window, by section
     refused: Counter[int] = field(default_factory=Counter)
 
-    def hear(self, fact: Event) -> None:
+    def add(self, fact: Event) -> None:
         """Add a student's event that was decided in the window, or took a seat of it."""
         student, section = fact.payload.get("student", 0), fact.payload.get("section", 0)
         if fact.context.get("during") != self.window:
             if fact.name == "dropped" and student in self.attempts:
                 self.attempts[student].seats.discard(section)
             return
-        self.attempts[student].hear(fact)
+        self.attempts[student].add(fact)
         self.counts[fact.name] += 1
         if fact.name in {"enrolled", "promoted"}:
             self.given[section] += 1
@@ -105,7 +105,7 @@ def gather(session: Session, window: Window, closing: int) -> Gathered:
     )
     for fact in read_events(session, window.term_id, 0, closing):
         apply(found.state, fact)
-        found.hear(fact)
+        found.add(fact)
     found.members.update(members(session, window, found.attempts.keys()))
     return found
 

@@ -193,12 +193,12 @@ def due(folder: Path, every: timedelta) -> timedelta:
     return min(every, max(timedelta(), last + every - datetime.now(UTC)))
 
 
-def place(folder: Path) -> Path:
+def new_path(folder: Path) -> Path:
     """Return the folder for a backup that starts now."""
     return folder / datetime.now(UTC).strftime(FORM)
 
 
-def let_go(folder: Path, keep: int) -> None:
+def remove_old(folder: Path, keep: int) -> None:
     """Remove all but the last `keep`, and incomplete ones; leave other names alone."""
     halves = [each for each in folder.glob(f"*{HALF}") if NAME.fullmatch(each.stem)]
     for each in (*_made(folder)[:-keep], *halves):

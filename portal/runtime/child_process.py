@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 
 @dataclass
 class Child:
-    """A process: how it starts, and how it is asked to stop. It never outlives its parent."""
+    """A child process: how it starts and stops. It never outlives its parent."""
 
     name: str
     command: Sequence[str]
@@ -40,7 +40,7 @@ class Child:
     own_env: bool = False  # whether `env` is its whole environment
     stop_signal: signal.Signals = signal.SIGTERM
     keep_open: tuple[int, ...] = ()  # file descriptors that it inherits
-    to_log: bool = True  # otherwise its output goes where its parent's goes
+    to_log: bool = True  # otherwise it shares its parent's output
     process: subprocess.Popen[bytes] | None = None
     log_offset: int = 0  # the offset in its log where this start's output begins
 
@@ -138,7 +138,7 @@ class SupervisedChild:
         self.child.process, self.due, self.failures = old, None, 0
 
     def look_after(self) -> None:
-        """Start it when that is due; if it has exited, plan a restart."""
+        """Start the process when that is due; if it has exited, plan a restart."""
         rotate(self.child.log)
         if self.due is not None:
             if time.monotonic() >= self.due:

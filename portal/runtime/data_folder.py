@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-PATIENCE = 30.0
+TIMEOUT = 30.0
 OPEN = (
     "The data folder {0} is open to other users, and not ours to close, as it holds other things."
     " Name a folder of its own, FAIRSEAT_VAR=…, or close it: chmod 700 {0}"
@@ -81,7 +81,7 @@ class DataFolder:
 
     def own(self) -> Run | None:
         """Own the folder and return None, or return what its live owner runs; raise FolderError."""
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + TIMEOUT
         while not self._try_lock():
             run = self._run()
             if run:

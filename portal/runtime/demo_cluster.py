@@ -193,8 +193,8 @@ def _command(folder: Path, port: int, rules: Sequence[str], options: Sequence[st
     own = folder / "own.conf"
     if not own.exists():
         _write(own, "\n".join([*rules, ""]))
-    place = ["--port", str(port), "--bind", HOST, "--dir", str(folder)]
-    return [str(get_binary_path()), str(own), *options, *place]
+    location = ["--port", str(port), "--bind", HOST, "--dir", str(folder)]
+    return [str(get_binary_path()), str(own), *options, *location]
 
 
 def _write(file: Path, text: str) -> None:

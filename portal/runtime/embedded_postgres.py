@@ -47,16 +47,16 @@ class Access:
     @property
     def url(self) -> str:
         """Return the URL for the portal."""
-        return f"postgresql://{USER}:{self.password}@/{DATABASE}?host={place(self.sockets)}"
+        return f"postgresql://{USER}:{self.password}@/{DATABASE}?host={socket_folder(self.sockets)}"
 
     @property
     def owner_url(self) -> str:
         """Return the URL for migrations."""
         login = f"{OWNER}:{self.owner_password}"
-        return f"postgresql://{login}@/{DATABASE}?host={place(self.sockets)}"
+        return f"postgresql://{login}@/{DATABASE}?host={socket_folder(self.sockets)}"
 
 
-def place(sockets: Path) -> Path:
+def socket_folder(sockets: Path) -> Path:
     """Return the folder that only the server and the portal may enter."""
     return sockets / "postgres"
 
@@ -93,12 +93,12 @@ def child(folder: Path, access: Access, log: Path, *, durable: bool, lock: int) 
     if not (folder / "PG_VERSION").exists():
         _create(install, folder, access, group, durable=durable)
     runner = _runner(install, folder)  # its files stay open, because the server may restart
-    place(access.sockets).mkdir(mode=0o700, exist_ok=True)
+    socket_folder(access.sockets).mkdir(mode=0o700, exist_ok=True)
     if runner.account:
-        service_account.give(place(access.sockets), *runner.account)
+        service_account.give(socket_folder(access.sockets), *runner.account)
     settings = [
         "listen_addresses=",
-        f"unix_socket_directories={place(access.sockets)}",
+        f"unix_socket_directories={socket_folder(access.sockets)}",
         "unix_socket_permissions=0700",
         "max_connections=300",
         "timezone=UTC",
@@ -121,7 +121,7 @@ def answers(sockets: Path) -> bool:
     """Return whether the server accepts connections: it asks for a password."""
     try:
         psycopg2.connect(
-            host=str(place(sockets)), user=USER, dbname=DATABASE, connect_timeout=2
+            host=str(socket_folder(sockets)), user=USER, dbname=DATABASE, connect_timeout=2
         ).close()
     except psycopg2.OperationalError as error:
         return "password" in str(error)
@@ -174,7 +174,7 @@ def _fill(runner: Runner, access: Access, *, durable: bool) -> None:
     )
     # Send the passwords by standard input: other users can read command lines.
     single = ("--single", "-D", runner.where, *_options(settings), "template1")
-    _run(runner, "postgres", *single, said=roles)
+    _run(runner, "postgres", *single, stdin=roles)
 
 
 def _environment() -> dict[str, str]:
@@ -187,13 +187,13 @@ def _options(settings: Sequence[str]) -> list[str]:
     return [part for setting in settings for part in ("-c", setting)]
 
 
-def _run(runner: Runner, name: str, *arguments: str, said: str = "") -> None:
+def _run(runner: Runner, name: str, *arguments: str, stdin: str = "") -> None:
     done = subprocess.run(  # noqa: S603  our own command
         runner.command(name, *arguments),
         check=False,
         capture_output=True,
         text=True,
-        input=said,
+        input=stdin,
         pass_fds=runner.opened,
         cwd="/",
         env=_environment(),

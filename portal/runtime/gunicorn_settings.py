@@ -20,7 +20,7 @@ from portal.core import logs
 # Seconds that PostgreSQL may stay silent. Workers wait as long as a statement may take
 # (portal/core/db.py), visitors do not. PostgreSQL ends abandoned statements by its
 # statement_timeout.
-PATIENCE = 5.0
+TIMEOUT = 5.0
 COUNTS = "fairseat-metrics-"
 AGAIN = 1.0  # for a new connection, after a timeout and until it answers again
 
@@ -132,7 +132,7 @@ def _wait(connection: Any) -> None:
     connecting = connection.status == STATUS_SETUP
     try:
         gevent_wait_callback(
-            connection, timeout=AGAIN if connecting and _silent.is_set() else PATIENCE
+            connection, timeout=AGAIN if connecting and _silent.is_set() else TIMEOUT
         )
     except TimeoutError as error:
         _silent.set()

@@ -27,10 +27,10 @@ def address_of(listener: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def open_listener(host: str, port: int, patience: float = 0.0) -> socket.socket:
-    """Listen at the address; raise StartupError if that fails for `patience` seconds."""
+def open_listener(host: str, port: int, timeout: float = 0.0) -> socket.socket:
+    """Listen at the address; raise StartupError if that fails for `timeout` seconds."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    deadline = time.monotonic() + patience
+    deadline = time.monotonic() + timeout
     while True:
         try:
             return socket.create_server((host, port), family=family, backlog=4096)

@@ -125,25 +125,25 @@ class RestartLog:
 
     def __init__(self, folder: Path) -> None:
         self._file = folder / FILE
-        self._said: dict[str, Any] = {"id": time.time_ns(), "lines": [], "ended": False}
+        self._record: dict[str, Any] = {"id": time.time_ns(), "lines": [], "ended": False}
         self._save()
 
     def write(self, line: str) -> None:
         """Say a line."""
         say(line)
-        self._said["lines"].append(line)
+        self._record["lines"].append(line)
         self._save()
 
     def end(self, failure: str = "") -> None:
         """Say that the restart is over, and why it failed if it did."""
         say(failure or "Restarted.")
-        self._said |= {"ended": True, "failure": failure}
+        self._record |= {"ended": True, "failure": failure}
         self._save()
 
     def _save(self) -> None:
         draft = self._file.with_suffix(".new")
         with suppress(OSError):
-            draft.write_text(json.dumps(self._said))
+            draft.write_text(json.dumps(self._record))
             draft.replace(self._file)
 
 

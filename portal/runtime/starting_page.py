@@ -94,9 +94,9 @@ def _problem(words: dict[str, str], path: bytes) -> dict[str, object]:
 
 def _texts(head: bytes, folder: str) -> tuple[str, gettext.NullTranslations]:
     """Return the browser's first language and its texts; English if there are none."""
-    asked = LANGUAGE.search(head)
-    if asked:
-        language = asked[1].decode().lower()
+    header = LANGUAGE.search(head)
+    if header:
+        language = header[1].decode().lower()
         try:
             return language, gettext.translation("messages", folder, [language])
         except OSError:

@@ -349,8 +349,8 @@ def supervise(
     """Run a portal until a signal comes; raise StartupError or SettingsError."""
     with owned(folder):
         # The web server of a killed owner needs a moment to leave the port.
-        patience = 15.0 if folder.abandoned else 0.0
-        listener = open_listener(os.environ.get("HOST") or "127.0.0.1", _port(), patience)
+        timeout = 15.0 if folder.abandoned else 0.0
+        listener = open_listener(os.environ.get("HOST") or "127.0.0.1", _port(), timeout)
         supervisor(folder, servers, listener).run()
 
 

@@ -38,8 +38,8 @@ class WorkerPools:
             return
         with suppress(RedisError):  # try again in a second
             self._forget()
-            for queue, asked in scaling.asked(self._redis).items():
-                self._fit(queue, asked.workers)
+            for queue, wanted in scaling.requested(self._redis).items():
+                self._fit(queue, wanted.workers)
         self._due = time.monotonic() + INTERVAL
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Access tokens: signed leave to register in one window, checked without asking anyone."""
+"""Access tokens: signed leave to register in one window, checked without a lookup."""
 
 import hashlib
 from dataclasses import astuple, dataclass
@@ -14,7 +14,7 @@ SALT = "pass"
 
 @dataclass(frozen=True)
 class AccessToken:
-    """Leave for an account to register in a window of a term, until a moment (ms)."""
+    """A permit for an account to register in a window of a term, until a moment (ms)."""
 
     account: int
     term: int
@@ -28,7 +28,7 @@ def encode(token: AccessToken) -> str:
 
 
 def decode(text: str) -> AccessToken | None:
-    """Return the token of such a text; None for any other text."""
+    """Return the token in an encoded text; None if the text is not one."""
     try:
         return AccessToken(*_signer(*backend().settings.signing_keys).loads(text))
     except (BadData, TypeError):

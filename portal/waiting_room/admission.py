@@ -1,4 +1,4 @@
-"""Who may register now, who waits for it, and when an access token is issued."""
+"""Who may register now, who has to wait, and when an access token is issued."""
 
 from dataclasses import dataclass, replace
 from time import time
@@ -17,17 +17,17 @@ Kind = Literal["free", "in", "out", "early", "waiting", "unproven"]
 
 @dataclass(frozen=True)
 class Applicant:
-    """A student who wants to register, and what their request brings."""
+    """A student who wants to register, with the token and proof in their request."""
 
     account: int
     student: int
-    token: AccessToken | None = None  # good for this account
-    proven: bool = True  # no robot
+    token: AccessToken | None = None  # valid for this account
+    proven: bool = True  # the captcha is solved, or is not needed
 
 
 @dataclass(frozen=True)
 class Admission:
-    """Where a student stands at the gate of a window."""
+    """The state of a student who wants to register in a window."""
 
     kind: Kind
     entry: QueueEntry | None = None
@@ -35,7 +35,7 @@ class Admission:
 
     @property
     def waits(self) -> bool:
-        """Whether others come first."""
+        """Return whether the student has to wait."""
         return self.kind in {"early", "waiting"}
 
 
@@ -43,7 +43,7 @@ FREE = Admission("free")
 
 
 def look_up(term: int, phase: Phase, who: Applicant) -> Admission:
-    """Return how a student stands; looking does not join the queue."""
+    """Return the student's state without joining the queue."""
     if phase.kind not in {"before", "open"} or not phase.window:
         return FREE
     token = who.token if who.token and who.token.term == term else None
@@ -57,7 +57,7 @@ def look_up(term: int, phase: Phase, who: Applicant) -> Admission:
 
 
 def enter(term: int, phase: Phase, who: Applicant) -> Admission:
-    """Join the queue, or get in if the queue is empty; raises WindowEnded."""
+    """Join the queue, or be admitted if it is empty; raise WindowEnded."""
     now = look_up(term, phase, who)
     if now.kind != "out" or not phase.window or without_rooms():
         return now
@@ -77,7 +77,7 @@ def issue(term: int, phase: Phase, who: Applicant, *, in_room: bool) -> AccessTo
 
 
 def without_rooms() -> bool:
-    """Whether windows have no waiting rooms, and everyone is admitted at the opening."""
+    """Return whether windows have no waiting rooms: everyone is admitted at the opening."""
     return backend().settings.room is None
 
 
@@ -95,12 +95,12 @@ def _admit(term: int, phase: Phase, who: Applicant, entry: QueueEntry | None = N
 
 
 def _still_admits(token: AccessToken, who: Applicant) -> bool:
-    """Whether the room still lets the student in, who may have left on another device."""
+    """Return whether the room still admits the student, who may have left on another device."""
     return without_rooms() or room.look(token.term, token.window, who.student).kind == "called"
 
 
 def _renewed(token: AccessToken, who: Applicant) -> AccessToken:
-    """Return the token, or a longer one once half of its time is over."""
+    """Return the token; once half of its time is over, a new one."""
     if token.ends - time() * 1000 > LIFETIME / 2 or without_rooms():
         return token
     ends = room.extend_stay(token.term, token.window, who.student)

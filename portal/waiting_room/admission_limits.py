@@ -1,4 +1,4 @@
-"""The two limits of a waiting room, which admins change while it runs, for a recorded reason."""
+"""The two limits of a waiting room. Admins change them while it runs, and give a reason."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -28,19 +28,19 @@ class AdmissionLimits:
 
     @property
     def mark(self) -> str:
-        """The limits as a text, for the hidden field of a form."""
+        """Return the limits as a text for the hidden field of a form."""
         return f"{self.per_minute} {self.at_once} {self.off:d}"
 
     @classmethod
     def of(cls, mark: str) -> "AdmissionLimits":
-        """Return the limits of such a text; raises ValueError."""
+        """Return the limits in a text of `mark`; raise ValueError for other texts."""
         per_minute, at_once, off = map(int, mark.split())
         return cls(per_minute, at_once, bool(off))
 
 
 @dataclass(frozen=True)
 class Pause:
-    """When a queue was paused, and the name of the admin."""
+    """When a queue was paused, and the name of the admin who paused it."""
 
     at: datetime
     by: str
@@ -51,10 +51,10 @@ def limits_of(state: RoomState) -> AdmissionLimits:
     return AdmissionLimits(state.per_minute, state.at_once, state.off)
 
 
-def change(  # noqa: PLR0913  whose, both of them, what was seen, who and why
+def change(  # noqa: PLR0913  the room, its limits, what was seen, who and why
     term: int, window: int, limits: AdmissionLimits, seen: AdmissionLimits, *, by: int, reason: str
 ) -> None:
-    """Set the limits of a room, and record who did so and why.
+    """Set the limits of a room, and record who changed them and why.
 
     Raises LedgerUnavailable, ValueError for limits out of range, and LimitsChanged where another
     admin has changed them since they were `seen`.

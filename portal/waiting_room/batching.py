@@ -1,7 +1,7 @@
-"""One call for all who ask in the same moment, so that a rush is answered as it comes.
+"""Batched calls: many callers of the same moment share one call to the ledger.
 
-The first caller asks at once. Those who come meanwhile are asked for together, by the first of
-them, as soon as the call before is answered.
+The first caller calls at once. The callers that arrive meanwhile form a batch. The first of them
+sends it as soon as the previous call is answered.
 """
 
 from collections.abc import Callable, Sequence
@@ -9,15 +9,15 @@ from copy import copy
 from threading import Event, Lock
 from typing import Generic, TypeVar
 
-MOST = 200  # in one call: others need the ledger meanwhile
-LONGEST = 0.5  # seconds that the next batch waits: a silent ledger must not silence everyone
+MOST = 200  # questions in one call: other requests need the ledger too
+LONGEST = 0.5  # seconds that a batch waits for the previous call, which may hang
 
 Question = TypeVar("Question")
 Reply = TypeVar("Reply")
 
 
 class Batcher(Generic[Question, Reply]):
-    """Answers single questions by `ask`, which takes many."""
+    """Answers single questions with `ask`, which takes many."""
 
     def __init__(self, ask: Callable[[Sequence[Question]], Sequence[Reply]]) -> None:
         self._ask = ask
@@ -36,7 +36,7 @@ class Batcher(Generic[Question, Reply]):
         else:
             self._run(batch)
         if batch.error:
-            raise copy(batch.error).with_traceback(None)  # each caller with a trace of its own
+            raise copy(batch.error).with_traceback(None)  # each caller gets its own traceback
         # Without replies the greenlet that asked was killed: ask again.
         return batch.replies[number] if batch.replies else self(question)
 
@@ -55,14 +55,14 @@ class Batcher(Generic[Question, Reply]):
             batch.done.set()
 
     def _close(self, batch: "_Batch[Question, Reply]") -> None:
-        """Let no more questions into the batch."""
+        """Accept no more questions in the batch."""
         with self._lock:
             if self._next is batch:
                 self._next = _Batch()
 
 
 class _Batch(Generic[Question, Reply]):
-    """Questions that are asked together."""
+    """Questions that are sent together."""
 
     def __init__(self) -> None:
         self.questions: list[Question] = []

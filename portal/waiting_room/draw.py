@@ -1,7 +1,7 @@
-"""The draw: the order of those who came before a window opened, as anyone can recompute it.
+"""The draw: the order of the students who came before a window opened. Anyone can recompute it.
 
-The rank of a request is the first 13 digits of the SHA-256 of seed, colon, request: the smaller,
-the earlier. The seed's own SHA-256, the commitment, is public before the window opens.
+The rank of a request is the first 13 digits of the SHA-256 of seed, colon, request. A smaller rank
+comes first. The seed's own SHA-256, the commitment, is public before the window opens.
 """
 
 import hashlib
@@ -22,7 +22,7 @@ from portal.windows import draw_seeds
 from portal.windows.draw_seeds import room_key
 
 DIGEST, REQUEST = re.compile(r"[0-9a-f]{64}"), re.compile(r"[0-9a-f]{32}")
-BITS = 52  # of a digest that count: as many as a score of a sorted set holds
+BITS = 52  # bits of a digest that count: a score of a sorted set holds no more
 DIGITS = BITS // 4
 HEAD = "# fingerprint "
 FRESH_SECONDS = 60
@@ -31,7 +31,7 @@ KEPT = 32  # draws in a process, each of some MB at most
 
 @dataclass(frozen=True)
 class Draw:
-    """The public part of a draw; before the opening the commitment alone."""
+    """The public part of a draw; before the opening only the commitment."""
 
     commitment: str
     seed: str = ""
@@ -39,23 +39,23 @@ class Draw:
 
     @cached_property
     def has_true_seed(self) -> bool:
-        """Whether the seed is the one of the commitment."""
+        """Return whether the seed matches the commitment."""
         return sha256(self.seed) == self.commitment
 
     @cached_property
     def is_in_order(self) -> bool:
-        """Whether the requests are in the order that follows from the seed."""
+        """Return whether the requests are in the order that follows from the seed."""
         ranks = [sha256(f"{self.seed}:{request}")[:DIGITS] for request in self.requests]
         return ranks == sorted(ranks)
 
     @property
     def is_fair(self) -> bool:
-        """Whether both hold."""
+        """Return whether seed and order are both right."""
         return self.has_true_seed and self.is_in_order
 
     @cached_property
     def text(self) -> str:
-        """The draw as a text: commitment, seed, then one request a line."""
+        """Return the draw as a text: commitment, seed, then one request a line."""
         lines = (f"{HEAD}{self.commitment}", self.seed, *self.requests)
         return "".join(f"{line}\n" for line in lines if line)
 
@@ -66,7 +66,7 @@ def sha256(text: str) -> str:
 
 
 def rank(secret: str, request: str) -> float:
-    """Return where a seed puts a request among the early ones, in [0, 1)."""
+    """Return the rank of an early request under a seed, in [0, 1)."""
     digest = hashlib.sha256(f"{secret}:{request}".encode()).digest()
     return (int.from_bytes(digest[:8]) >> (64 - BITS)) / (1 << BITS)
 
@@ -99,7 +99,7 @@ def arrivals(term: int, window: int) -> tuple[list[int], dict[int, int]]:
 
 
 def published(term: int, window: int, *, opened: bool) -> Draw:
-    """Return what may be known of a window's draw by now.
+    """Return the public part of a window's draw.
 
     Once the window has opened, the draw no longer changes, and anyone may ask for it. So a process
     reads and checks it once in FRESH_SECONDS.
@@ -113,18 +113,18 @@ def position_of(term: int, window: int, student: int) -> int:
 
 
 def forget() -> None:
-    """Read every draw again when it is next asked for."""
+    """Clear the cache: every draw is read again when it is next needed."""
     _draws.clear()
     _positions.clear()
 
 
 def audited_commitments(term: int, window: int) -> list[tuple[datetime, str]]:
     """Return each commitment in the audit trail of a window, and since when; the oldest first."""
-    kept = AuditEntry.after["fingerprint"].astext
+    commitment = AuditEntry.after["fingerprint"].astext
     query = (
-        select(func.min(AuditEntry.at), kept)
-        .where(AuditEntry.subject == f"term:{term} window:{window}", kept.is_not(None))
-        .group_by(kept)
+        select(func.min(AuditEntry.at), commitment)
+        .where(AuditEntry.subject == f"term:{term} window:{window}", commitment.is_not(None))
+        .group_by(commitment)
         .order_by(func.min(AuditEntry.at))
     )
     with transaction() as session:
@@ -132,7 +132,7 @@ def audited_commitments(term: int, window: int) -> list[tuple[datetime, str]]:
 
 
 def parse(text: str) -> Draw:
-    """Return the draw of such a text; raises ValueError for other texts, and before the opening."""
+    """Return the draw in a `Draw.text`; raise ValueError if it is not one or has no seed yet."""
     found, drawn_seed, *requests = text.removeprefix(HEAD).split()
     whole = DIGEST.fullmatch(found) and DIGEST.fullmatch(drawn_seed)
     if not (text.startswith(HEAD) and whole and all(map(REQUEST.fullmatch, requests))):

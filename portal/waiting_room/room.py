@@ -19,7 +19,7 @@ from portal.waiting_room.access_tokens import LIFETIME
 from portal.waiting_room.batching import Batcher
 from portal.windows import draw_seeds
 
-FILES = ("room", "places", "calling", "doors")  # each uses those before it
+FILES = ("room", "places", "calling", "entry_points")  # each uses those before it
 CODE = join_files(Path(__file__).with_name("functions"), FILES)
 # The constants of the functions, such as PATIENCE: most are ms.
 RULE = re.compile(r"^local ([A-Z]+) = (\d+)", re.MULTILINE)
@@ -33,66 +33,66 @@ Kind = Literal["none", "early", "waiting", "called", "gone"]
 
 @dataclass(frozen=True)
 class RoomState:
-    """How the waiting room of a window stands at `at` (ms)."""
+    """The state of a window's waiting room at `at` (ms)."""
 
     at: int
-    opens: int  # when its window does (ms)
+    opens: int  # when its window opens (ms)
     phase: str  # unknown, before, open or ended
     per_minute: int
     at_once: int
     off: bool
-    line: int  # all who ever came
+    line: int  # all students who ever came
     called: int  # number of the last one called
     waiting: int
     inside: int
     pace: tuple[tuple[int, int], ...]  # (slot's begin in ms, how far the queue moved in it)
-    right: int  # waits within the range that was shown, and those that were not
-    wrong: int
+    right: int  # waits within the range that was shown
+    wrong: int  # waits outside of it
     free: int = 0  # how many more could come in now if the queue were empty
 
     @property
     def paused(self) -> bool:
-        """Whether an admin has paused the queue."""
+        """Return whether an admin has paused the queue."""
         return not self.off and not self.per_minute
 
     @property
     def full(self) -> bool:
-        """Whether a student who comes now has to wait."""
+        """Return whether a student who comes now has to wait."""
         return self.phase == "open" and (self.waiting > 0 or self.free == 0)
 
 
 @dataclass(frozen=True)
 class QueueEntry:
-    """A student's place: `early` until the draw, then `waiting`, `called` or `gone`."""
+    """A student's place in the queue: `early` before the draw; `waiting`, `called` or `gone`."""
 
     kind: Kind
     room: RoomState
     request: str = ""
     since: int = 0  # when it was taken (ms)
-    number: int = 0  # among all who ever came, from 1; it never changes
-    ahead: int = 0  # how many are called before
-    ends: int = 0  # until when to come in, or to stay (ms)
+    number: int = 0  # position among all who ever came, from 1; it never changes
+    ahead: int = 0  # students who are called first
+    ends: int = 0  # until when the student may come in, or stay (ms)
 
     @property
     def position(self) -> int:
-        """The queue position: 1 is next, 0 is not waiting."""
+        """Return the queue position: 1 is next, 0 is not waiting."""
         return self.ahead + 1 if self.kind == "waiting" else 0
 
 
 class SeedLost(Exception):  # noqa: N818
-    """The room has another seed than before: it has lost its data."""
+    """The room's seed has changed: it has lost its data."""
 
 
-class LimitsChanged(Exception):  # noqa: N818  a state of the world, not a mistake
-    """Another admin has changed the limits meanwhile."""
+class LimitsChanged(Exception):  # noqa: N818  an expected state, not an error
+    """Another admin has changed the limits since they were read."""
 
 
-class WindowEnded(Exception):  # noqa: N818  a state of the world, not a mistake
+class WindowEnded(Exception):  # noqa: N818  an expected state, not an error
     """There is no such window, or it has ended."""
 
 
 def enter(term: int, window: int, student: int) -> QueueEntry:
-    """Return the student's place in the queue, old or new; raises WindowEnded."""
+    """Join the queue unless the student is in it; return their place. Raise WindowEnded."""
     try:
         return _enter(term, window, student)
     except SeedLost:
@@ -101,12 +101,12 @@ def enter(term: int, window: int, student: int) -> QueueEntry:
 
 
 def look(term: int, window: int, student: int) -> QueueEntry:
-    """Return the student's place, if any; a sign of life of whoever waits."""
+    """Return the student's place, if any, and record a sign of life."""
     return _batched_look(term, window)(student)
 
 
 def keep_alive(term: int, window: int, students: list[int]) -> list[int]:
-    """Record signs of life of many who wait; return those who no longer wait, and are to look."""
+    """Record signs of life of many waiting students; return those who no longer wait."""
     others: list[int] = []
     for begin in range(0, len(students), BATCH):
         some = students[begin : begin + BATCH]
@@ -115,24 +115,24 @@ def keep_alive(term: int, window: int, students: list[int]) -> list[int]:
 
 
 def extend_stay(term: int, window: int, student: int) -> int | None:
-    """Return until when (ms) a student who was called may stay; None for any other."""
+    """Extend an admitted student's stay; return its end (ms), None if they are not admitted."""
     reply = dict(_call("stay", term, window, student=student, stay=LIFETIME))
     ends: int | None = reply.get("ends")
     return ends
 
 
 def leave(term: int, window: int, student: int) -> None:
-    """Give up a place or a visit."""
+    """End a student's place in the queue, or their stay in the picker."""
     _call("leave", term, window, student=student)
 
 
 def advance(term: int, window: int) -> RoomState:
-    """Call those whose turn it is; every request for a place does so as well."""
+    """Admit the students whose turn it is; every request for a place does so too."""
     return room_state(_call("step", term, window))
 
 
 def advance_all(terms: Iterable[int]) -> float:
-    """Call those whose turn it is in every room; return the seconds until the next call.
+    """Admit the students whose turn it is in every room; return the seconds until the next call.
 
     Calling it twice does no harm, so any process may do it.
     """
@@ -143,12 +143,12 @@ def advance_all(terms: Iterable[int]) -> float:
 
 
 def state(term: int, window: int) -> RoomState:
-    """Return how the room stands."""
+    """Return the state of the room."""
     payload = {"window": window, **_limits()}
     return room_state(_library(backend().redis).read("state", term, payload))
 
 
-def set_limits(  # noqa: PLR0913  whose, both of them, and what was seen
+def set_limits(  # noqa: PLR0913  the room, its limits, and what was seen
     term: int,
     window: int,
     per_minute: int,
@@ -157,10 +157,10 @@ def set_limits(  # noqa: PLR0913  whose, both of them, and what was seen
     off: bool,
     seen: dict[str, Any] | None = None,
 ) -> RoomState:
-    """Set the limits of a room while it runs; `off` lets everyone in, 0 a minute pauses the queue.
+    """Set the limits of a running room; `off` admits everyone, 0 a minute pauses the queue.
 
-    Raises ValueError for limits below zero or beyond MOST, and LimitsChanged where they are no
-    longer as `seen`.
+    Raises ValueError for limits below zero or beyond MOST, and LimitsChanged if they are no longer
+    as `seen`.
     """
     if not all(0 <= each <= MOST for each in (per_minute, at_once)):
         raise ValueError(f"Limits are numbers from 0 to {MOST}.")
@@ -172,12 +172,12 @@ def set_limits(  # noqa: PLR0913  whose, both of them, and what was seen
 
 
 def record_estimate(term: int, window: int, request: str, least: int, most: int) -> None:
-    """Record the first range (ms) that a waiter was shown, to compare it with the actual wait."""
+    """Record the first range (ms) that a student was shown, to compare it with the actual wait."""
     _call("say", term, window, request=request, least=least, most=most)
 
 
 def room_state(reply: dict[str, Any]) -> RoomState:
-    """Return the state of a room from a reply of its functions."""
+    """Return the state of a room in a reply of its functions."""
     facts = {name: reply[name] for name in RoomState.__dataclass_fields__ if name in reply}
     pace = sorted((at, count) for at, count in reply["pace"] or ())
     return RoomState(**{**facts, "pace": tuple(pace)})
@@ -200,18 +200,18 @@ def _batched_look(term: int, window: int) -> Batcher[int, QueueEntry]:
 def _look(term: int, window: int, students: Sequence[int]) -> list[QueueEntry]:
     reply = _call("places", term, window, students=students)
     room = room_state(reply["state"])
-    return [_entry(place, room) for place in reply["places"]]
+    return [_entry(position, room) for position in reply["places"]]
 
 
-def _entry(place: Any, room: RoomState) -> QueueEntry:
-    return QueueEntry(**{"kind": "none", **dict(place or {})}, room=room)
+def _entry(position: Any, room: RoomState) -> QueueEntry:
+    return QueueEntry(**{"kind": "none", **dict(position or {})}, room=room)
 
 
 def _call(function: str, term: int, window: int, **payload: Any) -> Any:
     sent = {"window": window, **_limits(), **payload}
     try:
         return _library(backend().redis).ask(function, term, sent, again=True)
-    except LedgerSilent as error:  # each function may be repeated, so nothing is left unsure
+    except LedgerSilent as error:  # each function may be repeated, so no outcome stays unknown
         raise LedgerUnavailable(str(error)) from error
 
 

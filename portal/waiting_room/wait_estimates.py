@@ -1,7 +1,7 @@
 """The expected wait in the queue, as a range, and how often to poll meanwhile.
 
-An estimate follows from the limits at first, then from how far the queue has moved. bench/waits.py
-chose the constants, and measures how often a range comes true.
+At first an estimate follows from the limits, later from how far the queue has moved. The constants
+come from bench/waits.py, which measures how often the actual wait is within the range.
 """
 
 import math
@@ -14,12 +14,13 @@ from portal.waiting_room.room import RULES, QueueEntry, RoomState
 MINUTE = 60_000
 NEVER = 24 * 60 * MINUTE  # the end of a range that is unknown
 
-# The average length of a visit before any was seen (ms): at least, and at most.
+# The average length of a visit (ms), before any has ended: the least and the most.
 SHORT, LONG = 2 * MINUTE, 11 * MINUTE
 FIRST = 4 * MINUTE  # until the first visits end
 STAYING = 0.7  # the share of waiters who are still there when they are called
 FULL = 0.9  # from this share of the room on, the queue moves only as visits end
-RUSH = 0.3  # a slot in which more than this share came in is the opening, not the pace
+# A slot that admits more than this share is the opening, and says nothing about the pace.
+RUSH = 0.3
 SLOT = RULES["SLOT"]
 FEWEST, RECENT = 2, 3  # slots
 DOUBT, YOUNG = 1.4, 1.2  # the error of a pace, and how much larger it is soon after the opening
@@ -41,7 +42,7 @@ class WaitRange:
 
     @property
     def minutes(self) -> tuple[int, int]:
-        """The same in minutes."""
+        """Return the range in minutes."""
         return self.least // MINUTE, self.most // MINUTE
 
 
@@ -52,13 +53,13 @@ class Pace(NamedTuple):
     most: float
     free: int = 0
     quick: float = 0.0
-    delay: float = 0.0  # until a first visit ends
+    delay: float = 0.0  # ms until the first visit ends
 
 
-def estimate(place: QueueEntry) -> WaitRange:
-    """Return the wait until the student is called; for an early one, from the opening on."""
-    pace, early = per_place(place.room), place.kind == "early"
-    ahead = place.room.line if early else place.ahead
+def estimate(entry: QueueEntry) -> WaitRange:
+    """Return the wait until the student is admitted; before the opening, counted from it."""
+    pace, early = per_place(entry.room), entry.kind == "early"
+    ahead = entry.room.line if early else entry.ahead
     first = min(ahead, pace.free)
     most = first * pace.quick + NOTICE
     if ahead >= pace.free:
@@ -69,7 +70,7 @@ def estimate(place: QueueEntry) -> WaitRange:
 
 
 def per_place(room: RoomState) -> Pace:
-    """Return how long each place ahead is likely to take."""
+    """Return the expected time for each place ahead."""
     if room.off:
         return Pace(0, 0)
     if not room.per_minute or not room.at_once:
@@ -108,18 +109,18 @@ def _moves(room: RoomState) -> list[int]:
     return [each for each in moves if each < RUSH * room.at_once]
 
 
-def poll_interval(place: QueueEntry) -> float:
-    """Return after how many seconds a waiter without a socket polls again, with some chance in it.
+def poll_interval(entry: QueueEntry) -> float:
+    """Return the seconds until a page without a socket polls again; a random part spreads them.
 
-    The limit per minute sets the soonest call, so waiters far back poll seldom.
+    The limit per minute sets the earliest admission, so pages far back poll seldom.
     """
-    room = place.room
-    if place.kind == "early":
+    room = entry.room
+    if entry.kind == "early":
         left = (room.opens - room.at) / 1000
         soonest = left if left > MOST_SECONDS else left + _spread(room.line)
     else:
-        by_limit = place.ahead * 60 / room.per_minute if room.per_minute else MOST_SECONDS
-        soonest = by_limit + min(LATEST_SECONDS, place.ahead * PLACE_SECONDS)
+        by_limit = entry.ahead * 60 / room.per_minute if room.per_minute else MOST_SECONDS
+        soonest = by_limit + min(LATEST_SECONDS, entry.ahead * PLACE_SECONDS)
     return min(MOST_SECONDS, max(LEAST_SECONDS, soonest)) * random.uniform(0.9, 1.1)  # noqa: S311
 
 

@@ -1,4 +1,4 @@
-"""Texts about the queue, for pages and for their script (static/js/room.js)."""
+"""Texts about the queue, for pages and their script (static/js/room.js)."""
 
 from datetime import timedelta
 from functools import lru_cache, partial
@@ -14,7 +14,7 @@ from portal.waiting_room.wait_estimates import MINUTE, NEVER, WaitRange
 from portal.windows.phases import plural_forms
 
 Unit = Literal["minutes", "hours"]
-LONG = 120  # minutes from which on a wait is shown in hours
+LONG = 120  # minutes; a longer wait is shown in hours
 
 
 def title(number: object) -> str:
@@ -23,14 +23,14 @@ def title(number: object) -> str:
 
 
 def before(count: int, shown: object) -> str:
-    """Return how many are ahead; `shown` is the number as it is written."""
+    """Return how many students are ahead; `shown` is the number in the reader's format."""
     return _n(
         "%(count)s person is before you.", "%(count)s people are before you.", count, count=shown
     )
 
 
 def ahead(count: int, *, paused: bool = False) -> str:
-    """Return how many are ahead, or that you are next, or that the queue is paused."""
+    """Return how many students are ahead, that you are next, or that the queue is paused."""
     if paused:
         return _("The registrar has paused the line. You keep your place.")
     return before(count, grouped(count)) if count else _("You are next.")
@@ -62,17 +62,17 @@ def brief(long: WaitRange, *, paused: bool = False) -> str:
 
 
 def lasting(rule: str) -> str:
-    """Return one of the room's constants in words, such as `4 minutes`."""
+    """Return one of the room's constants (RULES) in words, such as `4 minutes`."""
     return str(format_timedelta(timedelta(milliseconds=RULES[rule]), locale=current_locale()))
 
 
 def words() -> dict[str, Any]:
-    """Return the texts of the page's script, in the reader's language."""
+    """Return the texts that the page's script uses, in the reader's language."""
     return _words(current_locale())
 
 
 def grouped(count: int) -> str:
-    """Return a number as its reader writes it, such as `1,250`."""
+    """Return a number in the reader's format, such as `1,250`."""
     return str(format_decimal(count, locale=current_locale()))
 
 

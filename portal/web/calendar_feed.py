@@ -40,10 +40,10 @@ def feed(secret: str) -> Response:
         found = feeds.find(session, secret)
         if found is None:
             abort(404)
-        kept, language = found
-        held = ical.enrolled_meetings(session, kept.student_id)
+        content, language = found
+        held = ical.enrolled_meetings(session, content.student_id)
         digest = sha256(_written(held, language, EPOCH)).hexdigest()
-        changed = feeds.since(kept, digest)
+        changed = feeds.since(content, digest)
     return _answer(_written(held, language, changed), digest, changed)
 
 

@@ -25,7 +25,7 @@ from portal.web.forms import Form, ReasonForm
 from portal.web.http.layout import go
 
 
-class NotPossible(Exception):  # noqa: N818  a fact, not a mistake
+class NotPossible(Exception):  # noqa: N818  an expected state, not an error
     """The change can't be made, or no longer: the message says why."""
 
 
@@ -84,8 +84,8 @@ def confirm(
 
     A form without a reason calls `act` with a blank one.
 
-    On a POST only `act` decides whether the change is possible, so that a second press of the same
-    button gets the same answer as the first.
+    On a POST only `act` decides whether the change is possible, so that a form sent
+    twice gets the same answer both times.
     """
     form = form or ReasonForm()
     if request.method != "POST":

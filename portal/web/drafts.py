@@ -26,7 +26,7 @@ LONGEST = 2_000_000  # bytes: enough for the longest list of students
 Form = MultiDict[str, str]
 
 
-def save(account: int, place: str, draft: int, form: Form) -> None:
+def save(account: int, path: str, draft: int, form: Form) -> None:
     """Store an admin's form of a page under a number, and replace an older one.
 
     Raise RequestEntityTooLarge.
@@ -34,7 +34,7 @@ def save(account: int, place: str, draft: int, form: Form) -> None:
     content = json.dumps(form.to_dict(flat=False)).encode()
     if len(content) > LONGEST:
         raise RequestEntityTooLarge
-    (order, forms), name = _keys(account), _name(place, draft)
+    (order, forms), name = _keys(account), _name(path, draft)
     with translate_errors():
         sent = backend().redis.pipeline()
         sent.lrem(order, 0, name)
@@ -47,10 +47,10 @@ def save(account: int, place: str, draft: int, form: Form) -> None:
             backend().redis.hdel(forms, *gone)
 
 
-def load(account: int, place: str, draft: int) -> Form | None:
+def load(account: int, path: str, draft: int) -> Form | None:
     """Return the form that the admin stored under the number; None if it is gone."""
     with translate_errors():
-        found = backend().redis.hget(_keys(account)[1], _name(place, draft))
+        found = backend().redis.hget(_keys(account)[1], _name(path, draft))
     return MultiDict(json.loads(found)) if found else None
 
 
@@ -59,8 +59,8 @@ def _keys(account: int) -> tuple[str, str]:
     return f"drafts:{{{account}}}:order", f"drafts:{{{account}}}:forms"
 
 
-def _name(place: str, draft: int) -> str:
-    return f"{place}:{draft}"
+def _name(path: str, draft: int) -> str:
+    return f"{path}:{draft}"
 
 
 # Submitted forms to review: each is stored and shown at an address that submits nothing again.
@@ -68,13 +68,13 @@ def _name(place: str, draft: int) -> str:
 OWN = ("csrf_token", "refused")
 
 
-def show_draft(place: str, refused: str = "") -> ResponseReturnValue:
+def show_draft(path: str, refused: str = "") -> ResponseReturnValue:
     """Store the submitted form; redirect to the page that shows it, with why it was refused."""
     number = secrets.randbits(53)
     form = MultiDict(each for each in request.form.items(multi=True) if each[0] not in OWN)
     form["refused"] = refused
-    save(visitor().id, place, number, form)
-    return redirect(f"{place}?draft={number}", 303)
+    save(visitor().id, path, number, form)
+    return redirect(f"{path}?draft={number}", 303)
 
 
 def shown_draft() -> Form | None:

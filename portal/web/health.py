@@ -33,24 +33,24 @@ def ready() -> ResponseReturnValue:
 
     Insiders also see the missing parts, and how many replicas have the ledger's decisions.
     """
-    asked = checks(backend().settings)
-    missing = [*asked.missing(), *_ending()]
-    told: dict[str, Any] = {"ready": not missing}
+    results = checks(backend().settings)
+    missing = [*results.missing(), *_ending()]
+    content: dict[str, Any] = {"ready": not missing}
     if _insider():
-        told |= {"missing": missing, "replicas": asked.replicas}
-    return jsonify(told), 503 if missing else 200
+        content |= {"missing": missing, "replicas": results.replicas}
+    return jsonify(content), 503 if missing else 200
 
 
 @bp.get("/health")
 @public
 def health() -> ResponseReturnValue:
     """Return the health in one word; insiders see the state of each service and the version."""
-    asked = checks(backend().settings)
-    missing = asked.missing()
-    told: dict[str, Any] = {"status": _word(not missing)}
+    results = checks(backend().settings)
+    missing = results.missing()
+    content: dict[str, Any] = {"status": _word(not missing)}
     if _insider():
-        told |= _inside(missing) | {"replicas": asked.replicas}
-    return jsonify(told), 503 if missing else 200
+        content |= _inside(missing) | {"replicas": results.replicas}
+    return jsonify(content), 503 if missing else 200
 
 
 def _inside(missing: list[str]) -> dict[str, Any]:

@@ -94,11 +94,11 @@ def socket(connection: "Server") -> None:
     talk = SocketSession(
         connection, hub(), visitor(), session=sessions.name(), ends=sessions.ends()
     )
-    _let_go()
+    _close_session()
     talk.run()
 
 
-def _let_go() -> None:
+def _close_session() -> None:
     """Free the handshake's data, which is not needed again: it takes 2 KB."""
     session.clear()
     session.modified = False  # send no session cookie
@@ -147,12 +147,12 @@ def waiting() -> ResponseReturnValue:
         term, window = (number(int(request.args[name])) for name in ("term", "room"))
     except (KeyError, ValueError):
         abort(400)
-    place = room.look(term, window, visitor().student_id or 0)
-    signal = waiting_rooms.missed_signal(window, place)
-    told = signal and orjson.Fragment(signal.text)
-    said = {"signal": told, "poll": round(wait_estimates.poll_interval(place), 1)}
+    entry = room.look(term, window, visitor().student_id or 0)
+    signal = waiting_rooms.missed_signal(window, entry)
+    message = signal and orjson.Fragment(signal.text)
+    content = {"signal": message, "poll": round(wait_estimates.poll_interval(entry), 1)}
     headers = {"Cache-Control": "no-store"}
-    return Response(orjson.dumps(said), mimetype="application/json", headers=headers)
+    return Response(orjson.dumps(content), mimetype="application/json", headers=headers)
 
 
 @bp.get("/clock")

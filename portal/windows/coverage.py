@@ -1,4 +1,4 @@
-"""Whom the windows of a term cover, and what a change to a window would do to its students."""
+"""The students whom a term's windows cover, and the effects of a change to a window."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -60,8 +60,8 @@ class GroupCoverage:
 
 
 @dataclass(frozen=True)
-class Said:
-    """What the pages of so many students say, before and after a change."""
+class PageText:
+    """What pages show to so many students before and after a change."""
 
     now: str
     then: str
@@ -72,7 +72,7 @@ class Said:
 class Effects:
     """Effects of a change: messages, students who lose the window, students who get two."""
 
-    said: list[Said]
+    said: list[PageText]
     without: int
     doubled: int
 
@@ -122,8 +122,8 @@ def effects(session: Session, term: int, window: WindowView, after: WindowView, 
         now, then = (phase([each, *theirs], at) for each in (window, after))
         counts[now.sentence, then.sentence] += group.students
         without += group.students if then.kind == "unscheduled" else 0
-    said = [Said(*sentences, count) for sentences, count in counts.most_common()]
-    return Effects(said, without, count_doubled(session, after, others, at))
+    texts = [PageText(*sentences, count) for sentences, count in counts.most_common()]
+    return Effects(texts, without, count_doubled(session, after, others, at))
 
 
 def count_doubled(
@@ -142,7 +142,7 @@ def count_doubled(
 
 
 def _overlap(one: WindowView, other: WindowView, now: int) -> bool:
-    """Return whether both are open at some time from now on."""
+    """Return whether two windows are both open at some time from now on."""
     begins, ends = max(one.opens, other.opens, now), min(one.closes, other.closes)
     return begins < ends and one.state == other.state == "scheduled"
 

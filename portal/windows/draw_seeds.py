@@ -22,12 +22,12 @@ def commitment(term: int, window: int) -> str:
 
 
 def forget() -> None:
-    """Read every seed again when it is next needed."""
+    """Clear the cache: every seed is read again when it is next needed."""
     _seed.cache_clear()
 
 
 def room_key(term: int, window: int) -> str:
-    """Return the key of a window's waiting room, which those of its parts begin with."""
+    """Return the key of a window's waiting room, the prefix of its other keys."""
     return f"{prefix(term)}:room:{window}"
 
 
@@ -37,5 +37,5 @@ def _seed(redis: Redis, term: int, window: int) -> str:
     with translate_errors(), redis.pipeline(transaction=False) as pipe:
         pipe.hsetnx(key, "seed", secrets.token_hex(32))
         pipe.hget(key, "seed")
-        _, kept = replicas.execute(pipe, backend().settings.replicas)
-    return str(kept.decode())
+        _, stored = replicas.execute(pipe, backend().settings.replicas)
+    return str(stored.decode())

@@ -1,4 +1,4 @@
-"""Selection windows as last recorded; the ledger decides by its own."""
+"""Selection windows as last recorded; the ledger decides by its own copy."""
 
 from datetime import datetime
 from typing import Any

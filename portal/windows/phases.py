@@ -48,7 +48,7 @@ def sentence(kind: str, unit: Unit, amount: int, count: object) -> str:
 
 
 def until(kind: str, amount: int, count: object) -> str:
-    """Return what a screen reader says when so many minutes are left."""
+    """Return the text for screen readers when so many minutes are left."""
     return {
         "before": _n(
             "%(count)s minute until it opens",
@@ -113,19 +113,19 @@ class Phase:
 
     @property
     def turns(self) -> int | None:
-        """The moment (ms) at which this phase ends."""
+        """Return the moment (ms) at which this phase ends."""
         if self.window is None:
             return None
         return {"before": self.window.opens, "open": self.window.closes}.get(self.kind)
 
     @property
     def seconds(self) -> int:
-        """Seconds until then, rounded up; 0 if nothing is to come."""
+        """Return the seconds until it ends, rounded up; 0 if it does not end."""
         return -(-(self.turns - self.now) // SECOND) if self.turns else 0
 
     @property
     def sentence(self) -> str:
-        """The phase in words."""
+        """Return the phase in words."""
         if self.kind in {"before", "open"}:
             amount, unit = span(self.seconds)
             return sentence(self.kind, unit, amount, amount)
@@ -133,7 +133,7 @@ class Phase:
 
     @property
     def brief(self) -> str:
-        """The remaining time in short form; empty if nothing is to come."""
+        """Return the remaining time in short form; empty if it does not end."""
         return brief(*span(self.seconds)) if self.turns else ""
 
 

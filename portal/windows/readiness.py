@@ -1,6 +1,6 @@
 """Make a term ready to open: the ledger has every section, the web processes warm caches.
 
-Each catalog version and each opening is prepared once, whoever asks and however often.
+Each catalog version and each opening is prepared once, however often that is requested.
 """
 
 import json
@@ -49,7 +49,7 @@ class Target:
     opening: int = 0
 
     def met_by(self, done: "Target") -> bool:
-        """Return whether all of it has been done; a past opening needs nothing."""
+        """Return whether everything is prepared; a past opening needs nothing."""
         return self.version == done.version and self.opening in {0, done.opening}
 
 
@@ -76,7 +76,7 @@ class Process:
 
 
 def make_ready(term: int) -> bool:
-    """Prepare the term unless it is ready, and return whether there was anything to do.
+    """Prepare the term unless it is ready; return whether there was work to do.
 
     Raises LedgerBehind if the ledger has lost recorded events.
     """
@@ -129,7 +129,7 @@ def opening() -> Any:
 
 
 def count_students(session: Session) -> int:
-    """Return how many profiles there are to read."""
+    """Return the number of profiles to read."""
     live = select(func.count()).select_from(Student).where(Student.deleted_at.is_(None))
     return session.scalar(live) or 0
 
@@ -164,7 +164,7 @@ def watch(ended: Event) -> None:
         try:
             last = report(name, last)
         except (LedgerUnavailable, RedisError, OSError):
-            continue  # the next report finds it back
+            continue  # the next report tries again
         except Exception:
             log.exception("What an opening needs could not be read ahead.")
 
@@ -192,7 +192,7 @@ def report(name: str, last: Process) -> Process:
 
 
 def _has_sections(term: int, found: Readiness) -> bool:
-    """Return whether the ledger still has the sections that it got."""
+    """Return whether the ledger still has the sections that were sent."""
     return len(backend().ledger.seats(term)) >= found.sections
 
 

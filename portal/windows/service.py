@@ -37,7 +37,7 @@ class NewWindow:
 
 @dataclass(frozen=True)
 class Author:
-    """Who changes a window and why, and the times (ms) that the page had shown."""
+    """The account that changes a window, the reason, and the times (ms) that the page had shown."""
 
     by: int
     reason: str = ""
@@ -51,7 +51,7 @@ def new_id() -> int:
 
 
 def find_window(term: int, window: int) -> WindowView | None:
-    """Return the window as the ledger has it."""
+    """Return the window as stored in the ledger."""
     return next((each for each in backend().ledger.windows(term) if each.id == window), None)
 
 
@@ -96,7 +96,7 @@ def close(term: int, window: int, author: Author) -> Change:
 def already_done(
     action: str, term: int, window: int, author: Author, values: Mapping[str, int]
 ) -> bool:
-    """Return whether the author has made this change already, from the times that were shown."""
+    """Return whether the author has already made this change to the times that were shown."""
     if author.was is None:
         return False
     before = dict(zip(("opens", "closes"), author.was, strict=True))
@@ -148,7 +148,7 @@ def _change(
     subject = f"term:{term} window:{window}"
     recorded = exists().where(AuditEntry.action == action, AuditEntry.subject == subject)
     with transaction() as session:
-        if not change.seq and session.scalar(select(recorded)):  # the same change once more
+        if not change.seq and session.scalar(select(recorded)):  # the same change was sent again
             return change
         add_audit_entry(
             session,

@@ -9,8 +9,8 @@ from portal.core.audit_trail import add_audit_entry
 from portal.core.db import transaction
 
 
-class RulesChanged(Exception):  # noqa: N818  a state of the world, not a mistake
-    """Somebody has changed the rules since the page was shown."""
+class RulesChanged(Exception):  # noqa: N818  an expected state, not an error
+    """The rules have changed since the page was shown."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class TermRules:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """The rules as the audit trail stores them."""
+        """Return the rules as the audit trail stores them."""
         return {**asdict(self), "credit_limit": str(self.credit_limit)}
 
 

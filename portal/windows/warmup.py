@@ -19,14 +19,15 @@ from portal.ledger.types import Change, PoolSpec, ReserveSpec, SectionSpec
 from portal.ledger.types import Meeting as Times
 
 EPOCH = date(1970, 1, 1)
-BATCH = 500  # sections a round trip, so that other requests are served in between
+BATCH = 500  # sections per round trip, so that other requests are served in between
 
 
 def warm_up(term_id: int, report: Callable[[int, int], None] = lambda _done, _of: None) -> int:
     """Send every section of a term to the ledger, and return how many were new or newer.
 
     `report` gets how many of how many are sent. Needs no lock: in one step the ledger takes a
-    section only if its version is newer, so each is set and journaled once, whoever else calls.
+    section only if its version is newer, so each is set and journaled once, even with several
+    callers.
 
     Raises LedgerBehind if the ledger has lost recorded events: it gets no sections then, so that
     it can't give a seat twice.

@@ -30,14 +30,14 @@ def test_a_figure_is_the_median_of_its_runs_with_their_spread() -> None:
 
 
 def test_a_figure_is_held_against_its_bar() -> None:
-    assert report.said("claim_vs_hello", HELLO)[2] == "≥ 0.5: reached"
-    assert report.said("claim_p99_vs_row_lock", LOCK)[2] == "≤ 0.2: not reached"
+    assert report.bar_text("claim_vs_hello", HELLO)[2] == "≥ 0.5: reached"
+    assert report.bar_text("claim_p99_vs_row_lock", LOCK)[2] == "≤ 0.2: not reached"
 
 
 def test_what_nobody_measured_has_not_reached_its_bar() -> None:
     found = report.with_every_bar({"claim_vs_hello": HELLO})
     assert found.keys() == BARS.keys()
-    unmeasured = report.said("rush_oversold", found["rush_oversold"])
+    unmeasured = report.bar_text("rush_oversold", found["rush_oversold"])
     assert unmeasured[0] == "not measured"
     assert unmeasured[2].startswith("≤ 0: not reached")
 

@@ -6,7 +6,7 @@ from threading import Event, Thread
 
 import pytest
 
-from portal.core.breakers import AT_ONCE, FAILURES, Breaker, Resting
+from portal.core.breakers import AT_ONCE, FAILURES, Breaker, BreakerOpen
 from tests.recorder.processes import wait_for
 
 
@@ -66,7 +66,7 @@ def test_after_five_failures_the_service_is_not_asked(breaker: Breaker) -> None:
     fail(breaker, FAILURES - 1)
     assert breaker.state == "closed"
     fail(breaker)
-    fail(breaker, error=Resting)
+    fail(breaker, error=BreakerOpen)
     assert FAILURES == 5
 
 
@@ -118,7 +118,7 @@ def test_while_that_one_is_waited_for_nobody_else_asks(brief: Breaker) -> None:
     fail(brief, FAILURES)
     wait_for(lambda: brief.state == "half-open")
     with waiting(brief):
-        fail(brief, error=Resting)
+        fail(brief, error=BreakerOpen)
     assert brief.call(int) == 0
 
 
@@ -126,5 +126,5 @@ def test_a_slow_service_is_waited_for_by_a_few_and_nobody_queues(breaker: Breake
     with ExitStack() as calls:
         for _ in range(AT_ONCE):
             calls.enter_context(waiting(breaker))
-        fail(breaker, error=Resting)
+        fail(breaker, error=BreakerOpen)
     assert breaker.call(int) == 0

@@ -34,12 +34,12 @@ def test_a_connection_that_ended_while_it_rested_is_replaced_unseen(connected: B
 
 
 def test_a_look_has_no_transaction_around_it() -> None:
-    with db.look() as session:
+    with db.read_only() as session:
         assert session.scalar(NUMBER) != session.scalar(NUMBER)
 
 
 def test_a_transaction_after_a_look_on_the_same_connection_is_whole() -> None:
-    for kind in (db.look, db.transaction):
+    for kind in (db.read_only, db.transaction):
         for _ in range(ALL):
             with kind() as session:
                 one, other = session.scalar(NUMBER), session.scalar(NUMBER)

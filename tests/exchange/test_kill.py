@@ -99,7 +99,7 @@ def test_a_command_that_was_killed_is_given_up_by_the_clock(boss: FlaskClient) -
 
 
 def waits() -> bool:
-    """Whether a worker is at it and waits for the table."""
+    """Return whether a worker is at it and waits for the table."""
     with transaction() as session:
         return import_jobs.is_at_work(session) and bool(
             session.scalar(text("SELECT count(*) FROM pg_locks WHERE NOT granted"))

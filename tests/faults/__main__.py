@@ -18,7 +18,7 @@ from tests.faults.disks import apart, mountable, mounted
 from tests.faults.faults import CLUSTER, FAULTS, UP, Fault
 from tests.faults.run import Row, run
 from tests.faults.table import Results
-from tests.faults.trial import PATIENCE, Disks, Trial, running
+from tests.faults.trial import TIMEOUT, Disks, Trial, running
 
 ROUNDS = 3
 
@@ -68,7 +68,7 @@ def _row(trial: Trial, faults: Sequence[Fault], number: int, keep: Path | None) 
     try:
         row = run(trial, faults, file)
     except TimeoutError as late:
-        row = Row(name, 0, 0, 0, PATIENCE, PATIENCE, PATIENCE, Verdict(odd=[str(late)]))
+        row = Row(name, 0, 0, 0, TIMEOUT, TIMEOUT, TIMEOUT, Verdict(odd=[str(late)]))
     print(row.told(), flush=True)
     return replace(row, round=number)
 

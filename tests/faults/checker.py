@@ -35,7 +35,7 @@ class Verdict:
 
     @property
     def clean(self) -> bool:
-        """Whether nothing is."""
+        """Return whether nothing is."""
         return not any(vars(self).values())
 
 

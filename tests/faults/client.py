@@ -16,7 +16,7 @@ from tests.cast import PASSWORD
 from tests.faults.history import AWAY, DECIDED, UNKNOWN, WRONG, Deed, Try
 
 TOKEN = re.compile(r'name="csrf_token" value="([^"]+)"')
-PATIENCE = 6.0  # seconds for one answer
+TIMEOUT = 6.0  # seconds for one answer
 IMPATIENT = 0.004  # now and then someone gives up at once, and asks again
 PAUSE = 0.06
 RENEWED = 120.0
@@ -60,7 +60,7 @@ class Student:
             with suppress(requests.RequestException):
                 self.enter(self.window)
 
-    def send(self, term: int, deed: Deed, patience: float) -> tuple[Try, dict[str, Any]]:
+    def send(self, term: int, deed: Deed, timeout: float) -> tuple[Try, dict[str, Any]]:
         """Ask once; gives what came of it, and the decision if there is one."""
         one = Try(time.time())
         deed.tries.append(one)
@@ -70,7 +70,7 @@ class Student:
                 f"{self.address}/api/v1{path}",
                 json=_body(self.number, term, deed),
                 headers={"Idempotency-Key": deed.key},
-                timeout=patience,
+                timeout=timeout,
             )
         except requests.RequestException as error:
             one.answered, one.what = time.time(), type(error).__name__
@@ -119,11 +119,11 @@ class Rush:
         for thread in self.threads:
             thread.start()
 
-    def end(self, patience: float = 60.0) -> None:
+    def end(self, timeout: float = 60.0) -> None:
         """Let everyone have the answer to their last wish, and go."""
         self.ended.set()
         for thread in self.threads:
-            thread.join(patience)
+            thread.join(timeout)
         self.given_up.set()
         for thread in self.threads:
             thread.join()
@@ -145,10 +145,10 @@ class Rush:
             self.ended.wait(PAUSE * chance.random() * 2)
 
     def _ask(self, student: Student, deed: Deed, chance: random.Random) -> None:
-        patience = IMPATIENT if chance.random() < 0.02 else PATIENCE
+        timeout = IMPATIENT if chance.random() < 0.02 else TIMEOUT
         while not self.given_up.is_set():
-            one, decision = student.send(self.term, deed, patience)
-            patience = PATIENCE
+            one, decision = student.send(self.term, deed, timeout)
+            timeout = TIMEOUT
             if one.said == DECIDED:
                 deed.receipt, deed.outcome = _told(deed, decision)
                 break
@@ -158,7 +158,7 @@ class Rush:
         changed = deed.outcome in {"enrolled", "dropped", "left"}
         if changed and chance.random() < 0.1:
             again = Deed(deed.student, deed.act, deed.section, deed.key, deed.instead)
-            one, decision = student.send(self.term, again, PATIENCE)
+            one, decision = student.send(self.term, again, TIMEOUT)
             if one.said == DECIDED:
                 receipt, outcome = _told(deed, decision)
                 deed.repeated.append(f"{outcome} {receipt}")

@@ -13,7 +13,7 @@ APART = "FAIRSEAT_FAULTS_APART"  # set where this process sees file systems of i
 
 
 def mountable() -> bool:
-    """Whether this machine lets its root have file systems that others don't see."""
+    """Return whether this machine lets its root have file systems that others don't see."""
     unshare = shutil.which("unshare")
     if unshare is None or os.geteuid():
         return False

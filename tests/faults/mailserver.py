@@ -46,7 +46,7 @@ class MailServer:
         (self.folder / HALT).write_text(moment)
 
     def halted(self) -> bool:
-        """Whether such a mail has come."""
+        """Return whether such a mail has come."""
         return (self.folder / HALTED).exists()
 
     def came(self) -> list[EmailMessage]:

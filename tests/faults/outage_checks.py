@@ -55,5 +55,5 @@ def _refused(rush: Rush, since: float) -> bool:
 
 
 def _later(each: Try, since: float) -> bool:
-    """Whether it is a refusal for now of later than that."""
+    """Return whether it is a refusal for now of later than that."""
     return each.said == AWAY and each.sent > since

@@ -151,7 +151,7 @@ def cut_from_postgresql(name: str) -> Callable[[Trial], Undo]:
 
 
 def _socket(trial: Trial) -> Path:
-    [path] = embedded_postgres.place(Path(trial.run.sockets)).glob(".s.PGSQL.*[0-9]")
+    [path] = embedded_postgres.socket_folder(Path(trial.run.sockets)).glob(".s.PGSQL.*[0-9]")
     return path
 
 

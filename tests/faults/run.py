@@ -13,7 +13,7 @@ from tests.faults.checker import Verdict, judge
 from tests.faults.client import Rush
 from tests.faults.faults import Fault
 from tests.faults.history import AWAY, UNKNOWN, Deed
-from tests.faults.trial import PATIENCE, Trial, log_of, standing, until
+from tests.faults.trial import TIMEOUT, Trial, log_of, standing, until
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Row:
 
     @property
     def green(self) -> bool:
-        """Whether nothing was lost, oversold, out of order, twice or odd."""
+        """Return whether nothing was lost, oversold, out of order, twice or odd."""
         return self.verdict.clean and not self.differences
 
     def figures(self) -> dict[str, Any]:
@@ -117,7 +117,7 @@ def _judged(trial: Trial, rush: Rush, name: str, span: tuple[float, float]) -> R
 def _everyone(rush: Rush, since: float) -> None:
     """Wait until every student has been answered to a wish of later than `since`."""
     numbers = {student.number for student in rush.students}
-    until(lambda: rush.decided(since) >= numbers, "students are not answered", PATIENCE)
+    until(lambda: rush.decided(since) >= numbers, "students are not answered", TIMEOUT)
 
 
 def _counts(deeds: list[Deed]) -> Counter[str]:

@@ -42,12 +42,12 @@ class Results:
         self.rows = [row for row in self.rows if row["fault"] not in gone]
 
     def lacks(self, name: str, number: int) -> bool:
-        """Whether a fault has not had its turn in that round."""
+        """Return whether a fault has not had its turn in that round."""
         return not any((row["fault"], row["round"]) == (name, number) for row in self.rows)
 
     @property
     def green(self) -> bool:
-        """Whether all that is kept is."""
+        """Return whether all that is kept is."""
         return all(row["green"] for row in self.rows)
 
     def add(self, row: Row) -> None:

@@ -40,11 +40,11 @@ from tests.runtime.test_up import Up, free_port
 
 Disks = Callable[[Path], AbstractContextManager[None]]
 SECTIONS, SEATS, PLACES = 6, 2, 8
-PATIENCE = 120.0
+TIMEOUT = 120.0
 MAIL = "mail server"  # which is not of the portal
 
 
-def until(holds: Callable[[], bool], why: str, patience: float = PATIENCE) -> float:
+def until(holds: Callable[[], bool], why: str, patience: float = TIMEOUT) -> float:
     """Wait for something, and give the seconds that it took."""
     began = time.monotonic()
     while not holds():
@@ -66,7 +66,7 @@ class Trial:
 
     @property
     def clustered(self) -> bool:
-        """Whether its ledger has replicas, and its web several nodes."""
+        """Return whether its ledger has replicas, and its web several nodes."""
         return self.up.what == "cluster"
 
     @property
@@ -96,7 +96,7 @@ class Trial:
         return [each for one in found for each in (one, *one.children(recursive=True))]
 
     def ready(self) -> bool:
-        """Whether it says that nothing is missing."""
+        """Return whether it says that nothing is missing."""
         return not not_ready(self.up.address)
 
     def a_rush(self) -> Rush:
@@ -138,7 +138,7 @@ class Trial:
             return list(session.scalars(select(OutboxEntry.id).where(OutboxEntry.id > self.mails)))
 
     def mailed(self) -> bool:
-        """Whether every mail that was written has been sent."""
+        """Return whether every mail that was written has been sent."""
         with transaction() as session:
             unsent = select(func.count()).where(OutboxEntry.sent_at.is_(None))
             return not session.scalar(unsent)
@@ -167,7 +167,7 @@ def standing(rush: Rush) -> tuple[set[Pair], set[Pair]]:
     held: set[Pair] = set()
     waiting: set[Pair] = set()
     for student in rush.students:
-        mine = backend().ledger.standing(rush.term, student.number)
+        mine = backend().ledger.registrations(rush.term, student.number)
         held |= {(each.section, student.number) for each in mine.enrolled}
         waiting |= {(each.section, student.number) for each in mine.waiting}
     return held, waiting

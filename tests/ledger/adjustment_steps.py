@@ -1,4 +1,4 @@
-"""What may be asked by hand of the ledger and of its model, in any order."""
+"""Admin adjustments of the ledger and its model, in any order."""
 
 from dataclasses import replace
 from itertools import pairwise
@@ -29,7 +29,7 @@ moves_ = some.lists(
 )
 
 
-class ByHandRules(Pair):
+class AdjustmentRules(Pair):
     """Additions, drops and moves, alone and several in one step."""
 
     @rule(
@@ -54,7 +54,7 @@ class ByHandRules(Pair):
             return
         days = tuple(self.days)
         credits_ = add.credits if add else 0
-        asked = AdminAdjustment(
+        requested = AdminAdjustment(
             who.student, add, drop, who.limit, who.windows, days, limit, credits_
         )
         wanted = add and (add.section, add.credits)
@@ -63,16 +63,16 @@ class ByHandRules(Pair):
         fields |= {"actor": "account:9", "correlation": "c"}
         if self.reused(who.student, request, content):
             with pytest.raises(KeyReused):
-                self.ask(self.ledger.adjust, TERM, asked, **fields)
+                self.ask(self.ledger.adjust, TERM, requested, **fields)
             self.model.wake.clear()
             return
-        said = self.ask(self.ledger.adjust, TERM, asked, **fields)
+        result = self.ask(self.ledger.adjust, TERM, requested, **fields)
         expected = self.replay(who.student, request, content)
         if not expected:
-            answer = self.model.adjust(asked, overrides, said.at)
+            answer = self.model.adjust(requested, overrides, result.at)
             expected = replace(answer, wake=self.model.called())
             self.model.keep(who.student, request, content, expected)
-        assert said == expected
+        assert result == expected
 
     @rule(pick=picks, to=SECTIONS, overrides=overrides_)
     def move_a_seat(self, pick: int, to: int, overrides: list[str]) -> None:
@@ -106,7 +106,7 @@ class ByHandRules(Pair):
 
     @rule(order=some.permutations(STUDENTS), size=some.integers(2, 3), who=candidates)
     def go_round(self, order: list[int], size: int, who: Candidate) -> None:
-        """Some of those who hold seats go on to the next one's."""
+        """Move some students with a seat to the next one's section."""
         held = [seats[0] for each in order if (seats := self.seats_of(each))][:size]
         days = tuple(self.days)
         ring = [
@@ -122,7 +122,7 @@ class ByHandRules(Pair):
             return
         fields: dict[str, Any] = {"overrides": overrides, "reason": "so", "actor": "account:9"}
         changes = {uuid4().hex: each for each in moves}
-        said = self.ask(self.ledger.adjust_batch, TERM, changes, correlation="c", **fields)
-        expected = self.model.adjust_batch(moves, overrides, said[0].at)
+        answer = self.ask(self.ledger.adjust_batch, TERM, changes, correlation="c", **fields)
+        expected = self.model.adjust_batch(moves, overrides, answer[0].at)
         called = self.model.called()
-        assert said == [replace(each, wake=called) for each in expected]
+        assert answer == [replace(each, wake=called) for each in expected]

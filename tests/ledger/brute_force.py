@@ -10,7 +10,7 @@ Tree = dict[str, Any]
 
 @cache
 def minutes(times: tuple[Meeting, ...]) -> frozenset[tuple[int, int]]:
-    """Every single minute of every single day that it meets."""
+    """Return every minute of every day on which a meeting takes place."""
     return frozenset(
         (day, minute)
         for days, start, end, first, last in times
@@ -21,7 +21,7 @@ def minutes(times: tuple[Meeting, ...]) -> frozenset[tuple[int, int]]:
 
 
 def fulfilled(tree: Tree, courses: set[int]) -> bool:
-    """Whether a student who holds these courses needs no more."""
+    """Return whether these courses meet the corequisites."""
     if "course" in tree:
         return tree["course"] in courses
     branches = tree.get("all") or tree.get("any") or ()
@@ -31,7 +31,7 @@ def fulfilled(tree: Tree, courses: set[int]) -> bool:
 
 
 def missing(tree: Tree, courses: set[int]) -> list[int]:
-    """The courses that are not held, of those branches that are not fulfilled."""
+    """Return the missing courses of the branches that are not met."""
     if fulfilled(tree, courses):
         return []
     if "course" in tree:

@@ -1,4 +1,4 @@
-"""A real Valkey for the ledger alone, emptied before each test."""
+"""A real Valkey for the ledger, emptied before each test."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,7 @@ from tests.ledger.requests import TERM, Desk
 
 @pytest.fixture(scope="session")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Where a throwaway Valkey is reached."""
+    """Start a temporary Valkey and return its address."""
     folder = DataFolder(tmp_path_factory.mktemp("ledger") / "var")
     folder.own()
     servers = Servers(folder, durable=False, database_url="none is needed")
@@ -23,7 +23,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture
 def desk(address: str) -> Iterator[Desk]:
-    """An empty ledger with a desk before it, where a window is open: events 1 and 2."""
+    """Return a desk with an empty ledger and an open window: events 1 and 2."""
     desk = Desk(address)
     desk.redis.flushall()
     desk.open_window()

@@ -1,4 +1,4 @@
-"""A crowd of clients in processes of their own, each client with its own connection."""
+"""A crowd of clients in separate processes, each client with its own connection."""
 
 import json
 import multiprocessing
@@ -19,9 +19,9 @@ Reply = dict[str, Any]
 
 
 def together(shares: Sequence[tuple[Any, ...]]) -> list[Any]:
-    """What each (task, argument, …) gives, each in its own process.
+    """Run each (task, argument, …) in its own process and return the results.
 
-    A task is given a barrier before its arguments, by which all wait for each other.
+    A task gets a barrier before its arguments, at which all wait for each other.
     """
     spawning = multiprocessing.get_context("spawn")
     with spawning.Manager() as manager:
@@ -34,10 +34,9 @@ def together(shares: Sequence[tuple[Any, ...]]) -> list[Any]:
 def storm(
     all_here: Any, address: str, seed: int, size: int, sections: list[int]
 ) -> list[list[Reply]]:
-    """Let a crowd of that size, each with a connection, claim one section after the other.
+    """Let a crowd of that size claim one section after the other; return the answers by section.
 
-    Each section has a crowd of its own, whose requests are all sent before an answer is read.
-    Gives the answers by section.
+    Each section has its own crowd. All its requests are sent before an answer is read.
     """
     redis = Redis.from_url(address, max_connections=size)
     clients = [redis.connection_pool.make_connection() for _ in range(size)]
@@ -54,24 +53,24 @@ def storm(
 
 
 def rush(clients: Iterable[Connection], students: Iterable[int], section: int) -> list[Reply]:
-    """The answers to one claim of each client, sent at the same time."""
+    """Send one claim of each client at the same time and return the answers."""
     pairs = list(zip(clients, students, strict=True))
     for client, student in pairs:
         client.send_command(
             "FCALL", "fairseat_submit", 1, f"{{t:{TERM}}}", request(student, section)
         )
-    return [{"student": student, **said(client.read_response())} for client, student in pairs]
+    return [{"student": student, **decision(client.read_response())} for client, student in pairs]
 
 
-def said(reply: bytes) -> Reply:
-    """The answer to the one section of the one line."""
+def decision(reply: bytes) -> Reply:
+    """Return the decision on the only section of the only choice."""
     [line] = json.loads(reply)["lines"]
     [[answer]] = [line["taken"]] if "taken" in line else line["refused"]
     return answer
 
 
 def request(student: int, section: int) -> str:
-    """A claim as the Python face sends it."""
+    """Return a claim as the Python client sends it."""
     return json.dumps(
         {
             "student": student,
@@ -86,7 +85,7 @@ def request(student: int, section: int) -> str:
 
 
 def schedule(all_here: Any, address: str, window: int) -> None:
-    """Put a window that opens, for less than half a second, once the others are pressing."""
+    """Schedule a window that opens for less than half a second while the others send claims."""
     desk = Desk(address)
     all_here.wait()
     now = desk.ledger.now()
@@ -95,7 +94,7 @@ def schedule(all_here: Any, address: str, window: int) -> None:
 
 
 def hammer(all_here: Any, address: str, student: int, window: int) -> list[Decision]:
-    """Claim and drop section 12 without pause until the window has ended; all answers."""
+    """Claim and drop section 12 without pause until the window has ended; return all answers."""
     desk = Desk(address)
     answers: list[Decision] = []
     all_here.wait()
@@ -107,9 +106,9 @@ def hammer(all_here: Any, address: str, student: int, window: int) -> list[Decis
 
 
 def throng(all_here: Any, address: str, seed: int, students: list[int]) -> dict[str, int]:
-    """Let students claim, be moved by hand and drop in sections 1 to 3, as fast as can be.
+    """Claim, move and drop students in sections 1 to 3 without pause.
 
-    Gives how many seats came and went.
+    Return how many seats were given and freed.
     """
     desk, dice, done = Desk(address), random.Random(seed), Counter[str]()
     all_here.wait()
@@ -127,7 +126,7 @@ def throng(all_here: Any, address: str, seed: int, students: list[int]) -> dict[
 
 
 def drop_all(all_here: Any, address: str, students: list[int]) -> None:
-    """Drop section 12 for each of the students, one right after the other."""
+    """Drop section 12 for each of the students in turn."""
     desk = Desk(address)
     all_here.wait()
     for student in students:
@@ -136,7 +135,7 @@ def drop_all(all_here: Any, address: str, students: list[int]) -> None:
 
 
 def promote_until(all_here: Any, address: str, waiting: int) -> list[int]:
-    """Promote for section 12 until no more than so many wait; those whom this promoter placed."""
+    """Promote in section 12 until at most so many wait; return the students promoted here."""
     desk, placed = Desk(address), list[int]()
     all_here.wait()
     deadline = time.monotonic() + 30

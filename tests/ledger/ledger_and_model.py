@@ -23,20 +23,20 @@ from tests.ledger.model import Model
 from tests.ledger.requests import DAY, OPEN, TERM, Desk
 from tests.ledger.strategies import STUDENTS, specs
 
-BATCH = 2  # seats and places that a canceled section gives up in one step
+BATCH = 2  # seats and waitlist positions that a canceled section frees in one step
 HOUR = 3_600_000
 TURNS = {"window_opened", "window_closed", "reserve_opened"}
 
 
 class Steps(Ledger):
-    """Takes each step of a cancellation alone."""
+    """Takes each step of a cancellation separately."""
 
     def _emptied(self, _term: int, _section: int, change: Change) -> Change:
         return change
 
 
 class Pair(RuleBasedStateMachine):
-    """The ledger and the model, asked the same, and whether all that can be seen is the same."""
+    """The ledger and the model get the same requests and must show the same state."""
 
     address = ""
     turned: list[tuple[int, str]]
@@ -53,32 +53,32 @@ class Pair(RuleBasedStateMachine):
         self.days = [(now - DAY, "first"), (now + 60, "second"), (now + DAY, "third")]
         self.schedule(OPEN, now - HOUR, now + HOUR)
         for section in (1, 2, 3):
-            kept = (ReserveSpec(61, 1), ReserveSpec(62, 1))[: section - 1]
-            self.put(SectionSpec(section, 2, 4, 0, "OPEN", section, 300, 500, (), 0, None, kept))
+            stored = (ReserveSpec(61, 1), ReserveSpec(62, 1))[: section - 1]
+            self.put(SectionSpec(section, 2, 4, 0, "OPEN", section, 300, 500, (), 0, None, stored))
 
     def teardown(self) -> None:
         if hasattr(self, "desk"):
             self.desk.redis.connection_pool.disconnect()
 
-    # Asking
+    # Requests
 
     @rule(spec=specs, stale=some.sampled_from([0, 0, 0, 1, 2]))
     def put(self, spec: SectionSpec, stale: int = 0) -> None:
         self.version += 1
         spec = replace(spec, version=max(1, self.version - stale))
-        said = self.ask(self.ledger.put_section, TERM, spec)
-        self.emptied(spec.section, self.model.put_section(spec, said.at), said)
+        answer = self.ask(self.ledger.put_section, TERM, spec)
+        self.emptied(spec.section, self.model.put_section(spec, answer.at), answer)
 
-    def emptied(self, section: int, seq: int, said: Change) -> None:
-        """Step by step, as windows that are due turn before each."""
+    def emptied(self, section: int, seq: int, change: Change) -> None:
+        """Free a canceled section step by step; due windows turn before each step."""
         canceled = self.model.sections[section].spec.status == "CANCELED"
-        more = canceled and self.model.empty(section, BATCH, said.at)
-        assert said == replace(self.model.change(seq, said.at), more=more)
+        more = canceled and self.model.empty(section, BATCH, change.at)
+        assert change == replace(self.model.change(seq, change.at), more=more)
         if more:
             self.emptied(section, 0, self.ask(self.ledger.empty, TERM, section))
 
     def seats_of(self, student: int) -> list[tuple[int, int]]:
-        return [(student, held.section) for held in self.model.standing(student).enrolled]
+        return [(student, held.section) for held in self.model.registrations(student).enrolled]
 
     def ask_submit(
         self, who: Candidate, lines: Sequence[LedgerChoice], request: str | None
@@ -96,13 +96,13 @@ class Pair(RuleBasedStateMachine):
         )
 
     def ask(self, call: Callable[..., Any], *args: Any, **fields: Any) -> Any:
-        """What the ledger says; it turns windows that are due first, as the model must then."""
+        """Return the ledger's answer; due windows turn first, also in the model."""
         self.model.during = 0
         try:
             return call(*args, **fields)
         finally:
-            news = self.desk.events()[len(self.model.events) :]
-            turns = [event["at"] for event in news if event["name"] in TURNS]
+            messages = self.desk.events()[len(self.model.events) :]
+            turns = [event["at"] for event in messages if event["name"] in TURNS]
             self.turned = self.model.turn(turns[0]) if turns else []
 
     def replay(self, student: int, request: str | None, content: Any) -> Any:
@@ -120,16 +120,16 @@ class Pair(RuleBasedStateMachine):
 
     def schedule(self, window: int, opens: int, closes: int) -> None:
         try:
-            said = self.ask(self.desk.put_window, window, opens, closes)
+            answer = self.ask(self.desk.put_window, window, opens, closes)
         except WindowRefused as refused:
             with pytest.raises(WindowRefused, match=refused.code):
                 self.model.put_window(window, "Selection", opens, closes, refused.at)
             self.model.wake.clear()
         else:
-            seq = self.model.put_window(window, "Selection", opens, closes, said.at)
-            assert said == self.model.change(seq, said.at)
+            seq = self.model.put_window(window, "Selection", opens, closes, answer.at)
+            assert answer == self.model.change(seq, answer.at)
 
-    # What must hold after each
+    # Invariants after each step
 
     @invariant()
     def the_same_is_seen(self) -> None:
@@ -142,7 +142,7 @@ class Pair(RuleBasedStateMachine):
             assert sorted(self.desk.roster(number)) == sorted(each.roster)
             assert self.ledger.reserved(TERM, number) == Counter(each.reserved.values())
         for student in STUDENTS:
-            assert self.ledger.standing(TERM, student) == model.standing(student)
+            assert self.ledger.registrations(TERM, student) == model.registrations(student)
         for view in self.ledger.windows(TERM):
             window = model.windows[view.id]
             assert (view.opens, view.closes, view.state) == (

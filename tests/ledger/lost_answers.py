@@ -1,4 +1,4 @@
-"""A wire to the ledger that loses answers: the decision is made, nobody hears of it."""
+"""A connection to the ledger that loses answers: the decision is made, but no client gets it."""
 
 import socket
 from dataclasses import dataclass
@@ -9,9 +9,9 @@ from typing import Self
 
 
 class LossyWire:
-    """Passes everything on, but drops the connection instead of the next `lose` answers to `call`.
+    """A proxy that drops the connection instead of the next `lose` answers to `call`.
 
-    Once `cut_after` was answered, nothing is passed on any more.
+    After an answer to `cut_after` it forwards nothing more.
     """
 
     def __init__(self, address: str, folder: Path) -> None:
@@ -53,12 +53,12 @@ class LossyWire:
             talk = Talk(near, far)
             back = Thread(target=self._answer, args=(talk,), daemon=True)
             back.start()
-            while (asked := _next(near)) and not self.is_cut:
-                if self.lose and self.call in asked:
+            while (requested := _next(near)) and not self.is_cut:
+                if self.lose and self.call in requested:
                     self.lose -= 1
                     talk.loses = True
-                talk.last = bool(self.cut_after) and self.cut_after in asked
-                far.sendall(asked)
+                talk.last = bool(self.cut_after) and self.cut_after in requested
+                far.sendall(requested)
             far.shutdown(socket.SHUT_RDWR)
             back.join()
 
@@ -73,7 +73,7 @@ class LossyWire:
 
 @dataclass
 class Talk:
-    """One connection: whether its next answer is lost, or the last."""
+    """One connection: whether its next answer is lost, or is the last one."""
 
     near: socket.socket
     far: socket.socket

@@ -1,4 +1,4 @@
-"""The ledger once more, in plain Python: what it must say, told the time at which it says it."""
+"""A model of the ledger in plain Python: the expected answer at a given time."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,13 +14,13 @@ from portal.ledger.types import (
     SectionSpec,
     SkipRule,
 )
-from tests.ledger.model_adjustments import ByHands
+from tests.ledger.model_adjustments import Adjustments
 from tests.ledger.model_state import Pool, Section
 from tests.ledger.model_submissions import without
 
 
-class Model(ByHands):
-    """One term: who may drop and leave, and who comes next."""
+class Model(Adjustments):
+    """One term of the model: drops, waitlists and sections."""
 
     # Selections
 
@@ -51,13 +51,13 @@ class Model(ByHands):
         if reasons:
             return self.refuse(section, student, at, reasons)
         self.drops[student, days[day][1]] = used + number
-        said, *_ = [self.release(each, student, at) for each in seats]
+        result, *_ = [self.release(each, student, at) for each in seats]
         for each in places:
             self.lose(each, student)
-        return replace(said, left=tuple(places))
+        return replace(result, left=tuple(places))
 
     def drops_of(self, student: int, seats: Sequence[int]) -> int:
-        """The least number of them of which all others are a consequence."""
+        """Return the smallest set of drops from which all others follow."""
         found = (
             len(some)
             for size in range(len(seats) + 1)
@@ -67,7 +67,7 @@ class Model(ByHands):
         return next(found)
 
     def falls(self, student: int, gone: set[int], among: set[int]) -> set[int]:
-        """What goes with these, of some."""
+        """Return which of some seats are dropped with these."""
         held = self.held(student)
         lost = {each.facts["section"] for each in self.losses(student, without(held, *gone))}
         more = (lost & among) - gone
@@ -93,18 +93,18 @@ class Model(ByHands):
         at: int,
         passes: SkipRule | None = None,
     ) -> Promotion:
-        each, asked = self.sections.get(section), {who.student: who for who in candidates}
+        each, requested = self.sections.get(section), {who.student: who for who in candidates}
         promoted, passed, aside = [], [], []
         while each and each.vacant:
             student = each.heads[0]
-            if student not in asked or not self.comes_first(section, student):
+            if student not in requested or not self.comes_first(section, student):
                 break
-            open_ = each.taken + each.kept < each.spec.capacity
-            if not open_ and not each.reserve_for(asked[student].reserves):
+            open_ = each.taken + each.reserved_left < each.spec.capacity
+            if not open_ and not each.reserve_for(requested[student].reserves):
                 each.aside.add(student)
                 aside.append(student)
                 continue
-            reasons = self.consider(section, asked[student], at)
+            reasons = self.consider(section, requested[student], at)
             if reasons:
                 each.passed[student] = tuple(reasons)
                 each.aside.discard(student)
@@ -122,7 +122,7 @@ class Model(ByHands):
     def loses(
         self, each: Section, student: int, reasons: Sequence[Reason], passes: SkipRule | None
     ) -> bool:
-        """Whether the place goes with this pass, by the rule of the term."""
+        """Return whether the position is lost with this skip, by the term's rule."""
         codes = {reason.code for reason in reasons}
         if not passes or (passes.codes and not codes & set(passes.codes)):
             return False
@@ -135,14 +135,16 @@ class Model(ByHands):
         return self.tell("left", section, student)
 
     def consider(self, section: int, who: Candidate, at: int) -> list[Reason]:
-        """Why a waiter can't have the seat; none once it is theirs."""
-        place, held = self.sections[section].queue[who.student], self.held(who.student)
-        instead = place.instead if place.instead in held else 0
+        """Return why a waiting student can't have the seat; no reasons if they now have it."""
+        position, held = self.sections[section].queue[who.student], self.held(who.student)
+        instead = position.instead if position.instead in held else 0
         rest = without(held, instead)
-        part = Claim(section, place.credits, who.corequisites, who.rules, who.waived, who.reserves)
+        part = Claim(
+            section, position.credits, who.corequisites, who.rules, who.waived, who.reserves
+        )
         reasons = self.objections(part, who, rest, set(), at)
         if instead:
-            reasons += self.losses(who.student, rest | {section: place.credits})
+            reasons += self.losses(who.student, rest | {section: position.credits})
         if not reasons:
             self.unqueue(section, who.student)
             if instead:
@@ -166,7 +168,7 @@ class Model(ByHands):
         return seq
 
     def share(self, each: Section) -> list[Section]:
-        """Have it in its pool and in no other; those that it shares no more seats with."""
+        """Put a section into its pool; return those that it no longer shares seats with."""
         number, wanted, before = each.spec.section, each.spec.pool, each.others
         if each.pool:
             del each.pool.sections[number]
@@ -185,7 +187,7 @@ class Model(ByHands):
         return [other for other in before if other.pool is not each.pool]
 
     def empty(self, section: int, batch: int, at: int) -> bool:
-        """Whether a canceled section has somebody in it after one more batch has gone."""
+        """Free one more batch; return whether a canceled section still has students."""
         each = self.sections[section]
         places = list(each.queue)[:batch]
         for student in places:

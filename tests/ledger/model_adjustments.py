@@ -1,4 +1,4 @@
-"""What is done by hand in the model: every rule by the book, but those that are named."""
+"""Admin adjustments in the model: every rule applies except the overridden ones."""
 
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
@@ -9,68 +9,68 @@ from tests.ledger.model_state import refused
 from tests.ledger.model_submissions import Seats, Wishes, full, without
 
 
-class ByHands(Wishes):
+class Adjustments(Wishes):
     """Additions, drops and moves."""
 
-    def adjust(self, asked: AdminAdjustment, overrides: Sequence[str], at: int) -> Decision:
+    def adjust(self, change: AdminAdjustment, overrides: Sequence[str], at: int) -> Decision:
         passes = set(overrides) - NOT_OVERRIDABLE
-        held = self.held(asked.student)
-        rest = without(held, asked.drop or 0)
-        reasons = self.against(self, asked, rest, asked.drop or 0, at)
+        held = self.held(change.student)
+        rest = without(held, change.drop or 0)
+        reasons = self.against(self, change, rest, change.drop or 0, at)
         left = [each for each in reasons if each.code not in passes]
         self.during = 0
         if left:
-            section = asked.add.section if asked.add else asked.drop or 0
+            section = change.add.section if change.add else change.drop or 0
             return refused(section, at, left)
-        if asked.add:
-            return self.add(asked.student, asked.add, asked.drop or 0, at)
+        if change.add:
+            return self.add(change.student, change.add, change.drop or 0, at)
         if "drop_limit" not in overrides:
-            day = self.day(asked.days, at)
-            self.drops[asked.student, day] = self.drops.get((asked.student, day), 0) + 1
-        return self.release(asked.drop or 0, asked.student, at)
+            day = self.day(change.days, at)
+            self.drops[change.student, day] = self.drops.get((change.student, day), 0) + 1
+        return self.release(change.drop or 0, change.student, at)
 
     def against(
-        self, seen: "ByHands", asked: AdminAdjustment, rest: Seats, gone: int, at: int
+        self, seen: "Adjustments", change: AdminAdjustment, rest: Seats, gone: int, at: int
     ) -> Iterator[Reason]:
-        """Everything that stands in the way, where seats are as in the copy `seen`."""
-        held = self.held(asked.student)
-        if asked.drop and asked.drop not in held:
-            yield Reason("not_enrolled", {"section": asked.drop})
-        if not asked.add:
-            yield from self.window(asked.windows, at)
-            yield from self.used_up(asked, at)
-        elif asked.add.section in held or asked.add.section in rest:
+        """Return every reason against an adjustment, with the seats of the copy `seen`."""
+        held = self.held(change.student)
+        if change.drop and change.drop not in held:
+            yield Reason("not_enrolled", {"section": change.drop})
+        if not change.add:
+            yield from self.window(change.windows, at)
+            yield from self.used_up(change, at)
+        elif change.add.section in held or change.add.section in rest:
             yield Reason("already_enrolled")
         else:
-            yield from seen.against_adding(asked, asked.add, rest, gone, at)
-            known = asked.add.section in self.sections
-            rest = rest | ({asked.add.section: asked.add.credits} if known else {})
-        if asked.drop:
-            yield from self.losses(asked.student, rest)
+            yield from seen.against_adding(change, change.add, rest, gone, at)
+            known = change.add.section in self.sections
+            rest = rest | ({change.add.section: change.add.credits} if known else {})
+        if change.drop:
+            yield from self.losses(change.student, rest)
 
     def against_adding(
-        self, asked: AdminAdjustment, add: Claim, rest: Seats, gone: int, at: int
+        self, change: AdminAdjustment, add: Claim, rest: Seats, gone: int, at: int
     ) -> Iterator[Reason]:
-        who = Candidate(asked.student, asked.windows, asked.limit)
+        who = Candidate(change.student, change.windows, change.limit)
         yield from self.objections(add, who, rest, set(), at)
         each = self.sections.get(add.section)
-        if each and not self.seat_for(asked.student, add, gone):
+        if each and not self.seat_for(change.student, add, gone):
             yield Reason("full", full(each))
 
     def seat_for(self, student: int, part: Claim, gone: int) -> bool:
-        """Whether a seat is there for the student, if only as the first in line."""
+        """Return whether there is a seat for the student, perhaps as the first on the waitlist."""
         each = self.sections[part.section]
-        open_ = each.taken + each.kept < each.spec.capacity
+        open_ = each.taken + each.reserved_left < each.spec.capacity
         mine = open_ or each.reserve_for(part.reserves)
         if each.room and mine and each.heads[:1] == [student]:
             return self.comes_first(part.section, student)
         return self.claimable(part, gone)
 
-    def used_up(self, asked: AdminAdjustment, at: int) -> Iterator[Reason]:
-        used = self.drops.get((asked.student, self.day(asked.days, at)), 0)
-        if used >= asked.drop_limit:
-            later = [start for start, _ in asked.days if start > at]
-            yield Reason("drop_limit", {"limit": asked.drop_limit, "resets": later[0]})
+    def used_up(self, change: AdminAdjustment, at: int) -> Iterator[Reason]:
+        used = self.drops.get((change.student, self.day(change.days, at)), 0)
+        if used >= change.drop_limit:
+            later = [start for start, _ in change.days if start > at]
+            yield Reason("drop_limit", {"limit": change.drop_limit, "resets": later[0]})
 
     def day(self, days: Sequence[tuple[int, str]], at: int) -> str:
         return [name for start, name in days if start <= at][-1]
@@ -80,7 +80,7 @@ class ByHands(Wishes):
     def adjust_batch(
         self, moves: Sequence[AdminAdjustment], overrides: Sequence[str], at: int
     ) -> list[Decision]:
-        """What comes of several in one step: drops first; who is refused keeps the seat."""
+        """Decide several in one step: drops count first; refused students keep their seats."""
         answers: dict[int, Decision] = {}
         seats = [(each.student, each.drop) for each in moves]
         for n, each in enumerate(moves):
@@ -112,7 +112,7 @@ class ByHands(Wishes):
         passes: set[str],
         at: int,
     ) -> dict[int, list[Reason]]:
-        """What refuses the moves that are not known to be refused, tried on a copy of the term."""
+        """Return what refuses the remaining moves, tried on a copy of the term."""
         trial, tried = deepcopy(self), [n for n in range(len(moves)) if n not in known]
         rests = {moves[n].student: self.held(moves[n].student) for n in tried}
         for n in tried:
@@ -131,7 +131,7 @@ class ByHands(Wishes):
         return found
 
     def vacate(self, section: int, student: int) -> None:
-        """A seat comes free: all in line are asked again."""
+        """Free a seat: all waiting students are considered again."""
         each = self.sections.get(section)
         if each and each.roster.pop(student, None):
             each.reserved.pop(student, None)
@@ -153,13 +153,13 @@ class ByHands(Wishes):
         return self.take_in(student, part, gone, at)
 
     def take_in(self, student: int, part: Claim, gone: int, at: int) -> Decision:
-        place = student in self.sections[part.section].queue
-        if place:
+        position = student in self.sections[part.section].queue
+        if position:
             self.unqueue(part.section, student)
-        said = self.enroll("promoted" if place else "enrolled", part, student, at)
-        return Decision(**{**vars(said), "given_up": gone})
+        answer = self.enroll("promoted" if position else "enrolled", part, student, at)
+        return Decision(**{**vars(answer), "given_up": gone})
 
 
-def section_of(asked: AdminAdjustment) -> int:
-    """The section that a refusal names."""
-    return asked.add.section if asked.add else asked.drop or 0
+def section_of(change: AdminAdjustment) -> int:
+    """Return the section that a refusal names."""
+    return change.add.section if change.add else change.drop or 0

@@ -1,4 +1,4 @@
-"""The book that the model of the ledger keeps of a term: what is in it, and what it journals."""
+"""The state of a term in the model of the ledger, and the events it journals."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,9 +12,9 @@ from portal.ledger.types import (
     HeldSeat,
     Outcome,
     Reason,
+    Registrations,
     SeatCounts,
     SectionSpec,
-    Standing,
     WaitlistPosition,
 )
 
@@ -34,18 +34,20 @@ class Pool:
 
 @dataclass
 class Section:
-    """A section with who is in it, who waits (in order), and who was passed over and why."""
+    """A section: its students, its waitlist (in order), and who was skipped and why."""
 
     spec: SectionSpec
     roster: dict[int, HeldSeat] = field(default_factory=dict)
     queue: dict[int, WaitlistPosition] = field(default_factory=dict)
     passed: dict[int, tuple[Reason, ...]] = field(default_factory=dict)
-    passes: dict[int, int] = field(default_factory=dict)  # that count by the term's rule
-    needs: dict[int, Any] = field(default_factory=dict)  # corequisites of those who are in it
+    passes: dict[int, int] = field(default_factory=dict)  # skips that count by the term's rule
+    needs: dict[int, Any] = field(default_factory=dict)  # corequisites of enrolled students
     seq: int = 0
     reserved: dict[int, int] = field(default_factory=dict)  # students by the reserve of their seat
-    aside: set[int] = field(default_factory=set)  # waiters for whom the kept seats are not
-    at: int = 0  # when it was counted last
+    aside: set[int] = field(
+        default_factory=set
+    )  # waiting students who can't have the reserved seats
+    at: int = 0  # time of the last count
     pool: Pool | None = field(default=None, compare=False, repr=False)
 
     @property
@@ -54,7 +56,7 @@ class Section:
 
     @property
     def shared(self) -> tuple[int | None, int]:
-        """The capacity of its pool and what is taken of that."""
+        """Return the capacity of its pool and the seats taken of it."""
         return (self.pool.capacity, self.pool.taken) if self.pool else (None, 0)
 
     @property
@@ -69,7 +71,7 @@ class Section:
             spec.status,
             self.seq,
             len(self.passed),
-            self.kept,
+            self.reserved_left,
             *self.shared,
         )
 
@@ -78,42 +80,48 @@ class Section:
         return [student for student in self.queue if student not in self.passed]
 
     def keeps(self, number: int) -> int:
-        """Seats that a reserve of it still keeps."""
+        """Return the seats that its reserves still reserve."""
         found = [each for each in self.spec.reserves if each.id == number]
         held = list(self.reserved.values()).count(number)
         return sum(max(0, each.seats - held) for each in found if not 0 < each.until <= self.at)
 
     @property
-    def kept(self) -> int:
+    def reserved_left(self) -> int:
         return sum(self.keeps(each.id) for each in self.spec.reserves)
 
     @property
     def room(self) -> bool:
-        """Whether a seat is there, kept or not, in it and in its pool."""
+        """Return whether the section and its pool have a seat, reserved or not."""
         pooled = self.pool is None or self.pool.taken < self.pool.capacity
         return self.taken < self.spec.capacity and pooled
 
     def reserve_for(self, reserves: Sequence[int]) -> int:
-        """The first reserve that keeps a seat for one of these; 0 = none."""
+        """Return the first of these reserves with a seat left; 0 = none."""
         mine = [each.id for each in self.spec.reserves if each.id in reserves]
         return next((each for each in mine if self.keeps(each)), 0)
 
     @property
     def heads(self) -> list[int]:
-        """Waiters who may have one of the seats that are left, as far as is known."""
-        if self.taken + self.kept < self.spec.capacity:
+        """Return waiting students who may have one of the remaining seats."""
+        if self.taken + self.reserved_left < self.spec.capacity:
             return self.actives
-        return [each for each in self.actives if each not in self.aside] if self.kept else []
+        return (
+            [each for each in self.actives if each not in self.aside] if self.reserved_left else []
+        )
 
     def wanted(self, left: int = 0) -> bool:
-        """Whether a waiter could have a seat, its pool apart, after so many were given up."""
-        open_ = self.taken - left + self.kept < self.spec.capacity
-        kept = self.taken < self.spec.capacity and self.kept and set(self.actives) - self.aside
-        return self.spec.status == "OPEN" and bool((open_ and self.actives) or kept)
+        """Return whether a waiting student could have a seat after so many drops, pool apart."""
+        open_ = self.taken - left + self.reserved_left < self.spec.capacity
+        stored = (
+            self.taken < self.spec.capacity
+            and self.reserved_left
+            and set(self.actives) - self.aside
+        )
+        return self.spec.status == "OPEN" and bool((open_ and self.actives) or stored)
 
     @property
     def others(self) -> list["Section"]:
-        """Those that it shares seats with."""
+        """Return the sections that it shares seats with."""
         members = sorted(self.pool.sections.items()) if self.pool else []
         return [each for _, each in members if each is not self]
 
@@ -133,10 +141,10 @@ class Window:
 
 @dataclass
 class Book:
-    """What a term holds.
+    """The state of a term.
 
-    What the ledger journals is in `events` as (name, section or window, student, the window that
-    the decision is made in or 0).
+    Journaled events are in `events` as (name, section or window, student, window of the decision
+    or 0).
     """
 
     sections: dict[int, Section] = field(default_factory=dict)
@@ -144,32 +152,32 @@ class Book:
     drops: dict[tuple[int, str], int] = field(default_factory=dict)
     requests: dict[tuple[int, str], tuple[Any, Any]] = field(default_factory=dict)
     events: list[tuple[str, int, int, int]] = field(default_factory=list)
-    during: int = 0  # the window that the present decision is made in
+    during: int = 0  # the window of the current decision
     woken: set[str] = field(default_factory=set)
     wake: list[str] = field(default_factory=list)
     pools: dict[int, Pool] = field(default_factory=dict)
-    shared: dict[int, tuple[int | None, int]] = field(default_factory=dict)  # as told last
+    shared: dict[int, tuple[int | None, int]] = field(default_factory=dict)  # as last published
 
-    # What is
+    # State
 
-    def standing(self, student: int) -> Standing:
+    def registrations(self, student: int) -> Registrations:
         held, waiting = [], []
         for _, each in sorted(self.sections.items()):
             if student in each.roster:
                 held.append(each.roster[student])
             if student in each.queue:
                 position = list(each.queue).index(student) + 1
-                place = replace(each.queue[student], position=position, size=len(each.queue))
-                waiting.append(replace(place, reasons=each.passed.get(student, ())))
-        return Standing(tuple(held), tuple(waiting))
+                index = replace(each.queue[student], position=position, size=len(each.queue))
+                waiting.append(replace(index, reasons=each.passed.get(student, ())))
+        return Registrations(tuple(held), tuple(waiting))
 
     def held(self, student: int) -> dict[int, int]:
-        """Credits by section."""
+        """Return the credits of the student's seats by section."""
         seats = {number: each.roster.get(student) for number, each in self.sections.items()}
         return {number: seat.credits for number, seat in sorted(seats.items()) if seat}
 
     def waits(self, student: int) -> set[int]:
-        """The sections on whose lists the student is."""
+        """Return the sections on whose waitlists the student is."""
         return {number for number, each in self.sections.items() if student in each.queue}
 
     def courses(self, sections: Iterable[int]) -> set[int]:
@@ -179,7 +187,7 @@ class Book:
     def vacant(self) -> set[int]:
         return {number for number, each in self.sections.items() if each.vacant}
 
-    # What happens
+    # Changes
 
     def call(self, worker: str) -> None:
         if worker not in self.woken:
@@ -192,7 +200,7 @@ class Book:
         return len(self.events)
 
     def tell(self, name: str, section: int, student: int = 0) -> int:
-        """Note an event, and that the counts of those that share seats have moved with it."""
+        """Journal an event, with the changed counts of sections that share seats."""
         each, known = self.sections[section], self.shared
         self.shared = {number: found.shared for number, found in self.sections.items()}
         each.seq = self.journal(name, section, student)
@@ -216,9 +224,9 @@ class Book:
         if part.corequisites:
             each.needs[student] = part.corequisites
         self.tell(name, part.section, student)
-        said = self.answer(Outcome.ENROLLED, part.section, at, seq=seq, registration=seq)
+        answer = self.answer(Outcome.ENROLLED, part.section, at, seq=seq, registration=seq)
         self.reprieve(student)
-        return said
+        return answer
 
     def release(self, section: int, student: int, at: int) -> Decision:
         each = self.sections[section]
@@ -228,18 +236,18 @@ class Book:
         each.passed.clear()
         each.aside.clear()
         seq = self.tell("dropped", section, student)
-        said = self.answer(Outcome.DROPPED, section, at, seq=seq, registration=registration)
+        answer = self.answer(Outcome.DROPPED, section, at, seq=seq, registration=registration)
         self.reprieve_pool(each)
         self.reprieve(student)
-        return said
+        return answer
 
     def claimable(self, part: Claim, gone: int = 0, more: int = 0) -> bool:
-        """Whether one who is in no line could have a seat, for another and after more of a pool."""
+        """Return whether a student on no waitlist could have a seat, perhaps by a swap."""
         each = self.sections[part.section]
-        before, kept = set(each.actives), each.kept
+        before, stored = set(each.actives), each.reserved_left
         if each.reserve_for(part.reserves):
-            before, kept = before - each.aside, 0
-        if before or each.taken + kept >= each.spec.capacity:
+            before, stored = before - each.aside, 0
+        if before or each.taken + stored >= each.spec.capacity:
             return False
         if not each.pool:
             return True
@@ -250,7 +258,7 @@ class Book:
         return each.pool.taken - back + more < each.pool.capacity
 
     def comes_first(self, section: int, student: int) -> bool:
-        """Whether nobody who could have the seat has waited longer."""
+        """Return whether the student has waited longest of those who could have the seat."""
         each = self.sections[section]
         heads = [other.queue[other.heads[0]].ticket for other in each.others if other.vacant]
         return all(each.queue[student].ticket < ticket for ticket in heads)
@@ -280,12 +288,12 @@ class Book:
         return refused(section, at, reasons, seq)
 
     def called(self) -> tuple[str, ...]:
-        """The workers that the decision called."""
+        """Return the workers that the decision enqueued."""
         wake, self.wake = tuple(self.wake), []
         return wake
 
     def once(self, student: int, request: str | None, content: Any) -> Any:
-        """What was answered under this key, None where nothing was; raises KeyReused."""
+        """Return the answer stored under this key, None without one; raise KeyReused."""
         stored = self.requests.get((student, request or ""))
         if stored and stored[0] != content:
             raise KeyReused
@@ -293,9 +301,9 @@ class Book:
             return tuple(replace(each, replayed=True) for each in stored[1])
         return replace(stored[1], replayed=True) if stored else None
 
-    def keep(self, student: int, request: str | None, content: Any, said: Any) -> None:
+    def keep(self, student: int, request: str | None, content: Any, answer: Any) -> None:
         if request:
-            self.requests[student, request] = content, said
+            self.requests[student, request] = content, answer
 
     def reconsider(self, section: int) -> int:
         each = self.sections.get(section)
@@ -309,5 +317,5 @@ class Book:
 
 
 def refused(section: int, at: int, reasons: Sequence[Reason], seq: int = 0) -> Decision:
-    """A refusal: it tells no counts."""
+    """Return a refusal, which has no counts."""
     return Decision(Outcome.REFUSED, at, section=section, seq=seq, reasons=tuple(reasons))

@@ -1,4 +1,4 @@
-"""What becomes of wishes in the model: every rule by the book, option after option."""
+"""Submissions in the model: every rule, alternative by alternative."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -23,7 +23,7 @@ Seats = dict[int, int]  # credits by section
 
 @dataclass
 class Tried:
-    """A part of an option: how it stands, and what speaks against it."""
+    """A part of an alternative: its state, and the reasons against it."""
 
     part: Claim
     how: Literal["unknown", "had", "waits", "seat", "room", "full"]
@@ -35,15 +35,15 @@ class Tried:
 
 
 class Wishes(Calendar):
-    """Who may have what, and what is given up for it."""
+    """Decides submissions and swaps."""
 
     def submit(
         self, who: Candidate, lines: Sequence[LedgerChoice], at: int
     ) -> tuple[ChoiceResult, ...]:
         self.window(who.windows, at)
-        return tuple(self.wish(who, line, at) for line in lines)
+        return tuple(self.decide(who, line, at) for line in lines)
 
-    def wish(self, who: Candidate, line: LedgerChoice, at: int) -> ChoiceResult:
+    def decide(self, who: Candidate, line: LedgerChoice, at: int) -> ChoiceResult:
         if self.plans_swap(who.student, line):
             return self.plan_swap(who.student, line, at)
         for option in line.options:
@@ -57,17 +57,17 @@ class Wishes(Calendar):
         lined = [each for each in trials if line.wait and waitable(each)]
         chosen = next(iter(whole or lined), None)
         refused = [each for each in trials if each is not chosen]
-        told = tuple(self.turn_down(who.student, each, line, at) for each in refused)
+        result = tuple(self.turn_down(who.student, each, line, at) for each in refused)
         if chosen is None:
-            return ChoiceResult(Outcome.REFUSED, refused=told)
+            return ChoiceResult(Outcome.REFUSED, refused=result)
         taken = tuple(self.take(who.student, chosen, line, at))
         outcome = Outcome.ENROLLED if whole else Outcome.WAITLISTED
-        return ChoiceResult(outcome, trials.index(chosen) + 1, taken, told)
+        return ChoiceResult(outcome, trials.index(chosen) + 1, taken, result)
 
-    # Why not
+    # Refusals
 
     def trials(self, who: Candidate, line: LedgerChoice, at: int) -> Iterator[list[Tried]]:
-        """Each option up to the first that can be had whole."""
+        """Return each alternative up to the first that can be taken completely."""
         for option in line.options:
             tried = self.trial(who, option, line.instead or 0, at, wait=line.wait)
             yield tried
@@ -90,8 +90,8 @@ class Wishes(Calendar):
             if how == "had" and part.section == instead:
                 reasons = [Reason("already_enrolled")]
             elif how == "waits":
-                place = list(self.sections[part.section].queue).index(who.student) + 1
-                reasons = [Reason("already_waiting", {"position": place})]
+                position = list(self.sections[part.section].queue).index(who.student) + 1
+                reasons = [Reason("already_waiting", {"position": position})]
             elif how != "had":
                 along, missed = self.company(part, ways, wait=wait)
                 reasons = self.objections(part, who, rest, along, at)
@@ -115,7 +115,7 @@ class Wishes(Calendar):
     def company(
         self, part: Claim, ways: Sequence[Tried], *, wait: bool
     ) -> tuple[set[int], set[int]]:
-        """The courses that a part is had with; and those that are only waited for."""
+        """Return the courses that a part is taken with, and those that are only waitlisted."""
         [own] = [each for each in ways if each.part is part]
         own_course = self.courses([part.section])
         along, missed = set(), set()
@@ -129,7 +129,7 @@ class Wishes(Calendar):
         return along, missed
 
     def of_the_pool(self, part: Claim, tried: Sequence[Tried]) -> int:
-        """Seats of its pool that go to other parts."""
+        """Return the seats of its pool that go to other parts."""
         each = self.sections.get(part.section)
         members = each.pool.sections if each and each.pool else ()
         return sum(one.how == "seat" and one.part.section in members for one in tried)
@@ -186,7 +186,7 @@ class Wishes(Calendar):
             yield Reason("credit_limit", {"held": held, "adds": part.credits, "limit": limit})
 
     def losses(self, student: int, after: Seats, lined: set[int] | None = None) -> list[Reason]:
-        """Seats that would lose a corequisite which they have now; a seat outranks a place."""
+        """Return seats that would lose a corequisite; a seat outranks a waitlist position."""
         held, waits = self.held(student), self.waits(student)
         places = waits if lined is None else lined
         needs = {each: self.sections[each].needs.get(student) for each in sorted(after)}
@@ -199,7 +199,7 @@ class Wishes(Calendar):
         ]
 
     def stand_ins(self, section: int, student: int, places: Iterable[int]) -> set[int]:
-        """The places that came in the same step as the seat: they alone count for it."""
+        """Return the waitlist positions taken in the same step as the seat; no others count."""
         since = self.sections[section].roster[student].at
         queues = {each: self.sections[each].queue for each in places if each in self.sections}
         return {
@@ -209,7 +209,7 @@ class Wishes(Calendar):
         }
 
     def level(self, tree: dict[str, Any], seats: Iterable[int], places: Iterable[int]) -> int:
-        """2 if it is met by seats, 1 if by places too, else 0."""
+        """Return 2 if seats meet it, 1 if it takes waitlist positions too, else 0."""
         courses = self.courses(seats)
         if fulfilled(tree, courses):
             return 2
@@ -232,12 +232,12 @@ class Wishes(Calendar):
     def turned_down(self, student: int, tried: Tried, culprit: Sequence[int], at: int) -> Decision:
         section = tried.part.section
         together = [Reason("together", {"section": each}) for each in culprit]
-        said = self.refuse(section, student, at, tried.reasons or together)
+        answer = self.refuse(section, student, at, tried.reasons or together)
         if tried.how == "waits" and self.sections[section].passed.pop(student, None):
             self.tell("reconsidered", section, student)
-        return said
+        return answer
 
-    # What happens
+    # Changes
 
     def take(
         self, student: int, tried: Sequence[Tried], line: LedgerChoice, at: int
@@ -252,8 +252,8 @@ class Wishes(Calendar):
                 mine = [Reason("already_enrolled")]
                 yield Decision(Outcome.REFUSED, at, section=section, reasons=tuple(mine))
             elif each.how == "seat":
-                said = self.enroll("enrolled", part, student, at)
-                yield replace(said, given_up=goes or 0)
+                answer = self.enroll("enrolled", part, student, at)
+                yield replace(answer, given_up=goes or 0)
             else:
                 yield self.join(part, student, 0 if goes else instead, at)
 
@@ -261,8 +261,10 @@ class Wishes(Calendar):
         if len(line.options) > 1 or len(line.options[0]) > 1 or not line.wait:
             return False
         each = self.sections.get(line.options[0][0].section)
-        place = each and each.queue.get(student)
-        return bool(place and line.instead in self.held(student) and place.instead != line.instead)
+        position = each and each.queue.get(student)
+        return bool(
+            position and line.instead in self.held(student) and position.instead != line.instead
+        )
 
     def plan_swap(self, student: int, line: LedgerChoice, at: int) -> ChoiceResult:
         section, instead = line.options[0][0].section, line.instead or 0
@@ -270,7 +272,7 @@ class Wishes(Calendar):
         each.queue[student] = replace(each.queue[student], instead=instead)
         each.passed.pop(student, None)
         seq = self.tell("swap_planned", section, student)
-        said = self.answer(
+        answer = self.answer(
             Outcome.WAITLISTED,
             section,
             at,
@@ -278,7 +280,7 @@ class Wishes(Calendar):
             position=list(each.queue).index(student) + 1,
             given_up=instead,
         )
-        return ChoiceResult(Outcome.WAITLISTED, 1, (said,))
+        return ChoiceResult(Outcome.WAITLISTED, 1, (answer,))
 
     def join(self, part: Claim, student: int, instead: int, at: int) -> Decision:
         section, ticket = part.section, len(self.events) + 1
@@ -286,7 +288,7 @@ class Wishes(Calendar):
         each.queue[student] = WaitlistPosition(
             section, part.credits, ticket, at, 0, 0, instead=instead
         )
-        if each.kept and not each.reserve_for(part.reserves):
+        if each.reserved_left and not each.reserve_for(part.reserves):
             each.aside.add(student)
         self.tell("waitlisted", section, student)
         position = len(each.queue)
@@ -296,7 +298,7 @@ class Wishes(Calendar):
 
 
 def named(tree: dict[str, Any] | None) -> set[int]:
-    """All courses of a tree."""
+    """Return all courses of a tree."""
     if not tree:
         return set()
     if "course" in tree:
@@ -305,18 +307,20 @@ def named(tree: dict[str, Any] | None) -> set[int]:
 
 
 def waiting(reason: Reason, missed: set[int]) -> Reason:
-    """The reason, saying of a missing corequisite that it is only waited for."""
+    """Return the reason; a missing corequisite is marked as only waitlisted."""
     if reason.code != "corequisite" or not missed & set(reason.facts["missing"]):
         return reason
     return Reason(reason.code, reason.facts | {"waiting": True})
 
 
 def full(section: Section) -> dict[str, Any]:
-    """What there is to say of a section that has no seat for one."""
+    """Return the reason of a section that has no seat for the student."""
     facts = {"waiting": len(section.queue), "waitlist_capacity": section.spec.waitlist}
-    kept = min(section.kept, section.spec.capacity - section.taken) if section.room else 0
+    stored = (
+        min(section.reserved_left, section.spec.capacity - section.taken) if section.room else 0
+    )
     keepers = [each.id for each in section.spec.reserves if section.keeps(each.id)]
-    return facts | ({"kept": kept, "kept_for": keepers} if kept else {})
+    return facts | ({"kept": stored, "kept_for": keepers} if stored else {})
 
 
 def no_reason(tried: Iterable[Tried]) -> bool:
@@ -324,7 +328,7 @@ def no_reason(tried: Iterable[Tried]) -> bool:
 
 
 def waitable(tried: Sequence[Tried]) -> bool:
-    """Whether what is full has room in line, and follows one that is had."""
+    """Return whether full parts have waitlist room, and at least one part has a seat."""
     if not no_reason(tried) or any(each.how == "full" for each in tried):
         return False
     return len(tried) == 1 or any(each.sure for each in tried)

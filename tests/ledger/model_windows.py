@@ -1,4 +1,4 @@
-"""The windows of the model of the ledger: scheduled, changed, turned."""
+"""The windows in the model of the ledger: scheduled, changed, opened and closed."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""What tests ask of the ledger, with everything that a test does not care about filled in."""
+"""Requests of tests to the ledger; what a test does not care about is filled in."""
 
 import json
 from typing import Any
@@ -21,20 +21,20 @@ from portal.ledger.types import (
 )
 
 TERM = 7
-OPEN = 1  # the window that is open
+OPEN = 1  # the open window
 MINUTE = 60_000
 DAY = 24 * 60 * MINUTE
 
 
 class Desk:
-    """One term's ledger, asked as a web node would ask it."""
+    """The ledger of one term, called as a web process calls it."""
 
     def __init__(self, address: str) -> None:
         self.redis = commands(address)
         self.ledger = Ledger(self.redis)
 
     def open_window(self, window: int = OPEN) -> Change:
-        """A window that opened a minute ago and closes in an hour."""
+        """Schedule a window that opened a minute ago and closes in an hour."""
         now = self.ledger.now()
         return self.put_window(window, now - MINUTE, now + 60 * MINUTE)
 
@@ -44,7 +44,7 @@ class Desk:
     def section(
         self, section: int, capacity: int = 2, *, waitlist: int = 5, version: int = 1, **fields: Any
     ) -> Change:
-        """Put a section; its course is its own number, it meets never and is worth 4 credits."""
+        """Store a section of 4 credits without meetings; its course has the same number."""
         settings: dict[str, Any] = {
             "prior": 0,
             "status": "OPEN",
@@ -102,7 +102,7 @@ class Desk:
     def adjust(
         self, student: int, add: int | None = None, drop: int | None = None, **fields: Any
     ) -> Decision:
-        """By hand; `part` for what is added otherwise than for four credits."""
+        """Decide an adjustment; `part` replaces the added section of 4 credits."""
         settings: dict[str, Any] = {
             "overrides": (),
             "reason": "a late request",
@@ -111,12 +111,12 @@ class Desk:
             "correlation": "c",
         }
         settings |= {name: fields.pop(name) for name in settings.keys() & fields.keys()}
-        return self.ledger.adjust(TERM, self.by_hand(student, add, drop, **fields), **settings)
+        return self.ledger.adjust(TERM, self.adjustment(student, add, drop, **fields), **settings)
 
     def adjust_batch(
         self, *moves: AdminAdjustment, keys: str = "", **fields: Any
     ) -> list[Decision]:
-        """Several in one step; `by_hand` makes them. Each has a key of its own."""
+        """Decide several adjustments in one step, each with its own key."""
         settings: dict[str, Any] = {
             "overrides": (),
             "reason": "a batch",
@@ -130,11 +130,11 @@ class Desk:
     def preview(
         self, student: int, add: int | None = None, drop: int | None = None, **fields: Any
     ) -> list[str]:
-        """Why not, by code."""
-        found = self.ledger.preview(TERM, self.by_hand(student, add, drop, **fields))
+        """Return the codes of the reasons against an adjustment."""
+        found = self.ledger.preview(TERM, self.adjustment(student, add, drop, **fields))
         return [reason.code for reason in found]
 
-    def by_hand(
+    def adjustment(
         self, student: int, add: int | None = None, drop: int | None = None, **fields: Any
     ) -> AdminAdjustment:
         part = fields.pop("part", add and Claim(add, 400))
@@ -154,29 +154,29 @@ class Desk:
     def promote(
         self, section: int, *students: int, passes: SkipRule | None = None, **fields: Any
     ) -> Promotion:
-        """Promote with these students as candidates, or with all who are at the head."""
-        asked = students or self.ledger.head(TERM, section, 10)
+        """Promote with these students as candidates, or with all at the head."""
+        requested = students or self.ledger.head(TERM, section, 10)
         settings: dict[str, Any] = {"windows": (OPEN,), "limit": 2100, **fields}
-        candidates = [Candidate(student, **settings) for student in asked]
+        candidates = [Candidate(student, **settings) for student in requested]
         return self.ledger.promote(TERM, section, candidates, "c", passes)
 
     def days(self) -> list[tuple[int, str]]:
-        """Yesterday, today and tomorrow, where days begin a minute before now."""
+        """Return yesterday, today and tomorrow; days begin a minute before now."""
         today = self.ledger.now() - MINUTE
         return [(today - DAY, "yesterday"), (today, "today"), (today + DAY, "tomorrow")]
 
     def queue(self, section: int) -> list[int]:
-        """Who waits, in order."""
+        """Return the waiting students in order."""
         return [int(each) for each in self.redis.zrange(f"{{t:{TERM}}}:queue:{section}", 0, -1)]
 
     def roster(self, section: int) -> list[int]:
-        """Who holds a seat, in the order of registration."""
+        """Return the enrolled students in the order of registration."""
         entries = self.redis.hgetall(f"{{t:{TERM}}}:roster:{section}")
         rows = sorted((int(entry.split(b":")[1]), int(who)) for who, entry in entries.items())
         return [who for _, who in rows]
 
     def events(self) -> list[dict[str, Any]]:
-        """The journal."""
+        """Return the events of the journal."""
         entries = self.redis.xrange(f"{{t:{TERM}}}:journal")
         return [json.loads(fields[b"event"]) for _, fields in entries]
 
@@ -189,16 +189,16 @@ class Desk:
 
 
 def codes(answer: Decision) -> list[str]:
-    """Why it was refused."""
+    """Return the codes of a refusal."""
     return [reason.code for reason in answer.reasons]
 
 
 def facts(answer: Decision, code: str) -> dict[str, Any]:
-    """The facts of the one reason with that code."""
+    """Return the facts of the one reason with that code."""
     (found,) = [reason.facts for reason in answer.reasons if reason.code == code]
     return found
 
 
 def meets(days: int, start: int, end: int, first: int = 18_500, last: int = 18_600) -> Meeting:
-    """A meeting from `start` to `end` o'clock; by default on 100 days of one autumn."""
+    """Return a meeting from `start` to `end` o'clock; by default on 100 days of one autumn."""
     return (days, start * 60, end * 60, first, last)

@@ -1,4 +1,4 @@
-"""What the model and the ledger may be asked: students, sections, windows, credits."""
+"""Hypothesis strategies for the model and the ledger: students, sections, windows, credits."""
 
 from hypothesis import strategies as some
 
@@ -55,7 +55,7 @@ meetings = some.tuples(
     some.integers(4, 12),
     some.integers(8, 20),
 )
-# The capacity of a pool is a fact of its version, whichever section tells of it.
+# The capacity of a pool follows from its version.
 pools = some.sampled_from([None, None, *(PoolSpec(8, each % 4, each) for each in range(1, 9))])
 specs = some.builds(
     SectionSpec,
@@ -74,16 +74,16 @@ specs = some.builds(
         [(), (), (ReserveSpec(61, 1),), (ReserveSpec(61, 1), ReserveSpec(62, 2))]
     ),
 )
-# A number picks among what there is: what is drawn must not depend on the clock.
+# Numbers choose among what exists: drawn values must not depend on the clock.
 picks = some.integers(0, 20)
 moments = some.integers(-15, 25)  # ms from now
 
 
-# When two reserves end; 0 = never.
+# The ends of two reserves; 0 = never.
 ends = some.tuples(*[some.sampled_from([0] * 9 + [5, 20])] * 2).map(list)
 
 
 def bare(line: LedgerChoice) -> tuple[object, ...]:
-    """What is wished for, whatever is known of it."""
+    """Return only what a student requests."""
     options = [[(part.section, part.credits) for part in option] for option in line.options]
     return options, line.wait, line.instead

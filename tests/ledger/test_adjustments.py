@@ -1,4 +1,4 @@
-"""By hand: students are added, dropped and moved past what is named, and past nothing else."""
+"""Admin adjustments override only the reasons that they name."""
 
 from typing import Any
 
@@ -16,21 +16,21 @@ def only(event: dict[str, Any], *fields: str) -> dict[str, Any]:
     return {name: event[name] for name in fields if name in event}
 
 
-def test_an_addition_within_the_rules_is_a_seat_like_any_other(desk: Desk) -> None:
+def test_allowed_addition_gives_a_normal_seat(desk: Desk) -> None:
     desk.section(1)
-    said = desk.adjust(501, add=1)
-    assert (said.outcome, said.registration) == (Outcome.ENROLLED, said.seq)
-    assert [held.section for held in desk.ledger.standing(TERM, 501).enrolled] == [1]
+    answer = desk.adjust(501, add=1)
+    assert (answer.outcome, answer.registration) == (Outcome.ENROLLED, answer.seq)
+    assert [held.section for held in desk.ledger.registrations(TERM, 501).enrolled] == [1]
     assert desk.last_event()["name"] == "enrolled"
     assert desk.drop(501, 1).outcome == Outcome.DROPPED
 
 
-def test_the_event_says_who_did_it_and_why_and_past_what(desk: Desk) -> None:
+def test_event_has_the_admin_the_reason_and_the_overrides(desk: Desk) -> None:
     desk.section(1, capacity=0)
     named = ("credit_limit", "full", "hold")
     desk.adjust(501, add=1, overrides=named, limit=0, reason='Dean: "yes"')
-    told = only(desk.last_event(), "actor", "cause", "reason", "overrides")
-    assert told == {
+    events = only(desk.last_event(), "actor", "cause", "reason", "overrides")
+    assert events == {
         "actor": "account:9",
         "cause": "adjust",
         "reason": 'Dean: "yes"',
@@ -41,16 +41,16 @@ def test_the_event_says_who_did_it_and_why_and_past_what(desk: Desk) -> None:
     assert "overrides" not in desk.last_event()
 
 
-def test_what_is_not_named_refuses_with_all_its_reasons_and_leaves_no_trace(desk: Desk) -> None:
+def test_reasons_that_are_not_overridden_refuse_and_change_nothing(desk: Desk) -> None:
     desk.section(1, capacity=0, times=(MONDAY,))
     desk.section(2, times=(MONDAY,))
     desk.claim(501, 2)
     before = desk.events()
-    asked: dict[str, Any] = {"limit": 400, "windows": [], "part": held_back(1)}
-    said = desk.adjust(501, **asked, overrides=["full", "time_conflict"])
-    assert codes(said) == ["window_unscheduled", "credit_limit", "hold"]
-    assert (said.outcome, said.seq) == (Outcome.REFUSED, 0)
-    assert desk.preview(501, **asked) == [
+    requested: dict[str, Any] = {"limit": 400, "windows": [], "part": held_back(1)}
+    answer = desk.adjust(501, **requested, overrides=["full", "time_conflict"])
+    assert codes(answer) == ["window_unscheduled", "credit_limit", "hold"]
+    assert (answer.outcome, answer.seq) == (Outcome.REFUSED, 0)
+    assert desk.preview(501, **requested) == [
         "window_unscheduled",
         "time_conflict",
         "credit_limit",
@@ -65,7 +65,7 @@ def held_back(section: int) -> Claim:
 
 
 @pytest.mark.parametrize("code", sorted(NOT_OVERRIDABLE - {"student_unknown"}))
-def test_what_makes_no_sense_can_not_be_put_aside(desk: Desk, code: str) -> None:
+def test_some_reasons_cannot_be_overridden(desk: Desk, code: str) -> None:
     desk.section(1)
     desk.claim(501, 1)
     desk.section(2, status="CANCELED")
@@ -77,17 +77,17 @@ def test_what_makes_no_sense_can_not_be_put_aside(desk: Desk, code: str) -> None
         "section_canceled": {"add": 2},
         "section_new": {"add": 3},
     }
-    said = desk.adjust(501, **asks[code], overrides=[code])
-    assert codes(said) == [code]
+    answer = desk.adjust(501, **asks[code], overrides=[code])
+    assert codes(answer) == [code]
 
 
-def test_a_confirmed_section_can_be_had_by_name(desk: Desk) -> None:
+def test_admin_can_override_the_status_of_a_confirmed_section(desk: Desk) -> None:
     desk.section(1, status="CONFIRMED")
     assert codes(desk.adjust(501, add=1)) == ["section_confirmed"]
     assert desk.adjust(501, add=1, overrides=["section_confirmed"]).outcome == Outcome.ENROLLED
 
 
-def test_over_capacity_nothing_is_free_until_it_is_under_again(desk: Desk) -> None:
+def test_section_over_capacity_has_no_free_seat_until_it_is_below_again(desk: Desk) -> None:
     desk.section(1, capacity=1)
     desk.claim(501, 1)
     assert facts(desk.adjust(502, add=1), "full") == {"waiting": 0, "waitlist_capacity": 5}
@@ -102,7 +102,7 @@ def test_over_capacity_nothing_is_free_until_it_is_under_again(desk: Desk) -> No
     assert desk.promote(1).promoted == (601,)
 
 
-def test_a_free_seat_belongs_to_the_list_by_hand_too(desk: Desk) -> None:
+def test_free_seat_belongs_to_the_waitlist_in_adjustments_too(desk: Desk) -> None:
     desk.section(1, capacity=1)
     for student in (501, 601, 602):
         desk.claim(student, 1)
@@ -112,33 +112,33 @@ def test_a_free_seat_belongs_to_the_list_by_hand_too(desk: Desk) -> None:
     assert desk.adjust(601, add=1).outcome == Outcome.ENROLLED
 
 
-def test_a_waiter_who_is_added_leaves_the_list(desk: Desk) -> None:
+def test_waiting_student_who_is_added_leaves_the_waitlist(desk: Desk) -> None:
     desk.section(1, capacity=1)
     for student in (501, 601, 602):
         desk.claim(student, 1)
-    said = desk.adjust(602, add=1, overrides=["full"])
-    assert said.outcome == Outcome.ENROLLED
+    answer = desk.adjust(602, add=1, overrides=["full"])
+    assert answer.outcome == Outcome.ENROLLED
     assert desk.last_event()["name"] == "promoted"
     assert (desk.queue(1), desk.roster(1)) == ([601], [501, 602])
-    assert desk.ledger.standing(TERM, 602).waiting == ()
+    assert desk.ledger.registrations(TERM, 602).waiting == ()
 
 
-def test_no_seat_goes_for_an_addition_but_the_one_that_is_named(desk: Desk) -> None:
+def test_addition_drops_only_the_named_seat(desk: Desk) -> None:
     desk.section(1, capacity=1)
     desk.section(2)
     desk.claim(501, 1)
     desk.claim(601, 2)
     desk.claim(601, 1, instead=2)
     desk.adjust(601, add=1, overrides=["full"])
-    assert [held.section for held in desk.ledger.standing(TERM, 601).enrolled] == [1, 2]
+    assert [held.section for held in desk.ledger.registrations(TERM, 601).enrolled] == [1, 2]
 
 
-def test_a_move_is_one_step_and_is_no_drop_of_the_day(desk: Desk) -> None:
+def test_move_is_one_step_and_no_drop_of_the_day(desk: Desk) -> None:
     desk.section(1, times=(MONDAY,))
     desk.section(2, times=(MONDAY,), course=1)
     desk.claim(501, 1)
-    said = desk.adjust(501, add=2, drop=1, drop_limit=0)
-    assert (said.outcome, said.section, said.given_up) == (Outcome.ENROLLED, 2, 1)
+    answer = desk.adjust(501, add=2, drop=1, drop_limit=0)
+    assert (answer.outcome, answer.section, answer.given_up) == (Outcome.ENROLLED, 2, 1)
     dropped, enrolled = desk.events()[-2:]
     assert (dropped["name"], dropped["swap"], dropped["reason"]) == (
         "dropped",
@@ -149,7 +149,7 @@ def test_a_move_is_one_step_and_is_no_drop_of_the_day(desk: Desk) -> None:
     assert desk.ledger.drops(TERM, 501) == {}
 
 
-def test_a_move_that_is_refused_keeps_the_old_seat(desk: Desk) -> None:
+def test_refused_move_keeps_the_old_seat(desk: Desk) -> None:
     desk.section(1)
     desk.section(2, capacity=0)
     desk.claim(501, 1)
@@ -158,17 +158,17 @@ def test_a_move_that_is_refused_keeps_the_old_seat(desk: Desk) -> None:
     assert (desk.roster(1), desk.roster(2)) == ([501], [])
 
 
-def test_a_drop_frees_the_seat_for_who_waits(desk: Desk) -> None:
+def test_drop_by_an_admin_frees_the_seat_for_waiting_students(desk: Desk) -> None:
     desk.section(1, capacity=1)
     for student in (501, 601):
         desk.claim(student, 1)
     desk.clear_woken()
-    said = desk.adjust(501, drop=1)
-    assert (said.outcome, said.wake) == (Outcome.DROPPED, ("record", "promote"))
+    answer = desk.adjust(501, drop=1)
+    assert (answer.outcome, answer.wake) == (Outcome.DROPPED, ("record", "promote"))
     assert desk.promote(1).promoted == (601,)
 
 
-def test_a_drop_keeps_to_the_window_the_day_and_corequisites_unless_named(desk: Desk) -> None:
+def test_drop_by_an_admin_respects_limits_unless_overridden(desk: Desk) -> None:
     desk.section(1)
     desk.section(2)
     desk.claim(501, 1)
@@ -184,7 +184,7 @@ def test_a_drop_keeps_to_the_window_the_day_and_corequisites_unless_named(desk: 
     assert desk.ledger.drops(TERM, 501) == {"today": 1}
 
 
-def test_it_is_done_once_for_a_key(desk: Desk) -> None:
+def test_adjustment_has_one_effect_per_key(desk: Desk) -> None:
     desk.section(1, capacity=0)
     first = desk.adjust(501, add=1, overrides=["full"], request="k")
     again = desk.adjust(501, add=1, overrides=["full"], request="k")
@@ -194,7 +194,7 @@ def test_it_is_done_once_for_a_key(desk: Desk) -> None:
         desk.adjust(501, drop=1, request="k")
 
 
-def test_a_retry_is_answered_though_the_catalog_fills_in_other_credits(desk: Desk) -> None:
+def test_retry_is_replayed_when_the_catalogs_credits_changed(desk: Desk) -> None:
     desk.section(1, credits_min=300)
     first = desk.adjust(501, part=Claim(1, 400), request="k")
     again = desk.adjust(501, part=Claim(1, 300), request="k")
@@ -203,14 +203,14 @@ def test_a_retry_is_answered_though_the_catalog_fills_in_other_credits(desk: Des
         desk.adjust(501, part=Claim(1, 300), asked=300, request="k")
 
 
-def test_a_refusal_can_be_sent_again_under_a_new_key_with_what_it_asked_for(desk: Desk) -> None:
+def test_refused_adjustment_can_be_sent_with_overrides_under_a_new_key(desk: Desk) -> None:
     desk.section(1, capacity=0)
     assert codes(desk.adjust(501, add=1, request="k")) == ["full"]
-    said = desk.adjust(501, add=1, overrides=["full"], request="l")
-    assert said.outcome == Outcome.ENROLLED
+    answer = desk.adjust(501, add=1, overrides=["full"], request="l")
+    assert answer.outcome == Outcome.ENROLLED
 
 
-def test_an_older_waiter_of_another_section_of_the_pool_comes_first(desk: Desk) -> None:
+def test_longer_waiting_student_of_another_section_in_the_pool_comes_first(desk: Desk) -> None:
     for section in (1, 2):
         desk.section(section, capacity=5, pool=PoolSpec(70, capacity=1, version=1))
     desk.claim(501, 1)

@@ -1,4 +1,4 @@
-"""A canceled section gives up its seats and its waitlist; nobody gets in from the first step on."""
+"""A canceled section frees its seats and waitlist, and accepts no claims from the first step."""
 
 import pytest
 
@@ -12,7 +12,7 @@ SEATS, PLACES = 3, 2
 
 @pytest.fixture
 def full(desk: Desk) -> Desk:
-    """Section 1 is full, with two in line."""
+    """Fill section 1; two students wait."""
     desk.section(1, SEATS, times=(MONDAY,))
     for student in (501, 502, 503, 601, 602):
         desk.claim(student, 1)
@@ -24,7 +24,7 @@ def cancel(desk: Desk, version: int = 2) -> None:
 
 
 def first_step(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Cancel it, but die after a step of two."""
+    """Run only the first step of a cancellation, which frees two."""
     desk.ledger.at_once = 2
 
     def dead(*_: object) -> None:
@@ -35,13 +35,13 @@ def first_step(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
         cancel(desk)
 
 
-def test_seats_and_places_are_given_up_and_each_student_has_an_event(full: Desk) -> None:
+def test_cancel_frees_seats_and_waitlist_positions_with_an_event_each(full: Desk) -> None:
     cancel(full)
     assert (full.roster(1), full.queue(1), full.ledger.vacant(TERM)) == ([], [], set())
     seats = full.ledger.seats(TERM)[1]
     assert (seats.taken, seats.waiting, seats.status) == (0, 0, "CANCELED")
-    told = [(event["name"], event.get("student")) for event in full.events()[-6:]]
-    assert told == [
+    events = [(event["name"], event.get("student")) for event in full.events()[-6:]]
+    assert events == [
         ("section_set", None),
         ("left", 601),
         ("left", 602),
@@ -52,7 +52,7 @@ def test_seats_and_places_are_given_up_and_each_student_has_an_event(full: Desk)
     assert all(event["canceled"] for event in full.events()[-5:])
 
 
-def test_credits_times_and_the_course_are_free_again(full: Desk) -> None:
+def test_canceled_section_no_longer_counts_for_credits_times_and_course(full: Desk) -> None:
     full.section(2, times=(MONDAY,), course=1)
     assert codes(full.claim(501, 2, limit=400)) == ["same_course", "time_conflict", "credit_limit"]
     cancel(full)
@@ -60,17 +60,17 @@ def test_credits_times_and_the_course_are_free_again(full: Desk) -> None:
     assert full.ledger.drops(TERM, 501) == {}
 
 
-def test_who_would_have_swapped_into_it_keeps_the_old_seat(full: Desk) -> None:
+def test_student_waiting_to_swap_into_a_canceled_section_keeps_the_old_seat(full: Desk) -> None:
     full.section(2)
     full.claim(701, 2)
     full.claim(701, 1, instead=2)
     cancel(full)
-    standing = full.ledger.standing(TERM, 701)
+    standing = full.ledger.registrations(TERM, 701)
     assert [held.section for held in standing.enrolled] == [2]
     assert standing.waiting == ()
 
 
-def test_who_would_have_swapped_it_away_keeps_the_place_in_line(full: Desk) -> None:
+def test_student_waiting_to_swap_a_canceled_section_keeps_the_position(full: Desk) -> None:
     full.section(2, capacity=1)
     full.claim(701, 2)
     full.claim(501, 2, instead=1)
@@ -79,7 +79,7 @@ def test_who_would_have_swapped_it_away_keeps_the_place_in_line(full: Desk) -> N
     assert full.promote(2).promoted == (501,)
 
 
-def test_who_was_passed_over_for_it_elsewhere_is_asked_again(full: Desk) -> None:
+def test_cancel_gives_students_skipped_because_of_it_another_chance(full: Desk) -> None:
     full.section(2, capacity=1, times=(MONDAY,))
     full.claim(701, 2)
     full.claim(501, 2, waived=["time_conflict"])
@@ -89,7 +89,7 @@ def test_who_was_passed_over_for_it_elsewhere_is_asked_again(full: Desk) -> None
     assert full.promote(2).promoted == (501,)
 
 
-def test_nobody_gets_in_between_two_steps_and_the_rest_is_given_up_later(
+def test_no_claim_succeeds_between_the_steps_of_a_cancellation(
     full: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first_step(full, monkeypatch)
@@ -105,13 +105,15 @@ def test_nobody_gets_in_between_two_steps_and_the_rest_is_given_up_later(
     assert (full.roster(1), full.ledger.emptying(TERM)) == ([], set())
 
 
-def test_to_say_it_again_goes_on_with_it(full: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_repeated_cancel_continues_the_cancellation(
+    full: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
     first_step(full, monkeypatch)
     cancel(full)
     assert (full.roster(1), full.ledger.emptying(TERM)) == ([], set())
 
 
-def test_the_promoter_is_called_for_what_is_left(
+def test_promoter_is_enqueued_for_the_rest_of_a_cancellation(
     full: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     full.clear_woken()
@@ -119,7 +121,7 @@ def test_the_promoter_is_called_for_what_is_left(
     assert full.redis.hget(f"{{t:{TERM}}}:woken", "promote")
 
 
-def test_what_is_left_when_it_is_opened_again_stays(
+def test_reopened_section_keeps_the_seats_not_yet_freed(
     full: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first_step(full, monkeypatch)
@@ -128,7 +130,7 @@ def test_what_is_left_when_it_is_opened_again_stays(
     assert (full.roster(1), full.ledger.emptying(TERM)) == ([501, 502, 503], set())
 
 
-def test_500_students_are_released_in_steps_of_a_hundred(desk: Desk) -> None:
+def test_cancel_frees_500_seats_in_steps_of_100(desk: Desk) -> None:
     desk.section(1, capacity=400, waitlist=100)
     for student in range(1, 501):
         desk.claim(student, 1)

@@ -1,9 +1,9 @@
-"""More seats go to those who wait; fewer throw nobody out, of the section or of its waitlist."""
+"""More seats go to waiting students; fewer seats remove no student."""
 
 from tests.ledger.requests import TERM, Desk, codes
 
 
-def test_more_seats_call_the_promoter_for_as_many_as_there_are(desk: Desk) -> None:
+def test_larger_capacity_promotes_one_student_per_new_seat(desk: Desk) -> None:
     desk.section(1, capacity=1)
     for student in (501, 601, 602, 603):
         desk.claim(student, 1)
@@ -14,7 +14,7 @@ def test_more_seats_call_the_promoter_for_as_many_as_there_are(desk: Desk) -> No
     assert desk.queue(1) == [603]
 
 
-def test_under_a_lower_capacity_nothing_is_free_until_it_is_under_it(desk: Desk) -> None:
+def test_smaller_capacity_frees_no_seat_until_it_is_met(desk: Desk) -> None:
     desk.section(1, capacity=3)
     for student in (501, 502, 503, 601):
         desk.claim(student, 1)
@@ -27,7 +27,7 @@ def test_under_a_lower_capacity_nothing_is_free_until_it_is_under_it(desk: Desk)
     assert desk.promote(1).promoted == (601,)
 
 
-def test_a_shorter_waitlist_keeps_those_who_are_on_it(desk: Desk) -> None:
+def test_smaller_waitlist_keeps_its_students(desk: Desk) -> None:
     desk.section(1, capacity=1, waitlist=3)
     for student in (501, 601, 602, 603):
         desk.claim(student, 1)
@@ -38,7 +38,7 @@ def test_a_shorter_waitlist_keeps_those_who_are_on_it(desk: Desk) -> None:
     assert desk.promote(1).promoted == (601,)
 
 
-def test_no_capacity_at_all_keeps_everyone_too(desk: Desk) -> None:
+def test_zero_capacity_keeps_all_students(desk: Desk) -> None:
     desk.section(1, capacity=1, waitlist=1)
     for student in (501, 601):
         desk.claim(student, 1)

@@ -1,4 +1,4 @@
-"""A claim gives a seat, or says all that is in the way."""
+"""A claim gives a seat, or every reason against it."""
 
 from portal.ledger.types import Outcome, Reason, SeatCounts
 from tests.ledger.requests import TERM, Desk, codes, facts
@@ -14,13 +14,13 @@ def test_a_claim_gives_a_seat_with_a_number_and_the_new_counts(desk: Desk) -> No
     assert desk.roster(12) == [501]
 
 
-def test_seats_taken_before_the_import_are_not_given_again(desk: Desk) -> None:
+def test_seats_taken_before_an_import_are_not_given_again(desk: Desk) -> None:
     desk.section(12, capacity=3, prior=2)
     assert desk.claim(501, 12).outcome == Outcome.ENROLLED
     assert codes(desk.claim(502, 12, wait=False)) == ["full"]
 
 
-def test_a_section_over_its_capacity_shows_no_open_seats_and_gives_none(desk: Desk) -> None:
+def test_section_over_capacity_shows_and_gives_no_seat(desk: Desk) -> None:
     desk.section(12, capacity=1, prior=5)
     answer = desk.claim(501, 12, wait=False)
     assert codes(answer) == ["full"]
@@ -28,14 +28,14 @@ def test_a_section_over_its_capacity_shows_no_open_seats_and_gives_none(desk: De
     assert (seats.taken, seats.open) == (5, 0)
 
 
-def test_who_is_enrolled_hears_that_and_nothing_else(desk: Desk) -> None:
+def test_claim_by_enrolled_student_is_refused_with_one_reason(desk: Desk) -> None:
     desk.section(12)
     desk.claim(501, 12)
     again = desk.claim(501, 12, windows=[], limit=0, rules=[Reason("hold")])
     assert codes(again) == ["already_enrolled"]
 
 
-def test_who_waits_hears_the_position_and_nothing_else(desk: Desk) -> None:
+def test_claim_by_waiting_student_is_refused_with_the_position(desk: Desk) -> None:
     desk.section(12, capacity=0)
     desk.claim(501, 12)
     desk.claim(502, 12)
@@ -43,13 +43,13 @@ def test_who_waits_hears_the_position_and_nothing_else(desk: Desk) -> None:
     assert again.reasons == (Reason("already_waiting", {"position": 2}),)
 
 
-def test_an_unknown_section_is_refused_with_the_callers_rules(desk: Desk) -> None:
+def test_unknown_section_is_refused_together_with_the_callers_rules(desk: Desk) -> None:
     answer = desk.claim(501, 99, windows=[], rules=[Reason("hold", {"kind": "bursar"})])
     assert codes(answer) == ["window_unscheduled", "section_unknown", "hold"]
     assert answer.seats is None
 
 
-def test_a_section_that_is_not_open_is_refused_by_its_status(desk: Desk) -> None:
+def test_section_that_is_not_open_is_refused_with_its_status(desk: Desk) -> None:
     for section, status in enumerate(["NEW", "CONFIRMED", "CANCELED"], start=1):
         desk.section(section, status=status)
         assert codes(desk.claim(501, section)) == [f"section_{status.lower()}"]
@@ -82,7 +82,7 @@ def test_the_credit_limit_counts_seats_but_not_waitlists(desk: Desk) -> None:
     assert facts(refused, "credit_limit") == {"held": 800, "adds": 400, "limit": 1199}
 
 
-def test_every_reason_is_told_at_once(desk: Desk) -> None:
+def test_refusal_has_every_reason(desk: Desk) -> None:
     desk.section(1, course=30, times=((1, 600, 660, 0, 99),))
     desk.section(
         2, capacity=0, course=30, status="NEW", credits_min=100, times=((1, 600, 660, 0, 99),)
@@ -114,7 +114,7 @@ def test_every_reason_is_told_at_once(desk: Desk) -> None:
     assert facts(refused, "level") == {}
 
 
-def test_a_refusal_changes_nothing_but_leaves_a_receipt(desk: Desk) -> None:
+def test_refusal_changes_nothing_and_has_a_receipt(desk: Desk) -> None:
     desk.section(12, capacity=1)
     before = desk.ledger.seats(TERM)
     refused = desk.claim(501, 12, windows=[])

@@ -1,4 +1,4 @@
-"""Two sections clash if they meet at the same time on a day that both really have."""
+"""Two sections conflict if they meet at the same time on a day that both really have."""
 
 from itertools import count
 
@@ -42,7 +42,7 @@ any_meetings = some.lists(meetings, max_size=3).map(tuple)
         (meets(MON, 9, 11, first=A_MONDAY - 6, last=A_MONDAY), True),
     ],
 )
-def test_meetings_clash_on_shared_days_alone(desk: Desk, other: Meeting, clashes: bool) -> None:  # noqa: FBT001
+def test_meetings_conflict_only_on_shared_days(desk: Desk, other: Meeting, clashes: bool) -> None:  # noqa: FBT001
     desk.section(1, times=(MORNING,))
     desk.section(2, times=(other,))
     desk.claim(501, 1)
@@ -58,7 +58,7 @@ def test_sunday_is_the_last_day_of_the_mask(desk: Desk) -> None:
     assert codes(desk.claim(501, 3)) == []
 
 
-def test_each_clashing_section_is_named_once_in_order(desk: Desk) -> None:
+def test_each_conflicting_section_is_named_once_in_order(desk: Desk) -> None:
     for section in (11, 9, 10):
         desk.section(section, times=(meets(MON, section, section + 1),))
         desk.claim(501, section)
@@ -71,14 +71,14 @@ def test_each_clashing_section_is_named_once_in_order(desk: Desk) -> None:
     ]
 
 
-def test_a_section_without_times_clashes_with_nothing(desk: Desk) -> None:
+def test_section_without_times_has_no_conflict(desk: Desk) -> None:
     desk.section(1, times=(MORNING,))
     desk.section(2, times=())
     desk.claim(501, 2)
     assert codes(desk.claim(501, 1)) == []
 
 
-def test_what_one_only_waits_for_clashes_with_nothing(desk: Desk) -> None:
+def test_waitlisted_section_has_no_conflict(desk: Desk) -> None:
     desk.section(1, capacity=0, times=(MORNING,))
     desk.section(2, times=(MORNING,))
     desk.claim(501, 1)
@@ -87,7 +87,7 @@ def test_what_one_only_waits_for_clashes_with_nothing(desk: Desk) -> None:
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(some.tuples(any_meetings, any_meetings))
-def test_sections_clash_if_and_only_if_they_share_a_minute(
+def test_sections_conflict_exactly_if_they_share_a_minute(
     desk: Desk, both: tuple[tuple[Meeting, ...], ...]
 ) -> None:
     first, second, student = next(numbers), next(numbers), next(numbers)

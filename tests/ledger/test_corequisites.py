@@ -1,4 +1,4 @@
-"""A corequisite is fulfilled by a seat in such a course in the same term."""
+"""A seat in the course in the same term meets a corequisite."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ A, B, C = ({"course": number} for number in (31, 32, 33))  # the student holds 3
         (None, []),
     ],
 )
-def test_the_missing_courses_are_named(
+def test_refusal_names_the_missing_corequisites(
     desk: Desk, tree: dict[str, Any] | None, missing: list[int]
 ) -> None:
     desk.section(1, course=31)
@@ -33,7 +33,7 @@ def test_the_missing_courses_are_named(
     assert (facts(answer, "corequisite")["missing"] if answer.reasons else []) == missing
 
 
-def test_a_place_on_a_waitlist_fulfils_nothing(desk: Desk) -> None:
+def test_waitlist_position_does_not_meet_a_corequisite(desk: Desk) -> None:
     desk.section(1, capacity=0, course=31)
     desk.section(2)
     desk.claim(501, 1)

@@ -1,4 +1,4 @@
-"""200 students on 10 seats, again and again, and many drops at once."""
+"""200 students compete for 10 seats, and many drop at once."""
 
 from collections import defaultdict
 
@@ -18,7 +18,7 @@ SEATS = 10
 PLACES = 20
 
 
-def test_200_students_on_10_seats_again_and_again(desk: Desk, address: str) -> None:
+def test_200_students_never_get_more_than_10_seats(desk: Desk, address: str) -> None:
     sections = list(range(1, ROUNDS + 1))
     for section in sections:
         desk.section(section, SEATS, waitlist=PLACES, credits_min=0)
@@ -34,27 +34,25 @@ def test_200_students_on_10_seats_again_and_again(desk: Desk, address: str) -> N
         enrolled = in_order(answered[section], "enrolled")
         waiting = in_order(answered[section], "waitlisted")
         assert (len(enrolled), len(waiting)) == (SEATS, PLACES)
-        # First come, first served: nobody who came later has the better answer.
+        # First come, first served: no later request has a better answer.
         assert enrolled[-1]["seq"] < waiting[0]["seq"]
         assert [reply["position"] for reply in waiting] == list(range(1, PLACES + 1))
-        # What was answered is what is held.
+        # The answers agree with the seats.
         assert desk.roster(section) == [reply["student"] for reply in enrolled]
         assert desk.queue(section) == [reply["student"] for reply in waiting]
     numbers = [event["seq"] for event in desk.events()]
     assert numbers == list(range(1, 2 + ROUNDS + ROUNDS * CROWD + 1))
 
 
-def test_four_processes_claim_move_and_drop_in_a_pool_and_it_is_never_too_full(
-    desk: Desk, address: str
-) -> None:
+def test_pool_is_never_oversold_by_four_processes(desk: Desk, address: str) -> None:
     pool = PoolSpec(70, capacity=7, version=1)
     for section, capacity in ((1, 4), (2, 5), (3, 3)):
         desk.section(section, capacity, waitlist=9, pool=pool)
     crowd = list(range(501, 541))
     done = together([(throng, address, seed, crowd[seed::4]) for seed in range(4)])
 
-    told = [event for event in desk.events() if event["name"] in {"enrolled", "promoted"}]
-    for event in told:
+    events = [event for event in desk.events() if event["name"] in {"enrolled", "promoted"}]
+    for event in events:
         counts = event["seats"]
         assert counts["taken"] <= counts["capacity"]
         assert counts["pool_taken"] <= 7
@@ -62,8 +60,8 @@ def test_four_processes_claim_move_and_drop_in_a_pool_and_it_is_never_too_full(
     held = {section: len(desk.roster(section)) for section in (1, 2, 3)}
     assert {section: each.taken for section, each in seats.items()} == held
     assert {each.pool_taken for each in seats.values()} == {sum(held.values())}
-    # Every move by hand is a seat that came and one that went.
-    moved = sum(event["name"] == "enrolled" and event["cause"] == "adjust" for event in told)
+    # Every move is one seat given and one freed.
+    moved = sum(event["name"] == "enrolled" and event["cause"] == "adjust" for event in events)
     assert moved > 0
     came = sum(each["enrolled"] + each["promoted"] for each in done)
     went = sum(each["dropped"] for each in done) + moved
@@ -76,7 +74,7 @@ def in_order(replies: list[Reply], outcome: str) -> list[Reply]:
     )
 
 
-def test_many_drops_at_once_promote_exactly_as_many_as_there_are_seats(
+def test_many_simultaneous_drops_promote_exactly_one_student_per_seat(
     desk: Desk, address: str
 ) -> None:
     seats, waiters, dropped = 60, 80, 40

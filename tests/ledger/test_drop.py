@@ -1,4 +1,4 @@
-"""A drop gives the seat back, a few times a day, while a window is open."""
+"""A student may drop seats a few times a day while a window is open."""
 
 from portal.ledger.types import Outcome
 from tests.ledger.requests import DAY, MINUTE, TERM, Desk, codes, facts
@@ -17,7 +17,7 @@ def test_a_drop_frees_the_seat_and_the_student(desk: Desk) -> None:
     assert desk.claim(502, 1, wait=False).outcome == Outcome.ENROLLED
 
 
-def test_who_is_not_enrolled_can_not_drop(desk: Desk) -> None:
+def test_drop_without_a_seat_is_refused(desk: Desk) -> None:
     desk.section(1, capacity=0)
     desk.claim(501, 1)
     assert codes(desk.drop(501, 1)) == ["not_enrolled"]
@@ -32,7 +32,7 @@ def test_a_drop_outside_the_window_is_refused(desk: Desk) -> None:
     assert desk.roster(1) == [501]
 
 
-def test_after_the_days_drops_the_next_is_refused_until_tomorrow(desk: Desk) -> None:
+def test_drop_beyond_the_daily_limit_is_refused_until_tomorrow(desk: Desk) -> None:
     days = desk.days()
     for section in range(1, 5):
         desk.section(section)
@@ -43,7 +43,7 @@ def test_after_the_days_drops_the_next_is_refused_until_tomorrow(desk: Desk) -> 
     assert facts(refused, "drop_limit") == {"limit": 3, "resets": days[2][0]}
 
 
-def test_tomorrow_there_are_drops_again(desk: Desk) -> None:
+def test_drops_are_possible_again_the_next_day(desk: Desk) -> None:
     for section in (1, 2):
         desk.section(section)
         desk.claim(501, section)
@@ -63,7 +63,7 @@ def test_refused_drops_are_not_counted(desk: Desk) -> None:
     assert desk.drop(501, 1, drop_limit=1).outcome == Outcome.DROPPED
 
 
-def test_all_reasons_are_told_at_once(desk: Desk) -> None:
+def test_refused_drop_has_every_reason(desk: Desk) -> None:
     assert codes(desk.drop(501, 1, windows=[], drop_limit=0)) == [
         "window_unscheduled",
         "not_enrolled",
@@ -71,7 +71,7 @@ def test_all_reasons_are_told_at_once(desk: Desk) -> None:
     ]
 
 
-def test_unrelated_seats_that_are_dropped_along_count_as_drops_of_their_own(desk: Desk) -> None:
+def test_unrelated_seats_dropped_together_count_separately(desk: Desk) -> None:
     for section in range(1, 5):
         desk.section(section)
         desk.claim(501, section)
@@ -80,27 +80,27 @@ def test_unrelated_seats_that_are_dropped_along_count_as_drops_of_their_own(desk
     assert facts(refused, "drop_limit").items() >= {"limit": 3, "left": 3, "drops": 4}.items()
     assert facts(refused, "drop_limit")["resets"] > days[1][0]
     assert desk.ledger.drops(TERM, 501) == {}
-    assert len(desk.ledger.standing(TERM, 501).enrolled) == 4
+    assert len(desk.ledger.registrations(TERM, 501).enrolled) == 4
     assert desk.drop(501, 1, along=(2, 3)).outcome == Outcome.DROPPED
     assert desk.ledger.drops(TERM, 501) == {"today": 3}
 
 
-def test_what_can_not_be_held_without_a_dropped_seat_goes_with_it_for_free(desk: Desk) -> None:
+def test_dependent_seat_is_dropped_too_and_not_counted(desk: Desk) -> None:
     for section in range(1, 6):
         desk.section(section)
     desk.claim(501, 1)
     desk.claim(501, 2, corequisites={"course": 1})
-    desk.claim(501, 3, corequisites={"course": 2})  # by way of another
+    desk.claim(501, 3, corequisites={"course": 2})  # through another section
     desk.claim(501, 4, corequisites={"any": [{"course": 1}, {"course": 5}]})
     desk.claim(501, 5)
     assert desk.drop(501, 3, along=(1, 2, 4)).outcome == Outcome.DROPPED
     assert desk.ledger.drops(TERM, 501) == {"today": 2}  # 4 could be held with 5
-    told = {each["section"]: each for each in desk.events() if each["name"] == "dropped"}
-    assert [number for number, each in told.items() if "day" in each] == [1, 4]
-    assert (told[3]["along"], told[2]["along"]) == (1, 1)
+    events = {each["section"]: each for each in desk.events() if each["name"] == "dropped"}
+    assert [number for number, each in events.items() if "day" in each] == [1, 4]
+    assert (events[3]["along"], events[2]["along"]) == (1, 1)
 
 
-def test_a_freed_seat_with_waiters_calls_the_promoter(desk: Desk) -> None:
+def test_freed_seat_with_waiting_students_enqueues_the_promoter(desk: Desk) -> None:
     desk.section(1, capacity=1)
     desk.claim(501, 1)
     desk.claim(502, 1)
@@ -109,7 +109,7 @@ def test_a_freed_seat_with_waiters_calls_the_promoter(desk: Desk) -> None:
     assert desk.ledger.vacant(TERM) == {1}
 
 
-def test_a_freed_seat_without_waiters_calls_no_promoter(desk: Desk) -> None:
+def test_freed_seat_without_waiting_students_enqueues_no_promoter(desk: Desk) -> None:
     desk.section(1, capacity=1)
     desk.claim(501, 1)
     desk.clear_woken()

@@ -1,4 +1,4 @@
-"""Events name the window that they were decided in; by itself the time would not tell which."""
+"""Events name the window of their decision: the time alone would not identify it."""
 
 from tests.ledger.requests import MINUTE, OPEN, Desk
 
@@ -6,11 +6,11 @@ OLDER, NEWER, ENDED = 21, 22, 23
 
 
 def during(desk: Desk, name: str) -> list[int | None]:
-    """The windows that the events of that name tell of."""
+    """Return the windows in the events of that name."""
     return [event.get("during") for event in desk.events() if event["name"] == name]
 
 
-def test_seats_places_and_refusals_name_it(desk: Desk) -> None:
+def test_events_name_the_open_window(desk: Desk) -> None:
     desk.section(1, capacity=1, waitlist=1)
     for student in (501, 502, 503, 503):
         desk.claim(student, 1)
@@ -21,7 +21,7 @@ def test_seats_places_and_refusals_name_it(desk: Desk) -> None:
     assert during(desk, "dropped") == during(desk, "promoted") == [OPEN]
 
 
-def test_of_several_it_is_the_one_that_opened_last(desk: Desk) -> None:
+def test_events_name_the_window_that_opened_last(desk: Desk) -> None:
     desk.section(1, capacity=9)
     now = desk.ledger.now()
     desk.put_window(NEWER, now - MINUTE, now + MINUTE)
@@ -32,20 +32,20 @@ def test_of_several_it_is_the_one_that_opened_last(desk: Desk) -> None:
     assert during(desk, "enrolled") == [NEWER, NEWER, OLDER]
 
 
-def test_who_asks_again_for_what_is_held_is_refused_in_it_too(desk: Desk) -> None:
+def test_refused_repeat_names_the_window_too(desk: Desk) -> None:
     desk.section(1)
     desk.claim(501, 1)
     desk.claim(501, 1)
     assert during(desk, "refused") == [OPEN]
 
 
-def test_what_is_refused_by_the_clock_was_in_none(desk: Desk) -> None:
+def test_refusal_outside_any_window_names_none(desk: Desk) -> None:
     desk.section(1)
     desk.claim(501, 1, windows=[])
     assert during(desk, "refused") == [None]
 
 
-def test_what_the_registrar_sets_is_in_none(desk: Desk) -> None:
+def test_registrars_changes_name_no_window(desk: Desk) -> None:
     desk.section(1)
     desk.adjust(501, add=1)
     desk.adjust(501, drop=1)

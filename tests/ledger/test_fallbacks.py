@@ -1,4 +1,4 @@
-"""Wishes with options by rank: the first that can be had is taken, in the same step."""
+"""Choices with ranked alternatives: the first possible one is taken in the same step."""
 
 from portal.ledger.types import ChoiceResult, Claim, LedgerChoice, Outcome, Reason, SubmissionResult
 from tests.ledger.requests import TERM, Desk, codes
@@ -13,7 +13,7 @@ def line(desk: Desk, student: int, *sections: int, wait: bool = True) -> ChoiceR
     return answer
 
 
-def test_the_first_choice_is_taken_while_it_has_a_seat(desk: Desk) -> None:
+def test_first_alternative_is_taken_while_it_has_a_seat(desk: Desk) -> None:
     desk.section(1, capacity=1)
     desk.section(2, capacity=1)
     answer = line(desk, 501, 1, 2)
@@ -21,7 +21,7 @@ def test_the_first_choice_is_taken_while_it_has_a_seat(desk: Desk) -> None:
     assert desk.roster(2) == []
 
 
-def test_the_second_is_taken_where_the_first_is_full(desk: Desk) -> None:
+def test_second_alternative_is_taken_if_the_first_is_full(desk: Desk) -> None:
     desk.section(1, capacity=0)
     desk.section(2, capacity=1)
     answer = line(desk, 501, 1, 2)
@@ -31,7 +31,7 @@ def test_the_second_is_taken_where_the_first_is_full(desk: Desk) -> None:
     assert desk.last_event()["rank"] == 2
 
 
-def test_only_where_none_has_a_seat_the_first_is_waited_for(desk: Desk) -> None:
+def test_first_alternative_is_waitlisted_only_if_none_has_a_seat(desk: Desk) -> None:
     desk.section(1, capacity=0)
     desk.section(2, capacity=0)
     answer = line(desk, 501, 1, 2)
@@ -39,7 +39,7 @@ def test_only_where_none_has_a_seat_the_first_is_waited_for(desk: Desk) -> None:
     assert (desk.queue(1), desk.queue(2)) == ([501], [])
 
 
-def test_who_does_not_want_to_wait_is_told_why_of_each(desk: Desk) -> None:
+def test_choice_without_waiting_is_refused_with_the_reasons_of_each_alternative(desk: Desk) -> None:
     desk.section(1, capacity=0)
     desk.section(2, status="CONFIRMED")
     answer = line(desk, 501, 1, 2, wait=False)
@@ -47,7 +47,7 @@ def test_who_does_not_want_to_wait_is_told_why_of_each(desk: Desk) -> None:
     assert [codes(each) for [each] in answer.refused] == [["full"], ["section_confirmed"]]
 
 
-def test_a_line_is_fulfilled_by_any_of_its_options(desk: Desk) -> None:
+def test_choice_is_fulfilled_by_any_of_its_alternatives(desk: Desk) -> None:
     desk.section(1)
     desk.section(2)
     desk.claim(501, 2)
@@ -56,7 +56,7 @@ def test_a_line_is_fulfilled_by_any_of_its_options(desk: Desk) -> None:
     assert desk.roster(1) == []
 
 
-def test_who_waits_for_one_of_them_is_given_no_other_by_a_second_page(desk: Desk) -> None:
+def test_repeated_choice_gives_no_second_alternative_to_a_waiting_student(desk: Desk) -> None:
     desk.section(1, capacity=0)
     desk.section(2, capacity=0)
     line(desk, 501, 1, 2)
@@ -66,17 +66,17 @@ def test_who_waits_for_one_of_them_is_given_no_other_by_a_second_page(desk: Desk
     assert desk.roster(2) == []
 
 
-def test_each_line_stands_for_itself_and_sees_those_before_it(desk: Desk) -> None:
+def test_each_choice_is_decided_after_those_before_it(desk: Desk) -> None:
     desk.section(1)
     desk.section(2, course=1)
     desk.section(3)
-    said = desk.submit(501, one_of(1), one_of(2), one_of(9), one_of(3))
-    assert outcomes(said) == ["enrolled", "refused", "refused", "enrolled"]
-    assert said.lines[1].refused[0][0].reasons == (Reason("same_course", {"section": 1}),)
-    assert codes(said.lines[2].refused[0][0]) == ["section_unknown"]
+    answer = desk.submit(501, one_of(1), one_of(2), one_of(9), one_of(3))
+    assert outcomes(answer) == ["enrolled", "refused", "refused", "enrolled"]
+    assert answer.lines[1].refused[0][0].reasons == (Reason("same_course", {"section": 1}),)
+    assert codes(answer.lines[2].refused[0][0]) == ["section_unknown"]
 
 
-def test_every_option_that_was_refused_leaves_a_receipt_of_its_own(desk: Desk) -> None:
+def test_every_refused_alternative_has_its_own_receipt(desk: Desk) -> None:
     desk.section(1, capacity=0)
     desk.section(2)
     answer = line(desk, 501, 1, 2)
@@ -86,7 +86,7 @@ def test_every_option_that_was_refused_leaves_a_receipt_of_its_own(desk: Desk) -
     assert (receipts[taken.seq]["name"], receipts[taken.seq]["section"]) == ("enrolled", 2)
 
 
-def test_the_same_key_replays_all_of_it(desk: Desk) -> None:
+def test_same_key_replays_a_whole_submission(desk: Desk) -> None:
     desk.section(1, capacity=0, waitlist=0)
     desk.section(2)
     first = desk.submit(501, one_of(1), one_of(2), request="k")
@@ -96,7 +96,7 @@ def test_the_same_key_replays_all_of_it(desk: Desk) -> None:
     assert desk.events() == events
 
 
-def test_a_plan_that_came_too_early_is_refused_whole_and_may_be_sent_under_a_new_key(
+def test_early_plan_is_refused_and_may_be_sent_under_a_new_key(
     desk: Desk,
 ) -> None:
     desk.section(1)
@@ -108,8 +108,8 @@ def test_a_plan_that_came_too_early_is_refused_whole_and_may_be_sent_under_a_new
         pass
     assert outcomes(desk.submit(501, one_of(1), request="k", windows=[5])) == ["refused"]
     assert outcomes(desk.submit(501, one_of(1), request="l", windows=[5])) == ["enrolled"]
-    assert desk.ledger.standing(TERM, 501).enrolled
+    assert desk.ledger.registrations(TERM, 501).enrolled
 
 
-def outcomes(said: SubmissionResult) -> list[str]:
-    return [line.outcome.value for line in said.lines]
+def outcomes(result: SubmissionResult) -> list[str]:
+    return [line.outcome.value for line in result.lines]

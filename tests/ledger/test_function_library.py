@@ -1,4 +1,4 @@
-"""The functions are loaded where they are missing, and a ledger that is away is named so."""
+"""Missing functions are loaded, and a ledger without a server is reported as unavailable."""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -20,12 +20,12 @@ from tests.ledger.requests import TERM, Desk, codes
 
 
 def loads(redis: Redis) -> int:
-    """How often functions have been loaded since the statistics were reset."""
+    """Return how often functions were loaded since the statistics were reset."""
     stats: dict[str, Any] = redis.info("commandstats")
     return stats.get("cmdstat_function|load", {}).get("calls", 0)
 
 
-def test_the_same_code_is_loaded_once(desk: Desk) -> None:
+def test_same_code_is_loaded_once(desk: Desk) -> None:
     desk.redis.config_resetstat()
     Ledger(desk.redis)
     assert loads(desk.redis) == 0
@@ -40,16 +40,16 @@ def test_other_code_is_replaced(desk: Desk) -> None:
     assert CODE.encode() in library
 
 
-def test_many_may_boot_at_once(desk: Desk, address: str) -> None:
+def test_many_processes_may_start_at_once(desk: Desk, address: str) -> None:
     desk.redis.function_flush()
     with ThreadPoolExecutor(16) as pool:
         desks = list(pool.map(Desk, [address] * 16))
-    assert all(each.ledger.standing(TERM, 501).enrolled == () for each in desks)
+    assert all(each.ledger.registrations(TERM, 501).enrolled == () for each in desks)
     for each in desks:
         each.redis.connection_pool.disconnect()
 
 
-def test_functions_that_were_lost_are_loaded_again(desk: Desk) -> None:
+def test_lost_functions_are_loaded_again(desk: Desk) -> None:
     desk.section(12)
     desk.redis.function_flush()
     assert desk.claim(501, 12).outcome == Outcome.ENROLLED
@@ -59,21 +59,21 @@ def test_functions_that_were_lost_are_loaded_again(desk: Desk) -> None:
     assert desk.ledger.head(TERM, 12, 1) == []
 
 
-def test_a_ledger_that_is_away_is_unavailable_and_serves_when_it_comes(tmp_path: Path) -> None:
+def test_ledger_is_unavailable_until_the_server_starts(tmp_path: Path) -> None:
     servers = Servers(DataFolder(tmp_path / "var"), durable=True, database_url="none is needed")
     servers.folder.own()
     servers.start()
     address = servers.redis_url
     servers.stop()
     ledger = Ledger(commands(address))
-    for ask in (ledger.now, lambda: ledger.seats(TERM), lambda: ledger.standing(TERM, 501)):
+    for ask in (ledger.now, lambda: ledger.seats(TERM), lambda: ledger.registrations(TERM, 501)):
         with pytest.raises(LedgerUnavailable):
             ask()
     servers = Servers(servers.folder, durable=True, database_url="none is needed")
     servers.start()
     moved = commands(servers.redis_url)
     ledger.library.redis = moved
-    assert ledger.standing(TERM, 501).enrolled == ()
+    assert ledger.registrations(TERM, 501).enrolled == ()
     moved.connection_pool.disconnect()
     servers.stop()
     servers.folder.release()
@@ -81,7 +81,7 @@ def test_a_ledger_that_is_away_is_unavailable_and_serves_when_it_comes(tmp_path:
 
 @pytest.fixture
 def wire(desk: Desk, address: str, tmp_path: Path) -> Iterator[tuple[LossyWire, Desk]]:
-    """A desk whose wire to the ledger can lose answers; the section 12 has two seats."""
+    """Return a desk whose connection can lose answers; section 12 has two seats."""
     desk.section(12)
     with LossyWire(address, tmp_path / "wire") as lossy:
         far = Desk(lossy.address)
@@ -89,7 +89,7 @@ def wire(desk: Desk, address: str, tmp_path: Path) -> Iterator[tuple[LossyWire, 
         far.redis.connection_pool.disconnect()
 
 
-def test_a_lost_answer_is_asked_for_again_under_the_same_key(wire: tuple[LossyWire, Desk]) -> None:
+def test_request_with_a_lost_answer_is_repeated_under_its_key(wire: tuple[LossyWire, Desk]) -> None:
     lossy, desk = wire
     lossy.lose = 1
     answer = desk.claim(501, 12, request="k")
@@ -98,7 +98,7 @@ def test_a_lost_answer_is_asked_for_again_under_the_same_key(wire: tuple[LossyWi
     assert desk.roster(12) == [501]
 
 
-def test_without_a_key_a_lost_answer_is_not_asked_for_again(wire: tuple[LossyWire, Desk]) -> None:
+def test_request_without_a_key_is_not_repeated(wire: tuple[LossyWire, Desk]) -> None:
     lossy, desk = wire
     lossy.lose = 1
     with pytest.raises(LedgerSilent):
@@ -106,14 +106,14 @@ def test_without_a_key_a_lost_answer_is_not_asked_for_again(wire: tuple[LossyWir
     assert codes(desk.claim(501, 12)) == ["already_enrolled"]
 
 
-def test_it_is_asked_again_only_once(wire: tuple[LossyWire, Desk]) -> None:
+def test_request_is_repeated_only_once(wire: tuple[LossyWire, Desk]) -> None:
     lossy, desk = wire
     lossy.lose = 2
     with pytest.raises(LedgerSilent):
         desk.claim(501, 12, request="k")
 
 
-def test_what_was_sent_once_is_unknown_though_the_ledger_is_gone_by_the_second_time(
+def test_outcome_is_unknown_if_the_ledger_is_gone_at_the_repeat(
     wire: tuple[LossyWire, Desk],
 ) -> None:
     lossy, desk = wire
@@ -123,7 +123,7 @@ def test_what_was_sent_once_is_unknown_though_the_ledger_is_gone_by_the_second_t
         desk.claim(501, 12, request="k")
 
 
-def test_where_nobody_listens_nothing_was_sent(desk: Desk, tmp_path: Path) -> None:
+def test_refused_connection_means_nothing_was_sent(desk: Desk, tmp_path: Path) -> None:
     ledger = desk.ledger
     ledger.library.redis = commands(f"unix://{tmp_path}/nobody.sock")
     with pytest.raises(LedgerUnavailable) as refused:
@@ -132,7 +132,7 @@ def test_where_nobody_listens_nothing_was_sent(desk: Desk, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("trouble", ["min-replicas-to-write", "replicaof"])
-def test_a_ledger_that_may_not_write_is_unavailable(desk: Desk, trouble: str) -> None:
+def test_ledger_that_cannot_write_is_unavailable(desk: Desk, trouble: str) -> None:
     desk.section(12)
     try:
         if trouble == "replicaof":
@@ -141,7 +141,7 @@ def test_a_ledger_that_may_not_write_is_unavailable(desk: Desk, trouble: str) ->
             desk.redis.config_set(trouble, 1)
         with pytest.raises(LedgerUnavailable):
             desk.claim(501, 12, request="k")
-        assert desk.ledger.standing(TERM, 501).enrolled == ()
+        assert desk.ledger.registrations(TERM, 501).enrolled == ()
     finally:
         desk.redis.replicaof("NO", "ONE")
         desk.redis.config_set("min-replicas-to-write", 0)

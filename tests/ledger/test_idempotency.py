@@ -1,4 +1,4 @@
-"""The same request key has the same answer for a day, and stands for one request."""
+"""A key has the same answer for a day, and is for one request."""
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -19,13 +19,13 @@ KEY = "from the form"
 
 @pytest.fixture
 def section(desk: Desk) -> int:
-    """A section of one seat."""
+    """Store a section of one seat."""
     desk.section(12, capacity=1)
     desk.section(13, credits_min=100)
     return 12
 
 
-def test_a_claim_sent_again_has_the_same_answer_and_is_done_once(desk: Desk, section: int) -> None:
+def test_repeated_claim_has_the_same_answer_and_one_effect(desk: Desk, section: int) -> None:
     first = desk.claim(501, section, request=KEY)
     second = desk.claim(501, section, request=KEY)
     assert not first.replayed
@@ -34,7 +34,7 @@ def test_a_claim_sent_again_has_the_same_answer_and_is_done_once(desk: Desk, sec
     assert len(desk.events()) == first.seq
 
 
-def test_a_waitlist_place_a_drop_and_a_leaving_are_replayed_too(desk: Desk, section: int) -> None:
+def test_waitlist_position_drop_and_leave_are_replayed(desk: Desk, section: int) -> None:
     desk.claim(500, section)
     asks: list[Callable[[], Decision]] = [
         lambda: desk.claim(501, section, request="a"),
@@ -48,7 +48,7 @@ def test_a_waitlist_place_a_drop_and_a_leaving_are_replayed_too(desk: Desk, sect
     assert [event["name"] for event in desk.events()[-3:]] == ["waitlisted", "left", "dropped"]
 
 
-def test_a_replay_says_what_was_true_then(desk: Desk, section: int) -> None:
+def test_replay_has_the_original_answer(desk: Desk, section: int) -> None:
     desk.claim(501, section, request=KEY)
     desk.drop(501, section)
     again = desk.claim(501, section, request=KEY)
@@ -56,7 +56,7 @@ def test_a_replay_says_what_was_true_then(desk: Desk, section: int) -> None:
     assert desk.roster(section) == []
 
 
-def test_a_replay_costs_one_look(desk: Desk, section: int) -> None:
+def test_replay_costs_one_lookup(desk: Desk, section: int) -> None:
     desk.claim(501, section, request=KEY)
     desk.redis.config_resetstat()
     desk.claim(501, section, request=KEY)
@@ -70,7 +70,7 @@ def test_a_replay_costs_one_look(desk: Desk, section: int) -> None:
     }
 
 
-def test_the_same_key_for_something_else_is_an_error(desk: Desk, section: int) -> None:
+def test_same_key_with_other_content_is_an_error(desk: Desk, section: int) -> None:
     desk.claim(501, section, request=KEY)
     others: list[Callable[[], Decision]] = [
         lambda: desk.claim(501, 13, request=KEY),
@@ -85,12 +85,12 @@ def test_the_same_key_for_something_else_is_an_error(desk: Desk, section: int) -
     assert desk.roster(section) == [501]
 
 
-def test_keys_are_each_students_own(desk: Desk, section: int) -> None:
+def test_keys_belong_to_one_student(desk: Desk, section: int) -> None:
     desk.claim(501, section, request=KEY)
     assert desk.claim(502, section, request=KEY).outcome == Outcome.WAITLISTED
 
 
-def test_a_refusal_is_replayed_though_its_reasons_are_gone(desk: Desk, section: int) -> None:
+def test_refusal_is_replayed_after_its_reasons_are_gone(desk: Desk, section: int) -> None:
     first = desk.claim(501, section, request=KEY, windows=[])
     assert codes(first) == ["window_unscheduled"]
     again = desk.claim(501, section, request=KEY)
@@ -100,7 +100,7 @@ def test_a_refusal_is_replayed_though_its_reasons_are_gone(desk: Desk, section: 
     assert desk.claim(501, section, request="another key").outcome == Outcome.ENROLLED
 
 
-def test_a_refused_key_does_not_enroll_in_another_section(desk: Desk, section: int) -> None:
+def test_key_of_a_refusal_does_not_enroll_in_another_section(desk: Desk, section: int) -> None:
     assert desk.claim(501, section, request=KEY, windows=[]).reasons
     with pytest.raises(KeyReused):
         desk.claim(501, 13, request=KEY)
@@ -118,9 +118,7 @@ def test_a_refused_drop_and_a_refused_leave_are_replayed(desk: Desk, section: in
     assert (desk.roster(section), desk.queue(13)) == ([501], [501])
 
 
-def test_an_answer_that_only_repeats_a_waitlist_position_is_replayed(
-    desk: Desk, section: int
-) -> None:
+def test_repeated_waitlist_position_is_replayed(desk: Desk, section: int) -> None:
     desk.claim(500, section)
     desk.claim(501, section)
     assert codes(desk.claim(501, section, request=KEY)) == ["already_waiting"]
@@ -129,7 +127,7 @@ def test_an_answer_that_only_repeats_a_waitlist_position_is_replayed(
     assert desk.queue(section) == []
 
 
-def test_a_submission_that_is_refused_in_part_is_replayed_whole(desk: Desk, section: int) -> None:
+def test_partly_refused_submission_is_replayed_completely(desk: Desk, section: int) -> None:
     lines = [LedgerChoice(((Claim(each, 400),),)) for each in (section, 13)]
     desk.claim(500, section)
     first = desk.submit(501, *lines, request=KEY)
@@ -141,19 +139,17 @@ def test_a_submission_that_is_refused_in_part_is_replayed_whole(desk: Desk, sect
     assert desk.roster(section) == desk.roster(13) == []
 
 
-def test_a_replay_does_not_depend_on_what_the_portal_filled_in(desk: Desk, section: int) -> None:
-    asked = {"request": KEY, "asked": [section]}
+def test_replay_ignores_values_that_the_portal_fills_in(desk: Desk, section: int) -> None:
+    requested = {"request": KEY, "key_content": [section]}
     lines = [LedgerChoice(((Claim(each, 400),),)) for each in (13, section)]
-    first = desk.submit(501, *lines, order=[2, 1], **asked)
-    again = desk.submit(501, *reversed(lines), limit=0, windows=[], **asked)
+    first = desk.submit(501, *lines, order=[2, 1], **requested)
+    again = desk.submit(501, *reversed(lines), limit=0, windows=[], **requested)
     assert replace(again, replayed=False) == first
     assert [each.taken[0].section for each in first.lines] == [13, section]
     assert desk.last_event()["section"] == 13
 
 
-def test_of_two_requests_at_once_under_one_key_one_decides_and_the_other_repeats_it(
-    desk: Desk, address: str
-) -> None:
+def test_simultaneous_requests_with_one_key_get_one_decision(desk: Desk, address: str) -> None:
     desk.section(12, capacity=0)
     desks = [Desk(address) for _ in range(8)]
     together = Barrier(len(desks))
@@ -169,7 +165,7 @@ def test_of_two_requests_at_once_under_one_key_one_decides_and_the_other_repeats
     assert [each["name"] for each in desk.events()].count("refused") == 1
 
 
-def test_a_refusal_by_hand_is_replayed(desk: Desk, section: int) -> None:
+def test_refused_adjustment_is_replayed(desk: Desk, section: int) -> None:
     desk.claim(500, section)
     assert codes(desk.adjust(501, section, request=KEY)) == ["full"]
     desk.drop(500, section)
@@ -178,11 +174,11 @@ def test_a_refusal_by_hand_is_replayed(desk: Desk, section: int) -> None:
     assert desk.roster(section) == []
 
 
-def test_an_import_that_was_refused_may_ask_again_until_it_is_granted(
+def test_refused_import_adjustment_may_be_retried_until_it_succeeds(
     desk: Desk, section: int
 ) -> None:
     def ask() -> Decision:
-        [answer] = desk.adjust_batch(desk.by_hand(501, section), keys=KEY)
+        [answer] = desk.adjust_batch(desk.adjustment(501, section), keys=KEY)
         return answer
 
     desk.claim(500, section)
@@ -193,7 +189,7 @@ def test_an_import_that_was_refused_may_ask_again_until_it_is_granted(
 
 
 def test_a_stored_answer_takes_few_bytes(desk: Desk) -> None:
-    """`-s` prints them: all that the server takes for the key and its answer."""
+    """`-s` prints the bytes that the server uses for the key and its answer."""
     desk.section(1, capacity=1)
     key = "0123456789abcdef" * 2  # as long as those of forms
     for student, kind in ((30_501, "a seat"), (30_502, "a refusal")):
@@ -203,7 +199,7 @@ def test_a_stored_answer_takes_few_bytes(desk: Desk) -> None:
         assert taken < 800
 
 
-def test_answers_are_kept_for_a_day(desk: Desk, section: int) -> None:
+def test_answers_are_stored_for_a_day(desk: Desk, section: int) -> None:
     desk.claim(501, section, request=KEY)
     left = desk.redis.pttl(f"{{t:{TERM}}}:request:501:{KEY}")
     assert DAY - 10_000 < left <= DAY
@@ -220,7 +216,9 @@ def test_nothing_else_ever_expires(desk: Desk, section: int) -> None:
 
 
 @pytest.mark.parametrize("request_key", [None, ""])
-def test_without_a_key_nothing_is_kept(desk: Desk, section: int, request_key: str | None) -> None:
+def test_no_answer_is_stored_without_a_key(
+    desk: Desk, section: int, request_key: str | None
+) -> None:
     desk.claim(501, section, request=request_key)
     assert codes(desk.claim(501, section, request=request_key)) == ["already_enrolled"]
     assert desk.redis.keys("*request*") == []

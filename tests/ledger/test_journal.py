@@ -1,4 +1,4 @@
-"""Every decision that changes something is journaled and published in its own step."""
+"""Every decision that changes something is journaled and published in the same step."""
 
 import json
 from typing import Any
@@ -19,7 +19,7 @@ def without(event: dict[str, Any], *fields: str) -> dict[str, Any]:
     return {name: value for name, value in event.items() if name not in fields}
 
 
-def test_a_section_is_journaled_with_all_that_the_ledger_knows(desk: Desk) -> None:
+def test_section_is_journaled_with_all_its_settings(desk: Desk) -> None:
     times = (meets(5, 9, 10),)
     desk.section(12, capacity=1, prior=1, times=times, version=3)
     assert without(desk.last_event(), "at") == {
@@ -44,7 +44,7 @@ def test_a_section_is_journaled_with_all_that_the_ledger_knows(desk: Desk) -> No
     }
 
 
-def test_an_empty_list_of_times_is_a_list(desk: Desk) -> None:
+def test_empty_times_are_journaled_as_a_list(desk: Desk) -> None:
     desk.section(12, times=())
     assert desk.last_event()["times"] == []
 
@@ -75,20 +75,20 @@ def test_each_kind_of_event_has_its_payload(desk: Desk) -> None:
     desk.section(12, capacity=1)
     header = ["at", "seq", "version", "aggregate", "actor", "correlation", "cause", "during"]
 
-    def told() -> dict[str, Any]:
+    def last() -> dict[str, Any]:
         return without(desk.last_event(), *header, "section", "seats")
 
     given = desk.claim(501, 12)
-    place = desk.claim(502, 12)
-    assert told() == {
+    position = desk.claim(502, 12)
+    assert last() == {
         "name": "waitlisted",
         "student": 502,
         "credits": 400,
-        "ticket": place.seq,
+        "ticket": position.seq,
         "position": 1,
     }
     desk.drop(501, 12)
-    assert told() == {
+    assert last() == {
         "name": "dropped",
         "student": 501,
         "credits": 400,
@@ -97,14 +97,14 @@ def test_each_kind_of_event_has_its_payload(desk: Desk) -> None:
     }
     desk.promote(12, limit=0)
     reason = {"code": "credit_limit", "facts": {"held": 0, "adds": 400, "limit": 0}}
-    assert told() == {"name": "passed_over", "student": 502, "reasons": [reason]}
+    assert last() == {"name": "passed_over", "student": 502, "reasons": [reason]}
     desk.ledger.reconsider(TERM, 12)
     desk.promote(12)
     seq = desk.last_event()["seq"]
-    assert told() == {"name": "promoted", "student": 502, "credits": 400, "registration": seq}
+    assert last() == {"name": "promoted", "student": 502, "credits": 400, "registration": seq}
     desk.claim(503, 12)
     desk.leave(503, 12)
-    assert told() == {"name": "left", "student": 503}
+    assert last() == {"name": "left", "student": 503}
 
 
 def test_windows_are_journaled(desk: Desk) -> None:
@@ -136,7 +136,7 @@ def test_events_are_numbered_without_gaps_and_the_stream_has_their_numbers(desk:
     assert int(desk.redis.get(f"{{t:{TERM}}}:seq")) == len(ids)
 
 
-def test_what_is_journaled_is_published_word_for_word(desk: Desk) -> None:
+def test_published_event_equals_the_journaled_one(desk: Desk) -> None:
     desk.section(12, capacity=1)
     with desk.redis.pubsub(ignore_subscribe_messages=True) as listener:
         listener.subscribe(f"{{t:{TERM}}}:live")
@@ -147,7 +147,7 @@ def test_what_is_journaled_is_published_word_for_word(desk: Desk) -> None:
     assert json.loads(message["data"]) == desk.last_event()
 
 
-def test_a_worker_is_called_once_until_it_begins(desk: Desk) -> None:
+def test_worker_is_enqueued_once_until_it_starts(desk: Desk) -> None:
     desk.section(12)
     desk.clear_woken()
     assert desk.claim(501, 12).wake == ("record",)
@@ -156,7 +156,7 @@ def test_a_worker_is_called_once_until_it_begins(desk: Desk) -> None:
     assert desk.claim(503, 12).wake == ("record",)
 
 
-def test_every_key_is_under_the_terms_tag(desk: Desk) -> None:
+def test_every_key_has_the_terms_prefix(desk: Desk) -> None:
     desk.section(12, capacity=1)
     desk.claim(501, 12, request="k")
     desk.claim(502, 12)

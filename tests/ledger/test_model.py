@@ -1,4 +1,4 @@
-"""Whatever is asked of the ledger in whatever order, it says and holds what the model does."""
+"""For any requests in any order, the ledger's answers and state equal the model's."""
 
 import time
 from collections.abc import Callable
@@ -20,7 +20,7 @@ from portal.ledger.types import (
     SkipRule,
     SubmissionResult,
 )
-from tests.ledger.adjustment_steps import ByHandRules
+from tests.ledger.adjustment_steps import AdjustmentRules
 from tests.ledger.requests import OPEN, TERM
 from tests.ledger.strategies import (
     SECTIONS,
@@ -44,8 +44,8 @@ from tests.soak import SOAK, rounds
 pytestmark = pytest.mark.slow
 
 
-class Term(ByHandRules):
-    """Whatever can happen in a term, in any order."""
+class Term(AdjustmentRules):
+    """Everything that can happen in a term, in any order."""
 
     # Selections
 
@@ -57,14 +57,16 @@ class Term(ByHandRules):
                 self.ask_submit(who, lines, request)
             self.model.wake.clear()
             return
-        said = self.ask_submit(who, lines, request)
+        answer = self.ask_submit(who, lines, request)
         expected = self.replay(who.student, request, content)
         if not expected:
-            answers = self.model.submit(who, lines, said.at)
-            expected = SubmissionResult(said.at, answers, wake=self.model.called())
+            answers = self.model.submit(who, lines, answer.at)
+            expected = SubmissionResult(answer.at, answers, wake=self.model.called())
             self.model.keep(who.student, request, content, expected)
-        assert said == expected
-        assert said.standing == (None if said.replayed else self.model.standing(who.student))
+        assert answer == expected
+        assert answer.registrations == (
+            None if answer.replayed else self.model.registrations(who.student)
+        )
 
     @rule(section=SECTIONS, who=candidates, wanted=credits_, request=requests, wait=some.booleans())
     def claim(
@@ -112,14 +114,16 @@ class Term(ByHandRules):
                 self.ask(self.desk.drop, who.student, section, **fields)
             self.model.wake.clear()
             return
-        said = self.ask(self.desk.drop, who.student, section, **fields)
+        result = self.ask(self.desk.drop, who.student, section, **fields)
         expected = self.replay(who.student, request, content)
         if not expected:
-            answer = self.model.drop([section, *along], who, self.days, limit, said.at)
+            answer = self.model.drop([section, *along], who, self.days, limit, result.at)
             expected = replace(answer, wake=self.model.called())
             self.model.keep(who.student, request, content, expected)
-        assert said == expected
-        assert said.standing == (None if said.replayed else self.model.standing(who.student))
+        assert result == expected
+        assert result.registrations == (
+            None if result.replayed else self.model.registrations(who.student)
+        )
 
     @rule(pick=picks)
     def drop_a_seat(self, pick: int) -> None:
@@ -130,10 +134,10 @@ class Term(ByHandRules):
 
     @rule(section=SECTIONS, student=students)
     def leave(self, section: int, student: int) -> None:
-        said = self.ask(self.desk.leave, student, section)
-        answer = self.model.leave(section, student, said.at)
-        assert said == replace(answer, wake=self.model.called())
-        assert said.standing == self.model.standing(student)
+        result = self.ask(self.desk.leave, student, section)
+        answer = self.model.leave(section, student, result.at)
+        assert result == replace(answer, wake=self.model.called())
+        assert result.registrations == self.model.registrations(student)
 
     @rule(pick=picks)
     def leave_a_list(self, pick: int) -> None:
@@ -150,16 +154,16 @@ class Term(ByHandRules):
         passes=passes,
     )
     def promote(self, section: int, asked: list[Candidate], passes: SkipRule | None = None) -> None:
-        said = self.ask(self.ledger.promote, TERM, section, asked, "c", passes)
+        answer = self.ask(self.ledger.promote, TERM, section, asked, "c", passes)
         at = self.desk.last_event()["at"]  # of the promotion, if it did anything
-        assert said == self.model.promote(section, asked, at, passes)
+        assert answer == self.model.promote(section, asked, at, passes)
 
     @rule(limit=limits, some_windows=windows, passes=passes)
     def promote_the_head(
         self, limit: int, some_windows: tuple[int, ...], passes: SkipRule | None = None
     ) -> None:
         vacant = {each: self.model.sections[each].heads[0] for each in self.model.vacant()}
-        # Of a pool, the head that has waited longest: the ledger gives the seat to nobody else.
+        # In a pool the ledger gives the seat only to the head that has waited longest.
         section = next(
             (each for each, first in sorted(vacant.items()) if self.model.comes_first(each, first)),
             0,
@@ -169,18 +173,18 @@ class Term(ByHandRules):
         head = self.ledger.head(TERM, section, 2)
         assert head == self.model.sections[section].heads[:2]
         cohorts = {student: (61,) if student % 2 else () for student in head}
-        asked = [
+        requested = [
             Candidate(student, some_windows, limit, reserves=cohorts[student]) for student in head
         ]
-        self.promote(section, asked, passes)
+        self.promote(section, requested, passes)
 
     @rule()
     def pass_over_the_head(self) -> None:
         self.promote_the_head(0, (OPEN,))
 
     def reconsider(self, section: int) -> None:
-        said = self.ask(self.ledger.reconsider, TERM, section)
-        assert said == self.model.change(self.model.reconsider(section), said.at)
+        answer = self.ask(self.ledger.reconsider, TERM, section)
+        assert answer == self.model.change(self.model.reconsider(section), answer.at)
 
     def begin_work(self, _section: int) -> None:
         for worker in ("record", "promote"):
@@ -236,14 +240,14 @@ class Term(ByHandRules):
         times = {"move_window": (now + opens, now + closes), "extend_window": (now + closes,)}
         given = times.get(op, ())
         try:
-            said = self.ask(getattr(self.ledger, op), TERM, window, *given, "registrar")
+            answer = self.ask(getattr(self.ledger, op), TERM, window, *given, "registrar")
         except WindowRefused as refused:
             with pytest.raises(WindowRefused, match=refused.code):
                 self.model.change_window(op, window, given, refused.at)
             self.model.wake.clear()
         else:
-            seq = self.model.change_window(op, window, given, said.at)
-            assert said == self.model.change(seq, said.at)
+            seq = self.model.change_window(op, window, given, answer.at)
+            assert answer == self.model.change(seq, answer.at)
 
     def turn(self, _section: int) -> None:
         assert self.ask(self.ledger.turn, TERM) == self.turned
@@ -257,8 +261,8 @@ class Term(ByHandRules):
         chore(self, section)
 
 
-@pytest.mark.timeout(3600 if SOAK else 600)  # a failure takes its time to be made small
-def test_the_ledger_does_what_the_model_does(address: str) -> None:
+@pytest.mark.timeout(3600 if SOAK else 600)  # shrinking a failure takes time
+def test_ledger_agrees_with_the_model(address: str) -> None:
     Term.address = address
     run_state_machine_as_test(
         Term,

@@ -1,4 +1,4 @@
-"""W3: the ledger's clock alone opens and closes, to the millisecond, for every client."""
+"""Only the ledger's clock opens and closes windows, to the millisecond, for every client."""
 
 from itertools import chain
 
@@ -10,7 +10,7 @@ CLIENTS = 4
 WINDOW = 2
 
 
-def test_not_one_claim_or_drop_is_decided_outside_the_window(desk: Desk, address: str) -> None:
+def test_no_claim_or_drop_is_granted_outside_the_window(desk: Desk, address: str) -> None:
     desk.section(12, capacity=3, waitlist=0)
     shares = [(hammer, address, student, WINDOW) for student in range(501, 501 + CLIENTS)]
     _, *heard = together([(schedule, address, WINDOW), *shares])

@@ -1,4 +1,4 @@
-"""A free seat goes to the head of the list, if nothing speaks against it any more."""
+"""A free seat goes to the head of the waitlist unless a reason refuses."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from tests.ledger.requests import OPEN, TERM, Desk, codes, meets
 
 @pytest.fixture
 def vacancy(desk: Desk) -> int:
-    """A section of two seats, both free, with three waiters 601, 602 and 603."""
+    """Store a section with two free seats and the waiting students 601, 602 and 603."""
     desk.section(1, capacity=2)
     for student in (501, 502, 601, 602, 603):
         desk.claim(student, 1)
@@ -17,7 +17,7 @@ def vacancy(desk: Desk) -> int:
     return 1
 
 
-def test_the_head_is_placed_first_and_only_while_seats_are_free(desk: Desk, vacancy: int) -> None:
+def test_head_is_promoted_first_while_seats_are_free(desk: Desk, vacancy: int) -> None:
     assert desk.ledger.head(TERM, vacancy, 2) == [601, 602]
     promotion = desk.promote(vacancy)
     assert promotion == Promotion((601, 602), (), more=False, wake=promotion.wake)
@@ -26,22 +26,24 @@ def test_the_head_is_placed_first_and_only_while_seats_are_free(desk: Desk, vaca
     assert desk.ledger.vacant(TERM) == set()
 
 
-def test_it_stops_at_one_who_is_no_candidate(desk: Desk, vacancy: int) -> None:
+def test_promotion_stops_at_a_student_who_is_no_candidate(desk: Desk, vacancy: int) -> None:
     promotion = desk.promote(vacancy, 601, 603)
     assert (promotion.promoted, promotion.more) == ((601,), True)
     assert desk.ledger.vacant(TERM) == {vacancy}
 
 
-def test_candidates_beyond_the_head_are_not_asked(desk: Desk, vacancy: int) -> None:
+def test_candidates_behind_the_head_are_not_checked(desk: Desk, vacancy: int) -> None:
     assert desk.promote(vacancy, 603, 602).promoted == ()
 
 
-def test_who_can_not_be_placed_is_passed_over_with_the_reasons(desk: Desk, vacancy: int) -> None:
+def test_student_who_cannot_be_promoted_is_skipped_with_the_reasons(
+    desk: Desk, vacancy: int
+) -> None:
     refused = Candidate(601, (), 399, {"course": 31}, (Reason("hold", {"kind": "bursar"}),))
     willing = Candidate(602, (OPEN,), 400)
     promotion = desk.ledger.promote(TERM, vacancy, [refused, willing], "c")
     assert (promotion.promoted, promotion.passed, promotion.more) == ((602,), (601,), True)
-    assert [reason.code for reason in desk.ledger.standing(TERM, 601).waiting[0].reasons] == [
+    assert [reason.code for reason in desk.ledger.registrations(TERM, 601).waiting[0].reasons] == [
         "window_unscheduled",
         "credit_limit",
         "corequisite",
@@ -51,29 +53,29 @@ def test_who_can_not_be_placed_is_passed_over_with_the_reasons(desk: Desk, vacan
     assert desk.ledger.head(TERM, vacancy, 5) == [603]
 
 
-def test_it_checks_clashes_that_came_after_joining(desk: Desk, vacancy: int) -> None:
+def test_promotion_checks_conflicts_that_arose_after_joining(desk: Desk, vacancy: int) -> None:
     desk.section(vacancy, capacity=2, times=(meets(1, 9, 10),), version=2)
     desk.section(2, times=(meets(1, 9, 10),))
     desk.section(3, course=vacancy)
     desk.claim(601, 2)
     desk.claim(602, 3)
     assert desk.promote(vacancy).passed == (601, 602)
-    reasons = [desk.ledger.standing(TERM, who).waiting[0].reasons for who in (601, 602)]
+    reasons = [desk.ledger.registrations(TERM, who).waiting[0].reasons for who in (601, 602)]
     assert reasons[0] == (Reason("time_conflict", {"section": 2}),)
     assert reasons[1] == (Reason("same_course", {"section": 3}),)
 
 
-def test_the_credits_are_those_chosen_when_joining(desk: Desk) -> None:
+def test_promotion_uses_the_credits_chosen_on_joining(desk: Desk) -> None:
     desk.section(1, capacity=1, credits_min=100, credits_max=400)
     desk.claim(501, 1)
     desk.claim(601, 1, credits=250)
     desk.drop(501, 1)
     desk.promote(1)
-    (held,) = desk.ledger.standing(TERM, 601).enrolled
+    (held,) = desk.ledger.registrations(TERM, 601).enrolled
     assert held.credits == 250
 
 
-def test_nobody_is_placed_where_no_seat_is_free(desk: Desk) -> None:
+def test_no_student_is_promoted_without_a_free_seat(desk: Desk) -> None:
     desk.section(1, capacity=1)
     desk.claim(501, 1)
     desk.claim(601, 1)
@@ -81,7 +83,7 @@ def test_nobody_is_placed_where_no_seat_is_free(desk: Desk) -> None:
     assert (promotion.promoted, promotion.passed, promotion.more) == ((), (), False)
 
 
-def test_nobody_is_passed_over_in_a_section_that_is_not_open(desk: Desk, vacancy: int) -> None:
+def test_no_student_is_skipped_in_a_section_that_is_not_open(desk: Desk, vacancy: int) -> None:
     desk.section(vacancy, capacity=2, status="CONFIRMED", version=2)
     assert desk.ledger.vacant(TERM) == set()
     promotion = desk.promote(vacancy)
@@ -90,15 +92,15 @@ def test_nobody_is_passed_over_in_a_section_that_is_not_open(desk: Desk, vacancy
     assert desk.ledger.vacant(TERM) == {vacancy}
 
 
-def test_who_was_passed_over_and_left_comes_back_unmarked(desk: Desk, vacancy: int) -> None:
+def test_skipped_student_who_rejoins_is_no_longer_skipped(desk: Desk, vacancy: int) -> None:
     desk.promote(vacancy, 601, limit=0)
     desk.leave(601, vacancy)
     desk.claim(601, vacancy)
-    assert desk.ledger.standing(TERM, 601).waiting[0].reasons == ()
+    assert desk.ledger.registrations(TERM, 601).waiting[0].reasons == ()
     assert desk.ledger.head(TERM, vacancy, 5) == [602, 603, 601]
 
 
-def test_another_freed_seat_gives_the_passed_over_another_chance(desk: Desk) -> None:
+def test_another_freed_seat_gives_skipped_students_another_chance(desk: Desk) -> None:
     desk.section(1, capacity=1)
     for student in (501, 601, 602):
         desk.claim(student, 1)
@@ -110,7 +112,7 @@ def test_another_freed_seat_gives_the_passed_over_another_chance(desk: Desk) -> 
     assert desk.ledger.head(TERM, 1, 5) == [601]
 
 
-def test_an_own_drop_gives_the_dropper_another_chance(desk: Desk, vacancy: int) -> None:
+def test_drop_gives_a_skipped_student_another_chance(desk: Desk, vacancy: int) -> None:
     desk.section(2)
     desk.claim(601, 2)
     for student in (601, 602, 603):
@@ -133,7 +135,7 @@ def test_reconsidering_gives_all_of_a_section_another_chance(desk: Desk, vacancy
     assert desk.ledger.reconsider(TERM, vacancy).seq == 0
 
 
-def test_one_of_them_alone_may_be_given_it(desk: Desk, vacancy: int) -> None:
+def test_reconsidering_one_student_affects_no_other(desk: Desk, vacancy: int) -> None:
     desk.promote(vacancy, 601, 602, 603, limit=0)
     desk.ledger.reconsider(TERM, vacancy, 602)
     assert desk.last_event()["student"] == 602
@@ -141,7 +143,7 @@ def test_one_of_them_alone_may_be_given_it(desk: Desk, vacancy: int) -> None:
     assert desk.ledger.reconsider(TERM, vacancy, 602).seq == 0
 
 
-def test_the_passed_over_are_skipped_however_many_they_are(desk: Desk) -> None:
+def test_head_leaves_out_any_number_of_skipped_students(desk: Desk) -> None:
     desk.section(1, capacity=1, waitlist=30)
     waiters = list(range(600, 620))
     for student in (501, *waiters):
@@ -152,7 +154,7 @@ def test_the_passed_over_are_skipped_however_many_they_are(desk: Desk) -> None:
     assert desk.promote(1, 619).promoted == (619,)
 
 
-def test_many_drops_at_once_promote_exactly_as_many_as_there_are_seats(desk: Desk) -> None:
+def test_many_simultaneous_drops_promote_exactly_one_student_per_seat(desk: Desk) -> None:
     desk.section(1, capacity=10, waitlist=50)
     for student in range(500, 540):
         desk.claim(student, 1)
@@ -165,7 +167,7 @@ def test_many_drops_at_once_promote_exactly_as_many_as_there_are_seats(desk: Des
     assert desk.queue(1) == list(range(515, 540))
 
 
-def test_the_counts_tell_who_is_passed_over(desk: Desk) -> None:
+def test_counts_include_skipped_students(desk: Desk) -> None:
     desk.section(12, capacity=1)
     for student in (501, 601):
         desk.claim(student, 12)
@@ -176,7 +178,7 @@ def test_the_counts_tell_who_is_passed_over(desk: Desk) -> None:
     assert (seats.waiting, seats.passed, seats.claimable) == (1, 1, True)
 
 
-def test_asking_again_gives_who_was_passed_over_another_chance(desk: Desk) -> None:
+def test_repeated_claim_gives_a_skipped_student_another_chance(desk: Desk) -> None:
     desk.section(12, capacity=1)
     for student in (501, 601):
         desk.claim(student, 12)
@@ -187,7 +189,7 @@ def test_asking_again_gives_who_was_passed_over_another_chance(desk: Desk) -> No
     assert desk.promote(12).promoted == (601,)
 
 
-def test_a_new_seat_of_ones_own_may_clear_the_way_on_a_list(desk: Desk) -> None:
+def test_new_seat_gives_the_student_another_chance_on_waitlists(desk: Desk) -> None:
     for section in (12, 13):
         desk.section(section, capacity=1)
     for student in (501, 601):
@@ -199,28 +201,28 @@ def test_a_new_seat_of_ones_own_may_clear_the_way_on_a_list(desk: Desk) -> None:
     assert desk.promote(12, **lab_first).promoted == (601,)
 
 
-def test_a_place_is_kept_however_often_it_is_passed_over(desk: Desk, vacancy: int) -> None:
+def test_position_is_kept_after_any_number_of_skips(desk: Desk, vacancy: int) -> None:
     for _ in range(5):
         assert desk.promote(vacancy, 601, limit=0).passed == (601,)
         desk.ledger.reconsider(TERM, vacancy)
     assert desk.queue(vacancy) == [601, 602, 603]
 
 
-def test_by_the_terms_rule_it_is_lost_after_so_many_passes(desk: Desk, vacancy: int) -> None:
+def test_position_is_lost_after_the_terms_number_of_skips(desk: Desk, vacancy: int) -> None:
     rule = SkipRule(2)
     assert desk.promote(vacancy, 601, limit=0, passes=rule).passed == (601,)
     assert desk.queue(vacancy) == [601, 602, 603]
     desk.ledger.reconsider(TERM, vacancy)
     assert desk.promote(vacancy, 601, limit=0, passes=rule).passed == (601,)
     assert desk.queue(vacancy) == [602, 603]
-    assert desk.ledger.standing(TERM, 601).waiting == ()
+    assert desk.ledger.registrations(TERM, 601).waiting == ()
     passed, left = desk.events()[-2:]
     assert (passed["name"], passed["lost"]) == ("passed_over", True)
     assert (left["name"], left["student"], left["lost"]) == ("left", 601, True)
     assert desk.ledger.head(TERM, vacancy, 5) == [602, 603]
 
 
-def test_only_passes_for_reasons_that_the_rule_names_count(desk: Desk, vacancy: int) -> None:
+def test_only_skips_for_the_rules_reasons_count(desk: Desk, vacancy: int) -> None:
     rule = SkipRule(1, ("hold",))
     desk.promote(vacancy, 601, limit=0, passes=rule)
     assert 601 in desk.queue(vacancy)
@@ -230,7 +232,7 @@ def test_only_passes_for_reasons_that_the_rule_names_count(desk: Desk, vacancy: 
     assert 601 not in desk.queue(vacancy)
 
 
-def test_who_lost_a_place_begins_anew(desk: Desk, vacancy: int) -> None:
+def test_skips_start_at_zero_after_a_lost_position(desk: Desk, vacancy: int) -> None:
     desk.promote(vacancy, 601, limit=0, passes=SkipRule(1))
     desk.claim(601, vacancy)
     assert desk.queue(vacancy) == [602, 603, 601]

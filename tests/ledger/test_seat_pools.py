@@ -1,4 +1,4 @@
-"""Sections of a pool share seats: a claim is decided by both capacities, counts move together."""
+"""Sections of a pool share seats: both capacities decide a claim, and counts change together."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ POOL = PoolSpec(70, capacity=2, version=1)
 
 @pytest.fixture
 def pooled(desk: Desk) -> Desk:
-    """Sections 1, 2 and 3 share two seats; each has five of its own."""
+    """Store sections 1, 2 and 3, which share two seats; each has five of its own."""
     for section in (1, 2, 3):
         desk.section(section, 5, pool=POOL)
     return desk
@@ -23,7 +23,7 @@ def counts(desk: Desk) -> dict[int, tuple[int, int, int]]:
     return {section: (each.taken, each.pool_taken, each.open) for section, each in seats.items()}
 
 
-def test_a_seat_of_one_is_taken_from_all(pooled: Desk) -> None:
+def test_seat_of_a_pool_is_taken_from_all_its_sections(pooled: Desk) -> None:
     pooled.claim(501, 1)
     assert counts(pooled) == {1: (1, 1, 1), 2: (0, 1, 1), 3: (0, 1, 1)}
     pooled.claim(502, 2)
@@ -32,36 +32,36 @@ def test_a_seat_of_one_is_taken_from_all(pooled: Desk) -> None:
     assert pooled.claim(503, 3).outcome == Outcome.WAITLISTED
 
 
-def test_it_says_which_sections_share(pooled: Desk) -> None:
+def test_ledger_returns_the_sections_of_a_pool(pooled: Desk) -> None:
     pooled.section(4, 5)
     assert pooled.ledger.pools(TERM) == {1: 70, 2: 70, 3: 70}
     pooled.section(3, 5, version=2)
     assert pooled.ledger.pools(TERM) == {1: 70, 2: 70}
 
 
-def test_each_keeps_to_its_own_capacity_too(pooled: Desk) -> None:
+def test_section_in_a_pool_respects_its_own_capacity(pooled: Desk) -> None:
     pooled.section(1, 1, pool=POOL, version=2)
     pooled.claim(501, 1)
     assert codes(pooled.claim(502, 1, wait=False)) == ["full"]
     assert pooled.claim(502, 2).outcome == Outcome.ENROLLED
 
 
-def test_one_event_tells_of_all_counts_that_moved(pooled: Desk) -> None:
+def test_event_has_all_changed_counts_of_the_pool(pooled: Desk) -> None:
     seq = pooled.claim(501, 1).seq
     event = pooled.last_event()
-    told = {each["section"]: each["seats"]["pool_taken"] for each in event["also"]}
-    assert (event["seats"]["pool_taken"], told) == (1, {2: 1, 3: 1})
+    result = {each["section"]: each["seats"]["pool_taken"] for each in event["also"]}
+    assert (event["seats"]["pool_taken"], result) == (1, {2: 1, 3: 1})
     assert {each.seq for each in pooled.ledger.seats(TERM).values()} == {seq}
 
 
-def test_what_moves_no_seat_tells_of_no_other_section(pooled: Desk) -> None:
+def test_event_without_a_seat_has_no_other_section(pooled: Desk) -> None:
     pooled.claim(501, 1)
     pooled.claim(502, 1)
     pooled.claim(503, 1)
     assert "also" not in pooled.last_event()
 
 
-def test_a_freed_seat_goes_to_who_has_waited_longest_in_any_list(pooled: Desk) -> None:
+def test_freed_seat_of_a_pool_goes_to_the_longest_waiting_student(pooled: Desk) -> None:
     pooled.claim(501, 1)
     pooled.claim(502, 1)
     for student, section in ((601, 2), (602, 1), (603, 3)):
@@ -74,7 +74,7 @@ def test_a_freed_seat_goes_to_who_has_waited_longest_in_any_list(pooled: Desk) -
     assert pooled.ledger.vacant(TERM) == set()
 
 
-def test_nobody_new_comes_before_who_waits_in_another_list(pooled: Desk) -> None:
+def test_new_student_does_not_overtake_another_waitlist_of_the_pool(pooled: Desk) -> None:
     pooled.claim(501, 1)
     pooled.claim(502, 1)
     pooled.claim(601, 2)
@@ -84,14 +84,14 @@ def test_nobody_new_comes_before_who_waits_in_another_list(pooled: Desk) -> None
     assert pooled.adjust(601, add=2).outcome == Outcome.ENROLLED
 
 
-def test_who_can_not_have_it_yet_holds_nobody_up(pooled: Desk) -> None:
-    """A list whose own section is full has no claim to a seat of the pool."""
+def test_student_who_cannot_have_the_seat_blocks_no_one(pooled: Desk) -> None:
+    """The waitlist of a full section has no claim to a seat of the pool."""
     pooled.section(2, 0, pool=POOL, version=2)
     pooled.claim(601, 2)
     assert pooled.claim(501, 1).outcome == Outcome.ENROLLED
 
 
-def test_who_was_passed_over_is_asked_again_when_any_seat_of_the_pool_is_freed(
+def test_freed_seat_of_a_pool_gives_skipped_students_another_chance(
     pooled: Desk,
 ) -> None:
     pooled.claim(501, 1)
@@ -105,7 +105,7 @@ def test_who_was_passed_over_is_asked_again_when_any_seat_of_the_pool_is_freed(
     assert pooled.promote(2).promoted == (601,)
 
 
-def test_two_sections_of_a_pool_in_one_wish_are_two_seats(pooled: Desk) -> None:
+def test_two_sections_of_a_pool_in_one_alternative_need_two_seats(pooled: Desk) -> None:
     pooled.claim(501, 3)
     pair = LedgerChoice(((Claim(1, 400), Claim(2, 400)),))
     [line] = pooled.submit(502, pair).lines
@@ -117,7 +117,7 @@ def test_two_sections_of_a_pool_in_one_wish_are_two_seats(pooled: Desk) -> None:
     assert counts(pooled)[3] == (0, 2, 0)
 
 
-def test_one_can_change_to_another_code_of_a_full_class(pooled: Desk) -> None:
+def test_student_can_swap_within_a_full_pool(pooled: Desk) -> None:
     pooled.claim(501, 1)
     pooled.claim(502, 1)
     assert pooled.claim(501, 2, instead=1, wait=False).outcome == Outcome.ENROLLED
@@ -125,14 +125,14 @@ def test_one_can_change_to_another_code_of_a_full_class(pooled: Desk) -> None:
     assert counts(pooled) == {1: (0, 2, 0), 2: (1, 2, 0), 3: (1, 2, 0)}
 
 
-def test_but_not_past_who_waits_for_the_seat_that_would_come_free(pooled: Desk) -> None:
+def test_swap_within_a_full_pool_does_not_overtake_waiting_students(pooled: Desk) -> None:
     pooled.claim(501, 1)
     pooled.claim(502, 1)
     pooled.claim(601, 1)
     assert codes(pooled.claim(501, 2, instead=1, wait=False)) == ["full"]
 
 
-def test_a_larger_pool_calls_the_promoter_and_a_smaller_one_throws_nobody_out(
+def test_larger_pool_enqueues_the_promoter_and_smaller_pool_removes_no_student(
     pooled: Desk,
 ) -> None:
     for student in (501, 502, 601):
@@ -151,7 +151,7 @@ def test_an_older_version_of_a_pool_changes_nothing(pooled: Desk) -> None:
     assert {each.pool_capacity for each in pooled.ledger.seats(TERM).values()} == {2}
 
 
-def test_a_section_that_leaves_takes_its_seats_along(pooled: Desk) -> None:
+def test_section_that_leaves_a_pool_takes_its_seats(pooled: Desk) -> None:
     for student in (501, 502):
         pooled.claim(student, 1)
     pooled.claim(601, 2)
@@ -162,7 +162,7 @@ def test_a_section_that_leaves_takes_its_seats_along(pooled: Desk) -> None:
     assert pooled.ledger.vacant(TERM) == {2}
 
 
-def test_a_pool_without_sections_is_forgotten(desk: Desk) -> None:
+def test_pool_without_sections_is_removed(desk: Desk) -> None:
     desk.section(1, 5, pool=POOL)
     desk.section(1, 5, version=2)
     assert desk.redis.keys("*pool*") == []
@@ -176,7 +176,7 @@ def test_a_canceled_section_gives_its_seats_back_to_the_pool(pooled: Desk) -> No
     assert pooled.promote(2).promoted == (601,)
 
 
-def test_a_person_over_capacity_makes_nothing_free_for_the_others(pooled: Desk) -> None:
+def test_section_over_capacity_frees_no_seat_of_its_pool(pooled: Desk) -> None:
     for student in (501, 502):
         pooled.claim(student, 1)
     pooled.adjust(503, add=2, overrides=["full"])
@@ -185,7 +185,7 @@ def test_a_person_over_capacity_makes_nothing_free_for_the_others(pooled: Desk) 
     assert counts(pooled)[3] == (0, 2, 0)
 
 
-def test_a_claim_elsewhere_costs_nothing_more_for_it(pooled: Desk) -> None:
+def test_claim_outside_the_pool_needs_no_more_commands(pooled: Desk) -> None:
     pooled.section(9)
     pooled.redis.config_resetstat()
     pooled.claim(501, 9)

@@ -1,4 +1,4 @@
-"""The ledger knows each section by its newest version."""
+"""The ledger stores the newest version of each section."""
 
 from dataclasses import replace
 
@@ -11,7 +11,7 @@ from tests.ledger.requests import TERM, Desk, codes
 SPEC = SectionSpec(1, 30, 10, 0, "OPEN", 1, 400, 400, ((5, 540, 620, 18_500, 18_600),), 1)
 
 
-def test_the_same_version_again_is_nothing_new(desk: Desk) -> None:
+def test_same_version_of_a_section_changes_nothing(desk: Desk) -> None:
     first = desk.ledger.put_section(TERM, SPEC)
     again = desk.ledger.put_section(TERM, replace(SPEC, capacity=99))
     assert first.seq == 3
@@ -21,7 +21,7 @@ def test_the_same_version_again_is_nothing_new(desk: Desk) -> None:
     assert desk.ledger.seats(TERM)[1].capacity == 30
 
 
-def test_a_new_version_gives_the_passed_over_another_chance(desk: Desk) -> None:
+def test_new_version_gives_skipped_students_another_chance(desk: Desk) -> None:
     desk.section(1, capacity=1)
     for student in (501, 601):
         desk.claim(student, 1)
@@ -40,14 +40,14 @@ def test_counts_can_be_read_for_all_or_for_some_sections(desk: Desk) -> None:
     assert desk.ledger.seats(TERM + 1) == {}
 
 
-def test_a_whole_semester_is_put_at_once(desk: Desk) -> None:
+def test_many_sections_are_stored_in_one_round_trip(desk: Desk) -> None:
     specs = [replace(SPEC, section=each) for each in range(1, 2251)]
     changes = desk.ledger.put_sections(TERM, specs)
     assert [change.seq for change in changes] == list(range(3, 3 + 2250))
     assert desk.ledger.put_sections(TERM, []) == []
 
 
-def test_a_ledger_that_has_lost_what_was_recorded_takes_no_sections(desk: Desk) -> None:
+def test_ledger_behind_the_record_accepts_no_sections(desk: Desk) -> None:
     at = desk.ledger.put_sections(TERM, [SPEC], recorded=2)[0].seq
     desk.redis.flushall()
     with pytest.raises(LedgerBehind):

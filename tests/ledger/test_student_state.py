@@ -1,27 +1,27 @@
-"""A student's standing is all that they hold and wait for, in one look."""
+"""A student's registrations are all seats and waitlist positions, read in one call."""
 
-from portal.ledger.types import HeldSeat, Standing, WaitlistPosition
+from portal.ledger.types import HeldSeat, Registrations, WaitlistPosition
 from tests.ledger.requests import TERM, Desk
 
 
-def test_a_stranger_stands_nowhere(desk: Desk) -> None:
-    assert desk.ledger.standing(TERM, 501) == Standing()
+def test_unknown_student_has_no_registrations(desk: Desk) -> None:
+    assert desk.ledger.registrations(TERM, 501) == Registrations()
 
 
-def test_seats_and_places_come_by_section_with_their_numbers(desk: Desk) -> None:
+def test_registrations_list_seats_and_positions_by_section(desk: Desk) -> None:
     desk.section(12)
     desk.section(9)
     desk.section(30, capacity=0)
     desk.claim(600, 30)
     held = {section: desk.claim(501, section) for section in (12, 9)}
-    place = desk.claim(501, 30)
-    assert desk.ledger.standing(TERM, 501) == Standing(
+    position = desk.claim(501, 30)
+    assert desk.ledger.registrations(TERM, 501) == Registrations(
         tuple(HeldSeat(each, 400, held[each].registration, held[each].at) for each in (9, 12)),
-        (WaitlistPosition(30, 400, place.seq, place.at, position=2, size=2),),
+        (WaitlistPosition(30, 400, position.seq, position.at, position=2, size=2),),
     )
 
 
-def test_it_can_be_read_from_a_replica_since_it_writes_nothing(desk: Desk) -> None:
+def test_registrations_can_be_read_from_a_replica(desk: Desk) -> None:
     desk.section(12)
     desk.claim(501, 12)
     before = desk.events()

@@ -1,4 +1,4 @@
-"""A seat for another: the old one goes only with the new one."""
+"""A swap drops the old seat only together with getting the new one."""
 
 import pytest
 
@@ -25,50 +25,50 @@ def names(desk: Desk, last: int) -> list[tuple[str, int]]:
     return [(event["name"], event["section"]) for event in desk.events()[-last:]]
 
 
-def test_one_seat_comes_and_the_other_goes_in_the_same_step(desk: Desk) -> None:
+def test_swap_exchanges_seats_in_one_step(desk: Desk) -> None:
     answer = swap(desk)
     assert (answer.outcome, answer.given_up) == (Outcome.ENROLLED, OLD)
     assert (desk.roster(OLD), desk.roster(NEW)) == ([], [501])
     assert names(desk, 2) == [("dropped", OLD), ("enrolled", NEW)]
 
 
-def test_what_is_given_up_does_not_stand_in_the_way(desk: Desk) -> None:
+def test_swapped_seat_causes_no_refusal(desk: Desk) -> None:
     """The same course, and the credits of both would be too many."""
     assert swap(desk, limit=400).outcome == Outcome.ENROLLED
 
 
-def test_the_old_seat_is_kept_where_the_new_one_is_refused(desk: Desk) -> None:
+def test_refused_swap_keeps_the_old_seat(desk: Desk) -> None:
     refused = swap(desk, rules=[Reason("hold")])
     assert codes(refused) == ["hold"]
     assert desk.roster(OLD) == [501]
 
 
-def test_a_swap_is_no_drop_of_the_day(desk: Desk) -> None:
+def test_swap_does_not_count_as_a_drop(desk: Desk) -> None:
     swap(desk)
     assert desk.ledger.drops(TERM, 501) == {}
 
 
-def test_the_old_seat_goes_to_its_own_waitlist(desk: Desk) -> None:
+def test_old_seat_of_a_swap_goes_to_its_waitlist(desk: Desk) -> None:
     desk.claim(502, OLD)
     assert "promote" in swap(desk).wake
     assert desk.promote(OLD).promoted == (502,)
 
 
-def test_who_does_not_hold_the_old_one_is_told_so(desk: Desk) -> None:
+def test_swap_of_a_seat_not_held_is_refused(desk: Desk) -> None:
     refused = swap(desk, student=502)
     assert refused.reasons == (Reason("not_enrolled", {"section": OLD}),)
 
 
-def test_the_old_seat_is_kept_while_waiting_for_the_new_one(desk: Desk) -> None:
+def test_old_seat_is_kept_while_the_swap_waits(desk: Desk) -> None:
     desk.claim(502, NEW)
     answer = swap(desk)
     assert (answer.outcome, answer.given_up) == (Outcome.WAITLISTED, OLD)
     assert desk.roster(OLD) == [501]
-    [place] = desk.ledger.standing(TERM, 501).waiting
-    assert place.instead == OLD
+    [position] = desk.ledger.registrations(TERM, 501).waiting
+    assert position.instead == OLD
 
 
-def test_it_goes_at_the_moment_in_which_the_new_one_comes(desk: Desk) -> None:
+def test_old_seat_is_dropped_when_the_swap_is_promoted(desk: Desk) -> None:
     desk.claim(502, NEW)
     desk.claim(503, OLD)
     swap(desk)
@@ -79,7 +79,7 @@ def test_it_goes_at_the_moment_in_which_the_new_one_comes(desk: Desk) -> None:
     assert (desk.roster(NEW), desk.ledger.vacant(TERM)) == ([501], {OLD})
 
 
-def test_without_the_old_seat_a_wait_for_a_swap_is_like_any_other(desk: Desk) -> None:
+def test_waiting_swap_without_the_old_seat_is_a_normal_position(desk: Desk) -> None:
     desk.claim(502, NEW)
     swap(desk)
     desk.drop(501, OLD)
@@ -87,7 +87,7 @@ def test_without_the_old_seat_a_wait_for_a_swap_is_like_any_other(desk: Desk) ->
     assert desk.promote(NEW).promoted == (501,)
 
 
-def test_who_is_passed_over_keeps_the_old_seat(desk: Desk) -> None:
+def test_skipped_swap_keeps_the_old_seat(desk: Desk) -> None:
     desk.claim(502, NEW)
     swap(desk)
     desk.drop(502, NEW)
@@ -95,23 +95,23 @@ def test_who_is_passed_over_keeps_the_old_seat(desk: Desk) -> None:
     assert desk.roster(OLD) == [501]
 
 
-def test_a_swap_may_not_leave_another_seat_without_what_it_needs(desk: Desk) -> None:
+def test_swap_that_breaks_a_corequisite_is_refused(desk: Desk) -> None:
     desk.section(3)
     desk.section(4)
     desk.claim(501, 3, corequisites={"course": OLD})
     refused = desk.claim(501, 4, instead=OLD)
     assert refused.reasons == (Reason("needed_by", {"section": 3, "missing": [OLD]}),)
-    assert swap(desk).outcome == Outcome.ENROLLED  # for another section of that course it may
+    assert swap(desk).outcome == Outcome.ENROLLED  # another section of that course is allowed
 
 
-def test_the_same_key_replays_a_swap_and_stands_for_no_plain_claim(desk: Desk) -> None:
+def test_key_of_a_swap_replays_it_and_refuses_a_plain_claim(desk: Desk) -> None:
     swap(desk, request="k")
     assert swap(desk, request="k").replayed
     with pytest.raises(KeyReused):
         desk.claim(501, NEW, request="k")
 
 
-def test_a_waiter_who_asks_for_a_swap_keeps_the_place_and_is_asked_again(desk: Desk) -> None:
+def test_waiting_student_who_asks_for_a_swap_keeps_the_position(desk: Desk) -> None:
     desk.section(3, capacity=1)
     desk.claim(502, 3)
     desk.claim(501, 3)
@@ -123,8 +123,8 @@ def test_a_waiter_who_asks_for_a_swap_keeps_the_place_and_is_asked_again(desk: D
     assert desk.roster(OLD) == []
 
 
-def test_a_seat_does_not_go_for_itself_beside_another(desk: Desk) -> None:
-    """Else the other one would be had without what it is taken together with."""
+def test_seat_cannot_be_swapped_for_itself_and_another(desk: Desk) -> None:
+    """Otherwise the other section would be taken without its linked one."""
     desk.section(3)
     both = Claim(3, 400, {"course": OLD}), Claim(OLD, 400)
     [answer] = desk.submit(501, LedgerChoice((both,), instead=OLD)).lines
@@ -132,7 +132,7 @@ def test_a_seat_does_not_go_for_itself_beside_another(desk: Desk) -> None:
     assert (desk.roster(OLD), desk.roster(3)) == ([501], [])
 
 
-def test_what_needs_the_old_seat_is_heeded_whatever_the_swap_begins_with(desk: Desk) -> None:
+def test_dependents_of_the_old_seat_count_in_any_order_of_parts(desk: Desk) -> None:
     for section in (3, 4, 5):
         desk.section(section)
     desk.claim(501, 3, corequisites={"course": OLD})

@@ -1,4 +1,4 @@
-"""The ledger counts what it decides as it decides it, for whoever watches."""
+"""The ledger counts its decisions for the operations page."""
 
 from collections import Counter
 
@@ -12,12 +12,12 @@ def counted(desk: Desk) -> Tally:
     return tally(desk.redis, [TERM], desk.ledger.now())
 
 
-def test_seats_places_and_refusals_are_claims(desk: Desk) -> None:
+def test_tally_counts_seats_waitlist_positions_and_refusals(desk: Desk) -> None:
     desk.section(1, capacity=1, waitlist=1)
     for student in (501, 502, 503):
         desk.claim(student, 1)
     desk.drop(501, 1)
-    desk.drop(501, 1)  # is refused, and no claim
+    desk.drop(501, 1)  # refused, and no claim
     found = counted(desk)
     assert found.claims == 3
     assert found.total["dropped"] == 1
@@ -30,22 +30,22 @@ def test_each_reason_of_a_refusal_counts(desk: Desk) -> None:
     assert dict(counted(desk).reasons) == {"window_unscheduled": 1, "credit_limit": 1}
 
 
-def test_what_is_answered_again_is_not_counted_again(desk: Desk) -> None:
+def test_replayed_answer_is_not_counted_again(desk: Desk) -> None:
     desk.section(1)
     for _ in range(2):
         desk.claim(501, 1, request="the same")
     assert counted(desk).claims == 1
 
 
-def test_it_is_forgotten_in_time(desk: Desk) -> None:
+def test_tally_expires(desk: Desk) -> None:
     desk.section(1)
     desk.claim(501, 1)
-    kept = list(desk.redis.keys("*:tally:*"))
-    assert kept
-    assert all(KEEP - 60_000 < desk.redis.pttl(key) <= KEEP for key in kept)
+    stored = list(desk.redis.keys("*:tally:*"))
+    assert stored
+    assert all(KEEP - 60_000 < desk.redis.pttl(key) <= KEEP for key in stored)
 
 
-def test_the_rate_is_of_the_last_ten_seconds_and_the_line_of_the_slots_that_are_over() -> None:
+def test_rate_covers_ten_seconds_and_rates_cover_completed_slots() -> None:
     slots = [Counter({"enrolled": 60})] * (SLOTS - 1)
     slots += [Counter({"enrolled": 20, "refused claim": 4}), Counter({"waitlisted": 5, "left": 9})]
     found = Tally(at=SLOT * 1000 + SLOT // 2, slots=tuple(slots))
@@ -53,7 +53,7 @@ def test_the_rate_is_of_the_last_ten_seconds_and_the_line_of_the_slots_that_are_
     assert (len(found.rates), found.rates[0], found.rates[-1]) == (SLOTS, 6.0, 2.4)
 
 
-def test_the_rate_does_not_jump_as_a_slot_ends() -> None:
+def test_rate_does_not_jump_when_a_slot_ends() -> None:
     busy, nothing = Counter({"enrolled": 50}), Counter[str]()
     before = Tally(at=SLOT * 1000 - 1, slots=(nothing, busy))
     after = Tally(at=SLOT * 1000, slots=(busy, nothing))

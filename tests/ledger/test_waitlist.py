@@ -1,10 +1,10 @@
-"""A waitlist is first come, first served, and has a length."""
+"""A waitlist is first come, first served, and has a limited length."""
 
 from portal.ledger.types import Outcome
 from tests.ledger.requests import TERM, Desk, codes, facts
 
 
-def test_a_full_section_takes_waiters_and_names_their_positions(desk: Desk) -> None:
+def test_full_section_waitlists_students_with_their_positions(desk: Desk) -> None:
     desk.section(12, capacity=1, waitlist=2)
     assert desk.claim(501, 12).outcome == Outcome.ENROLLED
     first, second = desk.claim(502, 12), desk.claim(503, 12)
@@ -22,13 +22,13 @@ def test_a_full_waitlist_is_refused_with_its_size(desk: Desk) -> None:
     assert facts(refused, "waitlist_full") == {"waiting": 1, "waitlist_capacity": 1}
 
 
-def test_who_does_not_want_to_wait_hears_that_it_is_full(desk: Desk) -> None:
+def test_claim_without_waiting_is_refused_as_full(desk: Desk) -> None:
     desk.section(12, capacity=0, waitlist=9)
     refused = desk.claim(501, 12, wait=False)
     assert facts(refused, "full") == {"waiting": 0, "waitlist_capacity": 9}
 
 
-def test_a_newcomer_can_not_take_a_free_seat_while_anyone_waits(desk: Desk) -> None:
+def test_new_student_cannot_take_a_free_seat_while_students_wait(desk: Desk) -> None:
     desk.section(12, capacity=1)
     desk.claim(501, 12)
     desk.claim(502, 12)
@@ -37,7 +37,7 @@ def test_a_newcomer_can_not_take_a_free_seat_while_anyone_waits(desk: Desk) -> N
     assert desk.claim(503, 12).position == 2
 
 
-def test_who_was_passed_over_does_not_hold_the_seat_but_keeps_the_place(desk: Desk) -> None:
+def test_skipped_student_keeps_the_position_but_does_not_block_the_seat(desk: Desk) -> None:
     desk.section(12, capacity=1)
     desk.claim(501, 12)
     desk.claim(502, 12)
@@ -48,7 +48,7 @@ def test_who_was_passed_over_does_not_hold_the_seat_but_keeps_the_place(desk: De
     assert desk.queue(12) == [502, 504]
 
 
-def test_a_place_that_is_passed_over_counts_for_the_length_of_the_list(desk: Desk) -> None:
+def test_skipped_position_counts_in_the_waitlists_length(desk: Desk) -> None:
     desk.section(12, capacity=1, waitlist=1)
     desk.claim(501, 12)
     desk.claim(502, 12)
@@ -67,16 +67,16 @@ def test_leaving_needs_no_open_window_and_moves_the_others_up(desk: Desk) -> Non
     assert answer.outcome == Outcome.LEFT
     assert answer.seats
     assert answer.seats.waiting == 1
-    assert desk.ledger.standing(TERM, 502).waiting[0].position == 1
+    assert desk.ledger.registrations(TERM, 502).waiting[0].position == 1
 
 
-def test_who_does_not_wait_can_not_leave(desk: Desk) -> None:
+def test_leave_without_a_waitlist_position_is_refused(desk: Desk) -> None:
     desk.section(12)
     assert codes(desk.leave(501, 12)) == ["not_waiting"]
     assert codes(desk.leave(501, 99)) == ["not_waiting"]
 
 
-def test_when_the_last_waiter_leaves_the_free_seat_is_anyones(desk: Desk) -> None:
+def test_free_seat_is_open_to_all_when_the_last_waiting_student_leaves(desk: Desk) -> None:
     desk.section(12, capacity=1)
     desk.claim(501, 12)
     desk.claim(502, 12)
@@ -87,7 +87,7 @@ def test_when_the_last_waiter_leaves_the_free_seat_is_anyones(desk: Desk) -> Non
     assert desk.claim(503, 12, wait=False).outcome == Outcome.ENROLLED
 
 
-def test_who_comes_back_is_last(desk: Desk) -> None:
+def test_student_who_rejoins_is_last(desk: Desk) -> None:
     desk.section(12, capacity=0)
     desk.claim(501, 12)
     desk.claim(502, 12)

@@ -10,7 +10,7 @@ OPEN = {"en": "</b> of 2 open", "es": "</b> de 2 libres"}
 
 
 def only(tab: Tab, language: str) -> bool:
-    """Whether counts have come in that language, and in no other."""
+    """Return whether counts have come in that language, and in no other."""
     heard = "".join(tab.frames)
     return {code for code in LANGUAGES if OPEN[code] in heard} == {language}
 

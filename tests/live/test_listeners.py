@@ -61,7 +61,7 @@ def test_what_happens_during_the_first_reading_is_kept(
 ) -> None:
     def meanwhile() -> None:
         claim(7_001, section.id)
-        counts.hear(section.term_id, last_event(backend, section.term_id))
+        counts.update(section.term_id, last_event(backend, section.term_id))
 
     counts = reader(backend, meanwhile)
     assert counts.of(section.term_id)[section.id].open == 1
@@ -75,7 +75,7 @@ def test_a_reading_that_was_overtaken_takes_nothing_back(
 
     def meanwhile() -> None:
         claim(next(students), section.id)
-        heard.append(counts.hear(section.term_id, last_event(backend, section.term_id)))
+        heard.append(counts.update(section.term_id, last_event(backend, section.term_id)))
 
     counts = reader(backend, meanwhile)
     shown = counts.of(section.term_id)
@@ -86,7 +86,7 @@ def test_a_reading_that_was_overtaken_takes_nothing_back(
 
 def test_a_reading_that_fails_leaves_nothing_half_known(backend: Backend, section: Section) -> None:
     def meanwhile() -> None:
-        counts.hear(section.term_id, last_event(backend, section.term_id))
+        counts.update(section.term_id, last_event(backend, section.term_id))
         raise LedgerUnavailable
 
     counts = reader(backend, meanwhile)
@@ -154,7 +154,7 @@ def test_listening_begins_anew_after_any_mistake(backend: Backend, begin: Begin)
             raise TypeError("a mistake of ours")
 
     redis = redis_clients.subscriber(backend.settings.redis_url)
-    begin(Subscription(redis, begun=catch_up, hear=SILENT))
+    begin(Subscription(redis, begun=catch_up, handlers=SILENT))
     deadline = time.monotonic() + 60
     while len(begun) < 2:
         assert time.monotonic() < deadline
@@ -165,7 +165,7 @@ def test_a_ledger_that_is_away_for_hours_is_still_waited_for(
     begin: Begin, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     nowhere = redis_clients.subscriber("redis://127.0.0.1:1/0")
-    subscription = Subscription(nowhere, begun=print, hear=SILENT)
+    subscription = Subscription(nowhere, begun=print, handlers=SILENT)
     monkeypatch.setattr(subscription, "_failures", 100_000)
     monkeypatch.setattr("portal.live.subscription.LONGEST_WAIT_SECONDS", 0.06)
     thread = begin(subscription)

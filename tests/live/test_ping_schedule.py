@@ -27,7 +27,7 @@ def test_pages_that_came_in_different_seconds_look_in_different_ones() -> None:
 
 
 def _looks(looks: HealthRounds, page: Page, *others: Page) -> bool:
-    """Whether a page is to look in the next second."""
+    """Return whether a page is to look in the next second."""
     page.due = False
     looks.go_on([page, *others])
     return page.due

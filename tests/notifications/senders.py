@@ -25,5 +25,5 @@ def only() -> OutboxEntry:
 
 
 def all_sent() -> bool:
-    """Whether no mail is left to send."""
+    """Return whether no mail is left to send."""
     return all(mail.sent_at for mail in outbox())

@@ -88,7 +88,7 @@ def test_a_server_that_never_answers_is_not_waited_for(news: Story, postman: Pos
     assert news
     with create_server(("127.0.0.1", 0)) as silent:
         port = silent.getsockname()[1]
-        relay = MailSender(lambda: SmtpConnection(SmtpServer("127.0.0.1", port), patience=0.2))
+        relay = MailSender(lambda: SmtpConnection(SmtpServer("127.0.0.1", port), timeout=0.2))
         assert relay.send_due() == 0
     assert "timed out" in only().error
     assert postman.mails == []

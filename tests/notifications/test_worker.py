@@ -40,8 +40,8 @@ def queue() -> Queue:
 
 
 def sweep(sweeper: Sweeper) -> None:
-    sweeper.look()
-    sweeper.call()
+    sweeper.read_terms()
+    sweeper.enqueue_due()
 
 
 def a_full_section(waiting: int) -> Rush:

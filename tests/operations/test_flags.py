@@ -180,7 +180,7 @@ def test_without_mail_letters_wait_and_leave_once_it_is_back(
 
 
 def finished(backend: Backend) -> bool:
-    """Whether the worker has done what it was called to."""
+    """Return whether the worker has done what it was called to."""
     (worker,) = workers.workers(backend.redis)
     return worker.successful_job_count > 0 and worker.get_state() == "idle"
 

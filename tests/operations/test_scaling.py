@@ -10,7 +10,7 @@ import pytest
 
 from portal.backend import Backend
 from portal.core import flags, scaling
-from portal.core.scaling import Asked, Pool, Seen, pools, wanted
+from portal.core.scaling import Pool, Seen, WorkerRequest, pools, wanted
 from portal.core.settings import SettingsError
 from portal.operations.autoscaler import Autoscaler, busy
 from portal.operations.workers import QueueState, WorkerState
@@ -113,7 +113,7 @@ def test_the_clock_asks_for_more_while_much_waits(
 
 
 def test_fewer_once_it_is_quiet(backend: Backend) -> None:
-    scaling.ask(backend.redis, {"notify": Asked(3, time.time() - scaling.DOWN_REST)})
+    scaling.ask(backend.redis, {"notify": WorkerRequest(3, time.time() - scaling.DOWN_REST)})
     Autoscaler(backend.redis, {"notify": Pool(1, 3, 2)}).look()
     # Nobody works here, so the workers are as many as were asked for.
     assert asked(backend) == 2
@@ -122,7 +122,7 @@ def test_fewer_once_it_is_quiet(backend: Backend) -> None:
 def test_the_least_while_it_is_switched_off(backend: Backend, switch: Switch) -> None:
     switch("autoscaling", on=False)
     flags.read()
-    scaling.ask(backend.redis, {"notify": Asked(3, time.time())})
+    scaling.ask(backend.redis, {"notify": WorkerRequest(3, time.time())})
     for _ in range(5):
         slow_jobs.call("notify", slow_jobs.UNTIL, Path("nowhere"))
     Autoscaler(backend.redis, {"notify": Pool(1, 3, 2)}).look()
@@ -130,4 +130,4 @@ def test_the_least_while_it_is_switched_off(backend: Backend, switch: Switch) ->
 
 
 def asked(backend: Backend) -> int:
-    return scaling.asked(backend.redis)["notify"].workers
+    return scaling.requested(backend.redis)["notify"].workers

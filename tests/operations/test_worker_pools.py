@@ -9,7 +9,7 @@ import pytest
 
 from portal.backend import Backend
 from portal.core import scaling
-from portal.core.scaling import Asked
+from portal.core.scaling import WorkerRequest
 from portal.operations import workers as crew
 from portal.runtime.child_process import Child, SupervisedChild
 from portal.runtime.worker_pools import WorkerPools
@@ -33,7 +33,7 @@ class Crew:
         return Child(name, command, self.folder / f"{name}.log")
 
     def ask(self, workers: int) -> None:
-        scaling.ask(self.backend.redis, {"notify": Asked(workers)})
+        scaling.ask(self.backend.redis, {"notify": WorkerRequest(workers)})
         self.look()
 
     def look(self) -> None:
@@ -74,7 +74,7 @@ def test_nobody_goes_who_must_be_there(hands: Crew) -> None:
 
 
 def test_a_queue_that_only_an_earlier_version_had_gets_no_worker(hands: Crew) -> None:
-    scaling.ask(hands.backend.redis, {"former": Asked(2)})
+    scaling.ask(hands.backend.redis, {"former": WorkerRequest(2)})
     hands.look()
     assert [kept.child.name for kept in hands.kept] == ["notify-1"]
 

@@ -6,7 +6,7 @@ from flask import Flask
 
 from portal.backend import Backend
 from portal.core import scaling
-from portal.core.scaling import Asked
+from portal.core.scaling import WorkerRequest
 from tests.cast import Cast
 from tests.web.visitors import browser_of
 
@@ -15,7 +15,7 @@ def test_it_says_what_was_scaled(app: Flask, cast: Cast, backend: Backend) -> No
     assert cast
     admin = browser_of(app, "max")
     assert "workers wanted since" not in admin.get("/admin/operations").text
-    scaling.ask(backend.redis, {"record": Asked(4, time.time(), "quiet")})
+    scaling.ask(backend.redis, {"record": WorkerRequest(4, time.time(), "quiet")})
     pool = scaling.pools()["record"]
     page = admin.get("/admin/operations").text
     assert "4 workers wanted since" in page

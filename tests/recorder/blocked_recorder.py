@@ -1,4 +1,4 @@
-"""A recorder that can't keep up: somebody holds what it needs, and its patience is short."""
+"""A recorder that can't keep up: another transaction holds its lock, and its timeout is short."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,9 +13,9 @@ from portal.recorder import recorder
 
 @contextmanager
 def held_up(term: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A block in which nothing of the term can be recorded."""
+    """Run a block in which nothing of the term can be recorded."""
     with monkeypatch.context() as patch, transaction() as session:
-        patch.setattr(recorder, "PATIENCE", 0.0)
+        patch.setattr(recorder, "TIMEOUT", 0.0)
         patch.setattr(recorder, "GIVE_WAY", "10ms")
         session.execute(text("SET LOCAL idle_in_transaction_session_timeout = 0"))
         session.execute(select(Checkpoint).where(Checkpoint.term_id == term).with_for_update())

@@ -1,4 +1,4 @@
-"""A term whose recorder fails, and the job that was given up of it."""
+"""A term whose recorder fails, and its dead letter."""
 
 import pytest
 
@@ -12,7 +12,7 @@ from tests.recorder.rush import Rush, a_rush
 
 @pytest.fixture
 def poisoned(backend: Backend) -> Rush:
-    """A term in whose journal there is something that nobody can read."""
+    """Return a term with an unreadable entry in its journal."""
     rush = a_rush(sections=1, students=1)
     backend.redis.xadd(journal(rush), {"event": "nonsense"}, id=f"{seq(backend, rush) + 1}-0")
     return rush
@@ -20,7 +20,7 @@ def poisoned(backend: Backend) -> Rush:
 
 @pytest.fixture
 def given_up(backend: Backend, poisoned: Rush) -> DeadLetter:
-    """A job about it as a worker leaves it behind after its second failure."""
+    """Return a job about it that has failed for the second time."""
     enqueue(poisoned.term, ["record"])
     mark_dead(backend, "poison")
     (letter,) = dead_letters.letters(backend.redis)

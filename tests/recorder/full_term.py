@@ -1,4 +1,4 @@
-"""A term of whose ledger every kind of key has something to hold."""
+"""A term that uses every kind of key in the ledger."""
 
 from dataclasses import asdict, dataclass
 
@@ -20,7 +20,7 @@ class Answered:
 
 
 def a_term_with_everything() -> tuple[Rush, Answered]:
-    """All of it is recorded; the claim may be asked for again."""
+    """Return a recorded term, and a claim that may be repeated."""
     rush = a_rush(sections=8, students=8, capacity=2, waitlist=4)
     _a_waitlist_with_a_skipped_head(rush)
     _a_pool(rush)
@@ -44,17 +44,17 @@ def _a_waitlist_with_a_skipped_head(rush: Rush) -> None:
 
 def _a_pool(rush: Rush) -> None:
     for section in rush.sections[1:3]:
-        told = spec(section, capacity=2, version=2, pool=PoolSpec(1, 3, 1))
-        backend().ledger.put_section(rush.term, told)
+        result = spec(section, capacity=2, version=2, pool=PoolSpec(1, 3, 1))
+        backend().ledger.put_section(rush.term, result)
     claim(rush, rush.students[0], rush.sections[1])
 
 
 def _reserves(rush: Rush) -> None:
-    """A seat was given under a reserve, one is left, and who waits is not one of its cohort."""
+    """Give a seat under a reserve and leave one; the waiting student is not in its cohort."""
     section, until = rush.sections[3], backend().ledger.now() + HOUR
     reserve = ReserveSpec(1, 2, until)
-    told = spec(section, capacity=3, version=2, reserves=(reserve,))
-    backend().ledger.put_section(rush.term, told)
+    result = spec(section, capacity=3, version=2, reserves=(reserve,))
+    backend().ledger.put_section(rush.term, result)
     claim(rush, rush.students[0], section, reserves=(1,))
     for student in rush.students[1:3]:
         claim(rush, student, section)
@@ -64,5 +64,5 @@ def _a_canceled_section_that_is_not_empty_yet(rush: Rush) -> None:
     section = rush.sections[4]
     for student in rush.students[:3]:
         claim(rush, student, section)
-    told = asdict(spec(section, version=2, status="CANCELED"))
-    backend().ledger.library.ask("put_section", rush.term, told | {"batch": 1})
+    result = asdict(spec(section, version=2, status="CANCELED"))
+    backend().ledger.library.ask("put_section", rush.term, result | {"batch": 1})

@@ -1,4 +1,4 @@
-"""All that the ledger holds of a term, so that two of them can be held side by side."""
+"""The whole content of a term in the ledger, to compare two ledgers."""
 
 import json
 from typing import Any
@@ -13,14 +13,14 @@ UNASKED = 8  # among the counts of a section
 
 
 def dump(term: int) -> dict[str, Any]:
-    """Every key with its value."""
+    """Return every key with its value."""
     redis, at = backend().redis, f"{prefix(term)}:"
     names = sorted(name.decode().removeprefix(at) for name in redis.scan_iter(match=f"{at}*"))
     found = {name: _value(at + name) for name in names if not name.startswith(APART)}
     for counts in found.get("seats", {}).values():
         counts[UNASKED : UNASKED + 1] = [None]
-    kept = {section for section, counts in found.get("seats", {}).items() if any(counts[7:8])}
-    return found | {"vacant": found.get("vacant", set()) - kept}
+    stored = {section for section, counts in found.get("seats", {}).items() if any(counts[7:8])}
+    return found | {"vacant": found.get("vacant", set()) - stored}
 
 
 def _value(name: str) -> Any:
@@ -38,7 +38,7 @@ def _value(name: str) -> Any:
 
 
 def _parsed(value: bytes) -> Any:
-    """JSON as it is read, where an empty list may be written as an empty object."""
+    """Return parsed JSON; an empty list may be written as an empty object."""
     try:
         return _listed(json.loads(value))
     except ValueError:

@@ -1,4 +1,4 @@
-"""A journal in which there is something that nobody can read, and jobs that fail of it."""
+"""A journal with an unreadable entry, and jobs that fail because of it."""
 
 from datetime import UTC, datetime
 
@@ -10,7 +10,7 @@ from tests.recorder.rush import Rush
 
 
 def mark_dead(backend: Backend, error: str, name: str = "record") -> None:
-    """Let the one job that waits in a queue fail for the second time."""
+    """Make the only waiting job of a queue fail for the second time."""
     queue = Queue(name, connection=backend.redis, serializer=JSONSerializer)
     (job,) = queue.jobs
     queue.remove(job)
@@ -35,6 +35,6 @@ def heal(backend: Backend, rush: Rush) -> None:
 
 
 def waiting(backend: Backend) -> int:
-    """How many jobs wait for a recorder, now or for their second try."""
+    """Return the number of jobs that wait for a recorder, now or for a retry."""
     queue = Queue("record", connection=backend.redis)
     return int(queue.count) + len(queue.scheduled_job_registry.get_job_ids())

@@ -1,4 +1,4 @@
-"""Real workers and clocks, each a process of its own, for the tests to kill."""
+"""Real workers and schedulers in separate processes that tests can kill."""
 
 import subprocess
 import sys
@@ -16,13 +16,13 @@ from portal.recorder.models import LoggedEvent
 
 
 def start(*command: str) -> subprocess.Popen[bytes]:
-    """`fairseat` with such a command, on the servers of the tests."""
+    """Start `fairseat` with a command on the servers of the tests."""
     return subprocess.Popen([sys.executable, "-m", "portal.runtime.cli", *command])
 
 
 @contextmanager
 def running(*commands: tuple[str, ...]) -> Iterator[list[subprocess.Popen[bytes]]]:
-    """Processes that are killed at the end, if they have not been before."""
+    """Start processes and kill them at the end."""
     processes = [start(*command) for command in commands]
     try:
         yield processes
@@ -33,7 +33,7 @@ def running(*commands: tuple[str, ...]) -> Iterator[list[subprocess.Popen[bytes]
 
 
 def wait_for(what: Callable[[], object], seconds: float = 180.0) -> float:
-    """Wait until it is true, and give the seconds that it took; fails where it takes longer."""
+    """Wait until a condition is true and return the seconds; fail after `seconds`."""
     began = time.monotonic()
     while not what():
         assert time.monotonic() - began < seconds, "it never came to be"
@@ -47,17 +47,17 @@ def ready(*queues: str) -> None:
 
 
 def recorded(term: int) -> int:
-    """How far the term is recorded."""
+    """Return how far the term is recorded."""
     with transaction() as session:
         return session.scalar(select(Checkpoint.seq).where(Checkpoint.term_id == term)) or 0
 
 
 def caught_up(term: int) -> bool:
-    """Whether everything is recorded."""
+    """Return whether everything is recorded."""
     return recorded(term) == last_seq(term)
 
 
 def events(term: int) -> int:
-    """How many events the log has."""
+    """Return the number of events in the log."""
     with transaction() as session:
         return session.scalar(select(func.count()).where(LoggedEvent.term_id == term)) or 0

@@ -1,4 +1,4 @@
-"""Everything that can happen to a term, at random, by a seed."""
+"""Random actions in a term, by a seed."""
 
 import random
 from dataclasses import replace
@@ -10,7 +10,7 @@ from tests.recorder.rush import Rush, adjust, claim, drop, leave, spec
 
 
 def storm(rush: Rush, seed: int, steps: int = 400) -> None:
-    """So many random steps on the ledger alone; nobody records them."""
+    """Run so many random steps on the ledger without recording them."""
     dice = random.Random(seed)
     for version in range(2, steps + 2):
         student, section = dice.choice(rush.students), dice.choice(rush.sections)
@@ -33,9 +33,9 @@ def storm(rush: Rush, seed: int, steps: int = 400) -> None:
             case "set":
                 capacity, status = dice.randint(0, 6), dice.choice(STATUSES)
                 pool = dice.choice((None, PoolSpec(1, capacity * 2, version), PoolSpec(2, 9, 1)))
-                told = spec(section, capacity=capacity, status=status, version=version, pool=pool)
-                told = replace(told, reserves=(ReserveSpec(1, dice.randint(0, 3)),))
-                ledger.put_section(rush.term, told)
+                result = spec(section, capacity=capacity, status=status, version=version, pool=pool)
+                result = replace(result, reserves=(ReserveSpec(1, dice.randint(0, 3)),))
+                ledger.put_section(rush.term, result)
             case "turn":
                 opens = ledger.now() - 1000
                 ledger.put_window(
@@ -51,8 +51,8 @@ STATUSES = ("OPEN", "OPEN", "OPEN", "CONFIRMED", "CANCELED")
 
 
 def _exchange(rush: Rush, student: int, section: int, how: str, dice: random.Random) -> None:
-    """A seat for another that is held, where one is."""
-    held = [each.section for each in backend().ledger.standing(rush.term, student).enrolled]
+    """Return a held seat to swap, if there is one."""
+    held = [each.section for each in backend().ledger.registrations(rush.term, student).enrolled]
     gone = dice.choice(held) if held else None
     if how == "swap":
         claim(rush, student, section, instead=gone, corequisites=_needs(held, dice))
@@ -61,7 +61,7 @@ def _exchange(rush: Rush, student: int, section: int, how: str, dice: random.Ran
 
 
 def _needs(held: list[int], dice: random.Random) -> dict[str, Any] | None:
-    """A course that is had already, which must then stay."""
+    """Return a held course as a corequisite, which must then stay."""
     return {"course": dice.choice(held)} if held and dice.random() < 0.3 else None
 
 

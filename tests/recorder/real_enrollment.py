@@ -1,4 +1,4 @@
-"""Real enrolment curves of a spring quarter, as the tallies that a term of ours would have."""
+"""Real enrollment curves of a spring quarter, in the form of our tallies."""
 
 import csv
 import gzip
@@ -23,22 +23,22 @@ Row = tuple[float, int, int, int]  # moment (s since 1970), enrolled, waiting, c
 
 @dataclass(frozen=True)
 class Curve:
-    """One section over time; `dropped` are the moments and numbers of seats given up."""
+    """One section over time; `dropped` has the moments and numbers of dropped seats."""
 
     rows: list[Row]
     dropped: list[tuple[float, int]]
 
     def waiting(self, at: float) -> int:
-        """Students on the list at a moment."""
+        """Return the students on the waitlist at a moment."""
         seen = bisect_right(self.rows, (at, NO_LIMIT, NO_LIMIT, NO_LIMIT))
         return self.rows[seen - 1][2] if seen else 0
 
     def freed(self, after: float, until: float) -> int:
-        """Seats given up between two moments."""
+        """Return the seats dropped between two moments."""
         return sum(seats for at, seats in self.dropped if after < at <= until)
 
     def tally(self, until: float) -> Tally:
-        """What a term of ours would have counted of it until a moment."""
+        """Return the tally that our portal would have until a moment."""
         hours: dict[int, Moves] = defaultdict(Moves)
         held, dropped = 0, dict(self.dropped)
         for at, enrolled, _, _ in self.rows:
@@ -51,7 +51,7 @@ class Curve:
 
 
 def curves() -> list[Curve]:
-    """Every section that has had a limit all the time."""
+    """Return every section that always had a limit."""
     found: dict[str, list[Row]] = defaultdict(list)
     with gzip.open(FOLDER / "ucsd_sp22_sections.csv.gz", "rt") as file:
         for row in csv.DictReader(file):
@@ -63,7 +63,7 @@ def curves() -> list[Curve]:
 
 
 def seen(curves: list[Curve], at: float) -> FreedSeats:
-    """All of them as a term, each section numbered by its place in the list."""
+    """Return all sections as a term, numbered by their place in the list."""
     tallies = {number: curve.tally(at) for number, curve in enumerate(curves)}
     term = Tally()
     for tally in tallies.values():
@@ -72,7 +72,7 @@ def seen(curves: list[Curve], at: float) -> FreedSeats:
 
 
 def _drops(rows: list[Row]) -> Iterator[tuple[float, int]]:
-    """Seats given up; where the capacity changed as well, nobody knows (see SOURCE.md there)."""
+    """Return dropped seats; unknown where the capacity changed too (see SOURCE.md there)."""
     for (_, before, _, capacity), (at, after, _, now) in pairwise(rows):
         if capacity == now and after < before:
             yield at, before - after

@@ -13,7 +13,7 @@ from portal.ledger.client import Ledger
 from portal.ledger.types import AdminAdjustment, Claim, Decision, SectionSpec
 from tests import cast
 
-ENROLL_EVERYONE = 100_000  # a credit limit in hundredths that stops nobody
+ENROLL_EVERYONE = 100_000  # a credit limit in hundredths that refuses no one
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Rush:
 
 
 def a_rush(sections: int = 20, students: int = 100, capacity: int = 10, waitlist: int = 10) -> Rush:
-    """A term with so many sections of one size, told to the ledger, and so many students."""
+    """Return a term with so many sections of one size in the ledger, and so many students."""
     term = cast.a_term()
     window = cast.an_open_window(term)
     made = _sections(term.id, sections, capacity, waitlist)
@@ -37,7 +37,7 @@ def a_rush(sections: int = 20, students: int = 100, capacity: int = 10, waitlist
 
 
 def spec(section: int, **fields: Any) -> SectionSpec:
-    """An open section of a course of its own, three credits, no meetings."""
+    """Return an open section of its own course: three credits, no meetings."""
     settings = {"capacity": 10, "waitlist": 10, "prior": 0, "status": "OPEN", "version": 1}
     return SectionSpec(
         section=section,
@@ -50,7 +50,7 @@ def spec(section: int, **fields: Any) -> SectionSpec:
 
 
 def claims(rush: Rush, pairs: Sequence[tuple[int, int]]) -> None:
-    """Let every (student, section) of the pairs be claimed or waited for, in order."""
+    """Claim every (student, section) pair in order; full sections are waitlisted."""
     asks = [
         {
             "student": student,
@@ -75,7 +75,7 @@ def claim(
     wait: bool = True,
     **fields: Any,
 ) -> Decision:
-    """One claim, at the portal's own ledger unless another is given."""
+    """Send one claim, to the portal's ledger unless another is given."""
     return (ledger or backend().ledger).claim(
         rush.term,
         student=student,
@@ -92,7 +92,7 @@ def claim(
 
 
 def drop(rush: Rush, student: int, section: int) -> Decision:
-    """One drop, on a day without end."""
+    """Send one drop; all drops are on the same day."""
     return backend().ledger.drop(
         rush.term,
         student=student,
@@ -107,7 +107,7 @@ def drop(rush: Rush, student: int, section: int) -> Decision:
 
 
 def adjust(rush: Rush, student: int, add: int | None, gone: int | None = None) -> Decision:
-    """By hand, past everything that can be put aside."""
+    """Adjust with every possible override."""
     wanted = None if add is None else Claim(add, 300)
     days = ((0, "2030-01-01"),)
     change = AdminAdjustment(student, wanted, gone, ENROLL_EVERYONE, (rush.window,), days, 1000)
@@ -123,7 +123,7 @@ def adjust(rush: Rush, student: int, add: int | None, gone: int | None = None) -
 
 
 def leave(rush: Rush, student: int, section: int) -> Decision:
-    """One leaving of a waitlist."""
+    """Leave a waitlist."""
     return backend().ledger.leave(
         rush.term,
         student=student,
@@ -135,7 +135,7 @@ def leave(rush: Rush, student: int, section: int) -> Decision:
 
 
 def everyone_everywhere(rush: Rush) -> list[tuple[int, int]]:
-    """Each student with each section."""
+    """Return every student with every section."""
     return [(student, section) for section in rush.sections for student in rush.students]
 
 

@@ -13,19 +13,19 @@ UNTIL = "tests.recorder.slow_jobs.until"
 
 
 def until(path: str) -> None:
-    """Be at work until there is such a file."""
+    """Work until the file exists."""
     while not Path(path).exists():
         time.sleep(0.02)
 
 
 def fail(path: str) -> None:
-    """Note when it was tried, and fail."""
+    """Record the time of the attempt, and fail."""
     with Path(path).open("a") as tries:
         tries.write(f"{time.monotonic()}\n")
     raise ValueError("always")
 
 
 def call(queue: str, what: str, path: Path, **how: Retry | None) -> Job:
-    """Have one done by a worker of the queue."""
+    """Enqueue a job for a worker of the queue."""
     called = Queue(queue, connection=backend().redis, serializer=JSONSerializer)
     return called.enqueue(what, str(path), result_ttl=0, job_timeout=120, **how)

@@ -1,4 +1,4 @@
-"""What students do at the ledger, step by step."""
+"""Students' actions on the ledger, one at a time."""
 
 from typing import Any
 
@@ -11,50 +11,52 @@ from tests import cast as builders
 
 
 def sections(term: Term, *capacities: int) -> list[Section]:
-    """A section of a course of its own for each capacity."""
+    """Store a section of its own course for each capacity."""
     return [
         builders.a_section(builders.a_course(f"CSC-{1100 + number}"), term, capacity=seats)
         for number, seats in enumerate(capacities)
     ]
 
 
-def asked(term: Term, student: Student) -> dict[str, Any]:
-    """What the ledger is asked by every student."""
+def common_arguments(term: Term, student: Student) -> dict[str, Any]:
+    """Return the arguments that every request has."""
     windows = [window.id for window in backend().ledger.windows(term.id)]
-    said = {"actor": f"account:{student.account_id}", "correlation": "a-test"}
-    return {"student": student.id, "request": None, "windows": windows, **said}
+    result = {"actor": f"account:{student.account_id}", "correlation": "a-test"}
+    return {"student": student.id, "request": None, "windows": windows, **result}
 
 
 def claim(student: Student, section: Section, **fields: Any) -> Decision:
-    """A seat, or a place in line where the student would `wait`."""
-    wish = {"credits": 400, "limit": 9900, "wait": False, **fields}
+    """Claim a seat, or a waitlist position with `wait`."""
+    choice = {"credits": 400, "limit": 9900, "wait": False, **fields}
     term = term_of(section)
-    return backend().ledger.claim(term.id, section=section.id, **asked(term, student), **wish)
+    return backend().ledger.claim(
+        term.id, section=section.id, **common_arguments(term, student), **choice
+    )
 
 
 def drop(student: Student, section: Section) -> Decision:
-    """The seat is given up."""
+    """Drop the seat."""
     term, days = term_of(section), [(0, "2030-01-01")]
-    ask = asked(term, student) | {"days": days, "drop_limit": 9}
+    ask = common_arguments(term, student) | {"days": days, "drop_limit": 9}
     return backend().ledger.drop(term.id, section=section.id, **ask)
 
 
 def leave(student: Student, section: Section) -> Decision:
-    """The place in line is given up."""
-    ask = asked(term := term_of(section), student)
+    """Leave the waitlist."""
+    ask = common_arguments(term := term_of(section), student)
     del ask["windows"]
     return backend().ledger.leave(term.id, section=section.id, **ask)
 
 
 def promote(student: Student, section: Section, *rules: Reason) -> None:
-    """The free seat goes to the student, unless a rule stands in the way."""
+    """Promote the student unless a rule refuses."""
     term = term_of(section)
-    windows = tuple(asked(term, student)["windows"])
+    windows = tuple(common_arguments(term, student)["windows"])
     candidate = Candidate(student.id, windows, 9900, rules=rules)
     backend().ledger.promote(term.id, section.id, [candidate], "a-test")
 
 
 def term_of(section: Section) -> Term:
-    """The term of a section."""
+    """Return the term of a section."""
     with transaction() as session:
         return session.get_one(Term, section.term_id)

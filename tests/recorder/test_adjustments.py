@@ -1,4 +1,4 @@
-"""What is done by hand reaches the record, the trail, the student and the student's pages."""
+"""Admin adjustments reach the record, the audit trail, the student and the open pages."""
 
 from typing import Any
 
@@ -35,9 +35,9 @@ def term(cast: Cast) -> Any:  # noqa: ARG001
 
 
 def adjust(cast: Cast, term: Any, student: Student, **change: Any) -> Any:
-    asked = Adjustment(term.id, student.id, **change)
+    requested = Adjustment(term.id, student.id, **change)
     fields: dict[str, Any] = {"why": "a late request", "by": cast.max.id}
-    return adjustments.adjust(asked, **fields, request=None, correlation="tests")
+    return adjustments.adjust(requested, **fields, request=None, correlation="tests")
 
 
 def recorded(term: Any) -> None:
@@ -56,20 +56,20 @@ def headlines(student: Student) -> list[str]:
         return [receipt_text(each).text for each in history(student.id).receipts]
 
 
-def test_a_full_section_is_had_by_name_and_the_books_agree(cast: Cast, term: Any) -> None:
+def test_addition_to_a_full_section_keeps_all_records_consistent(cast: Cast, term: Any) -> None:
     section = builders.a_section(builders.a_course(), term, capacity=0)
     assert adjust(cast, term, cast.ada, add=section.id).outcome == Outcome.REFUSED
-    said = adjust(cast, term, cast.ada, add=section.id, overrides=("full",))
-    assert said.outcome == Outcome.ENROLLED
+    answer = adjust(cast, term, cast.ada, add=section.id, overrides=("full",))
+    assert answer.outcome == Outcome.ENROLLED
     recorded(term)
     (entry,) = rows(AuditEntry)
     assert (entry.account_id, entry.action) == (cast.max.id, "selection.add")
     assert entry.subject == f"term:{term.id} section:{section.id} student:{cast.ada.id}"
-    assert entry.after == {"section": section.id, "overrides": ["full"], "event": said.seq}
+    assert entry.after == {"section": section.id, "overrides": ["full"], "event": answer.seq}
     assert entry.reason == "a late request"
 
 
-def test_a_move_is_told_and_noted_once(cast: Cast, term: Any) -> None:
+def test_move_is_reported_and_audited_once(cast: Cast, term: Any) -> None:
     old = builders.a_section(builders.a_course("CSC-1"), term)
     new = builders.a_section(builders.a_course("CSC-2"), term)
     adjust(cast, term, cast.ada, add=old.id)
@@ -85,7 +85,7 @@ def test_a_move_is_told_and_noted_once(cast: Cast, term: Any) -> None:
     ]
 
 
-def test_each_of_those_who_swap_has_one_move_and_the_ledger_can_be_made_anew(
+def test_batch_of_swaps_has_one_move_each_and_the_ledger_can_be_restored(
     cast: Cast, term: Any
 ) -> None:
     course = builders.a_course("CSC-1")
@@ -109,7 +109,7 @@ def test_each_of_those_who_swap_has_one_move_and_the_ledger_can_be_made_anew(
     assert dump(term.id) == before
 
 
-def test_a_waiter_who_is_added_has_one_notice_and_it_is_not_that_of_a_promotion(
+def test_added_waiting_student_gets_one_notification_not_that_of_a_promotion(
     cast: Cast, term: Any
 ) -> None:
     section = builders.a_section(builders.a_course(credits=3), term, capacity=0)
@@ -124,28 +124,26 @@ def test_a_waiter_who_is_added_has_one_notice_and_it_is_not_that_of_a_promotion(
     assert headlines(cast.ada)[0].startswith("The registrar took you out of CSC 1100")
 
 
-def test_an_actor_who_has_no_account_does_not_keep_the_term_from_being_recorded(
-    cast: Cast, term: Any
-) -> None:
+def test_unknown_actor_does_not_stop_the_recorder(cast: Cast, term: Any) -> None:
     section = builders.a_section(builders.a_course(), term)
-    asked = Adjustment(term.id, cast.ada.id, add=section.id)
-    adjustments.adjust(asked, why="x", by=10**9, request=None, correlation="")
+    requested = Adjustment(term.id, cast.ada.id, add=section.id)
+    adjustments.adjust(requested, why="x", by=10**9, request=None, correlation="")
     recorded(term)
     assert rows(AuditEntry)[0].account_id is None
 
 
-def test_the_rules_of_the_record_are_reasons_too(cast: Cast, term: Any) -> None:
+def test_preview_includes_the_rules_of_the_student_record(cast: Cast, term: Any) -> None:
     needs = {"prerequisites": {"course": "CSC-1"}}
     section = builders.a_section(builders.a_course("CSC-9"), term, **needs)
-    asked = Adjustment(term.id, cast.ada.id, add=section.id)
-    assert [reason.code for reason in adjustments.preview(asked)] == ["prerequisite"]
+    requested = Adjustment(term.id, cast.ada.id, add=section.id)
+    assert [reason.code for reason in adjustments.preview(requested)] == ["prerequisite"]
     assert adjust(cast, term, cast.ada, add=section.id).outcome == Outcome.REFUSED
     named = ("prerequisite",)
     assert adjust(cast, term, cast.ada, add=section.id, overrides=named).outcome == Outcome.ENROLLED
 
 
 @pytest.mark.parametrize("why", ["", "  "])
-def test_it_needs_a_reason_and_a_section(cast: Cast, term: Any, why: str) -> None:
+def test_adjustment_needs_a_reason_and_a_section(cast: Cast, term: Any, why: str) -> None:
     with pytest.raises(ValueError, match="needs a reason"):
         adjustments.adjust(
             Adjustment(term.id, cast.ada.id, 1), why=why, by=1, request=None, correlation=""
@@ -154,10 +152,10 @@ def test_it_needs_a_reason_and_a_section(cast: Cast, term: Any, why: str) -> Non
         adjustments.preview(Adjustment(term.id, cast.ada.id))
 
 
-def test_an_open_page_looks_again_and_leaves_the_words_to_the_notice() -> None:
+def test_open_page_refreshes_and_shows_only_the_notification() -> None:
     heard = Updates()
     for name in ("enrolled", "promoted", "dropped"):
-        heard.hear(7, {"name": name, "section": 1, "student": 501, "cause": "adjust"})
+        heard.add_event(7, {"name": name, "section": 1, "student": 501, "cause": "adjust"})
     topic = pages_of(7, 501)
     (signal,) = heard.signals[topic].values()
     assert (signal.name, signal.detail["state"]) == ("own", "")

@@ -1,4 +1,4 @@
-"""A canceled section gives its seats up in the record too; the promoter ends what was begun."""
+"""A cancellation is recorded, and the promoter finishes an interrupted one."""
 
 import pytest
 from sqlalchemy import select
@@ -17,7 +17,7 @@ from tests.recorder.rush import Rush, a_rush, claims, spec
 
 @pytest.fixture
 def rush(backend: Backend) -> Rush:  # noqa: ARG001
-    """A section with five seats taken and three in line."""
+    """Return a section with five students and three on the waitlist."""
     rush = a_rush(sections=2, students=8, capacity=5, waitlist=5)
     claims(rush, [(student, rush.sections[0]) for student in rush.students])
     return rush
@@ -36,7 +36,9 @@ def states(rush: Rush) -> tuple[set[str], set[str]]:
     return set(seats), set(places)
 
 
-def test_the_record_agrees_and_no_seat_counts_as_freed(backend: Backend, rush: Rush) -> None:
+def test_cancellation_is_recorded_and_frees_no_seat_for_the_odds(
+    backend: Backend, rush: Rush
+) -> None:
     cancel(backend, rush)
     assert states(rush) == ({"dropped"}, {"left"})
     report = audit_term(rush.term)
@@ -45,7 +47,7 @@ def test_the_record_agrees_and_no_seat_counts_as_freed(backend: Backend, rush: R
     assert (tally.seats, sum(moves.freed for moves in tally.hours.values())) == (0, 0)
 
 
-def test_the_promoter_goes_on_where_the_first_process_died(
+def test_promoter_continues_a_cancellation_of_a_killed_process(
     backend: Backend, rush: Rush, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def dead(*_: object) -> None:
@@ -59,8 +61,8 @@ def test_the_promoter_goes_on_where_the_first_process_died(
     assert audit_term(rush.term)["clean"]
     backend.redis.delete("rq:queue:promote")
     sweeper = Sweeper()
-    sweeper.look()
-    sweeper.call()
+    sweeper.read_terms()
+    sweeper.enqueue_due()
     assert backend.redis.llen("rq:queue:promote") == 1
     promote(rush.term, "tests")
     assert states(rush) == ({"dropped"}, {"left"})

@@ -1,4 +1,4 @@
-"""A job that fails is tried again, and given up after its last try: kept, and told of."""
+"""A failing job is retried; after its last attempt it is a dead letter with an alarm."""
 
 import logging
 import os
@@ -26,14 +26,12 @@ NOWHERE = "postgresql://nobody@127.0.0.1:1/nothing"
 
 
 def tries(worker: BaseWorker) -> int:
-    """How many jobs of the worker have failed."""
+    """Return how many jobs of the worker have failed."""
     worker.refresh()
     return int(worker.failed_job_count)
 
 
-def test_the_last_failure_is_the_end_and_others_are_served_meanwhile(
-    backend: Backend, poisoned: Rush
-) -> None:
+def test_job_ends_after_the_last_failure_and_others_run(backend: Backend, poisoned: Rush) -> None:
     other = cast.a_term("Spring 2031")
     cast.an_open_window(other)
     with running(("worker", "record"), ("scheduler",)):
@@ -43,7 +41,7 @@ def test_the_last_failure_is_the_end_and_others_are_served_meanwhile(
         wait_for(lambda: recorded(other.id) and caught_up(other.id))
         wait_for(lambda: dead_letters.counts(backend.redis)["record"])
         (worker,) = workers.workers(backend.redis)
-        # Of one that the clock called while the first was in hand, the letter is dropped.
+        # A job enqueued while the first was running replaces its dead letter.
         wait_for(lambda: tries(worker) in {2, 4} and waiting(backend) == 0)
         wait_for(lambda: len(dead_letters.letters(backend.redis)) == 1)
     (letter,) = dead_letters.letters(backend.redis)
@@ -52,7 +50,7 @@ def test_the_last_failure_is_the_end_and_others_are_served_meanwhile(
     assert "in drain" in letter.trace
 
 
-def test_what_was_given_up_is_left_alone_for_a_while(
+def test_dead_job_rests_before_it_is_retried(
     backend: Backend, given_up: DeadLetter, poisoned: Rush
 ) -> None:
     enqueue(poisoned.term, ["record"])
@@ -63,9 +61,7 @@ def test_what_was_given_up_is_left_alone_for_a_while(
     assert waiting(backend) == 1
 
 
-def test_what_waits_for_its_second_try_is_not_called_for_again(
-    backend: Backend, poisoned: Rush
-) -> None:
+def test_job_waiting_for_a_retry_is_not_enqueued_again(backend: Backend, poisoned: Rush) -> None:
     with running(("worker", "record")):
         ready("record")
         enqueue(poisoned.term, ["record"])
@@ -74,7 +70,7 @@ def test_what_waits_for_its_second_try_is_not_called_for_again(
         assert waiting(backend) == 1
 
 
-def test_a_part_that_is_away_is_no_failure(backend: Backend) -> None:
+def test_unavailable_service_is_no_failure(backend: Backend) -> None:
     rush = a_rush(sections=1, students=1)
     with a_worker_without_postgresql():
         enqueue(rush.term, ["record"])
@@ -86,19 +82,19 @@ def test_a_part_that_is_away_is_no_failure(backend: Backend) -> None:
 
 @contextmanager
 def a_worker_without_postgresql() -> Iterator[None]:
-    kept = os.environ["DATABASE_URL"]
+    stored = os.environ["DATABASE_URL"]
     os.environ["DATABASE_URL"] = NOWHERE
     try:
         with running(("worker", "record")):
-            os.environ["DATABASE_URL"] = kept
+            os.environ["DATABASE_URL"] = stored
             ready("record")
             yield
     finally:
-        os.environ["DATABASE_URL"] = kept
+        os.environ["DATABASE_URL"] = stored
 
 
 def finished(backend: Backend) -> bool:
-    """Whether a worker has done a job and has none in hand."""
+    """Return whether a worker has finished a job and is idle."""
     (worker,) = workers.workers(backend.redis)
     return worker.successful_job_count == 1 and worker.get_state() == "idle"
 
@@ -112,7 +108,7 @@ def alarms(caplog: pytest.LogCaptureFixture) -> list[str]:
     return [each.getMessage() for each in records]
 
 
-def test_it_raises_an_alarm_once(
+def test_dead_letter_alarms_once(
     backend: Backend, given_up: DeadLetter, caplog: pytest.LogCaptureFixture
 ) -> None:
     watch = Watch(backend.redis)
@@ -124,7 +120,7 @@ def test_it_raises_an_alarm_once(
     assert "ValueError: poison" in alarm
 
 
-def test_what_is_given_up_again_raises_another(
+def test_dead_letter_alarms_again_after_another_failure(
     backend: Backend, given_up: DeadLetter, caplog: pytest.LogCaptureFixture
 ) -> None:
     watch = Watch(backend.redis)
@@ -136,7 +132,7 @@ def test_what_is_given_up_again_raises_another(
     assert [alarm.count(given_up.id) for alarm in alarms(caplog)] == [1, 1]
 
 
-def test_the_latest_of_a_term_speaks_for_those_before_it(
+def test_latest_dead_letter_of_a_term_replaces_earlier_ones(
     backend: Backend, given_up: DeadLetter, poisoned: Rush, caplog: pytest.LogCaptureFixture
 ) -> None:
     watch = Watch(backend.redis)
@@ -151,7 +147,7 @@ def test_the_latest_of_a_term_speaks_for_those_before_it(
     assert [letter.id in alarm for alarm in alarms(caplog)] == [False, True]
 
 
-def test_none_speaks_for_its_neighbour(backend: Backend) -> None:
+def test_dead_letters_of_terms_are_separate(backend: Backend) -> None:
     background = Queue("background", connection=backend.redis, serializer=JSONSerializer)
     jobs = [
         "7-audit-3",
@@ -171,7 +167,7 @@ def test_none_speaks_for_its_neighbour(backend: Backend) -> None:
     assert jobs[3] not in left
 
 
-def test_a_term_is_called_about_whatever_waits_of_its_audits(backend: Backend) -> None:
+def test_term_job_is_enqueued_beside_its_audits(backend: Backend) -> None:
     background = Queue("background", connection=backend.redis, serializer=JSONSerializer)
     background.enqueue(CLEANUP_JOB, job_id="7-audit-3")
     enqueue(7, ["reconcile"])
@@ -179,8 +175,8 @@ def test_a_term_is_called_about_whatever_waits_of_its_audits(backend: Backend) -
     assert [job_subject(job) for job in background.job_ids] == ["7-audit-3", "7"]
 
 
-def test_health_counts_them(client: FlaskClient, given_up: DeadLetter) -> None:
+def test_health_counts_dead_letters(client: FlaskClient, given_up: DeadLetter) -> None:
     assert given_up
-    said = client.get("/health").json
-    assert said
-    assert said["dead_letters"] == dict.fromkeys(dead_letters.QUEUES, 0) | {"record": 1}
+    data = client.get("/health").json
+    assert data
+    assert data["dead_letters"] == dict.fromkeys(dead_letters.QUEUES, 0) | {"record": 1}

@@ -1,4 +1,4 @@
-"""Claims that race with edits: no seat too many, and none that nobody may have."""
+"""Claims that race with edits: no oversold section and no lost seat."""
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -19,7 +19,7 @@ SIZES = (30, 5, 25, 8, 20, 12)
 
 
 def resize(rush: Rush, section: int, by: int, capacity: int) -> None:
-    """As an admin's form does it."""
+    """Change the capacity as an admin's form does."""
     with transaction() as session:
         now = find_section(session, rush.term, section)
     assert now
@@ -31,7 +31,7 @@ def resize(rush: Rush, section: int, by: int, capacity: int) -> None:
     assert send_sections(rush.term, section)
 
 
-def test_seats_that_come_and_go_during_a_rush_are_given_once_each(backend: Backend) -> None:
+def test_capacity_changes_during_a_rush_give_each_seat_once(backend: Backend) -> None:
     rush = a_rush(sections=1, students=STUDENTS, capacity=SEATS, waitlist=STUDENTS)
     [section], by = rush.sections, an_account("max", is_admin=True).id
 
@@ -52,7 +52,7 @@ def test_seats_that_come_and_go_during_a_rush_are_given_once_each(backend: Backe
     assert audit()["clean"]
 
 
-def test_a_seat_too_many_is_never_given_however_small_it_becomes(backend: Backend) -> None:
+def test_shrinking_section_is_never_oversold(backend: Backend) -> None:
     rush = a_rush(sections=1, students=STUDENTS, capacity=SEATS, waitlist=0)
     [section], by = rush.sections, an_account("max", is_admin=True).id
     resize(rush, section, by, 3)

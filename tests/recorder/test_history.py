@@ -1,4 +1,4 @@
-"""What happened to a student, newest first: from the event log, and from the journal at once."""
+"""A student's history, newest first: from the event log, and at once from the journal."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -26,7 +26,7 @@ def names(page: HistoryPage) -> Sequence[str]:
     return [each.event.name for each in page.receipts]
 
 
-def test_each_thing_that_happens_has_a_sentence(term: Term, cast: Cast) -> None:
+def test_each_event_has_a_sentence(term: Term, cast: Cast) -> None:
     [one, full] = sections(term, 1, 1)
     claim(cast.ben, full)
     claim(cast.ada, one)
@@ -38,8 +38,8 @@ def test_each_thing_that_happens_has_a_sentence(term: Term, cast: Cast) -> None:
     drop(cast.ben, full)
     promote(cast.ada, full, Reason("hold", {"reason": "Unpaid fees", "office": "the bursar"}))
     drain(term.id)
-    told = texts(history(cast.ada.id, term.id))
-    assert told == [
+    result = texts(history(cast.ada.id, term.id))
+    assert result == [
         "A seat in CSC 1101-02 came free, but it could not be yours.",
         "You canceled CSC 1100-01 and gave your seat up.",
         "You joined the waitlist of CSC 1101-02 at place 1.",
@@ -50,7 +50,7 @@ def test_each_thing_that_happens_has_a_sentence(term: Term, cast: Cast) -> None:
     ]
 
 
-def test_a_promotion_is_told(term: Term, cast: Cast) -> None:
+def test_history_has_promotions(term: Term, cast: Cast) -> None:
     [full] = sections(term, 1)
     claim(cast.ben, full)
     claim(cast.ada, full, wait=True)
@@ -62,30 +62,30 @@ def test_a_promotion_is_told(term: Term, cast: Cast) -> None:
     )
 
 
-def test_a_refusal_tells_why_and_how_full_it_was(term: Term, cast: Cast) -> None:
+def test_refusal_has_reasons_and_counts(term: Term, cast: Cast) -> None:
     [full] = sections(term, 1)
     claim(cast.ben, full)
     claim(cast.cleo, full, wait=True)
     claim(cast.ada, full)
     drain(term.id)
     [refused] = history(cast.ada.id, term.id).receipts
-    told = receipt_text(refused)
-    assert [each.code for each in told.reasons] == ["full"]
-    assert told.seats == "0 of 1 seats open, 1 waiting."
+    text = receipt_text(refused)
+    assert [each.code for each in text.reasons] == ["full"]
+    assert text.seats == "0 of 1 seats open, 1 waiting."
 
 
-def test_a_swap_is_one_thing_that_happened(term: Term, cast: Cast) -> None:
+def test_swap_is_one_entry(term: Term, cast: Cast) -> None:
     [old, new] = sections(term, 1, 1)
     claim(cast.ada, old)
     claim(cast.ada, new, instead=old.id)
-    for _ in range(2):  # as the journal tells it, then as the log does
+    for _ in range(2):  # from the journal, then from the log
         page = history(cast.ada.id, term.id)
         assert texts(page)[0] == "You swapped CSC 1100-01 for CSC 1101-02."
         assert names(page) == ["enrolled", "enrolled"]
         drain(term.id)
 
 
-def test_a_swap_at_promotion_is_one_thing_too(term: Term, cast: Cast) -> None:
+def test_promoted_swap_is_one_entry(term: Term, cast: Cast) -> None:
     [old, new] = sections(term, 1, 1)
     claim(cast.ben, new)
     claim(cast.ada, old)
@@ -99,7 +99,7 @@ def test_a_swap_at_promotion_is_one_thing_too(term: Term, cast: Cast) -> None:
     ]
 
 
-def test_a_place_that_becomes_one_for_a_swap_is_told(term: Term, cast: Cast) -> None:
+def test_position_that_becomes_a_swap_is_shown(term: Term, cast: Cast) -> None:
     [old, full] = sections(term, 1, 0)
     claim(cast.ada, full, wait=True)
     claim(cast.ada, old)
@@ -111,7 +111,7 @@ def test_a_place_that_becomes_one_for_a_swap_is_told(term: Term, cast: Cast) -> 
     )
 
 
-def test_the_refusals_alone_can_be_seen(term: Term, cast: Cast) -> None:
+def test_history_can_show_only_refusals(term: Term, cast: Cast) -> None:
     [one, full] = sections(term, 1, 0)
     claim(cast.ada, one)
     claim(cast.ada, full)
@@ -125,7 +125,7 @@ def test_the_refusals_alone_can_be_seen(term: Term, cast: Cast) -> None:
     ]
 
 
-def test_what_is_not_recorded_yet_is_there_once(term: Term, cast: Cast) -> None:
+def test_unrecorded_events_appear_once(term: Term, cast: Cast) -> None:
     [one, two] = sections(term, 1, 1)
     claim(cast.ada, one)
     drain(term.id)
@@ -135,9 +135,7 @@ def test_what_is_not_recorded_yet_is_there_once(term: Term, cast: Cast) -> None:
     assert [each.recorded for each in page.receipts] == [False, True]
 
 
-def test_pages_follow_one_another_without_a_gap(
-    term: Term, cast: Cast, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_history_pages_have_no_gap(term: Term, cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pages, "PAGE", 4)
     [full] = sections(term, 0)
     for _ in range(10):
@@ -152,7 +150,7 @@ def test_pages_follow_one_another_without_a_gap(
     assert len(seen) == 10
 
 
-def test_it_holds_nothing_of_others_or_of_other_terms(term: Term, cast: Cast) -> None:
+def test_history_has_nothing_of_other_students_or_terms(term: Term, cast: Cast) -> None:
     [one] = sections(term, 5)
     later = builders.a_term("Spring 2031")
     builders.an_open_window(later)
@@ -165,9 +163,9 @@ def test_it_holds_nothing_of_others_or_of_other_terms(term: Term, cast: Cast) ->
     assert [each.term for each in history(cast.ada.id).receipts] == [later.id, term.id]
 
 
-def test_an_event_of_a_newer_release_does_not_break_the_page(term: Term, cast: Cast) -> None:
-    said = {"correlation": "", "actor": "", "cause": "", "request": ""}
-    told = {"section": 999, "student": cast.ada.id, "act": "juggle", "reasons": [{"code": "odd"}]}
+def test_event_of_a_newer_release_does_not_break_the_history(term: Term, cast: Cast) -> None:
+    result = {"correlation": "", "actor": "", "cause": "", "request": ""}
+    found = {"section": 999, "student": cast.ada.id, "act": "juggle", "reasons": [{"code": "odd"}]}
     with transaction() as session:
         session.add(
             LoggedEvent(
@@ -177,8 +175,8 @@ def test_an_event_of_a_newer_release_does_not_break_the_page(term: Term, cast: C
                 version=1,
                 aggregate="section:999",
                 student_id=cast.ada.id,
-                payload=told,
-                context=said,
+                payload=found,
+                context=result,
                 occurred_at=datetime(2030, 9, 1, tzinfo=UTC),
             )
         )

@@ -1,4 +1,4 @@
-"""`fairseat jobs` lists those that were given up, has them tried again, and forgets them."""
+"""`fairseat jobs` lists, retries and discards dead letters."""
 
 import pytest
 from click.testing import CliRunner, Result
@@ -20,22 +20,24 @@ def jobs(*arguments: str) -> Result:
     return CliRunner().invoke(main, ["jobs", *arguments])
 
 
-def test_it_says_that_there_is_none(backend: Backend) -> None:  # noqa: ARG001
-    said = jobs()
-    assert (said.exit_code, said.stdout) == (0, "")
-    assert "No job has been given up." in said.stderr
+def test_command_says_that_no_job_failed(backend: Backend) -> None:  # noqa: ARG001
+    result = jobs()
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert "No job has been given up." in result.stderr
 
 
-def test_it_lists_each_with_its_error(given_up: DeadLetter) -> None:
-    said = jobs()
-    assert said.exit_code == 1
-    assert f"{given_up.id}  {given_up.died_at:%Y-%m-%d %H:%M}  record" in said.stdout
-    assert "    ValueError: poison\n" in said.stdout
-    assert "Traceback" not in said.stdout
+def test_command_lists_each_failed_job_with_its_error(given_up: DeadLetter) -> None:
+    result = jobs()
+    assert result.exit_code == 1
+    assert f"{given_up.id}  {given_up.died_at:%Y-%m-%d %H:%M}  record" in result.stdout
+    assert "    ValueError: poison\n" in result.stdout
+    assert "Traceback" not in result.stdout
     assert "Traceback" in jobs(given_up.id).stdout
 
 
-def test_it_has_them_tried_again(backend: Backend, given_up: DeadLetter, poisoned: Rush) -> None:
+def test_command_retries_failed_jobs(
+    backend: Backend, given_up: DeadLetter, poisoned: Rush
+) -> None:
     heal(backend, poisoned)
     assert jobs(given_up.id, "--retry").exit_code == 0
     assert (waiting(backend), jobs().exit_code) == (1, 0)
@@ -45,13 +47,13 @@ def test_it_has_them_tried_again(backend: Backend, given_up: DeadLetter, poisone
     assert jobs().exit_code == 0
 
 
-def test_what_is_tried_again_has_two_tries(backend: Backend, given_up: DeadLetter) -> None:
+def test_retried_job_has_two_attempts(backend: Backend, given_up: DeadLetter) -> None:
     assert jobs("--retry").exit_code == 0
     (job,) = Queue("record", connection=backend.redis, serializer=JSONSerializer).jobs
     assert (job.id, job.retries_left) == (given_up.id, 1)
 
 
-def test_it_forgets_them(backend: Backend, given_up: DeadLetter) -> None:
+def test_command_discards_failed_jobs(backend: Backend, given_up: DeadLetter) -> None:
     assert jobs(given_up.id, "--discard").exit_code == 0
     assert not backend.redis.exists(f"rq:job:{given_up.id}", "rq:failed:record")
     assert jobs().exit_code == 0
@@ -61,6 +63,6 @@ def test_it_forgets_them(backend: Backend, given_up: DeadLetter) -> None:
 
 
 @pytest.mark.usefixtures("backend")
-def test_it_knows_no_other_id_and_does_one_thing_at_a_time() -> None:
+def test_command_refuses_unknown_ids_and_contradictory_options() -> None:
     assert "There is no 7-x" in jobs("7-x").stderr
     assert jobs("--retry", "--discard").exit_code == 2

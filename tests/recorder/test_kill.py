@@ -1,4 +1,4 @@
-"""kill -9 of a worker in mid-drain: another goes on, with nothing lost or doubled."""
+"""After kill -9 of a recorder another one continues; nothing is lost or doubled."""
 
 import os
 import random
@@ -18,10 +18,10 @@ from tests.recorder.rush import a_rush, claims, everyone_everywhere
 
 pytestmark = pytest.mark.slow
 
-RESUMES = 180.0  # seconds; a few where nothing else is at work
+RESUMES = 180.0  # seconds; a few on an idle machine
 
 
-def test_a_recorder_is_killed_again_and_again(backend: Backend) -> None:
+def test_recorder_killed_repeatedly_loses_nothing(backend: Backend) -> None:
     rush = a_rush(sections=3, students=6000, capacity=5000, waitlist=800)
     wishes = everyone_everywhere(rush)
     with running(("worker", "record"), ("worker", "record")) as processes:
@@ -35,7 +35,9 @@ def test_a_recorder_is_killed_again_and_again(backend: Backend) -> None:
                 os.kill(pid, signal.SIGKILL)
             stopped_at = recorded(rush.term)
             processes.append(start("worker", "record"))
-            with running(("scheduler",)):  # begun only now: it would record before a worker is seen
+            with running(
+                ("scheduler",)
+            ):  # started only now: it would record before a worker is seen
                 wait_for(
                     lambda at=stopped_at: recorded(rush.term) > at or caught_up(rush.term), RESUMES
                 )
@@ -44,7 +46,7 @@ def test_a_recorder_is_killed_again_and_again(backend: Backend) -> None:
     assert audit()["clean"]
 
 
-def test_a_long_drain_that_was_killed_leaves_no_lock(backend: Backend) -> None:
+def test_killed_recorder_leaves_no_lock(backend: Backend) -> None:
     rush = a_rush(sections=3, students=10_000, capacity=8000, waitlist=2500)
     with running(("worker", "record"), ("worker", "record")):
         ready("record")
@@ -56,7 +58,7 @@ def test_a_long_drain_that_was_killed_leaves_no_lock(backend: Backend) -> None:
         time.sleep(0.1)
         stopped_at = recorded(rush.term)
         assert not caught_up(rush.term)
-        with running(("scheduler",)):  # nobody else knows that something is left
+        with running(("scheduler",)):  # only the scheduler knows that work is left
             wait_for(lambda: recorded(rush.term) > stopped_at, RESUMES)
             wait_for(lambda: caught_up(rush.term), RESUMES)
     assert events(rush.term) == last_seq(rush.term) == recorded(rush.term)
@@ -64,12 +66,12 @@ def test_a_long_drain_that_was_killed_leaves_no_lock(backend: Backend) -> None:
 
 
 def busy(backend: Backend) -> list[int]:
-    """The process ids of recorders that have a job in hand and are alive."""
+    """Return the process ids of recorders that are alive and have a job."""
     workers = crew.workers(backend.redis)
     return [worker.pid for worker in workers if worker.get_state() == "busy" and alive(worker.pid)]
 
 
 def alive(pid: int) -> bool:
-    """Whether the process runs; one that was killed stays a zombie until it is waited for."""
+    """Return whether the process runs; a killed one stays a zombie until it is waited for."""
     stat = Path(f"/proc/{pid}/stat")
     return stat.exists() and stat.read_text().split()[2] != "Z"

@@ -1,4 +1,4 @@
-"""A worker at a long job shows signs of life; one that is killed there is missed soon."""
+"""A worker sends heartbeats during a long job; a killed one is missed soon."""
 
 import os
 import signal
@@ -22,7 +22,7 @@ def background(backend: Backend) -> workers.QueueState:
     return found
 
 
-def test_its_heart_beats_meanwhile(backend: Backend, tmp_path: Path) -> None:
+def test_worker_sends_heartbeats_during_a_long_job(backend: Backend, tmp_path: Path) -> None:
     with running(("worker", "background")):
         slow_jobs.call("background", slow_jobs.UNTIL, tmp_path / "go")
         wait_for(lambda: busy(backend))
@@ -32,7 +32,7 @@ def test_its_heart_beats_meanwhile(backend: Backend, tmp_path: Path) -> None:
         assert background(backend).alive
 
 
-def test_who_is_killed_at_it_is_missed_soon(
+def test_killed_worker_is_missed_soon(
     backend: Backend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with running(("worker", "background")) as (process,):
@@ -44,7 +44,7 @@ def test_who_is_killed_at_it_is_missed_soon(
         wait_for(lambda: not background(backend).alive)
 
 
-def test_who_is_known_to_have_ended_is_forgotten_at_once(backend: Backend, tmp_path: Path) -> None:
+def test_ended_worker_is_removed_at_once(backend: Backend, tmp_path: Path) -> None:
     with running(("worker", "background")) as (process,):
         slow_jobs.call("background", slow_jobs.UNTIL, tmp_path / "go")
         wait_for(lambda: busy(backend))
@@ -54,7 +54,7 @@ def test_who_is_known_to_have_ended_is_forgotten_at_once(backend: Backend, tmp_p
         assert not background(backend).workers
 
 
-def test_its_job_is_done_by_another_and_is_no_dead_letter(backend: Backend, tmp_path: Path) -> None:
+def test_job_of_a_killed_worker_is_done_by_another(backend: Backend, tmp_path: Path) -> None:
     with running(("worker", "background")) as processes:
         job = slow_jobs.call("background", slow_jobs.UNTIL, tmp_path / "go", retry=Retry(max=1))
         wait_for(lambda: busy(backend))
@@ -66,7 +66,7 @@ def test_its_job_is_done_by_another_and_is_no_dead_letter(backend: Backend, tmp_
         assert dead_letters.counts(backend.redis)["background"] == 0
 
 
-def test_what_was_given_up_after_it_can_be_discarded(backend: Backend, tmp_path: Path) -> None:
+def test_dead_letter_of_a_killed_worker_can_be_discarded(backend: Backend, tmp_path: Path) -> None:
     with running(("worker", "background")) as processes:
         slow_jobs.call("background", slow_jobs.UNTIL, tmp_path / "go")
         wait_for(lambda: busy(backend))
@@ -82,7 +82,7 @@ def test_what_was_given_up_after_it_can_be_discarded(backend: Backend, tmp_path:
 
 
 def long_after(backend: Backend) -> None:
-    """As it stands once the executions of whoever was killed have expired."""
+    """Expire the executions of killed workers."""
     (execution,) = backend.redis.keys("rq:execution:*")
     backend.redis.delete(execution)
     (begun,) = backend.redis.zrange("rq:wip:background", 0, -1)

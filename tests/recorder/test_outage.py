@@ -1,4 +1,4 @@
-"""PostgreSQL or the ledger goes away and comes back; nobody has to restart anything."""
+"""After an outage of PostgreSQL or the ledger, everything continues without a restart."""
 
 import time
 
@@ -16,7 +16,7 @@ from tests.recorder.rush import a_rush, claim, claims, everyone_everywhere
 pytestmark = pytest.mark.slow
 
 
-def test_claims_go_on_without_postgresql_and_are_recorded_afterwards(
+def test_claims_continue_without_postgresql_and_are_recorded_later(
     backend: Backend, servers: Servers
 ) -> None:
     rush = a_rush(sections=5, students=100)
@@ -41,7 +41,7 @@ def test_claims_go_on_without_postgresql_and_are_recorded_afterwards(
     assert audit()["clean"]
 
 
-def test_workers_and_clock_come_back_with_the_ledger(backend: Backend, servers: Servers) -> None:
+def test_workers_and_scheduler_return_with_the_ledger(backend: Backend, servers: Servers) -> None:
     ledger = next(child for child in servers.children if child.name == "valkey")
     with running(("worker", "record"), ("scheduler",)) as processes:
         ready("record")
@@ -51,7 +51,7 @@ def test_workers_and_clock_come_back_with_the_ledger(backend: Backend, servers: 
         assert servers.sockets
         wait_for(lambda: embedded_valkey.answers(servers.sockets))
         backend.redis.connection_pool.disconnect()
-        rush = a_rush(sections=1, students=2)  # the servers of the tests keep nothing
+        rush = a_rush(sections=1, students=2)  # the servers of the tests store nothing on disk
         claims(rush, everyone_everywhere(rush))
         wait_for(lambda: caught_up(rush.term))
         assert [process.poll() for process in processes] == [None, None]

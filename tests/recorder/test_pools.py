@@ -1,4 +1,4 @@
-"""Pools are warmed up from the catalogue, promoted list by list, recorded and audited."""
+"""Pools are sent from the catalog, promoted across waitlists, recorded and audited."""
 
 import json
 
@@ -22,7 +22,7 @@ from tests.recorder.rush import Rush, a_rush, claim, drop
 
 @pytest.fixture
 def rush(cast: Cast) -> Rush:  # noqa: ARG001
-    """Three sections that share two seats; the third has no more of its own than one."""
+    """Return three sections that share two seats; the third has only one of its own."""
     rush = a_rush(sections=3, students=0, capacity=5)
     with transaction() as session:
         pool = Pool(term_id=rush.term, name="Ecology", capacity=2)
@@ -47,7 +47,7 @@ def clean(rush: Rush) -> None:
     assert report["clean"], report["differences"]
 
 
-def test_the_catalogue_tells_the_ledger_of_pools(backend: Backend, rush: Rush) -> None:
+def test_ledger_gets_pools_from_the_catalog(backend: Backend, rush: Rush) -> None:
     seats = backend.ledger.seats(rush.term)
     assert {each.pool_capacity for each in seats.values()} == {2}
     assert [seats[section].open for section in rush.sections] == [2, 2, 1]
@@ -57,7 +57,7 @@ def test_the_catalogue_tells_the_ledger_of_pools(backend: Backend, rush: Rush) -
     clean(rush)
 
 
-def test_freed_seats_go_from_list_to_list_by_the_time_waited(rush: Rush, cast: Cast) -> None:
+def test_freed_pool_seats_go_to_the_longest_waiting_students(rush: Rush, cast: Cast) -> None:
     one, two, three = rush.sections
     ada, ben, cleo, dan = students(cast)
     claim(rush, ada, one)
@@ -76,7 +76,7 @@ def test_freed_seats_go_from_list_to_list_by_the_time_waited(rush: Rush, cast: C
     clean(rush)
 
 
-def test_a_swap_within_a_pool_asks_those_passed_over_again_and_every_event_counts_right(
+def test_swap_within_a_pool_retries_skipped_students_with_right_counts(
     backend: Backend, rush: Rush, cast: Cast
 ) -> None:
     one, two, three = rush.sections
@@ -92,12 +92,12 @@ def test_a_swap_within_a_pool_asks_those_passed_over_again_and_every_event_count
         for who, rules in ((ben, (Reason("hold"),)), (ada, ()))
     )
     backend.ledger.promote(rush.term, two, [hold, free], "tests")
-    told = [fact.name for fact in reversed(journal.latest(rush.term, 4))]
-    assert told == ["passed_over", "dropped", "reconsidered", "promoted"]
+    result = [fact.name for fact in reversed(journal.latest(rush.term, 4))]
+    assert result == ["passed_over", "dropped", "reconsidered", "promoted"]
     clean(rush)
 
 
-def test_the_audit_names_a_pool_that_is_not_as_recorded(backend: Backend, rush: Rush) -> None:
+def test_audit_names_an_altered_pool(backend: Backend, rush: Rush) -> None:
     clean(rush)
     [pool] = backend.redis.hkeys(f"{{t:{rush.term}}}:pools")
     backend.redis.srem(f"{{t:{rush.term}}}:pool:{int(pool)}", rush.sections[0])
@@ -105,7 +105,7 @@ def test_the_audit_names_a_pool_that_is_not_as_recorded(backend: Backend, rush: 
     assert [each["where"] for each in found] == ["ledger pool"]
 
 
-def test_open_pages_hear_of_all_sections_whose_seats_have_gone(
+def test_open_pages_get_counts_of_all_sections_in_the_pool(
     backend: Backend, rush: Rush, cast: Cast
 ) -> None:
     counts = SeatCountCache(backend.ledger.seats, lambda seats: f"{seats.open} open")
@@ -113,6 +113,6 @@ def test_open_pages_hear_of_all_sections_whose_seats_have_gone(
     claim(rush, cast.ada.id, rush.sections[0])
     [entry] = backend.redis.xrevrange(f"{{t:{rush.term}}}:journal", count=1)
     event = json.loads(entry[1][b"event"])
-    assert counts.hear(rush.term, event) == set(rush.sections)
-    assert counts.hear(rush.term, event) == set()
+    assert counts.update(rush.term, event) == set(rush.sections)
+    assert counts.update(rush.term, event) == set()
     assert counts.of(rush.term) == backend.ledger.seats(rush.term)

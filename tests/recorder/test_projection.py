@@ -1,4 +1,4 @@
-"""What each event of the ledger does to the event log and the read models."""
+"""The effect of each event on the event log and the read models."""
 
 from typing import Any
 
@@ -17,24 +17,24 @@ from tests.recorder.rush import Rush, a_rush, claim, drop, leave, spec
 
 @pytest.fixture
 def rush(backend: Backend) -> Rush:  # noqa: ARG001
-    """One section of one seat and a list of two, three students."""
+    """Return a section of one seat with a waitlist of two, and three students."""
     return a_rush(sections=1, students=3, capacity=1, waitlist=2)
 
 
 def one(model: type[Base], **where: Any) -> Any:
-    """The only row of its kind, after a drain."""
+    """Record, and return the only row of its kind."""
     with transaction() as session:
         return session.scalars(select(model).filter_by(**where)).one()
 
 
-def test_a_section_that_was_set_has_its_counts(rush: Rush) -> None:
+def test_new_section_has_its_counts(rush: Rush) -> None:
     drain(rush.term)
     row = one(SectionSeats)
     assert (row.capacity, row.waitlist_capacity, row.prior, row.status) == (1, 2, 0, "OPEN")
     assert (row.enrolled, row.waiting) == (0, 0)
 
 
-def test_a_section_that_was_set_again_keeps_who_is_in_it(rush: Rush) -> None:
+def test_changed_section_keeps_its_students(rush: Rush) -> None:
     claim(rush, rush.students[0], rush.sections[0])
     drain(rush.term)
     grown = spec(rush.sections[0], capacity=5, prior=2, version=2)
@@ -44,7 +44,7 @@ def test_a_section_that_was_set_again_keeps_who_is_in_it(rush: Rush) -> None:
     assert (row.capacity, row.prior, row.enrolled) == (5, 2, 1)
 
 
-def test_who_claimed_is_enrolled(rush: Rush) -> None:
+def test_claim_enrolls_the_student(rush: Rush) -> None:
     answer = claim(rush, rush.students[0], rush.sections[0])
     drain(rush.term)
     row = one(Enrollment)
@@ -53,7 +53,7 @@ def test_who_claimed_is_enrolled(rush: Rush) -> None:
     assert one(SectionSeats).enrolled == 1
 
 
-def test_who_dropped_is_not_enrolled(rush: Rush) -> None:
+def test_drop_ends_the_enrollment(rush: Rush) -> None:
     claim(rush, rush.students[0], rush.sections[0])
     drain(rush.term)
     answer = drop(rush, rush.students[0], rush.sections[0])
@@ -63,7 +63,7 @@ def test_who_dropped_is_not_enrolled(rush: Rush) -> None:
     assert one(SectionSeats).enrolled == 0
 
 
-def test_who_waits_has_a_ticket(rush: Rush) -> None:
+def test_waiting_student_has_a_ticket(rush: Rush) -> None:
     claim(rush, rush.students[0], rush.sections[0])
     answer = claim(rush, rush.students[1], rush.sections[0])
     drain(rush.term)
@@ -72,7 +72,7 @@ def test_who_waits_has_a_ticket(rush: Rush) -> None:
     assert one(SectionSeats).waiting == 1
 
 
-def test_who_left_waits_no_more(rush: Rush) -> None:
+def test_leave_ends_the_waitlist_entry(rush: Rush) -> None:
     claim(rush, rush.students[0], rush.sections[0])
     claim(rush, rush.students[1], rush.sections[0])
     drain(rush.term)
@@ -82,7 +82,7 @@ def test_who_left_waits_no_more(rush: Rush) -> None:
     assert one(SectionSeats).waiting == 0
 
 
-def test_who_joined_again_stands_at_the_end(rush: Rush) -> None:
+def test_rejoined_student_is_last(rush: Rush) -> None:
     first, second, third = rush.students
     for student in (first, second, third):
         claim(rush, student, rush.sections[0])
@@ -98,7 +98,7 @@ def promote(rush: Rush, student: int, *rules: Reason) -> None:
     backend().ledger.promote(rush.term, rush.sections[0], [candidate], "a test")
 
 
-def test_who_was_promoted_is_enrolled(rush: Rush) -> None:
+def test_promotion_enrolls_the_student(rush: Rush) -> None:
     first, second, _ = rush.students
     claim(rush, first, rush.sections[0])
     claim(rush, second, rush.sections[0])
@@ -111,7 +111,7 @@ def test_who_was_promoted_is_enrolled(rush: Rush) -> None:
     assert (row.enrolled, row.waiting) == (1, 0)
 
 
-def test_who_was_passed_over_keeps_the_place_and_the_reasons(rush: Rush) -> None:
+def test_skipped_student_keeps_position_and_reasons(rush: Rush) -> None:
     first, second, _ = rush.students
     claim(rush, first, rush.sections[0])
     claim(rush, second, rush.sections[0])
@@ -124,7 +124,7 @@ def test_who_was_passed_over_keeps_the_place_and_the_reasons(rush: Rush) -> None
     assert one(SectionSeats).waiting == 1
 
 
-def test_a_seat_that_is_free_again_lets_the_passed_over_wait(rush: Rush) -> None:
+def test_freed_seat_lets_skipped_students_wait_again(rush: Rush) -> None:
     first, second, third = rush.students
     for student in (first, second):
         claim(rush, student, rush.sections[0])
@@ -138,7 +138,7 @@ def test_a_seat_that_is_free_again_lets_the_passed_over_wait(rush: Rush) -> None
     assert (row.state, row.reasons) == ("waiting", [])
 
 
-def test_who_is_reconsidered_waits_again(rush: Rush) -> None:
+def test_reconsidered_student_waits_again(rush: Rush) -> None:
     first, second, _ = rush.students
     claim(rush, first, rush.sections[0])
     claim(rush, second, rush.sections[0])
@@ -150,7 +150,7 @@ def test_who_is_reconsidered_waits_again(rush: Rush) -> None:
     assert one(WaitlistEntry).state == "waiting"
 
 
-def test_a_window_has_its_times_and_its_cohort(backend: Backend, rush: Rush) -> None:
+def test_window_has_times_and_cohort(backend: Backend, rush: Rush) -> None:
     opens = backend.ledger.now() + 60_000
     cohort = {"years": ["Senior"]}
     backend.ledger.put_window(rush.term, 77, "Seniors", opens, opens + 1234, cohort, "max")
@@ -161,7 +161,7 @@ def test_a_window_has_its_times_and_its_cohort(backend: Backend, rush: Rush) -> 
     assert row.cohort == cohort
 
 
-def test_a_window_that_was_canceled_says_so(backend: Backend, rush: Rush) -> None:
+def test_canceled_window_is_canceled(backend: Backend, rush: Rush) -> None:
     opens = backend.ledger.now() + 60_000
     backend.ledger.put_window(rush.term, 77, "Seniors", opens, opens + 1, {}, "max")
     backend.ledger.cancel_window(rush.term, 77, "max")
@@ -169,9 +169,7 @@ def test_a_window_that_was_canceled_says_so(backend: Backend, rush: Rush) -> Non
     assert one(Window, id=77).state == "canceled"
 
 
-def test_a_window_that_opened_and_one_that_closed_are_in_the_log(
-    backend: Backend, rush: Rush
-) -> None:
+def test_opening_and_closing_are_in_the_log(backend: Backend, rush: Rush) -> None:
     backend.ledger.close_window(rush.term, rush.window, "max")
     backend.ledger.turn(rush.term)
     drain(rush.term)
@@ -182,7 +180,7 @@ def test_a_window_that_opened_and_one_that_closed_are_in_the_log(
     assert one(Window, id=rush.window).state == "closed"
 
 
-def test_the_log_tells_who_did_what_when_and_why(rush: Rush) -> None:
+def test_log_has_actor_action_time_and_reason(rush: Rush) -> None:
     answer = claim(rush, rush.students[0], rush.sections[0])
     drain(rush.term)
     event = one(LoggedEvent, seq=answer.seq)

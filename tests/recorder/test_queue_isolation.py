@@ -1,4 +1,4 @@
-"""A queue that is flooded, and whose worker hangs, keeps no other from its work."""
+"""A flooded queue with a hanging worker does not delay the other queues."""
 
 from pathlib import Path
 
@@ -13,12 +13,12 @@ from tests.recorder.rush import Rush, a_rush, claim, drop
 from tests.recorder.test_kill import busy
 
 
-def told(rush: Rush, answer: Decision) -> None:
-    """What a web node does after a decision."""
+def enqueue_workers(rush: Rush, answer: Decision) -> None:
+    """Enqueue the workers of a decision, as a web process does."""
     enqueue(rush.term, answer.wake)
 
 
-def test_a_flood_of_notices_starves_nobody(backend: Backend, tmp_path: Path) -> None:
+def test_many_notifications_do_not_delay_other_queues(backend: Backend, tmp_path: Path) -> None:
     rush = a_rush(sections=1, students=2, capacity=1, waitlist=1)
     (section,), (first, second) = rush.sections, rush.students
     with running(("worker", "notify"), ("worker", "record"), ("worker", "promote")):
@@ -27,8 +27,8 @@ def test_a_flood_of_notices_starves_nobody(backend: Backend, tmp_path: Path) -> 
             slow_jobs.call("notify", slow_jobs.UNTIL, tmp_path / "never")
         wait_for(lambda: busy(backend))
         for student in rush.students:
-            told(rush, claim(rush, student, section))
-        told(rush, drop(rush, first, section))
+            enqueue_workers(rush, claim(rush, student, section))
+        enqueue_workers(rush, drop(rush, first, section))
         wait_for(lambda: seated(rush) == {second})
         wait_for(lambda: caught_up(rush.term))
         assert Queue("notify", connection=backend.redis).count >= 499

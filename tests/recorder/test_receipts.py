@@ -1,4 +1,4 @@
-"""Codes of receipts: short, forgiving in how they are written, strict in what they say."""
+"""Receipt codes are short, tolerant of spelling, and detect typing errors."""
 
 import pytest
 from hypothesis import given
@@ -13,7 +13,7 @@ keys = st.sampled_from(SYMBOLS + "-")
 
 
 def noticed(wrong: str) -> bool:
-    """Whether a code is refused."""
+    """Return whether a code is refused."""
     try:
         parse(wrong)
     except ValueError:
@@ -22,40 +22,38 @@ def noticed(wrong: str) -> bool:
 
 
 @given(receipts)
-def test_a_code_leads_back_to_its_event(receipt: tuple[int, int]) -> None:
+def test_code_identifies_its_event(receipt: tuple[int, int]) -> None:
     assert parse(code(*receipt)) == receipt
 
 
 @given(receipts, st.data())
-def test_every_single_wrong_symbol_is_noticed(
-    receipt: tuple[int, int], data: st.DataObject
-) -> None:
+def test_every_wrong_symbol_is_detected(receipt: tuple[int, int], data: st.DataObject) -> None:
     right = code(*receipt)
-    place = data.draw(st.integers(0, len(right) - 1))
-    typed = data.draw(keys.filter(lambda key: key != right[place]))
-    assert noticed(right[:place] + typed + right[place + 1 :])
+    position = data.draw(st.integers(0, len(right) - 1))
+    typed = data.draw(keys.filter(lambda key: key != right[position]))
+    assert noticed(right[:position] + typed + right[position + 1 :])
 
 
 @given(receipts)
-def test_every_swap_of_neighbours_is_noticed(receipt: tuple[int, int]) -> None:
+def test_every_swap_of_neighbours_is_detected(receipt: tuple[int, int]) -> None:
     right = code(*receipt)
-    for place in range(len(right) - 1):
-        one, other = right[place : place + 2]
+    for position in range(len(right) - 1):
+        one, other = right[position : position + 2]
         if one != other:
-            assert noticed(right[:place] + other + one + right[place + 2 :])
+            assert noticed(right[:position] + other + one + right[position + 2 :])
 
 
-def test_a_code_is_short_enough_to_be_said() -> None:
+def test_code_is_short() -> None:
     assert code(7, 650_000) == "7-KTRG-F"
     assert code(1, 1) == "1-0001-8"
 
 
 @pytest.mark.parametrize("written", ["7-ktrg-f", " 7 KTRG F ", "7 KTRG-f"])
-def test_it_may_be_written_in_small_letters_and_with_spaces(written: str) -> None:
+def test_code_may_have_small_letters_and_spaces(written: str) -> None:
     assert parse(written) == (7, 650_000)
 
 
-def test_letters_that_look_like_digits_count_as_digits() -> None:
+def test_letters_that_look_like_digits_are_accepted() -> None:
     assert parse("I-OOO1-8") == parse("l-000L-8") == (1, 1)
 
 
@@ -63,5 +61,5 @@ def test_letters_that_look_like_digits_count_as_digits() -> None:
     "nonsense",
     ["", "7", "--", "7-KTRG", "7KTRGF", "7-KTRG-F-7", "7-KTRU-F", "07-KTRG-F", "\u0667-KTRG-F"],
 )
-def test_what_is_no_code_is_refused(nonsense: str) -> None:
+def test_invalid_code_is_refused(nonsense: str) -> None:
     assert noticed(nonsense)

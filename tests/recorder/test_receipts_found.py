@@ -11,7 +11,7 @@ from tests.cast import Cast
 from tests.recorder.student_actions import claim, sections
 
 
-def test_a_receipt_is_found_at_once_and_after_it_is_recorded(term: Term, cast: Cast) -> None:
+def test_receipt_is_found_before_and_after_recording(term: Term, cast: Cast) -> None:
     [full] = sections(term, 0)
     counts = backend().ledger.seats(term.id)[full.id]
     answer = claim(cast.ada, full)
@@ -19,7 +19,7 @@ def test_a_receipt_is_found_at_once_and_after_it_is_recorded(term: Term, cast: C
     early = find(code(term.id, answer.seq))
     drain(term.id)
     claim(cast.ben, full)
-    drain(term.id)  # the journal has forgotten it
+    drain(term.id)  # the journal no longer has it
     late = find(code(term.id, answer.seq).lower())
     assert early
     assert late
@@ -30,7 +30,7 @@ def test_a_receipt_is_found_at_once_and_after_it_is_recorded(term: Term, cast: C
     assert late.reasons == answer.reasons
 
 
-def test_what_is_nobodys_has_no_receipt(backend: Backend, term: Term) -> None:
+def test_event_without_a_student_has_no_receipt(backend: Backend, term: Term) -> None:
     [window] = backend.ledger.windows(term.id)
     backend.ledger.close_window(term.id, window.id, "tests")
     assert find(code(term.id, 1)) is None

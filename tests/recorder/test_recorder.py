@@ -25,7 +25,7 @@ from tests.recorder.processes import events, recorded, wait_for
 from tests.recorder.rush import Rush, a_rush, claim, claims, drop, everyone_everywhere, spec
 
 
-def test_a_second_drain_finds_nothing(backend: Backend) -> None:  # noqa: ARG001
+def test_second_drain_records_nothing(backend: Backend) -> None:  # noqa: ARG001
     rush = a_rush(sections=2, students=5)
     claims(rush, everyone_everywhere(rush))
     assert drain(rush.term) == 2 + 2 + 10
@@ -33,7 +33,7 @@ def test_a_second_drain_finds_nothing(backend: Backend) -> None:  # noqa: ARG001
     assert events(rush.term) == 14
 
 
-def test_batches_follow_each_other(backend: Backend) -> None:  # noqa: ARG001
+def test_batches_are_recorded_in_order(backend: Backend) -> None:  # noqa: ARG001
     rush = a_rush(sections=10, students=500, capacity=400, waitlist=200)
     claims(rush, everyone_everywhere(rush))
     drain(rush.term)
@@ -41,42 +41,42 @@ def test_batches_follow_each_other(backend: Backend) -> None:  # noqa: ARG001
     assert audit()["clean"]
 
 
-def kept(rush: Rush) -> list[int]:
-    """The numbers of the events in the journal."""
+def journal_numbers(rush: Rush) -> list[int]:
+    """Return the numbers of the events in the journal."""
     entries: Any = backend().redis.xrange(f"{{t:{rush.term}}}:journal")
     return [int(entry.split(b"-")[0]) for entry, _ in entries]
 
 
-def test_what_is_recorded_leaves_the_journal_but_for_a_margin(
+def test_journal_keeps_only_a_margin_of_recorded_events(
     backend: Backend,  # noqa: ARG001
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     rush = a_rush(sections=1, students=5)
     claims(rush, everyone_everywhere(rush))
     drain(rush.term)
-    assert kept(rush) == list(range(1, recorded(rush.term) + 1))
+    assert journal_numbers(rush) == list(range(1, recorded(rush.term) + 1))
     monkeypatch.setattr(margin, "KEPT_EVENTS", 2)
     last = drop(rush, rush.students[0], rush.sections[0]).seq
     drain(rush.term)
-    assert kept(rush) == [last - 2, last - 1, last]
+    assert journal_numbers(rush) == [last - 2, last - 1, last]
 
 
-def test_a_term_at_rest_keeps_the_last_as_an_anchor_alone(backend: Backend) -> None:  # noqa: ARG001
+def test_idle_term_keeps_only_its_last_event(backend: Backend) -> None:  # noqa: ARG001
     rush = a_rush(sections=1, students=3)
     drain(rush.term)
     with transaction() as session:
         margin.trim_idle_terms(session)
-    assert len(kept(rush)) == recorded(rush.term)
+    assert len(journal_numbers(rush)) == recorded(rush.term)
     with transaction() as session:
         session.execute(update(Checkpoint).values(moved_at=func.now() - margin.IDLE))
-    claim(rush, rush.students[0], rush.sections[0])  # which nobody has recorded
+    claim(rush, rush.students[0], rush.sections[0])  # not recorded
     with transaction() as session:
         margin.trim_idle_terms(session)
-    assert kept(rush) == [recorded(rush.term), recorded(rush.term) + 1]
+    assert journal_numbers(rush) == [recorded(rush.term), recorded(rush.term) + 1]
     assert drain(rush.term) == 1
 
 
-def test_a_ledger_that_began_anew_is_noticed_even_where_its_numbers_fit(backend: Backend) -> None:
+def test_restarted_ledger_is_detected_even_if_its_numbers_fit(backend: Backend) -> None:
     rush = a_rush(sections=1, students=5)
     claim(rush, rush.students[0], rush.sections[0])
     drain(rush.term)
@@ -89,7 +89,7 @@ def test_a_ledger_that_began_anew_is_noticed_even_where_its_numbers_fit(backend:
         drain(rush.term)
 
 
-def test_pages_are_told_of_what_was_recorded(backend: Backend) -> None:
+def test_pages_are_notified_of_recorded_events(backend: Backend) -> None:
     rush = a_rush(sections=1, students=2)
     with backend.redis.pubsub(ignore_subscribe_messages=True) as listener:
         listener.subscribe(f"{{t:{rush.term}}}:recorded")
@@ -97,8 +97,8 @@ def test_pages_are_told_of_what_was_recorded(backend: Backend) -> None:
         answer = claim(rush, rush.students[0], rush.sections[0])
         drain(rush.term)
         message = json.loads(listener.get_message(timeout=30)["data"])
-    told = {"sections": rush.sections, "students": [rush.students[0]], "seq": answer.seq}
-    assert message == told
+    result = {"sections": rush.sections, "students": [rush.students[0]], "seq": answer.seq}
+    assert message == result
 
 
 def drain_in_a_process(settings: Settings, term: int) -> None:
@@ -107,7 +107,7 @@ def drain_in_a_process(settings: Settings, term: int) -> None:
     drain(term)
 
 
-def test_drainers_of_one_term_take_turns(backend: Backend) -> None:
+def test_recorders_of_one_term_take_turns(backend: Backend) -> None:
     rush = a_rush(sections=4, students=1500, capacity=1000, waitlist=600)
     claims(rush, everyone_everywhere(rush))
     spawn = multiprocessing.get_context("spawn")
@@ -124,7 +124,7 @@ def test_drainers_of_one_term_take_turns(backend: Backend) -> None:
     assert audit()["clean"]
 
 
-def test_a_gap_in_the_journal_stops_the_drain(backend: Backend) -> None:
+def test_gap_in_the_journal_stops_the_recorder(backend: Backend) -> None:
     rush = a_rush(sections=1, students=3)
     answers = [claim(rush, student, rush.sections[0]) for student in rush.students]
     backend.redis.xdel(f"{{t:{rush.term}}}:journal", f"{answers[1].seq}-0")
@@ -133,14 +133,14 @@ def test_a_gap_in_the_journal_stops_the_drain(backend: Backend) -> None:
     assert events(rush.term) == 0
 
 
-def test_a_journal_that_was_lost_stops_the_drain(backend: Backend) -> None:
+def test_lost_journal_stops_the_recorder(backend: Backend) -> None:
     rush = a_rush(sections=1, students=1)
     backend.redis.delete(f"{{t:{rush.term}}}:journal")
     with pytest.raises(JournalGap):
         drain(rush.term)
 
 
-def test_a_ledger_behind_the_record_stops_the_drain(backend: Backend) -> None:
+def test_ledger_behind_the_record_stops_the_recorder(backend: Backend) -> None:
     rush = a_rush(sections=1, students=1)
     drain(rush.term)
     backend.redis.flushall()
@@ -149,7 +149,9 @@ def test_a_ledger_behind_the_record_stops_the_drain(backend: Backend) -> None:
 
 
 @pytest.mark.parametrize("change", [{"name": "swapped"}, {"version": 2}])
-def test_an_event_of_tomorrow_stops_the_drain(backend: Backend, change: dict[str, object]) -> None:
+def test_event_of_a_newer_release_stops_the_recorder(
+    backend: Backend, change: dict[str, object]
+) -> None:
     rush = a_rush(sections=1, students=1)
     drain(rush.term)
     journal, seq = f"{{t:{rush.term}}}:journal", recorded(rush.term) + 1
@@ -161,7 +163,7 @@ def test_an_event_of_tomorrow_stops_the_drain(backend: Backend, change: dict[str
     assert recorded(rush.term) == seq - 1
 
 
-def test_a_batch_that_can_not_be_written_leaves_no_trace(backend: Backend) -> None:  # noqa: ARG001
+def test_failed_batch_leaves_no_trace(backend: Backend) -> None:  # noqa: ARG001
     rush = a_rush(sections=1, students=2)
     drain(rush.term)
     before = recorded(rush.term)
@@ -171,10 +173,10 @@ def test_a_batch_that_can_not_be_written_leaves_no_trace(backend: Backend) -> No
     with pytest.raises(UnknownStudents):
         drain(rush.term)
     assert (recorded(rush.term), events(rush.term)) == (before, before)
-    assert kept(rush)[-1] == before + 1
+    assert journal_numbers(rush)[-1] == before + 1
 
 
-def test_a_row_that_is_newer_stays(backend: Backend) -> None:  # noqa: ARG001
+def test_newer_row_is_not_overwritten(backend: Backend) -> None:  # noqa: ARG001
     rush = a_rush(sections=1, students=1)
     claim(rush, rush.students[0], rush.sections[0])
     drain(rush.term)
@@ -187,7 +189,7 @@ def test_a_row_that_is_newer_stays(backend: Backend) -> None:  # noqa: ARG001
         assert session.scalars(select(Enrollment.credits)).one() == 300
 
 
-def test_a_frozen_drainer_is_passed_by_and_then_ended(backend: Backend) -> None:  # noqa: ARG001
+def test_frozen_recorder_is_replaced(backend: Backend) -> None:  # noqa: ARG001
     rush = a_rush(sections=1, students=1)
     drain(rush.term)
     claim(rush, rush.students[0], rush.sections[0])

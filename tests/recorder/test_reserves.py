@@ -1,4 +1,4 @@
-"""Reserves come from the catalogue, are promoted past those they are not for, and are audited."""
+"""Reserves come from the catalog, are given to their cohort, and are audited."""
 
 from datetime import timedelta
 from typing import Any
@@ -23,7 +23,7 @@ from tests.cast import Cast
 
 @pytest.fixture
 def section(cast: Cast) -> Any:
-    """Two seats, one of them kept for ada and ben."""
+    """Return a section of two seats, one of them reserved for Ada and Ben."""
     term = builders.a_term()
     builders.an_open_window(term)
     made = builders.a_section(builders.a_course(), term, capacity=2)
@@ -52,24 +52,26 @@ def clean(section: Any) -> None:
     assert report["clean"], report["differences"]
 
 
-def test_the_desk_knows_whom_a_seat_is_kept_for(backend: Backend, section: Any, cast: Cast) -> None:
-    (kept,) = catalog_of(section.term_id).sections[0].reserves
-    assert (kept.seats, kept.until is not None) == (1, True)
+def test_submission_knows_the_students_reserves(backend: Backend, section: Any, cast: Cast) -> None:
+    (stored,) = catalog_of(section.term_id).sections[0].reserves
+    assert (stored.seats, stored.until is not None) == (1, True)
     assert claim(cast.cleo, section) == Outcome.ENROLLED
     assert claim(cast.dan, section) == Outcome.WAITLISTED
     clean(section)
     assert claim(cast.ada, section) == Outcome.ENROLLED
-    assert backend.ledger.reserved(section.term_id, section.id) == {kept.id: 1}
+    assert backend.ledger.reserved(section.term_id, section.id) == {stored.id: 1}
     clean(section)
 
 
-def test_the_promoter_goes_on_to_who_it_is_for(backend: Backend, section: Any, cast: Cast) -> None:
+def test_promoter_gives_a_reserved_seat_to_its_cohort(
+    backend: Backend, section: Any, cast: Cast
+) -> None:
     for student in (cast.cleo, cast.ada, cast.dan, cast.ben):
         claim(student, section)
     drop(cast.ada, section)
     clean(section)
     assert promote(section.term_id, "tests") == 1
-    held = backend.ledger.standing(section.term_id, cast.ben.id).enrolled
+    held = backend.ledger.registrations(section.term_id, cast.ben.id).enrolled
     assert [each.section for each in held] == [section.id]
     assert promote(section.term_id, "tests") == 0
     clean(section)
@@ -78,9 +80,7 @@ def test_the_promoter_goes_on_to_who_it_is_for(backend: Backend, section: Any, c
     clean(section)
 
 
-def test_the_audit_names_a_reserve_that_is_not_as_recorded(
-    backend: Backend, section: Any, cast: Cast
-) -> None:
+def test_audit_names_an_altered_reserve(backend: Backend, section: Any, cast: Cast) -> None:
     claim(cast.ada, section)
     clean(section)
     [reserve] = backend.ledger.reserved(section.term_id, section.id)

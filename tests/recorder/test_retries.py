@@ -1,4 +1,4 @@
-"""A job that fails is tried three times more: after 0.1 s, 0.7 s and 5 s."""
+"""A failing job is retried three times: after 0.1 s, 0.7 s and 5 s."""
 
 from itertools import pairwise
 from pathlib import Path
@@ -13,7 +13,7 @@ from tests.recorder import slow_jobs
 from tests.recorder.processes import running, wait_for
 
 
-def test_later_each_time_then_never_again(backend: Backend, tmp_path: Path) -> None:
+def test_retries_wait_longer_and_then_stop(backend: Backend, tmp_path: Path) -> None:
     tries = tmp_path / "tries"
     with running(("worker", "promote"), ("scheduler",)):
         retry = Retry(max=1, interval=RETRY_AFTER)
@@ -30,7 +30,7 @@ def test_later_each_time_then_never_again(backend: Backend, tmp_path: Path) -> N
     assert "slow_jobs.py" in letter.trace
 
 
-def test_what_is_old_is_let_go_of_once_an_hour(backend: Backend) -> None:
+def test_old_data_is_deleted_every_hour(backend: Backend) -> None:
     cleanup = HourlyCleanup(backend.redis)
     for _ in range(3):
         cleanup.look()

@@ -1,4 +1,4 @@
-"""The clock does what is due, makes good for lost calls, and is one however many run."""
+"""The scheduler does due work and repeats lost messages; only one acts at a time."""
 
 import pytest
 from rq import Queue
@@ -22,24 +22,26 @@ def sweeper(backend: Backend) -> Sweeper:  # noqa: ARG001
 
 
 def called(backend: Backend, queue: str) -> int:
-    """How many jobs wait in a queue."""
+    """Return how many jobs wait in a queue."""
     return Queue(queue, connection=backend.redis).count
 
 
 def sweep(sweeper: Sweeper) -> None:
-    sweeper.look()
-    sweeper.turn()
-    sweeper.call()
+    sweeper.read_terms()
+    sweeper.turn_windows()
+    sweeper.enqueue_due()
 
 
-def test_it_calls_a_recorder_where_the_call_was_lost(backend: Backend, sweeper: Sweeper) -> None:
+def test_scheduler_enqueues_a_recorder_whose_message_was_lost(
+    backend: Backend, sweeper: Sweeper
+) -> None:
     rush = a_rush(sections=1, students=1)
     claim(rush, rush.students[0], rush.sections[0])
     sweep(sweeper)
     assert called(backend, "record") == 1
 
 
-def test_it_calls_nobody_where_all_is_recorded(backend: Backend, sweeper: Sweeper) -> None:
+def test_scheduler_enqueues_nothing_if_all_is_recorded(backend: Backend, sweeper: Sweeper) -> None:
     rush = a_rush(sections=1, students=1)
     backend.ledger.turn(rush.term)
     drain(rush.term)
@@ -47,7 +49,7 @@ def test_it_calls_nobody_where_all_is_recorded(backend: Backend, sweeper: Sweepe
     assert called(backend, "record") == called(backend, "promote") == 0
 
 
-def test_calls_do_not_pile_up(backend: Backend, sweeper: Sweeper) -> None:
+def test_jobs_do_not_pile_up(backend: Backend, sweeper: Sweeper) -> None:
     rush = a_rush(sections=1, students=1)
     claim(rush, rush.students[0], rush.sections[0])
     for _ in range(5):
@@ -57,7 +59,7 @@ def test_calls_do_not_pile_up(backend: Backend, sweeper: Sweeper) -> None:
     assert called(backend, "maintain") == 1
 
 
-def test_a_drain_that_moves_nothing_is_not_called_every_second(
+def test_job_without_progress_is_not_enqueued_every_second(
     backend: Backend, sweeper: Sweeper
 ) -> None:
     rush = a_rush(sections=1, students=1)
@@ -71,7 +73,7 @@ def test_a_drain_that_moves_nothing_is_not_called_every_second(
     assert called(backend, "record") == 1
 
 
-def test_it_calls_a_promoter_where_a_seat_is_vacant(backend: Backend, sweeper: Sweeper) -> None:
+def test_scheduler_enqueues_a_promoter_for_a_free_seat(backend: Backend, sweeper: Sweeper) -> None:
     rush = a_rush(sections=1, students=2, capacity=1)
     for student in rush.students:
         claim(rush, student, rush.sections[0])
@@ -80,7 +82,7 @@ def test_it_calls_a_promoter_where_a_seat_is_vacant(backend: Backend, sweeper: S
     assert called(backend, "promote") == 1
 
 
-def test_it_tells_the_ledger_of_new_sections(backend: Backend, sweeper: Sweeper) -> None:
+def test_scheduler_sends_new_sections_to_the_ledger(backend: Backend, sweeper: Sweeper) -> None:
     term = cast.a_term()
     section = cast.a_section(cast.a_course(), term)
     backend.redis.flushall()  # the ledger knows nothing of it
@@ -90,35 +92,35 @@ def test_it_tells_the_ledger_of_new_sections(backend: Backend, sweeper: Sweeper)
         wait_for(lambda: section.id in backend.ledger.seats(term.id))
 
 
-def test_it_turns_windows_when_they_are_due(backend: Backend, sweeper: Sweeper) -> None:
+def test_scheduler_opens_and_closes_due_windows(backend: Backend, sweeper: Sweeper) -> None:
     rush = a_rush(sections=1, students=1)
     sweep(sweeper)
     drain(rush.term)
-    assert backend.ledger.turn(rush.term) == []  # told already, by the sweep
+    assert backend.ledger.turn(rush.term) == []  # already reported by the sweep
 
 
-def test_a_deleted_term_is_left_alone(backend: Backend, sweeper: Sweeper) -> None:
+def test_scheduler_ignores_deleted_terms(backend: Backend, sweeper: Sweeper) -> None:
     cast.a_term(deleted_at="2030-01-01")
     sweep(sweeper)
     assert sweeper.terms == []
     assert called(backend, "maintain") == 0
 
 
-def test_of_two_clocks_one_acts(backend: Backend) -> None:
+def test_only_one_of_two_schedulers_acts(backend: Backend) -> None:
     first, second = Lease(backend.redis), Lease(backend.redis)
     assert first.held()
     assert not second.held()
     assert first.held()
 
 
-def test_a_clock_that_ends_lets_another_act_at_once(backend: Backend) -> None:
+def test_ended_scheduler_lets_another_act_at_once(backend: Backend) -> None:
     first, second = Lease(backend.redis), Lease(backend.redis)
     assert first.held()
     first.close()
     assert second.held()
 
 
-def test_a_clock_that_lost_its_lease_notices(backend: Backend) -> None:
+def test_scheduler_notices_a_lost_lease(backend: Backend) -> None:
     first, second = Lease(backend.redis), Lease(backend.redis)
     assert first.held()
     backend.redis.delete(LEASE)
@@ -126,7 +128,7 @@ def test_a_clock_that_lost_its_lease_notices(backend: Backend) -> None:
     assert not first.held()
 
 
-def test_a_clock_without_the_lease_does_nothing(backend: Backend, sweeper: Sweeper) -> None:
+def test_scheduler_without_the_lease_does_nothing(backend: Backend, sweeper: Sweeper) -> None:
     rush = a_rush(sections=1, students=1)
     claim(rush, rush.students[0], rush.sections[0])
     assert Lease(backend.redis).held()
@@ -134,7 +136,7 @@ def test_a_clock_without_the_lease_does_nothing(backend: Backend, sweeper: Sweep
     assert called(backend, "record") == 0
 
 
-def test_it_calls_those_in_who_wait_as_their_window_opens(backend: Backend) -> None:
+def test_scheduler_admits_waiting_students_at_the_opening(backend: Backend) -> None:
     term = cast.a_term()
     with running(("scheduler",)):
         wait_for(lambda: backend.redis.exists(LEASE))  # it has seen the terms
@@ -143,7 +145,7 @@ def test_it_calls_those_in_who_wait_as_their_window_opens(backend: Backend) -> N
         wait_for(lambda: room.state(term.id, window.id).inside == 1)
 
 
-def test_a_real_clock_and_a_real_worker_record_what_nobody_called_for(backend: Backend) -> None:
+def test_real_scheduler_and_worker_record_forgotten_events(backend: Backend) -> None:
     rush = a_rush(sections=1, students=1)
     with running(("worker", "record"), ("scheduler",), ("scheduler",)) as processes:
         ready("record")

@@ -1,4 +1,4 @@
-"""Who was passed over is asked again once what stood in the way is gone, and no sooner."""
+"""Skipped students get another chance once the reason is gone, and no sooner."""
 
 from datetime import datetime, timedelta
 
@@ -21,7 +21,7 @@ LONG = timedelta(days=30)
 
 @pytest.fixture
 def barred(backend: Backend) -> Rush:  # noqa: ARG001
-    """A seat is free, and its only waiter, the second student, has been passed over for a hold."""
+    """Free a seat whose only waiting student was skipped because of a hold."""
     rush = a_rush(sections=1, students=3, capacity=1)
     first, second, _ = rush.students
     for student in (first, second):
@@ -49,16 +49,16 @@ def now() -> datetime:
 
 
 def ask(rush: Rush) -> None:
-    """The promoter's work, recorded."""
+    """Promote and record."""
     promote(rush.term, "tests")
     drain(rush.term, seconds=0)
 
 
 def waits(rush: Rush) -> bool:
-    return bool(backend().ledger.standing(rush.term, rush.students[1]).waiting)
+    return bool(backend().ledger.registrations(rush.term, rush.students[1]).waiting)
 
 
-def test_an_ended_hold_gives_the_seat_that_is_still_free(barred: Rush) -> None:
+def test_ended_hold_gives_a_skipped_student_the_free_seat(barred: Rush) -> None:
     end_holds(now())
     [chance] = retriable(now() + SKEW)
     assert (chance.section, chance.student) == (barred.sections[0], barred.students[1])
@@ -68,12 +68,12 @@ def test_an_ended_hold_gives_the_seat_that_is_still_free(barred: Rush) -> None:
     assert retriable(now() + SKEW) == []
 
 
-def test_while_it_stands_nobody_is_asked(barred: Rush) -> None:
+def test_skipped_student_is_not_retried_while_the_hold_lasts(barred: Rush) -> None:
     assert waits(barred)
     assert retriable(now() + LONG - timedelta(minutes=1)) == []
 
 
-def test_for_another_hold_one_is_passed_over_once_more_and_no_oftener(barred: Rush) -> None:
+def test_student_with_another_hold_is_skipped_once_more(barred: Rush) -> None:
     end_holds(now() - SKEW)
     a_hold(barred.students[1], ends_at=now() + LONG)
     [chance] = retriable(now())
@@ -83,23 +83,23 @@ def test_for_another_hold_one_is_passed_over_once_more_and_no_oftener(barred: Ru
     assert retriable(now()) == []
 
 
-def test_a_hold_that_was_lifted_elsewhere_gives_a_chance_too(barred: Rush) -> None:
+def test_hold_lifted_elsewhere_gives_another_chance(barred: Rush) -> None:
     with transaction() as session:
         session.execute(update(Hold).values(lifted_at=now()))
     assert [each.student for each in retriable(now())] == [barred.students[1]]
 
 
-def test_so_does_a_permission_from_the_command_line(barred: Rush) -> None:
+def test_permission_from_the_command_line_gives_another_chance(barred: Rush) -> None:
     wanted = NewPermission(barred.students[1], barred.sections[0], ["prerequisite"], "Fine.")
     with transaction() as session:
         permissions.grant(session, wanted)
     assert len(retriable(now())) == 1
 
 
-def test_the_clock_asks_by_itself(barred: Rush) -> None:
+def test_scheduler_retries_skipped_students(barred: Rush) -> None:
     end_holds(now() - SKEW)
     sweeper = Sweeper()
-    sweeper.look()
-    sweeper.call()
+    sweeper.read_terms()
+    sweeper.enqueue_due()
     ask(barred)
     assert not waits(barred)

@@ -1,4 +1,4 @@
-"""A journal that names students whom PostgreSQL does not know, as after an old copy came back."""
+"""A journal with students unknown to PostgreSQL, as after an old backup was restored."""
 
 import pytest
 from click.testing import CliRunner
@@ -20,7 +20,7 @@ GONE = 999_999
 
 @pytest.fixture
 def rush(backend: Backend) -> Rush:  # noqa: ARG001
-    """One whom PostgreSQL has forgotten has a seat, as has one whom it knows."""
+    """Give seats to a student unknown to PostgreSQL and to a known one."""
     rush = a_rush(sections=1, students=2, capacity=5)
     drain(rush.term)
     for student in (rush.students[0], GONE, rush.students[1]):
@@ -28,35 +28,35 @@ def rush(backend: Backend) -> Rush:  # noqa: ARG001
     return rush
 
 
-def test_nothing_is_recorded_past_them_and_they_are_named(rush: Rush) -> None:
+def test_recorder_stops_at_unknown_students_and_names_them(rush: Rush) -> None:
     before = recorded(rush.term)
     with pytest.raises(UnknownStudents, match=rf"from event {before + 2} .*\(ids {GONE}\)"):
         drain(rush.term)
     assert recorded(rush.term) == before
 
 
-def test_rebuilding_the_ledger_says_what_to_do_and_changes_nothing(rush: Rush) -> None:
+def test_rebuild_with_unknown_students_changes_nothing_and_says_what_to_do(rush: Rush) -> None:
     before = dump(rush.term)
-    said = CliRunner().invoke(main, ["rebuild", "ledger", "--yes"])
-    assert said.exit_code == 1
-    assert isinstance(said.exception, SystemExit)
-    assert f"(ids {GONE})" in said.output
-    assert "tables accounts and students" in said.output
-    assert "Nothing was changed" in said.output
+    result = CliRunner().invoke(main, ["rebuild", "ledger", "--yes"])
+    assert result.exit_code == 1
+    assert isinstance(result.exception, SystemExit)
+    assert f"(ids {GONE})" in result.output
+    assert "tables accounts and students" in result.output
+    assert "Nothing was changed" in result.output
     with pytest.raises(Unrecorded):
         restore(rush.term)
     assert dump(rush.term) == before
     assert not fence.why(rush.term)
 
 
-def test_an_audit_tells_of_them(rush: Rush) -> None:
+def test_audit_reports_unknown_students(rush: Rush) -> None:
     report = audit_term(rush.term)
     assert not report["clean"]
-    (told,) = [each for each in report["differences"] if each["where"] == "journal entry"]
-    assert str(GONE) in told["what"]
+    (difference,) = [each for each in report["differences"] if each["where"] == "journal entry"]
+    assert str(GONE) in difference["what"]
 
 
-def test_all_is_recorded_once_they_are_back(rush: Rush) -> None:
+def test_everything_is_recorded_after_the_students_are_back(rush: Rush) -> None:
     with pytest.raises(UnknownStudents):
         drain(rush.term)
     with transaction() as session:

@@ -1,4 +1,4 @@
-"""PostgreSQL away, for this process."""
+"""PostgreSQL outages for this process."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,14 +12,14 @@ NOWHERE = "postgresql://nobody@127.0.0.1:1/nothing"
 
 
 def settled() -> None:
-    """See what has changed of people, so that no later look forgets what a test then reads."""
-    caches._seen.clear()  # noqa: SLF001 - no request would wait for the next look
+    """Apply pending changes of people, so that no later check clears what a test reads."""
+    caches._seen.clear()  # noqa: SLF001 - no request would wait for the next check
     caches.refresh()
 
 
 @contextmanager
 def away() -> Iterator[None]:
-    """A block in which nobody answers where PostgreSQL should be."""
+    """Run a block without PostgreSQL."""
     db.connect(NOWHERE)
     try:
         yield

@@ -1,4 +1,4 @@
-"""Cards, profiles and boards that need to be told only what matters."""
+"""Sections, profiles and catalogs for tests, with defaults."""
 
 from datetime import date
 from decimal import Decimal
@@ -15,7 +15,7 @@ _courses: dict[str, int] = {}
 
 
 def a_card(code: str = "CSC-1100", **facts: Any) -> SectionView:
-    """An open section of a public course."""
+    """Return an open section of a public course."""
     number = next(_ids)
     settings: dict[str, Any] = {
         "id": number,
@@ -55,19 +55,19 @@ def a_card(code: str = "CSC-1100", **facts: Any) -> SectionView:
 
 
 def a_meeting(mask: int = 9, start: int = 600, end: int = 710, **facts: Any) -> MeetingView:
-    """Monday and Thursday from 10:00 to 11:50, unless told otherwise."""
+    """Return a meeting, by default on Monday and Thursday from 10:00 to 11:50."""
     numbers = {"mask": mask, "start": start, "end": end}
     settings: dict[str, Any] = {"code": "", "room": "", "clashes": True, **numbers}
     return MeetingView(**settings | facts)
 
 
 def a_board(*cards: SectionView) -> TermCatalog:
-    """A term that offers these sections."""
+    """Return the catalog of a term with these sections."""
     return TermCatalog(TERM, 1, cards)
 
 
 def a_profile(**facts: Any) -> StudentProfile:
-    """An undergraduate sophomore of computer science who has passed nothing."""
+    """Return an undergraduate sophomore of computer science who has passed nothing."""
     settings: dict[str, Any] = {
         "student": 1,
         "account": 11,
@@ -86,15 +86,15 @@ def a_profile(**facts: Any) -> StudentProfile:
 
 
 def course(code: str) -> dict[str, Any]:
-    """A tree of one course."""
+    """Return a tree of one course."""
     return {"course": code}
 
 
 def every(*nodes: Any) -> dict[str, Any]:
-    """A tree of which all must be met."""
+    """Return a tree of which all must be met."""
     return {"all": [course(node) if isinstance(node, str) else node for node in nodes]}
 
 
 def some(*nodes: Any) -> dict[str, Any]:
-    """A tree of which any one must be met."""
+    """Return a tree of which any one must be met."""
     return {"any": [course(node) if isinstance(node, str) else node for node in nodes]}

@@ -1,4 +1,4 @@
-"""Plans for hypothesis, and what is counted in them."""
+"""Plans for hypothesis, and counts of their parts."""
 
 from collections import Counter
 
@@ -21,14 +21,14 @@ CREDITS = st.none() | st.integers(0, 1500)
 
 @st.composite
 def options(draw: st.DrawFn, sections: st.SearchStrategy[int] = SECTIONS) -> Alternative:
-    """A few sections together."""
+    """Draw an alternative of a few sections."""
     chosen = draw(st.lists(sections, min_size=1, max_size=MOST_TOGETHER, unique=True))
     return tuple(SectionRequest(section, draw(CREDITS)) for section in chosen)
 
 
 @st.composite
 def plans(draw: st.DrawFn) -> Plan:
-    """A plan as its rules allow, each line of other sections."""
+    """Draw a valid plan; each choice has other sections."""
     lines = []
     for at in range(draw(st.integers(0, MOST_CHOICES))):
         own = st.integers(at * 10 + 1, at * 10 + 10)
@@ -40,17 +40,17 @@ def plans(draw: st.DrawFn) -> Plan:
 
 
 def named(option: Alternative) -> frozenset[int]:
-    """The sections of an option, in no order."""
+    """Return the sections of an alternative, unordered."""
     return frozenset(part.section for part in option)
 
 
 def parts(plan: Plan) -> Counter[SectionRequest]:
-    """Every part of a plan, with how often it stands there."""
+    """Count every part of a plan."""
     return Counter(part for line in plan.choices for option in line.alternatives for part in option)
 
 
 def sound(plan: Plan) -> bool:
-    """Whether a plan keeps its own rules."""
+    """Return whether a plan is valid."""
     try:
         return checked(plan) is plan
     except CannotPlan:
@@ -58,6 +58,6 @@ def sound(plan: Plan) -> bool:
 
 
 def line(*options: int | tuple[int, ...], wait: bool = True) -> Choice:
-    """A line of these sections by rank; those in a tuple together."""
+    """Return a choice of these sections by rank; those in a tuple are taken together."""
     each = (option if isinstance(option, tuple) else (option,) for option in options)
     return Choice(tuple(tuple(SectionRequest(section) for section in one) for one in each), wait)

@@ -1,4 +1,4 @@
-"""A refusal for every reason that there is, and what it leads to."""
+"""A refusal for every reason, with its next step."""
 
 from typing import Any
 from zoneinfo import ZoneInfo

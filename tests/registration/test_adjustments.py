@@ -1,4 +1,4 @@
-"""Changes by hand, from the portal to the ledger."""
+"""Admin adjustments, from the portal to the ledger."""
 
 from decimal import Decimal
 from typing import Any
@@ -14,7 +14,7 @@ from tests import cast as builders
 from tests.cast import Cast
 
 
-def test_a_key_stands_for_the_credits_that_were_asked_for(term: Any, cast: Cast) -> None:
+def test_key_includes_the_requested_credits(term: Any, cast: Cast) -> None:
     section = builders.a_section(builders.a_course(), term, credits_min=1, credits_max=3)
     key = uuid4().hex
 

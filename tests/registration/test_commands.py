@@ -1,4 +1,4 @@
-"""The commands gather what the ledger needs, and pass its decision on."""
+"""The commands collect what the ledger needs, and return its decision."""
 
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -33,20 +33,18 @@ def reasons(answer: Any) -> list[str]:
 def test_a_student_gets_a_seat(term: Any, cast: Cast) -> None:
     section = builders.a_section(builders.a_course(), term)
     assert claim(cast.ada, section).outcome == Outcome.ENROLLED
-    (held,) = parts().ledger.standing(term.id, cast.ada.id).enrolled
+    (held,) = parts().ledger.registrations(term.id, cast.ada.id).enrolled
     assert (held.section, held.credits) == (section.id, 400)
 
 
-def test_a_decision_calls_the_recorder(term: Any, cast: Cast) -> None:
+def test_decision_enqueues_the_recorder(term: Any, cast: Cast) -> None:
     section = builders.a_section(builders.a_course(), term)
     parts().ledger.clear_woken(term.id, "record")
     claim(cast.ada, section)
     assert parts().redis.llen("rq:queue:record") == 1
 
 
-def test_what_stands_in_postgresql_is_a_reason_beside_what_the_ledger_knows(
-    term: Any, cast: Cast
-) -> None:
+def test_refusal_combines_reasons_of_postgresql_and_the_ledger(term: Any, cast: Cast) -> None:
     with transaction() as session:
         session.add(Hold(student_id=cast.ada.id, kind="fees", reason="Unpaid fees"))
     needs = {"prerequisites": {"course": "MAT-1010"}}
@@ -54,7 +52,7 @@ def test_what_stands_in_postgresql_is_a_reason_beside_what_the_ledger_knows(
     assert reasons(claim(cast.ada, section)) == ["hold", "prerequisite", "full"]
 
 
-def test_a_passed_prerequisite_opens_the_way(term: Any, cast: Cast) -> None:
+def test_passed_prerequisite_allows_the_claim(term: Any, cast: Cast) -> None:
     with transaction() as session:
         session.add(CompletedCourse(student_id=cast.ada.id, course_code="MAT-1010"))
     needs = {"prerequisites": {"course": "MAT-1010"}}
@@ -62,7 +60,7 @@ def test_a_passed_prerequisite_opens_the_way(term: Any, cast: Cast) -> None:
     assert claim(cast.ada, section).outcome == Outcome.ENROLLED
 
 
-def test_a_student_has_a_limit_of_their_own(term: Any, cast: Cast) -> None:
+def test_student_can_have_an_own_credit_limit(term: Any, cast: Cast) -> None:
     with transaction() as session:
         mine = update(Student).where(Student.id == cast.ada.id).values(credit_limit=3)
         session.execute(mine)
@@ -70,10 +68,10 @@ def test_a_student_has_a_limit_of_their_own(term: Any, cast: Cast) -> None:
     assert reason.facts == {"held": 0, "adds": 400, "limit": 300}
 
 
-def test_the_credits_of_a_range_are_the_students_choice(term: Any, cast: Cast) -> None:
+def test_student_chooses_credits_within_a_range(term: Any, cast: Cast) -> None:
     section = builders.a_section(builders.a_course(), term, credits_min=1, credits_max=4)
     claim(cast.ada, section, credit=Decimal("2.5"))
-    assert parts().ledger.standing(term.id, cast.ada.id).enrolled[0].credits == 250
+    assert parts().ledger.registrations(term.id, cast.ada.id).enrolled[0].credits == 250
 
 
 def test_a_corequisite_must_be_held_first(term: Any, cast: Cast) -> None:
@@ -85,20 +83,20 @@ def test_a_corequisite_must_be_held_first(term: Any, cast: Cast) -> None:
     assert claim(cast.ada, lecture).outcome == Outcome.ENROLLED
 
 
-def test_a_corequisite_that_is_not_offered_is_told_once(term: Any, cast: Cast) -> None:
+def test_corequisite_that_is_not_offered_is_reported_once(term: Any, cast: Cast) -> None:
     needs = {"corequisites": {"course": "PHY-9"}}
     section = builders.a_section(builders.a_course("PHY-1"), term, **needs)
     assert reasons(claim(cast.ada, section)) == ["corequisite_not_offered"]
 
 
-def test_the_window_of_another_cohort_is_none(cast: Cast) -> None:
+def test_window_of_another_cohort_does_not_count(cast: Cast) -> None:
     term = builders.a_term()
     builders.an_open_window(term, cohort={"years": ["Senior"]})
     section = builders.a_section(builders.a_course(), term)
     assert reasons(claim(cast.ada, section)) == ["window_unscheduled"]
 
 
-def test_a_section_that_is_not_offered_is_refused_by_name(term: Any, cast: Cast) -> None:
+def test_section_that_is_not_offered_is_refused(term: Any, cast: Cast) -> None:
     answer = register.claim(cast.ada.id, term.id, 999_999)
     assert reasons(answer) == ["section_unknown"]
 
@@ -109,7 +107,7 @@ def test_the_same_key_gives_the_same_answer(term: Any, cast: Cast) -> None:
     assert (second.seq, second.replayed) == (first.seq, True)
 
 
-def test_a_key_stands_for_one_wish(term: Any, cast: Cast) -> None:
+def test_key_is_for_one_request(term: Any, cast: Cast) -> None:
     course = builders.a_course()
     one, other = (builders.a_section(course, term) for _ in range(2))
     claim(cast.ada, one, key="the-same-key")
@@ -117,7 +115,7 @@ def test_a_key_stands_for_one_wish(term: Any, cast: Cast) -> None:
         claim(cast.ada, other, key="the-same-key")
 
 
-def test_three_seats_a_day_can_be_given_up(term: Any, cast: Cast) -> None:
+def test_three_seats_a_day_can_be_dropped(term: Any, cast: Cast) -> None:
     sections = [builders.a_section(builders.a_course(f"CSC-{n}"), term) for n in range(4)]
     for section in sections:
         claim(cast.ada, section)
@@ -127,7 +125,7 @@ def test_three_seats_a_day_can_be_given_up(term: Any, cast: Cast) -> None:
     assert limits.drops_left(cast.ada.id, term.id, answers[3].at) == 0
 
 
-def test_the_day_of_a_drop_is_the_ledgers(term: Any, cast: Cast) -> None:
+def test_day_of_a_drop_follows_the_ledgers_clock(term: Any, cast: Cast) -> None:
     section = builders.a_section(builders.a_course(), term)
     claim(cast.ada, section)
     at = register.drop(cast.ada.id, term.id, section.id).at
@@ -137,13 +135,13 @@ def test_the_day_of_a_drop_is_the_ledgers(term: Any, cast: Cast) -> None:
     assert left == [3, 2, 3]
 
 
-def test_a_place_on_a_waitlist_can_be_left(term: Any, cast: Cast) -> None:
+def test_waitlist_can_be_left(term: Any, cast: Cast) -> None:
     section = builders.a_section(builders.a_course(), term, capacity=0)
     assert claim(cast.ada, section, wait=True).position == 1
     assert register.leave(cast.ada.id, term.id, section.id).outcome == Outcome.LEFT
 
 
-def test_a_clash_is_found_by_the_ledger(term: Any, cast: Cast) -> None:
+def test_ledger_finds_a_time_conflict(term: Any, cast: Cast) -> None:
     one, other = (
         builders.a_section(builders.a_course(code), term, meetings=(Meets(),))
         for code in ("CSC-1", "MAT-1")
@@ -152,7 +150,7 @@ def test_a_clash_is_found_by_the_ledger(term: Any, cast: Cast) -> None:
     assert reasons(claim(cast.ada, other)) == ["time_conflict"]
 
 
-def test_a_profile_has_all_that_the_rules_ask_for(cast: Cast) -> None:  # noqa: ARG001
+def test_profile_has_everything_that_the_rules_need(cast: Cast) -> None:  # noqa: ARG001
     student = builders.a_student("eve", majors=("CSC",), year="Senior", campus="Troy")
     found = profile(student.id)
     assert (found.name, found.year, found.campus) == ("Eve", "Senior", "Troy")
@@ -160,7 +158,7 @@ def test_a_profile_has_all_that_the_rules_ask_for(cast: Cast) -> None:  # noqa: 
     assert (found.minors, found.completed, found.holds) == (frozenset(), frozenset(), ())
 
 
-def test_nobody_has_no_profile(cast: Cast) -> None:  # noqa: ARG001
+def test_unknown_student_has_no_profile(cast: Cast) -> None:  # noqa: ARG001
     with pytest.raises(LookupError):
         profile(999_999)
 
@@ -172,12 +170,12 @@ def test_nobody_has_no_profile(cast: Cast) -> None:  # noqa: ARG001
         ("2030-11-03T00:00:01", ["2030-11-02", "2030-11-03", "2030-11-04"]),
     ],
 )
-def test_the_days_round_midnight_leave_room_for_either_clock(now: str, names: list[str]) -> None:
+def test_days_around_midnight_fit_both_clocks(now: str, names: list[str]) -> None:
     at = datetime.fromisoformat(now).replace(tzinfo=NEW_YORK)
     assert [name for _, name in limits.days_around(at, NEW_YORK)] == names
 
 
-def test_a_day_on_which_clocks_change_is_as_long_as_it_is() -> None:
+def test_day_of_a_clock_change_has_its_real_length() -> None:
     hour = 3_600_000
     for day, hours in (("2030-03-10", 23), ("2030-11-03", 25), ("2030-06-01", 24)):
         noon = datetime.fromisoformat(f"{day}T13:00:00").replace(tzinfo=NEW_YORK)
@@ -186,7 +184,7 @@ def test_a_day_on_which_clocks_change_is_as_long_as_it_is() -> None:
         assert end - start == hours * hour
 
 
-def test_a_midnight_that_is_skipped_begins_when_clocks_have_jumped() -> None:
+def test_skipped_midnight_begins_after_the_clock_change() -> None:
     beirut = ZoneInfo("Asia/Beirut")  # 2022-03-27: from 00:00 straight to 01:00
     noon = datetime(2022, 3, 27, 13, tzinfo=beirut)
     start = limits.days_around(noon, beirut)[0][0]

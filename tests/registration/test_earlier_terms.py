@@ -14,7 +14,7 @@ def a_past_term(year: int) -> Term:
 
 
 def ended(section: Section, taken: int, waiting: int = 0, **facts: object) -> None:
-    """Note how full a section was at last."""
+    """Record how full a section was at the end."""
     counts = {"capacity": section.capacity, "waitlist_capacity": 5, "prior": 1, "status": "OPEN"}
     builders.added(
         SectionSeats(
@@ -28,7 +28,7 @@ def ended(section: Section, taken: int, waiting: int = 0, **facts: object) -> No
     )
 
 
-def test_the_latest_earlier_term_counts_with_all_its_sections(backend: Backend) -> None:  # noqa: ARG001
+def test_last_earlier_term_counts_with_all_its_sections(backend: Backend) -> None:  # noqa: ARG001
     course, other = builders.a_course(), builders.a_course("MAT-1010")
     older, past, now = a_past_term(2028), a_past_term(2029), builders.a_term("Fall 2030")
     ended(builders.a_section(course, older, capacity=90), 5)
@@ -44,7 +44,7 @@ def test_the_latest_earlier_term_counts_with_all_its_sections(backend: Backend) 
     }
 
 
-def test_a_course_that_is_new_has_no_past(backend: Backend) -> None:  # noqa: ARG001
+def test_new_course_has_no_earlier_term(backend: Backend) -> None:  # noqa: ARG001
     term = builders.a_term()
     ended(builders.a_section(builders.a_course(), term), 2)
     assert read(term.id) == {}

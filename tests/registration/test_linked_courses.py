@@ -21,7 +21,7 @@ def test_a_lecture_and_its_lab_are_linked() -> None:
     assert linked_courses.courses(LAB, offered) == [LECTURE.course_id]
 
 
-def test_a_corequisite_that_does_not_name_it_back_is_no_link() -> None:
+def test_one_sided_corequisite_is_no_link() -> None:
     card, other = a_card("CSC-1", corequisites=course("MAT-1")), a_card("MAT-1")
     assert linked_courses.courses(card, a_board(card, other)) == []
     assert partners(card, other) == []
@@ -32,25 +32,25 @@ def test_a_section_without_corequisites_is_not_linked() -> None:
     assert linked_courses.courses(card, a_board(card)) == []
 
 
-def test_the_open_sections_of_the_partner_are_to_choose_from() -> None:
+def test_open_sections_of_the_linked_course_are_offered() -> None:
     second = a_card("PHY-2", number="02", corequisites=course("PHY-1"))
     gone = a_card("PHY-2", number="03", status="CANCELED")
     assert partners(LECTURE, LAB, second, gone) == [[LAB.id, second.id]]
 
 
-def test_of_two_partners_each_is_chosen_apart() -> None:
+def test_each_of_two_linked_courses_is_chosen_separately() -> None:
     lecture = a_card("PHY-1", corequisites=every("PHY-2", "PHY-3"))
     recitation = a_card("PHY-3", corequisites=course("PHY-1"))
     assert partners(lecture, LAB, recitation) == [[LAB.id], [recitation.id]]
 
 
-def test_of_partners_that_stand_for_each_other_one_is_chosen() -> None:
+def test_one_of_interchangeable_linked_courses_is_chosen() -> None:
     lecture = a_card("PHY-1", corequisites=some("PHY-2", "PHY-3"))
     studio = a_card("PHY-3", corequisites=course("PHY-1"))
     assert partners(lecture, LAB, studio) == [[LAB.id, studio.id]]
 
 
-def test_a_partner_with_no_open_section_leaves_nothing_to_choose() -> None:
+def test_linked_course_without_open_section_offers_nothing() -> None:
     lab = a_card("PHY-2", corequisites=course("PHY-1"), status="CONFIRMED")
     assert partners(LECTURE, lab) == []
     assert linked_courses.courses(LECTURE, a_board(LECTURE, lab)) == [lab.course_id]

@@ -1,15 +1,15 @@
-"""A replica that has left may be the next primary: for a while no answer counts."""
+"""A replica that has left may become the next primary: for a while no answer counts."""
 
 import pytest
 
 from portal.ledger import replicas
-from portal.ledger.replicas import GRACE, Company
+from portal.ledger.replicas import GRACE, ReplicaHistory
 
 LATER = GRACE + 1
 
 
 class Clock:
-    """One that stands until it is moved."""
+    """A clock that stands still until a test moves it."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now = 1000.0
@@ -21,40 +21,40 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     return Clock(monkeypatch)
 
 
-def looks(company: Company, clock: Clock, there: int, seconds: int) -> list[bool]:
-    """What it says each second."""
+def looks(history: ReplicaHistory, clock: Clock, there: int, seconds: int) -> list[bool]:
+    """Return the results of one look per second."""
     found = []
     for _ in range(seconds):
         clock.now += 1
-        found.append(company.settled(there))
+        found.append(history.settled(there))
     return found
 
 
-def test_nothing_counts_until_it_is_known_not_to_be_promoted(clock: Clock) -> None:
-    company = Company()
-    assert company.settled(2)
-    said = looks(company, clock, 1, int(LATER))
-    assert said == [False] * int(GRACE) + [True]
+def test_no_answer_counts_while_a_replica_may_be_promoted(clock: Clock) -> None:
+    history = ReplicaHistory()
+    assert history.settled(2)
+    result = looks(history, clock, 1, int(LATER))
+    assert result == [False] * int(GRACE) + [True]
 
 
-def test_one_that_is_back_is_no_reason_to_wait(clock: Clock) -> None:
-    company = Company()
-    assert company.settled(2)
-    assert not company.settled(1)
+def test_returned_replica_causes_no_wait(clock: Clock) -> None:
+    history = ReplicaHistory()
+    assert history.settled(2)
+    assert not history.settled(1)
     clock.now += 1
-    assert company.settled(2)
+    assert history.settled(2)
 
 
-def test_one_that_left_while_nobody_looked_may_have_left_just_now(clock: Clock) -> None:
-    company = Company()
-    assert company.settled(2)
-    assert not company.settled(1)  # it comes back, which nobody sees
+def test_unnoticed_departure_counts_from_the_next_look(clock: Clock) -> None:
+    history = ReplicaHistory()
+    assert history.settled(2)
+    assert not history.settled(1)  # it comes back unnoticed
     clock.now += 3600
-    assert not company.settled(1)
+    assert not history.settled(1)
 
 
-def test_who_looks_all_the_time_has_waited_when_it_is_asked(clock: Clock) -> None:
-    company = Company()
-    assert company.settled(2)
-    looks(company, clock, 1, int(LATER))
-    assert company.settled(1)
+def test_regular_looks_shorten_the_wait(clock: Clock) -> None:
+    history = ReplicaHistory()
+    assert history.settled(2)
+    looks(history, clock, 1, int(LATER))
+    assert history.settled(1)

@@ -1,4 +1,4 @@
-"""Every refusal leads on: to a swap, a waitlist, or the page where something can be done."""
+"""Every refusal has a next step: a swap, a waitlist, or another page that helps."""
 
 from dataclasses import replace
 from typing import Any
@@ -13,7 +13,7 @@ from tests.registration.refusals import CARD, CASE, FACTS, OTHER, THIRD, one, sw
 
 
 def steps(case: RefusalContext, *reasons: Reason) -> list[str]:
-    """Where the next steps lead, blank where there is none."""
+    """Return the addresses of the next steps, blank without one."""
     return [each.step.url if each.step else "" for each in explain(reasons, case)]
 
 
@@ -30,30 +30,30 @@ def over(held: int) -> Reason:
     return Reason("credit_limit", {"held": held, "adds": 400, "limit": 1200})
 
 
-def test_a_corequisite_leads_to_its_sections() -> None:
+def test_missing_corequisite_links_to_its_sections() -> None:
     step = one("corequisite").step
     assert step
     assert step.url == "/terms/7?q=MAT+1010"
 
 
-def test_a_full_section_leads_to_its_waitlist() -> None:
+def test_full_section_links_to_its_waitlist() -> None:
     step = one("full").step
     assert step
     assert step.label == "Join the waitlist"
 
 
-def test_a_full_section_whose_list_is_full_does_not() -> None:
+def test_full_section_with_full_waitlist_has_no_link_to_it() -> None:
     step = one("full", waiting=5).step
     assert step
     assert step.label == "Back to the sections"
 
 
-def test_who_swaps_waits_with_the_seat_kept() -> None:
+def test_swap_links_to_the_waitlist_with_the_old_seat_kept() -> None:
     case = replace(CASE, instead=OTHER.id)
     assert steps(case, Reason("full", FACTS["full"])) == [swap(OTHER)]
 
 
-def test_the_course_that_is_had_already_can_be_swapped() -> None:
+def test_held_section_of_the_course_can_be_swapped() -> None:
     assert steps(CASE, Reason("same_course", {"section": OTHER.id})) == [swap(OTHER)]
 
 
@@ -62,11 +62,11 @@ def test_no_step_is_offered_twice() -> None:
     assert steps(CASE, *both) == [swap(OTHER), ""]
 
 
-def test_a_swap_is_offered_only_where_it_is_enough() -> None:
+def test_swap_is_offered_only_if_it_is_enough() -> None:
     assert steps(CASE, clashing(OTHER), clashing(THIRD)) == [drop(OTHER), drop(THIRD)]
 
 
-def test_within_a_swap_no_other_is_offered() -> None:
+def test_no_second_swap_is_offered_within_a_swap() -> None:
     case = replace(CASE, instead=OTHER.id)
     assert steps(case, clashing(THIRD)) == [drop(THIRD)]
 
@@ -79,13 +79,13 @@ def test_within_a_swap_no_other_is_offered() -> None:
         ({OTHER.id: 300, THIRD.id: 300}, ["/terms/7/mine"]),  # neither would
     ],
 )
-def test_credits_make_room_by_a_swap_where_one_seat_alone_is_enough(
+def test_swap_for_credits_is_offered_if_one_seat_is_enough(
     held: dict[int, int], leads: list[str]
 ) -> None:
     assert steps(replace(CASE, held=held), over(1200)) == leads
 
 
-def test_a_swap_for_a_clash_must_leave_room_for_the_credits() -> None:
+def test_swap_for_a_conflict_must_respect_the_credit_limit() -> None:
     much, little = {OTHER.id: 400, THIRD.id: 800}, {OTHER.id: 300, THIRD.id: 900}
     mine = "/terms/7/mine"
     case = replace(CASE, held=much)
@@ -94,7 +94,7 @@ def test_a_swap_for_a_clash_must_leave_room_for_the_credits() -> None:
     assert steps(case, clashing(OTHER), over(1200)) == [drop(OTHER), mine]
 
 
-def test_a_linked_course_is_picked_together_with_its_partner() -> None:
+def test_linked_course_links_to_registering_for_both() -> None:
     lab = a_card("PHY-2", corequisites=course("PHY-1"))
     lecture = a_card("PHY-1", corequisites=course("PHY-2"))
     case = RefusalContext(a_board(lecture, lab), lecture, CASE.zone)
@@ -105,13 +105,13 @@ def test_a_linked_course_is_picked_together_with_its_partner() -> None:
     assert found.step.opens_form
 
 
-def test_what_another_seat_needs_can_be_given_up_with_it() -> None:
+def test_needed_seat_links_to_dropping_both() -> None:
     found = one("needed_by")
     assert found.text == "MAT 1010-01 needs CSC 2200, which you would give up."
     assert found.step == NextStep("Cancel both", f"{drop(CARD)}?along={OTHER.id}")
 
 
-def test_in_a_swap_it_is_the_old_seat_that_is_given_up_with_it() -> None:
+def test_in_a_swap_the_old_seat_is_dropped_with_its_dependent() -> None:
     case = replace(CASE, instead=THIRD.id)
     needed = Reason("needed_by", FACTS["needed_by"])
     assert steps(case, needed) == [f"{drop(THIRD)}?along={OTHER.id}"]
@@ -122,18 +122,18 @@ LASTING = ("prerequisite", "restriction", "hold", "not_for_you", "window_ended",
 
 @pytest.mark.parametrize("code", LASTING)
 @pytest.mark.parametrize("mended", ["time_conflict", "same_course", "full", "needed_by"])
-def test_no_form_is_offered_beside_a_reason_that_stays(code: str, mended: str) -> None:
+def test_no_form_is_offered_if_another_reason_stays(code: str, mended: str) -> None:
     found = explain([Reason(mended, FACTS[mended]), Reason(code, FACTS[code])], CASE)
     assert not [each.step for each in found if each.step and each.step.opens_form]
 
 
 @pytest.mark.parametrize("code", ["time_conflict", "credit_limit", "same_course"])
-def test_no_waitlist_is_offered_that_would_refuse_as_well(code: str) -> None:
+def test_no_waitlist_is_offered_that_would_refuse(code: str) -> None:
     found = explain([Reason("full", FACTS["full"]), Reason(code, FACTS[code])], CASE)
     assert "Join the waitlist" not in [each.step.label for each in found if each.step]
 
 
-def test_who_lacks_a_course_is_not_sent_to_sections_that_need_it_too() -> None:
+def test_missing_prerequisite_does_not_link_to_sections_that_need_it() -> None:
     lacking = Reason("prerequisite", FACTS["prerequisite"])
     needs = {"prerequisites": FACTS["prerequisite"]["missing"]}
     card, alike = a_card("BIO-1", **needs), a_card("BIO-1", number="02", **needs)
@@ -144,7 +144,7 @@ def test_who_lacks_a_course_is_not_sent_to_sections_that_need_it_too() -> None:
     ]
 
 
-def test_what_is_only_planned_is_no_seat_to_give_up() -> None:
+def test_planned_section_is_no_seat_to_drop() -> None:
     planned = {"section": OTHER.id, "planned": True}
     reasons = [Reason(code, planned) for code in ("same_course", "time_conflict")]
     assert steps(CASE, *reasons) == ["", ""]

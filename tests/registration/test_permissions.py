@@ -1,4 +1,4 @@
-"""What the registrar permits, from the record to a seat."""
+"""Permissions by the registrar, from the record to a seat."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ def permit(section: Any, *waives: str, who: str = "ada") -> None:
     permissions.grant_by_name(Target(who, "Fall 2030", section.crn), waives, "By the dean.", None)
 
 
-def test_who_has_one_gets_the_seat_that_others_are_refused(term: Any, cast: Cast) -> None:
+def test_permission_gives_a_seat_that_others_are_refused(term: Any, cast: Cast) -> None:
     needs = {"prerequisites": {"course": "MAT-1010"}}
     section = builders.a_section(builders.a_course(), term, **needs)
     permit(section, "prerequisite")
@@ -27,41 +27,41 @@ def test_who_has_one_gets_the_seat_that_others_are_refused(term: Any, cast: Cast
     assert reasons(claim(cast.ben, section)) == ["prerequisite"]
 
 
-def test_the_ledgers_own_rules_are_passed_as_well(term: Any, cast: Cast) -> None:
+def test_permission_lifts_the_ledgers_rules_too(term: Any, cast: Cast) -> None:
     course = builders.a_course(credits=15)
     one, other = (builders.a_section(course, term, meetings=(Meets(),)) for _ in range(2))
     permit(other, "same_course", "time_conflict", "credit_limit")
     claim(cast.ada, one)
     assert claim(cast.ada, other).outcome == Outcome.ENROLLED
     claim(cast.ben, one)
-    told = ["same_course", "time_conflict", "credit_limit"]
-    assert reasons(claim(cast.ben, other)) == told
+    result = ["same_course", "time_conflict", "credit_limit"]
+    assert reasons(claim(cast.ben, other)) == result
 
 
-def test_a_full_section_stays_full(term: Any, cast: Cast) -> None:
+def test_permission_does_not_lift_capacity(term: Any, cast: Cast) -> None:
     section = builders.a_section(builders.a_course(), term, capacity=0, waitlist=0)
     permit(section, "prerequisite", "restriction", "credit_limit")
     assert reasons(claim(cast.ada, section)) == ["full"]
 
 
 @pytest.mark.parametrize("kept", [True, False])
-def test_a_seat_that_comes_free_is_given_by_the_overrides_of_then(
+def test_promotion_uses_the_permissions_of_that_moment(
     term: Any,
     cast: Cast,
     kept: bool,  # noqa: FBT001
 ) -> None:
     needs = {"prerequisites": {"course": "MAT-1010"}, "meetings": (Meets(),)}
-    wished = builders.a_section(builders.a_course("PHY-1"), term, capacity=1, **needs)
+    choice = builders.a_section(builders.a_course("PHY-1"), term, capacity=1, **needs)
     other = builders.a_section(builders.a_course(), term, meetings=(Meets(),))
     for who in ("ada", "ben"):
-        permit(wished, "prerequisite", "time_conflict", who=who)
-    claim(cast.ben, wished)
-    claim(cast.ada, wished, wait=True)
+        permit(choice, "prerequisite", "time_conflict", who=who)
+    claim(cast.ben, choice)
+    claim(cast.ada, choice, wait=True)
     assert claim(cast.ada, other).outcome == Outcome.ENROLLED
     if not kept:
-        permissions.revoke_by_name(Target("ada", "Fall 2030", wished.crn), "")
-    register.drop(cast.ben.id, term.id, wished.id)
+        permissions.revoke_by_name(Target("ada", "Fall 2030", choice.crn), "")
+    register.drop(cast.ben.id, term.id, choice.id)
     assert promote(term.id, "test") == int(kept)
-    passed = parts().ledger.standing(term.id, cast.ada.id).waiting
-    codes = [reason.code for place in passed for reason in place.reasons]
+    passed = parts().ledger.registrations(term.id, cast.ada.id).waiting
+    codes = [reason.code for position in passed for reason in position.reasons]
     assert codes == ([] if kept else ["time_conflict", "prerequisite"])

@@ -1,4 +1,4 @@
-"""A plan goes through a form and comes back as it was; nonsense does not."""
+"""A plan survives a form unchanged; invalid input is refused."""
 
 import json
 from typing import Any
@@ -19,13 +19,13 @@ JSON = st.recursive(
 
 
 @given(plans())
-def test_it_comes_back_as_it_was(plan: Plan) -> None:
+def test_plan_survives_its_json(plan: Plan) -> None:
     assert pack.read(pack.write(plan)).choices == plan.choices
     assert pack.unpack(pack.pack(plan), plan.version) == plan
 
 
 @given(JSON)
-def test_other_json_is_a_plan_or_none(value: Any) -> None:
+def test_other_json_is_a_plan_or_refused(value: Any) -> None:
     try:
         plan = pack.unpack(value)
     except ValueError:
@@ -35,7 +35,7 @@ def test_other_json_is_a_plan_or_none(value: Any) -> None:
 
 
 @given(st.text())
-def test_text_is_no_plan(text: str) -> None:
+def test_text_is_refused_as_a_plan(text: str) -> None:
     try:
         plan = pack.read(text)
     except ValueError:
@@ -63,13 +63,13 @@ def test_text_is_no_plan(text: str) -> None:
         [{"options": [[[1], [1]]], "wait": True}],
     ],
 )
-def test_what_is_no_plan_is_refused(lines: Any) -> None:
+def test_invalid_plan_is_refused(lines: Any) -> None:
     with pytest.raises(ValueError, match=r".*"):
         pack.unpack(lines)
 
 
 @pytest.mark.parametrize("text", ["", "plan", "[" * 9_000, f"[{' ' * 20_000}]", "NaN", "1e999"])
-def test_a_field_of_nonsense_is_refused(text: str) -> None:
+def test_invalid_field_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r".*"):
         pack.read(text)
 
@@ -79,6 +79,6 @@ def test_a_full_plan_fits_into_a_field() -> None:
     assert len(json.dumps(most * 20)) < pack.LONGEST
 
 
-def test_a_line_is_written_briefly() -> None:
+def test_choice_is_written_briefly() -> None:
     written = '[{"options":[[[1],[2]],[[3]]],"wait":true}]'
     assert pack.write(Plan((line((1, 2), 3),))) == written

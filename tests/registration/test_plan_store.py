@@ -1,4 +1,4 @@
-"""Plans are kept, and two who change one at the same time do not overwrite each other."""
+"""Plans are stored, and simultaneous changes do not overwrite each other."""
 
 from threading import Barrier, Thread
 
@@ -23,11 +23,11 @@ def term(cast: Cast) -> Term:  # noqa: ARG001
     return builders.a_term()
 
 
-def test_there_is_none_at_first(term: Term, cast: Cast) -> None:
+def test_plan_is_empty_at_first(term: Term, cast: Cast) -> None:
     assert plan_of(term.id, cast.ada.id) == Plan()
 
 
-def test_a_change_is_kept_and_counted(term: Term, cast: Cast) -> None:
+def test_change_is_stored_as_a_new_version(term: Term, cast: Cast) -> None:
     change(
         term.id, cast.ada.id, 0, lambda plan: add(plan, (SectionRequest(1), SectionRequest(2, 300)))
     )
@@ -38,12 +38,14 @@ def test_a_change_is_kept_and_counted(term: Term, cast: Cast) -> None:
     assert plan_of(term.id, cast.ben.id) == Plan()
 
 
-def test_nothing_changed_is_no_new_version(term: Term, cast: Cast) -> None:
+def test_change_without_effect_makes_no_version(term: Term, cast: Cast) -> None:
     made = change(term.id, cast.ada.id, 0, lambda plan: add(plan, (SectionRequest(1),)))
     assert change(term.id, cast.ada.id, 1, lambda plan: plan) == made
 
 
-def test_who_saw_an_older_plan_is_told_and_given_the_current_one(term: Term, cast: Cast) -> None:
+def test_change_to_an_older_version_is_refused_with_the_current_plan(
+    term: Term, cast: Cast
+) -> None:
     now = change(term.id, cast.ada.id, 0, lambda plan: add(plan, (SectionRequest(1),)))
     with pytest.raises(StalePlan) as stale:
         change(term.id, cast.ada.id, 0, lambda plan: add(plan, (SectionRequest(2),)))
@@ -51,7 +53,7 @@ def test_who_saw_an_older_plan_is_told_and_given_the_current_one(term: Term, cas
 
 
 @pytest.mark.parametrize("first", [True, False], ids=["the first change", "a later one"])
-def test_of_many_at_once_one_changes_it(term: Term, cast: Cast, first: bool) -> None:  # noqa: FBT001
+def test_one_of_many_simultaneous_changes_wins(term: Term, cast: Cast, first: bool) -> None:  # noqa: FBT001
     version = 0
     if not first:
         version = change(
@@ -80,7 +82,7 @@ def test_of_many_at_once_one_changes_it(term: Term, cast: Cast, first: bool) -> 
     assert (plan.version, len(plan.choices)) == (version + 1, 1 if first else 2)
 
 
-def test_what_was_had_leaves_the_plan_whatever_its_version(term: Term, cast: Cast) -> None:
+def test_fulfilled_choice_leaves_any_version_of_the_plan(term: Term, cast: Cast) -> None:
     for at, section in enumerate((1, 2)):
         made = change(
             term.id, cast.ada.id, at, lambda plan, it=section: add(plan, (SectionRequest(it),))
@@ -89,7 +91,7 @@ def test_what_was_had_leaves_the_plan_whatever_its_version(term: Term, cast: Cas
     assert left == Plan((line(2),), made.version + 1)
 
 
-def test_a_row_is_all_there_is_of_a_plan(term: Term, cast: Cast) -> None:
+def test_plan_is_one_row(term: Term, cast: Cast) -> None:
     for version in range(3):
         change(
             term.id,
@@ -102,7 +104,7 @@ def test_a_row_is_all_there_is_of_a_plan(term: Term, cast: Cast) -> None:
         assert session.scalar(select(func.count()).select_from(PlanRow)) == 1
 
 
-def test_while_postgresql_is_away_the_last_one_known_is_shown(term: Term, cast: Cast) -> None:
+def test_last_known_plan_is_shown_while_postgresql_is_down(term: Term, cast: Cast) -> None:
     made = change(term.id, cast.ada.id, 0, lambda plan: add(plan, (SectionRequest(1),)))
     with away():
         assert plan_of(term.id, cast.ada.id) == made
@@ -110,11 +112,9 @@ def test_while_postgresql_is_away_the_last_one_known_is_shown(term: Term, cast: 
         assert settle(term.id, cast.ben.id, [1]) is None
 
 
-def test_while_postgresql_is_away_nobody_waits_for_what_was_had_to_leave_the_plan(
-    term: Term, cast: Cast
-) -> None:
+def test_fulfilled_choices_cause_no_wait_while_postgresql_is_down(term: Term, cast: Cast) -> None:
     made = change(term.id, cast.ada.id, 0, lambda plan: add(plan, (SectionRequest(1),)))
-    postgresql.begin()  # in silence a query would take seconds to fail; here it would not
+    postgresql.begin()  # a query to a silent server would take seconds to fail; here it would not
     assert settle(term.id, cast.ada.id, [1]) is None
     postgresql.end()
     assert plan_of(term.id, cast.ada.id) == made

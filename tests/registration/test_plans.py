@@ -1,4 +1,4 @@
-"""Plans change as they are told, and no change loses or doubles a section."""
+"""Changes of a plan lose and double no section."""
 
 from collections import Counter
 
@@ -17,7 +17,7 @@ EIGHTY = Plan(tuple(line(tuple(range(at, at + 4))) for at in range(100, 180, 4))
 
 
 @given(plans(), options())
-def test_a_new_line_comes_last_and_the_others_stay(plan: Plan, option: Alternative) -> None:
+def test_new_choice_comes_last(plan: Plan, option: Alternative) -> None:
     taken = {part.section for part in option} & set(plan.sections)
     many = sum(parts(plan).values()) + len(option) > MOST_SECTIONS
     if taken or many or len(plan.choices) == MOST_CHOICES:
@@ -31,7 +31,7 @@ def test_a_new_line_comes_last_and_the_others_stay(plan: Plan, option: Alternati
 
 
 @given(plans(), ANY, options())
-def test_a_fallback_comes_last_in_its_line(plan: Plan, at: int, option: Alternative) -> None:
+def test_new_alternative_comes_last_in_its_choice(plan: Plan, at: int, option: Alternative) -> None:
     try:
         made = ops.add_alternative(plan, at, option)
     except CannotPlan:
@@ -42,7 +42,7 @@ def test_a_fallback_comes_last_in_its_line(plan: Plan, at: int, option: Alternat
 
 
 @given(plans(), ANY, BY)
-def test_moving_a_line_loses_and_doubles_nothing(plan: Plan, at: int, by: int) -> None:
+def test_moving_a_choice_keeps_all_choices(plan: Plan, at: int, by: int) -> None:
     try:
         made = ops.move(plan, at, by)
     except CannotPlan:
@@ -53,7 +53,7 @@ def test_moving_a_line_loses_and_doubles_nothing(plan: Plan, at: int, by: int) -
 
 
 @given(plans(), ANY, ANY, BY)
-def test_ranking_an_option_loses_and_doubles_nothing(
+def test_ranking_an_alternative_keeps_all_alternatives(
     plan: Plan, at: int, rank: int, by: int
 ) -> None:
     try:
@@ -66,7 +66,7 @@ def test_ranking_an_option_loses_and_doubles_nothing(
 
 
 @given(plans(), ANY)
-def test_removing_a_line_removes_that_alone(plan: Plan, at: int) -> None:
+def test_removing_a_choice_removes_no_other(plan: Plan, at: int) -> None:
     try:
         made = ops.remove(plan, at)
     except CannotPlan:
@@ -77,7 +77,7 @@ def test_removing_a_line_removes_that_alone(plan: Plan, at: int) -> None:
 
 
 @given(plans(), ANY, ANY)
-def test_removing_an_option_removes_that_alone(plan: Plan, at: int, rank: int) -> None:
+def test_removing_an_alternative_removes_no_other(plan: Plan, at: int, rank: int) -> None:
     try:
         made = ops.remove_alternative(plan, at, rank)
     except CannotPlan:
@@ -87,7 +87,7 @@ def test_removing_an_option_removes_that_alone(plan: Plan, at: int, rank: int) -
 
 
 @given(plans(), SECTIONS)
-def test_taking_a_section_out_leaves_it_nowhere(plan: Plan, section: int) -> None:
+def test_removed_section_is_in_no_alternative(plan: Plan, section: int) -> None:
     if section not in plan.sections:
         with pytest.raises(CannotPlan):
             ops.take_out(plan, section)
@@ -100,7 +100,7 @@ def test_taking_a_section_out_leaves_it_nowhere(plan: Plan, section: int) -> Non
 
 
 @given(plans(), SECTIONS, CREDITS)
-def test_credits_are_set_wherever_the_section_stands(
+def test_credits_are_set_in_every_alternative_of_the_section(
     plan: Plan, section: int, amount: int | None
 ) -> None:
     if section not in plan.sections:
@@ -113,19 +113,19 @@ def test_credits_are_set_wherever_the_section_stands(
 
 
 @given(plans(), st.sets(SECTIONS))
-def test_what_was_had_leaves_with_its_line(plan: Plan, had: set[int]) -> None:
+def test_fulfilled_choice_leaves_the_plan(plan: Plan, had: set[int]) -> None:
     made = ops.without(plan, had)
     assert not had & set(made.sections)
     assert all(had & set(each.sections) for each in plan.choices if each not in made.choices)
 
 
-def test_a_lecture_may_stand_in_one_line_with_one_lab_or_another() -> None:
+def test_alternatives_of_a_choice_may_share_a_lecture() -> None:
     plan = ops.add(Plan(), (SectionRequest(1), SectionRequest(2)))
     plan = ops.add_alternative(plan, 0, (SectionRequest(1), SectionRequest(3)))
     assert plan.choices == (line((1, 2), (1, 3)),)
 
 
-def test_a_partner_joins_an_option() -> None:
+def test_corequisite_joins_an_alternative() -> None:
     plan = ops.join(Plan((line(1, 4),)), 0, 1, SectionRequest(5))
     assert plan.choices == (line(1, (4, 5)),)
 
@@ -153,7 +153,9 @@ def test_a_partner_joins_an_option() -> None:
         (lambda: ops.add_alternative(EIGHTY, 0, (SectionRequest(99),)), Problem.SECTIONS),
     ],
 )
-def test_what_a_plan_has_no_room_for_is_said(made: object, problem: Problem) -> None:
+def test_change_that_is_not_possible_is_refused_with_its_reason(
+    made: object, problem: Problem
+) -> None:
     with pytest.raises(CannotPlan) as refused:
         made()  # type: ignore[operator]
     assert refused.value.problem == problem

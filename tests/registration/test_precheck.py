@@ -1,4 +1,4 @@
-"""What can be told before a claim is sent."""
+"""Likely refusals before a claim is sent."""
 
 from datetime import date
 from itertools import permutations
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from portal.ledger.types import HeldSeat, Reason, SeatCounts, Standing, WaitlistPosition
+from portal.ledger.types import HeldSeat, Reason, Registrations, SeatCounts, WaitlistPosition
 from portal.people.student_profile import PermissionView
 from portal.registration import precheck
 from portal.registration.precheck import Precheck
@@ -15,118 +15,122 @@ from tests.registration.makers import a_board, a_card, a_meeting, a_profile, cou
 LIMIT = 2100
 
 
-def holding(*cards: Any) -> Standing:
-    return Standing(enrolled=tuple(HeldSeat(card.id, 400, 1, 0) for card in cards))
+def holding(*cards: Any) -> Registrations:
+    return Registrations(enrolled=tuple(HeldSeat(card.id, 400, 1, 0) for card in cards))
 
 
 def foreseen(
-    card: Any, standing: Standing, *others: Any, limit: int = LIMIT, instead: int = 0
+    card: Any, standing: Registrations, *others: Any, limit: int = LIMIT, instead: int = 0
 ) -> list[Reason]:
     offered = a_board(card, *others)
     return Precheck(a_profile(), offered, standing, limit).refusals(card, instead=instead)
 
 
 def planned(
-    *cards: Any, standing: Standing | None = None, others: Any = (), limit: int = LIMIT
+    *cards: Any, standing: Registrations | None = None, others: Any = (), limit: int = LIMIT
 ) -> list[list[str]]:
-    """The codes that a plan of these sections, 4 credits each, is told; section by section."""
-    wished = [(card, 400) for card in cards]
+    """Return the codes for a plan of these sections, 4 credits each, section by section."""
+    choice = [(card, 400) for card in cards]
     offered = a_board(*cards, *others)
-    told = Precheck(a_profile(), offered, standing or Standing(), limit).refusals_together(wished)
-    return [codes(told[card.id]) for card in cards]
+    refusals = Precheck(a_profile(), offered, standing or Registrations(), limit).refusals_together(
+        choice
+    )
+    return [codes(refusals[card.id]) for card in cards]
 
 
 def codes(reasons: list[Reason]) -> list[str]:
     return [reason.code for reason in reasons]
 
 
-def test_nothing_stands_in_the_way_of_a_free_student() -> None:
-    assert foreseen(a_card(), Standing()) == []
+def test_precheck_finds_nothing_for_a_student_without_seats() -> None:
+    assert foreseen(a_card(), Registrations()) == []
 
 
-def test_what_is_held_already_is_the_only_thing_told() -> None:
+def test_precheck_of_a_held_section_has_one_reason() -> None:
     card = a_card(prerequisites=course("A-1"))
     assert foreseen(card, holding(card)) == [Reason("already_enrolled")]
 
 
-def test_who_waits_already_is_told_the_place() -> None:
+def test_precheck_of_a_waitlisted_section_has_the_position() -> None:
     card = a_card()
-    waiting = Standing(waiting=(WaitlistPosition(card.id, 400, 1, 0, 2, 5),))
+    waiting = Registrations(waiting=(WaitlistPosition(card.id, 400, 1, 0, 2, 5),))
     assert foreseen(card, waiting) == [Reason("already_waiting", {"position": 2})]
 
 
-def test_another_section_of_the_course_is_in_the_way() -> None:
+def test_precheck_refuses_another_section_of_a_held_course() -> None:
     card, sibling = a_card(), a_card(number="02")
     assert Reason("same_course", {"section": sibling.id}) in foreseen(
         card, holding(sibling), sibling
     )
 
 
-def test_a_class_at_the_same_time_is_in_the_way() -> None:
+def test_precheck_refuses_a_section_at_the_same_time() -> None:
     card = a_card(meetings=(a_meeting(mask=1, start=660, end=720),))
     other = a_card("MAT-1010", meetings=(a_meeting(),))
     assert foreseen(card, holding(other), other) == [Reason("time_conflict", {"section": other.id})]
 
 
-def test_a_class_that_ends_when_this_one_begins_is_not() -> None:
+def test_precheck_allows_a_section_that_ends_when_another_begins() -> None:
     card = a_card(meetings=(a_meeting(start=710, end=800),))
     other = a_card("MAT-1010", meetings=(a_meeting(),))
     assert foreseen(card, holding(other), other) == []
 
 
-def test_a_common_exam_block_clashes_with_nothing() -> None:
+def test_exam_block_has_no_conflict() -> None:
     card = a_card(meetings=(a_meeting(mask=127, start=480, end=1310, clashes=False),))
     other = a_card("MAT-1010", meetings=(a_meeting(),))
     assert foreseen(card, holding(other), other) == []
 
 
-def test_classes_of_different_halves_of_a_term_do_not_clash() -> None:
+def test_sections_of_different_term_halves_do_not_conflict() -> None:
     card = a_card(meetings=(a_meeting(last=date(2030, 10, 16)),))
     other = a_card("MAT-1010", meetings=(a_meeting(first=date(2030, 10, 17)),))
     assert foreseen(card, holding(other), other) == []
 
 
-def test_classes_whose_dates_differ_but_overlap_do_clash() -> None:
+def test_sections_with_overlapping_dates_conflict() -> None:
     card = a_card(meetings=(a_meeting(last=date(2030, 10, 16)),))
     other = a_card("MAT-1010", meetings=(a_meeting(first=date(2030, 9, 2)),))
     assert codes(foreseen(card, holding(other), other)) == ["time_conflict"]
 
 
-def test_credits_beyond_the_limit_are_told_as_a_sum() -> None:
+def test_precheck_reports_credits_beyond_the_limit_as_a_sum() -> None:
     card, other = a_card(), a_card("MAT-1010")
     (reason,) = foreseen(card, holding(other), other, limit=700)
     assert reason == Reason("credit_limit", {"held": 400, "adds": 400, "limit": 700})
 
 
-def test_a_corequisite_is_told_until_it_is_held() -> None:
+def test_precheck_reports_a_corequisite_until_it_is_held() -> None:
     lab = a_card("PHY-2")
     card = a_card("PHY-1", corequisites=course("PHY-2"))
-    assert foreseen(card, Standing(), lab) == [Reason("corequisite", {"missing": [lab.course_id]})]
+    assert foreseen(card, Registrations(), lab) == [
+        Reason("corequisite", {"missing": [lab.course_id]})
+    ]
     assert foreseen(card, holding(lab), lab) == []
 
 
-def test_a_list_that_is_full_leaves_nothing_to_try() -> None:
+def test_precheck_reports_a_full_waitlist() -> None:
     full = SeatCounts(1, capacity=2, taken=2, waiting=5, waitlist_capacity=5, status="OPEN", seq=1)
     assert [reason.code for reason in precheck.waitlist_full(full)] == ["waitlist_full"]
 
 
-def test_a_free_seat_or_a_place_in_line_is_room() -> None:
+def test_free_seat_or_waitlist_position_is_no_refusal() -> None:
     assert precheck.waitlist_full(SeatCounts(1, 2, 1, 0, 0, "OPEN", 1)) == []
     assert precheck.waitlist_full(SeatCounts(1, 2, 2, 4, 5, "OPEN", 1)) == []
 
 
-def test_what_is_given_up_for_it_is_not_in_the_way() -> None:
+def test_swapped_section_causes_no_refusal() -> None:
     card, other = a_card(meetings=(a_meeting(),)), a_card("MAT-1010", meetings=(a_meeting(),))
     assert foreseen(card, holding(other), other, limit=400, instead=other.id) == []
 
 
-def test_what_is_not_held_can_not_be_given_up() -> None:
+def test_section_that_is_not_held_cannot_be_swapped() -> None:
     card, other = a_card(), a_card("MAT-1010")
-    (reason,) = foreseen(card, Standing(), other, instead=other.id)
+    (reason,) = foreseen(card, Registrations(), other, instead=other.id)
     assert reason == Reason("not_enrolled", {"section": other.id})
 
 
-def test_what_another_seat_needs_is_not_given_up() -> None:
+def test_needed_corequisite_cannot_be_swapped() -> None:
     lab = a_card("PHY-2")
     lecture, card = a_card("PHY-1", corequisites=course("PHY-2")), a_card()
     (reason,) = foreseen(card, holding(lecture, lab), lecture, lab, instead=lab.id)
@@ -134,13 +138,13 @@ def test_what_another_seat_needs_is_not_given_up() -> None:
     assert reason == Reason("needed_by", facts)
 
 
-def test_another_section_of_what_a_seat_needs_may_take_its_place() -> None:
+def test_corequisite_may_be_swapped_for_another_section_of_its_course() -> None:
     one, other = a_card("PHY-2"), a_card("PHY-2", number="02")
     lecture = a_card("PHY-1", corequisites=course("PHY-2"))
     assert foreseen(other, holding(lecture, one), lecture, one, instead=one.id) == []
 
 
-def test_a_seat_that_has_another_of_its_choices_needs_none() -> None:
+def test_corequisite_may_be_swapped_if_another_choice_is_held() -> None:
     lab, studio = a_card("PHY-2"), a_card("PHY-3")
     lecture = a_card("PHY-1", corequisites=some("PHY-2", "PHY-3"))
     offered, held = a_board(lecture, lab, studio), holding(lecture, lab, studio)
@@ -149,27 +153,27 @@ def test_a_seat_that_has_another_of_its_choices_needs_none() -> None:
     assert codes(both) == ["needed_by"]
 
 
-def test_giving_both_up_leaves_nothing_in_need() -> None:
+def test_dropping_both_linked_sections_needs_nothing() -> None:
     lecture, lab = a_card("PHY-1", corequisites=course("PHY-2")), a_card("PHY-2")
     offered, held = a_board(lecture, lab), holding(lecture, lab)
     assert Precheck(a_profile(), offered, held, LIMIT).needed_by([lab.id, lecture.id]) == []
 
 
 @pytest.mark.parametrize(("joined", "found"), [(0, ["needed_by"]), (5, [])])
-def test_only_a_place_that_came_with_a_seat_is_needed_by_it(joined: int, found: list[str]) -> None:
+def test_seat_needs_only_the_position_that_came_with_it(joined: int, found: list[str]) -> None:
     lecture, lab = a_card("PHY-1", corequisites=course("PHY-2")), a_card("PHY-2")
-    place = WaitlistPosition(lab.id, 400, 1, joined, 1, 1)
-    standing = Standing(holding(lecture).enrolled, (place,))
+    position = WaitlistPosition(lab.id, 400, 1, joined, 1, 1)
+    standing = Registrations(holding(lecture).enrolled, (position,))
     offered = a_board(lecture, lab)
     checks = Precheck(a_profile(), offered, standing, LIMIT)
     assert codes(checks.needed_by_while_waiting(lab.id)) == found
 
 
 @pytest.mark.parametrize("born", list(permutations(("lecture", "lab", "discussion"))))
-def test_a_pair_and_what_needs_it_are_one_drop_whatever_their_numbers(
+def test_pair_and_its_dependents_are_one_drop(
     born: tuple[str, ...],
 ) -> None:
-    """A seat that can't be held without a dropped one is no drop of its own."""
+    """A seat that depends on a dropped one does not count as a drop of its own."""
     needs = {"lecture": course("PHY-2"), "lab": course("PHY-1"), "discussion": course("PHY-1")}
     names = {"lecture": "PHY-1", "lab": "PHY-2", "discussion": "PHY-3"}
     cards = [a_card(names[each], corequisites=needs[each]) for each in born]
@@ -179,84 +183,84 @@ def test_a_pair_and_what_needs_it_are_one_drop_whatever_their_numbers(
 
 
 @pytest.mark.parametrize("code", ["same_course", "time_conflict", "credit_limit", "corequisite"])
-def test_an_override_is_foreseen(code: str) -> None:
+def test_precheck_respects_permissions(code: str) -> None:
     facts = {"corequisites": course("PHY-2"), "meetings": (a_meeting(),)}
     card, sibling = a_card(**facts), a_card(number="02", meetings=(a_meeting(),))
     offered, who = a_board(card, sibling, a_card("PHY-2")), a_profile()
     free = a_profile(permits=(PermissionView(card.id, frozenset({code})),))
-    told, left = (
+    result, left = (
         codes(Precheck(each, offered, holding(sibling), 700).refusals(card)) for each in (who, free)
     )
-    assert left == [each for each in told if each != code]
-    assert len(told) == 4
+    assert left == [each for each in result if each != code]
+    assert len(result) == 4
 
 
-def test_a_plan_that_works_is_told_nothing() -> None:
+def test_plan_without_problems_has_no_reasons() -> None:
     assert planned(a_card(), a_card("MAT-1010")) == [[], []]
 
 
-def test_planned_sections_that_clash_are_both_told() -> None:
+def test_conflicting_planned_sections_both_get_a_reason() -> None:
     one, other = (a_card(code, meetings=(a_meeting(),)) for code in ("A-1", "B-1"))
     assert planned(one, other) == [["time_conflict"], ["time_conflict"]]
 
 
-def test_a_course_planned_twice_is_told_at_both() -> None:
+def test_course_planned_twice_gets_a_reason_at_both() -> None:
     assert planned(a_card(), a_card(number="02")) == [["same_course"], ["same_course"]]
 
 
-def test_what_is_only_planned_is_told_apart_from_what_is_held() -> None:
+def test_reason_distinguishes_planned_from_held_sections() -> None:
     held, one, other = a_card(), a_card(number="02"), a_card(number="03")
-    offered, wished = a_board(held, one, other), [(one, 400), (other, 400)]
-    told = Precheck(a_profile(), offered, holding(held), LIMIT).refusals_together(wished)
-    assert [reason.facts for reason in told[one.id]] == [
+    offered, choice = a_board(held, one, other), [(one, 400), (other, 400)]
+    refusals = Precheck(a_profile(), offered, holding(held), LIMIT).refusals_together(choice)
+    assert [reason.facts for reason in refusals[one.id]] == [
         {"section": held.id},
         {"section": other.id, "planned": True},
     ]
 
 
-def test_credits_of_a_plan_add_up_in_its_order() -> None:
+def test_credits_of_a_plan_add_up_in_order() -> None:
     cards = [a_card(f"A-{number}") for number in range(3)]
     assert planned(*cards, limit=800) == [[], [], ["credit_limit"]]
     held = a_card("B-1")
-    told = planned(*cards, standing=holding(held), others=(held,), limit=800)
-    assert told == [[], ["credit_limit"], ["credit_limit"]]
+    refusals = planned(*cards, standing=holding(held), others=(held,), limit=800)
+    assert refusals == [[], ["credit_limit"], ["credit_limit"]]
 
 
-def test_credits_that_are_only_planned_are_told_apart_from_what_is_held() -> None:
+def test_reason_distinguishes_planned_from_held_credits() -> None:
     held, one, other = a_card(), a_card("A-1"), a_card("B-1")
-    offered, wished = a_board(held, one, other), [(one, 400), (other, 400)]
-    told = Precheck(a_profile(), offered, holding(held), 700).refusals_together(wished)
-    facts = [told[card.id][0].facts for card in (one, other)]
+    offered, choice = a_board(held, one, other), [(one, 400), (other, 400)]
+    refusals = Precheck(a_profile(), offered, holding(held), 700).refusals_together(choice)
+    facts = [refusals[card.id][0].facts for card in (one, other)]
     assert facts == [
         {"held": 400, "adds": 400, "limit": 700},
         {"held": 800, "adds": 400, "limit": 700, "planned": True},
     ]
 
 
-def test_planned_sections_are_each_others_corequisites() -> None:
+def test_planned_sections_meet_each_others_corequisites() -> None:
     lecture = a_card("PHY-1", corequisites=course("PHY-2"))
     lab = a_card("PHY-2", corequisites=course("PHY-1"))
     assert planned(lecture, lab) == [[], []]
     assert planned(lecture, others=(lab,)) == [["corequisite"]]
 
 
-def test_what_is_had_already_counts_once_in_a_plan() -> None:
+def test_held_section_counts_once_in_a_plan() -> None:
     card, other = a_card(), a_card("MAT-1010")
-    told = planned(card, other, standing=holding(card), limit=800)
-    assert told == [["already_enrolled"], []]
+    refusals = planned(card, other, standing=holding(card), limit=800)
+    assert refusals == [["already_enrolled"], []]
 
 
-def test_of_a_long_plan_some_sections_can_be_told_alone() -> None:
-    """As all of them take the square of its length."""
+def test_precheck_can_be_limited_to_some_sections() -> None:
+    """Checking all sections takes the square of the plan's length."""
     cards = [a_card(f"CSC-{number}", meetings=(a_meeting(),)) for number in (1, 2, 3)]
-    wished, offered = [(card, 1000) for card in cards], a_board(*cards)
-    every = Precheck(a_profile(), offered, Standing(), LIMIT).refusals_together(wished)
+    choice, offered = [(card, 1000) for card in cards], a_board(*cards)
+    every = Precheck(a_profile(), offered, Registrations(), LIMIT).refusals_together(choice)
     last = cards[2].id
-    checks = Precheck(a_profile(), offered, Standing(), LIMIT)
-    told = checks.refusals_together(wished, about=[last])
-    assert told == {last: every[last]}
-    assert "credit_limit" in codes(told[last])
+    checks = Precheck(a_profile(), offered, Registrations(), LIMIT)
+    refusals = checks.refusals_together(choice, about=[last])
+    assert refusals == {last: every[last]}
+    assert "credit_limit" in codes(refusals[last])
 
 
-def test_a_plan_is_told_the_rules_too() -> None:
+def test_plan_is_checked_against_the_rules() -> None:
     assert planned(a_card(prerequisites=course("A-1"))) == [["prerequisite"]]

@@ -1,4 +1,4 @@
-"""Every refusal says what is wrong, and what to do next where there is something."""
+"""Every refusal says what is wrong, and what to do next if possible."""
 
 import re
 from dataclasses import replace
@@ -20,7 +20,7 @@ STATUSES = ("new", "confirmed", "canceled")  # a section that is not open
 
 
 @pytest.mark.parametrize("code", FACTS)
-def test_every_reason_is_a_plain_sentence(code: str) -> None:
+def test_every_reason_has_a_plain_sentence(code: str) -> None:
     text = one(code).text
     assert text.endswith((".", "?"))
     assert not re.search(r"[{}_]|None|section \d", text)
@@ -41,26 +41,26 @@ def test_every_reason_that_python_gives_has_a_sentence() -> None:
     assert given <= REASONS.keys()
 
 
-def test_every_sentence_is_tried_here() -> None:
+def test_every_reason_is_covered_here() -> None:
     assert REASONS.keys() == FACTS.keys()
 
 
-def test_a_reason_without_a_sentence_still_makes_one() -> None:
+def test_unknown_reason_still_has_a_sentence() -> None:
     assert explain([Reason("of_tomorrow")], CASE)[0].text.endswith("ask the registrar.")
 
 
-def test_a_missing_prerequisite_is_said_as_people_say_it() -> None:
+def test_missing_prerequisite_reads_naturally() -> None:
     assert "CSC 1100 and one of MAT 1010 or MAT 1020" in one("prerequisite").text
 
 
-def test_a_clash_names_the_other_class_and_its_times_and_offers_a_swap() -> None:
+def test_conflict_names_the_other_section_its_times_and_offers_a_swap() -> None:
     clash = one("time_conflict")
     assert "MAT 1010-01 (Mon Thu 10:00–11:50 am)" in clash.text
     assert clash.step == NextStep("Swap: give up MAT 1010-01 for CSC 2200-02", swap(OTHER))
     assert clash.step.opens_form
 
 
-def test_a_clash_names_only_the_meetings_that_clash() -> None:
+def test_conflict_names_only_the_conflicting_meetings() -> None:
     here = a_meeting(2, 600, 710)
     exam = a_meeting(4, 480, 1310, clashes=False)
     there = a_meeting(2, 660, 770)
@@ -72,33 +72,33 @@ def test_a_clash_names_only_the_meetings_that_clash() -> None:
     )
 
 
-def test_credits_are_told_as_sums() -> None:
+def test_credits_are_shown_as_sums() -> None:
     text = one("credit_limit").text
     assert "23 credits" in text
     assert "limit is 21" in text
     assert "1 to 3.5 credits" in one("credit_range").text
 
 
-def test_moments_are_told_in_the_zone_of_the_institution() -> None:
+def test_moments_are_shown_in_the_institutions_zone() -> None:
     assert "9:00 am on Sunday, September 1" in one("window_before").text
 
 
-def test_a_long_list_of_majors_is_counted() -> None:
+def test_long_list_of_majors_is_shortened() -> None:
     values = [f"Major {letter}" for letter in "ABCDEFGH"]
     text = one("restriction", kind="major", values=values, have=["Biology"]).text
     assert "Major D or 4 others" in text
     assert "Your record says major Biology" in text
 
 
-def test_a_blank_record_is_named_with_who_can_fill_it() -> None:
+def test_blank_record_field_is_named_with_the_office_that_fills_it() -> None:
     assert "ask the registrar" in one("restriction").text
 
 
-def test_a_section_that_is_gone_is_still_told_apart() -> None:
+def test_deleted_section_is_still_identified() -> None:
     assert explain([Reason("same_course", {"section": 99_999})], CASE)[0].text.count("99999") == 1
 
 
-def test_seats_that_are_kept_name_for_whom_and_until_when() -> None:
+def test_reserved_seats_are_explained_with_cohort_and_end() -> None:
     until = datetime.fromtimestamp(NINE / 1000, UTC)
     reserves = (
         ReserveView(61, 5, {"years": ["Senior", "Junior"]}, until),
@@ -119,5 +119,5 @@ def test_seats_that_are_kept_name_for_whom_and_until_when() -> None:
     assert lineless.text.endswith("It keeps no waitlist.")
 
 
-def test_where_nobody_knows_for_whom_they_are_for_others() -> None:
+def test_reserved_seats_of_an_unknown_cohort_are_for_others() -> None:
     assert one("full", kept=1).text == f"The 1 seat of {CASE.name} that is left is kept for others."

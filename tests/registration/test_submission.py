@@ -20,7 +20,7 @@ def submit(student: Any, term: Any, *wishes: Choice, key: str = "") -> Submissio
 
 
 def for_one(*sections: Any, **terms: Any) -> Choice:
-    """A wish for the first of the sections that can be had."""
+    """Return a choice with these sections as alternatives."""
     return Choice(tuple((SectionRequest(section.id),) for section in sections), **terms)
 
 
@@ -29,11 +29,11 @@ def outcomes(submission: SubmissionResult) -> list[Outcome]:
 
 
 def codes(submission: SubmissionResult, line: int) -> list[str]:
-    """Why the first option of a line was refused."""
+    """Return why the first alternative of a choice was refused."""
     return [reason.code for part in submission.lines[line].refused[0] for reason in part.reasons]
 
 
-def test_what_is_needed_is_had_before_what_needs_it(term: Any, cast: Cast) -> None:
+def test_corequisite_is_decided_before_the_section_that_needs_it(term: Any, cast: Cast) -> None:
     needs = {"corequisites": {"course": "PHY-2"}}
     lecture = builders.a_section(builders.a_course("PHY-1"), term, **needs)
     lab = builders.a_section(builders.a_course("PHY-2"), term)
@@ -45,7 +45,7 @@ def test_what_is_needed_is_had_before_what_needs_it(term: Any, cast: Cast) -> No
     assert [line.taken[0].section for line in done.lines] == [lecture.id, other.id, lab.id]
 
 
-def test_wishes_that_need_each_other_stay_in_their_order(term: Any, cast: Cast) -> None:
+def test_choices_that_need_each_other_keep_their_order(term: Any, cast: Cast) -> None:
     assert cast.ada
     one, two = (
         builders.a_section(builders.a_course(f"PHY-{n}"), term, corequisites={"course": f"PHY-{m}"})
@@ -54,14 +54,14 @@ def test_wishes_that_need_each_other_stay_in_their_order(term: Any, cast: Cast) 
     assert decision_order([for_one(one), for_one(two)], catalog_of(term.id)) == [0, 1]
 
 
-def test_an_unknown_section_loses_nothing_else(term: Any, cast: Cast) -> None:
+def test_unknown_section_does_not_affect_other_choices(term: Any, cast: Cast) -> None:
     section = builders.a_section(builders.a_course(), term)
     done = submit(cast.ada, term, Choice(((SectionRequest(999_999),),)), for_one(section))
     assert outcomes(done) == [Outcome.REFUSED, Outcome.ENROLLED]
     assert codes(done, 0) == ["section_unknown"]
 
 
-def test_a_fallback_is_taken_and_the_first_choice_told_why_not(term: Any, cast: Cast) -> None:
+def test_alternative_is_taken_and_the_first_one_explained(term: Any, cast: Cast) -> None:
     course = builders.a_course()
     full, free = (builders.a_section(course, term, capacity=seats) for seats in (0, 1))
     done = submit(cast.ada, term, for_one(full, free))
@@ -70,12 +70,12 @@ def test_a_fallback_is_taken_and_the_first_choice_told_why_not(term: Any, cast: 
     assert codes(done, 0) == ["full"]
 
 
-def test_a_swap_that_is_refused_keeps_the_old_seat(term: Any, cast: Cast) -> None:
+def test_refused_swap_keeps_the_old_seat(term: Any, cast: Cast) -> None:
     course = builders.a_course()
     old, new = builders.a_section(course, term), builders.a_section(course, term, capacity=0)
     submit(cast.ada, term, for_one(old))
     assert outcomes(submit(cast.ada, term, for_one(new, instead=old.id))) == [Outcome.REFUSED]
-    (held,) = parts().ledger.standing(term.id, cast.ada.id).enrolled
+    (held,) = parts().ledger.registrations(term.id, cast.ada.id).enrolled
     assert held.section == old.id
 
 
@@ -96,10 +96,10 @@ def test_the_same_key_gives_the_same_answers(term: Any, cast: Cast) -> None:
     assert (second.lines, second.replayed) == (first.lines, True)
 
 
-def test_unrelated_seats_given_up_together_count_each(term: Any, cast: Cast) -> None:
+def test_unrelated_seats_dropped_together_count_separately(term: Any, cast: Cast) -> None:
     pair = [builders.a_section(builders.a_course(code), term) for code in ("PHY-1", "PHY-2")]
     submit(cast.ada, term, *map(for_one, pair))
     answer = register.drop(cast.ada.id, term.id, pair[0].id, [pair[1].id])
     assert answer.outcome == Outcome.DROPPED
-    assert parts().ledger.standing(term.id, cast.ada.id).enrolled == ()
+    assert parts().ledger.registrations(term.id, cast.ada.id).enrolled == ()
     assert limits.drops_left(cast.ada.id, term.id, answer.at) == 1

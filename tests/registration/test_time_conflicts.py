@@ -1,4 +1,4 @@
-"""Whether two sections clash, said here as the ledger decides it."""
+"""The portal finds the same time conflicts as the ledger."""
 
 from collections.abc import Iterator
 from datetime import date, timedelta
@@ -22,14 +22,14 @@ hours = st.tuples(st.integers(0, 5), st.integers(1, 3))
 
 @st.composite
 def meetings(draw: st.DrawFn) -> MeetingView:
-    """A meeting of some days and hours in three weeks."""
+    """Draw a meeting on some days and hours in three weeks."""
     (first, last), (start, length) = draw(spans), draw(hours)
     mask = draw(st.integers(1, 127))
     return a_meeting(mask, start, start + length, first=first, last=last)
 
 
 def both_meet(one: MeetingView, other: MeetingView) -> bool:
-    """By looking at every minute of every day that there is."""
+    """Compare every minute of every day."""
 
     def times(meeting: MeetingView) -> set[tuple[date, int]]:
         length = (meeting.last - meeting.first).days + 1
@@ -45,7 +45,9 @@ def sections(one: MeetingView, other: MeetingView) -> bool:
 
 
 @given(meetings(), meetings())
-def test_sections_clash_where_both_meet_in_one_minute(one: MeetingView, other: MeetingView) -> None:
+def test_sections_conflict_exactly_if_both_meet_in_one_minute(
+    one: MeetingView, other: MeetingView
+) -> None:
     assert sections(one, other) == both_meet(one, other)
 
 
@@ -61,7 +63,7 @@ def desk(backend: Backend) -> Iterator[Desk]:
 @settings(
     max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
-def test_the_ledger_says_the_same(desk: Desk, one: MeetingView, other: MeetingView) -> None:
+def test_ledger_finds_the_same_conflicts(desk: Desk, one: MeetingView, other: MeetingView) -> None:
     desk.redis.flushall()
     desk.open_window()
     for section, meeting in ((1, one), (2, other)):
@@ -76,11 +78,11 @@ def as_the_ledger_has_it(meeting: MeetingView) -> tuple[int, int, int, int, int]
     return (meeting.mask, meeting.start or 0, meeting.end or 0, *dates)
 
 
-def test_a_meeting_of_no_known_time_clashes_with_nothing() -> None:
+def test_meeting_without_a_time_has_no_conflict() -> None:
     assert not sections(a_meeting(start=None, end=None), a_meeting())
 
 
-def test_of_several_meetings_that_clash_all_are_named() -> None:
+def test_all_conflicting_meetings_are_named() -> None:
     card = a_card("A-1", meetings=(a_meeting(1), a_meeting(2)))
     held = a_card("B-1", meetings=(a_meeting(3, 600, 780),))
     assert clash_in_words(card, held, "B 1-01") == (

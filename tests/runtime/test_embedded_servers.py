@@ -72,7 +72,7 @@ def test_a_second_owner_is_told_what_the_first_one_runs(folder: DataFolder) -> N
 def test_a_second_owner_gives_up_where_the_first_one_says_nothing(
     folder: DataFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("portal.runtime.data_folder.PATIENCE", 0.3)
+    monkeypatch.setattr("portal.runtime.data_folder.TIMEOUT", 0.3)
     with pytest.raises(FolderError, match="Another process uses"):
         DataFolder(folder.path).own()
 

@@ -15,7 +15,7 @@ from tests.runtime.test_up import Up, free_port, remember, remembered
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("up")]
 SIZE = "160m"
-PATIENCE = 240.0
+TIMEOUT = 240.0
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def up(small: Path, tmp_path: Path) -> Iterator[Up]:
 
 
 def until(up: Up, holds: Callable[[], bool], why: str) -> None:
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + TIMEOUT
     while not holds():
         assert up.process.poll() is None, said(up)
         assert time.monotonic() < deadline, f"{why}\n{said(up)}"
@@ -67,7 +67,7 @@ def fill(disk: Path) -> Path:
 
 
 def refused(up: Up) -> bool:
-    """Whether the ledger takes no more, as it can't keep it."""
+    """Return whether the ledger takes no more, as it can't keep it."""
     with Redis.from_url(up.run().redis_url) as redis:
         try:
             redis.set("more", os.urandom(1 << 16))

@@ -65,7 +65,7 @@ def connected(path: Path) -> None:
 @as_root
 def test_another_user_reaches_no_socket(servers: Servers) -> None:
     assert servers.sockets
-    place = embedded_postgres.place(servers.sockets)
+    place = embedded_postgres.socket_folder(servers.sockets)
     for path in (place / ".s.PGSQL.5432", servers.sockets / "valkey.sock"):
         assert path.is_socket()
         assert as_stranger(partial(connected, path)).startswith("PermissionError")
@@ -133,7 +133,9 @@ def test_nobody_enters_without_a_password(servers: Servers) -> None:
     for user in (embedded_postgres.USER, embedded_postgres.OWNER):
         with pytest.raises(psycopg2.OperationalError, match="no password supplied"):
             psycopg2.connect(
-                host=str(embedded_postgres.place(servers.sockets)), user=user, dbname="fairseat"
+                host=str(embedded_postgres.socket_folder(servers.sockets)),
+                user=user,
+                dbname="fairseat",
             )
 
 

@@ -19,7 +19,7 @@ from portal.runtime.restart import PREPARED, STARTED, has_started
 from tests.recorder.processes import wait_for
 from tests.runtime.test_up import Up, free_port
 
-PATIENCE = 60.0
+TIMEOUT = 60.0
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def site(page: StartingPage, door: socket.socket) -> str:
 
 
 def ask(url: str, method: str = "GET", **more: object) -> requests.Response:
-    answer = requests.request(method, url, timeout=PATIENCE, **more)  # type: ignore[arg-type]
+    answer = requests.request(method, url, timeout=TIMEOUT, **more)  # type: ignore[arg-type]
     assert answer.status_code == 503
     assert int(answer.headers["Retry-After"]) > 0
     assert answer.headers["Cache-Control"] == "no-store"
@@ -95,7 +95,7 @@ def test_no_body_comes_where_none_is_asked_for_and_noise_is_hung_up_on(
     site: str, door: socket.socket
 ) -> None:
     assert ask(f"{site}/", "HEAD").text == ""
-    with socket.create_connection(door.getsockname(), timeout=PATIENCE) as line:
+    with socket.create_connection(door.getsockname(), timeout=TIMEOUT) as line:
         line.sendall(b"x" * 100_000 + b"\r\n\r\n")
         with suppress(ConnectionResetError):
             assert not line.recv(1000)
@@ -172,7 +172,7 @@ def test_from_the_start_all_are_answered_and_workers_leave_the_machine_to_the_we
 
 def answered(address: str) -> bool:
     try:
-        return json.loads(requests.get(f"{address}/ready", timeout=PATIENCE).text)["ready"] is False
+        return json.loads(requests.get(f"{address}/ready", timeout=TIMEOUT).text)["ready"] is False
     except requests.ConnectionError:
         return False
 
@@ -189,7 +189,7 @@ def test_a_web_server_opens_its_port_once_the_database_is_prepared(
     try:
         wait_for(lambda: "Starting gunicorn" in web.last_output(100))
         with pytest.raises(ConnectionRefusedError):
-            socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
+            socket.create_connection(("127.0.0.1", port), timeout=TIMEOUT)
         prepared.touch()
         wait_for(lambda: _served(port))
         assert {_served(port) for _ in range(10)} == {True}
@@ -199,6 +199,6 @@ def test_a_web_server_opens_its_port_once_the_database_is_prepared(
 
 def _served(port: int) -> bool:
     try:
-        return requests.get(f"http://127.0.0.1:{port}/live", timeout=PATIENCE).ok
+        return requests.get(f"http://127.0.0.1:{port}/live", timeout=TIMEOUT).ok
     except requests.ConnectionError:
         return False

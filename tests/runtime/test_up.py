@@ -214,7 +214,7 @@ def test_what_a_first_start_sets_up_does_not_count_as_recorded_late(tmp_path: Pa
 
 
 def set_up(run: Run) -> bool:
-    """Whether the sections and the window of the demo are recorded."""
+    """Return whether the sections and the window of the demo are recorded."""
     with psycopg2.connect(run.database_url) as connection, connection.cursor() as cursor:
         cursor.execute("SELECT count(*) > 100 AND count(*) = max(seq) FROM events")
         (done,) = cursor.fetchone() or (False,)

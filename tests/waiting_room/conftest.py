@@ -1,4 +1,4 @@
-"""Rooms for the tests, and students in them."""
+"""Waiting rooms for tests, and students in them."""
 
 from collections.abc import Callable
 from typing import Any
@@ -34,5 +34,5 @@ def term(cast: Cast) -> Any:  # noqa: ARG001
 
 @pytest.fixture
 def enter(backend: Backend, term: Any) -> Enter:  # noqa: ARG001
-    """Lets a student, any number, into the room of a window."""
+    """Return a function that lets a student join the room of a window."""
     return lambda window, student: room.enter(term.id, window.id, student)

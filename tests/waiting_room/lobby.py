@@ -1,4 +1,4 @@
-"""Students at the gate: browsers in which they have logged in and are proven no robots."""
+"""Browsers of logged-in students who have solved the captcha."""
 
 import re
 from time import time
@@ -16,7 +16,7 @@ from tests.web.visitors import browser_of
 
 
 def proven(app: Flask, username: str, student: Any) -> FlaskClient:
-    """A browser of a student who has shown to be no robot."""
+    """Return the browser of a student who has solved the captcha."""
     client = browser_of(app, username)
     with client.session_transaction() as session:
         session[PROOF] = (student.account_id, time() + 1000)
@@ -24,30 +24,30 @@ def proven(app: Flask, username: str, student: Any) -> FlaskClient:
 
 
 def shut(term: Any, window: Any, *, inside: int = 0) -> None:
-    """Let nobody in any more, but for so many in all."""
+    """Admit no one, except so many in all."""
     room.set_limits(term.id, window.id, 6000, inside, off=False)
 
 
 def look(client: FlaskClient, term: Any, page: str = "") -> str:
-    """A page of the term, read with nothing that was read before."""
+    """Return a page of the term, without cached data."""
     limits.forget_windows()
     waiting_room.room_of.cache_clear()  # type: ignore[attr-defined]
     return client.get(f"/terms/{term.id}{page}").text
 
 
 def come(client: FlaskClient, term: Any) -> Any:
-    """To the door, as the page's script does."""
+    """Join the queue, as the page's script does."""
     return client.post(f"/terms/{term.id}/room", headers=HTMX)
 
 
 def facts(html: str) -> dict[str, str]:
-    """What the banner tells its script."""
+    """Return the data in the banner for its script."""
     banner = html[html.index('id="banner"') :].partition(">")[0]
     return dict(re.findall(r'data-([\w-]+)="([^"]*)"', banner))
 
 
 def strip(html: str) -> str:
-    """What stands below the banner."""
+    """Return the content below the banner."""
     found = re.search(r'id="gate"[^>]*>(.*?)</div>', html, re.DOTALL)
     assert found
     return found[1]

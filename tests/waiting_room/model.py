@@ -1,6 +1,6 @@
-"""The waiting room in plain Python, by whatever clock one likes: its functions must agree.
+"""A model of the waiting room in plain Python, with any clock: the functions must agree with it.
 
-Each call is told the moment (ms). What a student is told is (kind, request, number, ahead, ends).
+Each call gets the time (ms). A student's reply is (kind, request, number, ahead, ends).
 """
 
 from bisect import bisect_left, insort
@@ -19,14 +19,16 @@ NOWHERE: Told = ("none", "", 0, 0, 0)
 
 @dataclass(order=True)
 class Held:
-    """A place in the line."""
+    """A place in the queue."""
 
     score: float
     request: str
     student: int = field(compare=False)
-    seen: int | None = field(compare=False)  # None: has left
-    chance: int | None = field(compare=False, default=None)  # until when to come back
-    said: tuple[int, int, int] | None = field(compare=False, default=None)
+    seen: int | None = field(compare=False)  # None: the student has left
+    chance: int | None = field(
+        compare=False, default=None
+    )  # when the last chance to come back ends
+    shown_range: tuple[int, int, int] | None = field(compare=False, default=None)
 
 
 @dataclass
@@ -42,7 +44,7 @@ class Model:
     back: list[Held] = field(default_factory=list)
     mine: dict[int, Held] = field(default_factory=dict)
     left: dict[int, Held] = field(default_factory=dict)
-    inside: dict[int, int] = field(default_factory=dict)  # until when
+    inside: dict[int, int] = field(default_factory=dict)  # end of each visit
     came: dict[int, int] = field(default_factory=dict)
     pace: dict[int, int] = field(default_factory=dict)
     called: int = 0
@@ -53,7 +55,7 @@ class Model:
     patient: int = 0
     right: int = 0
     wrong: int = 0
-    calls: list[tuple[int, int]] = field(default_factory=list)  # when, and whom
+    calls: list[tuple[int, int]] = field(default_factory=list)  # time and student of each admission
 
     def phase(self, at: int) -> str:
         if at >= self.closes:
@@ -64,10 +66,10 @@ class Model:
         return len(self.line) - self.called + len(self.back)
 
     def visit(self, at: int, student: int) -> int | None:
-        """When the visit of who is inside ends."""
+        """Return when the visit of a student ends."""
         return ends if (ends := self.inside.get(student, 0)) > at else None
 
-    # Doors
+    # Calls of the portal
 
     def enter(self, at: int, student: int, request: str, fraction: float) -> Told:
         if self.phase(at) == "ended":
@@ -87,7 +89,7 @@ class Model:
         return self.report(at, student)
 
     def touch_all(self, at: int, students: list[int]) -> list[int]:
-        """Gives those who wait no more."""
+        """Record signs of life; return students who no longer wait."""
         self.hear(at)
         others = []
         for student in students:
@@ -155,7 +157,7 @@ class Model:
         insort(self.line, self.mine[student])
 
     def step(self, at: int) -> list[int]:
-        """Gives those who are called."""
+        """Admit students, and return them."""
         if self.phase(at) != "open" or not self.waiting() or at - self.heard > DEAF:
             return []
         called: list[int] = []
@@ -183,7 +185,7 @@ class Model:
         return int(min(self.allowance, self.at_once - len(self.inside)) // 1)
 
     def next(self, at: int) -> Held | None:
-        """The next one, None where that one is skipped."""
+        """Return the next student, None if they are skipped."""
         if self.back:
             held = self.back.pop(0)
         else:
@@ -194,14 +196,14 @@ class Model:
         held.chance = at + CHANCE
         if held.seen is not None and (held.seen + PATIENCE > at or self.patient > at):
             return held
-        held.said = None
+        held.shown_range = None
         return None
 
     def compare(self, at: int, held: Held) -> None:
-        if not held.said:
+        if not held.shown_range:
             return
-        since, least, most = held.said
-        held.said = None
+        since, least, most = held.shown_range
+        held.shown_range = None
         right = least <= at - since <= most
         self.right, self.wrong = self.right + right, self.wrong + (not right)
 
@@ -211,7 +213,7 @@ class Model:
             self.pace[slot] = self.pace.get(slot, 0) + count
             self.pace = {each: n for each, n in self.pace.items() if each > slot - SLOTS}
 
-    # Words
+    # Replies
 
     def place(self, at: int, student: int) -> Told:
         held = self.mine.get(student)
@@ -229,13 +231,13 @@ class Model:
         return ("gone", held.request, number, 0, 0)
 
     def report(self, at: int, student: int) -> Told:
-        told = self.place(at, student)
-        if told[0] == "gone":
+        result = self.place(at, student)
+        if result[0] == "gone":
             del self.mine[student]
-        return told
+        return result
 
     def state(self, at: int) -> RoomState:
-        """How the room stands."""
+        """Return the state of the room."""
         return RoomState(
             at=at,
             opens=self.opens,

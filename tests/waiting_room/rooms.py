@@ -1,4 +1,4 @@
-"""A waiting room as a test wants it: its limits, its opening, and what happened long ago."""
+"""Set up a waiting room: its limits, its opening, and events in the past."""
 
 import json
 import time
@@ -15,7 +15,7 @@ def limits(term: Any, window: WindowView, per_minute: int = 6000, at_once: int =
 
 
 def open_now(term: Any, window: WindowView, patience: float = 60) -> None:
-    """Let a coming window open, once all have come early."""
+    """Open an upcoming window after early students have come."""
     builders.open_soon(term, window, seconds=0.05)
     deadline = time.monotonic() + patience
     while room.state(term.id, window.id).phase != "open":
@@ -24,21 +24,21 @@ def open_now(term: Any, window: WindowView, patience: float = 60) -> None:
 
 
 def key(term: Any, window: WindowView, kind: str = "") -> str:
-    """Where a room keeps something."""
+    """Return a key of a room."""
     return f"{{t:{term.id}}}:room:{window.id}{kind and ':' + kind}"
 
 
-def kept(window: WindowView) -> str:
-    """The window as the ledger keeps it."""
+def stored_window(window: WindowView) -> str:
+    """Return the window as the ledger stores it."""
     facts = {"name": window.name, "opens": window.opens, "closes": window.closes}
     return json.dumps({**facts, "state": "scheduled", "cohort": {}})
 
 
 def asleep(backend: Backend, term: Any, window: WindowView, request: str) -> None:
-    """Let the last sign of life of a request be long ago."""
+    """Move the last sign of life of a request into the past."""
     backend.redis.zadd(key(term, window, "seen"), {request: 1})
 
 
 def visit_over(backend: Backend, term: Any, window: WindowView, student: int) -> None:
-    """Let a visit have ended."""
+    """End a visit."""
     backend.redis.zadd(key(term, window, "in"), {str(student): 1})

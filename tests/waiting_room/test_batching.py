@@ -1,4 +1,4 @@
-"""Who asks while others are asked for is asked for with everyone else who does."""
+"""Callers that arrive during a call share the next one."""
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -14,55 +14,55 @@ from tests.recorder.processes import wait_for
 
 
 class Ledger:
-    """Answers with the double, each question once it may."""
+    """Answers each question with its double, once the test allows it."""
 
     def __init__(self) -> None:
-        self.asked: list[list[int]] = []
+        self.questions: list[list[int]] = []
         self.may = Event()
         self.away = False
-        self.fatal = 0  # the question at which whoever asks is ended
+        self.fatal = 0  # the number of the call whose caller is killed
 
     def ask(self, numbers: Sequence[int]) -> list[int]:
-        self.asked.append(list(numbers))
+        self.questions.append(list(numbers))
         assert self.may.wait(60)
         if self.away:
             raise ConnectionError
-        if len(self.asked) == self.fatal:
+        if len(self.questions) == self.fatal:
             raise SystemExit
         return [2 * each for each in numbers]
 
 
 @contextmanager
 def crowd(ledger: Ledger, asking: Batcher[int, int], count: int) -> Iterator[list[Future[int]]]:
-    """One who has asked, and so many who wait for the end of that."""
+    """Start one caller, and so many that wait for its call to end."""
     with ThreadPoolExecutor(count + 1) as pool:
-        told = [pool.submit(asking, 0)]
-        wait_for(lambda: ledger.asked == [[0]])
-        told += [pool.submit(asking, number) for number in range(1, count + 1)]
+        answer = [pool.submit(asking, 0)]
+        wait_for(lambda: ledger.questions == [[0]])
+        answer += [pool.submit(asking, number) for number in range(1, count + 1)]
         wait_for(lambda: len(asking._next.questions) == count)  # noqa: SLF001
         ledger.may.set()
-        yield told
+        yield answer
 
 
-def test_those_who_come_meanwhile_are_one_question_and_each_gets_its_own_answer() -> None:
+def test_simultaneous_callers_share_one_call_and_get_their_own_answers() -> None:
     ledger = Ledger()
-    with crowd(ledger, Batcher(ledger.ask), 9) as told:
-        assert [each.result(60) for each in told] == [2 * number for number in range(10)]
-    assert [sorted(each) for each in ledger.asked] == [[0], list(range(1, 10))]
+    with crowd(ledger, Batcher(ledger.ask), 9) as calls:
+        assert [each.result(60) for each in calls] == [2 * number for number in range(10)]
+    assert [sorted(each) for each in ledger.questions] == [[0], list(range(1, 10))]
 
 
-def test_no_question_is_of_more_than_others_can_wait_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_batches_have_a_maximum_size(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batching, "MOST", 4)
     ledger = Ledger()
     asking = Batcher(ledger.ask)
     ledger.may.set()
     with ThreadPoolExecutor(20) as pool:
         assert sorted(pool.map(asking, range(200))) == [2 * number for number in range(200)]
-    assert max(map(len, ledger.asked)) <= 4
-    assert sorted(chain.from_iterable(ledger.asked)) == list(range(200))
+    assert max(map(len, ledger.questions)) <= 4
+    assert sorted(chain.from_iterable(ledger.questions)) == list(range(200))
 
 
-def test_nobody_waits_long_for_those_before_where_no_answer_comes(
+def test_batch_does_not_wait_long_for_a_silent_ledger(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(batching, "MOST", 2)
@@ -70,25 +70,25 @@ def test_nobody_waits_long_for_those_before_where_no_answer_comes(
     ledger = Ledger()
     asking = Batcher(ledger.ask)
     with ThreadPoolExecutor(6) as pool:
-        told = [pool.submit(asking, number) for number in range(6)]
-        wait_for(lambda: sum(map(len, ledger.asked)) == 6)  # none has been answered
+        answer = [pool.submit(asking, number) for number in range(6)]
+        wait_for(lambda: sum(map(len, ledger.questions)) == 6)  # none has been answered
         ledger.may.set()
-        assert [each.result(60) for each in told] == [0, 2, 4, 6, 8, 10]
+        assert [each.result(60) for each in answer] == [0, 2, 4, 6, 8, 10]
 
 
-def test_where_who_asks_for_all_is_ended_the_others_ask_once_more() -> None:
+def test_others_ask_again_if_the_caller_of_a_batch_is_killed() -> None:
     ledger = Ledger()
     ledger.fatal = 2
-    with crowd(ledger, Batcher(ledger.ask), 3) as told:
-        ended = [each for each in told if each.exception(60)]
+    with crowd(ledger, Batcher(ledger.ask), 3) as calls:
+        ended = [each for each in calls if each.exception(60)]
         assert [type(each.exception()) for each in ended] == [SystemExit]
-        assert all(each.result() == 2 * told.index(each) for each in told if each not in ended)
+        assert all(each.result() == 2 * calls.index(each) for each in calls if each not in ended)
 
 
-def test_everyone_hears_that_there_is_no_answer_and_the_next_may_ask_again() -> None:
+def test_error_reaches_every_caller_and_the_next_may_try_again() -> None:
     ledger = Ledger()
     asking, ledger.away = Batcher(ledger.ask), True
-    with crowd(ledger, asking, 3) as told:
-        assert all(isinstance(each.exception(60), ConnectionError) for each in told)
+    with crowd(ledger, asking, 3) as calls:
+        assert all(isinstance(each.exception(60), ConnectionError) for each in calls)
     ledger.away = False
     assert asking(7) == 14

@@ -1,4 +1,4 @@
-"""GET /terms/<t>/windows/<w>/order: the fingerprint before, the seed and the order after."""
+"""GET /terms/<t>/windows/<w>/order: first the commitment; after the opening seed and order."""
 
 import re
 import subprocess
@@ -25,7 +25,7 @@ WRONG = "do not agree with the fingerprint"
 
 
 def drawn(term: Any, students: range | list[int]) -> Any:
-    """A window that has just opened, to which these came early."""
+    """Return a window that has just opened, with early students."""
     window = builders.a_coming_window(term)
     for student in students:
         room.enter(term.id, window.id, student)
@@ -38,68 +38,70 @@ def page(client: FlaskClient, term: Any, window: Any, end: str = "") -> Any:
     return client.get(f"/terms/{term.id}/windows/{window.id}/order{end}")
 
 
-def test_before_the_opening_there_is_the_fingerprint_alone(client: FlaskClient, term: Any) -> None:
+def test_only_the_commitment_is_public_before_the_opening(client: FlaskClient, term: Any) -> None:
     window = builders.a_coming_window(term)
     request = room.enter(term.id, window.id, 7).request
     seed = draw_seeds.seed(term.id, window.id)
     fingerprint = draw_seeds.commitment(term.id, window.id)
     for end in ("", ".txt"):
-        told = page(client, term, window, end)
-        assert told.status_code == 200
-        assert fingerprint in told.text
-        assert seed not in told.text
-        assert request not in told.text
+        text = page(client, term, window, end)
+        assert text.status_code == 200
+        assert fingerprint in text.text
+        assert seed not in text.text
+        assert request not in text.text
 
 
-def test_afterwards_anyone_sees_the_seed_and_the_order(client: FlaskClient, term: Any) -> None:
+def test_seed_and_order_are_public_after_the_opening(client: FlaskClient, term: Any) -> None:
     window = drawn(term, range(1, 30))
-    told = page(client, term, window).text
-    assert draw_seeds.seed(term.id, window.id) in told
-    listed = re.findall(r"<li[^>]*><code>([0-9a-f]{32})<", told)
+    text = page(client, term, window).text
+    assert draw_seeds.seed(term.id, window.id) in text
+    listed = re.findall(r"<li[^>]*><code>([0-9a-f]{32})<", text)
     assert listed == draw.drawn_requests(term.id, window.id)
     assert len(listed) == 29
-    assert "the order is the one that follows from it" in words(told)
+    assert "the order is the one that follows from it" in words(text)
 
 
-def test_a_long_order_is_whole_in_the_text(client: FlaskClient, term: Any) -> None:
+def test_text_has_the_whole_of_a_long_order(client: FlaskClient, term: Any) -> None:
     window = drawn(term, range(1, 251))
-    told = page(client, term, window).text
-    assert len(re.findall(r"<li[^>]*><code>", told)) == 100
-    assert "150 more are in the text." in told
+    result = page(client, term, window).text
+    assert len(re.findall(r"<li[^>]*><code>", result)) == 100
+    assert "150 more are in the text." in result
     text = page(client, term, window, ".txt")
     assert text.mimetype == "text/plain"
     assert draw.parse(text.text).requests == tuple(draw.drawn_requests(term.id, window.id))
 
 
-def test_a_student_finds_the_own_request(app: Flask, term: Any, cast: Cast) -> None:
+def test_student_finds_their_own_request(app: Flask, term: Any, cast: Cast) -> None:
     window = drawn(term, [*range(100_000, 100_040), cast.ada.id])
-    place = room.look(term.id, window.id, cast.ada.id).number
-    told = page(browser_of(app, "ada"), term, window).text
-    assert f"The draw put your request in place {place}." in words(told)
+    entry = room.look(term.id, window.id, cast.ada.id).number
+    text = page(browser_of(app, "ada"), term, window).text
+    assert f"The draw put your request in place {entry}." in words(text)
     assert "Your request" not in words(page(browser_of(app, "ben"), term, window).text)
 
 
-def test_who_came_later_is_not_in_it(client: FlaskClient, term: Any) -> None:
+def test_late_student_is_not_in_the_draw(client: FlaskClient, term: Any) -> None:
     window = drawn(term, [1, 2])
     late = room.enter(term.id, window.id, 3).request
     assert late not in page(client, term, window, ".txt").text
 
 
-def test_the_three_lines_of_the_page_agree(client: FlaskClient, term: Any, tmp_path: Path) -> None:
+def test_three_commands_on_the_page_give_the_same_result(
+    client: FlaskClient, term: Any, tmp_path: Path
+) -> None:
     window = drawn(term, range(1, 20))
-    told = page(client, term, window).text
-    [code] = re.findall(r"<pre[^>]*><code>(.*?)</code>", told, re.DOTALL)
+    result = page(client, term, window).text
+    [code] = re.findall(r"<pre[^>]*><code>(.*?)</code>", result, re.DOTALL)
     first, *lines = code.replace("&gt;", ">").replace("&lt;", "<").replace("&amp;", "&").split("\n")
     assert first.startswith("curl -s http")
     text = page(client, term, window, ".txt").text
-    assert said(lines, text, tmp_path).count("OK") == 2
+    assert output_of(lines, text, tmp_path).count("OK") == 2
     head, seed, one, two, *others = text.split("\n")
-    assert said(lines, "\n".join([head, seed, two, one, *others]), tmp_path).count("OK") == 1
-    assert said(lines, text.replace(seed, "0" * 64), tmp_path).count("order: OK") == 0
+    assert output_of(lines, "\n".join([head, seed, two, one, *others]), tmp_path).count("OK") == 1
+    assert output_of(lines, text.replace(seed, "0" * 64), tmp_path).count("order: OK") == 0
 
 
-def said(lines: list[str], text: str, folder: Path) -> str:
-    """What the lines say of a text."""
+def output_of(lines: list[str], text: str, folder: Path) -> str:
+    """Run the page's commands on a text and return their output."""
     (folder / "order.txt").write_text(text)
     done = subprocess.run(
         ["/bin/bash", "-c", "\n".join(lines)],
@@ -111,7 +113,7 @@ def said(lines: list[str], text: str, folder: Path) -> str:
     return done.stdout
 
 
-def test_it_is_computed_once_however_often_it_is_asked_for(
+def test_draw_is_computed_once(
     client: FlaskClient, app: Flask, term: Any, cast: Cast, backend: Backend
 ) -> None:
     window = drawn(term, [*range(100_000, 100_020), cast.ada.id])
@@ -119,13 +121,13 @@ def test_it_is_computed_once_however_often_it_is_asked_for(
     first = page(client, term, window, ".txt")
     assert "number" in words(page(ada, term, window).text)
     line = f"{{t:{term.id}}}:room:{window.id}"
-    backend.redis.delete(f"{line}:line", f"{line}:who")  # whoever read these now would find none
+    backend.redis.delete(f"{line}:line", f"{line}:who")  # a process that reads them now finds none
     for _ in range(5):
         assert page(client, term, window, ".txt").text == first.text
         assert "The draw put your request in place" in words(page(ada, term, window).text)
 
 
-def test_a_client_that_has_the_text_is_not_sent_it_again(client: FlaskClient, term: Any) -> None:
+def test_client_with_the_current_text_gets_304(client: FlaskClient, term: Any) -> None:
     coming = builders.a_coming_window(term)
     assert page(client, term, coming, ".txt").headers["Cache-Control"] == "no-store"
     window = drawn(term, [1, 2, 3])
@@ -135,9 +137,7 @@ def test_a_client_that_has_the_text_is_not_sent_it_again(client: FlaskClient, te
     assert (again.status_code, again.data) == (304, b"")
 
 
-def test_an_order_that_was_tampered_with_is_told(
-    client: FlaskClient, term: Any, backend: Backend
-) -> None:
+def test_changed_order_is_reported(client: FlaskClient, term: Any, backend: Backend) -> None:
     window = drawn(term, [1, 2, 3])
     assert WRONG not in page(client, term, window).text
     last = draw.drawn_requests(term.id, window.id)[-1]
@@ -146,7 +146,7 @@ def test_an_order_that_was_tampered_with_is_told(
     assert WRONG in page(client, term, window).text
 
 
-def test_the_audit_notes_the_fingerprint_when_a_window_is_scheduled(
+def test_audit_trail_has_the_commitment_of_a_scheduled_window(
     client: FlaskClient, term: Any, cast: Cast
 ) -> None:
     now = builders.backend().ledger.now()
@@ -156,13 +156,13 @@ def test_the_audit_notes_the_fingerprint_when_a_window_is_scheduled(
     service.move(term.id, number, now + 2 * 10**6, now + 10**7, Author(cast.max.id))
     [(at, fingerprint)] = draw.audited_commitments(term.id, number)
     assert fingerprint == draw_seeds.commitment(term.id, number)
-    told = words(client.get(f"/terms/{term.id}/windows/{number}/order").text)
-    assert "Noted" in told
-    assert "another one" not in told
+    text = words(client.get(f"/terms/{term.id}/windows/{number}/order").text)
+    assert "Noted" in text
+    assert "another one" not in text
     assert at
 
 
-def test_another_fingerprint_than_was_noted_is_told(
+def test_commitment_that_differs_from_the_audit_trail_is_reported(
     client: FlaskClient, term: Any, cast: Cast, backend: Backend
 ) -> None:
     now = builders.backend().ledger.now()
@@ -173,14 +173,16 @@ def test_another_fingerprint_than_was_noted_is_told(
     assert "another one" in words(client.get(f"/terms/{term.id}/windows/{number}/order").text)
 
 
-def test_it_is_there_while_postgresql_is_away(client: FlaskClient, term: Any, servers: Any) -> None:
+def test_draw_is_shown_while_postgresql_is_down(
+    client: FlaskClient, term: Any, servers: Any
+) -> None:
     window = builders.a_coming_window(term)
     assert page(client, term, window).status_code == 200
     with stalled(servers, "postgres"):
         assert page(client, term, window, ".txt").status_code == 200
 
 
-def test_a_window_of_elsewhere_has_no_order(client: FlaskClient, term: Any) -> None:
+def test_unknown_window_has_no_order(client: FlaskClient, term: Any) -> None:
     window = builders.a_coming_window(builders.a_term("Another"))
     assert page(client, term, window).status_code == 404
     assert page(client, term, window, ".txt").status_code == 404
@@ -190,6 +192,6 @@ def test_a_window_of_elsewhere_has_no_order(client: FlaskClient, term: Any) -> N
     "text",
     ["", "# fingerprint", f"# fingerprint {'0' * 64}\n", "0" * 64, f"# fingerprint {'g' * 64} x"],
 )
-def test_a_text_that_is_no_order_is_refused(text: str) -> None:
+def test_invalid_text_is_refused_as_a_draw(text: str) -> None:
     with pytest.raises(ValueError, match=r"order|unpack"):
         draw.parse(text)

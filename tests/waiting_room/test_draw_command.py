@@ -1,4 +1,4 @@
-"""`fairseat order TERM WINDOW` recomputes a draw, of the ledger or of the published text."""
+"""`fairseat order TERM WINDOW` checks a draw, from the ledger or from the published text."""
 
 from pathlib import Path
 from typing import Any
@@ -29,36 +29,36 @@ def text(term: Any, window: Any) -> str:
     return draw.published(term.id, window.id, opened=True).text
 
 
-def test_it_recomputes_what_the_ledger_has(term: Any, window: Any) -> None:
+def test_command_checks_the_ledgers_draw(term: Any, window: Any) -> None:
     done = command(term.id, window.id)
     assert done.output == "seed: OK\norder: OK\nrequests: 9\n"
     assert done.exit_code == 0
 
 
-def test_it_recomputes_a_text_from_a_file_or_from_elsewhere(text: str, tmp_path: Path) -> None:
+def test_command_checks_a_text_from_a_file_or_address(text: str, tmp_path: Path) -> None:
     (tmp_path / "order.txt").write_text(text)
     assert command("--text", tmp_path / "order.txt").exit_code == 0
     assert command("--text", "-", text=text).exit_code == 0
 
 
-def test_it_ends_with_1_where_the_order_is_another(text: str) -> None:
+def test_command_exits_with_1_if_the_order_differs(text: str) -> None:
     *head, one, two = text.split()
     done = command("--text", "-", text=" ".join([*head, two, one]))
     assert "order: not the one that follows from the seed" in done.output
     assert done.exit_code == 1
 
 
-def test_it_ends_with_1_where_the_seed_is_another(text: str) -> None:
+def test_command_exits_with_1_if_the_seed_differs(text: str) -> None:
     seed = text.split()[3]
     done = command("--text", "-", text=text.replace(seed, "0" * 64))
     assert "seed: has another fingerprint" in done.output
     assert done.exit_code == 1
 
 
-def test_it_says_so_where_the_text_is_none(tmp_path: Path) -> None:
+def test_command_reports_an_invalid_text(tmp_path: Path) -> None:
     assert "This is no order." in command("--text", "-", text="# fingerprint a b").output
     assert command("--text", tmp_path / "none.txt").exit_code == 1
 
 
-def test_it_wants_to_know_which(term: Any) -> None:
+def test_command_needs_a_window(term: Any) -> None:
     assert command(term.id).exit_code == 2

@@ -1,4 +1,4 @@
-"""The forms that claim: for students who are in; else a place in line, or the captcha."""
+"""Claim forms: admitted students get the form, others the queue or the captcha."""
 
 from time import time
 from typing import Any
@@ -26,7 +26,7 @@ def section(term: Any) -> Any:
     return builders.a_section(builders.a_course(), term, capacity=1)
 
 
-def test_where_nobody_waits_the_form_lets_in_and_claims(
+def test_form_admits_and_claims_if_the_queue_is_empty(
     ada: FlaskClient, term: Any, section: Any, cast: Cast
 ) -> None:
     builders.an_open_window(term)
@@ -34,7 +34,9 @@ def test_where_nobody_waits_the_form_lets_in_and_claims(
     assert held(term, cast.ada) == [section.id]
 
 
-def test_a_swap_is_let_in_too(ada: FlaskClient, term: Any, section: Any, cast: Cast) -> None:
+def test_swap_is_admitted_if_the_queue_is_empty(
+    ada: FlaskClient, term: Any, section: Any, cast: Cast
+) -> None:
     other = builders.a_section(builders.a_course("MAT-1010"), term)
     builders.an_open_window(term)
     press(ada, section, "pick")
@@ -42,7 +44,7 @@ def test_a_swap_is_let_in_too(ada: FlaskClient, term: Any, section: Any, cast: C
     assert held(term, cast.ada) == [other.id]
 
 
-def test_picking_a_sibling_of_what_is_held_is_let_in_too(
+def test_claim_of_another_section_of_a_held_course_is_admitted(
     ada: FlaskClient, term: Any, section: Any, cast: Cast
 ) -> None:
     course = builders.a_course("MAT-1010")
@@ -56,16 +58,14 @@ def test_picking_a_sibling_of_what_is_held_is_let_in_too(
     assert section.id
 
 
-def test_a_form_that_was_refused_can_be_sent_once_more(
-    ada: FlaskClient, term: Any, section: Any
-) -> None:
+def test_refused_form_can_be_sent_again(ada: FlaskClient, term: Any, section: Any) -> None:
     builders.an_open_window(term)
     refused = press(ada, section, "pick", credits="99")
     assert refused.status_code == 422
     assert ada.post(address(section, "pick"), data=hidden(refused.text)).status_code == 303
 
 
-def test_a_form_that_was_not_answered_can_be_sent_again(
+def test_unanswered_form_can_be_sent_again(
     ada: FlaskClient, term: Any, section: Any, servers: Servers, cast: Cast
 ) -> None:
     builders.an_open_window(term)
@@ -77,7 +77,7 @@ def test_a_form_that_was_not_answered_can_be_sent_again(
     assert held(term, cast.ada) == [section.id]
 
 
-def test_while_others_come_first_it_says_so_in_its_place(
+def test_form_is_replaced_by_the_queue_while_others_are_first(
     ada: FlaskClient, term: Any, section: Any
 ) -> None:
     shut(term, builders.an_open_window(term))
@@ -88,7 +88,7 @@ def test_while_others_come_first_it_says_so_in_its_place(
     assert 'hx-trigger="fs:turn from:body' in page
 
 
-def test_it_becomes_the_form_when_it_is_ones_turn(
+def test_form_appears_when_the_student_is_admitted(
     ada: FlaskClient, term: Any, section: Any, cast: Cast
 ) -> None:
     window = builders.an_open_window(term)
@@ -99,16 +99,14 @@ def test_it_becomes_the_form_when_it_is_ones_turn(
     assert held(term, cast.ada) == [section.id]
 
 
-def test_a_swap_that_waits_comes_back_to_the_same_swap(
-    ada: FlaskClient, term: Any, section: Any
-) -> None:
+def test_queued_swap_returns_to_the_same_swap(ada: FlaskClient, term: Any, section: Any) -> None:
     other = builders.a_section(builders.a_course("MAT-1010"), term)
     shut(term, builders.an_open_window(term))
     page = ada.get(address(other, f"swap?instead={section.id}"), headers=DIALOG).text
     assert f'hx-get="{address(other, f"swap?instead={section.id}")}"' in page
 
 
-def test_who_is_unproven_meets_the_captcha_in_its_place(
+def test_captcha_replaces_the_form_until_it_is_solved(
     guarded: Flask, term: Any, section: Any
 ) -> None:
     builders.an_open_window(term)
@@ -118,14 +116,16 @@ def test_who_is_unproven_meets_the_captcha_in_its_place(
     assert 'name="request"' not in page
 
 
-def test_before_the_opening_the_form_says_what_stands_in_the_way(
+def test_form_shows_likely_refusals_before_the_opening(
     ada: FlaskClient, term: Any, section: Any
 ) -> None:
     builders.a_coming_window(term)
     assert "opens" in words(ada.get(address(section, "pick")).text)
 
 
-def test_a_plan_is_refused_until_it_is_ones_turn(ada: FlaskClient, term: Any, section: Any) -> None:
+def test_plan_is_refused_until_the_student_is_admitted(
+    ada: FlaskClient, term: Any, section: Any
+) -> None:
     builders.an_open_window(term)
     form = {"plan": f"{section.id}", "request": "a-key-of-its-own"}
     submit = f"/terms/{term.id}/plan/submit"
@@ -135,7 +135,7 @@ def test_a_plan_is_refused_until_it_is_ones_turn(ada: FlaskClient, term: Any, se
     assert ada.post(submit, data=form, headers=DIALOG).headers.get("Fairseat-Gate") is None
 
 
-def test_where_nobody_waits_a_page_with_a_plan_lets_in(
+def test_plan_page_admits_if_the_queue_is_empty(
     ada: FlaskClient, term: Any, section: Any, cast: Cast
 ) -> None:
     builders.an_open_window(term)
@@ -147,7 +147,7 @@ def test_where_nobody_waits_a_page_with_a_plan_lets_in(
     assert ada.get_cookie("pass", path=f"/terms/{term.id}")
 
 
-def test_a_plan_that_is_begun_while_the_window_is_open_can_be_submitted_at_once(
+def test_plan_begun_in_an_open_window_can_be_submitted_at_once(
     ada: FlaskClient, term: Any, section: Any
 ) -> None:
     builders.an_open_window(term)
@@ -156,14 +156,14 @@ def test_a_plan_that_is_begun_while_the_window_is_open_can_be_submitted_at_once(
     assert ada.get_cookie("pass", path=f"/terms/{term.id}")
 
 
-def test_the_refusal_leads_back_to_the_line(guarded: Flask, ada: FlaskClient, term: Any) -> None:
+def test_refusal_links_to_the_queue(guarded: Flask, ada: FlaskClient, term: Any) -> None:
     builders.an_open_window(term)
     page = ada.post(f"/terms/{term.id}/plan/submit").text
     assert f'href="/terms/{term.id}/room"' in page
     assert guarded
 
 
-def test_a_pass_is_renewed_as_pages_are_read(
+def test_token_is_renewed_by_page_views(
     guarded: Flask, ada: FlaskClient, term: Any, cast: Cast
 ) -> None:
     window = builders.an_open_window(term)

@@ -1,4 +1,4 @@
-"""POST /terms/<t>/room, its leave, and the page of the line."""
+"""Join and leave the queue (POST /terms/<t>/room), and the page of the queue."""
 
 from typing import Any
 
@@ -17,7 +17,9 @@ def kind(term: Any, window: Any, student: Any) -> str:
     return room.look(term.id, window.id, student.id).kind
 
 
-def test_before_the_opening_one_is_in_the_draw(ada: FlaskClient, term: Any, cast: Cast) -> None:
+def test_joining_before_the_opening_takes_part_in_the_draw(
+    ada: FlaskClient, term: Any, cast: Cast
+) -> None:
     window = builders.a_coming_window(term)
     answer = come(ada, term)
     assert answer.headers["Fairseat-Gate"] == "early"
@@ -25,14 +27,16 @@ def test_before_the_opening_one_is_in_the_draw(ada: FlaskClient, term: Any, cast
     assert kind(term, window, cast.ada) == "early"
 
 
-def test_where_nobody_waits_one_is_in_at_once(ada: FlaskClient, term: Any) -> None:
+def test_joining_an_empty_queue_admits_at_once(ada: FlaskClient, term: Any) -> None:
     builders.an_open_window(term)
     answer = come(ada, term)
     assert answer.headers["Fairseat-Gate"] == "in"
     assert ada.get_cookie("pass", path=f"/terms/{term.id}")
 
 
-def test_without_scripts_it_leads_to_the_list_or_to_the_line(ada: FlaskClient, term: Any) -> None:
+def test_joining_without_scripts_leads_to_the_list_or_the_queue(
+    ada: FlaskClient, term: Any
+) -> None:
     window = builders.an_open_window(term)
     shut(term, window)
     address = f"/terms/{term.id}/room"
@@ -41,20 +45,20 @@ def test_without_scripts_it_leads_to_the_list_or_to_the_line(ada: FlaskClient, t
     assert ada.post(address).location == f"/terms/{term.id}"
 
 
-def test_robots_get_no_place(guarded: Flask, term: Any, cast: Cast) -> None:
+def test_unsolved_captcha_gets_no_queue_position(guarded: Flask, term: Any, cast: Cast) -> None:
     window = builders.a_coming_window(term)
     assert come(browser_of(guarded, "ada"), term).headers["Fairseat-Gate"] == "unproven"
     assert kind(term, window, cast.ada) == "none"
 
 
-def test_a_window_of_others_has_no_door(ada: FlaskClient, term: Any, cast: Cast) -> None:
+def test_window_of_another_cohort_cannot_be_joined(ada: FlaskClient, term: Any, cast: Cast) -> None:
     window = builders.an_open_window(term, cohort={"years": ["Senior"]})
     assert come(ada, term).headers["Fairseat-Gate"] == "free"
     assert kind(term, window, cast.ada) == "none"
     assert not ada.get_cookie("pass", path=f"/terms/{term.id}")
 
 
-def test_the_place_is_the_same_from_another_browser(
+def test_queue_position_is_the_same_from_another_browser(
     guarded: Flask, ada: FlaskClient, term: Any, cast: Cast
 ) -> None:
     window = builders.an_open_window(term)
@@ -67,14 +71,14 @@ def test_the_place_is_the_same_from_another_browser(
     assert facts(come(elsewhere, term).text)["number"] == "3"
 
 
-def test_leaving_is_asked_about_and_says_what_it_costs(ada: FlaskClient, term: Any) -> None:
+def test_leaving_asks_for_confirmation_and_explains_the_loss(ada: FlaskClient, term: Any) -> None:
     shut(term, builders.an_open_window(term))
     come(ada, term)
     page = ada.get(f"/terms/{term.id}/room/leave", headers=DIALOG).text
     assert "Your place is kept until it would be called." in words(page)
 
 
-def test_who_leaves_the_line_is_not_put_back_by_the_page(
+def test_page_does_not_rejoin_for_a_student_who_left(
     ada: FlaskClient, term: Any, cast: Cast
 ) -> None:
     window = builders.a_coming_window(term)
@@ -89,7 +93,7 @@ def test_who_leaves_the_line_is_not_put_back_by_the_page(
     assert "You are in the draw" in strip(look(ada, term))
 
 
-def test_who_is_done_lets_the_next_one_in_and_has_no_pass_any_more(
+def test_leaving_the_picker_admits_the_next_student_and_ends_the_token(
     guarded: Flask, ada: FlaskClient, term: Any, cast: Cast
 ) -> None:
     window = builders.an_open_window(term)
@@ -103,33 +107,31 @@ def test_who_is_done_lets_the_next_one_in_and_has_no_pass_any_more(
     assert facts(look(ben, term))["phase"] == "open"
 
 
-def test_the_page_of_the_line_says_where_one_stands_and_since_when(
-    ada: FlaskClient, term: Any
-) -> None:
+def test_queue_page_shows_the_position_and_since_when(ada: FlaskClient, term: Any) -> None:
     window = builders.an_open_window(term)
     shut(term, window)
     room.enter(term.id, window.id, 1000)
     come(ada, term)
     page = look(ada, term, "/room")
-    told = words(page)
-    assert "You are number 2 in line" in told
-    assert "1 person is before you." in told
-    assert "In line since" in told
+    text = words(page)
+    assert "You are number 2 in line" in text
+    assert "1 person is before you." in text
+    assert "In line since" in text
     assert "http-equiv" in page
 
 
-def test_the_page_of_the_line_says_so_where_there_is_none(ada: FlaskClient, term: Any) -> None:
+def test_queue_page_says_if_there_is_no_queue(ada: FlaskClient, term: Any) -> None:
     builders.an_open_window(term)
     assert "Nobody has to wait just now." in look(ada, term, "/room")
 
 
-def test_an_ended_window_has_a_page_and_no_line(ada: FlaskClient, term: Any) -> None:
+def test_ended_window_has_a_page_without_a_queue(ada: FlaskClient, term: Any) -> None:
     builders.an_ended_window(term)
     assert facts(look(ada, term, "/room"))["phase"] == "ended"
     assert come(ada, term).headers["Fairseat-Gate"] == "free"
 
 
-def test_instructors_have_no_door(guarded: Flask, term: Any) -> None:
+def test_instructors_cannot_join(guarded: Flask, term: Any) -> None:
     builders.an_open_window(term)
     answer = browser_of(guarded, "iris").post(f"/terms/{term.id}/room", headers=HTMX)
     assert answer.status_code == 403

@@ -1,4 +1,4 @@
-"""What a page says of the gate: the draw, a place in line, a visit; nothing if nobody waits."""
+"""The waiting room on pages: the draw, a queue position, a visit; nothing without a queue."""
 
 from typing import Any
 
@@ -16,31 +16,31 @@ from tests.web.pages import DIALOG, HTMX, words
 from tests.web.visitors import browser_of
 
 
-def test_the_lobby_asks_for_the_captcha_first(guarded: Flask, term: Any) -> None:
+def test_lobby_asks_for_the_captcha_first(guarded: Flask, term: Any) -> None:
     builders.a_coming_window(term)
     assert "data-captcha=" in strip(look(browser_of(guarded, "ada"), term))
 
 
-def test_the_lobby_of_the_proven_takes_a_place_by_itself(ada: FlaskClient, term: Any) -> None:
+def test_lobby_joins_the_queue_after_the_captcha(ada: FlaskClient, term: Any) -> None:
     builders.a_coming_window(term)
     below = strip(look(ada, term))
     assert 'hx-trigger="load,' in below
     assert "Take my place in line" in below
 
 
-def test_who_has_come_early_is_in_the_draw(ada: FlaskClient, term: Any) -> None:
+def test_early_student_is_in_the_draw(ada: FlaskClient, term: Any) -> None:
     window = builders.a_coming_window(term)
     come(ada, term)
     page = look(ada, term)
     assert "You are in the draw for the first places." in strip(page)
     assert draw_seeds.commitment(term.id, window.id)[:8] in strip(page)
-    told = facts(page)
-    assert (told["phase"], told["next"], told["then"]) == ("before", "line", "Drawing the order…")
-    assert told["room"] == str(window.id)
-    assert int(told["poll"]) > 0
+    data = facts(page)
+    assert (data["phase"], data["next"], data["then"]) == ("before", "line", "Drawing the order…")
+    assert data["room"] == str(window.id)
+    assert int(data["poll"]) > 0
 
 
-def test_few_ask_sooner_at_the_opening_than_many(ada: FlaskClient, term: Any) -> None:
+def test_few_pages_poll_sooner_at_the_opening_than_many(ada: FlaskClient, term: Any) -> None:
     window = builders.a_coming_window(term)
     come(ada, term)
     assert facts(look(ada, term))["asks"] == "500 510"
@@ -49,13 +49,13 @@ def test_few_ask_sooner_at_the_opening_than_many(ada: FlaskClient, term: Any) ->
     assert facts(look(ada, term))["asks"] == "500 4000"
 
 
-def test_who_is_not_in_the_draw_opens_at_zero_as_ever(guarded: Flask, term: Any) -> None:
+def test_page_outside_the_draw_reloads_at_zero(guarded: Flask, term: Any) -> None:
     builders.a_coming_window(term)
-    told = facts(look(browser_of(guarded, "ada"), term))
-    assert (told["next"], told["then"]) == ("open", "Pick your sections")
+    data = facts(look(browser_of(guarded, "ada"), term))
+    assert (data["next"], data["then"]) == ("open", "Pick your sections")
 
 
-def test_where_nobody_waits_an_open_window_is_as_it_was(ada: FlaskClient, term: Any) -> None:
+def test_open_window_without_a_queue_shows_the_list(ada: FlaskClient, term: Any) -> None:
     builders.an_open_window(term)
     page = look(ada, term)
     assert facts(page)["phase"] == "open"
@@ -63,7 +63,7 @@ def test_where_nobody_waits_an_open_window_is_as_it_was(ada: FlaskClient, term: 
     assert "data-kept" not in page
 
 
-def test_who_waits_sees_the_number_who_is_before_and_how_long(
+def test_waiting_student_sees_position_students_ahead_and_wait(
     ada: FlaskClient, ben: FlaskClient, term: Any
 ) -> None:
     window = builders.an_open_window(term)
@@ -75,19 +75,19 @@ def test_who_waits_sees_the_number_who_is_before_and_how_long(
     page = look(ben, term)
     assert facts(page)["phase"] == "line"
     assert (facts(page)["number"], facts(page)["ahead"]) == ("2", "0")
-    told = words(page)
-    assert "You are number 1 in line" in told  # of those who wait, though two came in all
-    assert "You are next." in told
+    text = words(page)
+    assert "You are number 1 in line" in text  # of the waiting students; two came in all
+    assert "You are next." in text
     assert "Leave the line" in strip(page)
 
 
-def test_where_the_line_stands_still_no_wait_is_made_up(ada: FlaskClient, term: Any) -> None:
+def test_no_wait_is_shown_while_the_queue_stands_still(ada: FlaskClient, term: Any) -> None:
     shut(term, builders.an_open_window(term))
     come(ada, term)
     assert "nobody can say yet how long" in words(look(ada, term, "/room"))
 
 
-def test_the_range_that_is_shown_first_is_kept(
+def test_first_shown_range_is_stored(
     ada: FlaskClient, ben: FlaskClient, term: Any, cast: Cast, backend: Backend
 ) -> None:
     window = builders.an_open_window(term)
@@ -95,37 +95,37 @@ def test_the_range_that_is_shown_first_is_kept(
     come(ada, term)
     come(ben, term)
     first = look(ben, term)
-    kept = backend.redis.hgetall(f"{{t:{term.id}}}:room:{window.id}:said")
+    stored = backend.redis.hgetall(f"{{t:{term.id}}}:room:{window.id}:said")
     look(ben, term)
     assert "data-number" in first
-    assert list(kept) == [room.look(term.id, window.id, cast.ben.id).request.encode()]
-    assert kept == backend.redis.hgetall(f"{{t:{term.id}}}:room:{window.id}:said")
+    assert list(stored) == [room.look(term.id, window.id, cast.ben.id).request.encode()]
+    assert stored == backend.redis.hgetall(f"{{t:{term.id}}}:room:{window.id}:said")
 
 
 @pytest.mark.parametrize("page", ["", "/mine", "/plan", "/room"])
-def test_who_comes_while_others_wait_is_in_line_behind_them(
+def test_new_student_queues_behind_the_others(
     ada: FlaskClient, ben: FlaskClient, term: Any, page: str
 ) -> None:
     shut(term, builders.an_open_window(term))
     look(ada, term, page)
-    told = look(ben, term, page)
-    assert facts(told)["phase"] == "line"
-    assert "You are number 2 in line" in words(told)
-    assert "1 person is before you." in words(told)
+    text = look(ben, term, page)
+    assert facts(text)["phase"] == "line"
+    assert "You are number 2 in line" in words(text)
+    assert "1 person is before you." in words(text)
 
 
-def test_who_comes_to_a_full_room_where_nobody_waits_is_next_in_line(
+def test_new_student_is_next_if_the_room_is_full(
     ada: FlaskClient, ben: FlaskClient, term: Any
 ) -> None:
     shut(term, builders.an_open_window(term), inside=1)
     come(ada, term)
-    told = look(ben, term)
-    assert facts(told)["phase"] == "line"
-    assert "You are number 1 in line" in words(told)
-    assert "You are next." in words(told)
+    text = look(ben, term)
+    assert facts(text)["phase"] == "line"
+    assert "You are number 1 in line" in words(text)
+    assert "You are next." in words(text)
 
 
-def test_who_comes_faster_than_the_limit_lets_in_is_in_line(
+def test_new_student_queues_if_the_rate_limit_is_reached(
     ada: FlaskClient, ben: FlaskClient, term: Any
 ) -> None:
     window = builders.an_open_window(term)
@@ -135,7 +135,7 @@ def test_who_comes_faster_than_the_limit_lets_in_is_in_line(
 
 
 @pytest.mark.parametrize("purpose", ["Sec-Purpose", "Purpose"])
-def test_a_page_that_is_asked_for_ahead_of_its_reader_joins_no_line(
+def test_prefetched_page_joins_no_queue(
     ada: FlaskClient, term: Any, cast: Cast, purpose: str
 ) -> None:
     window = builders.an_open_window(term)
@@ -148,14 +148,14 @@ def test_a_page_that_is_asked_for_ahead_of_its_reader_joins_no_line(
     )
 
 
-def test_a_robot_joins_no_line_by_looking(guarded: Flask, term: Any, cast: Cast) -> None:
+def test_robot_joins_no_queue_by_loading_the_page(guarded: Flask, term: Any, cast: Cast) -> None:
     window = builders.an_open_window(term)
     shut(term, window)
     look(browser_of(guarded, "ada"), term)
     assert room.look(term.id, window.id, cast.ada.id).kind == "none"
 
 
-def test_who_left_the_line_is_not_put_back_by_looking(
+def test_loading_the_page_does_not_rejoin_after_leaving(
     ada: FlaskClient, ben: FlaskClient, term: Any, cast: Cast
 ) -> None:
     window = builders.an_open_window(term)
@@ -163,13 +163,13 @@ def test_who_left_the_line_is_not_put_back_by_looking(
     look(ben, term)
     look(ada, term)
     ada.post(f"/terms/{term.id}/room/leave")
-    told = look(ada, term)
-    assert "Others are waiting." in strip(told)
-    assert "Take my place in line" in strip(told)
+    text = look(ada, term)
+    assert "Others are waiting." in strip(text)
+    assert "Take my place in line" in strip(text)
     assert room.look(term.id, window.id, cast.ada.id).kind == "none"
 
 
-def test_the_number_counts_down_as_those_before_are_called(
+def test_position_counts_down_as_others_are_admitted(
     ada: FlaskClient, ben: FlaskClient, term: Any
 ) -> None:
     window = builders.an_open_window(term)
@@ -186,24 +186,22 @@ def test_the_number_counts_down_as_those_before_are_called(
 
 
 @pytest.mark.parametrize("page", ["", "/mine", "/plan", "/room"])
-def test_while_the_line_is_paused_every_page_says_so_and_that_the_place_is_kept(
+def test_every_page_says_that_the_queue_is_paused_and_the_place_kept(
     ada: FlaskClient, ben: FlaskClient, term: Any, page: str
 ) -> None:
     window = builders.an_open_window(term)
     room.set_limits(term.id, window.id, 0, 10, off=False)
     look(ada, term)
-    told = words(look(ben, term, page))
-    assert "You are number 2 in line" in told
-    assert "The registrar has paused the line. You keep your place." in told
+    text = words(look(ben, term, page))
+    assert "You are number 2 in line" in text
+    assert "The registrar has paused the line. You keep your place." in text
     room.set_limits(term.id, window.id, 6000, 0, off=False)
-    told = words(look(ben, term, page))
-    assert "has paused" not in told
-    assert "You are number 2 in line" in told
+    text = words(look(ben, term, page))
+    assert "has paused" not in text
+    assert "You are number 2 in line" in text
 
 
-def test_a_form_that_waits_for_its_turn_says_that_the_line_is_paused(
-    ada: FlaskClient, term: Any
-) -> None:
+def test_queued_form_says_that_the_queue_is_paused(ada: FlaskClient, term: Any) -> None:
     section = builders.a_section(builders.a_course(), term)
     window = builders.an_open_window(term)
     room.set_limits(term.id, window.id, 0, 10, off=False)
@@ -212,27 +210,27 @@ def test_a_form_that_waits_for_its_turn_says_that_the_line_is_paused(
     assert "The registrar has paused the line. You keep your place." in form
 
 
-def test_who_is_in_the_draw_of_a_paused_line_reads_so(ada: FlaskClient, term: Any) -> None:
+def test_lobby_says_that_the_queue_is_paused(ada: FlaskClient, term: Any) -> None:
     window = builders.a_coming_window(term)
     room.set_limits(term.id, window.id, 0, 10, off=False)
     come(ada, term)
     assert "The registrar has paused the line" in strip(look(ada, term))
 
 
-def test_at_ones_turn_the_page_gets_in_and_says_until_when(ada: FlaskClient, term: Any) -> None:
+def test_admitted_page_shows_the_end_of_the_visit(ada: FlaskClient, term: Any) -> None:
     window = builders.an_open_window(term)
     shut(term, window)
     come(ada, term)
     shut(term, window, inside=1)
     answer = ada.get(f"/terms/{term.id}/stage", headers=HTMX)
-    told = facts(answer.text)
-    assert told["phase"] == "open"
-    assert int(told["until"]) > int(told["now"])
+    data = facts(answer.text)
+    assert data["phase"] == "open"
+    assert int(data["until"]) > int(data["now"])
     assert "pass=" in answer.headers["Set-Cookie"]
     assert "HttpOnly" in answer.headers["Set-Cookie"]
 
 
-def test_who_is_in_hears_of_those_who_wait(ada: FlaskClient, ben: FlaskClient, term: Any) -> None:
+def test_picker_mentions_waiting_students(ada: FlaskClient, ben: FlaskClient, term: Any) -> None:
     shut(term, builders.an_open_window(term), inside=1)
     come(ada, term)
     assert not strip(look(ada, term)).strip()
@@ -242,7 +240,7 @@ def test_who_is_in_hears_of_those_who_wait(ada: FlaskClient, ben: FlaskClient, t
     assert "I am done: let the next one in" in below
 
 
-def test_buttons_in_line_say_so(ada: FlaskClient, term: Any) -> None:
+def test_buttons_are_marked_while_the_student_waits(ada: FlaskClient, term: Any) -> None:
     section = builders.a_section(builders.a_course(), term)
     shut(term, builders.an_open_window(term))
     come(ada, term)
@@ -251,14 +249,14 @@ def test_buttons_in_line_say_so(ada: FlaskClient, term: Any) -> None:
     )
 
 
-def test_without_scripts_who_waits_is_asked_again_in_time(ada: FlaskClient, term: Any) -> None:
+def test_page_without_scripts_reloads_in_time(ada: FlaskClient, term: Any) -> None:
     shut(term, builders.an_open_window(term))
     come(ada, term)
     seconds = look(ada, term).partition('http-equiv="refresh" content="')[2].partition('"')[0]
     assert 12 <= int(seconds) <= 45
 
 
-def test_with_the_gate_off_pages_say_nothing_of_it(
+def test_pages_do_not_mention_a_waiting_room_that_is_off(
     guarded: Flask, ada: FlaskClient, term: Any
 ) -> None:
     guarded.config["GATE"] = False

@@ -1,4 +1,4 @@
-"""Rooms go on by themselves, at the moment of their opening, and leave nothing behind."""
+"""Rooms open at their time without requests, and are removed afterwards."""
 
 import time
 from dataclasses import replace
@@ -11,12 +11,12 @@ from portal.waiting_room import room
 from portal.waiting_room.room import LONGEST_PAUSE, advance_all
 from tests import cast as builders
 from tests.waiting_room.conftest import Enter
-from tests.waiting_room.rooms import kept
+from tests.waiting_room.rooms import stored_window
 
 DAY = 24 * 60 * builders.MINUTE
 
 
-def test_it_is_due_again_at_the_next_opening_and_within_a_second(
+def test_rooms_are_due_at_the_next_opening_and_within_a_second(
     term: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     other = builders.a_term("Spring 2031")
@@ -29,7 +29,9 @@ def test_it_is_due_again_at_the_next_opening_and_within_a_second(
     assert 120 < advance_all([term.id, other.id]) <= 180
 
 
-def test_at_the_opening_the_first_are_called_though_nobody_asks(term: Any, enter: Enter) -> None:
+def test_first_students_are_admitted_at_the_opening_without_a_request(
+    term: Any, enter: Enter
+) -> None:
     window = builders.a_coming_window(term, minutes=1 / 60)
     for student in (1, 2):
         enter(window, student)
@@ -38,13 +40,13 @@ def test_at_the_opening_the_first_are_called_though_nobody_asks(term: Any, enter
     assert room.state(term.id, window.id).inside == 2
 
 
-def test_a_room_that_nobody_entered_is_left_alone(term: Any, backend: Backend) -> None:
+def test_empty_room_is_left_alone(term: Any, backend: Backend) -> None:
     window = builders.an_open_window(term)
     advance_all([term.id])
     assert backend.redis.keys(f"{{t:{term.id}}}:room:{window.id}*") == []
 
 
-def test_a_day_after_its_end_a_room_keeps_its_order_alone(
+def test_only_the_order_of_a_room_is_kept_after_a_day(
     term: Any, enter: Enter, backend: Backend
 ) -> None:
     window = builders.an_open_window(term)
@@ -54,7 +56,7 @@ def test_a_day_after_its_end_a_room_keeps_its_order_alone(
     for after, parts in ((DAY // 2, 7), (DAY + builders.MINUTE, 2)):
         end = room.state(term.id, window.id).at - after
         ended = replace(window, opens=end - builders.MINUTE, closes=end)
-        backend.redis.hset(f"{{t:{term.id}}}:windows", str(window.id), kept(ended))
+        backend.redis.hset(f"{{t:{term.id}}}:windows", str(window.id), stored_window(ended))
         advance_all([term.id])
         left = backend.redis.keys(f"{{t:{term.id}}}:room:{window.id}:*")
         assert len(left) >= parts

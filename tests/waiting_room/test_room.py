@@ -1,4 +1,4 @@
-"""The waiting room: each student has one place, and is called where nobody is before them."""
+"""The waiting room: each student has one place, and is admitted in turn."""
 
 from threading import Thread
 from typing import Any
@@ -13,23 +13,23 @@ from tests.waiting_room.conftest import Enter
 from tests.waiting_room.rooms import limits
 
 
-def test_where_nobody_waits_one_is_called_at_once(term: Any, enter: Enter) -> None:
-    place = enter(builders.an_open_window(term), 7)
-    assert (place.kind, place.number, place.ahead) == ("called", 1, 0)
+def test_student_is_admitted_at_once_if_the_queue_is_empty(term: Any, enter: Enter) -> None:
+    entry = enter(builders.an_open_window(term), 7)
+    assert (entry.kind, entry.number, entry.ahead) == ("called", 1, 0)
 
 
-def test_who_comes_before_the_opening_has_a_request_and_no_number(term: Any, enter: Enter) -> None:
-    place = enter(builders.a_coming_window(term), 7)
-    assert (place.kind, place.number, len(place.request)) == ("early", 0, 32)
+def test_early_student_has_a_request_and_no_number(term: Any, enter: Enter) -> None:
+    entry = enter(builders.a_coming_window(term), 7)
+    assert (entry.kind, entry.number, len(entry.request)) == ("early", 0, 32)
 
 
-def test_a_place_follows_the_student(term: Any, enter: Enter) -> None:
+def test_place_belongs_to_the_student(term: Any, enter: Enter) -> None:
     window = builders.a_coming_window(term)
     assert enter(window, 7).request == enter(window, 7).request
     assert room.state(term.id, window.id).line == 1
 
 
-def test_a_thousand_who_come_together_each_have_one_place(term: Any, enter: Enter) -> None:
+def test_a_thousand_simultaneous_students_have_one_place_each(term: Any, enter: Enter) -> None:
     window = builders.an_open_window(term)
     limits(term, window, per_minute=0)
     threads = [
@@ -43,29 +43,29 @@ def test_a_thousand_who_come_together_each_have_one_place(term: Any, enter: Ente
     assert numbers == list(range(1, 251))
 
 
-def test_an_ended_window_lets_nobody_in(term: Any, enter: Enter) -> None:
+def test_ended_window_admits_no_student(term: Any, enter: Enter) -> None:
     with pytest.raises(WindowEnded):
         enter(builders.an_ended_window(term), 1)
 
 
-def test_a_window_that_nobody_knows_leaves_nothing_behind(term: Any, backend: Backend) -> None:
+def test_unknown_window_stores_nothing(term: Any, backend: Backend) -> None:
     assert room.look(term.id, 888_888, 1).kind == "none"
     assert room.keep_alive(term.id, 888_888, [1]) == [1]
     assert room.extend_stay(term.id, 888_888, 1) is None
     assert not list(backend.redis.scan_iter(f"{{t:{term.id}}}:room:*"))
 
 
-def test_rooms_of_several_windows_do_not_mix(term: Any, enter: Enter) -> None:
+def test_rooms_of_windows_are_separate(term: Any, enter: Enter) -> None:
     first, second = builders.an_open_window(term), builders.a_coming_window(term)
     assert (enter(first, 1).kind, enter(second, 1).kind) == ("called", "early")
 
 
-def test_a_range_that_was_shown_is_compared_with_what_came_true(term: Any, enter: Enter) -> None:
+def test_shown_range_is_compared_with_the_actual_wait(term: Any, enter: Enter) -> None:
     window = builders.an_open_window(term)
     limits(term, window, per_minute=0)
     for student, (least, most) in enumerate([(0, 60_000), (50_000, 60_000)]):
-        place = enter(window, student)
-        room.record_estimate(term.id, window.id, place.request, least, most)
+        entry = enter(window, student)
+        room.record_estimate(term.id, window.id, entry.request, least, most)
     limits(term, window)
     state = room.state(term.id, window.id)
     assert (state.right, state.wrong) == (1, 1)

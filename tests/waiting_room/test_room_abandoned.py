@@ -1,4 +1,4 @@
-"""Places that are abandoned: skipped, kept for a while, and given up on purpose."""
+"""Abandoned places: skipped, kept for a while, or left on purpose."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from tests.waiting_room.conftest import Enter
 from tests.waiting_room.rooms import asleep, key, limits, visit_over
 
 
-def test_who_shows_no_sign_of_life_is_skipped_and_comes_back_to_the_front(
+def test_silent_student_is_skipped_and_returns_to_the_front(
     term: Any, enter: Enter, backend: Backend
 ) -> None:
     window = builders.an_open_window(term)
@@ -27,7 +27,7 @@ def test_who_shows_no_sign_of_life_is_skipped_and_comes_back_to_the_front(
     assert room.look(term.id, window.id, 1).kind == "called"
 
 
-def test_who_stays_away_for_long_has_lost_the_place(
+def test_student_who_is_away_too_long_loses_the_place(
     term: Any, enter: Enter, backend: Backend
 ) -> None:
     window = builders.an_open_window(term)
@@ -42,7 +42,7 @@ def test_who_stays_away_for_long_has_lost_the_place(
     assert again.request != sleeper
 
 
-def test_who_is_called_and_does_not_come_makes_room_and_may_still_come(
+def test_admitted_student_who_does_not_come_frees_the_space(
     term: Any, enter: Enter, backend: Backend
 ) -> None:
     window = builders.an_open_window(term)
@@ -53,7 +53,9 @@ def test_who_is_called_and_does_not_come_makes_room_and_may_still_come(
     assert room.look(term.id, window.id, 1).ahead == 0
 
 
-def test_while_nobody_is_heard_nobody_is_skipped(term: Any, enter: Enter, backend: Backend) -> None:
+def test_no_student_is_skipped_while_none_is_heard(
+    term: Any, enter: Enter, backend: Backend
+) -> None:
     window = builders.an_open_window(term)
     limits(term, window, per_minute=0)
     requests = [enter(window, student).request for student in range(5)]
@@ -68,7 +70,7 @@ def test_while_nobody_is_heard_nobody_is_skipped(term: Any, enter: Enter, backen
     assert kinds == ["called"] * 5
 
 
-def test_who_leaves_the_line_and_comes_again_has_the_same_place(term: Any, enter: Enter) -> None:
+def test_student_who_leaves_and_rejoins_has_the_same_place(term: Any, enter: Enter) -> None:
     early, late = builders.a_coming_window(term), builders.an_open_window(term)
     limits(term, late, per_minute=0)
     for window in (early, late):
@@ -79,7 +81,7 @@ def test_who_leaves_the_line_and_comes_again_has_the_same_place(term: Any, enter
         assert room.state(term.id, window.id).line == 2
 
 
-def test_who_has_left_is_not_called(term: Any, enter: Enter) -> None:
+def test_student_who_left_is_not_admitted(term: Any, enter: Enter) -> None:
     window = builders.an_open_window(term)
     limits(term, window, per_minute=0)
     enter(window, 1)

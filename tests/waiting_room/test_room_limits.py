@@ -1,4 +1,4 @@
-"""The waiting room's two limits: new ones a minute, and so many at once."""
+"""The waiting room's two limits: admissions per minute, and students at once."""
 
 import time
 from typing import Any
@@ -11,7 +11,7 @@ from tests.waiting_room.conftest import Enter
 from tests.waiting_room.rooms import limits, open_now
 
 
-def test_no_more_are_in_at_once_than_the_limit(term: Any, enter: Enter) -> None:
+def test_no_more_students_are_inside_than_the_limit(term: Any, enter: Enter) -> None:
     window = builders.an_open_window(term)
     limits(term, window, at_once=3)
     kinds = [enter(window, student).kind for student in range(5)]
@@ -21,7 +21,7 @@ def test_no_more_are_in_at_once_than_the_limit(term: Any, enter: Enter) -> None:
     assert room.state(term.id, window.id).inside == 3
 
 
-def test_no_more_are_new_in_a_minute_than_the_limit(term: Any, enter: Enter) -> None:
+def test_no_more_students_are_admitted_per_minute_than_the_limit(term: Any, enter: Enter) -> None:
     window = builders.an_open_window(term)
     limits(term, window, per_minute=60)
     began = time.monotonic()
@@ -33,7 +33,7 @@ def test_no_more_are_new_in_a_minute_than_the_limit(term: Any, enter: Enter) -> 
     assert state.waiting == 40 - state.inside
 
 
-def test_at_the_opening_a_seconds_worth_come_in(term: Any, enter: Enter) -> None:
+def test_opening_admits_one_second_of_the_rate(term: Any, enter: Enter) -> None:
     window = builders.a_coming_window(term)
     limits(term, window, per_minute=600)
     for student in range(60):
@@ -43,7 +43,7 @@ def test_at_the_opening_a_seconds_worth_come_in(term: Any, enter: Enter) -> None
     assert 10 <= state.inside <= 10 + (state.at - state.opens) / 100  # by the ledger's clock
 
 
-def test_an_admin_may_let_everyone_in(term: Any, enter: Enter) -> None:
+def test_admin_can_admit_everyone(term: Any, enter: Enter) -> None:
     window = builders.an_open_window(term)
     limits(term, window, per_minute=0)
     for student in range(5):
@@ -52,13 +52,13 @@ def test_an_admin_may_let_everyone_in(term: Any, enter: Enter) -> None:
 
 
 @pytest.mark.parametrize("wrong", [(-1, 5), (5, -1), (10**7, 5)])
-def test_limits_that_make_no_sense_are_refused(term: Any, wrong: tuple[int, int]) -> None:
+def test_invalid_limits_are_refused(term: Any, wrong: tuple[int, int]) -> None:
     window = builders.an_open_window(term)
     with pytest.raises(ValueError, match="from 0 to"):
         room.set_limits(term.id, window.id, *wrong, off=False)
 
 
-def test_setting_the_same_limits_again_lets_no_more_in(term: Any, enter: Enter) -> None:
+def test_setting_the_same_limits_again_admits_no_more(term: Any, enter: Enter) -> None:
     window = builders.an_open_window(term)
     began = time.monotonic()
     for _ in range(10):

@@ -1,4 +1,4 @@
-"""Whatever is asked of a waiting room in whatever order, it says and holds what the model does."""
+"""For any calls in any order, a waiting room agrees with the model."""
 
 from dataclasses import replace
 from typing import Any, ClassVar
@@ -21,14 +21,14 @@ from portal.waiting_room.room import QueueEntry, WindowEnded
 from portal.windows import draw_seeds
 from tests import cast as builders
 from tests.waiting_room.model import Model, Told
-from tests.waiting_room.rooms import kept
+from tests.waiting_room.rooms import stored_window
 
 STUDENTS = range(1, 9)
 students = picks = some.sampled_from(STUDENTS)
-# Shorter and longer than all that the room waits for.
+# Shorter and longer than every time limit of the room.
 moments = some.sampled_from([0, 900, 9_000, 31_000, 61_000, 241_000, 301_000, 1_801_000])
 
-# Lets time pass for a room: all that it knows of happened so much earlier.
+# Lets time pass for a room: moves all its times into the past.
 EARLIER = """
 local base, ms = KEYS[1] .. ":room:" .. ARGV[1], tonumber(ARGV[2])
 for _, kind in ipairs({ "seen", "in", "away" }) do
@@ -46,7 +46,7 @@ redis.call("HSET", KEYS[1] .. ":windows", ARGV[1], ARGV[3])
 
 
 class Waiting(RuleBasedStateMachine):
-    """Whatever can happen in a room."""
+    """Everything that can happen in a room."""
 
     backend: ClassVar[Backend]
     term: ClassVar[Any]
@@ -74,24 +74,24 @@ class Waiting(RuleBasedStateMachine):
     @rule(student=students)
     def enter(self, student: int) -> None:
         try:
-            place = room.enter(self.term.id, self.window.id, student)
+            entry = room.enter(self.term.id, self.window.id, student)
         except WindowEnded:
             at = room.state(self.term.id, self.window.id).at + self.passed
             assert self.model.phase(at) == "ended"
             return
-        fraction = draw.rank(draw_seeds.seed(self.term.id, self.window.id), place.request)
-        at = place.room.at + self.passed
-        assert self.told(place) == self.model.enter(at, student, place.request, fraction)
+        fraction = draw.rank(draw_seeds.seed(self.term.id, self.window.id), entry.request)
+        at = entry.room.at + self.passed
+        assert self.reply(entry) == self.model.enter(at, student, entry.request, fraction)
 
     @rule(student=students)
     def look(self, student: int) -> None:
-        place = room.look(self.term.id, self.window.id, student)
-        assert self.told(place) == self.model.look(place.room.at + self.passed, student)
+        entry = room.look(self.term.id, self.window.id, student)
+        assert self.reply(entry) == self.model.look(entry.room.at + self.passed, student)
 
     @rule(some_students=some.lists(students, min_size=1, unique=True))
     def touch(self, some_students: list[int]) -> None:
         others = room.keep_alive(self.term.id, self.window.id, some_students)
-        heard = int(self.kept("heard")) + self.passed
+        heard = int(self.stored_field("heard")) + self.passed
         assert others == self.model.touch_all(heard, some_students)
 
     @rule(student=students)
@@ -110,7 +110,7 @@ class Waiting(RuleBasedStateMachine):
     def leave(self, student: int) -> None:
         before = self.now()
         room.leave(self.term.id, self.window.id, student)
-        stepped = int(self.kept("allowed_at")) + self.passed
+        stepped = int(self.stored_field("allowed_at")) + self.passed
         self.model.leave(max(before, stepped), student)
 
     @rule(
@@ -136,7 +136,7 @@ class Waiting(RuleBasedStateMachine):
             closes=self.window.closes - self.passed,
         )
         term = f"{{t:{self.term.id}}}"
-        self.backend.redis.eval(EARLIER, 1, term, window.id, ms, kept(window))
+        self.backend.redis.eval(EARLIER, 1, term, window.id, ms, stored_window(window))
 
     @rule(awake=some.lists(students, min_size=1, unique=True), steps=some.integers(1, 11))
     def watch(self, awake: list[int], steps: int) -> None:
@@ -175,17 +175,17 @@ class Waiting(RuleBasedStateMachine):
     def now(self) -> int:
         return room.state(self.term.id, self.window.id).at + self.passed
 
-    def kept(self, field: str) -> bytes:
-        kept: Any = self.backend.redis.hget(self.base, field)
-        return kept or b"0"
+    def stored_field(self, field: str) -> bytes:
+        stored: Any = self.backend.redis.hget(self.base, field)
+        return stored or b"0"
 
-    def told(self, place: QueueEntry) -> Told:
-        ends = place.ends and place.ends + self.passed
-        return (place.kind, place.request, place.number, place.ahead, ends)
+    def reply(self, entry: QueueEntry) -> Told:
+        ends = entry.ends and entry.ends + self.passed
+        return (entry.kind, entry.request, entry.number, entry.ahead, ends)
 
 
-@pytest.mark.timeout(600)  # a failure takes its time to be made small
-def test_a_room_does_what_the_model_does(backend: Backend, term: Any) -> None:
+@pytest.mark.timeout(600)  # shrinking a failure takes time
+def test_room_agrees_with_the_model(backend: Backend, term: Any) -> None:
     Waiting.backend, Waiting.term = backend, term
     run_state_machine_as_test(
         Waiting,

@@ -1,4 +1,4 @@
-"""The order in which a room calls: the early ones as drawn, the late ones as they came."""
+"""A room admits early students in the order of the draw, late ones as they came."""
 
 import hashlib
 from dataclasses import replace
@@ -9,10 +9,10 @@ from portal.waiting_room import draw, room
 from portal.windows import draw_seeds
 from tests import cast as builders
 from tests.waiting_room.conftest import Enter
-from tests.waiting_room.rooms import kept, key, limits, open_now
+from tests.waiting_room.rooms import key, limits, open_now, stored_window
 
 
-def test_the_early_ones_are_in_the_order_that_the_seed_gives(term: Any, enter: Enter) -> None:
+def test_early_students_are_in_the_seeds_order(term: Any, enter: Enter) -> None:
     window = builders.a_coming_window(term)
     limits(term, window, per_minute=0)
     promised = draw_seeds.commitment(term.id, window.id)
@@ -21,39 +21,39 @@ def test_the_early_ones_are_in_the_order_that_the_seed_gives(term: Any, enter: E
     late = enter(window, 100)
     seed = draw_seeds.seed(term.id, window.id)
     assert hashlib.sha256(seed.encode()).hexdigest() == promised
-    by_hand = sorted(requests, key=lambda each: hashlib.sha256(f"{seed}:{each}".encode()).digest())
-    assert draw.drawn_requests(term.id, window.id) == by_hand
-    assert by_hand != requests
-    first = requests.index(by_hand[0]) + 1
+    expected = sorted(requests, key=lambda each: hashlib.sha256(f"{seed}:{each}".encode()).digest())
+    assert draw.drawn_requests(term.id, window.id) == expected
+    assert expected != requests
+    first = requests.index(expected[0]) + 1
     assert room.look(term.id, window.id, first).number == 1
     assert (late.number, late.ahead) == (60, 59)
 
 
-def test_late_ones_are_first_come_first_served(term: Any, enter: Enter) -> None:
+def test_late_students_are_first_come_first_served(term: Any, enter: Enter) -> None:
     window = builders.an_open_window(term)
     limits(term, window, per_minute=0)
     places = [enter(window, student) for student in (5, 3, 9)]
-    assert [place.ahead for place in places] == [0, 1, 2]
+    assert [position.ahead for position in places] == [0, 1, 2]
     limits(term, window, at_once=2)
     kinds = [room.look(term.id, window.id, student).kind for student in (5, 3, 9)]
     assert kinds == ["called", "called", "waiting"]
 
 
-def test_a_clock_that_goes_back_makes_nobody_early(
+def test_clock_that_goes_back_makes_no_student_early(
     term: Any, enter: Enter, backend: Backend
 ) -> None:
     window, windows = builders.an_open_window(term), f"{{t:{term.id}}}:windows"
     enter(window, 1)
     in_an_hour = window.opens + 3_600_000
-    backend.redis.hset(windows, str(window.id), kept(replace(window, opens=in_an_hour)))
+    backend.redis.hset(windows, str(window.id), stored_window(replace(window, opens=in_an_hour)))
     backend.redis.hset(key(term, window), "allowed_at", str(in_an_hour))
     enter(window, 2)
-    backend.redis.hset(windows, str(window.id), kept(window))
-    place = room.look(term.id, window.id, 2)
-    assert (place.kind, place.number) == ("called", 2)
+    backend.redis.hset(windows, str(window.id), stored_window(window))
+    entry = room.look(term.id, window.id, 2)
+    assert (entry.kind, entry.number) == ("called", 2)
 
 
-def test_a_room_that_lost_its_seed_is_entered_by_its_new_one(
+def test_room_that_lost_its_seed_uses_the_new_one(
     term: Any, enter: Enter, backend: Backend
 ) -> None:
     window = builders.a_coming_window(term)
@@ -61,14 +61,12 @@ def test_a_room_that_lost_its_seed_is_entered_by_its_new_one(
     lost = draw_seeds.seed(term.id, window.id)
     backend.redis.delete(key(term, window))
     assert enter(window, 2).kind == "early"
-    kept = backend.redis.hget(key(term, window), "seed")
-    assert kept == draw_seeds.seed(term.id, window.id).encode()
-    assert kept != lost.encode()
+    stored = backend.redis.hget(key(term, window), "seed")
+    assert stored == draw_seeds.seed(term.id, window.id).encode()
+    assert stored != lost.encode()
 
 
-def test_a_student_whose_number_begins_anothers_finds_the_own_request(
-    term: Any, enter: Enter
-) -> None:
+def test_student_whose_id_is_a_prefix_finds_their_own_request(term: Any, enter: Enter) -> None:
     window = builders.a_coming_window(term)
     mine = {student: enter(window, student).request for student in (12, 1, 123)}
     drawn = draw.drawn_requests(term.id, window.id)

@@ -1,4 +1,4 @@
-"""Several processes at once: each student has one place, in one order, and none is one too many."""
+"""With several processes, each student has one place in one queue."""
 
 import json
 import random
@@ -15,7 +15,7 @@ PROCESSES, STUDENTS, AT_ONCE = 4, 120, 7
 
 
 def come_and_go(all_here: Any, term: int, window: int, seed: int) -> list[tuple[int, str]]:
-    """Let every student come from this process too, in an order of its own; then end all visits."""
+    """Let every student join from this process too, in another order; then end all visits."""
     redis = connections.connect(Settings.read()).redis
     crowd = random.Random(seed).sample(range(1, STUDENTS + 1), STUDENTS)
     all_here.wait()
@@ -28,25 +28,25 @@ def come_and_go(all_here: Any, term: int, window: int, seed: int) -> list[tuple[
     return places
 
 
-def test_whatever_processes_do_at_once_the_line_is_one(backend: Backend, term: Any) -> None:
+def test_simultaneous_processes_keep_one_queue(backend: Backend, term: Any) -> None:
     window = builders.an_open_window(term)
     room.set_limits(term.id, window.id, 0, AT_ONCE, off=False)
-    with backend.redis.pubsub() as news:
-        news.subscribe(f"{{t:{term.id}}}:room")
+    with backend.redis.pubsub() as messages:
+        messages.subscribe(f"{{t:{term.id}}}:room")
         shares = [(come_and_go, term.id, window.id, seed) for seed in range(PROCESSES)]
-        places = [place for share in together(shares) for place in share]
-        told = [json.loads(each["data"]) for each in _all(news)]
+        places = [position for share in together(shares) for position in share]
+        events = [json.loads(each["data"]) for each in _all(messages)]
     assert len(dict(places)) == len(set(places)) == STUDENTS
-    called = [student for each in told for student in each["students"] or ()]
+    called = [student for each in events for student in each["students"] or ()]
     assert called == [student for _, student in sorted(_numbered(backend, term.id, window.id))]
-    assert max(each["inside"] for each in told) == AT_ONCE
+    assert max(each["inside"] for each in events) == AT_ONCE
     assert room.state(term.id, window.id).waiting == 0
 
 
-def _all(news: Any) -> list[dict[str, Any]]:
-    """All messages so far."""
+def _all(subscription: Any) -> list[dict[str, Any]]:
+    """Return all messages so far."""
     found = []
-    while (message := news.get_message(timeout=0.5)) is not None:
+    while (message := subscription.get_message(timeout=0.5)) is not None:
         if message["type"] == "message":
             found.append(message)
     return found

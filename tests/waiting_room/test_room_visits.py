@@ -1,4 +1,4 @@
-"""Visits, once one is called: who may stay, for how long, and what becomes of the place then."""
+"""Visits after the admission: who may stay, how long, and what happens to the place."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from tests.waiting_room.conftest import Enter
 from tests.waiting_room.rooms import key, limits, visit_over
 
 
-def test_only_who_was_called_may_stay(term: Any, enter: Enter) -> None:
+def test_only_admitted_students_may_stay(term: Any, enter: Enter) -> None:
     window = builders.an_open_window(term)
     limits(term, window, at_once=1)
     enter(window, 1)
@@ -19,9 +19,7 @@ def test_only_who_was_called_may_stay(term: Any, enter: Enter) -> None:
     assert room.extend_stay(term.id, window.id, 3) is None
 
 
-def test_a_visit_that_is_over_gives_no_place_back(
-    term: Any, enter: Enter, backend: Backend
-) -> None:
+def test_ended_visit_gives_no_place_back(term: Any, enter: Enter, backend: Backend) -> None:
     window = builders.an_open_window(term)
     limits(term, window, at_once=1)
     enter(window, 1)
@@ -33,9 +31,7 @@ def test_a_visit_that_is_over_gives_no_place_back(
     assert enter(window, 1).number == 3
 
 
-def test_a_busy_visit_goes_on_but_not_for_ever_while_others_wait(
-    term: Any, enter: Enter, backend: Backend
-) -> None:
+def test_busy_visit_is_limited_while_others_wait(term: Any, enter: Enter, backend: Backend) -> None:
     window = builders.an_open_window(term)
     limits(term, window, at_once=1)
     began = enter(window, 1).room.at

@@ -1,4 +1,4 @@
-"""A claim without a pass is refused before anybody is asked; with one it is decided."""
+"""A claim without an access token is refused at once; with one the ledger decides."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -35,7 +35,7 @@ def ada(guarded: Flask, section: Any, term: Any, cast: Cast) -> Holder:  # noqa:
 
 
 def refused(answer: TestResponse) -> bool:
-    """Whether that was the gate, and not another refusal."""
+    """Return whether the waiting room refused, and not the ledger."""
     return answer.status_code == 403 and answer.headers.get("Fairseat-Gate") == "pass"
 
 
@@ -45,9 +45,7 @@ def journal(about: Any) -> int:
     return int(length)
 
 
-def test_with_a_pass_alone_the_ledger_decides(
-    ada: Holder, section: Any, term: Any, cast: Cast
-) -> None:
+def test_ledger_decides_with_a_token(ada: Holder, section: Any, term: Any, cast: Cast) -> None:
     assert ada.post(section).status_code == 303
     assert held(term, cast.ada) == [section.id]
 
@@ -64,7 +62,7 @@ SPOILED: dict[str, Callable[[AccessToken], AccessToken | str | None]] = {
 
 @pytest.mark.parametrize("act", ["pick", "swap"])
 @pytest.mark.parametrize("spoil", SPOILED.values(), ids=SPOILED)
-def test_with_any_other_pass_it_is_refused_and_not_journaled(
+def test_invalid_token_is_refused_and_not_journaled(
     ada: Holder, section: Any, term: Any, act: str, spoil: Callable[[AccessToken], Any]
 ) -> None:
     before = journal(term)
@@ -72,24 +70,24 @@ def test_with_any_other_pass_it_is_refused_and_not_journaled(
     assert journal(term) == before
 
 
-def test_a_pass_that_was_changed_is_none(guarded: Flask, ada: Holder, section: Any) -> None:
+def test_changed_token_is_refused(guarded: Flask, ada: Holder, section: Any) -> None:
     content, _, signature = written(guarded, ada.held).rpartition(".")
     longer = written(guarded, replace(ada.held, ends=ada.held.ends + LIFETIME)).rpartition(".")[0]
     assert content != longer
     assert refused(ada.post(section, held=f"{longer}.{signature}"))
 
 
-def test_a_pass_of_a_window_whose_room_lets_nobody_in_yet_is_refused(
+def test_token_of_a_window_that_is_not_open_is_refused(
     ada: Holder, section: Any, term: Any
 ) -> None:
-    """The gate can't know it from the token: the ledger refuses it in the step that decides."""
+    """The token can't show this: the ledger refuses in the deciding step."""
     coming = builders.a_coming_window(term)
     before = journal(term)
     assert refused(ada.post(section, held=replace(ada.held, window=coming.id)))
     assert journal(term) == before
 
 
-def test_a_plan_is_submitted_with_a_pass_alone(ada: Holder, term: Any) -> None:
+def test_plan_needs_a_token(ada: Holder, term: Any) -> None:
     address = f"/terms/{term.id}/plan/submit"
     ada.carry(None)
     assert refused(ada.client.post(address))
@@ -97,47 +95,49 @@ def test_a_plan_is_submitted_with_a_pass_alone(ada: Holder, term: Any) -> None:
     assert not refused(ada.client.post(address))
 
 
-def test_giving_up_needs_no_pass(ada: Holder, section: Any, term: Any, cast: Cast) -> None:
+def test_drop_needs_no_token(ada: Holder, section: Any, term: Any, cast: Cast) -> None:
     ada.post(section)
     assert ada.post(section, "drop", held=None).status_code == 303
     assert held(term, cast.ada) == []
 
 
-def test_reading_needs_no_pass(ada: Holder, section: Any) -> None:
+def test_reading_needs_no_token(ada: Holder, section: Any) -> None:
     ada.carry(None)
     assert ada.client.get(f"/terms/{section.term_id}/sections/{section.id}/pick").status_code == 200
 
 
-def test_nobody_who_has_not_logged_in_has_a_pass(guarded: Flask, ada: Holder, section: Any) -> None:
+def test_anonymous_visitor_gets_no_token(guarded: Flask, ada: Holder, section: Any) -> None:
     before = journal(section)
     answer = replace(ada, client=guarded.test_client()).post(section)
     assert (answer.status_code, answer.location.partition("?")[0]) == (303, "/login")
     assert journal(section) == before
 
 
-def test_the_gate_can_be_off(guarded: Flask, ada: Holder, section: Any) -> None:
+def test_waiting_room_can_be_off(guarded: Flask, ada: Holder, section: Any) -> None:
     guarded.config["GATE"] = False
     assert ada.post(section, held=None).status_code == 303
 
 
-# Before anybody is asked
+# Without any service
 
 
-def test_neither_redis_nor_postgresql_is_asked(
+def test_token_check_needs_neither_redis_nor_postgresql(
     ada: Holder, section: Any, servers: Servers, backend: Backend
 ) -> None:
-    """Both hang, so whoever asked them would wait for seconds."""
+    """Both hang, so any call would take seconds."""
     backend.redis.connection_pool.disconnect()
     with stalled(servers, "valkey"), stalled(servers, "postgres"):
         began = monotonic()
         answers = [ada.post(section, held=None, headers=sent) for sent in ({}, HTMX, DIALOG)]
-        assert monotonic() - began < 5  # each of the three would wait for two
+        assert monotonic() - began < 5  # each of the three calls would take two
     assert all(map(refused, answers))
 
 
-def test_nor_for_a_program(guarded: Flask, ada: Holder, servers: Servers) -> None:
+def test_token_check_of_a_program_needs_neither_redis_nor_postgresql(
+    guarded: Flask, ada: Holder, servers: Servers
+) -> None:
     sent = {"Authorization": "Bearer fs_" + "x" * 43}
-    guarded.test_client().post("/api/v1/register", json={}, headers=sent)  # all is loaded
+    guarded.test_client().post("/api/v1/register", json={}, headers=sent)  # loads everything
     with stalled(servers, "valkey"), stalled(servers, "postgres"):
         began = monotonic()
         answer = guarded.test_client().post("/api/v1/register", json={}, headers=sent)
@@ -146,23 +146,23 @@ def test_nor_for_a_program(guarded: Flask, ada: Holder, servers: Servers) -> Non
     assert ada
 
 
-# In whatever form it was asked for
+# For each kind of response
 
 
-def test_a_page_says_where_to_see_when_it_is_ones_turn(ada: Holder, section: Any) -> None:
+def test_refusal_page_links_to_the_queue(ada: Holder, section: Any) -> None:
     text = ada.post(section, held=None).text
     assert REFUSED in text
     assert "Nothing was changed" in text
     assert "<html" in text
 
 
-def test_a_dialog_has_it_as_its_content(ada: Holder, section: Any) -> None:
+def test_refusal_is_shown_in_a_dialog(ada: Holder, section: Any) -> None:
     text = ada.post(section, held=None, headers=DIALOG).text
     assert REFUSED in text
     assert "<html" not in text
 
 
-def test_a_button_gets_a_toast(ada: Holder, section: Any) -> None:
+def test_refusal_of_a_button_is_a_toast(ada: Holder, section: Any) -> None:
     answer = ada.post(section, held=None, headers=HTMX)
     assert answer.headers["HX-Retarget"] == "#toasts"
     assert REFUSED in answer.text
@@ -182,7 +182,7 @@ def register(guarded: Flask, who: Any, section: Any, **headers: str) -> TestResp
     return guarded.test_client().post("/api/v1/register", json=body, headers=headers)
 
 
-def test_a_program_sends_the_pass_as_a_header(
+def test_program_sends_the_token_as_a_header(
     guarded: Flask, ada: Holder, section: Any, term: Any, cast: Cast
 ) -> None:
     sent = {**bearer(cast.ada.account_id), "Fairseat-Pass": written(guarded, ada.held)}
@@ -190,13 +190,15 @@ def test_a_program_sends_the_pass_as_a_header(
     assert held(term, cast.ada) == [section.id]
 
 
-def test_without_one_it_gets_problem_details(guarded: Flask, section: Any, cast: Cast) -> None:
+def test_program_without_a_token_gets_problem_details(
+    guarded: Flask, section: Any, cast: Cast
+) -> None:
     answer = register(guarded, cast.ada, section, **bearer(cast.ada.account_id))
     assert refused(answer)
     assert answer.mimetype == "application/problem+json"
 
 
-def test_a_program_of_another_account_may_not_use_it(
+def test_program_of_another_account_cannot_use_the_token(
     guarded: Flask, ada: Holder, section: Any, term: Any, cast: Cast
 ) -> None:
     sent = {**bearer(cast.ben.account_id), "Fairseat-Pass": written(guarded, ada.held)}
@@ -205,9 +207,7 @@ def test_a_program_of_another_account_may_not_use_it(
     assert journal(term) == before
 
 
-def test_a_program_may_not_use_it_for_another_term(
-    guarded: Flask, ada: Holder, section: Any, cast: Cast
-) -> None:
+def test_token_is_for_one_term(guarded: Flask, ada: Holder, section: Any, cast: Cast) -> None:
     other = replace(ada.held, term=ada.held.term + 1)
     sent = {**bearer(cast.ada.account_id), "Fairseat-Pass": written(guarded, other)}
     assert refused(register(guarded, cast.ada, section, **sent))

@@ -1,4 +1,4 @@
-"""An access token ends with the visit that it was given for, whatever it says itself."""
+"""An access token ends with its visit, even before its own expiry."""
 
 from threading import Event, Thread
 from typing import Any
@@ -34,7 +34,7 @@ def section(term: Any, window: Any) -> Any:  # noqa: ARG001
 
 @pytest.fixture
 def phone(guarded: Flask, cast: Cast, ada: FlaskClient, term: Any, section: Any) -> FlaskClient:  # noqa: ARG001
-    """Another browser of Ada's, who is in with both."""
+    """Return another browser of Ada, who is admitted in both."""
     other = proven(guarded, "ada", cast.ada)
     for browser in (ada, other):
         assert come(browser, term).headers["Fairseat-Gate"] == "in"
@@ -50,13 +50,13 @@ def leave(browser: FlaskClient, term: Any) -> None:
 
 
 def token_of(program: Caller, window: Any) -> str:
-    """The access token that the waiting room gives to a program."""
+    """Return the access token that a program gets from the waiting room."""
     line = f"/waiting-room/{window.id}/requests"
     request = program.post(line, {}).json["data"]["request_id"]
     return str(program.get(f"{line}/{request}").json["data"]["access_token"])
 
 
-def test_once_the_student_has_left_no_device_claims_with_it(
+def test_no_device_can_claim_after_the_student_left(
     ada: FlaskClient, phone: FlaskClient, term: Any, section: Any, cast: Cast
 ) -> None:
     leave(ada, term)
@@ -66,7 +66,7 @@ def test_once_the_student_has_left_no_device_claims_with_it(
     assert held(term, cast.ada) == []
 
 
-def test_the_device_that_was_refused_no_longer_carries_it(
+def test_refused_device_loses_the_token(
     ada: FlaskClient, phone: FlaskClient, term: Any, section: Any
 ) -> None:
     leave(ada, term)
@@ -74,7 +74,7 @@ def test_the_device_that_was_refused_no_longer_carries_it(
     assert phone.get_cookie("pass", path=f"/terms/{term.id}") is None
 
 
-def test_pages_of_other_devices_say_that_the_visit_is_over(
+def test_other_devices_say_that_the_visit_is_over(
     ada: FlaskClient, phone: FlaskClient, term: Any
 ) -> None:
     assert "until" in facts(look(phone, term))
@@ -82,7 +82,7 @@ def test_pages_of_other_devices_say_that_the_visit_is_over(
     assert not facts(look(phone, term)).get("until")
 
 
-def test_a_plan_is_not_submitted_with_it_either(
+def test_plan_is_refused_after_the_visit(
     ada: FlaskClient, phone: FlaskClient, term: Any, section: Any, cast: Cast
 ) -> None:
     leave(ada, term)
@@ -92,7 +92,7 @@ def test_a_plan_is_not_submitted_with_it_either(
     assert held(term, cast.ada) == []
 
 
-def test_nor_does_a_program_register_with_it(
+def test_program_cannot_register_after_the_visit(
     guarded: Flask, ada: FlaskClient, term: Any, section: Any, cast: Cast
 ) -> None:
     (window,) = backend().ledger.windows(term.id)
@@ -107,7 +107,7 @@ def test_nor_does_a_program_register_with_it(
     assert held(term, cast.ada) == []
 
 
-def test_whoever_comes_in_again_claims_again(
+def test_student_who_is_admitted_again_can_claim_again(
     ada: FlaskClient, phone: FlaskClient, term: Any, section: Any, cast: Cast
 ) -> None:
     leave(ada, term)
@@ -116,7 +116,7 @@ def test_whoever_comes_in_again_claims_again(
     assert held(term, cast.ada) == [section.id]
 
 
-def test_what_was_decided_before_is_answered_again_under_its_key(
+def test_earlier_decision_is_replayed_after_the_visit(
     ada: FlaskClient, phone: FlaskClient, term: Any, section: Any, cast: Cast
 ) -> None:
     form = {"request": uuid4().hex}
@@ -126,7 +126,7 @@ def test_what_was_decided_before_is_answered_again_under_its_key(
     assert held(term, cast.ada) == [section.id]
 
 
-def test_a_place_that_went_to_the_next_in_line_claims_nothing(
+def test_student_whose_space_went_to_the_next_cannot_claim(
     ada: FlaskClient, ben: FlaskClient, term: Any, section: Any, cast: Cast
 ) -> None:
     (window,) = backend().ledger.windows(term.id)
@@ -140,7 +140,7 @@ def test_a_place_that_went_to_the_next_in_line_claims_nothing(
     assert (held(term, cast.ada), held(term, cast.ben)) == ([], [section.id])
 
 
-def test_nothing_is_decided_after_leaving_however_many_claims_are_under_way(
+def test_no_claim_is_decided_after_leaving(
     guarded: Flask, ada: FlaskClient, term: Any, window: Any, cast: Cast
 ) -> None:
     sections = [builders.a_section(builders.a_course(f"CSC-{each}"), term) for each in range(4)]
@@ -168,10 +168,10 @@ def test_nothing_is_decided_after_leaving_however_many_claims_are_under_way(
     assert refused(answers[-1])
 
 
-def test_the_ledger_asks_for_a_visit_only_where_it_is_told_of_a_room(
+def test_ledger_checks_a_visit_only_if_a_room_is_named(
     term: Any, section: Any, cast: Cast, window: Any
 ) -> None:
-    """Programs of the version before, and portals without waiting rooms, name none."""
-    asked = {"student": cast.ada.id, "section": section.id, "request": None, "wait": False}
+    """The previous version, and portals without waiting rooms, name no room."""
+    requested = {"student": cast.ada.id, "section": section.id, "request": None, "wait": False}
     about = {"credits": 400, "limit": 9900, "windows": [window.id], "actor": "t", "correlation": ""}
-    assert backend().ledger.claim(term.id, **asked, **about).registration
+    assert backend().ledger.claim(term.id, **requested, **about).registration

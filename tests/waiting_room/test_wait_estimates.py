@@ -1,4 +1,4 @@
-"""What is said of a wait: a range by the limits and the pace; and when to ask again."""
+"""Wait estimates by the limits and the pace, and poll intervals."""
 
 import pytest
 
@@ -12,56 +12,56 @@ NOBODY = {"line": 1000, "called": 0, "waiting": 1000, "right": 0, "wrong": 0}
 
 
 def a_room(pace: dict[int, int] | None = None, **fields: int) -> RoomState:
-    """A room that opened five minutes ago; `pace` by half minutes since."""
+    """Return a room that opened five minutes ago; `pace` by half minutes since."""
     opens = NOW - 5 * MINUTE
     moved = tuple((opens + slot * 30_000, count) for slot, count in (pace or {}).items())
     return RoomState(**{"at": NOW, "opens": opens, **FIELDS, **NOBODY, "pace": moved, **fields})  # type: ignore[arg-type]
 
 
 def minutes(ahead: int, room: RoomState, kind: str = "waiting") -> tuple[int, int]:
-    place = QueueEntry(kind, room, "request", NOW, ahead + 1, ahead)  # type: ignore[arg-type]
-    return wait_estimates.estimate(place).minutes
+    entry = QueueEntry(kind, room, "request", NOW, ahead + 1, ahead)  # type: ignore[arg-type]
+    return wait_estimates.estimate(entry).minutes
 
 
-def test_while_there_is_room_only_the_limit_of_new_ones_counts() -> None:
+def test_estimate_uses_the_rate_limit_while_the_room_has_space() -> None:
     assert minutes(99, a_room()) == (0, 1)
     assert minutes(1200, a_room(at_once=5000)) == (1, 3)
 
 
-def test_beyond_that_visits_have_to_end() -> None:
+def test_estimate_of_a_full_room_waits_for_visits_to_end() -> None:
     least, most = minutes(400, a_room())
     assert (least, most) == (6, 38)
 
 
-def test_a_full_room_is_told_by_its_pace() -> None:
+def test_estimate_of_a_full_room_uses_its_pace() -> None:
     steady = dict.fromkeys(range(1, 10), 10)
     known, guessed = minutes(100, a_room(steady, inside=100)), minutes(100, a_room(inside=100))
     assert known[0] <= 5 <= known[1]
     assert known[1] - known[0] < guessed[1] - guessed[0]
 
 
-def test_the_rush_at_the_opening_is_not_taken_for_the_pace() -> None:
+def test_rush_at_the_opening_is_no_pace() -> None:
     full = a_room({0: 100}, inside=100)
     assert wait_estimates.per_place(full)[:2] == wait_estimates.per_place(a_room(inside=100))[:2]
 
 
-def test_a_line_that_stands_still_says_so() -> None:
+def test_estimate_is_unknown_while_the_queue_stands_still() -> None:
     for stopped in (a_room(per_minute=0), a_room(at_once=0)):
         assert minutes(1, stopped)[1] * MINUTE == NEVER
 
 
-def test_where_everyone_is_let_in_nobody_waits() -> None:
+def test_estimate_is_zero_if_everyone_is_admitted() -> None:
     assert minutes(1000, a_room(off=True)) == (0, 1)
 
 
-def test_an_early_one_may_be_first_or_last() -> None:
+def test_early_student_may_be_first_or_last() -> None:
     assert minutes(0, a_room(phase="before"), kind="early")[0] == 0
     last = minutes(1000, a_room(phase="before"))[1]
     assert minutes(0, a_room(phase="before"), kind="early")[1] == last
 
 
 @pytest.mark.parametrize("limit", [1, 60, 6000])
-def test_who_is_nearer_asks_more_often(limit: int) -> None:
+def test_nearer_pages_poll_more_often(limit: int) -> None:
     room = a_room(per_minute=limit)
     entries = [QueueEntry("waiting", room, ahead=each) for each in (0, 500, 10_000)]
     seconds = [wait_estimates.poll_interval(each) for each in entries]
@@ -70,15 +70,15 @@ def test_who_is_nearer_asks_more_often(limit: int) -> None:
     assert 108 <= seconds[2] <= 132
 
 
-def test_ten_thousand_ask_less_than_two_hundred_times_a_second() -> None:
+def test_ten_thousand_pages_poll_less_than_200_times_a_second() -> None:
     room = a_room(per_minute=6000)
     entries = [QueueEntry("waiting", room, ahead=each) for each in range(10_000)]
     every = [wait_estimates.poll_interval(each) for each in entries]
     assert sum(1 / seconds for seconds in every) < 200
 
 
-def test_who_came_early_asks_at_the_opening_but_not_all_at_once() -> None:
+def test_early_pages_spread_their_polls_after_the_opening() -> None:
     soon = a_room(opens=NOW + 20_000, line=2000)
-    asked = [wait_estimates.poll_interval(QueueEntry("early", soon)) for _ in range(200)]
-    assert min(asked) >= 18
-    assert max(asked) - min(asked) > 10
+    requested = [wait_estimates.poll_interval(QueueEntry("early", soon)) for _ in range(200)]
+    assert min(requested) >= 18
+    assert max(requested) - min(requested) > 10

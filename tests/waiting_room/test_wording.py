@@ -1,4 +1,4 @@
-"""How a wait is told: as a range, in the reader's words."""
+"""Texts about the wait: a range, in the reader's language."""
 
 import pytest
 from flask import Flask
@@ -30,7 +30,7 @@ def test_a_wait_is_a_range(
         assert wording.brief(WaitRange(least, most)) == brief
 
 
-def test_numbers_are_written_as_their_reader_does(application: Flask) -> None:
+def test_numbers_are_in_the_readers_format(application: Flask) -> None:
     with application.test_request_context():
         assert wording.title(wording.grouped(1250)) == "You are number 1,250 in line"
         assert wording.ahead(1) == "1 person is before you."
@@ -39,7 +39,7 @@ def test_numbers_are_written_as_their_reader_does(application: Flask) -> None:
             assert wording.grouped(12500) == "12.500"
 
 
-def test_the_script_is_given_the_same_words(application: Flask) -> None:
+def test_script_gets_the_same_texts(application: Flask) -> None:
     with application.test_request_context():
         words = wording.words()
         assert words["before"]["other"] == "%(count)s people are before you."
@@ -47,7 +47,7 @@ def test_the_script_is_given_the_same_words(application: Flask) -> None:
         assert words["span"] == "%(least)s to %(most)s"
 
 
-def test_the_rooms_numbers_are_told_in_the_readers_language(application: Flask) -> None:
+def test_room_constants_are_in_the_readers_language(application: Flask) -> None:
     with application.test_request_context():
         assert wording.lasting("PATIENCE") == "4 minutes"
         with in_language("es"):

@@ -1,4 +1,4 @@
-"""Students with a pass, as if their turn had come."""
+"""Students with an access token."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -16,16 +16,16 @@ from tests.web.visitors import browser_of
 
 @dataclass(frozen=True)
 class Holder:
-    """A browser in which somebody has logged in, with a pass."""
+    """A logged-in browser with an access token."""
 
     app: Flask
     client: FlaskClient
     held: AccessToken
 
     def post(self, section: Any, act: str = "pick", **changed: Any) -> TestResponse:
-        """Send the form of a section as the page gives it, but for what is `changed`.
+        """Send the form of a section as the page shows it, with the `changed` fields.
 
-        `held` is the pass that is sent, None for none; `headers` are sent along.
+        `held` is the token that is sent, None for none; `headers` are sent too.
         """
         held, headers = changed.pop("held", self.held), changed.pop("headers", {})
         query = changed.pop("query", "")
@@ -35,7 +35,7 @@ class Holder:
         return self.client.post(address, data=data, headers=headers)
 
     def carry(self, held: AccessToken | str | None) -> None:
-        """Have the browser keep a pass, or a text that is none, or nothing."""
+        """Store a token in the browser, or an invalid text, or nothing."""
         path = f"/terms/{self.held.term}"
         if held is None:
             self.client.delete_cookie(admission.COOKIE, path=path)
@@ -45,7 +45,7 @@ class Holder:
 
 
 def holder(app: Flask, username: str, student: Any, window: Any, term: int) -> Holder:
-    """A student who is in, with a pass for the next minutes."""
+    """Return an admitted student with a token for the next minutes."""
     with app.app_context():
         room.enter(term, window.id, student.id)
         ends = room.extend_stay(term, window.id, student.id)
@@ -55,6 +55,6 @@ def holder(app: Flask, username: str, student: Any, window: Any, term: int) -> H
 
 
 def written(app: Flask, held: AccessToken) -> str:
-    """A pass as it is sent."""
+    """Return an encoded token."""
     with app.app_context():
         return access_tokens.encode(held)

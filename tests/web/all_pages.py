@@ -1,4 +1,4 @@
-"""A story in which everything happens that a page can show, and the address of every page."""
+"""Test data with everything that pages can show, and the address of every page."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -31,7 +31,7 @@ from tests import cast as builders
 from tests.cast import Cast, Meets
 from tests.exchange.makers import an_export, an_import
 from tests.web.pages import address, press
-from tests.web.student.plans import place
+from tests.web.student.plans import plan_section
 from tests.web.visitors import browser_of
 
 NO_PAGES = (
@@ -46,7 +46,7 @@ Values = dict[str, list[Any]]
 
 
 def pages(app: Flask, values: Values) -> Iterator[str]:
-    """Every page, with each part of the story whose address it may have.
+    """Return every page, with each part of the story whose address it may have.
 
     A window stands with its own term, and a section with the first, where all sections are.
     """
@@ -56,7 +56,7 @@ def pages(app: Flask, values: Values) -> Iterator[str]:
 
 
 def a_story(app: Flask, cast: Cast) -> Values:
-    """Seats, places, swaps, refusals, plans and promotions; and what addresses may name of them."""
+    """Create seats, positions, swaps, refusals, plans and promotions; return ids for addresses."""
     term = builders.a_term("Fall 2030")
     windows = [builders.an_open_window(term)]
     sections = _sections(term, cast)
@@ -128,12 +128,12 @@ def _happen(app: Flask, sections: dict[str, Any]) -> None:
         press(ada, sections[name], "pick", wait="1")
         ada.post(address(sections[name], "pick"))
     for name in ("range", "clash", "full"):
-        place(ada, sections[name])
+        plan_section(ada, sections[name])
     press(ben, sections["freed"], "drop")
 
 
 def _asked(cast: Cast, sections: dict[str, Any]) -> list[int]:
-    """What Iris asks for, of each kind."""
+    """Create a request of each kind by Iris."""
     iris, held = cast.iris.account_id or 0, sections["held"].id
     return [
         service.ask_seats(held, 20, "So many wait.", iris),
@@ -147,7 +147,7 @@ def _entries() -> list[int]:
 
 
 def _told(cast: Cast) -> int:
-    """A webhook that could not be told of a test."""
+    """Create a webhook with an undelivered test."""
     with transaction() as session:
         made = receivers.make(
             session, "https://x.example/", ["enrolled"], ChangedBy(cast.max.id, "a story")
@@ -157,7 +157,7 @@ def _told(cast: Cast) -> int:
 
 
 def _held(cast: Cast) -> int:
-    """A hold of Ada's that is to come."""
+    """Create a future hold of Ada's."""
     hold = Hold(student_id=cast.ada.id, kind="Library", reason="A book", starts_at=FAR)
     return int(builders.added(hold).id)
 

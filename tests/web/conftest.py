@@ -1,4 +1,4 @@
-"""What most visits begin with: a term whose window is open, and students who have logged in."""
+"""A term whose window is open, and logged-in students."""
 
 import pytest
 from flask import Flask

@@ -1,4 +1,4 @@
-"""The ledger away, for the pages of this process."""
+"""Ledger outages for the pages of this process."""
 
 import os
 import signal
@@ -16,7 +16,7 @@ SAID = "This page shows what was last recorded"
 
 @contextmanager
 def ledger_away(backend: Backend) -> Iterator[None]:
-    """Nobody answers where Redis should be."""
+    """Run a block without Redis."""
     limits.forget_windows()
     connections.connect(replace(backend.settings, redis_url="redis://127.0.0.1:1/0"))
     try:
@@ -27,11 +27,11 @@ def ledger_away(backend: Backend) -> Iterator[None]:
 
 @contextmanager
 def ledger_frozen(backend: Backend) -> Iterator[None]:
-    """Valkey takes connections and says nothing until the block ends."""
-    told: Any = backend.redis.info("server")
+    """Freeze Valkey: it accepts connections and does not answer until the block ends."""
+    result: Any = backend.redis.info("server")
     limits.forget_windows()
-    os.kill(told["process_id"], signal.SIGSTOP)
+    os.kill(result["process_id"], signal.SIGSTOP)
     try:
         yield
     finally:
-        os.kill(told["process_id"], signal.SIGCONT)
+        os.kill(result["process_id"], signal.SIGCONT)

@@ -19,7 +19,7 @@ def addresses(client: FlaskClient) -> list[str]:
     return re.findall(r'(?:href|src)="(/static[^"]+)"', page)
 
 
-def test_a_page_asks_for_few_files_and_browsers_keep_them_for_good(client: FlaskClient) -> None:
+def test_page_loads_few_files_that_browsers_cache(client: FlaskClient) -> None:
     found = addresses(client)
     assert 0 < len(found) <= 5
     for address in found:
@@ -30,7 +30,7 @@ def test_a_page_asks_for_few_files_and_browsers_keep_them_for_good(client: Flask
 
 @pytest.mark.parametrize("version", ["", "?v=ofanotherone"])
 @pytest.mark.parametrize("address", ["/static/build/style.css", "/static/img/mark.svg"])
-def test_an_address_without_our_hash_is_checked_each_time(
+def test_address_without_a_hash_is_revalidated(
     client: FlaskClient, address: str, version: str
 ) -> None:
     with client.get(address + version) as first:
@@ -40,13 +40,13 @@ def test_an_address_without_our_hash_is_checked_each_time(
 
 
 @pytest.mark.parametrize("kind", ["css", "js"])
-def test_the_index_names_every_file(kind: str) -> None:
+def test_index_names_every_file(kind: str) -> None:
     folder = ROOT / "static" / kind
     named = re.findall(r'import "\./([^"]+)"', (folder / f"index.{kind}").read_text())
     assert sorted([*named, f"index.{kind}"]) == sorted(path.name for path in folder.iterdir())
 
 
-def test_the_styles_are_in_one_file(client: FlaskClient) -> None:
+def test_styles_are_in_one_file(client: FlaskClient) -> None:
     with client.get("/static/build/style.css") as answer:
         text = answer.text
     assert "@import" not in text
@@ -54,7 +54,7 @@ def test_the_styles_are_in_one_file(client: FlaskClient) -> None:
         assert name in text
 
 
-def test_without_a_build_the_portal_does_not_start(
+def test_portal_does_not_start_without_a_build(
     backend: Backend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(assets, "STATIC", tmp_path)

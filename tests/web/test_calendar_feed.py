@@ -56,7 +56,7 @@ def events(client: FlaskClient, address: str) -> list[Any]:
     return list(Calendar.from_ical(answer.data).walk("VEVENT"))
 
 
-def test_the_page_makes_an_address_that_anyone_can_read(
+def test_created_address_is_readable_without_a_login(
     ada: FlaskClient, anyone: FlaskClient, term: Any
 ) -> None:
     held(ada, term)
@@ -69,7 +69,7 @@ def test_the_page_makes_an_address_that_anyone_can_read(
     assert event["SUMMARY"] == "CSC 1100-01 Data Structures"
 
 
-def test_the_address_is_shown_again_and_is_not_stored(ada: FlaskClient, term: Any) -> None:
+def test_address_is_shown_again_and_not_stored(ada: FlaskClient, term: Any) -> None:
     address = make(ada, term)
     assert shown(ada, term) == address
     with transaction() as session:
@@ -78,9 +78,7 @@ def test_the_address_is_shown_again_and_is_not_stored(ada: FlaskClient, term: An
     assert seal not in repr(vars(row))
 
 
-def test_a_new_address_ends_the_old_one_at_once(
-    ada: FlaskClient, anyone: FlaskClient, term: Any
-) -> None:
+def test_new_address_ends_the_old_one(ada: FlaskClient, anyone: FlaskClient, term: Any) -> None:
     old = make(ada, term)
     new = make(ada, term)
     assert new != old
@@ -88,13 +86,15 @@ def test_a_new_address_ends_the_old_one_at_once(
     assert anyone.get(new).status_code == 200
 
 
-def test_turned_off_it_is_gone(ada: FlaskClient, anyone: FlaskClient, term: Any) -> None:
+def test_address_that_is_turned_off_is_not_found(
+    ada: FlaskClient, anyone: FlaskClient, term: Any
+) -> None:
     old = make(ada, term)
     assert make(ada, term, act="end") == ""
     assert anyone.get(old).status_code == 404
 
 
-def test_a_page_that_is_behind_changes_nothing(ada: FlaskClient, term: Any) -> None:
+def test_outdated_page_changes_nothing(ada: FlaskClient, term: Any) -> None:
     address = f"/terms/{term.id}/schedule/feed"
     make(ada, term)
     stale = hidden(ada.get(address).text)
@@ -104,14 +104,14 @@ def test_a_page_that_is_behind_changes_nothing(ada: FlaskClient, term: Any) -> N
     assert shown(ada, term) == newer
 
 
-def test_nobody_ends_anothers(app: Flask, ada: FlaskClient, term: Any) -> None:
+def test_student_cannot_end_the_address_of_another(app: Flask, ada: FlaskClient, term: Any) -> None:
     mine = make(ada, term)
     theirs = hidden(ada.get(f"/terms/{term.id}/schedule/feed").text)
     browser_of(app, "ben").post(f"/terms/{term.id}/schedule/feed", data={**theirs, "act": "end"})
     assert shown(ada, term) == mine
 
 
-def test_a_wrong_secret_and_an_ended_one_are_answered_alike(
+def test_wrong_and_ended_secrets_get_the_same_response(
     ada: FlaskClient, anyone: FlaskClient, term: Any
 ) -> None:
     ended = make(ada, term)
@@ -130,7 +130,7 @@ def test_a_wrong_secret_and_an_ended_one_are_answered_alike(
     assert len({re.sub(r"Code.*", "", words(answer.text)) for answer in answers}) == 1
 
 
-def test_it_is_gone_with_the_account(
+def test_address_ends_with_the_account(
     ada: FlaskClient, anyone: FlaskClient, term: Any, cast: Cast
 ) -> None:
     address = make(ada, term)
@@ -140,9 +140,7 @@ def test_it_is_gone_with_the_account(
     assert anyone.get(address).status_code == 404
 
 
-def test_it_says_that_nothing_has_changed_until_something_has(
-    ada: FlaskClient, anyone: FlaskClient, term: Any
-) -> None:
+def test_unchanged_calendar_gets_304(ada: FlaskClient, anyone: FlaskClient, term: Any) -> None:
     section = held(ada, term)
     address = make(ada, term)
     first = anyone.get(address)
@@ -162,7 +160,7 @@ def test_it_says_that_nothing_has_changed_until_something_has(
     assert event["SEQUENCE"] == 7
 
 
-def test_what_is_given_up_is_gone_and_waitlists_never_appear(
+def test_dropped_and_waitlisted_sections_are_not_in_the_calendar(
     ada: FlaskClient, anyone: FlaskClient, term: Any
 ) -> None:
     full = builders.a_section(builders.a_course("MAT-1"), term, capacity=0, meetings=(Meets("F"),))
@@ -176,7 +174,7 @@ def test_what_is_given_up_is_gone_and_waitlists_never_appear(
     assert events(anyone, address) == []
 
 
-def test_a_canceled_section_is_there_as_canceled(
+def test_canceled_section_is_marked_as_canceled(
     ada: FlaskClient, anyone: FlaskClient, term: Any
 ) -> None:
     section = held(ada, term)
@@ -188,9 +186,7 @@ def test_a_canceled_section_is_there_as_canceled(
     assert event["STATUS"] == "CANCELLED"
 
 
-def test_all_terms_that_are_offered_are_in_one(
-    ada: FlaskClient, anyone: FlaskClient, term: Any
-) -> None:
+def test_calendar_has_all_offered_terms(ada: FlaskClient, anyone: FlaskClient, term: Any) -> None:
     spring = builders.a_term("Spring 2031")
     builders.an_open_window(spring)
     held(ada, term)
@@ -204,7 +200,7 @@ def test_all_terms_that_are_offered_are_in_one(
     assert len(events(anyone, address)) == 1
 
 
-def test_it_speaks_the_students_language(
+def test_calendar_is_in_the_students_language(
     ada: FlaskClient, anyone: FlaskClient, term: Any, cast: Cast
 ) -> None:
     held(ada, term, Meets("M"), Meets("W", "18:00", "19:50", clashes=False))
@@ -216,9 +212,7 @@ def test_it_speaks_the_students_language(
     assert "mié 18:00–19:50" in events(anyone, address)[0]["DESCRIPTION"]
 
 
-def test_a_program_that_asks_all_the_time_is_asked_to_wait(
-    ada: FlaskClient, anyone: FlaskClient, term: Any
-) -> None:
+def test_frequent_requests_are_limited(ada: FlaskClient, anyone: FlaskClient, term: Any) -> None:
     address = make(ada, term)
     answers = [anyone.get(address) for _ in range(21)]  # of two minutes, if one ends meanwhile
     assert {answer.status_code for answer in answers[:10]} == {200}
@@ -226,7 +220,7 @@ def test_a_program_that_asks_all_the_time_is_asked_to_wait(
     assert int(refused[0].headers["Retry-After"]) > 0
 
 
-def test_a_page_of_it_needs_a_student(app: Flask, anyone: FlaskClient, term: Any) -> None:
+def test_page_needs_a_student(app: Flask, anyone: FlaskClient, term: Any) -> None:
     address = f"/terms/{term.id}/schedule/feed"
     assert anyone.get(address).status_code == 302
     assert browser_of(app, "iris").get(address).status_code == 403

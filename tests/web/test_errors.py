@@ -22,28 +22,28 @@ def failing(error: Exception) -> access.View:
 @pytest.fixture
 def broken(app: Flask) -> Iterator[Flask]:
     """The portal with /clock in trouble."""
-    kept = app.view_functions["live.clock"]
+    stored = app.view_functions["live.clock"]
     yield app
-    app.view_functions["live.clock"] = kept
+    app.view_functions["live.clock"] = stored
 
 
-def test_a_missing_page_says_so(client: FlaskClient) -> None:
+def test_missing_page_says_so(client: FlaskClient) -> None:
     answer = client.get("/nowhere")
     assert answer.status_code == 404
     assert "There is no such page" in answer.text
 
 
-def test_a_missing_term_says_so(client: FlaskClient) -> None:
+def test_missing_term_says_so(client: FlaskClient) -> None:
     assert client.get("/terms/999999999").status_code in {302, 404}
 
 
-def test_a_wrong_method_says_what_would_be_right(client: FlaskClient) -> None:
+def test_wrong_method_names_the_allowed_ones(client: FlaskClient) -> None:
     answer = client.post("/clock")
     assert answer.status_code == 405
     assert "GET" in answer.headers["Allow"]
 
 
-def test_too_much_at_once_is_refused(client: FlaskClient) -> None:
+def test_too_many_requests_are_refused(client: FlaskClient) -> None:
     answer = client.post("/login", data={"username": "x" * 300_000})
     assert answer.status_code == 413
     assert "Nothing was changed" in answer.text
@@ -54,7 +54,7 @@ def test_too_much_at_once_is_refused(client: FlaskClient) -> None:
     [LedgerUnavailable("gone"), OperationalError("SELECT 1", {}, Exception("gone"))],
     ids=["ledger", "database"],
 )
-def test_a_store_that_is_away_asks_for_patience(broken: Flask, error: Exception) -> None:
+def test_unavailable_store_asks_to_retry(broken: Flask, error: Exception) -> None:
     broken.view_functions["live.clock"] = failing(error)
     answer = broken.test_client().get("/clock")
     assert answer.status_code == 503
@@ -63,7 +63,7 @@ def test_a_store_that_is_away_asks_for_patience(broken: Flask, error: Exception)
     assert '<meta http-equiv="refresh"' in answer.text
 
 
-def test_an_unexpected_error_gives_a_code_and_no_details(broken: Flask) -> None:
+def test_unexpected_error_shows_a_code_without_details(broken: Flask) -> None:
     broken.view_functions["live.clock"] = failing(RuntimeError("the secret inside"))
     answer = broken.test_client().get("/clock")
     assert answer.status_code == 500
@@ -71,7 +71,7 @@ def test_an_unexpected_error_gives_a_code_and_no_details(broken: Flask) -> None:
     assert answer.headers["X-Correlation-Id"] in answer.text
 
 
-def test_the_api_gets_problem_details(client: FlaskClient) -> None:
+def test_api_gets_problem_details(client: FlaskClient) -> None:
     answer = client.get("/api/v1/nowhere")
     assert answer.status_code == 404
     assert answer.mimetype == "application/problem+json"
@@ -87,7 +87,7 @@ def test_htmx_gets_a_toast(client: FlaskClient) -> None:
     assert "<html" not in answer.text
 
 
-def test_a_dialog_gets_its_content(client: FlaskClient) -> None:
+def test_dialog_gets_its_content(client: FlaskClient) -> None:
     answer = client.get("/nowhere", headers={"HX-Request": "true", "HX-Target": "dialog"})
     assert "HX-Retarget" not in answer.headers
     assert 'id="dialog-title"' in answer.text

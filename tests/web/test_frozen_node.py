@@ -17,7 +17,7 @@ from sqlalchemy import text
 from portal.backend import backend
 from portal.core.db import transaction
 from portal.core.settings import Settings
-from portal.ledger.types import Standing
+from portal.ledger.types import Registrations
 from portal.registration import plans
 from portal.registration.plans import Plan
 from tests import cast as builders
@@ -106,11 +106,11 @@ def freed(app: Flask, section: Any, cast: Cast) -> Callable[[], None]:
     return lambda: press(browser_of(app, "ben"), section, "drop")
 
 
-def standing(section: Any, student: Any) -> Standing:
-    return backend().ledger.standing(section.term_id, student.id)
+def standing(section: Any, student: Any) -> Registrations:
+    return backend().ledger.registrations(section.term_id, student.id)
 
 
-def test_a_pick_that_was_refused_meanwhile_is_never_enrolled(
+def test_claim_reported_as_refused_is_never_enrolled(
     stuck: Stuck, freed: Callable[[], None], ada: FlaskClient, section: Any, cast: Cast
 ) -> None:
     path = address(section, "pick")
@@ -126,7 +126,7 @@ def test_a_pick_that_was_refused_meanwhile_is_never_enrolled(
     assert press(ada, section, "pick").status_code == 303  # a new form has a key of its own
 
 
-def test_a_drop_that_was_refused_meanwhile_takes_no_seat(
+def test_drop_reported_as_refused_drops_no_seat(
     stuck: Stuck, ada: FlaskClient, section: Any, cast: Cast
 ) -> None:
     path = address(section, "drop")
@@ -139,7 +139,7 @@ def test_a_drop_that_was_refused_meanwhile_takes_no_seat(
     assert standing(section, cast.ada).enrolled
 
 
-def test_a_leave_that_was_refused_meanwhile_takes_no_waitlist_position(
+def test_leave_reported_as_refused_keeps_the_position(
     stuck: Stuck, ada: FlaskClient, section: Any, cast: Cast
 ) -> None:
     path = address(section, "leave")
@@ -153,7 +153,7 @@ def test_a_leave_that_was_refused_meanwhile_takes_no_waitlist_position(
     assert standing(section, cast.ada).waiting
 
 
-def test_a_plan_that_was_refused_meanwhile_is_never_enrolled(
+def test_plan_reported_as_refused_is_never_enrolled(
     stuck: Stuck, freed: Callable[[], None], ada: FlaskClient, section: Any, cast: Cast
 ) -> None:
     path = f"/terms/{section.term_id}/plan/submit"
@@ -169,7 +169,7 @@ def test_a_plan_that_was_refused_meanwhile_is_never_enrolled(
     assert not standing(section, cast.ada).enrolled
 
 
-def test_a_request_of_the_api_that_was_refused_meanwhile_is_never_enrolled(
+def test_api_request_reported_as_refused_is_never_enrolled(
     stuck: Stuck, freed: Callable[[], None], app: Flask, section: Any, cast: Cast
 ) -> None:
     ada = caller(app, "ada")
@@ -189,7 +189,7 @@ def test_a_request_of_the_api_that_was_refused_meanwhile_is_never_enrolled(
     assert not standing(section, cast.ada).enrolled
 
 
-def test_a_pick_that_was_granted_meanwhile_says_so_and_counts_once(
+def test_claim_granted_meanwhile_is_reported_and_counts_once(
     stuck: Stuck, ada: FlaskClient, section: Any, cast: Cast
 ) -> None:
     path = address(section, "pick")

@@ -37,7 +37,7 @@ def secure(backend: Backend) -> FlaskClient:
         ("/calendar/1-x.ics", {}, 404),
     ],
 )
-def test_every_answer_is_sealed(
+def test_every_response_has_security_headers(
     client: FlaskClient, address: str, how: dict[str, Any], status: int
 ) -> None:
     with client.open(address, **how) as answer:
@@ -57,13 +57,13 @@ def test_every_answer_is_sealed(
     assert "charset=utf-8" in kind or not kind.startswith("text/")
 
 
-def test_the_api_gives_files_and_no_pages(app: Flask, cast: Cast) -> None:
+def test_api_responses_are_not_rendered_as_pages(app: Flask, cast: Cast) -> None:
     answer = browser_of(app, "ada").get("/api/v1/me")
     assert answer.headers["Content-Disposition"] == 'attachment; filename="api.json"'
     assert cast.ada
 
 
-def test_no_debugging_and_no_tests_are_on(backend: Backend) -> None:
+def test_debug_and_testing_modes_are_off(backend: Backend) -> None:
     app = create_app(backend.settings)
     assert not app.debug
     assert not app.testing
@@ -71,39 +71,39 @@ def test_no_debugging_and_no_tests_are_on(backend: Backend) -> None:
     assert app.config["PROPAGATE_EXCEPTIONS"] is None
 
 
-def test_the_policy_has_nothing_unsafe_in_it(client: FlaskClient) -> None:
+def test_policy_allows_nothing_unsafe(client: FlaskClient) -> None:
     policy = client.get("/login").headers["Content-Security-Policy"]
     assert "unsafe" not in policy
     assert "*" not in policy
     assert "connect-src 'self' ws://localhost;" in policy
 
 
-def test_a_strange_host_adds_nothing_to_the_policy(client: FlaskClient) -> None:
+def test_unknown_host_adds_nothing_to_the_policy(client: FlaskClient) -> None:
     answer = client.get("/login", headers={"Host": "x; script-src *"})
     assert "script-src *" not in answer.headers["Content-Security-Policy"]
 
 
-def test_pages_have_no_script_or_style_within_them(app: Flask, cast: Cast) -> None:
+def test_pages_have_no_inline_script_or_style(app: Flask, cast: Cast) -> None:
     client = browser_of(app, "max")
     for page in (client.get("/login").text, client.get("/admin").text):
         assert not re.search(r"<style|style=|\son\w+=|<script(?![^>]*src=)", page)
     assert cast.max
 
 
-def test_pages_are_kept_by_nobody(client: FlaskClient) -> None:
+def test_pages_are_not_cached(client: FlaskClient) -> None:
     assert client.get("/login").headers["Cache-Control"] == "no-store"
 
 
-def test_parts_of_pages_are_kept_by_nobody(client: FlaskClient) -> None:
+def test_fragments_are_not_cached(client: FlaskClient) -> None:
     answer = client.get("/login", headers={"HX-Request": "true"})
     assert answer.headers["Cache-Control"] == "no-store"
 
 
-def test_plain_http_is_not_told_to_be_https(client: FlaskClient) -> None:
+def test_plain_http_gets_no_hsts(client: FlaskClient) -> None:
     assert "Strict-Transport-Security" not in client.get("/login").headers
 
 
-def test_https_stays_https(secure: FlaskClient) -> None:
+def test_https_gets_hsts(secure: FlaskClient) -> None:
     answer = secure.get("/login", headers={"X-Forwarded-Proto": "https"})
     assert "max-age=31536000" in answer.headers["Strict-Transport-Security"]
     assert "Secure" in answer.headers["Set-Cookie"]
@@ -111,7 +111,7 @@ def test_https_stays_https(secure: FlaskClient) -> None:
     assert "upgrade-insecure-requests" in answer.headers["Content-Security-Policy"]
 
 
-def test_forwarded_headers_are_believed_only_where_a_proxy_is_configured(
+def test_forwarded_headers_count_only_with_a_configured_proxy(
     client: FlaskClient,
 ) -> None:
     answer = client.get("/login", headers={"X-Forwarded-Host": "evil.example"})

@@ -7,13 +7,13 @@ from tests.web.pages import words
 from tests.web.visitors import browser_of
 
 
-def test_a_student_goes_straight_to_the_only_term(app: Flask, cast: Cast) -> None:
+def test_student_is_redirected_to_the_only_term(app: Flask, cast: Cast) -> None:
     term = a_term()
     assert browser_of(app, "ada").get("/").location == f"/terms/{term.id}"
     assert cast.ada
 
 
-def test_a_student_chooses_among_several_terms(app: Flask, cast: Cast) -> None:
+def test_student_chooses_among_several_terms(app: Flask, cast: Cast) -> None:
     a_term("Fall 2030")
     a_term("Summer 2030")
     page = browser_of(app, "ada").get("/").text
@@ -22,7 +22,7 @@ def test_a_student_chooses_among_several_terms(app: Flask, cast: Cast) -> None:
     assert cast.ada
 
 
-def test_a_student_goes_straight_to_the_only_open_term(app: Flask, cast: Cast) -> None:
+def test_student_is_redirected_to_the_only_open_term(app: Flask, cast: Cast) -> None:
     a_coming_window(a_term("Fall 2030"))
     summer = a_term("Summer 2030")
     an_open_window(summer)
@@ -30,34 +30,34 @@ def test_a_student_goes_straight_to_the_only_open_term(app: Flask, cast: Cast) -
     assert cast.ada
 
 
-def test_terms_come_with_their_state_the_next_one_first(app: Flask, cast: Cast) -> None:
+def test_terms_are_listed_with_their_state_next_first(app: Flask, cast: Cast) -> None:
     an_ended_window(a_term("Fall 2030"))
     a_term("Winter 2030")
     a_coming_window(a_term("Spring 2031"), minutes=30)
     a_coming_window(a_term("Summer 2031"), minutes=12)
     text = words(browser_of(app, "ada").get("/").text)
-    told = [
+    result = [
         "Summer 2031 Begins in 12 minutes",
         "Spring 2031 Begins in 30 minutes",
         "Winter 2030 Not scheduled",
         "Fall 2030 Has ended",
     ]
-    places = [text.find(each) for each in told]
+    places = [text.find(each) for each in result]
     assert -1 not in places
     assert places == sorted(places)
     assert cast.ada
 
 
-def test_a_student_reads_that_no_term_is_offered(app: Flask, cast: Cast) -> None:
+def test_student_sees_that_no_term_is_offered(app: Flask, cast: Cast) -> None:
     assert "No term is offered yet" in browser_of(app, "ada").get("/").text
     assert cast.ada
 
 
-def test_an_instructor_goes_to_the_sections_taught(app: Flask, cast: Cast) -> None:
+def test_instructor_is_redirected_to_own_sections(app: Flask, cast: Cast) -> None:
     assert browser_of(app, "iris").get("/").location == "/teaching"
     assert cast.iris
 
 
-def test_an_admin_goes_to_the_windows(app: Flask, cast: Cast) -> None:
+def test_admin_is_redirected_to_the_windows(app: Flask, cast: Cast) -> None:
     assert browser_of(app, "max").get("/").location == "/admin"
     assert cast.max

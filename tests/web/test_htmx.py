@@ -77,12 +77,12 @@ def plain(template: Path) -> str:
     return sub(r"{%.*?%}|{{.*?}}|{#.*?#}", "", template.read_text(), flags=DOTALL)
 
 
-def test_nothing_is_handed_down_to_what_is_inside() -> None:
+def test_no_htmx_attribute_is_inherited() -> None:
     assert CONFIG["disableInheritance"]
 
 
 @pytest.mark.parametrize("template", TEMPLATES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_every_element_of_a_template_states_its_own_target(template: Path) -> None:
+def test_every_htmx_element_states_its_target(template: Path) -> None:
     tags = Tags(plain(template)).found
     wrong = [f"{lacks(tag)}: {tag}" for tag in tags if ASKS & tag.own.keys() and lacks(tag)]
     assert not wrong
@@ -95,9 +95,7 @@ def values(app: Flask, cast: Cast) -> Values:
 
 
 @pytest.mark.parametrize("username", ["ada", "iris", "max"])
-def test_on_every_page_and_in_every_dialog_what_asks_has_its_target_on_the_page(
-    app: Flask, values: Values, username: str
-) -> None:
+def test_every_htmx_target_exists_on_the_page(app: Flask, values: Values, username: str) -> None:
     browser, seen, wrong = browser_of(app, username), 0, []
     for address in pages(app, values):
         for headers in ({}, DIALOG):
@@ -112,12 +110,12 @@ def test_on_every_page_and_in_every_dialog_what_asks_has_its_target_on_the_page(
 
 
 def lost(tag: Tag, html: str) -> bool:
-    """Whether the element's target is nowhere on a whole page."""
+    """Return whether the element's target is nowhere on a whole page."""
     target = tag.own.get("hx-target") or "this"
     return "<html" in html and target.startswith("#") and f'id="{target[1:]}"' not in html
 
 
-def test_a_part_of_a_page_states_its_own_targets_too(app: Flask, values: Values) -> None:
+def test_fragments_state_their_own_targets(app: Flask, values: Values) -> None:
     browser = browser_of(app, "ada")
     for term in values["term_id"]:
         for part in ("stage", "plan/panel?full=1"):

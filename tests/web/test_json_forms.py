@@ -11,14 +11,14 @@ from tests.web.visitors import browser_of
 
 
 @pytest.mark.parametrize("body", [[1], "x", 5, None, {"reason": 5, "kind": [], "said": {}}])
-def test_json_is_no_form(app: Flask, cast: Cast, term: Term, body: Any) -> None:
+def test_json_is_not_accepted_as_a_form(app: Flask, cast: Cast, term: Term, body: Any) -> None:
     admin = browser_of(app, "max")
-    for place in (
+    for position in (
         f"/admin/students/{cast.ada.id}/holds/new",
         "/admin/imports",
         f"/admin/terms/{term.id}/rules",
         f"/admin/terms/{term.id}/adjust",
         f"/admin/terms/{term.id}/underfilled",
     ):
-        assert admin.post(place, json=body).status_code < 500
+        assert admin.post(position, json=body).status_code < 500
     assert app.test_client().post("/login", json={"username": 5}).status_code < 500

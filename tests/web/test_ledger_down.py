@@ -35,10 +35,10 @@ RECORDED = {
 @pytest.fixture
 def story(app: Flask, cast: Cast) -> Values:
     """Everything has happened, and all of it is recorded."""
-    told = a_story(app, cast)
-    for term in told["term_id"]:
+    result = a_story(app, cast)
+    for term in result["term_id"]:
         drain(term)
-    return told
+    return result
 
 
 # Each address belongs to the longest of these that it begins with.
@@ -60,7 +60,7 @@ def endpoint(app: Flask, address: str) -> str:
 
 
 @pytest.mark.parametrize(("username", "room"), WALKS)
-def test_whatever_is_read_is_read_still_and_all_else_says_when_to_come_back(
+def test_reads_work_and_decisions_ask_to_retry_without_the_ledger(
     app: Flask, backend: Backend, story: Values, username: str, room: str
 ) -> None:
     client = browser_of(app, username)

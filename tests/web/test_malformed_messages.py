@@ -71,7 +71,7 @@ ACTS = ("pick", "swap", "drop", "leave", "plan")
     ],
     ids=["unknown", "endless", "negative", "no number", "of another term", "no term", "endless 2"],
 )
-def test_a_page_knows_no_such_section(
+def test_page_refuses_an_invalid_section(
     ada: FlaskClient, scene: Scene, backend: Backend, place: str, act: str
 ) -> None:
     names = {"term": scene.section.term_id, "section": scene.section.id, "gone": GONE}
@@ -95,7 +95,7 @@ def test_a_page_knows_no_such_section(
     ],
     ids=["short key", "no key", "long key", "no number", "endless", "too many"],
 )
-def test_a_page_reads_no_such_form(
+def test_page_refuses_an_invalid_form(
     ada: FlaskClient, scene: Scene, backend: Backend, fields: dict[str, str]
 ) -> None:
     before = standing(backend)
@@ -130,7 +130,7 @@ def register(scene: Scene, **changed: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("body", "statuses"), BODIES.values(), ids=BODIES)
-def test_the_api_names_what_is_wrong(
+def test_api_names_the_error(
     program: Callable[..., TestResponse],
     scene: Scene,
     backend: Backend,
@@ -144,7 +144,7 @@ def test_the_api_names_what_is_wrong(
     assert standing(backend) == before
 
 
-def test_a_good_message_is_decided(ada: FlaskClient, scene: Scene, backend: Backend) -> None:
+def test_valid_message_is_decided(ada: FlaskClient, scene: Scene, backend: Backend) -> None:
     """So that the others can't pass because nothing ever does."""
     before = standing(backend)
     assert press(ada, scene.section, "drop").status_code == 303

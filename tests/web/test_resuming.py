@@ -13,7 +13,7 @@ from tests import cast as builders
 from tests.cast import PASSWORD, Cast
 from tests.web.account.test_session_ends import HOUR, later
 from tests.web.pages import DIALOG, HTMX, address, held, hidden, words
-from tests.web.student.plans import place
+from tests.web.student.plans import plan_section
 from tests.web.visitors import browser_of
 
 OURS = {"Origin": "http://localhost"}
@@ -37,8 +37,8 @@ def forget(browser: FlaskClient) -> None:
 
 def log_in(browser: FlaskClient, onward: str) -> str:
     """Through the form to which a page leads; gives the page that it leads on to."""
-    said = browser.get(onward).text
-    form = {**hidden(said), "username": "ada", "password": PASSWORD}
+    text = browser.get(onward).text
+    form = {**hidden(text), "username": "ada", "password": PASSWORD}
     return str(browser.post("/login", data=form).location)
 
 
@@ -56,20 +56,18 @@ def selected(html: str) -> list[str]:
 
 
 @pytest.mark.parametrize("out", [end, forget])
-def test_a_form_that_cannot_be_opened_says_so_and_is_open_after_the_login(
-    ada: FlaskClient, section: Any, out: Any
-) -> None:
+def test_form_reopens_after_the_login(ada: FlaskClient, section: Any, out: Any) -> None:
     here = f"/terms/{section.term_id}?q=csc&open=1"
     out(ada)
-    asked = {**DIALOG, "HX-Current-URL": f"http://localhost{here}"}
-    answer = ada.get(address(section, "pick"), headers=asked)
+    requested = {**DIALOG, "HX-Current-URL": f"http://localhost{here}"}
+    answer = ada.get(address(section, "pick"), headers=requested)
     assert answer.status_code == 401
     assert "HX-Redirect" not in answer.headers
     assert "You were logged out" in answer.text
     assert f"Log in to continue adding CSC 1100-{section.number}." in words(answer.text)
-    said = words(ada.get(link(answer.text)).text)
-    assert ENDED in said
-    assert f"Log in to continue adding CSC 1100-{section.number}." in said
+    text = words(ada.get(link(answer.text)).text)
+    assert ENDED in text
+    assert f"Log in to continue adding CSC 1100-{section.number}." in text
     resumed = ada.get(log_in(ada, link(answer.text))).text
     assert f"Pick CSC 1100-{section.number}?" in words(resumed)
     assert hidden(resumed)["back"] == here
@@ -86,17 +84,17 @@ ACTS = {
 
 
 @pytest.mark.parametrize("act", ACTS)
-def test_every_form_says_what_a_login_continues(ada: FlaskClient, section: Any, act: str) -> None:
+def test_every_form_says_what_the_login_continues(ada: FlaskClient, section: Any, act: str) -> None:
     end(ada)
-    said = ACTS[act].replace("01.", f"{section.number}.")
+    result = ACTS[act].replace("01.", f"{section.number}.")
     answer = ada.get(address(section, act), headers=DIALOG)
-    assert said in words(answer.text)
-    assert said in words(ada.get(ada.get(address(section, act)).location).text)
+    assert result in words(answer.text)
+    assert result in words(ada.get(ada.get(address(section, act)).location).text)
 
 
 @pytest.mark.parametrize("headers", [OURS, {**OURS, **DIALOG}], ids=["page", "dialog"])
 @pytest.mark.parametrize("out", [end, forget])
-def test_a_choice_that_was_sent_too_late_is_there_after_the_login_and_not_sent(  # noqa: PLR0917
+def test_late_form_is_restored_after_the_login_and_not_sent(  # noqa: PLR0917
     app: Flask, term: Any, cast: Cast, section: Any, headers: dict[str, str], out: Any
 ) -> None:
     ada = browser_of(app, "ada")
@@ -120,7 +118,7 @@ def test_a_choice_that_was_sent_too_late_is_there_after_the_login_and_not_sent( 
     assert held(term, cast.ada) == [section.id]
 
 
-def test_the_section_taken_together_is_chosen_as_before(
+def test_linked_section_is_restored_after_the_login(
     ada: FlaskClient, term: Any, cast: Cast
 ) -> None:
     lecture = builders.a_section(builders.a_course("BIO-1"), term, corequisites={"course": "BIO-2"})
@@ -135,23 +133,23 @@ def test_the_section_taken_together_is_chosen_as_before(
     assert held(term, cast.ada) == []
 
 
-def test_a_drop_of_several_is_asked_again_after_the_login(
+def test_drop_of_several_is_restored_after_the_login(
     ada: FlaskClient, term: Any, section: Any
 ) -> None:
     others = [builders.a_section(builders.a_course(f"MAT-{at}"), term) for at in range(2)]
     path = address(section, "drop") + "?" + "&".join(f"along={each.id}" for each in others)
     end(ada)
     answer = ada.post(path, data={"back": f"/terms/{term.id}/mine"}, headers=OURS)
-    asked = urlsplit(log_in(ada, answer.location))
-    assert asked.path == address(section, "drop")
-    assert parse_qs(asked.query)["along"] == [str(each.id) for each in others]
-    assert parse_qs(asked.query)["back"] == [f"/terms/{term.id}/mine"]
+    requested = urlsplit(log_in(ada, answer.location))
+    assert requested.path == address(section, "drop")
+    assert parse_qs(requested.query)["along"] == [str(each.id) for each in others]
+    assert parse_qs(requested.query)["back"] == [f"/terms/{term.id}/mine"]
 
 
-def test_a_plan_that_was_not_submitted_is_there_after_the_login(
+def test_unsubmitted_plan_is_restored_after_the_login(
     ada: FlaskClient, term: Any, section: Any, cast: Cast
 ) -> None:
-    place(ada, section)
+    plan_section(ada, section)
     form = hidden(ada.get(f"/terms/{term.id}/plan").text)
     end(ada)
     answer = ada.post(f"/terms/{term.id}/plan/submit", data=form, headers=OURS)
@@ -162,16 +160,18 @@ def test_a_plan_that_was_not_submitted_is_there_after_the_login(
     assert held(term, cast.ada) == []
 
 
-def test_where_in_the_plan_is_chosen_as_before(ada: FlaskClient, term: Any, section: Any) -> None:
+def test_place_in_the_plan_is_restored_after_the_login(
+    ada: FlaskClient, term: Any, section: Any
+) -> None:
     other = builders.a_section(builders.a_course("MAT-1"), term)
-    place(ada, section)
+    plan_section(ada, section)
     end(ada)
     sent = {"place": "else-0", "version": "1"}
     onward = ada.post(address(other, "plan"), data=sent, headers=OURS).location
     assert '<option value="else-0" selected>' in ada.get(log_in(ada, onward)).text
 
 
-def test_a_part_of_a_page_stays_and_its_scripts_are_told(ada: FlaskClient, term: Any) -> None:
+def test_fragment_stays_and_signals_its_scripts(ada: FlaskClient, term: Any) -> None:
     end(ada)
     answer = ada.get(f"/terms/{term.id}?q=x", headers={**HTMX, "HX-Target": "results"})
     assert answer.status_code == 401
@@ -180,9 +180,7 @@ def test_a_part_of_a_page_stays_and_its_scripts_are_told(ada: FlaskClient, term:
     assert "HX-Redirect" not in answer.headers
 
 
-def test_a_form_with_text_in_it_can_be_sent_again_after_a_login_beside_it(
-    app: Flask, cast: Cast
-) -> None:
+def test_form_can_be_sent_again_after_a_login_in_another_tab(app: Flask, cast: Cast) -> None:
     iris = browser_of(app, "iris")
     end(iris)
     late = iris.post("/account/privacy", data={"private": "yes"}, headers=OURS)
@@ -192,7 +190,7 @@ def test_a_form_with_text_in_it_can_be_sent_again_after_a_login_beside_it(
     assert cast.iris
 
 
-def test_who_is_logged_out_is_not_told_to_wait_for_a_turn(
+def test_logged_out_visitor_is_not_sent_to_the_queue(
     guarded: Flask, section: Any, cast: Cast
 ) -> None:
     ada = browser_of(guarded, "ada")
@@ -203,9 +201,7 @@ def test_who_is_logged_out_is_not_told_to_wait_for_a_turn(
     assert cast.ada
 
 
-def test_only_fields_of_our_forms_get_into_the_address_of_the_login(
-    guarded: Flask, section: Any
-) -> None:
+def test_only_known_fields_are_in_the_login_address(guarded: Flask, section: Any) -> None:
     sent = {
         "credits": "2",
         "password": "sesame",
@@ -219,9 +215,7 @@ def test_only_fields_of_our_forms_get_into_the_address_of_the_login(
 
 
 @pytest.mark.parametrize("query", ["?edit=1", f"?edit={'1' * 2000}"])
-def test_a_login_leads_back_without_choices_that_are_too_long(
-    guarded: Flask, section: Any, query: str
-) -> None:
+def test_login_returns_without_too_long_choices(guarded: Flask, section: Any, query: str) -> None:
     path = address(section, "pick")
     sent = {"credits": "2", "back": "/%" * 40_000}
     answer = guarded.test_client().post(path + query, data=sent)
@@ -229,16 +223,14 @@ def test_a_login_leads_back_without_choices_that_are_too_long(
     assert onward == path + (query if len(query) < 100 else "")
 
 
-def test_a_section_that_is_not_for_everyone_is_not_named_to_strangers(
-    client: FlaskClient, term: Any
-) -> None:
+def test_restricted_section_is_not_named_to_strangers(client: FlaskClient, term: Any) -> None:
     hidden_one = builders.a_section(builders.a_course("HON-1", public=False), term)
-    said = words(client.get(client.get(address(hidden_one, "pick")).location).text)
-    assert "Log in to continue adding your section." in said
-    assert "HON" not in said
+    text = words(client.get(client.get(address(hidden_one, "pick")).location).text)
+    assert "Log in to continue adding your section." in text
+    assert "HON" not in text
 
 
-def test_who_comes_for_the_first_time_was_not_logged_out(client: FlaskClient, section: Any) -> None:
-    said = words(client.get(client.get(address(section, "pick")).location).text)
-    assert ENDED not in said
-    assert "Log in to continue adding" in said
+def test_first_visit_is_not_a_logout(client: FlaskClient, section: Any) -> None:
+    text = words(client.get(client.get(address(section, "pick")).location).text)
+    assert ENDED not in text
+    assert "Log in to continue adding" in text

@@ -31,14 +31,14 @@ OPEN_TO_ALL = {
 KNOWN = {PUBLIC, SIGNED_IN, "student", "instructor", "admin"}
 
 
-def test_every_route_states_a_rule(app: Flask) -> None:
+def test_every_route_has_an_access_rule(app: Flask) -> None:
     for route in app.url_map.iter_rules():
         rule = rule_of(app.view_functions[route.endpoint])
         assert rule, f"{route.rule} has no rule"
         assert rule <= KNOWN, f"{route.rule} has an unknown rule"
 
 
-def test_only_these_are_public(app: Flask) -> None:
+def test_only_listed_routes_are_public(app: Flask) -> None:
     public = {
         route.rule
         for route in app.url_map.iter_rules()
@@ -47,7 +47,7 @@ def test_only_these_are_public(app: Flask) -> None:
     assert public == OPEN_TO_ALL
 
 
-def test_a_view_without_a_rule_opens_to_nobody(app: Flask, cast: Cast) -> None:
+def test_view_without_a_rule_is_closed(app: Flask, cast: Cast) -> None:
     client = browser_of(app, "max")
     view = app.view_functions["api.me"]
     app.view_functions["api.me"] = lambda: "secret"
@@ -69,7 +69,7 @@ def test_a_view_without_a_rule_opens_to_nobody(app: Flask, cast: Cast) -> None:
         ("max", "/terms/1/mine"),
     ],
 )
-def test_a_page_of_another_role_is_refused(
+def test_page_of_another_role_is_refused(
     app: Flask,
     cast: Cast,  # noqa: ARG001
     username: str,
@@ -80,11 +80,11 @@ def test_a_page_of_another_role_is_refused(
     assert "not yours to open" in answer.text
 
 
-def test_htmx_puts_no_login_page_into_a_part_of_a_page(client: FlaskClient) -> None:
+def test_htmx_does_not_load_the_login_page_into_a_fragment(client: FlaskClient) -> None:
     answer = client.get("/admin", headers={"HX-Request": "true"})
     assert (answer.status_code, answer.text) == (401, "")
     assert answer.headers["HX-Reswap"] == "none"
 
 
-def test_a_socket_is_refused_and_not_redirected(client: FlaskClient) -> None:
+def test_socket_is_refused_without_a_redirect(client: FlaskClient) -> None:
     assert client.get("/teaching", headers={"Upgrade": "websocket"}).status_code == 401

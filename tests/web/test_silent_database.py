@@ -19,17 +19,17 @@ pytestmark = pytest.mark.xdist_group("health")
 
 def visit(node: Node, path: str, session: str) -> tuple[int, float]:
     """The status of a page, and the seconds that it took."""
-    line, asked = HTTPConnection("127.0.0.1", node.port, timeout=30), time.monotonic()
+    line, requested = HTTPConnection("127.0.0.1", node.port, timeout=30), time.monotonic()
     try:
         line.request("GET", path, headers={"Cookie": session})
         answer = line.getresponse()
         answer.read()
-        return answer.status, time.monotonic() - asked
+        return answer.status, time.monotonic() - requested
     finally:
         line.close()
 
 
-def test_a_page_waits_once_for_a_silent_database_and_then_answers_at_once(
+def test_silent_database_delays_only_one_page(
     application: Flask, servers: Servers, cast: Cast, tmp_path: Path
 ) -> None:
     term = builders.a_term()

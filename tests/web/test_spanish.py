@@ -27,12 +27,14 @@ def english() -> set[str]:
     """What is said in English, in as many pieces as it is filled in, where Spanish says another."""
     with CATALOGUE.open("rb") as file:
         known = read_po(file, locale="es")
-    said = [(message.id, message.string) for message in known if message.id]
+    result = [(message.id, message.string) for message in known if message.id]
     pairs = [
-        (each, str(told)) for ids, told in said for each in ([ids] if isinstance(ids, str) else ids)
+        (each, str(found))
+        for ids, found in result
+        for each in ([ids] if isinstance(ids, str) else ids)
     ]
-    pieces = {piece.strip() for text, told in pairs if text != told for piece in GAPS.split(text)}
-    spanish = " ".join(told for _, told in pairs)
+    pieces = {piece.strip() for text, found in pairs if text != found for piece in GAPS.split(text)}
+    spanish = " ".join(found for _, found in pairs)
     return {piece for piece in pieces if len(piece) > LONG and piece not in spanish}
 
 
@@ -42,7 +44,7 @@ def story(app: Flask, cast: Cast) -> Values:
 
 
 @pytest.mark.parametrize("username", ["ada", "iris", "max"])
-def test_no_page_has_english_left_over(
+def test_no_spanish_page_has_english_text(
     app: Flask, story: Values, english: set[str], username: str
 ) -> None:
     client, seen, left = browser_of(app, username), 0, dict[str, str]()
@@ -56,11 +58,11 @@ def test_no_page_has_english_left_over(
     assert seen > 3
 
 
-def test_a_visitor_reads_spanish_too(app: Flask, english: set[str]) -> None:
+def test_anonymous_visitor_gets_spanish(app: Flask, english: set[str]) -> None:
     text = unescape(app.test_client().get("/login", headers=SPANISH).text)
     assert [piece for piece in english if piece in text] == []
 
 
-def test_english_is_found_where_it_is_left_over(app: Flask, english: set[str]) -> None:
+def test_check_finds_english_text(app: Flask, english: set[str]) -> None:
     text = unescape(app.test_client().get("/login").text)
     assert any(piece in text for piece in english)

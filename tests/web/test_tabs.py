@@ -52,7 +52,7 @@ def section(term: Term) -> Section:
     return builders.a_section(builders.a_course(), term)
 
 
-def test_each_page_of_an_admin_marks_its_tab(
+def test_each_admin_page_marks_its_tab(
     admin: FlaskClient, term: Term, section: Section, cast: builders.Cast
 ) -> None:
     known = {"term": term.id, "section": section.id, "student": cast.ada.id, "window": 1}
@@ -63,14 +63,12 @@ def test_each_page_of_an_admin_marks_its_tab(
     assert found == {address: [tab] for address, tab in TABS.items()}
 
 
-def test_the_tab_of_sections_leads_to_those_of_the_latest_term(
-    admin: FlaskClient, term: Term
-) -> None:
+def test_sections_tab_leads_to_the_latest_term(admin: FlaskClient, term: Term) -> None:
     assert 'href="/admin/sections"' in admin.get("/admin").text
     assert admin.get("/admin/sections").location == f"/admin/terms/{term.id}/sections"
 
 
-def test_without_a_term_it_leads_to_the_windows(app: Flask, cast: builders.Cast) -> None:
+def test_sections_tab_leads_to_the_windows_without_a_term(app: Flask, cast: builders.Cast) -> None:
     assert cast
     assert browser_of(app, "max").get("/admin/sections").location == "/admin"
 
@@ -88,7 +86,7 @@ OF_NO_TERM = (
 
 
 @pytest.mark.parametrize("address", [*OF_NO_TERM, "/terms/{term}/nothing", "/admin"])
-def test_a_student_has_all_tabs_on_every_page(
+def test_student_has_all_tabs_on_every_page(
     app: Flask, term: Term, section: Section, address: str
 ) -> None:
     other = builders.a_term("Fall 2031")
@@ -104,21 +102,19 @@ def test_a_student_has_all_tabs_on_every_page(
         assert f'href="/terms/{last.id}/plan"' in nav
 
 
-def test_who_is_sent_to_the_line_keeps_the_tabs(guarded: Flask, section: Section) -> None:
+def test_queue_page_keeps_the_tabs(guarded: Flask, section: Section) -> None:
     ada = browser_of(guarded, "ada")
     page = ada.post(f"/terms/{section.term_id}/sections/{section.id}/pick").text
     assert "It is not your turn yet" in page
     assert f'href="/terms/{section.term_id}/mine"' in page
 
 
-def test_a_student_without_a_last_term_is_led_to_the_one_that_is_open(
-    app: Flask, term: Term
-) -> None:
+def test_student_without_a_last_term_gets_the_open_one(app: Flask, term: Term) -> None:
     builders.a_term("Spring 2030")
     page = browser_of(app, "ada").get("/inbox").text
     assert f'href="/terms/{term.id}/plan"' in page
 
 
-def test_strangers_have_no_tabs(client: FlaskClient, term: Term) -> None:
+def test_anonymous_visitors_have_no_tabs(client: FlaskClient, term: Term) -> None:
     for address in ("/login", "/no", f"/terms/{term.id}/windows/1/order"):
         assert "topbar-nav" not in client.get(address).text

@@ -1,4 +1,4 @@
-"""Browsers that have logged in."""
+"""Browsers of logged-in people."""
 
 import re
 
@@ -11,18 +11,18 @@ from portal.web.account import sessions
 
 
 def browser_of(app: Flask, username: str) -> FlaskClient:
-    """A browser without JavaScript in which that person's session has begun, without the form."""
+    """Return a browser without JavaScript with a session of that person."""
     client = app.test_client()
     visitor = visitors.read(Account.username == username)
     assert visitor
     with app.test_request_context(environ_base=client.environ_base):
         sessions.begin(visitor)
         begun = dict(session)
-    with client.session_transaction() as kept:
-        kept.update(begun)
+    with client.session_transaction() as stored:
+        stored.update(begun)
     return client
 
 
 def without_token(page: str) -> str:
-    """The page but for the token of its forms, which differs by the second."""
+    """Return the page without its form tokens, which change every second."""
     return re.sub(r'(name="csrf_token"[^>]* value=)"[^"]*"', r"\1", page)

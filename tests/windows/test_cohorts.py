@@ -1,4 +1,4 @@
-"""Whom a window is for."""
+"""The cohorts of windows."""
 
 import pytest
 
@@ -25,13 +25,13 @@ from tests.cast import Cast, a_student, a_subject
         ({"years": ["Senior"], "list": {"id": 7, "students": 1}}, "Senior; a list of 1 student"),
     ],
 )
-def test_a_cohort_is_told_in_words(cast: Cast, cohort: cohorts.Cohort, words: str) -> None:
+def test_cohort_is_described_in_words(cast: Cast, cohort: cohorts.Cohort, words: str) -> None:
     assert cast
     a_subject("CSC")
     assert cohort_names.describe(cohort) == words
 
 
-def test_it_counts_the_students_who_match(cast: Cast) -> None:
+def test_matching_students_are_counted(cast: Cast) -> None:
     a_student("eli", majors=("CSC",), year="Senior")
     a_student("fay", majors=("CSC", "MTH"), year="Junior")
     sizes = {
@@ -46,7 +46,7 @@ def test_it_counts_the_students_who_match(cast: Cast) -> None:
     assert found == {"everyone": 6, "seniors": 1, "csc": 2, "both": 1, "ada": 1}
 
 
-def test_one_can_choose_among_what_students_are(cast: Cast) -> None:
+def test_choices_come_from_the_students(cast: Cast) -> None:
     a_student("eli", majors=("CSC",), year="Senior")
     for year in ("Sophomore", "Graduate", "Junior", "First year"):
         a_student(year.split()[0].lower(), year=year)
@@ -61,7 +61,7 @@ def test_one_can_choose_among_what_students_are(cast: Cast) -> None:
     assert cast.ada
 
 
-def test_it_names_numbers_that_no_student_has(cast: Cast, backend: Backend) -> None:
+def test_unknown_student_numbers_are_named(cast: Cast, backend: Backend) -> None:
     with transaction() as session:
         assert cohorts.unknown_students(session, [cast.ada.number, "X"]) == ["X"]
     assert backend

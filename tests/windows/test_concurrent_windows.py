@@ -1,4 +1,4 @@
-"""Several windows and several terms open at once: each decides for its own, and ends alone."""
+"""Several windows and terms are open at once: each decides and ends separately."""
 
 import re
 
@@ -20,7 +20,7 @@ from tests.web.visitors import browser_of
 
 @pytest.fixture
 def terms(app: Flask, cast: Cast) -> list[Term]:
-    """Two terms that overlap."""
+    """Return two terms that overlap."""
     assert app
     assert cast
     return [builders.a_term("Fall 2030"), builders.a_term("Spring 2031")]
@@ -28,7 +28,7 @@ def terms(app: Flask, cast: Cast) -> list[Term]:
 
 @pytest.fixture
 def sections(terms: list[Term]) -> list[Section]:
-    """One in each term, of different courses."""
+    """Return a section in each term, of different courses."""
     return [
         builders.a_section(builders.a_course(f"CSC-{at}"), term) for at, term in enumerate(terms)
     ]
@@ -39,20 +39,20 @@ def only(student: builders.Student) -> dict[str, list[str]]:
 
 
 def codes(section: Section, student: builders.Student, window: WindowView) -> list[str]:
-    """Why the student may not have the section by that window."""
+    """Return the codes that refuse the section in that window."""
     return [reason.code for reason in claim(student, section, window).reasons]
 
 
-def page(client: FlaskClient, place: str) -> str:
-    return " ".join(re.sub("<[^>]+>", " ", client.get(place).text).split())
+def page(client: FlaskClient, path: str) -> str:
+    return " ".join(re.sub("<[^>]+>", " ", client.get(path).text).split())
 
 
-def phase_of(client: FlaskClient, place: str) -> str:
-    """What the banner of a page says, as its scripts read it."""
-    return "".join(re.findall(r'id="banner"[^>]*data-phase="(\w+)"', client.get(place).text))
+def phase_of(client: FlaskClient, path: str) -> str:
+    """Return the phase in a page's banner, as its scripts read it."""
+    return "".join(re.findall(r'id="banner"[^>]*data-phase="(\w+)"', client.get(path).text))
 
 
-def test_a_seat_in_one_term_is_nothing_to_the_other(
+def test_seat_in_one_term_does_not_affect_another(
     cast: Cast, terms: list[Term], sections: list[Section]
 ) -> None:
     windows = [builders.an_open_window(term) for term in terms]
@@ -60,30 +60,28 @@ def test_a_seat_in_one_term_is_nothing_to_the_other(
         assert claim(cast.ada, section, window).outcome is Outcome.ENROLLED
 
 
-def test_a_window_of_one_term_opens_no_other(
-    cast: Cast, terms: list[Term], sections: list[Section]
-) -> None:
+def test_window_opens_only_its_term(cast: Cast, terms: list[Term], sections: list[Section]) -> None:
     window = builders.an_open_window(terms[0])
     assert codes(sections[1], cast.ada, window) == ["window_unscheduled"]
 
 
-def test_of_two_windows_either_lets_pick_until_both_have_ended(
+def test_student_with_two_windows_can_register_until_both_end(
     app: Flask, cast: Cast, terms: list[Term], sections: list[Section]
 ) -> None:
     first = builders.an_open_window(terms[0], minutes=60)
     second = builders.an_open_window(terms[0], minutes=120, cohort=only(cast.ada))
     ada, ben = browser_of(app, "ada"), browser_of(app, "ben")
     closes(terms[0], first)
-    place = f"/terms/{terms[0].id}"
-    assert phase_of(ada, place) == "open"
-    assert phase_of(ben, place) == "ended"
+    position = f"/terms/{terms[0].id}"
+    assert phase_of(ada, position) == "open"
+    assert phase_of(ben, position) == "ended"
     assert claim(cast.ada, sections[0], second).outcome is Outcome.ENROLLED
     closes(terms[0], second)
     limits.forget_windows()
-    assert phase_of(ada, place) == "ended"
+    assert phase_of(ada, position) == "ended"
 
 
-def test_the_end_of_one_cohorts_window_is_not_that_of_another(
+def test_windows_of_cohorts_end_separately(
     cast: Cast, terms: list[Term], sections: list[Section]
 ) -> None:
     hers = builders.an_open_window(terms[0], cohort=only(cast.ada))
@@ -93,7 +91,7 @@ def test_the_end_of_one_cohorts_window_is_not_that_of_another(
     assert claim(cast.ben, sections[0], his).outcome is Outcome.ENROLLED
 
 
-def test_an_open_window_is_told_before_one_to_come(
+def test_open_window_is_shown_before_an_upcoming_one(
     app: Flask, cast: Cast, terms: list[Term], sections: list[Section]
 ) -> None:
     builders.an_open_window(terms[0], minutes=30)
@@ -102,7 +100,7 @@ def test_an_open_window_is_told_before_one_to_come(
     assert sections
 
 
-def test_every_window_has_a_room_of_its_own(
+def test_every_window_has_its_own_waiting_room(
     cast: Cast, terms: list[Term], backend: Backend
 ) -> None:
     hers = builders.an_open_window(terms[0], cohort=only(cast.ada))
@@ -113,16 +111,16 @@ def test_every_window_has_a_room_of_its_own(
     assert backend.redis.ping()
 
 
-def test_the_terms_are_told_apart_to_students_and_admins(
+def test_pages_distinguish_terms(
     app: Flask, cast: Cast, terms: list[Term], sections: list[Section]
 ) -> None:
     builders.an_open_window(terms[0], minutes=30)
     builders.an_open_window(terms[1], minutes=90)
-    for person, place in (("ada", "/"), ("max", "/admin")):
-        told = page(browser_of(app, person), place)
-        assert "Fall 2030" in told
-        assert "Spring 2031" in told
-        assert "Ends in 30 minutes" in told
-        assert "Ends in 90 minutes" in told
+    for person, position in (("ada", "/"), ("max", "/admin")):
+        text = page(browser_of(app, person), position)
+        assert "Fall 2030" in text
+        assert "Spring 2031" in text
+        assert "Ends in 30 minutes" in text
+        assert "Ends in 90 minutes" in text
     assert cast.max
     assert sections

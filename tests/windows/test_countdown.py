@@ -1,4 +1,4 @@
-"""What the countdown says, on the server and in the browser."""
+"""The countdown's texts, on the server and in the browser."""
 
 import re
 
@@ -25,18 +25,18 @@ HOUR, DAY = 60 * MINUTE, 24 * 60 * MINUTE
         (2 * DAY, "Begins in 2 days", "Empieza en 2 días", "2 d"),
     ],
 )
-def test_an_answer_is_told_in_the_readers_language(
+def test_countdown_is_in_the_readers_language(
     left: int, english: str, spanish: str, brief: str
 ) -> None:
     answer = phase([WindowView(1, "Selection", left, left + HOUR, "scheduled", {})], 0)
-    told = {}
+    result = {}
     for language in ("en", "es"):
         with in_language(language):
-            told[language] = (answer.sentence, answer.brief)
-    assert told == {"en": (english, brief), "es": (spanish, brief)}
+            result[language] = (answer.sentence, answer.brief)
+    assert result == {"en": (english, brief), "es": (spanish, brief)}
 
 
-def test_answers_without_a_number_are_told_in_the_readers_language() -> None:
+def test_phases_without_a_number_are_in_the_readers_language() -> None:
     ended = WindowView(1, "Selection", 0, 1, "scheduled", {})
     with in_language("es"):
         assert phase([], 0).sentence == "Sin fecha"
@@ -45,11 +45,11 @@ def test_answers_without_a_number_are_told_in_the_readers_language() -> None:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("amount", [1, 2, 5, 11, 21])
-def test_the_browser_says_what_the_server_says(language: str, amount: int) -> None:
+def test_browser_shows_the_servers_countdown(language: str, amount: int) -> None:
     with in_language(language):
         words = phases.countdown_texts()
         for kind in ("before", "open"):
             for unit in phases.UNITS:
                 form = words["answers"][kind][unit][Locale(language).plural_form(amount)]
-                said = re.sub(r"%\((\w+)\)s", str(amount), form)
-                assert said == phases.sentence(kind, unit, amount, amount)
+                result = re.sub(r"%\((\w+)\)s", str(amount), form)
+                assert result == phases.sentence(kind, unit, amount, amount)

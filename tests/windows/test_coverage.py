@@ -1,4 +1,4 @@
-"""Who has a window and who has two, cohort by cohort."""
+"""How windows cover each cohort."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ HOUR = 3_600_000
 
 @pytest.fixture
 def campus(cast: Cast) -> Cast:
-    """Four freshmen, two seniors of whom one majors in CSC, and a graduate."""
+    """Create four freshmen, two seniors (one majors in CSC), and a graduate."""
     a_student("eli", majors=("CSC",), year="Senior")
     a_student("fay", year="Senior")
     a_student("gus", level="Graduate", year="Second year")
@@ -32,12 +32,12 @@ def cover(*windows: WindowView) -> dict[str, GroupCoverage]:
         return {lane.year: lane for lane in coverage_by_group(session, windows)}
 
 
-def test_cohorts_come_by_their_years(campus: Cast) -> None:
+def test_cohorts_are_ordered_by_year(campus: Cast) -> None:
     assert list(cover()) == ["Freshman", "Senior", "Second year"]
     assert campus.ada
 
 
-def test_who_is_in_no_window_is_counted(campus: Cast) -> None:
+def test_students_without_a_window_are_counted(campus: Cast) -> None:
     found = cover(window(1, 0, 1, years=["Freshman"]), window(2, 0, 1, subjects=["CSC"]))
     assert {year: (lane.students, lane.without) for year, lane in found.items()} == {
         "Freshman": (4, 0),
@@ -47,7 +47,7 @@ def test_who_is_in_no_window_is_counted(campus: Cast) -> None:
     assert campus.ada
 
 
-def test_who_has_two_windows_at_once_is_counted(campus: Cast) -> None:
+def test_students_with_two_open_windows_are_counted(campus: Cast) -> None:
     found = cover(window(1, 0, 4), window(2, 2, 6, students=[campus.ada.number]))
     assert found["Freshman"].stretches == (
         CoveredPeriod(0, 2 * HOUR, 4, 0),
@@ -57,26 +57,26 @@ def test_who_has_two_windows_at_once_is_counted(campus: Cast) -> None:
     assert [lane.doubled(0) for lane in found.values()] == [1, 0, 0]
 
 
-def test_windows_that_follow_one_another_leave_no_gap(campus: Cast) -> None:
+def test_consecutive_windows_leave_no_gap(campus: Cast) -> None:
     found = cover(window(1, 0, 2), window(2, 2, 4))
     assert found["Senior"].stretches == (CoveredPeriod(0, 4 * HOUR, 2, 0),)
     assert found["Senior"].gaps(0) == []
     assert campus.ada
 
 
-def test_a_time_between_windows_is_a_gap_of_those_who_have_none_then(campus: Cast) -> None:
+def test_time_between_windows_is_a_gap(campus: Cast) -> None:
     found = cover(window(1, 0, 2), window(2, 3, 4, years=["Senior"]), window(3, 6, 7))
     assert found["Senior"].gaps(0) == [(2 * HOUR, 3 * HOUR), (4 * HOUR, 6 * HOUR)]
     assert found["Freshman"].gaps(0) == [(2 * HOUR, 6 * HOUR)]
     assert campus.ada
 
 
-def test_a_canceled_window_covers_nobody(campus: Cast) -> None:
+def test_canceled_window_covers_no_student(campus: Cast) -> None:
     assert cover(window(1, 0, 2, "canceled"))["Senior"].without == 2
     assert campus.ada
 
 
-def test_what_is_over_is_told_no_more(campus: Cast) -> None:
+def test_past_periods_are_not_shown(campus: Cast) -> None:
     senior = cover(window(1, 0, 3), window(2, 1, 2), window(3, 5, 6))["Senior"]
     assert (senior.doubled(0), senior.gaps(0)) == (2, [(3 * HOUR, 5 * HOUR)])
     assert (senior.doubled(2 * HOUR), senior.gaps(5 * HOUR)) == (0, [])

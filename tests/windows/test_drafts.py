@@ -1,4 +1,4 @@
-"""Forms that have been filled in and not confirmed."""
+"""Drafts: forms that were filled in but not confirmed."""
 
 import pytest
 from werkzeug.datastructures import MultiDict
@@ -16,14 +16,14 @@ def a_form(text: str) -> drafts.Form:
 
 
 @pytest.mark.usefixtures("backend")
-def test_a_form_is_kept_as_it_was_filled_in() -> None:
+def test_draft_keeps_the_form_as_filled_in() -> None:
     drafts.save(MAX, "/a", 7, a_form("Seniors first"))
     assert drafts.load(MAX, "/a", 7) == a_form("Seniors first")
-    for account, place, draft in ((OTTO, "/a", 7), (MAX, "/b", 7), (MAX, "/a", 8)):
-        assert drafts.load(account, place, draft) is None
+    for account, position, draft in ((OTTO, "/a", 7), (MAX, "/b", 7), (MAX, "/a", 8)):
+        assert drafts.load(account, position, draft) is None
 
 
-def test_only_the_last_of_an_account_are_kept(backend: Backend) -> None:
+def test_only_the_latest_drafts_of_an_account_are_stored(backend: Backend) -> None:
     drafts.save(OTTO, "/a", 0, a_form("Otto's"))
     for draft in range(LAST + 3):
         drafts.save(MAX, "/a", draft, a_form(str(draft)))
@@ -35,7 +35,7 @@ def test_only_the_last_of_an_account_are_kept(backend: Backend) -> None:
 
 
 @pytest.mark.usefixtures("backend")
-def test_one_that_is_too_long_is_not_kept() -> None:
+def test_draft_that_is_too_long_is_not_stored() -> None:
     with pytest.raises(RequestEntityTooLarge):
         drafts.save(MAX, "/a", 7, a_form("1" * LONGEST))
     assert drafts.load(MAX, "/a", 7) is None

@@ -1,4 +1,4 @@
-"""A long list of students is kept beside the window, and each profile knows its lists."""
+"""A long list of students is stored separately, and each profile has its lists."""
 
 import pytest
 
@@ -11,7 +11,7 @@ from tests.cast import Cast
 
 @pytest.fixture(autouse=True)
 def _of_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two students are many."""
+    """Treat two students as many."""
     monkeypatch.setattr(cohorts, "MAX_NAMED", 1)
 
 
@@ -19,7 +19,7 @@ def of(*numbers: str) -> Cohort:
     return cohorts.with_student_list({"years": ["Freshman"], "students": list(numbers)})
 
 
-def test_few_students_are_named(cast: Cast) -> None:
+def test_short_list_of_students_is_stored_in_the_cohort(cast: Cast) -> None:
     cohort = {"students": [cast.ada.number]}
     assert cohorts.with_student_list(cohort) == cohort
 
@@ -30,14 +30,14 @@ def test_the_same_students_make_the_same_list(cast: Cast) -> None:
     assert of(cast.ada.number, cast.cleo.number)["list"]["id"] != first["list"]["id"]
 
 
-def test_who_is_on_it_is_in_the_cohort(cast: Cast) -> None:
+def test_student_on_the_list_is_in_the_cohort(cast: Cast) -> None:
     cohort = of(cast.ada.number, cast.ben.number)
     assert in_cohort(read(cast.ada.id), cohort)
     assert not in_cohort(read(cast.cleo.id), cohort)
     assert not in_cohort(read(cast.ada.id), {**cohort, "years": ["Senior"]})
 
 
-def test_a_profile_that_is_known_hears_of_a_new_list(cast: Cast) -> None:
+def test_cached_profile_learns_of_a_new_list(cast: Cast) -> None:
     seen = caches.apply_changes(None)
     assert not profile(cast.ada.id).lists
     cohort = of(cast.ada.number, cast.ben.number)

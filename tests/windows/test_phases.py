@@ -1,4 +1,4 @@
-"""The four answers."""
+"""The four phases of windows."""
 
 from dataclasses import replace
 
@@ -40,12 +40,12 @@ ADA = StudentProfile(
         (200 * MINUTE, "ended", "Has ended"),
     ],
 )
-def test_a_window_gives_the_answer_of_the_moment(now: int, kind: str, sentence: str) -> None:
+def test_phase_of_a_window_depends_on_the_moment(now: int, kind: str, sentence: str) -> None:
     answer = phase([WINDOW], now)
     assert (answer.kind, answer.sentence) == (kind, sentence)
 
 
-def test_without_a_window_nothing_is_scheduled() -> None:
+def test_phase_without_windows_is_not_scheduled() -> None:
     assert phase([], 0).sentence == "Not scheduled"
 
 
@@ -57,27 +57,27 @@ def test_a_window_that_was_closed_early_has_ended() -> None:
     assert phase([replace(WINDOW, state="closed")], 150 * MINUTE).sentence == "Has ended"
 
 
-def test_what_is_far_away_is_told_in_hours_and_days() -> None:
+def test_distant_moments_are_in_hours_and_days() -> None:
     far = replace(WINDOW, opens=3 * 24 * 60 * MINUTE + 1, closes=10**12)
     assert phase([far], 0).sentence == "Begins in 3 days"
 
 
-def test_an_open_window_counts_before_one_to_come() -> None:
+def test_open_window_comes_before_an_upcoming_one() -> None:
     later = replace(WINDOW, id=2, opens=300 * MINUTE, closes=400 * MINUTE)
     assert phase([later, WINDOW], 150 * MINUTE).window == WINDOW
 
 
-def test_of_two_open_windows_the_one_that_ends_last_counts() -> None:
+def test_last_ending_of_two_open_windows_counts() -> None:
     longer = replace(WINDOW, id=2, closes=400 * MINUTE)
     assert phase([WINDOW, longer], 150 * MINUTE).window == longer
 
 
-def test_the_next_window_counts_before_one_that_has_ended() -> None:
+def test_next_window_comes_before_an_ended_one() -> None:
     later = replace(WINDOW, id=2, opens=300 * MINUTE, closes=400 * MINUTE)
     assert phase([WINDOW, later], 250 * MINUTE).window == later
 
 
-def test_it_says_when_the_answer_will_change() -> None:
+def test_phase_says_when_it_ends() -> None:
     assert phase([WINDOW], 0).turns == WINDOW.opens
     assert phase([WINDOW], WINDOW.opens).turns == WINDOW.closes
     assert phase([WINDOW], WINDOW.closes).turns is None
@@ -99,13 +99,13 @@ def test_it_says_when_the_answer_will_change() -> None:
         ({"years": ["Senior"], "subjects": ["ART"]}, False),
     ],
 )
-def test_a_cohort_is_those_who_match_every_kind_given(
+def test_student_of_a_cohort_matches_every_entry(
     cohort: dict[str, list[str]],
     inside: bool,  # noqa: FBT001 - a parameter of the test
 ) -> None:
     assert in_cohort(ADA, cohort) is inside
 
 
-def test_only_windows_of_ones_own_cohorts_are_open_to_one() -> None:
+def test_only_windows_of_the_students_cohorts_are_open() -> None:
     other = replace(WINDOW, id=2, cohort={"years": ["Freshman"]})
     assert open_to(ADA, [WINDOW, other]) == [WINDOW]

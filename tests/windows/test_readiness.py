@@ -1,4 +1,4 @@
-"""A term is made ready once for each catalogue and each opening, however many ask."""
+"""A term is made ready once for each catalog version and each opening."""
 
 import json
 from concurrent.futures import ThreadPoolExecutor
@@ -23,7 +23,7 @@ from tests.recorder.processes import running, wait_for
 
 @pytest.fixture
 def term(cast: Cast) -> Term:
-    """A term with three sections, of which the ledger knows nothing."""
+    """Return a term with three sections that the ledger does not know."""
     assert cast
     return a_term_of_three()
 
@@ -43,7 +43,7 @@ def change_catalogue(term: Term) -> None:
         session.execute(update(Term).where(Term.id == term.id).values(bump))
 
 
-def test_it_tells_the_ledger_and_says_how_far_it_has_come(backend: Backend, term: Term) -> None:
+def test_preparation_sends_sections_and_reports_progress(backend: Backend, term: Term) -> None:
     backend.redis.flushall()
     assert readiness.readiness(term.id) is None
     assert make_ready(term.id)
@@ -54,7 +54,7 @@ def test_it_tells_the_ledger_and_says_how_far_it_has_come(backend: Backend, term
     assert len(backend.ledger.seats(term.id)) == 3
 
 
-def test_however_many_nodes_ask_it_is_done_once(backend: Backend, term: Term) -> None:
+def test_preparation_runs_once_for_many_nodes(backend: Backend, term: Term) -> None:
     backend.redis.flushall()
     with ThreadPoolExecutor(6) as nodes:
         done = list(nodes.map(make_ready, [term.id] * 6))
@@ -62,7 +62,7 @@ def test_however_many_nodes_ask_it_is_done_once(backend: Backend, term: Term) ->
     assert backend.redis.xlen(f"{prefix(term.id)}:journal") == 3
 
 
-def test_a_changed_catalogue_is_told_again(backend: Backend, term: Term) -> None:
+def test_changed_catalog_is_sent_again(backend: Backend, term: Term) -> None:
     make_ready(term.id)
     assert not make_ready(term.id)
     change_catalogue(term)
@@ -70,14 +70,14 @@ def test_a_changed_catalogue_is_told_again(backend: Backend, term: Term) -> None
     assert {seats.capacity for seats in backend.ledger.seats(term.id).values()} == {9}
 
 
-def test_a_ledger_that_lost_its_sections_is_told_again(backend: Backend, term: Term) -> None:
+def test_ledger_that_lost_its_sections_gets_them_again(backend: Backend, term: Term) -> None:
     make_ready(term.id)
     lost = backend.redis.keys(f"{prefix(term.id)}:section:*")
     backend.redis.delete(f"{prefix(term.id)}:seats", *lost)
     assert make_ready(term.id)
 
 
-def test_an_opening_that_is_near_has_the_web_processes_read(backend: Backend, term: Term) -> None:
+def test_near_opening_makes_web_processes_fill_caches(backend: Backend, term: Term) -> None:
     make_ready(term.id)
     assert not backend.redis.exists(readiness.WANTED)
     window = cast.a_coming_window(term, minutes=10)
@@ -90,7 +90,7 @@ def test_an_opening_that_is_near_has_the_web_processes_read(backend: Backend, te
     assert int(backend.redis.get(readiness.WANTED) or 0) == found.wanted > 0
 
 
-def test_an_opening_that_is_past_or_far_asks_for_nothing(term: Term) -> None:
+def test_past_or_far_opening_needs_no_caches(term: Term) -> None:
     cast.an_open_window(term)
     cast.a_coming_window(term, minutes=16)
     drain(term.id)
@@ -100,21 +100,21 @@ def test_an_opening_that_is_past_or_far_asks_for_nothing(term: Term) -> None:
     assert not Target(2, 0).met_by(Target(1, 5))
 
 
-def test_a_web_process_reads_and_says_so(backend: Backend, term: Term) -> None:
+def test_web_process_fills_its_caches_and_reports(backend: Backend, term: Term) -> None:
     before = readiness.Process(0, 0, 0, 0)
     readiness.request_preload(backend.ledger.now())
-    said = readiness.report("one", before)
-    assert said.wish == int(backend.redis.get(readiness.WANTED) or 0)
-    assert said.profiles >= 4
-    assert readiness.report("one", said).read == said.read  # nothing new was wanted
-    readiness.request_preload(said.wish + 1)
-    assert readiness.report("one", said).read > said.read
+    result = readiness.report("one", before)
+    assert result.wish == int(backend.redis.get(readiness.WANTED) or 0)
+    assert result.profiles >= 4
+    assert readiness.report("one", result).read == result.read  # nothing new was requested
+    readiness.request_preload(result.wish + 1)
+    assert readiness.report("one", result).read > result.read
     # The process of the tests may report itself too, from an application of an earlier test.
-    assert said.wish + 1 in [each.wish for each in readiness.processes()]
+    assert result.wish + 1 in [each.wish for each in readiness.processes()]
     assert term
 
 
-def test_a_process_that_is_gone_is_counted_no_more(backend: Backend) -> None:
+def test_ended_process_is_no_longer_counted(backend: Backend) -> None:
     gone = readiness.Process(1, 1, 1, backend.ledger.now() - 5 * readiness.LOST)
     backend.redis.hset(readiness.PROCESSES, "gone", json.dumps(vars(gone)))
     assert gone not in readiness.processes()
@@ -123,7 +123,7 @@ def test_a_process_that_is_gone_is_counted_no_more(backend: Backend) -> None:
     assert b"gone" not in backend.redis.hkeys(readiness.PROCESSES)
 
 
-def test_the_clock_has_it_done_before_an_opening(backend: Backend, term: Term) -> None:
+def test_scheduler_prepares_a_term_before_an_opening(backend: Backend, term: Term) -> None:
     make_ready(term.id)
     window = cast.a_coming_window(term, minutes=10)
     drain(term.id)

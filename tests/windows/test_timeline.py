@@ -1,4 +1,4 @@
-"""The drawing of windows in time."""
+"""The timeline of windows."""
 
 from zoneinfo import ZoneInfo
 
@@ -24,12 +24,12 @@ def bars(rows: list[Row]) -> list[list[Bar]]:
     return [row.bars for row in rows]
 
 
-def test_without_windows_there_is_nothing_to_draw() -> None:
+def test_timeline_without_windows_is_empty() -> None:
     assert timeline([], NOW, ZONE) is None
 
 
 @given(st.lists(st.tuples(st.integers(-YEAR, YEAR), st.integers(1, YEAR)), min_size=1, max_size=6))
-def test_everything_lies_within_the_drawing(spans: list[tuple[int, int]]) -> None:
+def test_everything_is_within_the_timeline(spans: list[tuple[int, int]]) -> None:
     drawing = timeline([window(*span) for span in spans], NOW, ZONE)
     assert drawing is not None
     assert drawing.now >= 0
@@ -40,7 +40,7 @@ def test_everything_lies_within_the_drawing(spans: list[tuple[int, int]]) -> Non
     assert all(tick.ends for tick in beyond)
 
 
-def test_a_canceled_window_takes_no_room() -> None:
+def test_canceled_window_is_not_drawn() -> None:
     canceled = window(10, YEAR, "canceled")
     assert timeline([canceled], NOW, ZONE) is None
     drawing = timeline([window(0, 60), canceled], NOW, ZONE)
@@ -64,9 +64,7 @@ def test_cohorts_are_drawn_below_the_windows(spans: list[tuple[int, int]]) -> No
 
 
 @given(st.integers(-YEAR, YEAR), st.integers(1, YEAR), st.sampled_from(["Senior", "Freshman"]))
-def test_no_name_is_struck_through_by_the_line_of_this_moment(
-    opens: int, minutes: int, year: str
-) -> None:
+def test_line_of_the_current_time_crosses_no_name(opens: int, minutes: int, year: str) -> None:
     lane = GroupCoverage("Undergraduate", year, 4, 0, ())
     drawing = timeline([window(opens, minutes)], NOW, ZONE, [lane])
     assert drawing is not None
@@ -76,7 +74,7 @@ def test_no_name_is_struck_through_by_the_line_of_this_moment(
         )
 
 
-def test_a_strip_says_how_many_of_the_cohort_are_covered() -> None:
+def test_bar_shows_how_many_of_the_cohort_are_covered() -> None:
     counts = ((4, 0), (2, 0), (4, 1))
     cover = [CoveredPeriod(NOW + at, NOW + at + 1, *each) for at, each in enumerate(counts)]
     drawing = timeline(

@@ -1,4 +1,4 @@
-"""The ledger is told of every section, as it can decide by it, however many tell it."""
+"""The ledger gets every section once, from any number of processes."""
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date
@@ -19,7 +19,7 @@ from tests import cast
 from tests.exchange.campus import Campus, imported
 
 
-def test_meetings_that_can_clash_are_told_as_numbers(tmp_path: Path, backend: Backend) -> None:
+def test_meetings_that_can_conflict_are_sent_as_numbers(tmp_path: Path, backend: Backend) -> None:
     assert backend
     campus = (
         Campus(credits="1.5")
@@ -42,16 +42,14 @@ def test_many_nodes_at_once_set_each_section_once(tmp_path: Path, backend: Backe
     for number in range(40):
         campus.section(f"3{number:04}")
     term = imported(campus.write(tmp_path)).term
-    backend.redis.flushall()  # a ledger that the import could not tell
+    backend.redis.flushall()  # a ledger that missed the import
     with ThreadPoolExecutor(8) as nodes:
-        news = list(nodes.map(warm_up, [term] * 8))
-    assert sum(news) == 41
+        messages = list(nodes.map(warm_up, [term] * 8))
+    assert sum(messages) == 41
     assert backend.redis.xlen(f"{prefix(term)}:journal") == 41
 
 
-def test_a_section_is_told_again_when_its_version_is_newer(
-    tmp_path: Path, backend: Backend
-) -> None:
+def test_section_with_a_newer_version_is_sent_again(tmp_path: Path, backend: Backend) -> None:
     term = imported(Campus().write(tmp_path)).term
     newer = {"capacity": 31, "version": Section.version + 1}
     with transaction() as session:
@@ -60,9 +58,7 @@ def test_a_section_is_told_again_when_its_version_is_newer(
     assert backend.ledger.seats(term)[section].capacity == 31
 
 
-def test_a_ledger_that_lost_what_was_recorded_is_told_of_no_section(
-    tmp_path: Path, backend: Backend
-) -> None:
+def test_ledger_behind_the_record_gets_no_sections(tmp_path: Path, backend: Backend) -> None:
     term = imported(Campus().write(tmp_path)).term
     warm_up(term)
     drain(term)
@@ -82,7 +78,7 @@ def test_a_deleted_section_counts_as_canceled(tmp_path: Path, backend: Backend) 
     assert backend.ledger.seats(term)[gone].status == "CANCELED"
 
 
-def test_exam_blocks_clash_with_nothing(tmp_path: Path, backend: Backend) -> None:
+def test_exam_blocks_are_not_sent(tmp_path: Path, backend: Backend) -> None:
     exam = {"meeting_type": "TES", "days": "W", "start_time": "8:00AM", "end_time": "9:50PM"}
     campus = (
         Campus().meets(days="W").course("MAT-1").section("10002", {"days": "M"}, course_id="MAT-1")

@@ -68,8 +68,8 @@ def resume() -> None:
     with transaction() as session:
         given_up = update(Export).where(*wanted, Export.asked_at < now - LONGEST)
         session.execute(given_up.values(failed=True))
-        asked = select(Export.id).where(*wanted, Export.asked_at < now - SETTLED)
-        left = [each for each in session.scalars(asked) if _alone(session, each)]
+        unfinished = select(Export.id).where(*wanted, Export.asked_at < now - SETTLED)
+        left = [each for each in session.scalars(unfinished) if _alone(session, each)]
     for each in left:
         enqueue(each)
 

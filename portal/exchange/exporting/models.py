@@ -23,7 +23,7 @@ class Export(Base):
 
     @property
     def state(self) -> str:
-        """Whether it is there."""
+        """Return whether it is there."""
         if self.size is not None:
             return "done"
         return "failed" if self.failed else "waiting"

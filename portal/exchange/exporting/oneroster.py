@@ -95,11 +95,13 @@ def _write(entry: Any, columns: list[str], cells: Iterator[Cells]) -> None:
 
 
 def _manifest() -> str:
-    told = {"manifest.version": "1.0", "oneroster.version": "1.2"}
+    properties = {"manifest.version": "1.0", "oneroster.version": "1.2"}
     modes = dict.fromkeys(FILES, "bulk") | dict.fromkeys(ABSENT, "absent")
-    told |= {f"file.{file}": modes[file] for file in sorted(modes, key=str.lower)}
-    told |= {"source.systemName": "Fairseat", "source.systemCode": "fairseat"}
-    return "propertyName,value\r\n" + "".join(f"{each},{told[each]}\r\n" for each in told)
+    properties |= {f"file.{file}": modes[file] for file in sorted(modes, key=str.lower)}
+    properties |= {"source.systemName": "Fairseat", "source.systemCode": "fairseat"}
+    return "propertyName,value\r\n" + "".join(
+        f"{each},{properties[each]}\r\n" for each in properties
+    )
 
 
 # The rows of OneRoster's files, out of the records that imports are compared with.
@@ -156,7 +158,7 @@ def orgs(session: Session) -> Iterator[Cells]:
 
 
 def sessions(session: Session) -> Iterator[Cells]:
-    """The terms."""
+    """Yield the terms."""
     for row in _named(session, "term", "session"):
         ends = date.fromisoformat(row.fields["ends"])
         yield {
@@ -171,7 +173,7 @@ def sessions(session: Session) -> Iterator[Cells]:
 
 
 def courses(session: Session) -> Iterator[Cells]:
-    """The courses."""
+    """Yield the courses."""
     departments = _names(session, "org")
     for row in _named(session, "course", "course"):
         title = row.fields.pop("title")
@@ -185,7 +187,7 @@ def courses(session: Session) -> Iterator[Cells]:
 
 
 def classes(session: Session) -> Iterator[Cells]:
-    """Yield sections, with teachers who have no account and so are not users."""
+    """Yield sections, with the instructors who have no account and so are not users."""
     courses_by_code, terms = _names(session, "course"), _names(session, "session")
     pools = {row.key: row.fields["capacity"] for row in _sorted(session, "pool")}
     unnamed = defaultdict[str, list[list[str]]](list)
@@ -301,7 +303,7 @@ def _roles(row: Any) -> dict[str, dict[str, Any]]:
 
 
 def _run(session: Session, query: str, **facts: str) -> Iterator[Any]:
-    """The rows of a query, however many, a batch at a time."""
+    """Yield the rows of a query, reading a batch at a time."""
     streamed = session.execute(text(query), facts, execution_options={"yield_per": BATCH})
     yield from streamed
 

@@ -25,7 +25,7 @@ OFFERED = text("""
     WHERE term_id = :term AND (CAST(:section AS int) IS NULL OR sections.id = :section)
     ORDER BY courses.code, sections.number, sections.id
 """)
-# Those who wait come after those who are in, by turn.
+# Waiting students come after enrolled ones, in waitlist order.
 PEOPLE = text("""
     SELECT courses.code, sections.number AS section, crn, state, students.number, accounts.name,
         accounts.email, year, level, trim_scale(credits / 100.0) AS credits,
@@ -45,14 +45,14 @@ PEOPLE = text("""
 
 
 def rosters(term_id: int, section_id: int | None = None) -> Iterator[list[str]]:
-    """The header, then everyone in the term's sections or in one of them."""
+    """Yield the header, then everyone in the term's sections or in one of them."""
     yield list(HEADER)
     with transaction() as session:
         offered = session.scalars(OFFERED, {"term": term_id, "section": section_id}).all()
     for start in range(0, len(offered), SECTIONS):
         # Nothing is open while it is sent: whoever takes it may be slow.
         with transaction() as session:
-            asked = {"term": term_id, "sections": list(offered[start : start + SECTIONS])}
-            found = session.execute(PEOPLE, asked).all()
+            parameters = {"term": term_id, "sections": list(offered[start : start + SECTIONS])}
+            found = session.execute(PEOPLE, parameters).all()
         for row in found:
             yield list(map(str, row[: len(HEADER)]))

@@ -211,7 +211,7 @@ class _Applying:
     def decide(self, changes: Collection[Change]) -> None:
         """Let the ledger decide changes, those of one term in one step."""
         done: list[int] = []
-        alone: list[int] = []  # rows that go on without the other half of their move
+        alone: list[int] = []  # rows that continue without the other half of their move
         notes: list[Note] = []
         for change, codes in _decide(self.found, changes):
             already = {IN, OUT} & set(codes)
@@ -250,7 +250,7 @@ class _Applying:
 
 
 def _decide(found: Import, changes: Collection[Change]) -> Iterator[tuple[Change, list[str]]]:
-    """Each change with the codes of what refuses it; none where it is done."""
+    """Yield each change with the codes that refuse it; no codes if it is done."""
     with transaction() as session:
         people = read_all(session, {change.student for change in changes if change.student})
     for term, of_term in groupby(sorted(changes, key=_term_of), key=_term_of):

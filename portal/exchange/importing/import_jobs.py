@@ -38,7 +38,7 @@ MOST_SHOWN = 20  # imports
 TRIES = 5  # of a worker before an import fails
 ONE_AT_A_TIME = 7_305_001  # key of the advisory lock
 INPUT_TABLES = (ImportPart, ImportRow)
-BEGUN = ("reading", "applying")  # states whose end is progress
+BEGUN = ("reading", "applying")  # states in which a worker makes progress
 UNDONE = ("waiting", "ready")
 RESULT_TABLES = (ImportRow, ImportChange, ImportNote)
 LOCK_IMPORTS = text("SELECT pg_try_advisory_xact_lock(:key)")
@@ -49,11 +49,11 @@ IMPORTS_LOCKED = text(
 )
 
 
-class Busy(Exception):  # noqa: N818  a state of the world, not a mistake
+class Busy(Exception):  # noqa: N818  an expected state, not an error
     """Another import is being read or applied; the message names it."""
 
 
-class NoLongerPossible(Exception):  # noqa: N818  a state of the world, not a mistake
+class NoLongerPossible(Exception):  # noqa: N818  an expected state, not an error
     """The import was discarded, or is done."""
 
 
@@ -75,7 +75,7 @@ def begin(session: Session, sent: NewImport, state: str = "waiting") -> int:
         account_id=sent.by,
         name=sent.name[:200],
         sha256=sent.sha256,
-        options=sent.options.kept(),
+        options=sent.options.as_json(),
         state=state,
         busy=True,
         expires_at=datetime.now(UTC) + LIFETIME,
@@ -96,7 +96,7 @@ def busy(session: Session) -> Import | None:
 
 
 def describe_busy(session: Session) -> str:
-    """Name the import that is being read or applied, and who began it."""
+    """Return a sentence that names the import in progress, and who began it."""
     found = busy(session)
     if found is None:
         return ""
@@ -107,7 +107,7 @@ def describe_busy(session: Session) -> str:
 def change_state(
     session: Session, import_id: int, state: str, *, of: Iterable[str], **facts: object
 ) -> bool:
-    """Change the state from one of the states `of`; False if it was in none of them.
+    """Change the state from one of the states `of`; return False if it was in none of them.
 
     Raise Busy while another import is being read or applied.
     """
@@ -128,7 +128,7 @@ def lock(session: Session) -> bool:
 
 
 def is_at_work(session: Session) -> bool:
-    """Whether a worker reads or applies an import right now."""
+    """Return whether a worker reads or applies an import right now."""
     return bool(session.scalar(IMPORTS_LOCKED, {"key": ONE_AT_A_TIME}))
 
 
@@ -192,7 +192,7 @@ def forget_expired(session: Session) -> None:
 
 
 def has_files(session: Session, import_id: int) -> bool:
-    """Whether the files are still stored, so that they can be read again."""
+    """Return whether the files are still stored, so that they can be read again."""
     parts = select(ImportPart.position).where(ImportPart.import_id == import_id)
     return session.execute(parts.limit(1)).first() is not None
 
@@ -254,17 +254,21 @@ class ProgressReport:
             return
         self._last = step, time.monotonic()
         with suppress(RedisError):
-            told = json.dumps([step, done, total])
-            backend().redis.set(_key(self.import_id), told, ex=PROGRESS_LIFETIME)
+            progress = json.dumps([step, done, total])
+            backend().redis.set(_key(self.import_id), progress, ex=PROGRESS_LIFETIME)
 
 
 def step_of(import_id: int) -> ProgressStep:
     """Return the current step of an import, blank if it is unknown."""
     try:
-        told = backend().redis.get(_key(import_id))
+        progress = backend().redis.get(_key(import_id))
     except RedisError:
         return ProgressStep()
-    return ProgressStep(*json.loads(told)) if isinstance(told, (bytes, str)) else ProgressStep()
+    return (
+        ProgressStep(*json.loads(progress))
+        if isinstance(progress, (bytes, str))
+        else ProgressStep()
+    )
 
 
 def _key(import_id: int) -> str:
@@ -311,8 +315,8 @@ def store_files(session: Session, import_id: int, files: Iterable[File]) -> None
 def bare_name(name: str) -> str:
     """Return a file name without folders; of a long name the end."""
     last = name.replace("\\", "/").rpartition("/")[2]
-    told = "".join(sign for sign in last if sign.isprintable()).encode()[-LONGEST_NAME:]
-    return told.decode(errors="ignore").lstrip(".") or "file"
+    encoded = "".join(sign for sign in last if sign.isprintable()).encode()[-LONGEST_NAME:]
+    return encoded.decode(errors="ignore").lstrip(".") or "file"
 
 
 def pieces(file: BinaryIO) -> Iterator[bytes]:
@@ -324,7 +328,7 @@ def pieces(file: BinaryIO) -> Iterator[bytes]:
 
 @contextmanager
 def unpacked(import_id: int) -> Iterator[Source]:
-    """A block in which the stored files are in a temporary folder."""
+    """Unpack the stored files into a temporary folder for the block."""
     with TemporaryDirectory(prefix="fairseat-import-") as folder:
         parts = select(ImportPart.name, ImportPart.position).where(
             ImportPart.import_id == import_id

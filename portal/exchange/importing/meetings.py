@@ -46,14 +46,14 @@ class Meeting:
 
     @property
     def minutes(self) -> int:
-        """How long it lasts; 0 if it is TBA."""
+        """Return how long it lasts; 0 if it is TBA."""
         if self.starts_at is None or self.ends_at is None:
             return 0
         hours = self.ends_at.hour - self.starts_at.hour
         return hours * 60 + self.ends_at.minute - self.starts_at.minute
 
     def overlaps(self, other: "Meeting") -> bool:
-        """Whether both share a day of the week, a time of day and a date."""
+        """Return whether both share a day of the week, a time of day and a date."""
         if not (self.starts_at and self.ends_at and other.starts_at and other.ends_at):
             return False
         if not (self.first and self.last and other.first and other.last):
@@ -89,7 +89,7 @@ def read_meeting(row: Row) -> Meeting:
 
 
 def read_instructors(row: Row) -> list[str]:
-    """Return the names of the teachers. `Staff` is nobody."""
+    """Return the names of the instructors; leave out `Staff`."""
     names = [" ".join(name.split()) for name in re.split(r"[/;|]", row["instructors"])]
     if any(len(name) > LONGEST_NAME for name in names):
         row.note("too_long", "instructors")

@@ -144,15 +144,17 @@ class Options:
     starts: date | None = None  # dates of the term, if meetings have none
     ends: date | None = None
 
-    def kept(self) -> dict[str, Any]:
-        """As JSON."""
+    def as_json(self) -> dict[str, Any]:
+        """Return the options as JSON values."""
         return {
             name: value.isoformat() if isinstance(value, date) else value
             for name, value in asdict(self).items()
         }
 
     @classmethod
-    def read(cls, kept: dict[str, Any]) -> "Options":
+    def read(cls, stored: dict[str, Any]) -> "Options":
         """Out of JSON."""
-        days = {name: kept[name] and date.fromisoformat(kept[name]) for name in ("starts", "ends")}
-        return cls(**(kept | days))
+        days = {
+            name: stored[name] and date.fromisoformat(stored[name]) for name in ("starts", "ends")
+        }
+        return cls(**(stored | days))

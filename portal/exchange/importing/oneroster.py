@@ -76,7 +76,7 @@ class Manifest:
     files: dict[str, str]
 
     def has(self, file: str, mode: str = "") -> bool:
-        """Whether a file is there, in this mode if one is given."""
+        """Return whether a file is there, in this mode if one is given."""
         found = self.files.get(file, ABSENT)
         return found == mode if mode else found != ABSENT
 
@@ -184,7 +184,7 @@ def stage_oneroster(
 
 
 def _is_sound(row: Row) -> bool:
-    """Whether a row has an ID and a readable date. Report it otherwise."""
+    """Return whether a row has an ID and a readable date. Report it otherwise."""
     if not row["sourcedId"] or not row["sourcedId"].isprintable():
         row.note("no_key", "sourcedId")
         return False

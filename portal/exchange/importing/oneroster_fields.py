@@ -126,7 +126,7 @@ def _text(most: int, least: int = 0, *, none: bool = False) -> fields.Field[Any]
 
 
 def _name(most: int, least: int = 0) -> fields.Field[Any]:
-    """A part of a key: a text without the characters that separate the parts."""
+    """Return a field for a part of a key: a text without the characters that separate parts."""
     one_line = _must(lambda value: "\t" not in value and "\n" not in value)
     return fields.String(validate=[validate.Length(least, most), one_line])
 

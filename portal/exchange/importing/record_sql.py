@@ -180,7 +180,7 @@ class Kind:
 
     @property
     def restorable(self) -> bool:
-        """Whether a deleted record keeps its row."""
+        """Return whether a deleted record keeps its row."""
         return "deleted_at" in self.table.c and "deleted_at" in self.update
 
     @property

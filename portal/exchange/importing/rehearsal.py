@@ -15,7 +15,7 @@ from portal.exchange.importing.diff import Counts
 from portal.exchange.importing.enrollments import NOT_CHECKED, Change, by_student, in_order
 from portal.exchange.importing.report import Note
 from portal.exchange.importing.upserts import write_changes
-from portal.ledger.types import HeldSeat, Standing
+from portal.ledger.types import HeldSeat, Registrations
 from portal.people.student_profile import StudentProfile, read_all
 from portal.recorder.models import Enrollment
 from portal.registration import limits, rules
@@ -78,7 +78,7 @@ class _Rehearsal:
     reserves: dict[int, tuple[int, ...]] = field(default_factory=dict)  # by row
 
     def check(self, students: set[int | None] | None) -> set[int | None]:
-        """Refuse changes: by rules those of these students, by seats anyone's. Return whose."""
+        """Refuse changes and return their students: by rules only these, by seats any student."""
         return self._by_rules(students) | (set() if self.past else self._by_seats())
 
     def _by_rules(self, students: set[int | None] | None) -> set[int | None]:
@@ -114,9 +114,9 @@ class _Rehearsal:
         against = {change.id: _senseless(change, who, catalog) for change in added}
         if catalog and who and not self.past:
             dropped = {change.section for change in changes if change.removes}
-            kept = [each for each in held if each.section not in dropped]
+            remaining = [each for each in held if each.section not in dropped]
             sound = [change for change in added if not against[change.id]]
-            against |= _against(who, catalog, kept, sound)
+            against |= _against(who, catalog, remaining, sound)
         for change in added:
             section = catalog.section(change.section) if catalog and change.section else None
             if against[change.id]:
@@ -158,7 +158,7 @@ def _senseless(
 
 
 def _against(
-    who: StudentProfile, catalog: TermCatalog, kept: list[HeldSeat], changes: list[Change]
+    who: StudentProfile, catalog: TermCatalog, remaining: list[HeldSeat], changes: list[Change]
 ) -> dict[int, list[str]]:
     """Return, by row, the codes of what speaks against the student's having all of it."""
     wanted = []
@@ -167,7 +167,7 @@ def _against(
             least = hundredths(section.credits_min)
             wanted.append((section, least if change.credits is None else change.credits))
     limit = hundredths(limits.credit_limit(who, catalog))
-    precheck = Precheck(who, catalog, Standing(tuple(kept)), limit)
+    precheck = Precheck(who, catalog, Registrations(tuple(remaining)), limit)
     refusals = precheck.refusals_together(wanted)
     found = {}
     for change, (section, credits_) in zip(changes, wanted, strict=True):
@@ -226,11 +226,11 @@ class _Seats:
             section.reserved[reserve] += 1
 
     def take(self, change: Change, reserves: tuple[int, ...]) -> bool:
-        """Take a seat for a student who belongs to those reserves; False where there is none."""
+        """Take a seat for a student of those reserves; return False if there is none."""
         section, student = self.sections[change.section or 0], change.student or 0
-        kept = {each: seats for each, seats in section.reserved.items() if seats > 0}
-        reserve = next((each for each in kept if each in reserves), 0)
-        room = section.capacity - section.taken - (0 if reserve else sum(kept.values()))
+        reserved = {each: seats for each, seats in section.reserved.items() if seats > 0}
+        reserve = next((each for each in reserved if each in reserves), 0)
+        room = section.capacity - section.taken - (0 if reserve else sum(reserved.values()))
         if section.pool is not None:
             room = min(room, (section.pool_capacity or 0) - self.pools[section.pool])
         if room <= 0 or not self._is_next(section, student):
@@ -243,7 +243,7 @@ class _Seats:
         return True
 
     def _is_next(self, section: _Section, student: int) -> bool:
-        """A free seat belongs to the first in line, in any section of a pool."""
+        """Return whether the student is first on every waitlist of the pool that has students."""
         lists = [section.waiting]
         if section.pool is not None:
             lists = [each.waiting for each in self.sections.values() if each.pool == section.pool]

@@ -38,18 +38,18 @@ class Note:
 
     @property
     def action(self) -> Action:
-        """What the import did with the row."""
+        """Return what the import did with the row."""
         return FINDINGS[self.kind].action
 
     @property
     def why(self) -> str:
-        """The reason."""
+        """Return the reason."""
         detail = _obstacles(self.detail) if self.kind in REFUSED_SEATS else translated(self.detail)
         return f"{FINDINGS[self.kind].why} {detail}".strip()
 
     @property
     def todo(self) -> str:
-        """What to do; blank if nothing."""
+        """Return what to do; blank if nothing."""
         return FINDINGS[self.kind].todo
 
 
@@ -175,9 +175,9 @@ def _note(row: ImportNote) -> Note:
 
 
 def _changes(import_id: int) -> Iterator[ImportChange]:
-    place, at = tuple_(ImportChange.kind, ImportChange.key), ("", "")
+    position, at = tuple_(ImportChange.kind, ImportChange.key), ("", "")
     found = select(ImportChange).where(ImportChange.import_id == import_id)
-    while batch := _batch(found.where(place > at), place):
+    while batch := _batch(found.where(position > at), position):
         yield from batch
         at = (batch[-1].kind, batch[-1].key)
 
@@ -189,12 +189,12 @@ def _batch(found: Any, order: Any) -> list[Any]:
 
 def _rows_of(change: ImportChange) -> Iterator[list[str]]:
     before, after = change.before or {}, change.after or {}
-    place = [change.change, change.kind, "", "", readable_key(change.key)]
+    columns = [change.change, change.kind, "", "", readable_key(change.key)]
     if change.change != "changed":
-        yield [*place, "", "", "", ""]
+        yield [*columns, "", "", "", ""]
         return
     for name in changed_fields(before, after):
-        yield [*place, name, f"{before.get(name)} → {after.get(name)}", "", ""]
+        yield [*columns, name, f"{before.get(name)} → {after.get(name)}", "", ""]
 
 
 def changed_fields(before: dict[str, Any], after: dict[str, Any]) -> list[str]:

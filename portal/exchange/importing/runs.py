@@ -139,13 +139,13 @@ def carry_out(import_id: int, progress: Progress) -> list[int]:
 
 
 def is_blocked(found: Import) -> bool:
-    """Whether refused enrollments keep the import from being applied."""
+    """Return whether refused enrollments keep the import from being applied."""
     return bool(found.notes.get("seat")) and not Options.read(found.options).leave_out
 
 
 @contextmanager
 def alone(isolation: str = "READ COMMITTED") -> Iterator[Session]:
-    """A long transaction in which no other import is read or applied. Raise Busy.
+    """Open a long transaction in which no other import is read or applied. Raise Busy.
 
     Raise StaleError if it conflicts with another change.
     """
@@ -179,7 +179,7 @@ def _step(
     isolation: str = "READ COMMITTED",
     report: Report | None = None,
 ) -> Iterator[Session]:
-    """The transaction of a step, which a killed worker may have begun before.
+    """Open the transaction of a step, which a killed worker may have begun before.
 
     An import that fails stores why.
     """
@@ -223,7 +223,7 @@ class Imported:
     id: int
     counts: Counts
     terms: list[int]
-    news: int | None  # new sections in the ledger, or None if it was away
+    new_sections: int | None  # new sections in the ledger, or None if it was away
     listeners: int  # students who are notified
 
 
@@ -326,7 +326,7 @@ def _finish_another(progress: Progress) -> None:
     An import that was stopped by an error waits for an admin.
     """
     with transaction() as session:
-        found, told = import_jobs.busy(session), import_jobs.describe_busy(session)
+        found, message = import_jobs.busy(session), import_jobs.describe_busy(session)
     if found and found.state == "seating" and not found.error:
         try:
             give_seats(found.id, progress)
@@ -334,7 +334,7 @@ def _finish_another(progress: Progress) -> None:
             SeatsLeftError,
             LedgerUnavailable,
         ) as error:  # this import did not fail
-            raise import_jobs.Busy(told) from error
+            raise import_jobs.Busy(message) from error
 
 
 def _give_own_seats(import_id: int, progress: Progress) -> None:

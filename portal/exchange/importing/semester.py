@@ -462,7 +462,7 @@ def _read_restriction(row: Row, semester: Semester) -> None:
 
 
 def _read_levels(section: Section) -> None:
-    """The levels column of a section is a restriction, unless restrictions.csv has its own."""
+    """Read the levels column of a section as a restriction, unless restrictions.csv has one."""
     levels = _read_list(section.row, "levels", restrictions.LONGEST)
     stated = {value for rule, kind, value in section.restrictions if (rule, kind) == LEVEL}
     if stated and levels and stated != set(levels):
@@ -576,7 +576,7 @@ def name_of(options: Options) -> str:
 
 
 def _term_fields(semester: Semester, options: Options, *, known: bool) -> dict[str, Any]:
-    """An existing term keeps its credit limit, and its dates unless they are given."""
+    """Return a term's fields; an existing one keeps its credit limit, and dates not given."""
     dates = {"starts": options.starts, "ends": options.ends}
     if not known:
         dates = {"starts": semester.starts_on, "ends": semester.ends_on}

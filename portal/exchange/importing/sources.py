@@ -30,10 +30,10 @@ class Source(Protocol):
     """Files by name."""
 
     def names(self) -> list[str]:
-        """The files that there are."""
+        """Return the names of the files."""
 
     def open(self, name: str) -> BinaryIO | None:
-        """The content of a file, from its beginning; None where there is no such file."""
+        """Open a file at its beginning; return None if there is no such file."""
 
 
 def source_of(path: Path) -> Source:
@@ -55,11 +55,11 @@ class Folder:
     path: Path
 
     def names(self) -> list[str]:
-        """The files that there are."""
+        """Return the names of the files."""
         return sorted(each.name for each in self.path.iterdir() if each.is_file())
 
     def open(self, name: str) -> BinaryIO | None:
-        """The content of a file."""
+        """Open a file."""
         try:
             return (self.path / name).open("rb")
         except FileNotFoundError:
@@ -90,11 +90,11 @@ class Zip:
         return cls(packed, _entries(packed))
 
     def names(self) -> list[str]:
-        """The files that there are."""
+        """Return the names of the files."""
         return sorted(self.entries)
 
     def open(self, name: str) -> BinaryIO | None:
-        """The content of a file."""
+        """Open a file."""
         entry = self.entries.get(name)
         if entry is None:
             return None
@@ -164,7 +164,7 @@ def _check_index(raw: BinaryIO, name: str) -> None:
 
 
 def _entries(packed: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
-    """The files by their bare names; all of them at one level, or in one folder."""
+    """Return the files by their bare names; all are at one level, or in one folder."""
     found: dict[str, zipfile.ZipInfo] = {}
     listed = [each for each in packed.infolist() if not _is_litter(each)]
     if len(listed) > MOST_FILES:

@@ -135,7 +135,7 @@ def keep_taken(session: Session, import_id: int, report: Report) -> None:
             report.add(Note(kind, file, line, readable_key(key), "", "", ""))
 
 
-# What IDs stand for, as the files say, else as earlier ones did.
+# What IDs mean: as these files say, otherwise as earlier files did.
 KNOWN_IDS = f"""
     CREATE TEMP TABLE known_ids ON COMMIT DROP AS
     SELECT DISTINCT ON (kind, sourced_id) kind, sourced_id, key FROM (
@@ -181,7 +181,7 @@ LINKED_NAMES = """
     LEFT JOIN departments ON departments.id = department_id
     WHERE starts_with(key, '@') GROUP BY 1 HAVING count(*) = 1
 """
-# They keep the classes that they teach. A name alone does not give them another one.
+# They keep the classes that they teach. A matching name does not give them another class.
 USE_LINKED = text(f"""
     UPDATE import_rows AS rows SET key = current_records.key
     FROM ({LINKED_NAMES}) AS linked JOIN current_records ON current_records.kind = 'teaching'

@@ -144,7 +144,7 @@ def reading(source: Source, name: str, encoding: str) -> io.TextIOWrapper:
 
 
 def is_text(value: Any) -> bool:
-    """Whether all strings of a JSON value contain only characters of text."""
+    """Return whether all strings of a JSON value contain only characters of text."""
     waiting = [value]
     while waiting:
         match waiting.pop():

@@ -123,7 +123,7 @@ def count_notified(session: Session, import_id: int, counts: Counts) -> int:
 
 @contextmanager
 def recording_section_changes(session: Session, import_id: int, counts: Counts) -> Iterator[None]:
-    """A block that writes the import. Changes are stored with the sections' new versions."""
+    """Write the import in the block; store changes with the sections' new versions."""
     if not _any(counts):
         yield
         return
@@ -141,7 +141,7 @@ def recording_section_changes(session: Session, import_id: int, counts: Counts) 
 
 
 def _any(counts: Counts) -> bool:
-    """Whether sections or their teachers change at all."""
+    """Return whether sections or their teachers change at all."""
     return any(count_changes(counts.get(kind, {})) for kind in ("section", "teaching"))
 
 

@@ -16,7 +16,7 @@ PUBLIC = IPv6Network("2000::/3")
 TRANSLATED = IPv6Network("64:ff9b::/96")  # each stands for the IPv4 address in its last bits
 
 
-class Forbidden(OSError):  # noqa: N818  a fact about an address
+class Forbidden(OSError):  # noqa: N818  an expected state, not an error
     """Requests to this address are forbidden."""
 
 

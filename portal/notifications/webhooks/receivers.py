@@ -20,11 +20,11 @@ from portal.notifications.webhooks.outbox import put_test
 SHOWN = 30  # deliveries
 
 
-class ChangedMeanwhile(Exception):  # noqa: N818  a state of the world, not a mistake
+class ChangedMeanwhile(Exception):  # noqa: N818  an expected state, not an error
     """Another admin has changed it since it was read."""
 
 
-class AddressTaken(Exception):  # noqa: N818  the same
+class AddressTaken(Exception):  # noqa: N818  an expected state, not an error
     """Another receiver has this address."""
 
 

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from portal.backend import backend
 from portal.core import flags
-from portal.core.breakers import REST, Breaker, Resting
+from portal.core.breakers import REST, Breaker, BreakerOpen
 from portal.core.correlation import HEADER, following
 from portal.core.db import transaction
 from portal.notifications.outbox import mark_dead, mark_sent, retry_later
@@ -28,7 +28,7 @@ READ_BYTES = 1000  # bytes read of a response
 SHOWN_CHARACTERS = 200  # characters of it that are shown
 
 
-class Undelivered(Exception):  # noqa: N818  a state of the world, not a mistake
+class Undelivered(Exception):  # noqa: N818  an expected state, not an error
     """The receiver did not accept it; the message says why."""
 
 
@@ -39,15 +39,15 @@ class ReceiverConnection(HTTPConnection):
     """
 
     def __init__(
-        self, webhook: Webhook, within: Networks, patience: float = RECEIVER_TIMEOUT
+        self, webhook: Webhook, within: Networks, time_limit: float = RECEIVER_TIMEOUT
     ) -> None:
         self.to = urlsplit(webhook.url)
         # Without a port, the end of an IPv6 address would be taken for one.
-        super().__init__(self.to.hostname or "", addresses.port(self.to), timeout=patience)
+        super().__init__(self.to.hostname or "", addresses.port(self.to), timeout=time_limit)
         self.default_port = 443 if self.to.scheme == "https" else 80
         self.webhook = webhook
         self.within = within
-        self.patience = patience
+        self.time_limit = time_limit
         self.until = 0.0  # deadline of the message, by the monotonic clock
         self.wire: socket | None = None  # `sock` is already None while the last response is read
 
@@ -66,8 +66,8 @@ class ReceiverConnection(HTTPConnection):
     def tell(self, message: Message) -> None:
         """Post a message; raise Undelivered unless the receiver confirms it."""
         # A receiver that sends one byte at a time would never reach a timeout of its own.
-        self.until = time.monotonic() + self.patience
-        timer = Timer(self.patience, self._cut)
+        self.until = time.monotonic() + self.time_limit
+        timer = Timer(self.time_limit, self._cut)
         timer.start()
         try:
             self._post(message)
@@ -82,7 +82,7 @@ class ReceiverConnection(HTTPConnection):
         try:
             self.request("POST", target, message.body, self._headers(message))
             with self.getresponse() as answer:  # the last one of a connection holds its socket
-                said = answer.read(READ_BYTES)
+                body = answer.read(READ_BYTES)
                 complete = answer.isclosed()
             if not complete:  # there is more, which we ignore
                 self.close()
@@ -90,7 +90,7 @@ class ReceiverConnection(HTTPConnection):
             self.close()
             raise
         if not 200 <= answer.status < 300:
-            raise Undelivered(_told(answer, said))
+            raise Undelivered(_response_text(answer, body))
 
     def _headers(self, message: Message) -> dict[str, str]:
         at = int(time.time())
@@ -106,7 +106,7 @@ class ReceiverConnection(HTTPConnection):
     def _hold(self, wire: socket) -> None:
         """Store the socket to cut at the deadline; raise TimeoutError if it has passed."""
         self.sock = self.wire = wire
-        wire.settimeout(self.patience)
+        wire.settimeout(self.time_limit)
         if time.monotonic() >= self.until:
             raise TimeoutError("timed out")
 
@@ -118,8 +118,8 @@ class ReceiverConnection(HTTPConnection):
                 socket.shutdown(self.wire, SHUT_RD)
 
 
-def _told(answer: HTTPResponse, said: bytes) -> str:
-    text = " ".join(said.decode(errors="replace").split())[:SHOWN_CHARACTERS]
+def _response_text(answer: HTTPResponse, body: bytes) -> str:
+    text = " ".join(body.decode(errors="replace").split())[:SHOWN_CHARACTERS]
     return f"{answer.status} {answer.reason}{': ' if text else ''}{text}"
 
 
@@ -135,7 +135,7 @@ class WebhookSender:
 
     pauses: Sequence[float] = PAUSES
     rest: float = REST
-    patience: float = RECEIVER_TIMEOUT
+    time_limit: float = RECEIVER_TIMEOUT
     breakers: dict[int, Breaker] = field(default_factory=dict)
     last: int = 0  # the receiver that had the last turn
 
@@ -170,10 +170,10 @@ class WebhookSender:
         dealt, within = 0, backend().settings.webhook_networks
         with (
             transaction() as session,
-            closing(ReceiverConnection(webhook, within, self.patience)) as line,
+            closing(ReceiverConnection(webhook, within, self.time_limit)) as line,
         ):
             mine = outbox.take(session, webhook.id)
-            with suppress(Resting):
+            with suppress(BreakerOpen):
                 for delivery, message in zip(mine, messages(session, mine), strict=True):
                     taken = self._send(delivery, message, line)
                     dealt += 1

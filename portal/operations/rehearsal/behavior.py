@@ -85,7 +85,7 @@ def preferences(sections: list[int], chance: Random) -> list[int]:
 
 
 def _about(mean: float, chance: Random) -> int:
-    """Return one of the two whole numbers around `mean`, at random, so that the mean is right."""
+    """Round `mean` up or down at random, so that the average stays `mean`."""
     return int(mean) + (chance.random() < mean % 1)
 
 

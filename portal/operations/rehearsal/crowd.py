@@ -1,4 +1,4 @@
-"""All students of a rehearsal: each is a thread that comes, waits for admission, and acts."""
+"""The students of a rehearsal: each is a thread that arrives, waits for admission, and acts."""
 
 import time
 from collections.abc import Sequence
@@ -87,7 +87,7 @@ class Crowd:
         }
 
     def _live(self, student: Student) -> None:
-        """Play one student's part; a student who gets no answer tries again."""
+        """Act as one student; repeat requests that get no answer."""
         chance = Random(student.username)  # noqa: S311  no secret
         wanted, acts = behavior.preferences(self.sections, chance), behavior.acts(chance)
         self.ended.wait(self.timeline.seconds_until(behavior.arrival(chance)))
@@ -110,10 +110,10 @@ class Crowd:
 
     def _enter(self, student: Student, visit: Visit, chance: Random) -> None:
         """Ask for admission once, and wait until it is time to ask again."""
-        opening, asked = self.timeline.time_of(RUSH.begin), time.monotonic()
+        opening, polled = self.timeline.time_of(RUSH.begin), time.monotonic()
         state = student.enter()
         if not visit.since:
-            visit.since = max(opening, asked)
+            visit.since = max(opening, polled)
             self.visits.append(visit)
         if time.monotonic() < opening:
             self.ended.wait(opening - time.monotonic() + chance.uniform(*AFTER_OPENING))

@@ -12,7 +12,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from portal.backend import backend
 from portal.catalog.models import Term
 from portal.core.audit_trail import add_audit_entry
-from portal.core.db import look, transaction
+from portal.core.db import read_only, transaction
 from portal.operations.rehearsal import practice_term, report
 from portal.operations.rehearsal.behavior import RUSH
 from portal.operations.rehearsal.crowd import Crowd, Timeline
@@ -62,7 +62,7 @@ def delete_leftovers() -> None:
 @contextmanager
 def _the_only_one() -> Iterator[None]:
     """Hold the lock of rehearsals; PostgreSQL frees it if this process dies."""
-    with look() as session:
+    with read_only() as session:
         if not session.scalar(text(f"SELECT pg_try_advisory_lock({LOCK})")):
             raise RefusedError("Another rehearsal is running. Wait until it has ended.")
         try:

@@ -17,7 +17,7 @@ MIN_ANSWERS = 50  # fewest answers in a slice that is judged
 ON_TIME, ON_TIME_SHARE = 0.5, 95  # a slice is on time if 95 % of answers take at most 0.5 s
 MAX_FAILED = 0.01  # share of a slice's answers that may fail
 HEADROOM = 0.7  # share of the capacity to use: open pages and workers need the rest
-BUSY = 0.7  # of a core; a crowd that needs more is late itself
+BUSY = 0.7  # of a core; if the rehearsal itself needs more, its answers are late
 ADMIT_ALL = 10.0  # minutes in which all students are to be admitted
 STATUSES = {
     "refused": {403, 409, 422},

@@ -76,7 +76,7 @@ def audit_term(term: int, tell: ProgressCallback = no_progress) -> Report:
     )
     differences = [*broken, *_unknown_keys(names), *found]
     if not unrecorded:
-        differences += idempotency.strays(term, names, at)
+        differences += idempotency.unrecorded(term, names, at)
     return {
         "events": at,
         "unrecorded": unrecorded,

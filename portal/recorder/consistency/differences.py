@@ -24,7 +24,7 @@ Within = Callable[[Kind, str, str], bool]  # whether an entry of such a key is c
 def of_ledger(
     image: Image, taken: Iterable[Step], advance: Callable[[int], None], within: Within
 ) -> Iterator[Difference]:
-    """Yield where the ledger differs from what the log implies, for the entries `within`.
+    """Yield differences between the ledger and the state that follows from the log, if `within`.
 
     `advance` moves the image to the event at which a step was read.
     """
@@ -50,7 +50,7 @@ def _of_key(key: str, found: Entries, due: Entries, within: Within) -> Iterator[
 
 
 def of_read_models(log: TermState, found: TermState) -> Iterator[Difference]:
-    """Yield where the read models differ from the log."""
+    """Yield differences of the read models from the log."""
     for (table, due), (_, rows) in zip(rows_of(log), rows_of(found), strict=True):
         for key in sorted(due.keys() | rows.keys()):
             if due.get(key) != rows.get(key):
@@ -72,6 +72,6 @@ def _shown(row: dict[str, Any] | None) -> dict[str, Any] | None:
 
 
 def of_log(state: TermState) -> Iterator[Difference]:
-    """Yield where the log contradicts itself, lacks an event or cannot be read."""
+    """Yield contradictions in the log, and missing or unreadable events."""
     for seq, wrong in state.contradictions:
         yield {"where": "event log", "what": f"event {seq}", "log": wrong}

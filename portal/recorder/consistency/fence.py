@@ -14,7 +14,7 @@ from portal.ledger.function_library import prefix, translate_errors
 Command = list[str]
 
 
-class Changed(Exception):  # noqa: N818  a state of the world, not a mistake
+class Changed(Exception):  # noqa: N818  an expected state, not an error
     """Another primary answers now, or the term changed there."""
 
 
@@ -38,7 +38,7 @@ class Held:
         """Raise Changed if the last event is no longer the same."""
         _change(self.term, self.mark, self.mark, run=self.run, seq=self.seq)
 
-    def let_go(self, before: str = "", *, seq: int | None = None) -> None:
+    def release(self, before: str = "", *, seq: int | None = None) -> None:
         """Remove the fence, or put the earlier one back.
 
         With `seq`, only if that is the last event.

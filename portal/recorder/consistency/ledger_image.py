@@ -51,7 +51,7 @@ class Image(TermState):
     aside: set[Pair] = field(default_factory=set)
     elsewhere: set[int] = field(default_factory=set)  # ms: reserves of other sections
 
-    def hear(self, event: Event) -> None:
+    def applied(self, event: Event) -> None:
         """Apply one more event."""
         self.last, payload = event, event.payload
         match event.name:
@@ -81,7 +81,7 @@ class Image(TermState):
             del self.pool_versions[gone]
 
     def keys(self) -> dict[str, Entries]:
-        """Return every key that must exist, with its entries."""
+        """Return the keys that must exist, with their entries."""
         return {
             kind.key(number): {str(name): value for name, value in entries.items()}
             for kind in KINDS

@@ -36,7 +36,7 @@ DROPS = text("""
 OF_SECTION = re.compile(r"(?:section |\b[ecw]:)(\d+)")
 
 
-class Behind(Exception):  # noqa: N818  a state of the world, not a mistake
+class Behind(Exception):  # noqa: N818  an expected state, not an error
     """The ledger is ahead of what can be recorded, so it cannot be compared."""
 
 
@@ -136,8 +136,8 @@ def _drops(
 ) -> dict[int, Counter[str]]:
     """Return the drops of students by day, in any section."""
     found: dict[int, Counter[str]] = defaultdict(Counter)
-    asked = {"term": term, "through": through, "students": list(students)}
-    for student, day, count in session.execute(DROPS, asked):
+    parameters = {"term": term, "through": through, "students": list(students)}
+    for student, day, count in session.execute(DROPS, parameters):
         found[student][day] = count
     return found
 
@@ -199,9 +199,9 @@ def _line(event: Event) -> str:
     payload, seats = event.payload, event.payload.get("seats") or {}
     fields = {name: value for name, value in payload.items() if name not in QUIET}
     counts = ", ".join(f"{name} {seats[name]}" for name in ("taken", "waiting") if name in seats)
-    whom = f" student {payload['student']}" if "student" in payload else ""
+    student = f" student {payload['student']}" if "student" in payload else ""
     return (
-        f"{event.seq:>8}  {event.at:%Y-%m-%d %H:%M:%S.%f}  {event.aggregate}{whom} {event.name}"
+        f"{event.seq:>8}  {event.at:%Y-%m-%d %H:%M:%S.%f}  {event.aggregate}{student} {event.name}"
         f" {fields} → {counts or 'nothing counted'}; by {event.context['actor']}"
     )
 

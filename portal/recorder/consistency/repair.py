@@ -20,7 +20,7 @@ PATIENT = (
 )
 
 
-class LogDamaged(Exception):  # noqa: N818  a state of the world, not a mistake
+class LogDamaged(Exception):  # noqa: N818  an expected state, not an error
     """Events are missing or unreadable, so the log does not show what happened."""
 
     def __init__(self, differences: list[Difference]) -> None:
@@ -55,7 +55,7 @@ def rebuild(term: int, tell: ProgressCallback = no_progress) -> Rebuilt:
         found = read_models.load_all(session, term)
         differences = list(of_read_models(state, found))
         read_models.replace(session, term, state, found)
-        idempotency.keep_lost(session, term)
+        idempotency.store_lost(session, term)
     return Rebuilt(through, differences)
 
 
@@ -86,7 +86,7 @@ UNLIKE = """
 
 
 @dataclass(frozen=True)
-class Cure:
+class Repairs:
     """What repairs the differences of a term; `log` needs a backup and comes first."""
 
     log: list[Difference] = field(default_factory=list)
@@ -94,12 +94,12 @@ class Cure:
     ledger: list[Difference] = field(default_factory=list)
 
 
-def cure(differences: Iterable[Difference]) -> Cure:
+def repairs(differences: Iterable[Difference]) -> Repairs:
     """Return the differences sorted by what repairs them.
 
     If ledger and read models agree against the log, the log was altered: they must not follow it.
     """
-    found, places = Cure(), {(each["where"], each["what"]) for each in differences}
+    found, places = Repairs(), {(each["where"], each["what"]) for each in differences}
     for each in differences:
         where, what = each["where"], each["what"]
         both = (OF_SEATS.get(where, ""), what.replace("window ", "id ")) in places
@@ -112,24 +112,24 @@ def cure(differences: Iterable[Difference]) -> Cure:
     return found
 
 
-def twice(first: Iterable[Difference], again: Iterable[Difference]) -> list[Difference]:
+def seen_twice(first: Iterable[Difference], again: Iterable[Difference]) -> list[Difference]:
     """Return what differs both times; a single difference was read in the middle of a change."""
 
-    def place(difference: Difference) -> tuple[str, str]:
+    def key(difference: Difference) -> tuple[str, str]:
         where, what = difference["where"], difference["what"]
         # The text of the journal names the progress, which changes.
         return where, "" if where.startswith("journal") else what
 
-    known = set(map(place, first))
-    return [each for each in again if place(each) in known]
+    known = set(map(key, first))
+    return [each for each in again if key(each) in known]
 
 
-def unlike(session: Session, term: int, rows: list[str]) -> list[int]:
+def differing_events(session: Session, term: int, rows: list[str]) -> list[int]:
     """Return which of the events (lines of JSON) the log lacks or holds differently."""
     found: list[int] = []
     for lines in _batches(rows):
-        asked = {"term": term, "rows": lines}
-        found += session.scalars(text(f"SELECT kept.seq {UNLIKE} ORDER BY 1"), asked)
+        parameters = {"term": term, "rows": lines}
+        found += session.scalars(text(f"SELECT kept.seq {UNLIKE} ORDER BY 1"), parameters)
     return found
 
 

@@ -40,7 +40,7 @@ PROMISED = "record", "promote", "maintain", "notify", "reconcile"
 WHY = "it is being restored from the event log"
 
 
-class Unrecorded(Exception):  # noqa: N818  a state of the world, not a mistake
+class Unrecorded(Exception):  # noqa: N818  an expected state, not an error
     """The journal continues the record but could not be recorded: it must not be lost."""
 
 
@@ -93,7 +93,7 @@ def restore(term: int, tell: ProgressCallback = no_progress) -> Restored:
             _record(term)
             image = _image(term, tell)
         except BaseException:
-            held.let_go(before)
+            held.release(before)
             raise
         lost, last = _lost(term), image.last.seq if image.last else 0
         held.confirm()
@@ -102,7 +102,7 @@ def restore(term: int, tell: ProgressCallback = no_progress) -> Restored:
         held.write(*journal.restart_commands(term, image.last))
         report = audit_term(term, tell)
         if report["clean"]:
-            held.let_go(seq=last)
+            held.release(seq=last)
             enqueue(term, PROMISED)
         return Restored(lost, report)
 
@@ -190,5 +190,5 @@ def _write(held: Held, image: Image, tell: ProgressCallback) -> None:
 
 def _answers(session: Session, term: int) -> Iterator[Command]:
     """Yield the commands that write the answers under idempotency keys."""
-    for key, kept, left in idempotency.known(session, term, moment(backend().ledger.now())):
-        yield ["SET", idempotency.name(term, *key), kept, "PX", str(left)]
+    for key, answer, left in idempotency.known(session, term, moment(backend().ledger.now())):
+        yield ["SET", idempotency.name(term, *key), answer, "PX", str(left)]

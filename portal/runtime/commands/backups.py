@@ -68,7 +68,7 @@ def backup_command(folder: Path, every: timedelta | None, keep: int) -> None:
 
 
 def _go_on(folder: Path, every: timedelta, keep: int) -> None:
-    """Make backups when due, until told to stop; finish one that has started."""
+    """Make backups when due, until asked to stop; finish one that has started."""
     logs.begin("backup")
     stop = Event()
     for each in (signal.SIGTERM, signal.SIGINT):
@@ -87,15 +87,15 @@ def _pause(folder: Path, every: timedelta) -> timedelta:
 
 
 def _one_more(folder: Path, keep: int) -> bool:
-    place = backup.place(folder)
+    path = backup.new_path(folder)
     try:
-        made = _make(place)
+        made = _make(path)
     except WRONG as why:
         log.error("ALARM backup: none could be made: %s", first_line(why))  # noqa: TRY400
         return False
-    log.info("%s: %s bytes, checked.", place, f"{made.size:,}")
+    log.info("%s: %s bytes, checked.", path, f"{made.size:,}")
     try:
-        backup.let_go(folder, keep)
+        backup.remove_old(folder, keep)
     except OSError as why:
         log.error("ALARM backup: old ones can't be removed: %s", why)  # noqa: TRY400
     return True
@@ -170,7 +170,7 @@ def restore_command(folder: Path, *, yes: bool, forget: bool) -> None:
         except backup.BackupError as wrong:
             raise click.ClickException(str(wrong)) from wrong
         schema.upgrade(url, portal=parts.settings.database_url)
-        _let_go(parts, set() if forget else {number for number, _ in terms_named()})
+        _delete_other_terms(parts, set() if forget else {number for number, _ in terms_named()})
         for number, name in terms_named():
             _ledger(number, name, forget=forget)
         note("backup.restored", "portal", {"made_at": manifest.made_at, "events": manifest.events})
@@ -182,18 +182,18 @@ def _ledger(number: int, name: str, *, forget: bool) -> None:
         planned = print_plan(number, name)
         last = last_seq(number)
         if (planned.lost or last > planned.seq) and not forget:
-            fence.put_up(number, restore.WHY)  # it must not continue with either
+            fence.put_up(number, restore.WHY)  # the term must not continue with old data
             raise click.ClickException(AHEAD.format(name, last, planned.seq))
         restore_term(number, name, planned)
     except TROUBLES as why:
         raise click.ClickException(HALF.format(name, first_line(why))) from why
 
 
-def _let_go(parts: Backend, known: set[int]) -> None:
+def _delete_other_terms(parts: Backend, known: set[int]) -> None:
     """Delete the ledger's data of other terms: their numbers will be used again."""
-    kept = {prefix(number).encode() for number in known}
+    prefixes = {prefix(number).encode() for number in known}
     with translate_errors(), parts.redis.pipeline(transaction=False) as pipe:
         for key in parts.redis.scan_iter(match="{t:*}*", count=1000):
-            if key.partition(b"}")[0] + b"}" not in kept:
+            if key.partition(b"}")[0] + b"}" not in prefixes:
                 pipe.unlink(key)
         replicas.execute(pipe, parts.settings.replicas)

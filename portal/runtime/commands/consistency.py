@@ -18,7 +18,7 @@ from portal.recorder.consistency.audit import LOST, UNREAD, Report, audit, audit
 from portal.recorder.consistency.differences import Difference
 from portal.recorder.consistency.fence import Changed
 from portal.recorder.consistency.partial_audit import explain
-from portal.recorder.consistency.repair import LogDamaged, cure, rebuild
+from portal.recorder.consistency.repair import LogDamaged, rebuild, repairs
 from portal.recorder.consistency.restore import Plan
 from portal.recorder.event_log import ProgressCallback
 from portal.runtime.command_context import connected
@@ -81,11 +81,11 @@ def aggregate(
 @click.option("--term", default="", help="Only the term with this name.")
 @click.option(
     "--explain",
-    "whom",
+    "explained",
     callback=aggregate,
     help="Print the history of section:NUMBER or student:NUMBER, event by event, instead.",
 )
-def audit_command(term: str, whom: tuple[str, int] | None) -> None:
+def audit_command(term: str, explained: tuple[str, int] | None) -> None:
     """Compare ledger, event log and read models.
 
     The result is stored with the audits on the operations page, and sets or clears its alarm.
@@ -93,8 +93,8 @@ def audit_command(term: str, whom: tuple[str, int] | None) -> None:
     """
     with connected():
         chosen(term)
-        if whom:
-            _explain(term, *whom)
+        if explained:
+            _explain(term, *explained)
         report = audit(term, audit_runs.keep)
     click.echo(json.dumps(report, indent=2))
     for each in report["terms"]:
@@ -165,7 +165,7 @@ def ledger(names: tuple[str, ...], *, every: bool, yes: bool) -> None:
 
 
 def _needs_rebuild(number: int, term: str) -> bool:
-    """Print and return whether the term's ledger must be rebuilt, and print why."""
+    """Return whether the term's ledger must be rebuilt, and print why."""
     try:
         why = restore.why_needed(number)
         if not why:
@@ -205,8 +205,8 @@ def print_plan(number: int, term: str) -> Plan:
     if planned.lost:
         click.echo(FORGOTTEN.format(len(planned.lost)))
         for event in planned.lost[:SHOWN]:
-            whom = event.payload.get("student", "-")
-            click.echo(f"  event {event.seq}: {event.name}, {event.aggregate}, student {whom}")
+            student = event.payload.get("student", "-")
+            click.echo(f"  event {event.seq}: {event.name}, {event.aggregate}, student {student}")
     return planned
 
 
@@ -252,7 +252,7 @@ def repair_command(name: str, backup: Path | None, *, yes: bool) -> None:
 
 def _bring_back(number: int, term: str, rows: list[str], *, yes: bool) -> None:
     with schema.as_owner(backend().settings.owner_url) as session:
-        found = repair.unlike(session, number, rows)
+        found = repair.differing_events(session, number, rows)
         listed = ", ".join(map(str, found[:SHOWN])) + (" …" if len(found) > SHOWN else "")
         click.echo(f"{term}: {len(found)} events are lost or altered: {listed}")
         if found and yes:
@@ -265,13 +265,13 @@ def _repair(number: int, term: str, *, yes: bool) -> bool:
     """Repair a term; return whether all is well in the end."""
     report = _audited_twice(number)
     what = {each["where"]: each["what"] for each in report["differences"]}
-    if report["unrecorded"] and LOST not in what:  # which can no longer be recorded
+    if report["unrecorded"] and LOST not in what:  # lost decisions can no longer be recorded
         why = f" It says: {what[UNREAD]}." if UNREAD in what else ""
         raise click.ClickException(UNRECORDED_REPAIR.format(report["unrecorded"], term, why))
     if report["clean"]:
         click.echo(f"{term}: nothing differs in {report['events']} events.")
         return True
-    found = cure(report["differences"])
+    found = repairs(report["differences"])
     for text, differences in (
         (ALTERED, found.log),
         (REWRITTEN, found.record),
@@ -310,7 +310,7 @@ def _audited_twice(number: int) -> Report:
     if report["differences"]:
         with bars() as tell:
             again = audit_term(number, tell)
-        found = repair.twice(report["differences"], again["differences"])
+        found = repair.seen_twice(report["differences"], again["differences"])
         report = again | {"differences": found, "clean": not found and not again["unrecorded"]}
     audit_runs.keep(number, report)
     return report

@@ -118,11 +118,11 @@ def import_command(source: Path, path: Path | None, *, dry: bool, **choices: Any
             console.print("This was a dry run: nothing was changed.")
         else:
             console.print(f"Imported {source.name}.")
-            if done.news is None:
+            if done.new_sections is None:
                 away = "The ledger is away: the scheduler will tell it of the sections later."
                 console.print(away)
             else:
-                console.print(f"The ledger knows of {done.news} new or changed sections.")
+                console.print(f"The ledger knows of {done.new_sections} new or changed sections.")
 
 
 def default_path(name: str) -> Path:

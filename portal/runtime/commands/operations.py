@@ -82,7 +82,7 @@ def mail_command(*, retry: bool) -> None:
 
 # `fairseat order TERM WINDOW`: check that a window's draw follows from its published seed.
 
-PATIENCE_SECONDS = 30
+TIMEOUT_SECONDS = 30
 
 
 @click.command("order")
@@ -95,14 +95,14 @@ def order_command(term: int | None, window: int | None, text: str | None) -> Non
     TERM and WINDOW are numbers, as in the URL of the page that shows the order. Exit status 1 if
     the order does not follow from the published seed.
     """
-    found = _read(text) if text else _asked(term, window)
+    found = _read(text) if text else _chosen_draw(term, window)
     click.echo(f"seed: {'OK' if found.has_true_seed else 'has another fingerprint'}")
     click.echo(f"order: {'OK' if found.is_in_order else 'not the one that follows from the seed'}")
     click.echo(f"requests: {len(found.requests)}")
     raise SystemExit(not found.is_fair)
 
 
-def _asked(term: int | None, window: int | None) -> Draw:
+def _chosen_draw(term: int | None, window: int | None) -> Draw:
     if term is None or window is None:
         raise click.UsageError("Name a TERM and a WINDOW, or a --text.")
     with connected():
@@ -117,7 +117,7 @@ def _read(source: str) -> Draw:
 
 
 def _fetched(address: str) -> str:
-    answer = requests.get(address, timeout=PATIENCE_SECONDS)
+    answer = requests.get(address, timeout=TIMEOUT_SECONDS)
     answer.raise_for_status()
     return str(answer.text)
 

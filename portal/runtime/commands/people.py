@@ -102,10 +102,10 @@ def override_command(student: str, *, term: str, crn: str, revoke: bool, **choic
     target = Target(student, term, crn)
     with connected():
         try:
-            said = _revoked(target, choices["reason"]) if revoke else _granted(target, **choices)
+            message = _revoked(target, choices["reason"]) if revoke else _granted(target, **choices)
         except PermissionRefusedError as refused:
             raise click.ClickException(str(refused)) from refused
-    click.echo(said, err=True)
+    click.echo(message, err=True)
 
 
 def _granted(target: Target, waive: tuple[str, ...], reason: str, until: datetime | None) -> str:

@@ -1,6 +1,6 @@
--- Calls: who is next, and how many at once.
+-- Admissions: which student is next, and how many at once.
 
--- Return how many the limit per minute admits now.
+-- Return how many students the limit per minute admits now.
 function Room:gained(per_minute)
   if per_minute == 0 then return 0 end
   local most = math.max(1, per_minute * BURST / 60000)
@@ -22,7 +22,7 @@ function Room:alive(id)
   return seen and (seen + PATIENCE > self.at or number(self:field("patient")) > self.at)
 end
 
--- Return the next to be admitted, nil if the queue is empty. Skip students who left or are silent.
+-- Return the next student to admit, nil if the queue is empty. Skip those who left or are silent.
 function Room:next()
   while self.looked < MOST do
     self.looked = self.looked + 1
@@ -41,7 +41,7 @@ function Room:next()
   end
 end
 
--- Count whether the wait was within the range that was shown.
+-- Count whether a student's wait was within the range that they were shown.
 function Room:compare(id)
   local at, least, most = (redis.call("HGET", self:key("said"), id) or ""):match("(%d+):(%d+):(%d+)")
   if not at then return end
@@ -61,7 +61,7 @@ end
 
 function Room:step()
   if self.phase ~= "open" or self:waiting() == 0 then return end
-  if self.at - number(self:field("heard")) > DEAF then return end -- no student would hear it
+  if self.at - number(self:field("heard")) > DEAF then return end -- no page would receive it
   self.called, self.looked = number(self:field("called")), 0
   local before, allowed, called = self.called, self:allowance(), {}
   while #called < allowed do
@@ -77,13 +77,13 @@ function Room:step()
   if self.called == before and #called == 0 then return end
   redis.call("HSET", self.base, "called", self.called)
   self:note_pace(self.called - before)
-  self:tell(called)
+  self:publish(called)
 end
 
-function Room:tell(called)
-  local news = self:state()
-  news.window, news.students = self.window, called
-  redis.call("PUBLISH", self.term .. ":room", cjson.encode(news))
+function Room:publish(called)
+  local state = self:state()
+  state.window, state.students = self.window, called
+  redis.call("PUBLISH", self.term .. ":room", cjson.encode(state))
 end
 
 -- Remove keys that are no longer needed; the draw stays, so that anyone can check it.

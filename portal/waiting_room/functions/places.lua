@@ -1,4 +1,4 @@
--- Places in the queue, kept by signs of life.
+-- Places in the queue. A student keeps a place by showing signs of life.
 
 function Room:place(student)
   local id = redis.call("HGET", self:key("mine"), student)
@@ -34,8 +34,9 @@ function Room:inside(student)
   return ends and ends > self.at and ends or nil
 end
 
--- After a silence of everyone, skip no student until all have had time to be heard again.
-function Room:hear()
+-- Note that a student was heard. After a silence of all students, skip none of them until all have
+-- had time to show a sign of life again.
+function Room:note_heard()
   if self.phase == "unknown" then return end -- anyone may ask for any number
   local heard = number(self:field("heard"))
   if heard > 0 and self.at - heard > DEAF then redis.call("HSET", self.base, "patient", self.at + PATIENCE) end

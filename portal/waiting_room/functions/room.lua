@@ -1,8 +1,9 @@
 #!lua name=room
 
--- The waiting room of each selection window. A seed orders those who came before the opening, later
--- ones stand behind them, and the room's limits say how many are called. It lives beside the ledger's
--- windows, so that both open by the same clock. portal/waiting_room/room.py reads the constants below.
+-- The waiting room of each selection window. A seed orders the students who came before the opening;
+-- later ones queue behind them. The room's limits decide how many are admitted. The room is stored
+-- beside the ledger's windows, so that both open by the same clock. portal/waiting_room/room.py reads
+-- the constants below.
 --
 -- KEYS[1] is the term's prefix, "{t:7}". ARGV[1] is a JSON object with the window; the reply is JSON
 -- too. Times are ms by the server's clock. A request, 32 hex digits, is one student's place.
@@ -18,14 +19,14 @@
 --   :came     hash: student -> when the visit began   :left  hash: student -> request
 
 local PATIENCE = 240000 -- ms without a sign of life until a place is skipped
-local DEAF = 30000      -- ms without a sign of life from anyone: the portal hears nothing
+local DEAF = 30000      -- ms without a sign of life from any student: the portal receives nothing
 local CHANCE = 1800000  -- ms in which a skipped student may come back to the front
 local TAKE = 60000      -- ms to come in once called
 local BURST = 10000     -- ms of admissions that may come at once
-local START = 1000      -- the same at the opening, when all the others need answers too
-local LONGEST = 900000  -- ms of a visit while others wait
-local SLOT = 30000      -- ms for which the moves of the queue are counted together
-local SLOTS = 20        -- how many of these are kept
+local START = 1000      -- the same at the opening, when all other students need answers too
+local LONGEST = 900000  -- ms: the longest visit while others wait
+local SLOT = 30000      -- ms: the queue's moves are counted in slots of this length
+local SLOTS = 20        -- how many slots are kept
 local MOST = 500        -- positions read in one step, so that others get answers meanwhile
 local KEEP = 86400000   -- ms from the end of a window until its room is removed
 
@@ -39,7 +40,7 @@ function Room.begin(keys, args)
   return Room.of(keys[1], ask.window, redis.call("HGET", keys[1] .. ":windows", ask.window), ask)
 end
 
--- Return the room of a window, which the ledger keeps as this JSON, if it does.
+-- Return the room of a window; `json` is the window as the ledger stores it, nil if unknown.
 function Room.of(term, id, json, ask)
   local time, window = redis.call("TIME"), json and cjson.decode(json) or {}
   local room = setmetatable({ ask = ask, term = term, window = tonumber(id) }, Room)
@@ -80,8 +81,8 @@ function Room:state()
   }
 end
 
--- Return a place for its student; a place that is gone is reported once.
-function Room:place_told(student)
+-- Return a student's place; a place that is gone is removed, so it is reported once.
+function Room:take_place(student)
   local place = self:place(student)
   if place.kind == "gone" then redis.call("HDEL", self:key("mine"), student) end
   return place

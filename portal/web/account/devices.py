@@ -11,7 +11,7 @@ from itsdangerous import BadSignature, TimestampSigner
 from sqlalchemy import select
 
 from portal.backend import backend
-from portal.core.db import look
+from portal.core.db import read_only
 from portal.people.models import Account
 
 COOKIE = "device"
@@ -46,7 +46,7 @@ def remember(response: Response, username: str, epoch: int) -> None:
 
 def _epoch(username: str) -> str:
     """Return the epoch of the account's sessions, which increases with a new password."""
-    with look() as db:
+    with read_only() as db:
         named = Account.username == username, Account.deleted_at.is_(None)
         return str(db.scalar(select(Account.session_epoch).where(*named)))
 

@@ -19,7 +19,7 @@ bp = Blueprint("language", __name__)
 @bp.post("/language")
 @public
 def choose() -> ResponseReturnValue:
-    """Return the same page in another language; the account stores it, or else the browser."""
+    """Show the same page in another language; store the choice in the account or the browser."""
     language = request.form.get("language", "")
     if language not in LANGUAGES:
         abort(400)

@@ -22,7 +22,7 @@ from sqlalchemy import select, update
 from sqlalchemy.exc import SQLAlchemyError
 
 from portal.backend import backend
-from portal.core.db import look, transaction
+from portal.core.db import read_only, transaction
 from portal.ledger.function_library import translate_errors
 from portal.live.publish import sessions_ended
 from portal.people import accounts, passwords, visitors
@@ -59,7 +59,7 @@ def form() -> ResponseReturnValue:
 @bp.post("/login")
 @public
 def log_in() -> ResponseReturnValue:
-    """Begin a session, or say that the user name or password is wrong."""
+    """Begin a session, or report a wrong username or password."""
     if not backend().settings.passwords:
         abort(404)
     onward = safe_path(request.form.get("next", ""))
@@ -126,7 +126,7 @@ def end_this_session() -> None:
         sessions_ended(account)
 
 
-def page(onward: str, *, asks: bool = False, **said: object) -> str:
+def page(onward: str, *, asks: bool = False, **context: object) -> str:
     """Render the page for name and password, with the result of the last attempt.
 
     With `asks`, it requires a captcha before another attempt.
@@ -142,7 +142,7 @@ def page(onward: str, *, asks: bool = False, **said: object) -> str:
         passwords=settings.passwords,
         shared="shared" in request.form,
         provider=settings.oidc and settings.oidc.name,
-        **said,
+        **context,
     )
 
 
@@ -171,17 +171,17 @@ def _visitor(username: str, password: str) -> visitors.Visitor | None:
 
 def _account(username: str, password: str) -> int | None:
     """Return the account of the name and password; an unknown name takes the same time."""
-    with look() as db:
+    with read_only() as db:
         row = db.execute(
             select(Account.id, Account.password_hash).where(
                 Account.username == username, Account.deleted_at.is_(None)
             )
         ).one_or_none()
     g.tried = row and row.id
-    kept = row.password_hash if row else ""
-    if not passwords.verify(kept, password) or row is None:
+    stored = row.password_hash if row else ""
+    if not passwords.verify(stored, password) or row is None:
         return None
-    if passwords.outdated(kept):
+    if passwords.outdated(stored):
         with suppress(passwords.TooManyError):  # a later login can do it
             _rehash(row.id, password)
     return int(row.id)

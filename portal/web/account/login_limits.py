@@ -13,7 +13,7 @@ from portal.protection.rate_limits import Charge, RateLimit, rate_limiter
 from portal.web.account import devices
 from portal.web.http.request_info import client_address
 
-# These count failed attempts, and those whose password is being compared.
+# These limits count failed attempts, and attempts whose password is being compared.
 OF_PAIR = RateLimit("login", at_once=10, a_minute=1)  # one name from one address, or on one device
 OF_NAME = RateLimit("login-name", at_once=100, a_minute=100 / 60)  # one name, from any address
 OF_ADDRESS = RateLimit("login-from", at_once=1000, a_minute=1000)  # a whole campus may share one

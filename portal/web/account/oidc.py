@@ -12,7 +12,7 @@ from joserfc.errors import JoseError
 from requests import RequestException
 
 from portal.core import logs
-from portal.core.breakers import Breaker, Resting
+from portal.core.breakers import Breaker, BreakerOpen
 from portal.core.settings import Oidc
 from portal.people import visitors
 from portal.people.models import Account
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from flask.blueprints import BlueprintSetupState
 
 
-PATIENCE = 4.0  # seconds for each response of the provider
+TIMEOUT = 4.0  # seconds for each response of the provider
 LOGINS = 64  # concurrent logins of a process; beyond these the provider counts as unavailable
 SKEW = 120  # seconds that its clock may be off
 STATES = 3  # concurrent logins of a browser: each takes a fifth of a cookie
 STATE = "_state_oidc_"  # Authlib's prefix of their session keys
-AWAY = (RequestException, Resting)
+AWAY = (RequestException, BreakerOpen)
 UNTRUE = (OAuthError, JoseError, KeyError, ValueError)  # the provider's response is not valid
 
 
@@ -50,23 +50,23 @@ class Provider:
             client_kwargs={
                 "scope": "openid profile email",
                 "code_challenge_method": "S256",
-                "default_timeout": PATIENCE,
+                "default_timeout": TIMEOUT,
             },
         )
 
     def begin(self, back: str, onward: str) -> str:
         """Return the provider's login address, which leads to `back`. Raise one of AWAY."""
-        asked = self.breaker.call(self.client.create_authorization_url, back)
+        authorization = self.breaker.call(self.client.create_authorization_url, back)
         for forgotten in [name for name in session if name.startswith(STATE)][: 1 - STATES]:
             session.pop(forgotten)
-        kept = {name: asked[name] for name in ("state", "nonce", "code_verifier")}
-        self.client.save_authorize_data(redirect_uri=back, onward=onward, **kept)
-        return str(asked["url"])
+        state = {name: authorization[name] for name in ("state", "nonce", "code_verifier")}
+        self.client.save_authorize_data(redirect_uri=back, onward=onward, **state)
+        return str(authorization["url"])
 
     def onward(self, state: str) -> str:
         """Return the page after a login that began in this session."""
-        kept = self.client.framework.get_state_data(session, state) or {}
-        return str(kept.get("onward", "/"))
+        data = self.client.framework.get_state_data(session, state) or {}
+        return str(data.get("onward", "/"))
 
     def username(self) -> str:
         """Return the user name that the provider confirms; blank if there is none.

@@ -19,7 +19,7 @@ from portal.core.correlation import correlation
 from portal.core.db import transaction
 from portal.core.i18n import _, _l, _n
 from portal.ledger.errors import KeyReused, LedgerUnavailable
-from portal.ledger.types import Outcome, Reason, SeatCounts, Standing
+from portal.ledger.types import Outcome, Reason, Registrations, SeatCounts
 from portal.people import student_profile
 from portal.people.student_profile import StudentProfile
 from portal.people.student_records import find_by_number
@@ -100,8 +100,8 @@ class TargetForm(Form):
         section = find_section(field.data, self.catalog)
         if section is None:
             facts = {"term": self.catalog.term.name, "text": field.data}
-            said = _("%(term)s has no section with the CRN or the number %(text)s.", **facts)
-            raise ValidationError(said)
+            message = _("%(term)s has no section with the CRN or the number %(text)s.", **facts)
+            raise ValidationError(message)
         self.sections[field.name] = section
 
     validate_drop = validate_add
@@ -195,11 +195,11 @@ def do(term_id: int) -> ResponseReturnValue:
             correlation=correlation(),
         )
     except KeyReused:
-        said = _("This form has acted already, with other choices. Look again.")
-        return drafts.show_draft(request.path, said)
+        message = _("This form has acted already, with other choices. Look again.")
+        return drafts.show_draft(request.path, message)
     if decision.outcome == Outcome.REFUSED:
-        said = _("Nothing was changed: something stands in the way yet.")
-        return drafts.show_draft(request.path, said)
+        message = _("Nothing was changed: something stands in the way yet.")
+        return drafts.show_draft(request.path, message)
     flash(_result(target))
     for text in _new_clashes(target):
         flash(_("%(who)s is told: %(what)s", who=target.student.name, what=text))
@@ -209,13 +209,13 @@ def do(term_id: int) -> ResponseReturnValue:
 def _review_page(form: TargetForm, review: ReviewForm) -> str:
     """Render the current effects, with a check box for each reason that can be overridden."""
     target, term = form.target, form.catalog.term
-    standing = backend().ledger.standing(term.id, target.student.student)
+    registrations = backend().ledger.registrations(term.id, target.student.student)
     reasons = adjustments.preview(review.adjustment)
     context = RefusalContext(
         target.catalog,
         target.add or target.drop,
         backend().settings.zone,
-        {held.section: held.credits for held in standing.enrolled},
+        {held.section: held.credits for held in registrations.enrolled},
         instead=target.drop.id if target.add and target.drop else 0,
     )
     return render_template(
@@ -226,7 +226,7 @@ def _review_page(form: TargetForm, review: ReviewForm) -> str:
         review=review,
         impossible=explain(adjustments.not_overridable(reasons), context),
         obstacles=_obstacles(reasons, context),
-        effects=list(_effects(target, standing)),
+        effects=list(_effects(target, registrations)),
         key=new_key(),
     )
 
@@ -259,7 +259,7 @@ def _result(target: Target) -> str:
 # The effects of an adjustment on students
 
 
-def _effects(target: Target, standing: Standing) -> Iterator[str]:
+def _effects(target: Target, registrations: Registrations) -> Iterator[str]:
     """Yield sentences about the consequences for students."""
     add, drop = target.add, target.drop
     pool = target.catalog.sharing(drop) if drop else []
@@ -278,7 +278,7 @@ def _effects(target: Target, standing: Standing) -> Iterator[str]:
                 "%(num)s students wait for a seat in it, and would see another one come in first.",
                 seats.waiting,
             )
-    if add and add.id in {each.section for each in standing.waiting}:
+    if add and add.id in {each.section for each in registrations.waiting}:
         yield _("The student’s place on its waitlist goes with the seat.")
     if drop and drop.id in counts:
         yield _("The seat in %(name)s is given up.", name=section_name(drop))
@@ -342,10 +342,12 @@ def _new_clashes(target: Target) -> list[str]:
     if not target.add:
         return []
     try:
-        standing = backend().ledger.standing(target.catalog.term.id, target.student.student)
+        registrations = backend().ledger.registrations(
+            target.catalog.term.id, target.student.student
+        )
     except LedgerUnavailable:  # the student's page shows them as well
         return []
-    return clashes(target.catalog, standing, target.add.id)
+    return clashes(target.catalog, registrations, target.add.id)
 
 
 # Also for the page of a student
@@ -362,9 +364,11 @@ def find_section(text: str, catalog: TermCatalog) -> SectionView | None:
     return next(fits, None)
 
 
-def clashes(catalog: TermCatalog, standing: Standing, section: int | None = None) -> list[str]:
+def clashes(
+    catalog: TermCatalog, registrations: Registrations, section: int | None = None
+) -> list[str]:
     """Return which seats of a student clash; those of one section, if it is named."""
-    held = catalog.some(each.section for each in standing.enrolled)
+    held = catalog.some(each.section for each in registrations.enrolled)
     running = [each for each in held if each.status != "CANCELED"]
     return [
         pair_in_words(one, other)

@@ -1,4 +1,4 @@
-"""The students whom a change of a section affects, by name."""
+"""The students who are affected by a change of a section, by name."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

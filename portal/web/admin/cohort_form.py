@@ -16,7 +16,7 @@ SHOWN_UNKNOWN = 5  # numbers in an error
 class CohortForm(Form):
     """The fields of a cohort. A student must match every field that is not empty."""
 
-    # Whether numbers of no student are left out, unless no number is known.
+    # Whether unknown student numbers are left out, unless no number is known.
     drops_unknown: ClassVar[bool] = False
 
     years = ChoicesField(_l("Class years"))

@@ -99,7 +99,9 @@ def changes(session: Session, found: Import) -> list[KindChanges]:
             continue
         before, after = row.before or {}, row.after or {}
         names = changed_fields(before, after) if row.change == "changed" else []
-        fields = [(_name(name), said(name, before), said(name, after)) for name in names]
+        fields = [
+            (_name(name), value_text(name, before), value_text(name, after)) for name in names
+        ]
         shown[row.kind].examples.setdefault(row.change, []).append((readable_key(row.key), fields))
     return list(shown.values())
 
@@ -140,13 +142,13 @@ def _name(name: str) -> str:
     return known[:1].lower() + known[1:]
 
 
-def said(name: str, fields: dict[str, Any]) -> str:
+def value_text(name: str, fields: dict[str, Any]) -> str:
     """Return the value of a field in readable form."""
-    text = _said(name, fields.get(name))
+    text = _value_text(name, fields.get(name))
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
 
 
-def _said(name: str, value: Any) -> str:
+def _value_text(name: str, value: Any) -> str:
     match value:
         case None | "" | []:
             return NOTHING
@@ -156,6 +158,6 @@ def _said(name: str, value: Any) -> str:
             return f"{value / 100:g}"
         case list():
             inner = ", " if all(not isinstance(each, list) for each in value) else "; "
-            return inner.join(dict.fromkeys(_said(name, each) for each in value))
+            return inner.join(dict.fromkeys(_value_text(name, each) for each in value))
         case _:
             return str(value)

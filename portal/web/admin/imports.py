@@ -274,7 +274,7 @@ def progress(import_id: int) -> ResponseReturnValue:
 @requires("admin")
 def do(import_id: int, step: str) -> ResponseReturnValue:
     """Apply an import, discard it, read it again, or ask a worker to continue it."""
-    _of, state, said = STEPS[step]
+    _of, state, message = STEPS[step]
     with transaction() as session:
         found = _find(session, import_id)
         if step in OWN and found.account_id != visitor().id:
@@ -286,7 +286,7 @@ def do(import_id: int, step: str) -> ResponseReturnValue:
             )
     if not why and state != "discarded":
         _enqueue(import_id)
-    return done(why or str(said), url_for("admin.imports.show", import_id=import_id))
+    return done(why or str(message), url_for("admin.imports.show", import_id=import_id))
 
 
 def _against(session: Session, found: Import, step: str) -> str:
@@ -302,7 +302,7 @@ def _against(session: Session, found: Import, step: str) -> str:
 
 def _change_state(session: Session, found: Import, step: str) -> str:
     """Change the state for the step. Return why that is not possible, blank if it is."""
-    of, state, _said = STEPS[step]
+    of, state, _message = STEPS[step]
     options = found.options | CHOICES.get(step, {})
     try:
         if state and not import_jobs.change_state(

@@ -175,7 +175,7 @@ def _switch(wanted: Switching) -> None:
     except Switched:
         flag = _flag(wanted.name)
         mine = flag.account_id == by and flag.version == wanted.version + 1
-        if not (mine and flag.is_on == wanted.on):  # otherwise it is the same button press again
+        if not (mine and flag.is_on == wanted.on):  # otherwise the same form was sent again
             raise NotPossible(
                 _("Somebody else has switched it since you opened this. Look at it again.")
             ) from None

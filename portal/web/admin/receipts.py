@@ -27,7 +27,7 @@ def index() -> ResponseReturnValue:
     if receipt := _found(wanted):
         return redirect(url_for("admin.receipts.show", code=receipt.code))
     whose, students, more = _students(wanted, page)
-    before = _place(request.args.get("before", ""))
+    before = _parse_code(request.args.get("before", ""))
     shown = history(whose.id, before=before) if whose else None
     return render_template(
         "admin/receipts.html",
@@ -72,7 +72,7 @@ def _found(text: str) -> Receipt | None:
         return None
 
 
-def _place(text: str) -> tuple[int, int] | None:
+def _parse_code(text: str) -> tuple[int, int] | None:
     try:
         return receipts.parse(text) if text else None
     except ValueError:

@@ -89,13 +89,19 @@ def _line(asked_id: int) -> RequestView:
 
 
 def _page(line: RequestView, form: NoteForm) -> str:
-    asked = line.request
-    weighed = asked.kind == "override" and asked.state == "open" and not line.stale
-    form.note.description = _("%(who)s reads it. Needed if you decline.", who=asked.account.name)
+    instructor_request = line.request
+    weighed = (
+        instructor_request.kind == "override"
+        and instructor_request.state == "open"
+        and not line.stale
+    )
+    form.note.description = _(
+        "%(who)s reads it. Needed if you decline.", who=instructor_request.account.name
+    )
     return render_template(
         "admin/request.html",
         line=line,
-        way=remaining_obstacles(asked) if weighed else None,
+        way=remaining_obstacles(instructor_request) if weighed else None,
         form=form,
         **TEXTS,
     )

@@ -66,7 +66,7 @@ def _leaving(card: SectionView, shown: str, just: int | None) -> set[int]:
     """Return the student adjusted just now, if that is not recorded yet."""
     if just is None or shown not in {"in", "waiting"}:
         return set()
-    now = read_with_fallback.standing(card.term_id, just)
+    now = read_with_fallback.registrations(card.term_id, just)
     here = now.enrolled if shown == "in" else now.waiting
     return set() if any(each.section == card.id for each in here) else {just}
 

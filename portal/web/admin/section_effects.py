@@ -77,32 +77,32 @@ def of_change(
     changed = {name for name in FIELDS if getattr(old, name) != getattr(wanted, name)}
     known = now.seats and old.reserves
     held = backend().ledger.reserved(stored.term_id, stored.id) if known else {}
-    said, clashing = [_whom(now)], []
+    sentences, clashing = [_people_affected(now)], []
     if "capacity" in changed:
-        said += _too_few(now.taken - wanted.capacity)
+        sentences += _too_few(now.taken - wanted.capacity)
     if now.seats and (wanted.capacity > old.capacity or "reserves" in changed):
         left = reserved_left(wanted.reserves, held)
         then = replace(now.seats, capacity=wanted.capacity, kept=left)
-        said += outlook_in_words(waitlist_outlook(then))
+        sentences += outlook_in_words(waitlist_outlook(then))
     if "waitlist" in changed and wanted.waitlist < now.waiting:
-        said.append(
+        sentences.append(
             _("Everyone who waits keeps the place; nobody can join until the line is shorter.")
         )
     if "reserves" in changed:
-        said += _reserved(session, wanted, now, held)
+        sentences += _reserved(session, wanted, now, held)
     if "meetings" in changed:
         clashing = _clashing(session, stored, wanted, offered)
-        said += [_new_times(len(clashing))] if now.taken else []
+        sentences += [_new_times(len(clashing))] if now.taken else []
     if changed.intersection(HARDER):
-        said.append(
+        sentences.append(
             _(
                 "Who may take it is asked anew of everyone who picks it or comes up on its"
                 " waitlist from now on; seats that are held stay held."
             )
         )
-    said += _newly_linked(stored, wanted, offered)
+    sentences += _newly_linked(stored, wanted, offered)
     if "credits" in changed and now.taken:
-        said.append(_("Seats that are held keep the credits that they were taken for."))
+        sentences.append(_("Seats that are held keep the credits that they were taken for."))
     needs_reason = (
         "reserves" in changed
         or wanted.capacity < old.capacity
@@ -110,10 +110,10 @@ def of_change(
         or any(getattr(wanted, name) for name in changed.intersection(HARDER))
         or (bool(now.taken or now.waiting) and bool(changed & {"meetings", "credits"}))
     )
-    return Effects(said, needs_reason, clashing)
+    return Effects(sentences, needs_reason, clashing)
 
 
-def _whom(now: Occupancy) -> str:
+def _people_affected(now: Occupancy) -> str:
     if not (now.taken or now.waiting):
         return _("Nobody has a seat in it or waits for one.")
     seats = _n("%(num)s seat is taken", "%(num)s seats are taken", now.taken)
@@ -214,7 +214,7 @@ def warnings(
     ]
     conflicts = [
         *_own_conflicts(details),
-        *(said for each in others for said in _conflicts_with(course_code, details, each)),
+        *(warning for each in others for warning in _conflicts_with(course_code, details, each)),
         *_impossible_corequisites(offered, section_id, details),
     ]
     return [
@@ -237,11 +237,11 @@ def _unused_reserves(session: Session, details: SectionDetails) -> Iterator[str]
             kept=number,
         )
     for each in details.reserves:
-        whom = cohort_names.describe(each.cohort)
+        cohort = cohort_names.describe(each.cohort)
         if not is_active(each):
-            yield _("The time of the seats for %(whom)s is over: they are open.", whom=whom)
+            yield _("The time of the seats for %(whom)s is over: they are open.", whom=cohort)
         elif not cohorts.count_students(session, dict(each.cohort)):
-            yield _("Seats are kept for %(whom)s, but there is no such student.", whom=whom)
+            yield _("Seats are kept for %(whom)s, but there is no such student.", whom=cohort)
 
 
 def _doubtful(
@@ -281,12 +281,12 @@ def _unknown_values(session: Session, details: SectionDetails) -> Iterator[str]:
         known = {" ".join(each.casefold().split()): each for each in _recorded(session, kind)}
         for value in (value for _rule, each, value in details.restrictions if each == kind):
             if known and " ".join(value.casefold().split()) not in known:
-                said = cohort_names.join_names(sorted(known.values()), SHOWN)
+                names = cohort_names.join_names(sorted(known.values()), SHOWN)
                 yield _(
                     "No student’s record says “%(value)s” (%(kind)s). Known are: %(names)s.",
                     value=value,
                     kind=kind.replace("_", " "),
-                    names=said,
+                    names=names,
                 )
 
 
@@ -366,7 +366,7 @@ def of_pool(now: SeatPool, wanted: SeatPool, term_id: int) -> Effects:
         return Effects([alone], needs_reason)
     counts = backend().ledger.seats_of(term_id, sorted(wanted.ids))
     taken = sum(each.taken for each in counts.values())
-    said = [
+    sentences = [
         _n(
             "%(num)s seat is taken in these sections together.",
             "%(num)s seats are taken in these sections together.",
@@ -376,10 +376,10 @@ def of_pool(now: SeatPool, wanted: SeatPool, term_id: int) -> Effects:
         *_too_few(taken - wanted.capacity),
     ]
     if gone := [each.name for each in now.members if each.id not in wanted.ids]:
-        said.append(
+        sentences.append(
             _("Out of it, with its own seats alone: %(names)s.", names=requisites.all_of(gone))
         )
-    return Effects(said, needs_reason)
+    return Effects(sentences, needs_reason)
 
 
 def pool_warnings(wanted: SeatPool, offered: TermCatalog) -> Iterator[str]:

@@ -118,8 +118,8 @@ class Row(Form):
     @property
     def counts(self) -> bool:
         """Return whether the row is to be stored."""
-        said = any(any(map(str.strip, self[name].raw_data or ())) for name in self.counting)
-        return not self.gone.data and bool(self.known.data or said)
+        filled = any(any(map(str.strip, self[name].raw_data or ())) for name in self.counting)
+        return not self.gone.data and bool(self.known.data or filled)
 
     def validate(self, extra_validators: Any = None) -> bool:
         """Check the row if it counts."""
@@ -308,9 +308,9 @@ class SectionForm(Form):
             added.append_entry()
         for row in self.meetings:
             row.form.term = (term.starts_on, term.ends_on)
-        whom = cohorts.choices(session)
+        cohort_choices = cohorts.choices(session)
         for row in self.reserves:
-            row.form.offer(session, whom)
+            row.form.offer(session, cohort_choices)
 
     def part(self, name: str) -> list[Field]:
         """Return the fields of a part of the form."""
@@ -333,7 +333,7 @@ class SectionForm(Form):
         if self._names_own_course():
             own = requisites.shown(self.own_code)
             self.refuse(_("%(code)s is the course of the section itself.", code=own), "cross_lists")
-        ordered = sorted(enumerate(self.reserves, 1), key=_place)
+        ordered = sorted(enumerate(self.reserves, 1), key=_rank)
         reserves = [row for _number, row in ordered if row.counts]
         self._check_reserves(reserves)
         if self.errors:
@@ -369,27 +369,27 @@ class SectionForm(Form):
 
     def _check_reserves(self, ordered: Iterable[ReserveForm]) -> None:
         """Add an error if more seats are reserved at once than the section has."""
-        kept, capacity = 0, self.capacity.data
+        reserved, capacity = 0, self.capacity.data
         for row in ordered:
             if not is_active(row.view):
                 continue
-            kept += row.view.seats
-            if capacity is not None and kept > capacity and not row.seats.errors:
-                said = _n(
+            reserved += row.view.seats
+            if capacity is not None and reserved > capacity and not row.seats.errors:
+                message = _n(
                     "%(kept)s seats would be kept in all, but there is %(num)s.",
                     "%(kept)s seats would be kept in all, but there are %(num)s.",
                     capacity,
-                    kept=kept,
+                    kept=reserved,
                 )
-                row.refuse(said, "seats")
+                row.refuse(message, "seats")
                 return
 
 
-def _place(numbered: tuple[int, ReserveForm]) -> tuple[int, int]:
+def _rank(numbered: tuple[int, ReserveForm]) -> tuple[int, int]:
     """Return a row's place; a moved row goes before or after the row that was there."""
     number, row = numbered
-    place = row.place.data or MOST_RESERVES
-    return place, (place > number) - (place < number)
+    rank = row.place.data or MOST_RESERVES
+    return rank, (rank > number) - (rank < number)
 
 
 def _values(details: SectionDetails) -> dict[str, Any]:
@@ -414,10 +414,10 @@ def _values(details: SectionDetails) -> dict[str, Any]:
             "known": str(each.id),
             "seats": each.seats,
             "until": milliseconds(each.until) if each.until else None,
-            "place": place,
+            "place": rank,
             **each.cohort,
         }
-        for place, each in enumerate(details.reserves, 1)
+        for rank, each in enumerate(details.reserves, 1)
     ]
     instructors = [each.name for each in details.instructors]
     return typed | {"instructor": instructors, "meetings": meetings, "reserves": reserves}

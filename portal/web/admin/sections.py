@@ -379,19 +379,19 @@ def _meaning(action: str, now: Occupancy) -> list[str]:
 
 
 def _meaning_of_cancel(now: Occupancy) -> list[str]:
-    said = [
+    sentences = [
         _n("%(num)s student has a seat.", "%(num)s students have a seat.", now.taken - now.prior),
         _n("%(num)s student waits for one.", "%(num)s students wait for one.", now.waiting),
     ]
     if now.anyone:
-        said.append(
+        sentences.append(
             _(
                 "Their seats and places are given up, and each of them is told at once,"
                 " on the page and by mail."
             )
         )
     if now.prior:
-        said.append(
+        sentences.append(
             _n(
                 "%(num)s seat was taken before selection here began, by someone whose name is not"
                 " known here: tell them yourself.",
@@ -400,7 +400,7 @@ def _meaning_of_cancel(now: Occupancy) -> list[str]:
                 now.prior,
             )
         )
-    return [*said, _("This can't be undone: to offer it after all, make a new section.")]
+    return [*sentences, _("This can't be undone: to offer it after all, make a new section.")]
 
 
 def _waiters(now: Occupancy, then: str) -> list[str]:

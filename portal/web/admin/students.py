@@ -82,19 +82,19 @@ def address_of(student_id: int) -> str:
 def _selections(who: StudentProfile, term: int) -> dict[str, Any]:
     """Return what the page shows of a term: seats, waitlists, credits, drops left, windows."""
     offered, now = catalog_of(term), read_with_fallback.now()
-    standing = read_with_fallback.standing(term, who.student)
+    registrations = read_with_fallback.registrations(term, who.student)
     windows = open_to(who, read_with_fallback.windows(term))
     return {
-        "standing": standing,
+        "standing": registrations,
         "section_of": offered.section,
         "name_of": RefusalContext(offered, None, backend().settings.zone).named,
         "amount": amount,
-        "credits": amount(sum(each.credits for each in standing.enrolled)),
+        "credits": amount(sum(each.credits for each in registrations.enrolled)),
         "limit": amount(hundredths(limits.credit_limit(who, offered))),
         "drops_left": limits.drops_left_after(
             read_with_fallback.drops(term, who.student), term, now
         ),
-        "clashes": clashes(offered, standing),
+        "clashes": clashes(offered, registrations),
         "windows": [
             (each, phase([each], now), cohort_names.describe(each.cohort))
             for each in windows

@@ -165,9 +165,9 @@ def _meaning(session: Session, term: int, wanted: TermRules) -> list[str]:
     waiting = (WaitlistEntry.term_id == term) & WaitlistEntry.state.in_(("waiting", "passed"))
     beyond = session.scalar(select(func.count()).select_from(held.subquery())) or 0
     places = session.scalar(select(func.count()).select_from(WaitlistEntry).where(waiting)) or 0
-    said = [_("They count from now on: seats that are held stay held.")]
+    sentences = [_("They count from now on: seats that are held stay held.")]
     if beyond:
-        said.append(
+        sentences.append(
             _n(
                 "%(count)s student holds more credits than that.",
                 "%(count)s students hold more credits than that.",
@@ -181,4 +181,4 @@ def _meaning(session: Session, term: int, wanted: TermRules) -> list[str]:
         places,
         count=formatting.number(places),
     )
-    return [*said, affected]
+    return [*sentences, affected]

@@ -76,8 +76,8 @@ def now() -> ResponseReturnValue:
     overviews = [_overview(term) for term in live_terms()]
     mark = _mark(overviews)
     part = "figures" if request.args.get("mark") == mark else "overviews"
-    told = render_template(f"admin/terms_{part}.html", overviews=overviews, mark=mark)
-    return told + render_template("recorded.html")
+    fragment = render_template(f"admin/terms_{part}.html", overviews=overviews, mark=mark)
+    return fragment + render_template("recorded.html")
 
 
 def scheduled(window: WindowView, now: int) -> ScheduledWindow:

@@ -89,7 +89,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class SectionToCancel:
-    """A section to cancel, the version shown, and whom it affects."""
+    """A section to cancel, the version shown, and the affected students."""
 
     card: SectionView
     version: int
@@ -142,7 +142,7 @@ def cancel(term_id: int) -> ResponseReturnValue:
     try:
         sections.change_status("cancel", seen, by, form.reason.data)
     except Stale as stale:
-        if not sections.done_before("cancel", seen, by):  # else it is the same button press again
+        if not sections.done_before("cancel", seen, by):  # otherwise the same form was sent again
             changed = _("it has been changed meanwhile")
             return _nothing_canceled(catalog, stale.section_id, changed)
     except NotPossible as refused:

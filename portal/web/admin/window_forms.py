@@ -120,11 +120,11 @@ def check_times(form: Form, now: int, after: int = 0) -> None:
 
 def with_uploaded(form: Sent, file: FileStorage | None) -> Sent:
     """Return the form's input, with student numbers of an uploaded list after the typed ones."""
-    kept = MultiDict(each for each in form.items(multi=True) if each[0] not in NOT_STORED)
+    fields = MultiDict(each for each in form.items(multi=True) if each[0] not in NOT_STORED)
     if file and file.filename:
         listed = "\n".join(_numbers(file.read()))
-        kept["students"] = f"{form.get('students', '').rstrip()}\n{listed}".strip()
-    return kept
+        fields["students"] = f"{form.get('students', '').rstrip()}\n{listed}".strip()
+    return fields
 
 
 def _numbers(content: bytes) -> list[str]:

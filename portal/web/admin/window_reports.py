@@ -149,9 +149,9 @@ def _outcome(table: Table, row: Group) -> tuple[object, ...]:
     if row["name"] in table.veiled:
         return (_("too few to show"),)
     often = sorted(row["reasons"].items(), key=lambda each: -each[1])
-    told = (f"{label(code)} {count}" for code, count in often if count >= FEWEST)
+    parts = (f"{label(code)} {count}" for code, count in often if count >= FEWEST)
     waits = (None if row[name] is None else row[name] / 1000 for name in ("half", "most"))
-    return row["asked"], row["got"], row["seated"], *waits, "; ".join(told)
+    return row["asked"], row["got"], row["seated"], *waits, "; ".join(parts)
 
 
 def _fairness_tables(made: WindowReport) -> list[Table]:

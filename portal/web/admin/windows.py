@@ -135,7 +135,7 @@ def change(term_id: int, window_id: int, action: str) -> ResponseReturnValue:
     if request.method == "POST" and service.already_done(
         action, term_id, window_id, author, times.values
     ):
-        return done(*result)  # the same button press again
+        return done(*result)  # the same form was sent again
     page = _confirmation(term_id, wanted, subject)
     if request.method == "GET" and subject.phase.kind != wanted.phase:
         return refused(page, str(REFUSED[TOO_LATE.get(subject.phase.kind, "canceled")]))
@@ -251,10 +251,10 @@ def new(term_id: int) -> ResponseReturnValue:
 def create(term_id: int) -> ResponseReturnValue:
     """Store the input as a draft, and go to its page; nothing is scheduled yet."""
     term, sent = catalog_of(term_id).term, with_uploaded(request.form, request.files.get("file"))
-    place, number = _place(term_id), request.form.get("draft", 0, type=int)
-    if drafts.load(visitor().id, place, number) is None:  # a form can't invent a number
+    path, number = _draft_path(term_id), request.form.get("draft", 0, type=int)
+    if drafts.load(visitor().id, path, number) is None:  # a form can't invent a number
         number = service.new_id()
-    drafts.save(visitor().id, place, number, sent)
+    drafts.save(visitor().id, path, number, sent)
     return redirect(url_for(".draft", term_id=term.id, draft=number), 303)
 
 
@@ -265,7 +265,7 @@ def draft(term_id: int, draft: int) -> ResponseReturnValue:
 
     The draft's number becomes the window's, so two presses create one window.
     """
-    term, sent = catalog_of(term_id).term, drafts.load(visitor().id, _place(term_id), draft)
+    term, sent = catalog_of(term_id).term, drafts.load(visitor().id, _draft_path(term_id), draft)
     if sent is None:
         flash(_("What you had filled in is not kept any more. Begin again."))
         return redirect(url_for(".new", term_id=term.id), 303)
@@ -289,7 +289,7 @@ def draft(term_id: int, draft: int) -> ResponseReturnValue:
     )
 
 
-def _place(term_id: int) -> str:
+def _draft_path(term_id: int) -> str:
     """Return the key under which the drafts of a term are stored."""
     return url_for(".create", term_id=term_id)
 

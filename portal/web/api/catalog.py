@@ -14,7 +14,7 @@ from portal.catalog.term_catalog import (
     catalog_of,
     offered_terms,
 )
-from portal.ledger.types import SeatCounts, Standing
+from portal.ledger.types import Registrations, SeatCounts
 from portal.people.student_profile import profile
 from portal.recorder.read_with_fallback import recorded
 from portal.registration import rules
@@ -292,7 +292,7 @@ def _open_to_visitor(
     student = visitor().student_id
     if not some or not student:
         return counts
-    now, likely = recorded_reads.scene(catalog, student, Standing()), recorded()
+    now, likely = recorded_reads.scene(catalog, student, Registrations()), recorded()
     return counts | {
         each.id: seats_open_to(now, each, counts[each.id], likely=likely) for each in some
     }

@@ -49,8 +49,8 @@ class Id(fields.Integer):
     """The id of a record, in a JSON body."""
 
     def __init__(self, description: str = "", **options: Any) -> None:
-        told = {"description": description} if description else {}
-        super().__init__(strict=True, validate=between(1, LARGEST_ID), metadata=told, **options)
+        metadata = {"description": description} if description else {}
+        super().__init__(strict=True, validate=between(1, LARGEST_ID), metadata=metadata, **options)
 
 
 class QueryInteger(fields.Integer):
@@ -78,8 +78,8 @@ class Credits(fields.Decimal):
     """A number of credits, such as 3 or 1.5."""
 
     def __init__(self, description: str) -> None:
-        told = {"minimum": 0, "maximum": MOST_CREDITS, "description": description}
-        super().__init__(validate=between(0, MOST_CREDITS), metadata=told)
+        metadata = {"minimum": 0, "maximum": MOST_CREDITS, "description": description}
+        super().__init__(validate=between(0, MOST_CREDITS), metadata=metadata)
 
     def _validated(self, value: Any) -> Decimal:
         if type(value) not in {int, float}:
@@ -91,12 +91,12 @@ class IdempotencyKey(fields.String):
     """The key under which a request is decided once."""
 
     def __init__(self, **options: Any) -> None:
-        told = {
+        metadata = {
             "description": "A name of your own for this request: 8 to 64 letters, digits, - or _.",
             "pattern": f"^{KEY.pattern}$",
             "examples": ["2030-08-01-morning"],
         }
-        super().__init__(validate=_check_key, metadata=told, **options)
+        super().__init__(validate=_check_key, metadata=metadata, **options)
 
 
 class Moment(fields.DateTime):

@@ -18,13 +18,13 @@ STATES = ("healthy", "unhealthy")
 
 
 def _milliseconds() -> fields.Integer:
-    told = {"description": "Milliseconds from a decision until it was recorded and projected."}
-    return fields.Integer(allow_none=True, metadata=told)
+    metadata = {"description": "Milliseconds from a decision until it was recorded and projected."}
+    return fields.Integer(allow_none=True, metadata=metadata)
 
 
 def _replicas() -> fields.Integer:
-    told = {"description": "How many replicas follow the ledger; null if that is unknown."}
-    return fields.Integer(allow_none=True, metadata=told)
+    metadata = {"description": "How many replicas follow the ledger; null if that is unknown."}
+    return fields.Integer(allow_none=True, metadata=metadata)
 
 
 class LagSpan(Answer):

@@ -17,7 +17,7 @@ from portal.catalog.term_catalog import TermCatalog
 from portal.core.cache import AWAY
 from portal.core.i18n import _
 from portal.ledger.errors import LedgerUnavailable
-from portal.ledger.types import SeatCounts, Standing, WindowView
+from portal.ledger.types import Registrations, SeatCounts, WindowView
 from portal.people.student_profile import profile
 from portal.recorder import read_with_fallback
 from portal.registration import limits
@@ -66,13 +66,13 @@ def seats_of(term: int, sections: list[int]) -> dict[int, SeatCounts]:
     return read_with_fallback.seats_of(term, sections)
 
 
-def standing(term: int, student: int) -> Standing:
+def registrations(term: int, student: int) -> Registrations:
     """Return the enrollments and waitlist positions of a student."""
     _remember(term)
-    return read_with_fallback.standing(term, student)
+    return read_with_fallback.registrations(term, student)
 
 
-def scene(catalog: TermCatalog, student: int, mine: Standing) -> StudentTerm:
+def scene(catalog: TermCatalog, student: int, mine: Registrations) -> StudentTerm:
     """Return a student's state in a term with these enrollments and waitlist positions."""
     term, who = catalog.term.id, profile(student)
     now = phase(open_to(who, _all_windows(term)), read_with_fallback.now())

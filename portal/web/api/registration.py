@@ -167,12 +167,12 @@ def register(headers: dict[str, Any], body: dict[str, Any]) -> ResponseReturnVal
     token, key = admission.access_token(), idempotency.chosen_key(headers, body)
     if token and token.term != catalog.term.id:
         raise AccessTokenRequired
-    asked = _choices(pointers, catalog, wait=body["wait"])
+    requested = _choices(pointers, catalog, wait=body["wait"])
     window = token.window if token else None
     requester = Requester(student, catalog.term.id, key, correlation(), window)
-    choices = _taken_together(asked, catalog)
-    found = commands.register(requester, choices, requests.idempotency_content(asked))
-    results = _results(found, asked, catalog, student)
+    choices = _taken_together(requested, catalog)
+    found = commands.register(requester, choices, requests.idempotency_content(requested))
+    results = _results(found, requested, catalog, student)
     counts = Counter(each["status"] for each in results)
     data = {
         "student_id": student,
@@ -250,15 +250,15 @@ def _choices(
 ) -> list[Choice]:
     """Return a choice for each section of a body. Raise InvalidRequest."""
     found: list[Choice] = []
-    for pointer, asked in pointers.items():
-        section = published_section(catalog, asked["section_id"], pointer)
+    for pointer, item in pointers.items():
+        section = published_section(catalog, item["section_id"], pointer)
         if any(section.id in choice.sections for choice in found):
             raise invalid(pointer, _("This section is named twice."))
-        if "instead_of" in asked:
-            published_section(catalog, asked["instead_of"], f"{pointer}/instead_of")
-        amount = _checked_credits(section, asked.get("credits"), f"{pointer}/credits")
+        if "instead_of" in item:
+            published_section(catalog, item["instead_of"], f"{pointer}/instead_of")
+        amount = _checked_credits(section, item.get("credits"), f"{pointer}/credits")
         alternative = (SectionRequest(section.id, amount),)
-        found.append(Choice((alternative,), asked.get("wait", wait), asked.get("instead_of")))
+        found.append(Choice((alternative,), item.get("wait", wait), item.get("instead_of")))
     return found
 
 
@@ -273,12 +273,12 @@ def _checked_credits(section: SectionView, amount: Decimal | None, pointer: str)
     raise invalid(pointer, _("This section is offered for %(choices)s credits.", choices=choices))
 
 
-def _taken_together(asked: Sequence[Choice], catalog: TermCatalog) -> list[Choice]:
+def _taken_together(choices: Sequence[Choice], catalog: TermCatalog) -> list[Choice]:
     """Return the choices, those of courses that are corequisites as one. Raise InvalidRequest.
 
     Such a choice may wait if all of its sections may.
     """
-    cards = catalog.some(choice.sections[0] for choice in asked)
+    cards = catalog.some(choice.sections[0] for choice in choices)
     groups: list[list[int]] = []
     for at, card in enumerate(cards):
         needed = set(linked_courses.courses(card, catalog))
@@ -291,24 +291,24 @@ def _taken_together(asked: Sequence[Choice], catalog: TermCatalog) -> list[Choic
             groups.append([at])
     together = []
     for group in groups:
-        swaps = {at: asked[at].instead for at in group if asked[at].instead}
+        swaps = {at: choices[at].instead for at in group if choices[at].instead}
         if len(set(swaps.values())) > 1:
             message = _("What is taken together is had for one section at most.")
             raise invalid(f"/section_ids/{max(swaps)}/instead_of", message)
-        alternative = tuple(one for at in group for one in asked[at].alternatives[0])
-        wait = all(asked[at].wait for at in group)
+        alternative = tuple(one for at in group for one in choices[at].alternatives[0])
+        wait = all(choices[at].wait for at in group)
         together.append(Choice((alternative,), wait, next(iter(swaps.values()), None)))
     return together
 
 
 def _results(
-    found: SubmissionResult, asked: Sequence[Choice], catalog: TermCatalog, student: int
+    found: SubmissionResult, choices: Sequence[Choice], catalog: TermCatalog, student: int
 ) -> list[dict[str, Any]]:
     """Return a result for each section, in the order of the request."""
     decided = [each for line in found.lines for each in line.taken or line.refused[0]]
     by_section = {each.section: each for each in decided}
     registrations = _registrations(decided, catalog.term.id, student)
-    return [_result(by_section[each.sections[0]], catalog, registrations) for each in asked]
+    return [_result(by_section[each.sections[0]], catalog, registrations) for each in choices]
 
 
 def _result(
@@ -342,7 +342,7 @@ def _registrations(decided: Sequence[Decision], term: int, student: int) -> dict
     if not any(each.code == "already_enrolled" for one in decided for each in one.reasons):
         return {}
     with suppress(LedgerUnavailable):  # the decision is made, and the response says so in any case
-        mine = backend().ledger.standing(term, student).enrolled
+        mine = backend().ledger.registrations(term, student).enrolled
         return {each.section: each.registration for each in mine}
     return {}
 

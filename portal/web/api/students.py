@@ -8,7 +8,8 @@ from flask_wtf.csrf import generate_csrf
 from marshmallow import Schema, fields
 
 from portal.catalog.term_catalog import TermCatalog, catalog_of, live_terms
-from portal.ledger.types import HeldSeat, Standing, WaitlistPosition
+from portal.ledger import types as ledger_types
+from portal.ledger.types import HeldSeat, WaitlistPosition
 from portal.people.student_profile import profile
 from portal.people.tokens import SCOPES
 from portal.recorder import odds
@@ -109,7 +110,7 @@ class StudentRecord:
 
     student: int
     catalog: TermCatalog
-    standing: Standing
+    registrations: ledger_types.Registrations
 
 
 @bp.get("/me", tags=["you"])
@@ -137,7 +138,7 @@ def me() -> dict[str, Any]:
 def registrations(query: dict[str, Any], student_id: int) -> dict[str, Any]:
     """Return a student's seats: your own, those in classes you teach, or all as an admin."""
     records = _visible_records(student_id, query.get("semester_id"))
-    found = [each for record in records for each in _entries(record, record.standing.enrolled)]
+    found = [each for record in records for each in _entries(record, record.registrations.enrolled)]
     data = {
         "student_id": student_id,
         "registrations": found,
@@ -169,13 +170,13 @@ def _visible_records(student: int, term: int | None) -> list[StudentRecord]:
     who = visitor()
     terms = [term] if term else [each.id for each in live_terms()]
     found = [
-        StudentRecord(student, catalog_of(each), recorded_reads.standing(each, student))
+        StudentRecord(student, catalog_of(each), recorded_reads.registrations(each, student))
         for each in terms
     ]
     if student == who.student_id or ("admin" in who.roles and _exists(student)):
         return found
     taught = [_of_instructor(each, who.instructor_ids) for each in found]
-    if not any(each.standing != Standing() for each in taught):
+    if not any(each.registrations != ledger_types.Registrations() for each in taught):
         abort(404)
     return taught
 
@@ -194,10 +195,10 @@ def _of_instructor(record: StudentRecord, instructors: frozenset[int]) -> Studen
         section = record.catalog.section(entry.section)
         return section is not None and not instructors.isdisjoint(section.instructor_ids)
 
-    enrolled = tuple(filter(taught, record.standing.enrolled))
-    waiting = filter(taught, record.standing.waiting)
+    enrolled = tuple(filter(taught, record.registrations.enrolled))
+    waiting = filter(taught, record.registrations.waiting)
     alone = tuple(replace(each, instead=0, reasons=()) for each in waiting)
-    return replace(record, standing=Standing(enrolled, alone))
+    return replace(record, registrations=ledger_types.Registrations(enrolled, alone))
 
 
 def _entries(
@@ -217,11 +218,11 @@ def _entries(
 
 
 def _waitlist_entries(record: StudentRecord) -> list[dict[str, Any]]:
-    waiting = record.standing.waiting
+    waiting = record.registrations.waiting
     if not waiting:
         return []
     odds.refresh_freed_seats(record.catalog.term.id)
-    now = recorded_reads.scene(record.catalog, record.student, record.standing)
+    now = recorded_reads.scene(record.catalog, record.student, record.registrations)
     likely, window = waitlist_odds(now), now.phase.window
     return [
         {

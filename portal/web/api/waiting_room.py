@@ -114,7 +114,7 @@ def enter_room(body: dict[str, Any], window_id: int) -> ResponseReturnValue:
     if entry is None:
         _check_proof(body.get("captcha", ""))
         entry = queue.enter()
-    data = _place(queue, entry)
+    data = _position(queue, entry)
     where = url_for(".room_place", window_id=window_id, request_id=entry.request)
     return answer(data), 202, {"Location": where, "Retry-After": str(data["poll_after"])}
 
@@ -136,7 +136,7 @@ def room_place(window_id: int, request_id: str) -> ResponseReturnValue:
     entry = queue.look_up()
     if entry is None or entry.request != request_id:
         abort(404)
-    data = _place(queue, entry)
+    data = _position(queue, entry)
     status = 202 if entry.kind == "early" else 200
     return answer(data), status, {"Retry-After": str(data["poll_after"])}
 
@@ -217,7 +217,7 @@ def _check_proof(payload: str) -> None:
         prove(payload)
 
 
-def _place(queue: Queue, entry: QueueEntry) -> dict[str, Any]:
+def _position(queue: Queue, entry: QueueEntry) -> dict[str, Any]:
     token = queue.access_token(entry)
     return {
         "request_id": entry.request,

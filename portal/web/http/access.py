@@ -120,15 +120,15 @@ def _beyond_scope(view: Callable[..., Any]) -> ResponseReturnValue | None:
         return None
     advice = _("It needs the scope “%(scope)s”. Make another token that has it.", scope=needed)
     challenge = f'Bearer error="insufficient_scope", scope="{needed}"'
-    told = Words(_l("This access token may not do that"), advice)
-    return problem(403, told, {"WWW-Authenticate": challenge}, scope=needed)
+    wording = Words(_l("This access token may not do that"), advice)
+    return problem(403, wording, {"WWW-Authenticate": challenge}, scope=needed)
 
 
 def _instead(endpoint: str) -> ResponseReturnValue:
-    role, place = INSTEAD.get(endpoint, ("", ""))
+    role, target = INSTEAD.get(endpoint, ("", ""))
     if role not in visitor().roles:
         abort(403)
-    return redirect(url_for(place, **(request.view_args or {})))
+    return redirect(url_for(target, **(request.view_args or {})))
 
 
 def _to_login() -> ResponseReturnValue:

@@ -37,7 +37,7 @@ NOT_YOUR_TURN = Words(
 )
 
 
-class AccessTokenRequired(Exception):  # noqa: N818  a state of the world, not a mistake
+class AccessTokenRequired(Exception):  # noqa: N818  an expected state, not an error
     """A request to register has no access token, or one that is not valid for it."""
 
 

@@ -17,9 +17,9 @@ def start() -> None:
     logins.request_loader(of_request)
 
 
-def of_request(asked: Request) -> Visitor | None:
+def of_request(sent: Request) -> Visitor | None:
     """Return the visitor of the request's access token; its scopes are in `g.scopes`."""
-    token = bearer(asked)
+    token = bearer(sent)
     if token and not tokens.is_cached(token):
         request_limits.count_guess()
     found = tokens.find_bearer(token) if token else None
@@ -29,16 +29,16 @@ def of_request(asked: Request) -> Visitor | None:
     return visitors.find(found.account_id)
 
 
-def bearer(asked: Request = request) -> str | None:
+def bearer(sent: Request = request) -> str | None:
     """Return the access token that a request carries, if any; pages accept none."""
-    scheme, _, token = asked.headers.get("Authorization", "").partition(" ")
+    scheme, _, token = sent.headers.get("Authorization", "").partition(" ")
     given = scheme.lower() == "bearer" and token.startswith(tokens.PREFIX)
-    for_programs = asked.path.startswith("/api/") or asked.path in HEALTH
+    for_programs = sent.path.startswith("/api/") or sent.path in HEALTH
     return token if given and for_programs else None
 
 
-def _of_session(kept: str) -> Visitor | None:
+def _of_session(stored: str) -> Visitor | None:
     # With a token, only the token's rights count.
     if not sessions.holds() or bearer():
         return None
-    return visitors.from_session(kept, sessions.name())
+    return visitors.from_session(stored, sessions.name())

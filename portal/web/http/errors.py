@@ -168,10 +168,10 @@ def problem(
         "success": False,  # this and the message: for clients that read every response the same way
         "message": str(words.advice),
     }
-    told = jsonify(facts | more)
-    told.mimetype = "application/problem+json"
+    response = jsonify(facts | more)
+    response.mimetype = "application/problem+json"
     challenge = {"WWW-Authenticate": "Bearer"} if status == 401 else {}
-    return told, status, challenge | (headers or {})
+    return response, status, challenge | (headers or {})
 
 
 def away(error: Exception) -> ResponseReturnValue:
@@ -198,8 +198,10 @@ def _http(error: HTTPException) -> ResponseReturnValue:
     status = error.code or 500
     if status < 400 or error.response is not None:
         return error
-    kept = {name: value for name, value in error.get_headers() if name in {"Allow", "Retry-After"}}
-    return answer(status, WORDS.get(status, WORDS[400 if status < 500 else 500]), kept)
+    headers = {
+        name: value for name, value in error.get_headers() if name in {"Allow", "Retry-After"}
+    }
+    return answer(status, WORDS.get(status, WORDS[400 if status < 500 else 500]), headers)
 
 
 def _limited(seconds: int) -> ResponseReturnValue:

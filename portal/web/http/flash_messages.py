@@ -29,8 +29,8 @@ class Message:
 
 def keep(text: str, tone: str, page: str) -> None:
     """Store a message for the page of an address, so that no other tab shows it first."""
-    kept = [*session.get(KEPT_AS, ()), (tone, text, split_url(page).path, time())]
-    session[KEPT_AS] = _newest(kept)
+    messages = [*session.get(KEPT_AS, ()), (tone, text, split_url(page).path, time())]
+    session[KEPT_AS] = _newest(messages)
 
 
 def take() -> list[Message]:
@@ -40,30 +40,30 @@ def take() -> list[Message]:
     """
     if "messages" not in g:
         part = is_prefetch() or "HX-Request" in request.headers
-        g.messages = [] if part else [*_kept(), *_flashed()]
+        g.messages = [] if part else [*_take_due(), *_flashed()]
     taken: list[Message] = g.messages
     return taken
 
 
-def _kept() -> list[Message]:
+def _take_due() -> list[Message]:
     if KEPT_AS not in session:
         return []
-    kept = session.pop(KEPT_AS)
-    if others := [each for each in kept if not _due(each)]:
+    stored = session.pop(KEPT_AS)
+    if others := [each for each in stored if not _due(each)]:
         session[KEPT_AS] = others
-    return [Message(each[0], each[1]) for each in kept if _due(each)]
+    return [Message(each[0], each[1]) for each in stored if _due(each)]
 
 
-def _newest(kept: list[Any]) -> list[Any]:
+def _newest(messages: list[Any]) -> list[Any]:
     """Return the newest messages that fit into the cookie."""
-    kept = kept[-MOST:]
-    while kept and len(json.dumps(kept)) > MOST_BYTES:
-        kept = kept[1:]
-    return kept
+    messages = messages[-MOST:]
+    while messages and len(json.dumps(messages)) > MOST_BYTES:
+        messages = messages[1:]
+    return messages
 
 
-def _due(kept: Any) -> bool:
-    _tone, _text, page, at = kept
+def _due(message: Any) -> bool:
+    _tone, _text, page, at = message
     return bool(page == request.path or time() - at > PAGE_SECONDS)
 
 

@@ -31,9 +31,9 @@ def _check() -> None:
     if "Host" not in request.headers or ours(request.host, current_app.config["SETTINGS"]):
         return
     # Send plain text: a page needs addresses, which can't be built for an unknown host.
-    g.nobody = True  # the answer's language needs no look-up of the account
-    told = _("The portal does not answer to this host name.")
-    abort(Response(f"{told}\n", 400, mimetype="text/plain"))
+    g.nobody = True  # the response's language needs no lookup of the account
+    text = _("The portal does not answer to this host name.")
+    abort(Response(f"{text}\n", 400, mimetype="text/plain"))
 
 
 @lru_cache(maxsize=1000)

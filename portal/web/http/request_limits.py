@@ -1,4 +1,4 @@
-"""The cost of each request, and the rate limit that pays for it: the account's or the address's.
+"""Rate limits of requests: each request has a cost, counted for its account or its address.
 
 Logged-in users never share a limit with others at the same address, so thousands may share one. A
 request is counted once, after every check that needs no Redis.
@@ -72,7 +72,7 @@ COSTS_OF_STRANGERS: Mapping[str, int] = {
 }
 
 
-class TooMany(Exception):  # noqa: N818  a state of the world, not a mistake
+class TooMany(Exception):  # noqa: N818  an expected state, not an error
     """A rate limit is used up, for so many seconds."""
 
     def __init__(self, wait: int) -> None:

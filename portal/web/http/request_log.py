@@ -33,9 +33,9 @@ def _note(response: Response) -> Response:
     status = response.status_code
     deed = DEEDS.get((request.endpoint or "", status))
     if deed and (deed != "logged out" or _account() or _is_new(status)):
-        _told(deed)
+        _log_text(deed)
     elif status in TURNED_AWAY and _is_new(status):
-        _told(f"turned away with {status}")
+        _log_text(f"turned away with {status}")
     elif _may_change(status) and (_account() or _is_new(status)):
         _answered(response)
     return response
@@ -45,7 +45,7 @@ def _may_change(status: int) -> bool:
     return request.method not in READS and status not in TURNED_AWAY
 
 
-def _told(what: str) -> None:
+def _log_text(what: str) -> None:
     log.info(
         "%s %s %s, account %s, from %s, code %s",
         what,
@@ -87,11 +87,11 @@ def _is_new(status: int) -> bool:
 
 def worth_writing(record: logging.LogRecord) -> bool:
     """Filter gunicorn's log: leave out request contents, which may be secret, and repetitions."""
-    told = str(record.msg)
-    if told.startswith(NO_HTTP):
-        address = told.removeprefix(NO_HTTP).partition(": ")[0]
+    text = str(record.msg)
+    if text.startswith(NO_HTTP):
+        address = text.removeprefix(NO_HTTP).partition(": ")[0]
         record.msg, record.args = "Refused a request that is not HTTP, from %s", (address,)
         return logs.is_new("not HTTP", subscriber_network(address))
-    if told.startswith(BROKEN):
+    if text.startswith(BROKEN):
         record.msg, record.args = "Error handling a request", ()
     return True

@@ -28,9 +28,9 @@ def _begin() -> None:
 
 
 def _count(response: Response) -> Response:
-    asked, rule = request.method, request.url_rule
+    sent, rule = request.method, request.url_rule
     # Routes instead of addresses, and only known methods, keep the number of labels bounded.
-    route, method = rule.rule if rule else "none", asked if asked in METHODS else "other"
+    route, method = rule.rule if rule else "none", sent if sent in METHODS else "other"
     _requests(route, method, response.status_code).inc()
     if rule is None or rule.endpoint not in LONG:
         _times(route, method).observe(took())

@@ -1,4 +1,4 @@
-"""Ended sessions: what the visitor reads, and the way back to their task.
+"""Ended sessions: the text for the visitor, and the way back to their task.
 
 Nothing is sent for them: after the login they find the same form and choices, and submit it.
 """
@@ -45,9 +45,9 @@ def resumes(
 
 def onward() -> str:
     """Return the page after a login from this request; blank if there is none in particular."""
-    found, asked = _marked(request.endpoint), request.view_args or {}
+    found, arguments = _marked(request.endpoint), request.view_args or {}
     if found and found.to:
-        return found.to(**asked)
+        return found.to(**arguments)
     if found:
         return _with_choices()
     if request.headers.get("HX-Request"):
@@ -58,11 +58,11 @@ def onward() -> str:
 def words(path: str) -> str:
     """Return a sentence on what continues after a login that leads to `path`; else blank."""
     try:
-        endpoint, asked = current_app.url_map.bind("").match(split_url(path).path, "GET")
+        endpoint, arguments = current_app.url_map.bind("").match(split_url(path).path, "GET")
     except (HTTPException, RequestRedirect):
         return ""
     found = _marked(endpoint)
-    return found.say(**asked) if found else ""
+    return found.say(**arguments) if found else ""
 
 
 def known() -> bool:
@@ -100,8 +100,8 @@ def _with_choices() -> str:
 
     If it is too long, leave out first the choices, then the query that the form came with.
     """
-    asked = parse_qsl(request.query_string.decode(errors="replace"))
-    queries = (urlencode(each) for each in ([*asked, *_choices()], asked))
+    pairs = parse_qsl(request.query_string.decode(errors="replace"))
+    queries = (urlencode(each) for each in ([*pairs, *_choices()], pairs))
     query = next((each for each in queries if len(each) <= MOST), "")
     return f"{request.path}{'?' + query if query else ''}"
 

@@ -21,7 +21,7 @@ BODY = "fairseat.body"  # key of a request's Body in the WSGI environment
 TAKE_SECONDS = 60.0  # for a client to read one chunk of a response
 
 
-class Patience:
+class Deadlines:
     """A WSGI application under gunicorn and gevent, with a timeout for slow clients."""
 
     def __init__(self, app: "WSGIApplication") -> None:

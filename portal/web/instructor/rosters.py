@@ -87,7 +87,10 @@ def roster(term_id: int, section_id: int, roles: frozenset[str]) -> Roster:
     with transaction() as session:
         return Roster(
             [_person(row, roles) for row in session.execute(enrolled)],
-            [_person(row, roles, place) for place, row in enumerate(session.execute(waiting), 1)],
+            [
+                _person(row, roles, position)
+                for position, row in enumerate(session.execute(waiting), 1)
+            ],
         )
 
 

@@ -34,8 +34,10 @@ def teaching() -> ResponseReturnValue:
     """Render the visitor's sections of a term, by default the latest, with their seats."""
     mine = visitor().instructor_ids
     offers = [offered for term in live_terms() if (offered := catalog_of(term.id)).taught_by(mine)]
-    asked = request.args.get("term", type=int)
-    shown = next((each for each in offers if each.term.id == asked), offers[0] if offers else None)
+    term_id = request.args.get("term", type=int)
+    shown = next(
+        (each for each in offers if each.term.id == term_id), offers[0] if offers else None
+    )
     cards = shown.taught_by(mine) if shown else []
     ids = [card.id for card in cards]
     counts = read_with_fallback.seats_of(shown.term.id, ids) if shown else {}
@@ -90,11 +92,11 @@ def roster_csv(section_id: int) -> ResponseReturnValue:
 @requires("instructor", "admin")
 def emails(section_id: int) -> ResponseReturnValue:
     """Render the addresses of the enrolled students, of the waiting ones, or of all."""
-    shown, asked = own_section(section_id), request.args.get("to")
+    shown, recipients = own_section(section_id), request.args.get("to")
     people = RosterView().at(read_roster(shown.term.id, section_id, visitor().roles))
     groups = {"enrolled": people.enrolled, "waiting": people.waiting}
     groups["all"] = people.enrolled + people.waiting
-    to = asked if asked in groups else "enrolled"
+    to = recipients if recipients in groups else "enrolled"
     return render_template(
         "instructor/emails.html",
         term=shown.term,

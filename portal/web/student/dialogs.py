@@ -228,7 +228,7 @@ def _reused(_error: KeyReused) -> ResponseReturnValue:
 
 
 def _away(error: Exception) -> ResponseReturnValue:
-    """Offer to send the form again if its result is unknown, under the same key."""
+    """Offer to send the form again under the same key if its result is unknown."""
     sent: dict[str, Any] = request.view_args or {}
     if request.method != "POST" or "section_id" not in sent or not request_form.is_unsure(error):
         return away(error)

@@ -111,18 +111,18 @@ def drop_form(
         drops=now.precheck.count_drops(going),
         left=limits.drops_left(now.profile.student, now.term.id, now.phase.now),
         waits=[
-            now.case(None).named(place.section)
-            for place in now.places.values()
-            if place.instead in going and place.section not in going
+            now.case(None).named(position.section)
+            for position in now.places.values()
+            if position.instead in going and position.section not in going
         ],
     )
 
 
 def leave_form(now: StudentTerm, card: SectionView, answers: Sequence[Decision] = ()) -> str:
     """Render the form that leaves a waitlist."""
-    place = now.places.get(card.id)
+    position = now.places.get(card.id)
     known = now.precheck.needed_by_while_waiting(card.id)
-    if not place:
+    if not position:
         known = [Reason("not_waiting")]
     shown = refusals_to_show(answers, card.id, known)
     needing = _needing(shown)
@@ -132,7 +132,7 @@ def leave_form(now: StudentTerm, card: SectionView, answers: Sequence[Decision] 
     step = next_steps.drop_and_leave(needing, now.case(card)) if needing and not barred else None
     if step:
         refused = refused.with_step("needed_by", step)
-    return form("leave", now, card, refused, place=place)
+    return form("leave", now, card, refused, place=position)
 
 
 def _needing(answers: Sequence[Decision]) -> list[int]:

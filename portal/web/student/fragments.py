@@ -102,8 +102,10 @@ def mine(scene: StudentTerm) -> Markup:
         canceled=canceled,
         seats=seats,
         passed={
-            place.section: scene.workable(explain(place.reasons, scene.case_in_line(place.section)))
-            for place in scene.standing.waiting
+            position.section: scene.workable(
+                explain(position.reasons, scene.case_in_line(position.section))
+            )
+            for position in scene.standing.waiting
         },
         chances=waitlist_odds(scene),
     )
@@ -196,7 +198,7 @@ def _mine_seat(  # noqa: PLR0913, PLR0917 - what the fragment shows
     alone: str,
     _language: Locale,
 ) -> Markup:
-    """Render a seat once for all students who got it in the same minute."""
+    """Render a seat once for all students who got one in the same minute."""
     facts = {"card": card, "title": title, "name": name, "when": when, "alone": alone}
     amount_ = credits_in_words(credits_)
     here = f"/terms/{term}/sections/{section}"

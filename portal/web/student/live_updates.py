@@ -67,12 +67,12 @@ def _passed_over(now: StudentTerm, event: dict[str, Any]) -> Markup:
     case = now.case_in_line(section)
     reasons = [Reason(each["code"], each.get("facts") or {}) for each in event.get("reasons", ())]
     why = explain(reasons, case)
-    place = (
+    position = (
         _("By the rule of this term you have lost your place on the waitlist.")
         if event.get("lost")
         else _("You keep your place. Put this right and you are asked again.")
     )
-    text = " ".join([*(each.text for each in why), place])
+    text = " ".join([*(each.text for each in why), position])
     title = _("A seat in %(name)s came free, and could not be yours", name=case.named(section))
     steps = [each.step for each in why if each.step]
     return fragments.toast(title, text, "wait", about=section, steps=steps)

@@ -83,14 +83,14 @@ def change_plan(term_id: int) -> ResponseReturnValue:
     except (StalePlan, CannotPlan) as error:
         why = _hindrance(error)
         if request.htmx:
-            return panel(now, said=why), 422
+            return panel(now, message=why), 422
         flash_messages.keep(why, "few", page)
         return redirect(page, 303)
     if not request.htmx:
         return redirect(page, 303)
     if word.startswith(TAKES_OUT):
-        said = fragments.toast(_("Taken out of your plan."), brief=True)
-        return panel(now, lost=True) + said
+        message = fragments.toast(_("Taken out of your plan."), brief=True)
+        return panel(now, lost=True) + message
     return panel(now)
 
 
@@ -185,17 +185,17 @@ def plan_section(term_id: int, section_id: int) -> ResponseReturnValue:
     try:
         if out:
             _change(term_id, partial(plans.take_out, section=card.id))
-            said = _("Taken out of your plan: %(name)s.", name=name)
+            message = _("Taken out of your plan: %(name)s.", name=name)
         else:
             _change(term_id, change_to(request.form.get("place", "new"), _alternative(card)))
-            said = _("Planned: %(name)s.", name=name)
+            message = _("Planned: %(name)s.", name=name)
     except (StalePlan, CannotPlan) as error:
         return _plan_form(now, card, _hindrance(error)), 422
     if not request.htmx:
         back = request_form.return_address(card.term_id)
-        flash_messages.keep(said, "go", back)
+        flash_messages.keep(message, "go", back)
         return redirect(f"{back}#section-{card.id}", 303)
-    toast = fragments.toast(said, tone="go", brief=True, about=card.id)
+    toast = fragments.toast(message, tone="go", brief=True, about=card.id)
     return close_dialog([panel(now, oob=True), toast])
 
 
@@ -275,9 +275,9 @@ def _joins(now: StudentTerm, plan: Plan, card: SectionView) -> Iterator[tuple[st
                 yield f"join-{at}-{rank}", _("Together with %(name)s, both or neither", name=name)
 
 
-def change_to(place: str, alternative: Alternative) -> Change:
+def change_to(target: str, alternative: Alternative) -> Change:
     """Return the change that adds the alternative there. Raise CannotPlan if there is no place."""
-    found = PLACE.fullmatch(place)
+    found = PLACE.fullmatch(target)
     at, rank = (int(found[2] or 0), int(found[3] or 0)) if found else (0, 0)
     match found[1] if found else "":
         case "new":

@@ -29,7 +29,7 @@ def panel(  # noqa: PLR0913  the ways in which a page may want it
     *,
     full: bool | None = None,
     oob: bool = False,
-    said: str = "",
+    message: str = "",
     lost: bool = False,
 ) -> Markup:
     """Render my plan, id plan; `full` shows every control, by default as the page has it.
@@ -51,7 +51,7 @@ def panel(  # noqa: PLR0913  the ways in which a page may want it
         lines=_lines(scene, known, reasons, full=full),
         common=distinct(explain(shared, scene.case(None))),
         full=full,
-        said=said,
+        said=message,
         lost=lost,
         credits=credits_in_words(planned),
         after=amount(scene.credits + planned),
@@ -125,12 +125,12 @@ def reasons_against(
     """Return the likely refusals of one alternative, but for clashes with `later` sections."""
     found = []
     for section, against in reasons.items():
-        kept = [
+        lasting = [
             each
             for each in against
             if not (each.facts.get("planned") and each.facts.get("section") in later)
         ]
-        found += scene.workable(explain(kept, scene.case(scene.catalog.section(section))))
+        found += scene.workable(explain(lasting, scene.case(scene.catalog.section(section))))
     return distinct(each for each in found if each.code not in FOR_ALL)
 
 

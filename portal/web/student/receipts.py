@@ -37,7 +37,7 @@ def show(code: str) -> ResponseReturnValue:
 def history(term_id: int) -> ResponseReturnValue:
     """Render all attempts with their outcomes, or the refusals alone, the newest first."""
     offered, refused = catalog_of(term_id), request.args.get("only") == "refused"
-    before = _place(term_id, request.args.get("before", ""))
+    before = _event_key(term_id, request.args.get("before", ""))
     page = read(visitor().student_id or 0, term_id, before=before, refused=refused)
     return render_template(
         "student/history.html",
@@ -49,12 +49,12 @@ def history(term_id: int) -> ResponseReturnValue:
     )
 
 
-def _place(term_id: int, code: str) -> tuple[int, int] | None:
+def _event_key(term_id: int, code: str) -> tuple[int, int] | None:
     """Return the term and event of the code that a page starts at; 404 if it is from elsewhere."""
     if not code:
         return None
     try:
-        place = receipts.parse(code)
+        key = receipts.parse(code)
     except ValueError:
         abort(404)
-    return place if place[0] == term_id else abort(404)
+    return key if key[0] == term_id else abort(404)

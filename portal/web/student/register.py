@@ -111,7 +111,7 @@ def _register(card: SectionView, old: SectionView | None = None) -> ResponseRetu
     decided = commands.register(request_form.requester(card.term_id), [choice])
     [result] = decided.lines
     answers = [
-        replace(each, replayed=decided.replayed, standing=decided.standing)
+        replace(each, replayed=decided.replayed, registrations=decided.registrations)
         for each in result.taken or result.refused[0]
     ]
     if result.outcome == Outcome.REFUSED:
@@ -126,7 +126,7 @@ def _has_all(answers: Sequence[Decision], now: StudentTerm, instead: int) -> boo
     if {reason.code for each in answers for reason in each.reasons} - ALREADY_HAD:
         return False
     places = (now.places.get(each.section) for each in answers)
-    return all(place is None or place.instead == instead for place in places)
+    return all(position is None or position.instead == instead for position in places)
 
 
 def claim_form(
@@ -139,11 +139,11 @@ def claim_form(
     if old is None and not answers and not now.state(card.id):
         held = now.catalog.some(now.held)
         old = next((each for each in held if each.course_id == card.course_id), None)
-    instead, all_seats, place = old.id if old else 0, seats_of(card), now.places.get(card.id)
+    instead, all_seats, position = old.id if old else 0, seats_of(card), now.places.get(card.id)
     seats = seats_open_to(now, card, all_seats)
     together = partner_groups(now, card, instead, request_form.partners())
     known = [*precheck.no_window(now.phase), *_foreseen(now, card, instead, together)]
-    if not place:
+    if not position:
         known += precheck.waitlist_full(seats)
     shown = dialogs.refusals_to_show(answers, card.id, known)
     refused = dialogs.in_words(now, shown, answers, retry=not known, instead=instead)
@@ -159,7 +159,7 @@ def claim_form(
         own=seats != all_seats,
         together=together,
         none_free=bool(together) and not one_free,
-        place=place,
+        place=position,
         kept=reserved_notes(now, card),
         shut=bool(known) or (not refused.retry and not NO_WINDOW.isdisjoint(codes)),
         amounts=credit_choices(card),
@@ -257,11 +257,11 @@ def _foreseen(
     now: StudentTerm, card: SectionView, instead: int, together: Sequence[PartnerGroup] = ()
 ) -> list[Reason]:
     """Return the likely refusals, without those that a choice of corequisites settles."""
-    place, checks = now.places.get(card.id), now.precheck
+    position, checks = now.places.get(card.id), now.precheck
     # The waitlist position becomes one for a swap.
-    if place and instead and place.instead != instead:
-        rest = tuple(each for each in now.standing.waiting if each is not place)
-        checks = replace(checks, standing=replace(now.standing, waiting=rest))
+    if position and instead and position.instead != instead:
+        rest = tuple(each for each in now.standing.waiting if each is not position)
+        checks = replace(checks, registrations=replace(now.standing, waiting=rest))
     found = checks.refusals(card, instead=instead)
     chosen = {each.card.course_id for group in together for each in group.choices}
     return [

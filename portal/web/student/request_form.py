@@ -113,7 +113,7 @@ def return_address(term_id: int) -> str:
     came = split_url(request.referrer)
     path = fields().get("back") or f"{came.path}{'?' + came.query if came.query else ''}"
     wanted = split_url(safe_path(path)).path
-    return path if wanted in {here + place for place in PLACES} else here
+    return path if wanted in {here + anchor for anchor in PLACES} else here
 
 
 def _numbers(texts: Iterable[str]) -> list[int]:

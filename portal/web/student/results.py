@@ -113,7 +113,7 @@ def changed_parts(
 
 
 def result_words(decided: Sequence[Decision], now: StudentTerm, also: Sequence[int]) -> Words:
-    """Return the result as it stands now; `also` are sections dropped with the first."""
+    """Return the current result; `also` are sections dropped with the first."""
     named, sections = now.case(None).named, [each.section for each in decided]
     if decided[0].outcome in {Outcome.DROPPED, Outcome.LEFT}:
         return _given_up(now, decided[0], also)
@@ -121,7 +121,7 @@ def result_words(decided: Sequence[Decision], now: StudentTerm, also: Sequence[i
     waiting = [section for section in sections if section in now.places]
     if waiting:
         title = _got([named(each) for each in held], [named(each) for each in waiting])
-        return Words(title, _place(now, waiting))
+        return Words(title, _position(now, waiting))
     if not held:
         name = _names(now, sections)
         title = _("You had %(name)s before, and have given it up since.", name=name)
@@ -146,8 +146,8 @@ def decision_in_words(decided: Sequence[Decision], term: int, also: Sequence[int
     if first.replayed:
         return _("It went through when you first sent it.")
     if first.outcome == Outcome.DROPPED:
-        kept = [each for each in also if each not in first.left]
-        gone = _canceled([named(each) for each in (first.section, *kept)])
+        waiting = [each for each in also if each not in first.left]
+        gone = _canceled([named(each) for each in (first.section, *waiting)])
         return f"{gone} {_left([named(each) for each in first.left])}".strip()
     if first.outcome == Outcome.LEFT:
         return _left([named(first.section)])
@@ -181,13 +181,13 @@ def _given_up(now: StudentTerm, first: Decision, also: Sequence[int]) -> Words:
     return Words(_canceled([named(each) for each in sections]), advice)
 
 
-def _place(now: StudentTerm, waiting: list[int]) -> str:
+def _position(now: StudentTerm, waiting: list[int]) -> str:
     """Return the first waitlist position, and what becomes of the seat to swap."""
-    place = now.places[waiting[0]]
-    spot = _("Place %(place)s of %(size)s.", place=place.position, size=place.size)
-    if place.instead not in now.held:
+    position = now.places[waiting[0]]
+    spot = _("Place %(place)s of %(size)s.", place=position.position, size=position.size)
+    if position.instead not in now.held:
         return f"{spot} {_('A seat comes to you by itself.')}"
-    old = _names(now, [place.instead])
+    old = _names(now, [position.instead])
     then = _(
         "You keep %(old)s until a seat in %(name)s is yours.", old=old, name=_names(now, waiting)
     )

@@ -12,7 +12,7 @@ from portal.catalog.time_conflicts import pairs
 from portal.catalog.views import ReserveView, SectionView
 from portal.core.i18n import _, _n
 from portal.core.moments import milliseconds
-from portal.ledger.types import HeldSeat, Reason, SeatCounts, Standing, WaitlistPosition
+from portal.ledger.types import HeldSeat, Reason, Registrations, SeatCounts, WaitlistPosition
 from portal.people.student_profile import HoldView, StudentProfile, profile
 from portal.registration import limits, precheck, reasons, rules
 from portal.registration.credits import hundredths
@@ -57,7 +57,7 @@ class StudentTerm:
 
     profile: StudentProfile
     catalog: TermCatalog
-    standing: Standing
+    standing: Registrations
     phase: Phase
     times: LocalClock
 
@@ -171,9 +171,9 @@ class StudentTerm:
 
     def case_in_line(self, section: int) -> RefusalContext:
         """Return the same for a section that the student waits for."""
-        place = self.places.get(section)
+        position = self.places.get(section)
         case = self.case(self.catalog.section(section))
-        return replace(case, waits=True, instead=place.instead if place else 0)
+        return replace(case, waits=True, instead=position.instead if position else 0)
 
     def soon(self, ms: int) -> str:
         """Return a moment in its shortest clear form: the time if it is today, else the day."""
@@ -198,9 +198,11 @@ def section_title(offered: TermCatalog, card: SectionView) -> str:
 
 
 def student_term(
-    term_id: int, student: int, at: int | None = None, standing: Standing | None = None
+    term_id: int, student: int, at: int | None = None, registrations: Registrations | None = None
 ) -> StudentTerm:
-    """Return the student's state; `at` and `standing` come from the ledger's latest answer, if any.
+    """Return the student's state.
+
+    `at` and `registrations` come from the ledger's latest answer, if there is one.
 
     Raise LookupError if there is no such student or term.
     """
@@ -208,7 +210,7 @@ def student_term(
     return StudentTerm(
         profile=who,
         catalog=offered,
-        standing=standing or ledger.standing(term_id, student),
+        standing=registrations or ledger.registrations(term_id, student),
         phase=phase(limits.windows_of(who, term_id), ledger.now() if at is None else at),
         times=LocalClock(backend().settings.zone),
     )
@@ -267,17 +269,17 @@ def seats_open_to(
 
 
 def _text(now: StudentTerm, reserve: ReserveView, mine: bool) -> str:  # noqa: FBT001 - whose it is
-    whom = reasons.reserve_in_words(reserve, now.moment)
+    cohort = reasons.reserve_in_words(reserve, now.moment)
     if mine:
         return _n(
             "%(num)s seat is kept for you and others: %(whom)s.",
             "%(num)s seats are kept for you and others: %(whom)s.",
             reserve.seats,
-            whom=whom,
+            whom=cohort,
         )
     return _n(
         "%(num)s seat is kept for %(whom)s.",
         "%(num)s seats are kept for %(whom)s.",
         reserve.seats,
-        whom=whom,
+        whom=cohort,
     )

@@ -108,9 +108,9 @@ def mine(term_id: int) -> ResponseReturnValue:
 def mine_of(term_id: int, decided: Decision | SubmissionResult | None = None) -> StudentTerm:
     """Return the visitor's state, as of `decided` if given; 404 if the term does not exist."""
     at = None if decided is None or decided.replayed else decided.at
-    standing = decided.standing if decided else None
+    registrations = decided.registrations if decided else None
     try:
-        return student_term(term_id, visitor().student_id or 0, at, standing)
+        return student_term(term_id, visitor().student_id or 0, at, registrations)
     except LookupError:
         abort(404)
 
@@ -137,8 +137,8 @@ def around(now: StudentTerm, line: WaitingRoomStatus | None = None) -> dict[str,
 def _near(term_id: int) -> list[Term]:
     """Return a few terms before and after this one."""
     terms = offered_terms()
-    place = next((at for at, term in enumerate(terms) if term.id == term_id), 0)
-    first = max(0, min(place - MOST_TERMS // 2, len(terms) - MOST_TERMS))
+    index = next((at for at, term in enumerate(terms) if term.id == term_id), 0)
+    first = max(0, min(index - MOST_TERMS // 2, len(terms) - MOST_TERMS))
     return terms[first : first + MOST_TERMS]
 
 
@@ -173,8 +173,8 @@ def _page(term_id: int) -> ResponseReturnValue:
     )
     found = offered.search(query) if listed else []
     fitting = [card for card in found if rules.visible(who, card)]
-    shown, standing = fitting[:PAGE], read_with_fallback.standing(term_id, who.student)
-    held = offered.some([each.section for each in standing.enrolled])
+    shown, registrations = fitting[:PAGE], read_with_fallback.registrations(term_id, who.student)
+    held = offered.some([each.section for each in registrations.enrolled])
     return render_template(
         "student/recorded.html",
         term=offered.term,
@@ -184,7 +184,7 @@ def _page(term_id: int) -> ResponseReturnValue:
         shown=shown,
         held=held,
         attention=fragments.attention(term_id, find_attention(who, held)),
-        waiting=offered.some([each.section for each in standing.waiting]),
+        waiting=offered.some([each.section for each in registrations.waiting]),
         counts=read_with_fallback.seats_of(term_id, [card.id for card in shown]),
         plan=_lines(offered, plan_of(term_id, who.student)) if on_plan_page() else None,
         title=lambda card: section_title(offered, card),

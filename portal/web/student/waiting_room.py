@@ -22,7 +22,7 @@ from portal.web.student.student_term import StudentTerm
 from portal.windows import draw_seeds
 
 FRESH_SECONDS = 1
-LEFT = "left"  # in the session: the window whose queue the student left on purpose
+LEFT = "left"  # session key: the window whose queue the student left
 SOONEST_MS, LATEST_MS = 500, 4000  # after an opening, until a page asks for its status
 SHORTEST, LONGEST = 12, 45
 BY_PLACE_MS = 10  # added to that delay for each student ahead
@@ -157,8 +157,8 @@ def leave(now: StudentTerm) -> WaitingRoomStatus:
     session[LEFT] = window
     admission.forget_token()  # looking up the status may have renewed it
     room.leave(now.term.id, window, student)
-    place = room.look(now.term.id, window, student)
-    return WaitingRoomStatus(now, Admission("out", place if place.room.full else None))
+    entry = room.look(now.term.id, window, student)
+    return WaitingRoomStatus(now, Admission("out", entry if entry.room.full else None))
 
 
 def has_waiting_rooms() -> bool:

@@ -58,11 +58,11 @@ def ask_to_leave_room(term_id: int) -> ResponseReturnValue:
 def leave_room(term_id: int) -> ResponseReturnValue:
     """Leave the queue for the next student."""
     left = waiting_room.leave(mine_of(term_id))
-    said = _("You have left. What you selected stays yours.")
+    message = _("You have left. What you selected stays yours.")
     if request.htmx:
-        answer = close_dialog([fragments.stage(left), fragments.toast(said, brief=True)])
+        answer = close_dialog([fragments.stage(left), fragments.toast(message, brief=True)])
     else:
-        flash(said)
+        flash(message)
         answer = make_response(redirect(request_form.return_address(term_id), 303))
     answer.delete_cookie(admission.COOKIE, path=f"/terms/{term_id}")
     return answer

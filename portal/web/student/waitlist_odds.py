@@ -23,13 +23,13 @@ def waitlist_odds(scene: StudentTerm) -> dict[int, Odds]:
     if scene.phase.kind != "open" or window is None:
         return {}
     seen, found = odds.known_freed_seats(scene.term.id), {}
-    for place in scene.standing.waiting:
-        card = scene.catalog.section(place.section)
+    for position in scene.standing.waiting:
+        card = scene.catalog.section(position.section)
         likely = odds.estimate(
-            seen, place.section, place.position, now=scene.phase.now, ends=window.closes
+            seen, position.section, position.position, now=scene.phase.now, ends=window.closes
         )
         basis = _basis(likely, card.capacity if card else 0)
-        found[place.section] = Odds(_likelihood(likely), basis, likely.band)
+        found[position.section] = Odds(_likelihood(likely), basis, likely.band)
     return found
 
 

@@ -50,7 +50,7 @@ def webhook(story: Story, receiver: Receiver, cast: Cast) -> Webhook:
 @pytest.fixture
 def relay() -> WebhookSender:
     """So quick that no test waits."""
-    return WebhookSender(pauses=(0.02, 0.04, 0.08), rest=0.3, patience=2)
+    return WebhookSender(pauses=(0.02, 0.04, 0.08), rest=0.3, time_limit=2)
 
 
 def a_webhook(url: str, cast: Cast, *names: str) -> Webhook:

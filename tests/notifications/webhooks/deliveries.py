@@ -17,7 +17,7 @@ def deliveries() -> Sequence[Delivery]:
 
 
 def all_sent() -> bool:
-    """Whether nothing is left to be told."""
+    """Return whether nothing is left to be told."""
     return all(each.sent_at for each in deliveries())
 
 

@@ -105,7 +105,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def signed(secret: str, told: Told) -> bool:
-    """Whether the message is signed by the secret, worked out as its receivers do."""
+    """Return whether the message is signed by the secret, worked out as its receivers do."""
     at, body = told.headers["webhook-timestamp"], told.body
     key = b64decode(secret.removeprefix("whsec_"))
     digest = hmac.new(key, f"{told.id}.{at}.".encode() + body, hashlib.sha256).digest()

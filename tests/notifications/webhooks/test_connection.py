@@ -45,7 +45,7 @@ def test_an_address_that_leads_nowhere_harms_no_other(
 
 
 def test_the_last_answer_of_a_connection_is_cut_off_too(cast: Cast, relay: WebhookSender) -> None:
-    relay.patience = 3
+    relay.time_limit = 3
     with a_dripper(LAST) as dripper:
         tell(relay, a_webhook(dripper.url, cast))
     assert deliveries()[0].error.startswith("500 Oh")
@@ -58,10 +58,10 @@ def test_one_whose_name_is_found_too_late_is_not_asked(
     def slowly(host: str, *more: Any, **options: Any) -> Any:
         if host != NAME:
             return look_up(host, *more, **options)
-        time.sleep(2 * relay.patience)
+        time.sleep(2 * relay.time_limit)
         return look_up("127.0.0.1", *more, **options)
 
-    relay.patience = 0.2
+    relay.time_limit = 0.2
     monkeypatch.setattr(socket, "getaddrinfo", slowly)
     tell(relay, a_webhook(f"http://{NAME}:{receiver.port}/", cast))
     assert deliveries()[0].error == "timed out"

@@ -69,6 +69,6 @@ def test_the_clock_calls_where_the_call_was_lost(
     story.record()
     backend().redis.delete("rq:queue:background")
     sweeper = Sweeper()
-    sweeper.look()
-    sweeper.call()
+    sweeper.read_terms()
+    sweeper.enqueue_due()
     assert called() == 1

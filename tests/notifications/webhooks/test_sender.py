@@ -117,13 +117,13 @@ def test_one_that_is_away_is_left_alone_and_told_once_it_is_back(
 def test_one_that_hangs_is_cut_off(
     webhook: Webhook, receiver: Receiver, relay: WebhookSender
 ) -> None:
-    relay.patience, relay.pauses = 0.2, (0.5,) * 50
+    relay.time_limit, relay.pauses = 0.2, (0.5,) * 50
     receiver.go_on.clear()
     due_to(webhook, 1)
     relay.send_due()
     assert deliveries()[0].tries >= 1
     assert deliveries()[0].error
-    relay.patience = 30
+    relay.time_limit = 30
     receiver.go_on.set()
     until(relay, all_sent)
 

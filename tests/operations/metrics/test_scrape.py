@@ -47,7 +47,7 @@ from tests.web.visitors import browser_of
 def _anew(monkeypatch: pytest.MonkeyPatch) -> None:
     """No figures of an earlier test, or of an earlier moment."""
     monkeypatch.setattr(prometheus, "FRESH", -1.0)
-    monkeypatch.setattr(prometheus, "PATIENCE", 60.0)
+    monkeypatch.setattr(prometheus, "TIMEOUT", 60.0)
 
 
 def scraped(client: FlaskClient, **headers: str) -> dict[tuple[str, tuple[str, ...]], float]:
@@ -199,7 +199,7 @@ def test_parts_that_are_away_leave_their_figures_out(client: FlaskClient, server
 
 def test_a_part_that_hangs_keeps_no_scrape_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     go_on = Event()
-    monkeypatch.setattr(prometheus, "PATIENCE", 0.01)
+    monkeypatch.setattr(prometheus, "TIMEOUT", 0.01)
     monkeypatch.setattr(prometheus, "read", lambda: go_on.wait(60) and ())
     asked = prometheus.Gathering()
     assert [each.name for each in asked.collect()] == ["fairseat_gathered_age_seconds"]

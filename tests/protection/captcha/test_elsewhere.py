@@ -22,7 +22,7 @@ def elsewhere(guarded: Flask, monkeypatch: pytest.MonkeyPatch) -> Iterator[Elsew
     """The captcha server that the portal is set to."""
     captcha_server.at.cache_clear()
     # So that a slow machine is no failing server.
-    monkeypatch.setattr(captcha_server, "PATIENCE", 60)
+    monkeypatch.setattr(captcha_server, "TIMEOUT", 60)
     with an_elsewhere() as server:
         set_to(server.address, monkeypatch)
         yield server
@@ -37,7 +37,7 @@ def failing(
     def fail() -> None:
         elsewhere.mood = request.param
         if request.param == "silent":  # so that no test waits for long
-            monkeypatch.setattr(captcha_server, "PATIENCE", 0.2)
+            monkeypatch.setattr(captcha_server, "TIMEOUT", 0.2)
 
     return fail
 

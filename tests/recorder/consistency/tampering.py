@@ -1,4 +1,4 @@
-"""Hands in the ledger and in PostgreSQL, and where an audit must find what they did."""
+"""Changes made directly in the ledger and PostgreSQL, and where an audit must find them."""
 
 from collections.abc import Callable
 
@@ -12,7 +12,7 @@ from tests.recorder.rush import Rush, a_rush, claim, claims, drop, everyone_ever
 
 
 def a_term_to_tamper_with() -> Rush:
-    """Three full sections, each with a list; in the first the head was passed over."""
+    """Return three full sections with waitlists; in the first the head was skipped."""
     rush = a_rush(sections=3, students=4, capacity=2, waitlist=2)
     claims(rush, everyone_everywhere(rush))
     _, newcomer, leaver, head = rush.students
@@ -27,7 +27,7 @@ def a_term_to_tamper_with() -> Rush:
 
 
 def ledger(command: str, *keys: object) -> Callable[[Rush], object]:
-    """A hand in the ledger; keys are formatted with the term, section and student."""
+    """Run a command on the ledger; keys are formatted with the term, section and student."""
     return lambda rush: backend().redis.execute_command(
         command,
         *[
@@ -45,7 +45,7 @@ def ledger(command: str, *keys: object) -> Callable[[Rush], object]:
 
 
 def database(statement: str) -> Callable[[Rush], object]:
-    """A hand in PostgreSQL."""
+    """Run a statement in PostgreSQL."""
 
     def change(_rush: Rush) -> None:
         with as_owner() as session:

@@ -1,4 +1,4 @@
-"""Ledger, event log and read models tell the same; whatever is tampered with is named."""
+"""Ledger, event log and read models agree; an audit names altered data."""
 
 import json
 import subprocess
@@ -27,12 +27,12 @@ from tests.recorder.rush import Rush, a_rush, claim, claims, drop, everyone_ever
 
 @pytest.fixture
 def rush(backend: Backend) -> Rush:  # noqa: ARG001
-    """Three full sections, each with a list; in the first the head was passed over."""
+    """Return three full sections with waitlists; in the first the head was skipped."""
     return a_term_to_tamper_with()
 
 
 @pytest.mark.parametrize("seed", range(1, 7))
-def test_a_storm_leaves_no_difference(backend: Backend, seed: int) -> None:  # noqa: ARG001
+def test_audit_finds_no_difference_after_a_rush(backend: Backend, seed: int) -> None:  # noqa: ARG001
     rush = a_rush(sections=4, students=12, capacity=3, waitlist=4)
     storm(rush, seed)
     report = audit_term(rush.term)
@@ -41,7 +41,7 @@ def test_a_storm_leaves_no_difference(backend: Backend, seed: int) -> None:  # n
     assert report["events"] > 100
 
 
-def test_it_compares_while_claims_go_on(backend: Backend) -> None:  # noqa: ARG001
+def test_audit_compares_while_claims_continue(backend: Backend) -> None:  # noqa: ARG001
     rush = a_rush(sections=4, students=12, capacity=3, waitlist=4)
     enough = Event()
 
@@ -60,11 +60,11 @@ def test_it_compares_while_claims_go_on(backend: Backend) -> None:  # noqa: ARG0
     assert reports[0]["events"] < reports[-1]["events"]
 
 
-def test_a_student_set_aside_while_it_reads_is_no_difference(backend: Backend) -> None:
+def test_student_set_aside_during_the_audit_is_no_difference(backend: Backend) -> None:
     rush = a_rush(sections=1, students=4, capacity=2)
     section, (first, cohort, other, last) = rush.sections[0], rush.students
-    told = replace(spec(section, capacity=2, version=2), reserves=(ReserveSpec(1, 1),))
-    backend.ledger.put_section(rush.term, told)
+    result = replace(spec(section, capacity=2, version=2), reserves=(ReserveSpec(1, 1),))
+    backend.ledger.put_section(rush.term, result)
     for student, reserves in ((first, ()), (cohort, (1,)), (other, ()), (last, ())):
         claim(rush, student, section, reserves=reserves)
     drop(rush, cohort, section)
@@ -78,7 +78,7 @@ def test_a_student_set_aside_while_it_reads_is_no_difference(backend: Backend) -
     assert audit_term(rush.term, set_aside)["differences"] == []
 
 
-def test_it_stands_a_whole_semester(backend: Backend) -> None:  # noqa: ARG001
+def test_audit_handles_a_whole_semester(backend: Backend) -> None:  # noqa: ARG001
     rush = a_rush(sections=2250, students=400, capacity=30, waitlist=10)
     wishes = [
         (student, rush.sections[(number * 7 + each * 331) % 2250])
@@ -91,7 +91,7 @@ def test_it_stands_a_whole_semester(backend: Backend) -> None:  # noqa: ARG001
 
 
 @pytest.mark.parametrize("tampering", TAMPERINGS)
-def test_it_names_what_was_tampered_with(rush: Rush, tampering: str) -> None:
+def test_audit_names_altered_data(rush: Rush, tampering: str) -> None:
     tamper, where = TAMPERINGS[tampering]
     assert audit_term(rush.term)["clean"]
     tamper(rush)
@@ -100,55 +100,53 @@ def test_it_names_what_was_tampered_with(rush: Rush, tampering: str) -> None:
     assert where in {difference["where"] for difference in report["differences"]}
 
 
-def test_what_nobody_has_recorded_is_recorded_first(backend: Backend) -> None:  # noqa: ARG001
+def test_audit_records_the_journal_first(backend: Backend) -> None:  # noqa: ARG001
     rush = a_rush(sections=1, students=4)
     claims(rush, everyone_everywhere(rush))
     report = audit_term(rush.term)
     assert (report["events"], report["unrecorded"], report["clean"]) == (7, 0, True)
 
 
-def test_what_can_not_be_recorded_yet_is_no_difference(
-    rush: Rush, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unrecordable_events_are_no_difference(rush: Rush, monkeypatch: pytest.MonkeyPatch) -> None:
     TAMPERINGS["an enrollment was altered"][0](rush)
     drop(rush, rush.students[0], rush.sections[0])
     with held_up(rush.term, monkeypatch):
         report = audit_term(rush.term)
         assert (report["unrecorded"], report["clean"]) == (1, False)
         assert {each["where"] for each in report["differences"]} == {"enrollments"}
-        told = "\n".join(explain(rush.term, "student", rush.students[0]))
-        assert "UNKNOWN  whether it differs: 1 events" in told
+        text = "\n".join(explain(rush.term, "student", rush.students[0]))
+        assert "UNKNOWN  whether it differs: 1 events" in text
     report = audit_term(rush.term)
     assert report["unrecorded"] == 0
     assert {each["where"] for each in report["differences"]} == {"enrollments"}
 
 
-def test_an_entry_of_the_journal_that_is_no_json_is_named(rush: Rush) -> None:
+def test_audit_names_an_unreadable_journal_entry(rush: Rush) -> None:
     redis, at = backend().redis, f"{{t:{rush.term}}}"
     redis.xadd(f"{at}:journal", {"event": "nonsense"}, id=f"{redis.incr(f'{at}:seq')}-0")
-    said = CliRunner().invoke(main, ["audit"])
-    assert said.exit_code == 1
-    (told,) = json.loads(said.stdout)["terms"][0]["differences"]
-    assert told["where"] == "journal entry"
+    result = CliRunner().invoke(main, ["audit"])
+    assert result.exit_code == 1
+    (difference,) = json.loads(result.stdout)["terms"][0]["differences"]
+    assert difference["where"] == "journal entry"
 
 
-def test_the_command_says_what_it_could_not_compare(
+def test_command_says_what_it_could_not_compare(
     rush: Rush, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     drop(rush, rush.students[0], rush.sections[0])
     with held_up(rush.term, monkeypatch):
-        said = CliRunner().invoke(main, ["audit"])
-    assert said.exit_code == 1
-    assert "Fall 2030: 1 events are not recorded yet" in said.stderr
-    assert json.loads(said.stdout)["terms"][0]["differences"] == []
+        result = CliRunner().invoke(main, ["audit"])
+    assert result.exit_code == 1
+    assert "Fall 2030: 1 events are not recorded yet" in result.stderr
+    assert json.loads(result.stdout)["terms"][0]["differences"] == []
 
 
-def test_the_command_is_kept_among_the_audits_of_pages(rush: Rush) -> None:
+def test_audit_by_command_is_shown_on_the_operations_page(rush: Rush) -> None:
     assert CliRunner().invoke(main, ["audit"]).exit_code == 0
     with transaction() as session:
-        (kept,) = audit_runs.latest(session, rush.term, 9)
-    assert (kept.found, kept.error, kept.events > 0) == (0, "", True)
-    assert kept.ended_at
+        (stored,) = audit_runs.latest(session, rush.term, 9)
+    assert (stored.found, stored.error, stored.events > 0) == (0, "", True)
+    assert stored.ended_at
 
 
 def command(*arguments: str) -> "subprocess.CompletedProcess[str]":
@@ -160,7 +158,7 @@ def command(*arguments: str) -> "subprocess.CompletedProcess[str]":
     )
 
 
-def test_the_command_prints_json_and_fails_where_terms_differ(rush: Rush) -> None:
+def test_command_prints_json_and_fails_if_terms_differ(rush: Rush) -> None:
     good = command()
     assert (good.returncode, json.loads(good.stdout)["clean"]) == (0, True)
     backend().redis.delete(f"{{t:{rush.term}}}:roster:{rush.sections[0]}")
@@ -171,13 +169,13 @@ def test_the_command_prints_json_and_fails_where_terms_differ(rush: Rush) -> Non
     assert len([each for each in term["differences"] if each["where"] == "ledger roster"]) == 2
 
 
-def test_the_command_knows_no_term_of_another_name(rush: Rush) -> None:  # noqa: ARG001
+def test_command_refuses_an_unknown_term(rush: Rush) -> None:  # noqa: ARG001
     answer = command("--term", "Spring 1999")
     assert answer.returncode == 2
     assert "Spring 1999" in answer.stderr
 
 
-def test_every_term_is_compared(rush: Rush) -> None:  # noqa: ARG001
+def test_audit_compares_every_term(rush: Rush) -> None:  # noqa: ARG001
     report = audit()
     assert report["clean"]
     assert [term["term"] for term in report["terms"]] == ["Fall 2030"]

@@ -1,4 +1,4 @@
-"""The standing comparison finds whatever differs, part by part, says it once and looks again."""
+"""The continuous audit finds every difference in parts, reports it once and checks it again."""
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -42,14 +42,14 @@ def state(rush: Rush) -> ContinuousAudit:
 
 
 @pytest.mark.parametrize("seed", range(21, 24))
-def test_after_a_storm_nothing_differs_in_any_part(backend: Backend, seed: int) -> None:  # noqa: ARG001
+def test_no_part_differs_after_a_rush(backend: Backend, seed: int) -> None:  # noqa: ARG001
     rush = a_rush(sections=4, students=12, capacity=3, waitlist=4)
     storm(rush, seed)
     assert continuous_audit.go_on(rush.term) == []
     assert state(rush).whole_at
 
 
-def test_nothing_seems_to_differ_while_claims_go_on(backend: Backend) -> None:  # noqa: ARG001
+def test_no_part_differs_while_claims_continue(backend: Backend) -> None:  # noqa: ARG001
     rush, enough = a_rush(sections=4, students=12, capacity=3, waitlist=4), Event()
 
     def stormy(seed: int) -> None:
@@ -67,7 +67,7 @@ def test_nothing_seems_to_differ_while_claims_go_on(backend: Backend) -> None:  
 
 
 @pytest.mark.parametrize("tampering", TAMPERINGS)
-def test_it_finds_what_was_tampered_with(rush: Rush, tampering: str) -> None:
+def test_continuous_audit_finds_altered_data(rush: Rush, tampering: str) -> None:
     tamper, where = TAMPERINGS[tampering]
     assert continuous_audit.go_on(rush.term) == []
     tamper(rush)
@@ -75,7 +75,7 @@ def test_it_finds_what_was_tampered_with(rush: Rush, tampering: str) -> None:
     assert state(rush).found > 0
 
 
-def test_a_part_ends_in_time_and_the_next_goes_on_behind_it(backend: Backend) -> None:
+def test_part_ends_in_time_and_the_next_one_continues(backend: Backend) -> None:
     rush = a_rush(sections=120, students=2)
     claims(rush, everyone_everywhere(rush))
     backend.redis.hset(f"{prefix(rush.term)}:section:{rush.sections[-1]}", "capacity", 77)
@@ -86,14 +86,14 @@ def test_a_part_ends_in_time_and_the_next_goes_on_behind_it(backend: Backend) ->
         "ledger section"
     ]
     assert not state(rush).whole_at
-    # What differed is looked at with every part, wherever that is.
+    # Known differences are checked with every part.
     assert [each["where"] for each in continuous_audit.go_on(rush.term, seconds=0)] == [
         "ledger section"
     ]
     assert (state(rush).cursor, state(rush).whole_at is not None) == (0, True)
 
 
-def test_what_belongs_to_several_parts_is_no_difference(backend: Backend) -> None:
+def test_data_of_several_parts_is_no_difference(backend: Backend) -> None:
     rush = a_rush(sections=120, students=2)
     first, last = rush.sections[0], rush.sections[-1]
     soon = ReserveSpec(1, 2, backend.ledger.now() + 60_000)
@@ -110,7 +110,7 @@ def test_what_belongs_to_several_parts_is_no_difference(backend: Backend) -> Non
     assert found == {drops, ("ledger next", "value")}
 
 
-def test_one_that_died_goes_on_behind_its_last_slice(backend: Backend) -> None:
+def test_killed_part_continues_after_its_last_slice(backend: Backend) -> None:
     rush = a_rush(sections=120, students=2)
     claims(rush, everyone_everywhere(rush))
     backend.redis.hset(f"{prefix(rush.term)}:section:{rush.sections[0]}", "capacity", 77)
@@ -127,7 +127,7 @@ def test_one_that_died_goes_on_behind_its_last_slice(backend: Backend) -> None:
     assert state(rush).whole_at
 
 
-def test_however_much_differs_all_of_it_is_looked_at_again_in_slices(
+def test_all_differences_are_checked_again_in_slices(
     backend: Backend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rush = a_rush(sections=260, students=1)
@@ -149,7 +149,7 @@ def test_however_much_differs_all_of_it_is_looked_at_again_in_slices(
     assert max(sizes) == partial_audit.AT_ONCE
 
 
-def test_while_the_recorder_can_not_keep_up_nothing_seems_to_differ(
+def test_slow_recorder_causes_no_differences(
     rush: Rush, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     drop(rush, rush.students[0], rush.sections[0])
@@ -161,7 +161,7 @@ def test_while_the_recorder_can_not_keep_up_nothing_seems_to_differ(
     assert state(rush).whole_at
 
 
-def test_what_differed_stays_known_while_nobody_can_look(
+def test_known_differences_stay_while_no_check_is_possible(
     rush: Rush, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     TAMPERINGS["a section has another capacity"][0](rush)
@@ -174,16 +174,16 @@ def test_what_differed_stays_known_while_nobody_can_look(
     assert state(rush).differences == before.differences
 
 
-def test_it_says_so_once_and_is_quiet_when_it_is_mended(
+def test_difference_alarms_once_until_it_is_repaired(
     rush: Rush, cast: Cast, caplog: pytest.LogCaptureFixture
 ) -> None:
     give_addresses()
     TAMPERINGS["a seat was taken from the ledger"][0](rush)
     continuous_audit.go_on(rush.term)
     continuous_audit.go_on(rush.term)
-    said = [each for each in caplog.messages if each.startswith("ALARM reconcile")]
-    assert len(said) == 1
-    assert "Fall 2030" in said[0]
+    messages = [each for each in caplog.messages if each.startswith("ALARM reconcile")]
+    assert len(messages) == 1
+    assert "Fall 2030" in messages[0]
     with transaction() as session:
         (outgoing,) = session.scalars(select(OutboxEntry))
         mail = compose(session, outgoing)
@@ -195,12 +195,12 @@ def test_it_says_so_once_and_is_quiet_when_it_is_mended(
     assert (state(rush).found, state(rush).differences) == (0, [])
 
 
-def test_the_clock_calls_for_a_part_when_it_is_due(backend: Backend) -> None:
+def test_scheduler_enqueues_a_due_part(backend: Backend) -> None:
     rush, sweeper = a_rush(sections=1, students=1), Sweeper()
 
     def called() -> int:
-        sweeper.look()
-        sweeper.call()
+        sweeper.read_terms()
+        sweeper.enqueue_due()
         return Queue("background", connection=backend.redis).count
 
     drain(rush.term)
@@ -210,5 +210,5 @@ def test_the_clock_calls_for_a_part_when_it_is_due(backend: Backend) -> None:
     assert called() == 0
     with transaction() as session:
         session.execute(update(ContinuousAudit).values(at=func.now() - timedelta(minutes=6)))
-    sweeper.calls.clear()
+    sweeper.enqueued.clear()
     assert called() == 1

@@ -1,4 +1,4 @@
-"""The clock fences a ledger that knows less than was recorded of it, and no other."""
+"""The scheduler fences a ledger that is behind the record, and no other."""
 
 import pytest
 from rq import Queue
@@ -23,7 +23,7 @@ WHY = "a test"
 
 @pytest.fixture
 def rush(backend: Backend) -> Rush:  # noqa: ARG001
-    """All of it is recorded, but that its window has opened."""
+    """Return a term that is recorded except for its window's opening."""
     rush = a_rush(sections=2, students=3)
     claims(rush, everyone_everywhere(rush))
     drain(rush.term)
@@ -32,80 +32,80 @@ def rush(backend: Backend) -> Rush:  # noqa: ARG001
 
 @pytest.fixture
 def sweeper(rush: Rush) -> Sweeper:  # noqa: ARG001
-    """One that has seen the term."""
+    """Return a sweeper that has seen the term."""
     sweeper = Sweeper()
-    sweeper.look()
+    sweeper.read_terms()
     return sweeper
 
 
 def forget(rush: Rush) -> None:
-    """An older copy of the ledger came back."""
+    """Replace the ledger by an older copy."""
     backend().redis.set(f"{prefix(rush.term)}:seq", 3)
 
 
-def test_one_that_knows_all_is_open(rush: Rush, sweeper: Sweeper) -> None:
-    sweeper.turn()
+def test_complete_ledger_is_not_fenced(rush: Rush, sweeper: Sweeper) -> None:
+    sweeper.turn_windows()
     assert not fence.why(rush.term)
 
 
-def test_one_that_knows_less_decides_nothing_until_it_is_restored(
+def test_ledger_behind_the_record_is_fenced_until_it_is_restored(
     rush: Rush, sweeper: Sweeper
 ) -> None:
     forget(rush)
-    sweeper.turn()
+    sweeper.turn_windows()
     assert "at event 3" in fence.why(rush.term)
     with pytest.raises(LedgerUnavailable, match="being restored"):
         claim(rush, rush.students[0], rush.sections[0])
-    sweeper.turn()
+    sweeper.turn_windows()
     restore(rush.term)
-    sweeper.look()
-    sweeper.turn()
+    sweeper.read_terms()
+    sweeper.turn_windows()
     assert not fence.why(rush.term)
 
 
-def test_one_that_knows_nothing_is_fenced_too(rush: Rush, sweeper: Sweeper) -> None:
+def test_empty_ledger_is_fenced(rush: Rush, sweeper: Sweeper) -> None:
     backend().redis.flushall()
-    sweeper.turn()
+    sweeper.turn_windows()
     assert "at event 0" in fence.why(rush.term)
 
 
 def another_term(rush: Rush) -> Rush:
-    """One more term, with a section and a window, for the same students."""
+    """Return another term with a section and a window, for the same students."""
     term = builders.a_term("Another")
     section = builders.a_section(builders.a_course(), term)
     window = builders.an_open_window(term)
     return Rush(term.id, [section.id], rush.students, window.id)
 
 
-def test_a_healthy_term_goes_on_beside_a_fenced_one(rush: Rush) -> None:
+def test_fence_does_not_affect_other_terms(rush: Rush) -> None:
     healthy = another_term(rush)
     claim(rush, rush.students[0], rush.sections[0])  # an event that is not recorded
     fence.hold(rush.term, WHY)
     queue = Queue("record", connection=backend().redis, serializer=JSONSerializer)
     queue.empty()
     sweeper = Sweeper()
-    sweeper.look()
-    sweeper.turn()
+    sweeper.read_terms()
+    sweeper.turn_windows()
     events = backend().redis.xrange(f"{prefix(healthy.term)}:journal")
     assert b'"name":"window_opened"' in events[-1][1][b"event"]
-    sweeper.call()
+    sweeper.enqueue_due()
     assert [job.args[0] for job in queue.jobs] == [healthy.term]
 
 
-def test_one_that_was_restored_before_the_fence_came_is_left_open(rush: Rush) -> None:
+def test_ledger_restored_before_the_fence_is_not_fenced(rush: Rush) -> None:
     assert not fence.put_up(rush.term, WHY, behind=recorded(rush.term))
     assert not fence.why(rush.term)
     assert fence.put_up(rush.term, WHY, behind=recorded(rush.term) + 1)
     assert fence.why(rush.term) == WHY
 
 
-def test_the_fence_of_somebody_else_stays(rush: Rush) -> None:
+def test_fence_of_another_process_stays(rush: Rush) -> None:
     held = fence.hold(rush.term, WHY)
     assert not fence.put_up(rush.term, "another", behind=1000)
     assert fence.why(rush.term) == held.mark
 
 
-def test_it_goes_by_what_was_last_recorded_while_postgresql_is_away(
+def test_fence_uses_the_last_known_record_while_postgresql_is_down(
     rush: Rush, sweeper: Sweeper
 ) -> None:
     forget(rush)

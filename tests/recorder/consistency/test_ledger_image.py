@@ -1,4 +1,4 @@
-"""One description says what the ledger holds: whatever differs from it is found and repaired."""
+"""One description covers the whole ledger: every difference from it is found and repaired."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -41,10 +41,10 @@ def rush(full: tuple[Rush, full_term.Answered]) -> Rush:
 
 
 def found(rush: Rush) -> set[tuple[str, str]]:
-    """Where a whole audit finds differences; the standing comparison finds the same."""
-    told = audit_term(rush.term)["differences"]
-    assert places(continuous_audit.go_on(rush.term)) == places(told)
-    return places(told)
+    """Return where a full audit finds differences; the continuous audit finds the same."""
+    differences = audit_term(rush.term)["differences"]
+    assert places(continuous_audit.go_on(rush.term)) == places(differences)
+    return places(differences)
 
 
 def places(differences: list[Difference]) -> set[tuple[str, str]]:
@@ -52,12 +52,12 @@ def places(differences: list[Difference]) -> set[tuple[str, str]]:
 
 
 def repair(rush: Rush) -> None:
-    said = CliRunner().invoke(repair_command, ["--yes"])
-    assert said.exit_code == 0, said.output
+    result = CliRunner().invoke(repair_command, ["--yes"])
+    assert result.exit_code == 0, result.output
     assert audit_term(rush.term)["clean"]
 
 
-# Hands in the ledger ----------------------------------------------------------------------------
+# Changes in the ledger --------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Key:
         return f"{prefix(self.term)}:{self.name}"
 
     def entries(self) -> dict[str, Any]:
-        """What it holds, as it is stored."""
+        """Return its entries as they are stored."""
         redis: Any = backend().redis
         match self.kind.shape:
             case "hash":
@@ -110,15 +110,15 @@ class Key:
             case _:
                 redis.delete(self.full)
 
-    def place(self, entry: str) -> tuple[str, str]:
-        """Where a difference in an entry is found."""
+    def difference_key(self, entry: str) -> tuple[str, str]:
+        """Return where a difference in an entry is found."""
         _, number = split(self.name)
         entry = "value" if self.kind.shape == "text" else entry
         return f"ledger {self.kind.name}", self.kind.what(number, entry)
 
 
 def keys_of(rush: Rush, kind: Kind) -> list[Key]:
-    """The keys of a kind, those with the most entries first."""
+    """Return the keys of a kind, those with the most entries first."""
     names = ledger_keys.key_names(rush.term)
     keys = [Key(rush.term, kind, name) for name in sorted(names) if split(name)[0] == kind.name]
     assert keys, f"the term has no {kind.name}: add it to full_term.py"
@@ -126,26 +126,26 @@ def keys_of(rush: Rush, kind: Kind) -> list[Key]:
 
 
 def another(value: Any) -> Any:
-    """Another value of the same make."""
+    """Return another value of the same form."""
     if isinstance(value, float):
         return value + 1
     try:
-        told = orjson.loads(value)
+        result = orjson.loads(value)
     except orjson.JSONDecodeError:
         return value + b"7"
-    match told:
+    match result:
         case dict():
-            return orjson.dumps(told | {"made up": 1})
+            return orjson.dumps(result | {"made up": 1})
         case [int(first), *rest]:
             return orjson.dumps([first + 1, *rest])
         case list():
-            return orjson.dumps([*told, 1])
+            return orjson.dumps([*result, 1])
         case _:
-            return told + 1
+            return result + 1
 
 
 def changes(_rush: Rush, key: Key) -> Iterator[str]:
-    """Give each entry another value, one after the other."""
+    """Give each entry another value, one at a time."""
     for entry, value in key.entries().items() if key.kind.shape != "set" else ():
         key.put(entry, another(value))
         yield entry
@@ -153,7 +153,7 @@ def changes(_rush: Rush, key: Key) -> Iterator[str]:
 
 
 def losses(_rush: Rush, key: Key) -> Iterator[str]:
-    """Take an entry away."""
+    """Remove an entry."""
     entry, value = min(key.entries().items())
     key.remove(entry)
     yield entry
@@ -161,7 +161,7 @@ def losses(_rush: Rush, key: Key) -> Iterator[str]:
 
 
 def strays(rush: Rush, key: Key) -> Iterator[str]:
-    """Add an entry that nothing tells of."""
+    """Add an entry without an event."""
     if key.kind.shape == "text":
         return
     empty = rush.sections[7]
@@ -173,7 +173,7 @@ def strays(rush: Rush, key: Key) -> Iterator[str]:
 
 
 def stray_keys(rush: Rush, key: Key) -> Iterator[str]:
-    """Add a key that nothing tells of."""
+    """Add a key without an event."""
     if key.kind.of:
         name = f"{prefix(rush.term)}:{key.kind.name}:{STRANGER}"
         backend().redis.copy(key.full, name)
@@ -182,29 +182,31 @@ def stray_keys(rush: Rush, key: Key) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
-def test_whatever_differs_in_a_kind_of_key_is_found(rush: Rush, kind: Kind) -> None:
+def test_difference_in_any_kind_of_key_is_found(rush: Rush, kind: Kind) -> None:
     key = keys_of(rush, kind)[0]
     for entry in changes(rush, key):
-        assert found(rush) == {key.place(entry)}
+        assert found(rush) == {key.difference_key(entry)}
     for entry in losses(rush, key):
-        # Who was set aside the counts alone tell.
-        assert found(rush) == (of_counts(key) if kind.name == "aside" else {key.place(entry)})
+        # Only the counts show who was set aside.
+        assert found(rush) == (
+            of_counts(key) if kind.name == "aside" else {key.difference_key(entry)}
+        )
     for entry in strays(rush, key):
-        assert found(rush) == (set() if kind.spare else {key.place(entry)})
+        assert found(rush) == (set() if kind.spare else {key.difference_key(entry)})
     for _ in stray_keys(rush, key):
-        told = audit_term(rush.term)["differences"]
-        assert {each["where"] for each in told} == {f"ledger {kind.name}"}
+        differences = audit_term(rush.term)["differences"]
+        assert {each["where"] for each in differences} == {f"ledger {kind.name}"}
     assert found(rush) == set()
 
 
 def of_counts(key: Key) -> set[tuple[str, str]]:
-    """Where it shows that somebody of that section is not set aside any more."""
+    """Return where it shows that a student of that section is no longer set aside."""
     section = split(key.name)[1]
     return {(f"ledger {where}", f"section {section}") for where in ("seats", "vacant")}
 
 
 @pytest.mark.parametrize("tamper", [changes, losses, strays, stray_keys])
-def test_whatever_differs_in_all_kinds_of_keys_is_repaired(
+def test_differences_in_all_kinds_of_keys_are_repaired(
     rush: Rush, tamper: Callable[[Rush, Key], Iterator[str]]
 ) -> None:
     before = dump(rush.term)
@@ -216,7 +218,7 @@ def test_whatever_differs_in_all_kinds_of_keys_is_repaired(
     assert dump(rush.term) == before
 
 
-def test_a_student_whom_the_read_models_do_not_know_is_compared(rush: Rush) -> None:
+def test_student_missing_in_the_read_models_is_compared(rush: Rush) -> None:
     own = f"{prefix(rush.term)}:student:{rush.students[7]}"
     backend().redis.hset(own, f"e:{rush.sections[0]}", "300")
     assert [each["what"] for each in audit_term(rush.term)["differences"]] == [
@@ -228,12 +230,12 @@ def test_every_kind_of_key_is_described(rush: Rush) -> None:
     names = ledger_keys.key_names(rush.term)
     assert {split(name)[0] for name in names} - APART == BY_NAME.keys()
     backend().redis.hset(f"{prefix(rush.term)}:novelty:1", "a", 1)
-    (told,) = audit_term(rush.term)["differences"]
-    assert (told["where"], told["what"]) == ("ledger key", "novelty:1")
+    (difference,) = audit_term(rush.term)["differences"]
+    assert (difference["where"], difference["what"]) == ("ledger key", "novelty:1")
     repair(rush)
 
 
-# What was answered under idempotency keys -------------------------------------------------------
+# Answers under idempotency keys -----------------------------------------------------------------
 
 
 @pytest.fixture
@@ -254,7 +256,7 @@ def change(name: str) -> None:
 
 
 @pytest.mark.parametrize("tamper", [lose, change])
-def test_a_stored_answer_is_compared_and_repaired(
+def test_stored_answer_is_compared_and_repaired(
     rush: Rush, answer: full_term.Answered, tamper: Callable[[str], None]
 ) -> None:
     before = dump(rush.term)
@@ -265,7 +267,7 @@ def test_a_stored_answer_is_compared_and_repaired(
     assert claim(rush, answer.student, answer.section, answer.key).replayed
 
 
-def test_a_forged_answer_is_found_by_a_whole_audit(rush: Rush, answer: full_term.Answered) -> None:
+def test_forged_answer_is_found_by_a_full_audit(rush: Rush, answer: full_term.Answered) -> None:
     forged = idempotency.name(rush.term, answer.student, "a:forged:key")
     backend().redis.copy(stored(rush, answer), forged)
     assert places(audit_term(rush.term)["differences"]) == {
@@ -275,9 +277,7 @@ def test_a_forged_answer_is_found_by_a_whole_audit(rush: Rush, answer: full_term
     assert not backend().redis.exists(forged)
 
 
-def test_a_recorded_answer_that_was_lost_is_recorded_again(
-    rush: Rush, answer: full_term.Answered
-) -> None:
+def test_lost_recorded_answer_is_recorded_again(rush: Rush, answer: full_term.Answered) -> None:
     with transaction() as session:
         session.execute(delete(StoredAnswer))
     before = dump(rush.term)
@@ -290,19 +290,19 @@ def test_a_recorded_answer_that_was_lost_is_recorded_again(
         assert session.scalars(select(StoredAnswer.request)).all() == [answer.key]
 
 
-# What a section is set to be --------------------------------------------------------------------
+# The settings of a section ----------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Wider(SectionSpec):
-    """A section with a field that nobody has heard of."""
+    """A section with an unknown field."""
 
     colours: tuple[str, ...] = ("red", "blue")
 
 
 @pytest.fixture
 def widened(backend: Backend, monkeypatch: pytest.MonkeyPatch) -> Iterator[Rush]:
-    """A term of a portal whose description of a section has one field more."""
+    """Return a term of a portal whose sections have one more field."""
     rush = a_rush(sections=1, students=1)
     facts = (*types.SECTION_FIELDS, "colours")
     monkeypatch.setattr(types, "SECTION_FIELDS", facts)
@@ -315,7 +315,7 @@ def widened(backend: Backend, monkeypatch: pytest.MonkeyPatch) -> Iterator[Rush]
     functions.load()
 
 
-def test_a_new_field_is_loaded_compared_repaired_and_outlives_a_rebuild(widened: Rush) -> None:
+def test_new_section_field_is_compared_repaired_and_rebuilt(widened: Rush) -> None:
     redis, section = backend().redis, widened.sections[0]
     key = f"{prefix(widened.term)}:section:{section}"
 
@@ -334,12 +334,12 @@ def test_a_new_field_is_loaded_compared_repaired_and_outlives_a_rebuild(widened:
     assert colours() == ["green", "gold"]
 
 
-def test_a_section_without_a_field_that_is_described_is_refused(widened: Rush) -> None:
+def test_section_without_a_described_field_is_refused(widened: Rush) -> None:
     with pytest.raises(ResponseError):
         backend().ledger.put_section(widened.term, spec(widened.sections[0], version=2))
 
 
-def test_the_ledger_keeps_of_a_section_what_is_described(rush: Rush) -> None:
+def test_ledger_stores_the_described_fields_of_a_section(rush: Rush) -> None:
     fields = backend().redis.hkeys(f"{prefix(rush.term)}:section:{rush.sections[0]}")
     assert {each.decode() for each in fields} == {
         *types.SECTION_FIELDS,

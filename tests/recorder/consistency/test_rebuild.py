@@ -1,4 +1,4 @@
-"""The read models are made anew from the event log, whatever was done to them."""
+"""Read models are rebuilt from the event log after any change to them."""
 
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
@@ -28,7 +28,7 @@ TABLES = "section_seats", "enrollments", "waitlist_positions", "windows"
 
 @pytest.fixture
 def rush(backend: Backend) -> Rush:  # noqa: ARG001
-    """A term that has been through a storm, all of it recorded."""
+    """Return a term with random actions, all recorded."""
     rush = a_rush(sections=4, students=12, capacity=3, waitlist=4)
     storm(rush, seed=7, steps=300)
     drain(rush.term)
@@ -49,7 +49,7 @@ def rows() -> dict[str, list[str]]:
         }
 
 
-def test_read_models_that_are_gone_come_back_word_for_word(rush: Rush) -> None:
+def test_deleted_read_models_come_back_unchanged(rush: Rush) -> None:
     before = rows()
     assert all(before.values())
     for table in TABLES:
@@ -73,7 +73,7 @@ def test_read_models_that_are_gone_come_back_word_for_word(rush: Rush) -> None:
         ),
     ],
 )
-def test_what_was_altered_is_named_and_mended(rush: Rush, statement: str, where: str) -> None:
+def test_altered_rows_are_named_and_repaired(rush: Rush, statement: str, where: str) -> None:
     before = rows()
     tamper(statement)
     rebuilt = rebuild(rush.term)
@@ -81,7 +81,7 @@ def test_what_was_altered_is_named_and_mended(rush: Rush, statement: str, where:
     assert rows() == before
 
 
-def test_where_nothing_differs_nothing_is_written(rush: Rush) -> None:
+def test_rebuild_writes_nothing_without_differences(rush: Rush) -> None:
     with transaction() as session:
         before = session.scalars(text("SELECT xmin::text FROM section_seats")).all()
     assert rebuild(rush.term).differences == []
@@ -89,15 +89,15 @@ def test_where_nothing_differs_nothing_is_written(rush: Rush) -> None:
         assert session.scalars(text("SELECT xmin::text FROM section_seats")).all() == before
 
 
-def test_it_tells_how_many_events_of_how_many_it_has_replayed(rush: Rush) -> None:
-    told: list[tuple[str, int, int]] = []
-    events = rebuild(rush.term, lambda *said: told.append(said)).events
-    assert told[0] == ("replaying", 0, events)
-    assert ("replaying", events, events) in told
+def test_rebuild_reports_progress_in_events(rush: Rush) -> None:
+    result: list[tuple[str, int, int]] = []
+    events = rebuild(rush.term, lambda *said: result.append(said)).events
+    assert result[0] == ("replaying", 0, events)
+    assert ("replaying", events, events) in result
     assert events > 100
 
 
-def test_a_damaged_log_changes_nothing(rush: Rush) -> None:
+def test_damaged_log_changes_nothing(rush: Rush) -> None:
     tamper("DELETE FROM events WHERE seq = 5")
     tamper("UPDATE section_seats SET enrolled = 77")
     before = rows()
@@ -106,7 +106,7 @@ def test_a_damaged_log_changes_nothing(rush: Rush) -> None:
     assert rows() == before
 
 
-def test_claims_are_recorded_beside_it(backend: Backend) -> None:  # noqa: ARG001
+def test_claims_are_recorded_during_a_rebuild(backend: Backend) -> None:  # noqa: ARG001
     rush = a_rush(sections=6, students=30, capacity=9, waitlist=40)
     wishes, done = everyone_everywhere(rush), Event()
 
@@ -116,7 +116,7 @@ def test_claims_are_recorded_beside_it(backend: Backend) -> None:  # noqa: ARG00
 
     with ThreadPoolExecutor(2) as pool:
         drains = pool.submit(record)
-        sent = pool.submit(lambda: [claims(rush, [wish]) for wish in wishes])
+        sent = pool.submit(lambda: [claims(rush, [choice]) for choice in wishes])
         found = []
         while not sent.done():
             found.append(rebuild(rush.term).differences)
@@ -134,12 +134,12 @@ BLOCKED = text(
 )
 
 
-def test_one_that_is_killed_leaves_the_read_models_as_they_were(rush: Rush) -> None:
+def test_killed_rebuild_leaves_the_read_models_unchanged(rush: Rush) -> None:
     tamper("DELETE FROM enrollments")
     tamper("UPDATE windows SET name = 'Never'")
     before = rows()
     with ThreadPoolExecutor(1) as pool, transaction() as session:
-        # The windows are written last, and here they can't be.
+        # The windows are written last, and that fails here.
         session.execute(text("SELECT FROM windows FOR UPDATE"))
         rebuilding = pool.submit(rebuild, rush.term)
         while not session.scalars(BLOCKED).all():
@@ -151,7 +151,7 @@ def test_one_that_is_killed_leaves_the_read_models_as_they_were(rush: Rush) -> N
     assert audit_term(rush.term)["clean"]
 
 
-def test_the_command_says_what_differed_and_notes_it(rush: Rush) -> None:
+def test_command_prints_and_audits_the_differences(rush: Rush) -> None:
     tamper("UPDATE section_seats SET enrolled = enrolled + 1")
     done = CliRunner().invoke(rebuild_command, ["record", "--term", "Fall 2030"])
     assert done.exit_code == 0, done.output
@@ -165,7 +165,7 @@ def test_the_command_says_what_differed_and_notes_it(rush: Rush) -> None:
     assert entry.after["changed"] == 4
 
 
-def test_the_command_says_what_to_do_about_a_damaged_log(rush: Rush) -> None:  # noqa: ARG001
+def test_command_says_what_to_do_about_a_damaged_log(rush: Rush) -> None:  # noqa: ARG001
     tamper("DELETE FROM events WHERE seq = 5")
     done = CliRunner().invoke(rebuild_command, ["record"])
     assert done.exit_code == 1

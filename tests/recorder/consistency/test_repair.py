@@ -1,4 +1,4 @@
-"""Whatever was tampered with is explained event by event, and repaired once it was said how."""
+"""Altered data is explained event by event, and repaired after the plan was shown."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -24,7 +24,7 @@ from tests.recorder.ledger_dump import dump
 from tests.recorder.processes import recorded
 from tests.recorder.rush import Rush, a_rush, adjust, claim, claims, drop, everyone_everywhere
 
-GONE = 999_999  # whom PostgreSQL does not know
+GONE = 999_999  # a student unknown to PostgreSQL
 OF_THE_LOG = {each for each in TAMPERINGS if "event" in each and "ledger" not in each}
 
 
@@ -38,13 +38,13 @@ def repair(*arguments: str) -> Result:
 
 
 @pytest.mark.parametrize("tampering", sorted(TAMPERINGS.keys() - OF_THE_LOG))
-def test_it_is_repaired_with_yes_alone(rush: Rush, tampering: str) -> None:
+def test_repair_needs_yes(rush: Rush, tampering: str) -> None:
     before = dump(rush.term)
     TAMPERINGS[tampering][0](rush)
     tampered = dump(rush.term)
-    said = repair()
-    assert (said.exit_code, dump(rush.term)) == (1, tampered), said.output
-    assert "dry run" in said.output
+    result = repair()
+    assert (result.exit_code, dump(rush.term)) == (1, tampered), result.output
+    assert "dry run" in result.output
     done = repair("--yes")
     assert done.exit_code == 0, done.output
     assert audit_term(rush.term)["clean"]
@@ -55,11 +55,13 @@ def test_it_is_repaired_with_yes_alone(rush: Rush, tampering: str) -> None:
 
 
 @pytest.mark.parametrize("tampering", sorted(OF_THE_LOG))
-def test_events_come_back_from_a_backup_alone(rush: Rush, tampering: str, tmp_path: Path) -> None:
+def test_lost_events_come_back_only_from_a_backup(
+    rush: Rush, tampering: str, tmp_path: Path
+) -> None:
     with transaction() as session:
-        kept = session.scalars(text("SELECT row_to_json(e)::text FROM events e")).all()
+        stored = session.scalars(text("SELECT row_to_json(e)::text FROM events e")).all()
     backup = tmp_path / "events.jsonl"
-    backup.write_text("\n".join(kept), encoding="utf-8")
+    backup.write_text("\n".join(stored), encoding="utf-8")
     before = dump(rush.term)
     TAMPERINGS[tampering][0](rush)
     refused = repair("--yes")
@@ -71,11 +73,11 @@ def test_events_come_back_from_a_backup_alone(rush: Rush, tampering: str, tmp_pa
     assert audit_term(rush.term)["clean"]
     with transaction() as session:
         assert sorted(session.scalars(text("SELECT row_to_json(e)::text FROM events e"))) == sorted(
-            kept
+            stored
         )
 
 
-def test_what_a_new_ledger_forgets_is_said_before_and_noted(backend: Backend) -> None:
+def test_repair_lists_and_audits_the_decisions_that_are_lost(backend: Backend) -> None:
     rush = a_rush(sections=1, students=3)
     drain(rush.term)
     known = recorded(rush.term)
@@ -90,7 +92,7 @@ def test_what_a_new_ledger_forgets_is_said_before_and_noted(backend: Backend) ->
     assert len(rebuilt.after["forgotten"]) == 2
 
 
-def test_nothing_is_mended_while_decisions_wait_to_be_recorded(
+def test_nothing_is_repaired_while_decisions_wait_to_be_recorded(
     rush: Rush, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     TAMPERINGS["a section has another capacity"][0](rush)
@@ -98,36 +100,39 @@ def test_nothing_is_mended_while_decisions_wait_to_be_recorded(
     before = dump(rush.term)
     with held_up(rush.term, monkeypatch):
         refused = repair("--yes")
-    said = " ".join(refused.output.split())
+    text = " ".join(refused.output.split())
     assert refused.exit_code == 1
-    assert "1 decisions of Fall 2030 are in the journal" in said
-    assert "nothing of it is mended. See that a recorder runs" in said
+    assert "1 decisions of Fall 2030 are in the journal" in text
+    assert "nothing of it is mended. See that a recorder runs" in text
     assert dump(rush.term) == before
     assert repair("--yes").exit_code == 0
     assert audit_term(rush.term)["clean"]
 
 
-def test_what_can_not_be_recorded_is_named(rush: Rush) -> None:
+def test_unrecordable_events_are_named(rush: Rush) -> None:
     claim(rush, GONE, rush.sections[0])
     refused = repair("--yes")
     assert refused.exit_code == 1
     assert f"(ids {GONE})" in " ".join(refused.output.split())
 
 
-def test_what_differs_but_once_is_left_alone() -> None:
-    def told(where: str, what: str, ledger: int) -> Difference:
+def test_difference_seen_once_is_left_alone() -> None:
+    def difference(where: str, what: str, ledger: int) -> Difference:
         return {"where": where, "what": what, "ledger": ledger, "log": 1}
 
-    first = [told("ledger seats", "section 1", 2), told("ledger seats", "section 2", 2)]
-    again = [told("ledger seats", "section 2", 3), told("ledger roster", "section 1", 2)]
-    assert mending.twice(first, again) == [told("ledger seats", "section 2", 3)]
+    first = [difference("ledger seats", "section 1", 2), difference("ledger seats", "section 2", 2)]
+    again = [
+        difference("ledger seats", "section 2", 3),
+        difference("ledger roster", "section 1", 2),
+    ]
+    assert mending.seen_twice(first, again) == [difference("ledger seats", "section 2", 3)]
 
 
-def test_where_nothing_differs_nothing_is_done(rush: Rush) -> None:
+def test_repair_does_nothing_without_differences(rush: Rush) -> None:
     before = dump(rush.term)
-    said = repair("--yes")
-    assert said.exit_code == 0
-    assert "nothing differs" in said.output
+    result = repair("--yes")
+    assert result.exit_code == 0
+    assert "nothing differs" in result.output
     assert dump(rush.term) == before
 
 

@@ -1,4 +1,4 @@
-"""A ledger that has lost something is made anew from the event log, and decides as before."""
+"""A ledger that lost data is restored from the event log, and decides as before."""
 
 import subprocess
 import sys
@@ -31,7 +31,7 @@ from tests.recorder.rush import Rush, a_rush, claim, claims, drop, everyone_ever
 
 @pytest.fixture
 def rush(backend: Backend) -> Rush:  # noqa: ARG001
-    """Three full sections with their lists, all of it recorded."""
+    """Return three full sections with waitlists, all recorded."""
     rush = a_rush(sections=3, students=4, capacity=2, waitlist=2)
     claims(rush, everyone_everywhere(rush))
     drain(rush.term)
@@ -39,13 +39,13 @@ def rush(backend: Backend) -> Rush:  # noqa: ARG001
 
 
 def lose(rush: Rush) -> None:
-    """All that the ledger knows of the term is gone."""
+    """Delete everything that the ledger knows of the term."""
     for name in backend().redis.scan_iter(match=f"{prefix(rush.term)}:*"):
         backend().redis.delete(name)
 
 
 @pytest.mark.parametrize("seed", range(1, 5))
-def test_whatever_has_happened_it_comes_back_as_it_was(backend: Backend, seed: int) -> None:
+def test_restored_ledger_equals_the_lost_one(backend: Backend, seed: int) -> None:
     rush = a_rush(sections=4, students=12, capacity=3, waitlist=4)
     storm(rush, seed)
     backend.ledger.turn(rush.term)
@@ -57,7 +57,7 @@ def test_whatever_has_happened_it_comes_back_as_it_was(backend: Backend, seed: i
 
 
 @pytest.mark.parametrize("seed", range(11, 13))
-def test_it_goes_on_as_the_lost_one_would_have(backend: Backend, seed: int) -> None:
+def test_restored_ledger_decides_like_the_lost_one(backend: Backend, seed: int) -> None:
     rush = a_rush(sections=4, students=12, capacity=3, waitlist=4)
     storm(rush, seed, 200)
     backend.ledger.turn(rush.term)
@@ -66,7 +66,7 @@ def test_it_goes_on_as_the_lost_one_would_have(backend: Backend, seed: int) -> N
     lose(rush)
     restore(rush.term)
     for section in rush.sections:
-        # Who has been asked whether a kept seat is for them is asked again: so the twin does too.
+        # Students checked for a reserved seat are checked again, so the twin does that too.
         backend.redis.delete(f"{prefix(twin)}:aside:{section}")
         backend.ledger.promote(twin, section, [], "a test")
         assert backend.ledger.head(rush.term, section, 9) == backend.ledger.head(twin, section, 9)
@@ -74,11 +74,11 @@ def test_it_goes_on_as_the_lost_one_would_have(backend: Backend, seed: int) -> N
             Candidate(head, (rush.window,), 100_000, reserves=(1,))
             for head in backend.ledger.head(rush.term, section, 9)
         ]
-        told = [
+        result = [
             backend.ledger.promote(term, section, candidates, "a test")
             for term in (rush.term, twin)
         ]
-        assert told[0].promoted == told[1].promoted
+        assert result[0].promoted == result[1].promoted
     for student in rush.students:
         for section in rush.sections:
             answers = [_asked(term, rush, student, section) for term in (rush.term, twin)]
@@ -86,7 +86,7 @@ def test_it_goes_on_as_the_lost_one_would_have(backend: Backend, seed: int) -> N
 
 
 def _twin(rush: Rush) -> int:
-    """The same ledger once more, which loses nothing."""
+    """Return a copy of the ledger that loses nothing."""
     twin, redis = rush.term + 1_000_000, backend().redis
     for name in redis.scan_iter(match=f"{prefix(rush.term)}:*"):
         redis.copy(name, name.decode().replace(prefix(rush.term), prefix(twin)))
@@ -98,8 +98,8 @@ def _asked(term: int, rush: Rush, student: int, section: int) -> tuple[Any, ...]
     return answer.outcome, answer.position, answer.reasons, answer.seats, answer.seq
 
 
-def test_what_was_answered_under_a_key_is_answered_again(rush: Rush) -> None:
-    asked = {
+def test_stored_answers_survive_a_restore(rush: Rush) -> None:
+    requested = {
         "student": rush.students[0],
         "section": rush.sections[0],
         "request": "the-drop",
@@ -109,33 +109,33 @@ def test_what_was_answered_under_a_key_is_answered_again(rush: Rush) -> None:
         "actor": "a",
         "correlation": "b",
     }
-    first = backend().ledger.drop(rush.term, **asked)
+    first = backend().ledger.drop(rush.term, **requested)
     drain(rush.term)
     lose(rush)
     restore(rush.term)
-    again = backend().ledger.drop(rush.term, **asked)
+    again = backend().ledger.drop(rush.term, **requested)
     assert again.replayed
     assert (again.outcome, again.seq, again.seats) == (Outcome.DROPPED, first.seq, first.seats)
 
 
-def test_what_was_refused_under_a_key_is_refused_again(rush: Rush) -> None:
-    asked = {
+def test_stored_refusals_survive_a_restore(rush: Rush) -> None:
+    requested = {
         "student": rush.students[0],
         "section": rush.sections[0],
         "request": "the-leave",
         "actor": "a",
         "correlation": "b",
     }
-    first = backend().ledger.leave(rush.term, **asked)
+    first = backend().ledger.leave(rush.term, **requested)
     assert first.outcome == Outcome.REFUSED
     drain(rush.term)
     lose(rush)
     restore(rush.term)
-    again = backend().ledger.leave(rush.term, **asked)
+    again = backend().ledger.leave(rush.term, **requested)
     assert (again.outcome, again.seq, again.replayed) == (Outcome.REFUSED, first.seq, True)
 
 
-def test_drops_of_the_day_count_on(rush: Rush) -> None:
+def test_drop_counts_survive_a_restore(rush: Rush) -> None:
     drop(rush, rush.students[0], rush.sections[0])
     drop(rush, rush.students[0], rush.sections[1])
     drain(rush.term)
@@ -144,7 +144,7 @@ def test_drops_of_the_day_count_on(rush: Rush) -> None:
     assert backend().ledger.drops(rush.term, rush.students[0]) == {"2030-01-01": 2}
 
 
-def test_passes_count_on(rush: Rush) -> None:
+def test_skip_counts_survive_a_restore(rush: Rush) -> None:
     section, head = rush.sections[0], rush.students[2]
     hold = Candidate(head, (rush.window,), 100_000, rules=(Reason("hold"),))
     drop(rush, rush.students[0], section)
@@ -154,23 +154,23 @@ def test_passes_count_on(rush: Rush) -> None:
     restore(rush.term)
     backend().ledger.reconsider(rush.term, section, head)
     backend().ledger.promote(rush.term, section, [hold], "a test", SkipRule(2))
-    waiting = backend().ledger.standing(rush.term, head).waiting
+    waiting = backend().ledger.registrations(rush.term, head).waiting
     assert section not in {each.section for each in waiting}
 
 
-def test_a_fenced_term_decides_nothing_and_says_so(rush: Rush) -> None:
+def test_fenced_term_decides_nothing_and_says_so(rush: Rush) -> None:
     fence.put_up(rush.term, "a test")
     with pytest.raises(LedgerUnavailable, match="being restored"):
         drop(rush, rush.students[0], rush.sections[0])
     with pytest.raises(LedgerUnavailable, match="being restored"):
-        backend().ledger.standing(rush.term, rush.students[0])
+        backend().ledger.registrations(rush.term, rush.students[0])
     with pytest.raises(LedgerUnavailable, match="being restored"):
         backend().ledger.put_section(rush.term, spec(rush.sections[0], version=9))
-    fence.hold(rush.term, "a test").let_go()
+    fence.hold(rush.term, "a test").release()
     assert drop(rush, rush.students[0], rush.sections[0]).outcome == Outcome.DROPPED
 
 
-def test_a_fence_that_changed_under_a_restore_stops_it(rush: Rush) -> None:
+def test_fence_changed_by_another_process_stops_a_restore(rush: Rush) -> None:
     def lost(step: str, _done: int, _all: int) -> None:
         if step == "writing":
             backend().redis.delete(fence.key(rush.term))
@@ -183,7 +183,7 @@ def test_a_fence_that_changed_under_a_restore_stops_it(rush: Rush) -> None:
 
 
 @pytest.mark.parametrize("moment", ["replaying", "comparing"])
-def test_a_ledger_that_changed_under_a_restore_stays_fenced(rush: Rush, moment: str) -> None:
+def test_ledger_changed_during_a_restore_stays_fenced(rush: Rush, moment: str) -> None:
     heard = set()
 
     def changed(step: str, _done: int, _all: int) -> None:
@@ -201,7 +201,7 @@ def test_a_ledger_that_changed_under_a_restore_stays_fenced(rush: Rush, moment: 
     assert not fence.why(rush.term)
 
 
-def test_decisions_of_a_stale_ledger_are_named_before_they_are_forgotten(rush: Rush) -> None:
+def test_decisions_of_a_stale_ledger_are_listed_before_they_are_lost(rush: Rush) -> None:
     stale = _twin(rush)
     drop(rush, rush.students[0], rush.sections[0])
     drop(rush, rush.students[1], rush.sections[0])
@@ -213,11 +213,11 @@ def test_decisions_of_a_stale_ledger_are_named_before_they_are_forgotten(rush: R
     assert [(fact.seq, fact.name) for fact in plan(rush.term).lost] == [(given.seq, "dropped")]
     restored = restore(rush.term)
     assert [fact.payload["section"] for fact in restored.lost] == [rush.sections[1]]
-    held = backend().ledger.standing(rush.term, rush.students[0]).enrolled
+    held = backend().ledger.registrations(rush.term, rush.students[0]).enrolled
     assert {each.section for each in held} == {rush.sections[1], rush.sections[2]}
 
 
-def test_what_can_not_be_read_yet_is_not_forgotten(rush: Rush) -> None:
+def test_unreadable_events_are_not_lost(rush: Rush) -> None:
     redis, at = backend().redis, prefix(rush.term)
     seq = redis.incr(f"{at}:seq")
     event = f'{{"seq":{seq},"at":1,"name":"new","version":7,"aggregate":"section:1"}}'
@@ -229,7 +229,7 @@ def test_what_can_not_be_read_yet_is_not_forgotten(rush: Rush) -> None:
     assert not fence.why(rush.term)
 
 
-def test_a_damaged_log_changes_nothing(rush: Rush) -> None:
+def test_damaged_log_changes_nothing(rush: Rush) -> None:
     with as_owner() as session:
         session.execute(text("SET LOCAL session_replication_role = replica"))
         session.execute(text("DELETE FROM events WHERE seq = 5"))
@@ -240,13 +240,13 @@ def test_a_damaged_log_changes_nothing(rush: Rush) -> None:
     assert not fence.why(rush.term)
 
 
-def test_one_that_is_killed_leaves_the_fence_up_and_is_begun_again(rush: Rush) -> None:
+def test_killed_restore_leaves_the_fence_and_can_start_again(rush: Rush) -> None:
     before = dump(rush.term)
     lose(rush)
     arguments = [sys.executable, "-m", "portal.runtime.cli", "rebuild", "ledger", "--yes"]
     with transaction() as session:
         session.execute(text("SET LOCAL idle_in_transaction_session_timeout = 0"))
-        # Which the audit at its end can't read, so it does not come so far.
+        # The final audit can't read this, so the restore does not get that far.
         session.execute(text("LOCK TABLE enrollments IN ACCESS EXCLUSIVE MODE"))
         with subprocess.Popen(arguments) as one:
             while not backend().redis.exists(f"{prefix(rush.term)}:seats"):
@@ -258,14 +258,14 @@ def test_one_that_is_killed_leaves_the_fence_up_and_is_begun_again(rush: Rush) -
     assert dump(rush.term) == before
 
 
-def test_the_command_says_first_what_it_will_do(rush: Rush) -> None:
+def test_command_prints_its_plan_first(rush: Rush) -> None:
     lose(rush)
-    said = CliRunner().invoke(rebuild_command, ["ledger"])
-    assert said.exit_code == 0, said.output
-    assert "3  sections" in said.output
-    assert "6  seats" in said.output
-    assert "6  places in line" in said.output
-    assert "dry run" in said.output
+    result = CliRunner().invoke(rebuild_command, ["ledger"])
+    assert result.exit_code == 0, result.output
+    assert "3  sections" in result.output
+    assert "6  seats" in result.output
+    assert "6  places in line" in result.output
+    assert "dry run" in result.output
     assert not backend().redis.exists(f"{prefix(rush.term)}:seats")
     done = CliRunner().invoke(rebuild_command, ["ledger", "--yes", "--term", "Fall 2030"])
     assert done.exit_code == 0, done.output
@@ -276,7 +276,7 @@ def test_the_command_says_first_what_it_will_do(rush: Rush) -> None:
     assert entry.action == "ledger.rebuilt"
 
 
-def test_only_the_term_that_lost_its_ledger_is_rebuilt(rush: Rush) -> None:
+def test_only_the_term_with_a_lost_ledger_is_rebuilt(rush: Rush) -> None:
     other = another(rush)
     untouched, before = dump(other.term), dump(rush.term)
     lose(rush)
@@ -289,7 +289,7 @@ def test_only_the_term_that_lost_its_ledger_is_rebuilt(rush: Rush) -> None:
     assert _rebuilt() == [rush.term]
 
 
-def test_a_term_whose_ledger_tells_otherwise_than_the_log_is_rebuilt(rush: Rush) -> None:
+def test_term_whose_ledger_differs_from_the_log_is_rebuilt(rush: Rush) -> None:
     before = dump(rush.term)
     change, _ = TAMPERINGS["a seat was taken from the ledger"]
     change(rush)
@@ -308,22 +308,22 @@ def test_a_fenced_term_is_rebuilt(rush: Rush) -> None:
     assert not fence.why(rush.term)
 
 
-def test_where_nothing_is_wrong_only_named_terms_or_all_are_rebuilt(rush: Rush) -> None:
+def test_consistent_terms_are_rebuilt_only_on_request(rush: Rush) -> None:
     another(rush)
-    said = CliRunner().invoke(rebuild_command, ["ledger", "--yes"])
-    assert (said.exit_code, _rebuilt()) == (0, [])
-    assert "Nothing to rebuild" in said.output
+    result = CliRunner().invoke(rebuild_command, ["ledger", "--yes"])
+    assert (result.exit_code, _rebuilt()) == (0, [])
+    assert "Nothing to rebuild" in result.output
     assert (
         CliRunner().invoke(rebuild_command, ["ledger", "--yes", "--term", "Fall 2030"]).exit_code
         == 0
     )
     assert _rebuilt() == [rush.term]
     assert CliRunner().invoke(rebuild_command, ["ledger", "--yes", "--all"]).exit_code == 0
-    assert len(_rebuilt()) == 3  # that one before, and both
+    assert len(_rebuilt()) == 3  # the one before, and both
 
 
 def another(rush: Rush) -> Rush:
-    """Another term of the same students, all of it recorded."""
+    """Return another term of the same students, all recorded."""
     term = a_term("Spring 2031")
     window = an_open_window(term)
     section = a_section(a_course(), term)
@@ -335,7 +335,7 @@ def another(rush: Rush) -> Rush:
 
 
 def _rebuilt() -> list[int]:
-    """The terms whose ledger was rebuilt, as the audit trail tells."""
+    """Return the terms whose ledger was rebuilt, by the audit trail."""
     with transaction() as session:
         which = select(AuditEntry.subject).where(AuditEntry.action == "ledger.rebuilt")
         return [int(each.removeprefix("term:")) for each in session.scalars(which)]

@@ -41,7 +41,7 @@ class Told:
         held = {
             (student, seat.section)
             for student in {student for student, _ in self.seats}
-            for seat in backend().ledger.standing(self.rush.term, student).enrolled
+            for seat in backend().ledger.registrations(self.rush.term, student).enrolled
         }
         return set(self.seats) - held
 

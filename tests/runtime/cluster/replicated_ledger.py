@@ -12,12 +12,12 @@ from portal.core.redis_clients import parsed, pool
 from portal.runtime import demo_cluster
 from portal.runtime.child_process import Child
 
-PATIENCE = 90.0  # seconds, for machines that are busy with other things
+TIMEOUT = 90.0  # seconds, for machines that are busy with other things
 
 
 def until(holds: Callable[[], bool], why: str = "it does not come true") -> None:
     """Wait for something to hold."""
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + TIMEOUT
     while not holds():
         assert time.monotonic() < deadline, why
         time.sleep(0.05)
@@ -59,7 +59,7 @@ class Stage:
         return self.at.servers.index(port) + 1
 
     def promoted(self, instead_of: int) -> bool:
-        """Whether the sentinels name another primary by now."""
+        """Return whether the sentinels name another primary by now."""
         return self._named() not in {instead_of, None}
 
     def replicas(self) -> list[int]:
@@ -78,7 +78,7 @@ class Stage:
             until(lambda: not any(self.answers(number) for number in numbers))
 
     def answers(self, number: int) -> bool:
-        """Whether a server does."""
+        """Return whether a server does."""
         with redis_clients.commands(self.at.server_url(number), timeout=0.2, size=1) as redis:
             try:
                 return bool(redis.ping())

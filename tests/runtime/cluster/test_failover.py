@@ -52,7 +52,7 @@ def heard(clustered: Backend) -> Iterator[list[Any]]:
     kinds = {channel.rpartition(":")[2] for channel in CHANNELS}
     hear = {kind: lambda _, note: heard.append(note) for kind in kinds}
     redis = redis_clients.subscriber(clustered.settings.redis_url)
-    subscription = Subscription(redis, begun=lambda: None, hear=hear)
+    subscription = Subscription(redis, begun=lambda: None, handlers=hear)
     thread = Thread(target=subscription.run)
     thread.start()
     yield heard
@@ -108,4 +108,4 @@ def alone_it_promises_nothing(stage: Stage, old: int, rush: Rush) -> None:
     redis = redis_clients.commands(stage.at.server_url(old), size=1)
     with redis, pytest.raises(LedgerUnavailable):
         claim(rush, 999, rush.sections[0], "alone", ledger=Ledger(redis, 1))
-    assert not backend().ledger.standing(rush.term, 999).enrolled
+    assert not backend().ledger.registrations(rush.term, 999).enrolled

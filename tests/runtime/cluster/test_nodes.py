@@ -92,5 +92,5 @@ def test_nobody_who_claims_during_a_restart_is_left_without_an_answer(trial: Tri
 
 
 def answered(one: Try) -> bool:
-    """Whether it was decided, or was the asker's own fault: too impatient."""
+    """Return whether it was decided, or was the asker's own fault: too impatient."""
     return one.said == DECIDED or "Timeout" in one.what

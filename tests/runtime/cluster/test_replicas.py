@@ -68,7 +68,7 @@ def test_where_no_replica_follows_claims_are_refused_and_nothing_is_half_done(
     assert journal.last_seq(rush.term) == known
     stage.heal()
     assert ada.post("/register", body, Idempotency_Key="the-morning").status_code == 200
-    assert backend.ledger.standing(rush.term, cast.ada.id).enrolled
+    assert backend.ledger.registrations(rush.term, cast.ada.id).enrolled
 
 
 def test_postgresql_never_hears_of_what_the_next_primary_does_not_know(
@@ -81,7 +81,7 @@ def test_postgresql_never_hears_of_what_the_next_primary_does_not_know(
     cut_off(stage, backend)
     with pytest.raises(LedgerSilent):
         claim(rush, student, section, "key")
-    assert backend.ledger.standing(rush.term, student).enrolled  # so it thinks
+    assert backend.ledger.registrations(rush.term, student).enrolled  # so it thinks
     with pytest.raises(LedgerUnavailable):
         drain(rush.term)
     stage.send(signal.SIGKILL, old)

@@ -1,4 +1,4 @@
-"""The portal, with room for no more than one password at a time."""
+"""The portal, which checks only one password at a time."""
 
 from portal.people import passwords
 from wsgi import app

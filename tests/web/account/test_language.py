@@ -1,4 +1,4 @@
-"""POST /language, and in which language a page comes."""
+"""POST /language, and the language of pages."""
 
 import re
 from decimal import Decimal
@@ -26,37 +26,37 @@ SPANISH = {"Accept-Language": "es-MX,es;q=0.9,en;q=0.5"}
 
 
 def choose(client: FlaskClient, language: str, **fields: str) -> str | None:
-    """Press the name of a language; gives where it leads."""
+    """Choose a language; return the address that it leads to."""
     answer = client.post("/language", data={"language": language, **fields})
     assert answer.status_code == 303
     return answer.location
 
 
 def is_spanish(client: FlaskClient, address: str, **headers: str) -> bool:
-    """Whether a page is in Spanish; fails where its parts disagree."""
+    """Return whether a page is in Spanish; fail if its parts disagree."""
     answer = client.get(address, headers=headers)
-    said = 'html lang="es"' in answer.text
-    assert said == ("Contraseña" in answer.text or "Cerrar sesión" in answer.text)
-    assert answer.headers["Content-Language"] == ("es" if said else "en")
-    return said
+    text = 'html lang="es"' in answer.text
+    assert text == ("Contraseña" in answer.text or "Cerrar sesión" in answer.text)
+    assert answer.headers["Content-Language"] == ("es" if text else "en")
+    return text
 
 
-def test_a_page_comes_in_the_language_of_the_browser(client: FlaskClient) -> None:
+def test_page_uses_the_browsers_language(client: FlaskClient) -> None:
     assert is_spanish(client, "/login", **SPANISH)
     assert not is_spanish(client, "/login")
 
 
 @pytest.mark.parametrize("asked", ["", "*", "tlh", "xx-yy;q=oh", "en-GB,es;q=0.1"])
-def test_a_language_that_is_not_spoken_here_gets_english(client: FlaskClient, asked: str) -> None:
+def test_unsupported_language_gets_english(client: FlaskClient, asked: str) -> None:
     assert not is_spanish(client, "/login", **{"Accept-Language": asked})
 
 
-def test_a_choice_before_the_login_counts_before_the_browsers(client: FlaskClient) -> None:
+def test_choice_before_the_login_overrides_the_browser(client: FlaskClient) -> None:
     choose(client, "en")
     assert not is_spanish(client, "/login", **SPANISH)
 
 
-def test_a_choice_before_the_login_lasts_beyond_it(app: Flask, cast: Cast) -> None:
+def test_choice_before_the_login_lasts_after_it(app: Flask, cast: Cast) -> None:
     client = app.test_client()
     choose(client, "es")
     client.post("/login", data={"username": "max", "password": builders.PASSWORD})
@@ -64,7 +64,7 @@ def test_a_choice_before_the_login_lasts_beyond_it(app: Flask, cast: Cast) -> No
     assert cast.max
 
 
-def test_an_accounts_own_choice_counts_in_every_browser(app: Flask, cast: Cast) -> None:
+def test_accounts_choice_applies_in_every_browser(app: Flask, cast: Cast) -> None:
     here, there = browser_of(app, "max"), browser_of(app, "max")
     choose(here, "es")
     assert is_spanish(here, "/admin")
@@ -72,7 +72,7 @@ def test_an_accounts_own_choice_counts_in_every_browser(app: Flask, cast: Cast) 
     assert cast.max
 
 
-def test_an_accounts_own_choice_counts_before_all_else(app: Flask, cast: Cast) -> None:
+def test_accounts_choice_overrides_all_others(app: Flask, cast: Cast) -> None:
     choose(browser_of(app, "max"), "es")
     client = app.test_client()
     choose(client, "en")
@@ -81,7 +81,7 @@ def test_an_accounts_own_choice_counts_before_all_else(app: Flask, cast: Cast) -
     assert cast.max
 
 
-def test_who_logs_out_reads_on_in_the_same_language(app: Flask, cast: Cast) -> None:
+def test_language_stays_after_logout(app: Flask, cast: Cast) -> None:
     client = browser_of(app, "max")
     choose(client, "es")
     client.post("/logout")
@@ -89,55 +89,55 @@ def test_who_logs_out_reads_on_in_the_same_language(app: Flask, cast: Cast) -> N
     assert cast.max
 
 
-def test_a_choice_is_kept_in_the_account(app: Flask, cast: Cast) -> None:
+def test_choice_is_stored_in_the_account(app: Flask, cast: Cast) -> None:
     choose(browser_of(app, "ada"), "es")
     with transaction() as session:
-        kept = session.scalar(select(Account.language).where(Account.id == cast.ada.account_id))
-    assert kept == "es"
+        stored = session.scalar(select(Account.language).where(Account.id == cast.ada.account_id))
+    assert stored == "es"
 
 
-def test_a_choice_leads_back_to_the_page_with_its_search(app: Flask, cast: Cast) -> None:
+def test_choice_returns_to_the_page_with_its_search(app: Flask, cast: Cast) -> None:
     term = builders.a_term()
     client = browser_of(app, "max")
     here = f"/admin/terms/{term.id}/sections?q=calculus&page=2"
-    kept = re.search(r'name="next" value="([^"]*)"', client.get(here).text)
-    assert kept
-    assert choose(client, "es", next=unescape(kept[1])) == here
+    stored = re.search(r'name="next" value="([^"]*)"', client.get(here).text)
+    assert stored
+    assert choose(client, "es", next=unescape(stored[1])) == here
     assert cast.max
 
 
 @pytest.mark.parametrize("elsewhere", ["https://evil.example/", "//evil.example", "/\\evil", ""])
-def test_a_choice_never_leads_to_another_site(client: FlaskClient, elsewhere: str) -> None:
+def test_choice_never_leads_to_another_site(client: FlaskClient, elsewhere: str) -> None:
     assert choose(client, "es", next=elsewhere) == "/"
 
 
 @pytest.mark.parametrize("language", ["", "fr", "../../etc", "ES"])
-def test_a_language_that_is_not_spoken_here_is_refused(client: FlaskClient, language: str) -> None:
+def test_unsupported_language_is_refused(client: FlaskClient, language: str) -> None:
     assert client.post("/language", data={"language": language}).status_code == 400
 
 
-def test_a_choice_takes_a_form_of_ours(backend: Backend) -> None:
+def test_choice_needs_a_form_token(backend: Backend) -> None:
     client = create_app(backend.settings).test_client()
     assert client.post("/language", data={"language": "es"}).status_code == 400
 
 
-def test_each_language_is_named_in_its_own_words(client: FlaskClient) -> None:
+def test_each_language_is_named_in_itself(client: FlaskClient) -> None:
     page = client.get("/login").text
     assert '<span class="languages-own" lang="en" aria-current="true">English</span>' in page
     assert 'name="language" value="es" lang="es">Español</button>' in page
 
 
-def test_a_page_says_to_caches_what_it_depends_on(client: FlaskClient) -> None:
+def test_page_has_a_vary_header(client: FlaskClient) -> None:
     vary = client.get("/login").headers["Vary"]
     assert {"Cookie", "Accept-Language"} <= {each.strip() for each in vary.split(",")}
     assert "Content-Language" not in client.get("/clock").headers
 
 
-def test_an_error_is_told_in_the_readers_language(client: FlaskClient) -> None:
+def test_error_is_in_the_readers_language(client: FlaskClient) -> None:
     assert "Esta página no existe" in client.get("/nowhere", headers=SPANISH).text
 
 
-def test_a_language_costs_no_query(app: Flask, cast: Cast) -> None:
+def test_language_needs_no_query(app: Flask, cast: Cast) -> None:
     client = browser_of(app, "max")
     choose(client, "es")
     client.get("/nowhere")
@@ -148,7 +148,7 @@ def test_a_language_costs_no_query(app: Flask, cast: Cast) -> None:
     assert cast.max
 
 
-def test_while_postgresql_is_away_the_choice_of_this_browser_counts(
+def test_browsers_choice_applies_while_postgresql_is_down(
     app: Flask, cast: Cast, backend: Backend
 ) -> None:
     client = browser_of(app, "ada")
@@ -162,7 +162,7 @@ def test_while_postgresql_is_away_the_choice_of_this_browser_counts(
     assert "Esta página no existe" in page.text
 
 
-def test_times_numbers_and_days_are_those_of_the_language(app: Flask, cast: Cast) -> None:
+def test_times_numbers_and_days_follow_the_language(app: Flask, cast: Cast) -> None:
     term = builders.a_term()
     course = builders.a_course(credits_min=1, credits_max=Decimal("1.5"))
     meets = builders.Meets("MRS", "14:05", "15:50")
@@ -179,7 +179,7 @@ def test_times_numbers_and_days_are_those_of_the_language(app: Flask, cast: Cast
     assert cast.ada
 
 
-def test_a_search_for_days_and_times_is_the_same_in_every_language(app: Flask, cast: Cast) -> None:
+def test_search_for_days_and_times_works_in_every_language(app: Flask, cast: Cast) -> None:
     term = builders.a_term()
     builders.a_section(builders.a_course("CSC-1"), term, meetings=(builders.Meets("M"),))
     builders.a_section(builders.a_course("MAT-2"), term, meetings=(builders.Meets("T"),))
@@ -189,7 +189,7 @@ def test_a_search_for_days_and_times_is_the_same_in_every_language(app: Flask, c
     assert cast.ada
 
 
-def test_outside_a_page_texts_are_in_the_language_asked_for() -> None:
+def test_texts_outside_a_page_use_the_requested_language() -> None:
     assert _("Password") == "Password"
     with in_language("es"):
         assert _("Password") == "Contraseña"

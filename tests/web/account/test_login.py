@@ -19,26 +19,26 @@ def log_in(client: FlaskClient, username: str = "ada", **fields: str) -> TestRes
     return client.post("/login", data=data)
 
 
-def test_a_visitor_who_is_not_logged_in_is_sent_to_the_login_page(client: FlaskClient) -> None:
+def test_anonymous_visitor_is_redirected_to_the_login(client: FlaskClient) -> None:
     answer = client.get("/teaching?x=1")
     assert answer.status_code == 302
     assert answer.location == "/login?next=/teaching?x%3D1"
 
 
-def test_name_and_password_begin_a_session(client: FlaskClient, cast: Cast) -> None:  # noqa: ARG001
+def test_login_starts_a_session(client: FlaskClient, cast: Cast) -> None:  # noqa: ARG001
     assert log_in(client).status_code == 302
     assert client.get("/api/v1/me").json["name"] == "Ada"
 
 
-def test_a_page_whose_session_has_ended_comes_back_after_the_login(client: FlaskClient) -> None:
+def test_login_returns_to_the_page_of_the_ended_session(client: FlaskClient) -> None:
     page = "http://localhost/terms/1?q=calculus"
-    asked = {"HX-Request": "true", "HX-Target": "dialog", "HX-Current-URL": page}
-    answer = client.get("/terms/1/room/leave", headers=asked)
+    requested = {"HX-Request": "true", "HX-Target": "dialog", "HX-Current-URL": page}
+    answer = client.get("/terms/1/room/leave", headers=requested)
     assert answer.status_code == 401
     assert 'href="/login?next=/terms/1?q%3Dcalculus&amp;ended=yes"' in answer.text
 
 
-def test_login_leads_on_to_the_page_that_was_asked_for(client: FlaskClient, cast: Cast) -> None:
+def test_login_continues_to_the_requested_page(client: FlaskClient, cast: Cast) -> None:
     assert log_in(client, "iris", next="/teaching").location == "/teaching"
     assert cast.iris
 
@@ -64,7 +64,7 @@ def test_login_never_leads_to_another_site(
     assert log_in(client, next=elsewhere).location == "/"
 
 
-def test_a_wrong_password_and_an_unknown_name_are_told_alike(
+def test_wrong_password_and_unknown_name_get_the_same_message(
     client: FlaskClient,
     cast: Cast,  # noqa: ARG001
 ) -> None:
@@ -75,7 +75,7 @@ def test_a_wrong_password_and_an_unknown_name_are_told_alike(
     assert pages[0].replace("ada", "") == pages[1].replace("xyz", "")
 
 
-def test_an_unknown_name_takes_as_long_as_a_wrong_password(
+def test_unknown_name_takes_as_long_as_a_wrong_password(
     client: FlaskClient, cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with transaction() as session:
@@ -87,7 +87,7 @@ def test_an_unknown_name_takes_as_long_as_a_wrong_password(
     verify = PasswordHasher.verify
 
     def noted(hasher: PasswordHasher, kept: str, password: str) -> bool:
-        work.append(kept.rpartition("p=")[0])  # what it costs stands before salt and hash
+        work.append(kept.rpartition("p=")[0])  # the parameters come before salt and hash
         return verify(hasher, kept, password)
 
     monkeypatch.setattr(PasswordHasher, "verify", noted)
@@ -97,19 +97,21 @@ def test_an_unknown_name_takes_as_long_as_a_wrong_password(
 
 
 @pytest.mark.parametrize("username", ["", " ", "a\0da", "x" * 5000, "ada'--"])
-def test_an_odd_name_is_refused_calmly(client: FlaskClient, cast: Cast, username: str) -> None:
+def test_odd_name_is_refused_without_an_error(
+    client: FlaskClient, cast: Cast, username: str
+) -> None:
     answer = log_in(client, username, password="not it")
     assert answer.status_code == 422
     assert cast.ada
 
 
-def test_what_was_typed_as_a_name_is_kept_and_the_password_is_not(client: FlaskClient) -> None:
+def test_form_keeps_the_name_and_not_the_password(client: FlaskClient) -> None:
     page = log_in(client, "eve", password="sesame").text
     assert 'value="eve"' in page
     assert "sesame" not in page
 
 
-def test_a_session_of_before_is_forgotten_at_login(client: FlaskClient, cast: Cast) -> None:
+def test_login_discards_the_previous_session(client: FlaskClient, cast: Cast) -> None:
     with client.session_transaction() as session:
         session["planted"] = "by someone else"
     log_in(client)
@@ -118,28 +120,28 @@ def test_a_session_of_before_is_forgotten_at_login(client: FlaskClient, cast: Ca
     assert cast.ada
 
 
-def test_a_deleted_account_cannot_log_in(client: FlaskClient, cast: Cast) -> None:
+def test_deleted_account_cannot_log_in(client: FlaskClient, cast: Cast) -> None:
     with transaction() as session:
         gone = update(Account).where(Account.id == cast.ada.account_id)
         session.execute(gone.values(deleted_at="2020-01-01"))
     assert log_in(client).status_code == 422
 
 
-def test_an_account_without_a_password_cannot_log_in(client: FlaskClient) -> None:
+def test_account_without_a_password_cannot_log_in(client: FlaskClient) -> None:
     with transaction() as session:
         session.add(Account(username="empty", name="Empty"))
     assert log_in(client, "empty", password="").status_code == 422
 
 
-def test_a_hash_of_older_parameters_is_made_anew_at_login(client: FlaskClient, cast: Cast) -> None:
+def test_login_renews_an_outdated_hash(client: FlaskClient, cast: Cast) -> None:
     log_in(client)
     with transaction() as session:
-        kept = session.get_one(Account, cast.ada.account_id).password_hash
-    assert "m=19456,t=2,p=1" in kept
-    assert passwords.verify(kept, PASSWORD)
+        stored = session.get_one(Account, cast.ada.account_id).password_hash
+    assert "m=19456,t=2,p=1" in stored
+    assert passwords.verify(stored, PASSWORD)
 
 
-def test_ten_wrong_passwords_in_a_minute_are_enough(client: FlaskClient, cast: Cast) -> None:
+def test_ten_wrong_passwords_in_a_minute_are_the_limit(client: FlaskClient, cast: Cast) -> None:
     for _ in range(10):
         assert log_in(client, password="not it").status_code == 422
     answer = log_in(client)
@@ -149,7 +151,7 @@ def test_ten_wrong_passwords_in_a_minute_are_enough(client: FlaskClient, cast: C
     assert cast.ada
 
 
-def test_nobody_is_locked_out_by_someone_elsewhere(app: Flask, cast: Cast) -> None:
+def test_wrong_passwords_elsewhere_lock_no_one_out(app: Flask, cast: Cast) -> None:
     attacker, victim = app.test_client(), app.test_client()
     for _ in range(11):
         log_in(attacker, password="not it")
@@ -159,7 +161,7 @@ def test_nobody_is_locked_out_by_someone_elsewhere(app: Flask, cast: Cast) -> No
     assert cast.ada
 
 
-def test_failing_from_one_address_locks_nobody_out_elsewhere(app: Flask, cast: Cast) -> None:
+def test_failures_at_one_address_lock_no_one_out_elsewhere(app: Flask, cast: Cast) -> None:
     attacker = app.test_client()
     for _ in range(130):
         log_in(attacker, password="not it")
@@ -170,14 +172,12 @@ def test_failing_from_one_address_locks_nobody_out_elsewhere(app: Flask, cast: C
     assert cast.ada
 
 
-def test_logging_in_often_with_the_right_password_is_not_limited(
-    client: FlaskClient, cast: Cast
-) -> None:
+def test_logins_with_the_right_password_are_not_limited(client: FlaskClient, cast: Cast) -> None:
     assert {log_in(client).status_code for _ in range(12)} == {302}
     assert cast.ada
 
 
-def test_a_form_without_its_token_is_refused(app: Flask, cast: Cast) -> None:
+def test_form_without_its_token_is_refused(app: Flask, cast: Cast) -> None:
     app.config["WTF_CSRF_ENABLED"] = True
     try:
         answer = log_in(app.test_client())
@@ -197,12 +197,12 @@ def test_all_sessions_of_an_account_can_be_ended_at_once(app: Flask, cast: Cast)
     assert client.get("/api/v1/me").status_code == 401
 
 
-def test_the_login_page_leads_on_who_has_logged_in(app: Flask) -> None:
+def test_login_page_redirects_a_logged_in_visitor(app: Flask) -> None:
     an_account("zoe")
     assert browser_of(app, "zoe").get("/login?next=/api/v1/me").location == "/api/v1/me"
 
 
-def test_cookies_are_kept_from_scripts_and_other_sites(client: FlaskClient) -> None:
+def test_cookies_are_protected_from_scripts_and_other_sites(client: FlaskClient) -> None:
     cookie = client.get("/login").headers["Set-Cookie"]
     assert "HttpOnly" in cookie
     assert "SameSite=Lax" in cookie

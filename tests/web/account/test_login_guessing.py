@@ -1,4 +1,4 @@
-"""Who guesses passwords is slowed; whose password it is gets in all the same."""
+"""Password guessing is slowed down, and the owner can still log in."""
 
 import re
 from collections import Counter
@@ -22,11 +22,11 @@ from tests.cast import PASSWORD, Cast
 from tests.protection.captcha.solving import SCRIPT, solved
 
 ADDRESSES = count(1)
-MANY = 100  # as many failures of one name as an hour may have
+MANY = 100  # the failures of one name that an hour allows
 
 
 def somewhere() -> str:
-    """An address from which nobody has asked before."""
+    """Return an address that was not used before."""
     number = next(ADDRESSES)
     return f"10.{number >> 16 & 255}.{number >> 8 & 255}.{number & 255}"
 
@@ -39,21 +39,21 @@ def log_in(
 
 
 def guess(app: Flask, times: int, address: str = "", username: str = "ada") -> list[int]:
-    """Guess from one address, or each time from another; gives the answers' numbers."""
+    """Guess from one address, or each time from another; return the status codes."""
     return [
         log_in(app.test_client(), "a guess", address, username).status_code for _ in range(times)
     ]
 
 
 def prove(client: FlaskClient) -> None:
-    """What the script of the login page does."""
+    """Solve the captcha as the script of the login page does."""
     payload = solved(client.get("/login/challenge").json).to_base64()
     answer = client.post("/login/challenge", data={"payload": payload}, headers=SCRIPT)
     assert answer.status_code == 204
 
 
 def attack(app: Flask, times: int = MANY) -> None:
-    """As many failures of Ada's name as there may be, each from elsewhere, without their hashes."""
+    """Use up the failures of Ada's name, each from another address, without hashing."""
     for _ in range(times):
         with app.test_request_context("/login", environ_base={"REMOTE_ADDR": somewhere()}):
             login_limits.of("ada", everywhere=True).charge_anyway()
@@ -61,18 +61,18 @@ def attack(app: Flask, times: int = MANY) -> None:
 
 @pytest.fixture
 def attacked(guarded: Flask, cast: Cast) -> Flask:  # noqa: ARG001
-    """Somebody with many addresses has guessed Ada's password."""
+    """Guess Ada's password from many addresses."""
     attack(guarded)
     return guarded
 
 
-def test_a_guesser_with_many_addresses_is_stopped(guarded: Flask, cast: Cast) -> None:
+def test_guessing_from_many_addresses_is_stopped(guarded: Flask, cast: Cast) -> None:
     attack(guarded, MANY - 3)
     assert guess(guarded, 6) == [422] * 3 + [429] * 3
     assert cast
 
 
-def test_the_one_whose_password_it_is_gets_in_by_a_captcha(attacked: Flask) -> None:
+def test_owner_can_log_in_with_a_captcha(attacked: Flask) -> None:
     ada, home = attacked.test_client(), somewhere()
     page = log_in(ada, address=home)
     assert page.status_code == 429
@@ -81,7 +81,7 @@ def test_the_one_whose_password_it_is_gets_in_by_a_captcha(attacked: Flask) -> N
     assert log_in(ada, address=home).status_code == 302
 
 
-def test_where_one_has_logged_in_before_nothing_is_asked(guarded: Flask, cast: Cast) -> None:
+def test_known_device_needs_no_captcha(guarded: Flask, cast: Cast) -> None:
     ada = guarded.test_client()
     assert log_in(ada).status_code == 302
     ada.post("/logout")
@@ -91,18 +91,18 @@ def test_where_one_has_logged_in_before_nothing_is_asked(guarded: Flask, cast: C
     assert cast
 
 
-def test_others_are_not_asked_either(attacked: Flask) -> None:
+def test_other_accounts_need_no_captcha(attacked: Flask) -> None:
     assert log_in(attacked.test_client(), username="ben").status_code == 302
 
 
-def test_each_captcha_is_good_for_one_try(attacked: Flask) -> None:
+def test_captcha_is_valid_for_one_attempt(attacked: Flask) -> None:
     thief = attacked.test_client()
     prove(thief)
     assert log_in(thief, "a guess").status_code == 422
     assert log_in(thief, "a guess").status_code == 429
 
 
-def test_a_copy_of_the_cookie_is_not_one_more_try(attacked: Flask) -> None:
+def test_copied_cookie_gives_no_extra_attempt(attacked: Flask) -> None:
     thief = attacked.test_client()
     prove(thief)
     with thief.session_transaction() as session:
@@ -113,20 +113,20 @@ def test_a_copy_of_the_cookie_is_not_one_more_try(attacked: Flask) -> None:
     assert log_in(thief, "a guess").status_code == 429
 
 
-def test_a_captcha_that_is_not_solved_is_no_try(attacked: Flask) -> None:
+def test_unsolved_captcha_is_no_attempt(attacked: Flask) -> None:
     thief = attacked.test_client()
     answer = thief.post("/login/challenge", data={"payload": "nonsense"}, headers=SCRIPT)
     assert answer.status_code == 422
     assert log_in(thief).status_code == 429
 
 
-def test_after_a_failed_try_the_next_captcha_is_there(attacked: Flask) -> None:
+def test_failed_attempt_shows_the_next_captcha(attacked: Flask) -> None:
     ada = attacked.test_client()
     prove(ada)
     assert "data-captcha" in log_in(ada, "mistyped").text
 
 
-def test_a_neighbour_at_the_same_address_locks_nobody_out(guarded: Flask, cast: Cast) -> None:
+def test_guesser_at_the_same_address_locks_no_one_out(guarded: Flask, cast: Cast) -> None:
     campus, ada = somewhere(), guarded.test_client()
     guess(guarded, 10, campus)
     assert log_in(ada, address=campus).status_code == 429
@@ -135,7 +135,7 @@ def test_a_neighbour_at_the_same_address_locks_nobody_out(guarded: Flask, cast: 
     assert cast
 
 
-def test_a_device_is_known_for_its_own_name_alone(guarded: Flask, cast: Cast) -> None:
+def test_device_is_known_for_one_username(guarded: Flask, cast: Cast) -> None:
     ben = guarded.test_client()
     log_in(ben, username="ben")
     ben.post("/logout")
@@ -144,7 +144,7 @@ def test_a_device_is_known_for_its_own_name_alone(guarded: Flask, cast: Cast) ->
     assert cast
 
 
-def test_a_known_device_guesses_no_more_than_a_stranger(app: Flask, cast: Cast) -> None:
+def test_known_device_has_no_more_attempts(app: Flask, cast: Cast) -> None:
     stolen = app.test_client()
     log_in(stolen)
     stolen.post("/logout")
@@ -155,7 +155,7 @@ def test_a_known_device_guesses_no_more_than_a_stranger(app: Flask, cast: Cast) 
 
 
 @pytest.mark.parametrize("cookie", ["", "x", "a.b.c", "ada.aaaa.bbbb", "\xff"])
-def test_a_device_is_known_by_our_seal_alone(app: Flask, cast: Cast, cookie: str) -> None:
+def test_device_cookie_must_be_signed(app: Flask, cast: Cast, cookie: str) -> None:
     thief, campus = app.test_client(), somewhere()
     thief.set_cookie("device", cookie, path="/login")
     guess(app, 10, campus)
@@ -163,7 +163,7 @@ def test_a_device_is_known_by_our_seal_alone(app: Flask, cast: Cast, cookie: str
     assert cast
 
 
-def test_the_cookie_of_a_device_tells_nobody_whose_it_is(app: Flask, cast: Cast) -> None:
+def test_device_cookie_does_not_reveal_its_owner(app: Flask, cast: Cast) -> None:
     answer = log_in(app.test_client())
     (cookie,) = [it for it in answer.headers.getlist("Set-Cookie") if it.startswith("device=")]
     assert "HttpOnly" in cookie
@@ -173,23 +173,23 @@ def test_the_cookie_of_a_device_tells_nobody_whose_it_is(app: Flask, cast: Cast)
     assert cast
 
 
-def test_without_captchas_no_guesser_elsewhere_can_stop_anyone(app: Flask, cast: Cast) -> None:
+def test_guesser_elsewhere_locks_no_one_out_without_captchas(app: Flask, cast: Cast) -> None:
     assert set(guess(app, MANY + 5)) == {422}
     assert log_in(app.test_client()).status_code == 302
     assert cast
 
 
-def test_the_address_is_the_one_before_our_proxies(cast: Cast, backend: Any) -> None:
+def test_client_address_is_the_one_before_our_proxies(cast: Cast, backend: Any) -> None:
     app = create_app(replace(backend.settings, proxies=1, gate=False))
     app.config.update(TESTING=True, WTF_CSRF_ENABLED=False)
     data = {"username": "ada", "password": "a guess"}
-    said = [{"X-Forwarded-For": f"10.8.0.{number}, 10.9.9.9"} for number in range(11)]
-    answers = [app.test_client().post("/login", data=data, headers=each) for each in said]
+    result = [{"X-Forwarded-For": f"10.8.0.{number}, 10.9.9.9"} for number in range(11)]
+    answers = [app.test_client().post("/login", data=data, headers=each) for each in result]
     assert [answer.status_code for answer in answers] == [422] * 10 + [429]
     assert cast
 
 
-def test_it_is_counted_here_while_redis_is_away(
+def test_attempts_are_counted_locally_while_redis_is_down(
     app: Flask, cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     campus = somewhere()
@@ -199,9 +199,7 @@ def test_it_is_counted_here_while_redis_is_away(
     assert cast
 
 
-def test_of_many_guesses_at_once_no_more_are_compared_than_one_after_the_other(
-    app: Flask, cast: Cast
-) -> None:
+def test_simultaneous_guesses_are_limited_like_sequential_ones(app: Flask, cast: Cast) -> None:
     home = somewhere()
     with ThreadPoolExecutor(80) as pool:
         begin = Barrier(80)
@@ -216,14 +214,14 @@ def test_of_many_guesses_at_once_no_more_are_compared_than_one_after_the_other(
     assert cast
 
 
-def test_success_costs_nothing_of_the_budget_for_wrong_passwords(app: Flask, cast: Cast) -> None:
+def test_successful_login_is_not_charged(app: Flask, cast: Cast) -> None:
     home = somewhere()
     assert {log_in(app.test_client(), address=home).status_code for _ in range(15)} == {302}
     assert guess(app, 11, home) == [422] * 10 + [429]
     assert cast
 
 
-def test_when_too_many_log_in_at_once_the_attempt_is_not_charged(
+def test_attempt_refused_for_load_is_not_charged(
     app: Flask, cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     home = somewhere()
@@ -236,7 +234,7 @@ def test_when_too_many_log_in_at_once_the_attempt_is_not_charged(
     assert cast
 
 
-def test_an_attempt_by_captcha_that_is_not_compared_gives_nobody_another(
+def test_captcha_attempt_refused_for_load_gives_no_extra_attempt(
     attacked: Flask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ada = attacked.test_client()
@@ -248,16 +246,14 @@ def test_an_attempt_by_captcha_that_is_not_compared_gives_nobody_another(
     assert guess(attacked, 1) == [429]
 
 
-def test_all_addresses_of_one_ipv6_subscriber_share_a_budget(app: Flask, cast: Cast) -> None:
+def test_addresses_of_an_ipv6_subscriber_share_a_limit(app: Flask, cast: Cast) -> None:
     answers = [guess(app, 1, f"2001:db8:1:2::{number:x}")[0] for number in range(11)]
     assert answers == [422] * 10 + [429]
     assert guess(app, 1, "2001:db8:1:3::1") == [422]
     assert cast
 
 
-def test_a_new_password_makes_strangers_of_all_devices_but_the_one_it_was_chosen_on(
-    app: Flask, cast: Cast
-) -> None:
+def test_new_password_forgets_all_other_devices(app: Flask, cast: Cast) -> None:
     here, stolen = app.test_client(), app.test_client()
     log_in(here)
     log_in(stolen)
@@ -271,7 +267,7 @@ def test_a_new_password_makes_strangers_of_all_devices_but_the_one_it_was_chosen
     assert cast
 
 
-def test_logging_out_everywhere_makes_strangers_of_all_devices(app: Flask, cast: Cast) -> None:
+def test_logout_everywhere_forgets_all_devices(app: Flask, cast: Cast) -> None:
     here, home = app.test_client(), somewhere()
     log_in(here)
     here.post("/account/sessions/end")

@@ -1,4 +1,4 @@
-"""More logins than can be dealt with are told so, and not made to wait."""
+"""Too many simultaneous logins are refused at once."""
 
 import re
 from concurrent.futures import ThreadPoolExecutor
@@ -15,13 +15,13 @@ from tests.cast import PASSWORD, Cast
 from tests.live.nodes import Node, a_node
 
 TOKEN = re.compile(r'name="csrf_token" value="([^"]+)"')
-CROWD = 8  # fewer than the attempts that an account has at once
+CROWD = 8  # fewer than the attempts that an account may make at once
 
 
 @pytest.fixture
 def node(cast: Cast, tmp_path: Path) -> object:
     with transaction() as session:
-        # So long to verify that the others come meanwhile, on a machine of whatever pace.
+        # Verification takes so long that the others arrive meanwhile, on any machine.
         slow = PasswordHasher(time_cost=100, memory_cost=19456, parallelism=1).hash(PASSWORD)
         mine = update(Account).where(Account.id == cast.ada.account_id)
         session.execute(mine.values(password_hash=slow))
@@ -37,7 +37,7 @@ def log_in(node: Node, browser: requests.Session) -> requests.Response:
     return browser.post(f"{node.origin}/login", data=form, allow_redirects=False)
 
 
-def test_who_comes_when_it_is_too_much_is_told_when_to_come_again(node: Node) -> None:
+def test_overloaded_login_says_when_to_retry(node: Node) -> None:
     with ThreadPoolExecutor(CROWD) as pool, requests.Session() as patient:
         crowd = [requests.Session() for _ in range(CROWD)]
         answers = list(pool.map(lambda browser: log_in(node, browser), crowd))

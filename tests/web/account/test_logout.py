@@ -19,24 +19,24 @@ from tests.web.visitors import browser_of
 
 @pytest.fixture
 def node(connected: Backend, tmp_path: Path) -> Iterator[Node]:  # noqa: ARG001
-    """A web process of its own."""
+    """Return a separate web process."""
     with a_node(tmp_path) as node:
         yield node
 
 
-def test_it_ends_the_session(app: Flask, cast: Cast) -> None:
+def test_logout_ends_the_session(app: Flask, cast: Cast) -> None:
     client = browser_of(app, "ada")
     assert client.post("/logout").location == "/login"
     assert client.get("/api/v1/me").status_code == 401
     assert cast.ada
 
 
-def test_it_takes_a_form_and_not_a_link(app: Flask, cast: Cast) -> None:
+def test_logout_needs_a_form(app: Flask, cast: Cast) -> None:
     assert browser_of(app, "ada").get("/logout").status_code == 405
     assert cast.ada
 
 
-def test_a_copy_of_the_cookie_is_worth_nothing_afterwards(app: Flask, cast: Cast) -> None:
+def test_copied_cookie_is_invalid_after_logout(app: Flask, cast: Cast) -> None:
     client, elsewhere = browser_of(app, "ada"), browser_of(app, "ada")
     copied = client.get_cookie("fairseat")
     assert copied
@@ -48,7 +48,7 @@ def test_a_copy_of_the_cookie_is_worth_nothing_afterwards(app: Flask, cast: Cast
     assert cast.ada
 
 
-def test_a_copy_is_worth_nothing_on_other_nodes_either(
+def test_copied_cookie_is_invalid_on_other_nodes(
     cast: Cast, application: Flask, node: Node
 ) -> None:
     client = browser_of(application, "ada")
@@ -65,7 +65,7 @@ def test_a_copy_is_worth_nothing_on_other_nodes_either(
     assert cast.ada
 
 
-def test_a_login_ends_the_session_that_it_takes_the_place_of(app: Flask, cast: Cast) -> None:
+def test_login_ends_the_session_it_replaces(app: Flask, cast: Cast) -> None:
     client = browser_of(app, "ada")
     copied = client.get_cookie("fairseat")
     assert copied
@@ -77,9 +77,7 @@ def test_a_login_ends_the_session_that_it_takes_the_place_of(app: Flask, cast: C
     assert cast.ada
 
 
-def test_a_login_whose_old_session_ends_all_sessions_is_not_ended_with_them(
-    app: Flask, cast: Cast
-) -> None:
+def test_new_login_survives_the_end_of_all_old_sessions(app: Flask, cast: Cast) -> None:
     client = browser_of(app, "ada")
     for number in range(accounts.MAX_ENDED_SESSIONS):
         accounts.end_session(cast.ada.account_id, str(number), time() + 3600)
@@ -87,7 +85,7 @@ def test_a_login_whose_old_session_ends_all_sessions_is_not_ended_with_them(
     assert client.get("/api/v1/me").status_code == 200
 
 
-def test_ended_sessions_are_forgotten_when_their_time_is_over(app: Flask, cast: Cast) -> None:
+def test_ended_sessions_are_deleted_when_they_expire(app: Flask, cast: Cast) -> None:
     account = cast.ada.account_id
     accounts.end_session(account, "long ago", time() - 1)
     for name in ("a", "b"):
@@ -98,7 +96,7 @@ def test_ended_sessions_are_forgotten_when_their_time_is_over(app: Flask, cast: 
     assert app
 
 
-def test_who_logs_out_without_end_ends_all_sessions_instead(app: Flask, cast: Cast) -> None:
+def test_endless_logouts_end_all_sessions(app: Flask, cast: Cast) -> None:
     account = cast.ada.account_id
     other = browser_of(app, "ada")
     for number in range(accounts.MAX_ENDED_SESSIONS + 1):

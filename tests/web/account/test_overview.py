@@ -9,7 +9,7 @@ from tests.people.tokens import a_token, deeds
 from tests.web.visitors import browser_of
 
 
-def test_it_says_who_one_is_here(ada: FlaskClient) -> None:
+def test_overview_shows_the_account(ada: FlaskClient) -> None:
     page = ada.get("/account").text
     assert "<h1>Ada</h1>" in page
     assert "<dd>ada</dd>" in page
@@ -19,18 +19,18 @@ def test_it_says_who_one_is_here(ada: FlaskClient) -> None:
 @pytest.mark.parametrize(
     ("username", "role"), [("iris", "Instructor"), ("max", "Registrar’s office")]
 )
-def test_it_is_for_every_role(app: Flask, cast: Cast, username: str, role: str) -> None:
+def test_overview_is_for_every_role(app: Flask, cast: Cast, username: str, role: str) -> None:
     assert role in browser_of(app, username).get("/account").text
     assert cast
 
 
-def test_it_counts_the_tokens(ada: FlaskClient, cast: Cast) -> None:
+def test_overview_counts_tokens(ada: FlaskClient, cast: Cast) -> None:
     assert "you have none" in ada.get("/account").text
     a_token(cast.ada.account_id)
     assert "With 1 access token" in ada.get("/account").text
 
 
-def test_every_page_leads_there(ada: FlaskClient) -> None:
+def test_every_page_links_to_the_overview(ada: FlaskClient) -> None:
     assert 'href="/account"' in ada.get("/inbox").text
 
 

@@ -1,4 +1,4 @@
-"""/account/password: choosing another password."""
+"""/account/password: change the password."""
 
 import pytest
 from flask import Flask
@@ -26,16 +26,16 @@ def may_log_in(app: Flask, password: str) -> bool:
     return app.test_client().post("/login", data=form).status_code == 302
 
 
-def test_the_new_one_is_good_from_then_on_and_the_old_one_is_not(
-    app: Flask, ada: FlaskClient
-) -> None:
+def test_new_password_replaces_the_old_one(app: Flask, ada: FlaskClient) -> None:
     assert change(ada).location == "/account"
     assert "Your password is changed." in ada.get("/account").text
     assert may_log_in(app, FRESH)
     assert not may_log_in(app, PASSWORD)
 
 
-def test_all_other_sessions_end_and_this_one_begins_anew(app: Flask, ada: FlaskClient) -> None:
+def test_password_change_ends_other_sessions_and_renews_this_one(
+    app: Flask, ada: FlaskClient
+) -> None:
     phone = browser_of(app, "ada")
     before = ada.get_cookie("fairseat")
     change(ada)
@@ -44,7 +44,7 @@ def test_all_other_sessions_end_and_this_one_begins_anew(app: Flask, ada: FlaskC
     assert ada.get_cookie("fairseat") != before
 
 
-def test_the_session_of_before_is_worth_nothing(app: Flask, ada: FlaskClient) -> None:
+def test_old_session_is_invalid_after_a_password_change(app: Flask, ada: FlaskClient) -> None:
     cookie = ada.get_cookie("fairseat")
     assert cookie
     change(ada)
@@ -53,7 +53,7 @@ def test_the_session_of_before_is_worth_nothing(app: Flask, ada: FlaskClient) ->
     assert thief.get("/api/v1/me", headers=headers).status_code == 401
 
 
-def test_it_needs_the_one_that_is_in_use(app: Flask, ada: FlaskClient) -> None:
+def test_password_change_needs_the_current_password(app: Flask, ada: FlaskClient) -> None:
     answer = change(ada, current="not hers")
     assert answer.status_code == 422
     assert "This is not your password." in answer.text
@@ -75,7 +75,7 @@ def test_it_needs_the_one_that_is_in_use(app: Flask, ada: FlaskClient) -> None:
         (PASSWORD, "the password that you have already"),
     ],
 )
-def test_what_is_not_good_enough_is_told_and_changes_nothing(
+def test_weak_password_is_refused_with_the_reason(
     app: Flask, ada: FlaskClient, fresh: str, why: str
 ) -> None:
     answer = change(ada, fresh)
@@ -88,20 +88,18 @@ def test_what_is_not_good_enough_is_told_and_changes_nothing(
     "fresh",
     ["lowercaseletterswithoutend", "猫は窓の外を見ている、雨だ", "g" + "h7%Rk;2Pd" * 14],
 )
-def test_no_kind_of_character_is_demanded_or_forbidden(
-    app: Flask, ada: FlaskClient, fresh: str
-) -> None:
+def test_any_characters_are_allowed(app: Flask, ada: FlaskClient, fresh: str) -> None:
     assert change(ada, fresh).status_code == 303
     assert may_log_in(app, fresh)
 
 
-def test_what_was_typed_is_never_shown_again(ada: FlaskClient) -> None:
+def test_typed_passwords_are_never_shown(ada: FlaskClient) -> None:
     page = change(ada, "sesame", current="not hers").text
     assert "sesame" not in page
     assert "not hers" not in page
 
 
-def test_tokens_go_on_unless_they_are_revoked_too(ada: FlaskClient, cast: Cast) -> None:
+def test_tokens_stay_valid_unless_revoked(ada: FlaskClient, cast: Cast) -> None:
     a_token(cast.ada.account_id)
     change(ada)
     assert kept()[0].revoked_at is None
@@ -110,19 +108,19 @@ def test_tokens_go_on_unless_they_are_revoked_too(ada: FlaskClient, cast: Cast) 
     assert "1 access token is revoked." in ada.get("/account").text
 
 
-def test_it_is_kept_that_it_was_changed_and_not_to_what(ada: FlaskClient, cast: Cast) -> None:
+def test_audit_trail_has_the_change_without_the_password(ada: FlaskClient, cast: Cast) -> None:
     change(ada)
     (deed,) = deeds()
     assert (deed.action, deed.account_id) == ("password.change", cast.ada.account_id)
     assert (deed.before, deed.after) == (None, None)
 
 
-def test_whoever_holds_a_session_can_not_guess_for_long(ada: FlaskClient) -> None:
+def test_guessing_the_current_password_is_limited(ada: FlaskClient) -> None:
     answers = [change(ada, current="a guess").status_code for _ in range(21)]
     assert answers == [422] * 20 + [429]
 
 
-def test_where_too_many_hashes_are_waited_for_one_is_asked_to_come_again(
+def test_password_change_is_refused_while_too_many_hashes_wait(
     app: Flask, ada: FlaskClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: str) -> bool:
@@ -136,7 +134,7 @@ def test_where_too_many_hashes_are_waited_for_one_is_asked_to_come_again(
     assert may_log_in(app, PASSWORD)
 
 
-def test_an_account_without_a_password_has_none_to_change(app: Flask, cast: Cast) -> None:
+def test_account_without_a_password_cannot_change_it(app: Flask, cast: Cast) -> None:
     ada = browser_of(app, "ada")
     with transaction() as session:
         session.get_one(Account, cast.ada.account_id).password_hash = ""
@@ -144,9 +142,7 @@ def test_an_account_without_a_password_has_none_to_change(app: Flask, cast: Cast
     assert change(ada).status_code == 404
 
 
-def test_on_a_shared_computer_a_new_password_does_not_make_the_session_longer(
-    app: Flask, cast: Cast
-) -> None:
+def test_password_change_does_not_extend_a_shared_session(app: Flask, cast: Cast) -> None:
     client = app.test_client()
     client.post("/login", data={"username": "ada", "password": PASSWORD, "shared": "yes"})
     form = {"current": PASSWORD, "fresh": "four unrelated words suffice"}

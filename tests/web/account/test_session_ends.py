@@ -18,7 +18,7 @@ def log_in(app: Flask, username: str, **fields: str) -> FlaskClient:
 
 
 def later(client: FlaskClient, **seconds: int) -> None:
-    """Let so many seconds go by `since` the login, or since the session was last `used`."""
+    """Move the login (`since`), or the last use (`used`), so many seconds into the past."""
     with client.session_transaction() as session:
         session.update({name: session[name] - ago for name, ago in seconds.items()})
 
@@ -27,7 +27,7 @@ def is_in(client: FlaskClient) -> bool:
     return client.get("/api/v1/me").status_code == 200
 
 
-def test_it_ends_twelve_hours_after_the_login_however_it_is_used(app: Flask, cast: Cast) -> None:
+def test_session_ends_twelve_hours_after_the_login(app: Flask, cast: Cast) -> None:
     client = browser_of(app, "ada")
     later(client, since=12 * HOUR - MINUTE)
     assert is_in(client)
@@ -37,7 +37,7 @@ def test_it_ends_twelve_hours_after_the_login_however_it_is_used(app: Flask, cas
     assert cast
 
 
-def test_a_student_who_waits_in_the_lobby_stays_logged_in(app: Flask, cast: Cast) -> None:
+def test_student_in_the_lobby_stays_logged_in(app: Flask, cast: Cast) -> None:
     client = browser_of(app, "ada")
     later(client, since=11 * HOUR)
     assert is_in(client)
@@ -45,28 +45,28 @@ def test_a_student_who_waits_in_the_lobby_stays_logged_in(app: Flask, cast: Cast
 
 
 @pytest.mark.parametrize(("username", "fields"), [("max", {}), ("ada", {"shared": "yes"})])
-def test_half_an_hour_unused_ends_it_for_admins_and_on_shared_computers(
+def test_idle_session_of_admins_and_shared_computers_ends(
     app: Flask, cast: Cast, username: str, fields: dict[str, str]
 ) -> None:
     client = log_in(app, username, **fields)
     later(client, used=29 * MINUTE)
     assert is_in(client)
     later(client, used=29 * MINUTE)
-    assert is_in(client)  # having been used meanwhile
+    assert is_in(client)  # used meanwhile
     later(client, used=30 * MINUTE)
     assert not is_in(client)
     assert cast
 
 
-def test_on_a_shared_computer_it_goes_with_the_browser(app: Flask, cast: Cast) -> None:
-    kept, gone = (log_in(app, "ada", **fields) for fields in ({}, {"shared": "yes"}))
-    cookies = [client.get_cookie("fairseat") for client in (kept, gone)]
+def test_session_on_a_shared_computer_ends_with_the_browser(app: Flask, cast: Cast) -> None:
+    stored, gone = (log_in(app, "ada", **fields) for fields in ({}, {"shared": "yes"}))
+    cookies = [client.get_cookie("fairseat") for client in (stored, gone)]
     assert [bool(cookie and cookie.expires) for cookie in cookies] == [True, False]
     assert gone.get_cookie("device", path="/login") is None
     assert cast
 
 
-def test_a_session_that_does_not_say_since_when_is_none(app: Flask, cast: Cast) -> None:
+def test_session_without_a_start_is_invalid(app: Flask, cast: Cast) -> None:
     client = browser_of(app, "ada")
     with client.session_transaction() as session:
         del session["since"]
@@ -74,7 +74,7 @@ def test_a_session_that_does_not_say_since_when_is_none(app: Flask, cast: Cast) 
     assert cast
 
 
-def test_being_used_costs_a_cookie_a_minute_at_most(app: Flask, cast: Cast) -> None:
+def test_session_cookie_is_renewed_once_a_minute(app: Flask, cast: Cast) -> None:
     client = browser_of(app, "max")
     client.get("/account")
     before = client.get_cookie("fairseat")

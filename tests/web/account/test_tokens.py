@@ -1,4 +1,4 @@
-"""/account/tokens: a list of access tokens, a form for another, and a way to end each."""
+"""/account/tokens: list, create and revoke access tokens."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -16,15 +16,15 @@ SECRET = re.compile(r'id="secret"[^>]*>(fs_[\w-]+)<')
 
 
 def make(client: FlaskClient, **fields: object) -> TestResponse:
-    wish = {"name": "My script", "scopes": ["read"], "days": "90", **fields}
-    return client.post("/account/tokens", data=wish)
+    choice = {"name": "My script", "scopes": ["read"], "days": "90", **fields}
+    return client.post("/account/tokens", data=choice)
 
 
 def me(client: FlaskClient, secret: str) -> int:
     return client.get("/api/v1/me", headers={"Authorization": f"Bearer {secret}"}).status_code
 
 
-def test_a_token_is_made_and_works(app: Flask, ada: FlaskClient) -> None:
+def test_created_token_works(app: Flask, ada: FlaskClient) -> None:
     answer = make(ada)
     assert answer.status_code == 201
     (secret,) = SECRET.findall(answer.text)
@@ -33,14 +33,14 @@ def test_a_token_is_made_and_works(app: Flask, ada: FlaskClient) -> None:
     assert (key.name, key.scopes) == ("My script", ["read"])
 
 
-def test_its_secret_is_shown_once_and_kept_by_no_cache(ada: FlaskClient) -> None:
+def test_secret_is_shown_once_and_not_cached(ada: FlaskClient) -> None:
     answer = make(ada)
     assert answer.headers["Cache-Control"] == "no-store"
     (secret,) = SECRET.findall(answer.text)
     assert secret not in ada.get("/account/tokens").text
 
 
-def test_sending_the_form_again_makes_no_second_one(ada: FlaskClient) -> None:
+def test_form_sent_again_creates_no_second_token(ada: FlaskClient) -> None:
     make(ada)
     answer = make(ada)
     assert answer.status_code == 422
@@ -61,22 +61,22 @@ def test_sending_the_form_again_makes_no_second_one(ada: FlaskClient) -> None:
         ({"days": "nine"}, "Choose how long the token is good."),
     ],
 )
-def test_what_is_wrong_is_told(ada: FlaskClient, wrong: dict[str, object], told: str) -> None:
+def test_errors_are_shown(ada: FlaskClient, wrong: dict[str, object], told: str) -> None:
     answer = make(ada, **wrong)
     assert answer.status_code == 422
     assert told in answer.text
     assert kept() == []
 
 
-def test_a_name_is_never_read_as_html(ada: FlaskClient) -> None:
+def test_names_are_escaped(ada: FlaskClient) -> None:
     assert "<script>x" not in make(ada, name="<script>x").text
 
 
-def test_everything_that_is_wrong_is_told_at_once(ada: FlaskClient) -> None:
+def test_all_errors_are_reported_at_once(ada: FlaskClient) -> None:
     assert make(ada, name="", scopes=[], days="").text.count("field-error") == 3
 
 
-def test_one_too_many_is_told(ada: FlaskClient, cast: Cast) -> None:
+def test_too_many_tokens_are_refused(ada: FlaskClient, cast: Cast) -> None:
     for number in range(20):
         a_token(cast.ada.account_id, name=f"{number}")
     answer = make(ada)
@@ -84,7 +84,7 @@ def test_one_too_many_is_told(ada: FlaskClient, cast: Cast) -> None:
     assert "You have 20 tokens, which is the most." in answer.text
 
 
-def test_the_list_says_what_each_may_and_when_it_was_used(ada: FlaskClient, cast: Cast) -> None:
+def test_list_shows_scopes_and_last_use(ada: FlaskClient, cast: Cast) -> None:
     a_token(cast.ada.account_id, "read", name="unused")
     a_token(cast.ada.account_id, name="of long ago", used_at=datetime(2030, 1, 2, tzinfo=UTC))
     a_token(cast.ada.account_id, name="ended", expires_at=datetime.now(UTC) - timedelta(days=1))
@@ -96,13 +96,13 @@ def test_the_list_says_what_each_may_and_when_it_was_used(ada: FlaskClient, cast
     assert "Expired" in page
 
 
-def test_others_are_not_in_it(app: Flask, ada: FlaskClient, cast: Cast) -> None:
+def test_list_has_no_tokens_of_others(app: Flask, ada: FlaskClient, cast: Cast) -> None:
     a_token(cast.ada.account_id, name="Ada’s own")
     assert "Ada’s own" in ada.get("/account/tokens").text
     assert "Ada’s own" not in browser_of(app, "ben").get("/account/tokens").text
 
 
-def test_a_token_is_revoked_after_a_question(ada: FlaskClient, cast: Cast) -> None:
+def test_token_is_revoked_after_confirmation(ada: FlaskClient, cast: Cast) -> None:
     a_token(cast.ada.account_id, name="old one")
     (key,) = kept()
     assert "Revoke “old one”?" in ada.get(f"/account/tokens/{key.id}/revoke").text
@@ -114,7 +114,9 @@ def test_a_token_is_revoked_after_a_question(ada: FlaskClient, cast: Cast) -> No
     assert f"/account/tokens/{key.id}/revoke" not in page
 
 
-def test_nobody_revokes_anothers(app: Flask, ada: FlaskClient, cast: Cast) -> None:
+def test_token_of_another_account_cannot_be_revoked(
+    app: Flask, ada: FlaskClient, cast: Cast
+) -> None:
     a_token(cast.ada.account_id)
     (key,) = kept()
     ben = browser_of(app, "ben")
@@ -124,13 +126,13 @@ def test_nobody_revokes_anothers(app: Flask, ada: FlaskClient, cast: Cast) -> No
     assert ada
 
 
-def test_one_that_is_revoked_already_is_no_more(ada: FlaskClient, cast: Cast) -> None:
+def test_revoked_token_is_not_found(ada: FlaskClient, cast: Cast) -> None:
     a_token(cast.ada.account_id, revoked_at=datetime.now(UTC))
     (key,) = kept()
     assert ada.post(f"/account/tokens/{key.id}/revoke").status_code == 404
 
 
-def test_a_token_makes_no_tokens(app: Flask, cast: Cast) -> None:
+def test_token_cannot_create_tokens(app: Flask, cast: Cast) -> None:
     bearer = {"Authorization": f"Bearer {a_token(cast.ada.account_id)}"}
     answer = app.test_client().post("/account/tokens", data={"name": "x"}, headers=bearer)
     assert answer.status_code == 303

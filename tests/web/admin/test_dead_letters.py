@@ -1,4 +1,4 @@
-"""GET and POST /admin/operations/jobs/<id>/retry and …/discard, of a job that truly failed."""
+"""GET and POST /admin/operations/jobs/<id>/retry and …/discard, of a job that really failed."""
 
 from typing import Any
 
@@ -29,13 +29,13 @@ def admin(app: Flask, cast: Cast) -> FlaskClient:  # noqa: ARG001
 
 @pytest.fixture
 def rush(admin: FlaskClient) -> Rush:  # noqa: ARG001
-    """A term with something in its journal that nobody can read."""
+    """Return a term with an unreadable entry in its journal."""
     return a_rush(sections=1, students=1)
 
 
 @pytest.fixture
 def letter(backend: Backend, rush: Rush) -> DeadLetter:
-    """What a real worker has given up."""
+    """Return the dead letter of a real worker."""
     backend.redis.xadd(journal(rush), {"event": "nonsense"}, id=unreadable(backend, rush))
     with running(("worker", "record"), ("scheduler",)):
         ready("record")
@@ -64,22 +64,22 @@ def entries() -> list[Any]:
         return list(session.scalars(found.order_by(AuditEntry.id)))
 
 
-def test_a_mended_job_is_tried_again_and_done(
+def test_repaired_job_can_be_retried(
     admin: FlaskClient, backend: Backend, letter: DeadLetter, rush: Rush, cast: Cast
 ) -> None:
     page = admin.get("/admin/operations").text
     assert "1 job has been given up." in page
     assert address(letter, "retry") in page
-    asked = admin.get(address(letter, "retry")).text
-    assert "Record what is decided" in asked
-    assert "Traceback" in asked
+    requested = admin.get(address(letter, "retry")).text
+    assert "Record what is decided" in requested
+    assert "Traceback" in requested
     backend.redis.xdel(journal(rush), unreadable(backend, rush))
     assert admin.post(address(letter, "retry"), data=WHY).status_code == 303
     (entry,) = entries()
     assert (entry.account_id, entry.action) == (cast.max.id, "job.retry")
     assert (entry.subject, entry.reason) == (f"job:{letter.id}", WHY["reason"])
     assert entry.before["queue"] == "record"
-    # Who comes a moment later with the same letter takes nothing away.
+    # A second request for the same letter changes nothing.
     assert not dead_letters.discard(backend.redis, letter)
     assert not dead_letters.retry(backend.redis, letter)
     with running(("worker", "record")):
@@ -88,7 +88,7 @@ def test_a_mended_job_is_tried_again_and_done(
     assert "None." in admin.get("/admin/operations").text
 
 
-def test_a_job_is_asked_about_left_alone_and_discarded(
+def test_dead_letter_is_discarded_after_confirmation(
     admin: FlaskClient, backend: Backend, letter: DeadLetter
 ) -> None:
     answer = admin.post(address(letter, "discard"), data={"reason": ""})
@@ -98,7 +98,7 @@ def test_a_job_is_asked_about_left_alone_and_discarded(
     assert (entries(), len(dead_letters.letters(backend.redis))) == ([], 1)
     assert admin.post(address(letter, "discard"), data=WHY).status_code == 303
     assert dead_letters.letters(backend.redis) == []
-    for deed in ("retry", "discard"):  # somebody else has dealt with it
+    for deed in ("retry", "discard"):  # another admin has settled it
         for again in (admin.get(address(letter, deed)), admin.post(address(letter, deed))):
             assert again.status_code == 409
             assert "This job is gone" in again.text

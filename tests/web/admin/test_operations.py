@@ -1,4 +1,4 @@
-"""GET /admin/operations: how the portal runs."""
+"""GET /admin/operations: the state of the running portal."""
 
 import pytest
 from flask import Flask
@@ -25,7 +25,7 @@ PAGE = "/admin/operations"
 
 @pytest.fixture
 def admin(app: Flask, term: Term) -> FlaskClient:  # noqa: ARG001
-    """Max, logged in, while a window is open."""
+    """Return the browser of Max; a window is open."""
     return browser_of(app, "max")
 
 
@@ -34,7 +34,7 @@ def text(page: str) -> str:
 
 
 def ask(term: Term, section: Section, *students: Student, wait: bool = False) -> None:
-    """Each for a seat in the section, straight at the ledger."""
+    """Claim a seat in the section for each student, directly in the ledger."""
     (window,) = connected().ledger.windows(term.id)
     rush = Rush(term.id, [section.id], [], window.id)
     for student in students:
@@ -42,15 +42,15 @@ def ask(term: Term, section: Section, *students: Student, wait: bool = False) ->
 
 
 def figure(page: str, name: str) -> str:
-    """A number by its name in the page."""
+    """Return a figure of the page by its name."""
     return page.split(f'data-figure="{name}">')[1].split("<", maxsplit=1)[0].strip()
 
 
-def test_the_top_bar_leads_to_it(admin: FlaskClient) -> None:
+def test_top_bar_links_to_the_page(admin: FlaskClient) -> None:
     assert f'href="{PAGE}"' in admin.get("/admin").text
 
 
-def test_it_adds_up_the_seats_of_a_term(admin: FlaskClient, term: Term, cast: Cast) -> None:
+def test_page_adds_up_the_seats_of_a_term(admin: FlaskClient, term: Term, cast: Cast) -> None:
     course = builders.a_course(credits=3)
     section = builders.a_section(course, term, capacity=1, prior_enrolled=0)
     builders.a_section(course, term, capacity=30, prior_enrolled=10)
@@ -61,7 +61,7 @@ def test_it_adds_up_the_seats_of_a_term(admin: FlaskClient, term: Term, cast: Ca
     assert [figure(page, name) for name in ("taken", "free", "waiting")] == ["11", "20", "1"]
 
 
-def test_it_counts_seats_that_sections_share_once(admin: FlaskClient, term: Term) -> None:
+def test_shared_seats_count_once(admin: FlaskClient, term: Term) -> None:
     course, pool = builders.a_course(), builders.added(Pool(term_id=term.id, name="A", capacity=30))
     for _ in range(2):
         builders.a_section(course, term, capacity=20, pool_id=pool.id)
@@ -70,9 +70,7 @@ def test_it_counts_seats_that_sections_share_once(admin: FlaskClient, term: Term
     assert figure(page, "free") == "30"
 
 
-def test_it_counts_claims_and_the_reasons_of_refusals(
-    admin: FlaskClient, term: Term, cast: Cast
-) -> None:
+def test_page_counts_claims_and_refusal_reasons(admin: FlaskClient, term: Term, cast: Cast) -> None:
     section = builders.a_section(builders.a_course(credits=3), term, capacity=1)
     ask(term, section, cast.ada, cast.ben, cast.cleo)
     page = admin.get(PAGE).text
@@ -82,13 +80,13 @@ def test_it_counts_claims_and_the_reasons_of_refusals(
     assert float(figure(page, "rate")) > 0
 
 
-def test_each_reason_for_a_refusal_has_a_short_name_of_its_own() -> None:
+def test_each_refusal_reason_has_its_own_short_name() -> None:
     labels = [str(kind.label) for kind in REASONS.values()]
     assert all(labels)
     assert len(set(labels)) == len(labels)
 
 
-def test_it_says_what_is_not_recorded_yet_and_how_late_the_rest_was(
+def test_page_shows_unrecorded_events_and_the_lag(
     admin: FlaskClient, term: Term, cast: Cast
 ) -> None:
     section = builders.a_section(builders.a_course(credits=3), term, capacity=9)
@@ -100,7 +98,7 @@ def test_it_says_what_is_not_recorded_yet_and_how_late_the_rest_was(
     assert "P99" in page
 
 
-def test_it_shows_windows_with_their_rooms_and_leads_to_the_limits(
+def test_page_shows_windows_and_links_to_their_limits(
     admin: FlaskClient, backend: Backend, term: Term
 ) -> None:
     (window,) = backend.ledger.windows(term.id)
@@ -115,7 +113,7 @@ def test_it_shows_windows_with_their_rooms_and_leads_to_the_limits(
 
 
 @pytest.mark.parametrize("opens", ["now", "later"])
-def test_it_names_a_line_that_is_paused_with_since_when_and_by_whom(
+def test_page_shows_paused_queues_with_time_and_admin(
     admin: FlaskClient, term: Term, opens: str
 ) -> None:
     window = builders.an_open_window(term) if opens == "now" else builders.a_coming_window(term)
@@ -134,14 +132,14 @@ def test_it_names_a_line_that_is_paused_with_since_when_and_by_whom(
     assert "All is well" not in page
 
 
-def test_it_says_first_what_is_broken(admin: FlaskClient) -> None:
+def test_page_shows_failures_first(admin: FlaskClient) -> None:
     page = text(admin.get(PAGE).text)
     assert "No scheduler is running" in page
     assert "No worker listens to the queue “Record what is decided”." in page
     assert "All is well" not in page
 
 
-def test_it_is_told_of_breakers_by_other_processes(
+def test_page_shows_breakers_of_other_processes(
     admin: FlaskClient, backend: Backend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(vars(connected().settings), "smtp", "smtp://127.0.0.1:1")
@@ -158,7 +156,7 @@ def test_it_is_told_of_breakers_by_other_processes(
     assert "3 of 5" in admin.get(PAGE).text
 
 
-def test_it_goes_on_while_postgresql_is_away(admin: FlaskClient, term: Term) -> None:
+def test_page_works_while_postgresql_is_down(admin: FlaskClient, term: Term) -> None:
     builders.a_section(builders.a_course(credits=3), term, capacity=7)
     admin.get(PAGE)
     with database_outage.away():
@@ -167,7 +165,7 @@ def test_it_goes_on_while_postgresql_is_away(admin: FlaskClient, term: Term) -> 
     assert "of 7 seats taken" in page
 
 
-def test_it_goes_on_while_redis_is_away(
+def test_page_works_while_redis_is_down(
     admin: FlaskClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     nobody = redis_clients.commands("redis://127.0.0.1:1")
@@ -178,11 +176,11 @@ def test_it_goes_on_while_redis_is_away(
     assert "They can’t be read now." in page
 
 
-def test_without_scripts_it_asks_again_by_itself(admin: FlaskClient) -> None:
+def test_page_without_scripts_reloads(admin: FlaskClient) -> None:
     assert '<noscript><meta http-equiv="refresh" content="10"></noscript>' in admin.get(PAGE).text
 
 
-def test_without_a_socket_its_parts_are_asked_for(admin: FlaskClient, app: Flask) -> None:
+def test_page_without_a_socket_polls_its_fragments(admin: FlaskClient, app: Flask) -> None:
     parts = admin.get("/live/fragments?operations=true").text
     assert parts.startswith("<section")
     assert 'id="ops-now"' in parts

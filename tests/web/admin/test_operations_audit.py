@@ -1,4 +1,4 @@
-"""/admin/operations/audits/<term>: an audit asked for on a page, done by a worker."""
+"""/admin/operations/audits/<term>: an audit that a page requests and a worker runs."""
 
 from typing import Any
 
@@ -30,7 +30,7 @@ def admin(app: Flask, cast: Cast) -> FlaskClient:  # noqa: ARG001
 
 @pytest.fixture
 def rush(admin: FlaskClient) -> Rush:  # noqa: ARG001
-    """Two full sections, recorded."""
+    """Return a term with two full sections, recorded."""
     rush = a_rush(sections=2, students=4, capacity=2)
     claims(rush, everyone_everywhere(rush))
     drain(rush.term)
@@ -46,7 +46,7 @@ def run_of(rush: Rush) -> Any:
         return audit_runs.latest(session, rush.term, 1)[0]
 
 
-def test_none_is_begun_while_no_worker_can_be_called(
+def test_no_audit_starts_while_the_queue_is_unavailable(
     admin: FlaskClient, backend: Backend, rush: Rush
 ) -> None:
     with ledger_away(backend):
@@ -57,7 +57,7 @@ def test_none_is_begun_while_no_worker_can_be_called(
         assert audit_runs.latest(session, rush.term, 1) == []
 
 
-def test_a_worker_does_it_and_the_page_says_who_asked(
+def test_worker_runs_the_audit_and_the_page_names_the_requester(
     admin: FlaskClient, rush: Rush, cast: Cast
 ) -> None:
     assert "never asked for" in admin.get("/admin/operations").text
@@ -83,7 +83,7 @@ def test_a_worker_does_it_and_the_page_says_who_asked(
     )
 
 
-def test_it_shows_what_differs(admin: FlaskClient, backend: Backend, rush: Rush) -> None:
+def test_page_shows_differences(admin: FlaskClient, backend: Backend, rush: Rush) -> None:
     backend.redis.hset(f"{{t:{rush.term}}}:section:{rush.sections[0]}", "capacity", "99")
     admin.post(page(rush))
     audit_runs.run(run_of(rush).id)
@@ -94,27 +94,27 @@ def test_it_shows_what_differs(admin: FlaskClient, backend: Backend, rush: Rush)
     assert "1 difference" in admin.get("/admin/operations").text
 
 
-def test_one_is_under_way_at_a_time(admin: FlaskClient, rush: Rush) -> None:
+def test_only_one_audit_runs_at_a_time(admin: FlaskClient, rush: Rush) -> None:
     for _ in range(2):
         admin.post(page(rush))
     with transaction() as session:
         assert len(audit_runs.latest(session, rush.term, 9)) == 1
 
 
-def test_one_that_has_lost_its_worker_stands_in_nobodys_way(admin: FlaskClient, rush: Rush) -> None:
+def test_audit_without_a_worker_blocks_no_other(admin: FlaskClient, rush: Rush) -> None:
     admin.post(page(rush))
     lost = run_of(rush)
     with transaction() as session:
         session.execute(update(AuditRun).values(moved_at=func.now() - 2 * audit_runs.STILL))
     admin.post(page(rush))
     assert run_of(rush).id != lost.id
-    audit_runs.run(lost.id)  # that its worker comes to in the end
+    audit_runs.run(lost.id)  # its worker starts it late
     with transaction() as session:
-        kept = session.get_one(AuditRun, lost.id)
-    assert kept.error == "Its worker was lost."
+        stored = session.get_one(AuditRun, lost.id)
+    assert stored.error == "Its worker was lost."
 
 
-def test_one_that_fails_says_so(
+def test_failed_audit_says_so(
     admin: FlaskClient, rush: Rush, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def break_down(*_: object) -> None:
@@ -126,7 +126,7 @@ def test_one_that_fails_says_so(
     assert "ValueError: no idea" in admin.get(page(rush)).text
 
 
-def test_it_tells_how_far_it_has_come(admin: FlaskClient, rush: Rush) -> None:
+def test_audit_shows_its_progress(admin: FlaskClient, rush: Rush) -> None:
     admin.post(page(rush))
     progress = audit_runs.Progress(run_of(rush).id)
     progress.tell("reading", 0, 0)
@@ -136,7 +136,7 @@ def test_it_tells_how_far_it_has_come(admin: FlaskClient, rush: Rush) -> None:
     assert "50%" in admin.get("/admin/operations").text
 
 
-def test_there_is_none_of_a_term_that_is_not_there(admin: FlaskClient) -> None:
+def test_unknown_term_is_not_found(admin: FlaskClient) -> None:
     for answer in (
         admin.get("/admin/operations/audits/9999"),
         admin.post("/admin/operations/audits/9999"),
@@ -144,7 +144,7 @@ def test_there_is_none_of_a_term_that_is_not_there(admin: FlaskClient) -> None:
         assert answer.status_code == 404
 
 
-def test_the_standing_comparison_is_shown_and_alarms(
+def test_continuous_audit_is_shown_and_alarms(
     admin: FlaskClient, backend: Backend, rush: Rush
 ) -> None:
     continuous_audit.go_on(rush.term)
@@ -159,6 +159,6 @@ def test_the_standing_comparison_is_shown_and_alarms(
     assert "ledger and record differ in 2 places" in admin.get("/admin/operations").text
 
 
-def test_a_fenced_term_alarms(admin: FlaskClient, rush: Rush) -> None:
+def test_fenced_term_alarms(admin: FlaskClient, rush: Rush) -> None:
     fence.put_up(rush.term, "a test")
     assert "nothing can be claimed until it is" in admin.get("/admin/operations").text

@@ -36,14 +36,14 @@ def entries() -> list[Any]:
         return list(session.scalars(found.order_by(AuditEntry.id)))
 
 
-def test_it_says_what_switching_will_mean(admin: FlaskClient) -> None:
+def test_form_explains_the_effects_of_a_switch(admin: FlaskClient) -> None:
     page = admin.get(FLAG).text
     assert "Switch off: Captcha" in page
     assert "no proof is asked for before claiming" in page
     assert "in all processes within two seconds" in page
 
 
-def test_it_switches_a_part_off_and_notes_who_and_why(admin: FlaskClient, cast: Cast) -> None:
+def test_switching_off_is_audited(admin: FlaskClient, cast: Cast) -> None:
     answer = admin.post(FLAG, data=OFF)
     assert (answer.status_code, answer.location) == (303, "/admin/operations")
     assert not flags.on("captcha")
@@ -56,7 +56,7 @@ def test_it_switches_a_part_off_and_notes_who_and_why(admin: FlaskClient, cast: 
     assert "Nobody can solve it." in page
 
 
-def test_it_switches_it_on_again(admin: FlaskClient) -> None:
+def test_part_can_be_switched_on_again(admin: FlaskClient) -> None:
     admin.post(FLAG, data=OFF)
     assert "Switch on: Captcha" in admin.get(FLAG).text
     admin.post(FLAG, data={"to": "on", "version": 1, "reason": "They can."})
@@ -64,7 +64,7 @@ def test_it_switches_it_on_again(admin: FlaskClient) -> None:
     assert [entry.after for entry in entries()] == [{"on": False}, {"on": True}]
 
 
-def test_it_needs_a_reason(admin: FlaskClient) -> None:
+def test_switch_needs_a_reason(admin: FlaskClient) -> None:
     answer = admin.post(FLAG, data=OFF | {"reason": "  "})
     assert answer.status_code == 422
     assert "Say why" in answer.text
@@ -80,33 +80,33 @@ def test_two_admins_do_not_overwrite_each_other(app: Flask, admin: FlaskClient) 
     assert len(entries()) == 1
 
 
-def test_pressed_twice_it_is_switched_once(admin: FlaskClient) -> None:
+def test_form_sent_twice_switches_once(admin: FlaskClient) -> None:
     for _ in range(2):
         assert admin.post(FLAG, data=OFF).status_code == 303
     assert len(entries()) == 1
     assert admin.post(FLAG, data=OFF | {"to": "on"}).status_code == 409, "it was another press"
 
 
-def test_what_the_settings_leave_out_can_not_be_switched(admin: FlaskClient) -> None:
+def test_part_not_in_the_settings_cannot_be_switched(admin: FlaskClient) -> None:
     assert admin.get("/admin/operations/flags/mail_breaker").status_code == 404
     assert "Not in use, by the settings: " in admin.get("/admin/operations").text
 
 
-def test_nothing_is_switched_where_it_can_not_be_noted(admin: FlaskClient) -> None:
+def test_nothing_is_switched_without_an_audit_entry(admin: FlaskClient) -> None:
     with database_outage.away():
         assert admin.post(FLAG, data=OFF).status_code == 503
     assert flags.on("captcha")
     assert entries() == []
 
 
-def test_what_is_known_holds_while_postgresql_is_away(admin: FlaskClient) -> None:
+def test_last_known_flags_apply_while_postgresql_is_down(admin: FlaskClient) -> None:
     admin.post(FLAG, data=OFF)
     with database_outage.away():
         flags.read()
         assert not flags.on("captcha")
 
 
-def test_everything_is_on_where_nothing_could_be_read_yet(admin: FlaskClient) -> None:
+def test_all_parts_are_on_before_the_first_reading(admin: FlaskClient) -> None:
     admin.post(FLAG, data=OFF)
     flags._off = frozenset()  # noqa: SLF001 - as after a start
     with database_outage.away():
@@ -117,5 +117,5 @@ def test_everything_is_on_where_nothing_could_be_read_yet(admin: FlaskClient) ->
 
 
 @pytest.mark.parametrize("wrong", [{"version": "x"}, {"version": None}])
-def test_a_form_that_is_none_of_ours_is_a_400(admin: FlaskClient, wrong: dict[str, Any]) -> None:
+def test_invalid_form_is_a_400(admin: FlaskClient, wrong: dict[str, Any]) -> None:
     assert admin.post(FLAG, data={**OFF, **wrong}).status_code == 400

@@ -37,11 +37,11 @@ def away(*_: int) -> NoReturn:
     raise LedgerUnavailable
 
 
-def test_nothing_is_under_way_in_quiet_times(admin: FlaskClient) -> None:
+def test_page_shows_no_work_in_progress(admin: FlaskClient) -> None:
     assert "Sections that are being canceled, imports and exports show here" in admin.get(PAGE).text
 
 
-def test_an_export_that_is_being_made_is_there(admin: FlaskClient, cast: Cast) -> None:
+def test_export_in_progress_is_shown(admin: FlaskClient, cast: Cast) -> None:
     with transaction() as session:
         number = export_jobs.request_export(session, cast.max.id).id
     figures.forget()
@@ -54,7 +54,7 @@ def test_an_export_that_is_being_made_is_there(admin: FlaskClient, cast: Cast) -
     assert "data-export" not in admin.get(PAGE).text
 
 
-def test_it_says_what_a_canceled_section_has_still_to_give_up(
+def test_page_shows_seats_a_canceled_section_still_frees(
     admin: FlaskClient, backend: Backend, term: Term, cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     course = builders.a_course("BIO-2120", credits=3)
@@ -75,7 +75,7 @@ def test_it_says_what_a_canceled_section_has_still_to_give_up(
         assert "being canceled" in admin.get(PAGE).text
 
 
-def test_it_shows_an_import_with_its_progress(admin: FlaskClient, cast: Cast) -> None:
+def test_import_is_shown_with_progress(admin: FlaskClient, cast: Cast) -> None:
     sent = import_jobs.NewImport(cast.max.id, "fall.zip", "", Options())
     with transaction() as session:
         number = import_jobs.begin(session, sent)
@@ -97,7 +97,7 @@ def test_it_shows_an_import_with_its_progress(admin: FlaskClient, cast: Cast) ->
         import_jobs.change_state(session, number, "ready", of=("reading",))
 
 
-def test_it_says_how_ready_the_next_window_is(
+def test_page_shows_readiness_for_the_next_window(
     admin: FlaskClient, backend: Backend, term: Term
 ) -> None:
     builders.a_coming_window(term)

@@ -31,7 +31,7 @@ def section(cast: Cast) -> Any:
 
 @pytest.fixture
 def refusal(app: Flask, section: Any) -> str:
-    """The code of a refusal of ada's, which has been recorded."""
+    """Return the code of a recorded refusal of Ada's."""
     browser_of(app, "ada").post(address(section, "pick"))
     seq = last_seq(section.term_id)
     drain(section.term_id)
@@ -44,14 +44,14 @@ def max_(app: Flask, refusal: str) -> FlaskClient:
     return browser_of(app, "max")
 
 
-def test_a_code_leads_to_the_receipt(max_: FlaskClient, refusal: str) -> None:
+def test_code_leads_to_the_receipt(max_: FlaskClient, refusal: str) -> None:
     typed = refusal.lower().replace("-", " ")
     answer = max_.get("/admin/receipts", query_string={"q": typed}, follow_redirects=True)
     assert answer.request.path == f"/admin/receipts/{refusal}"
     assert "You asked for CSC 1100-01 and were refused." in words(answer.text)
 
 
-def test_it_shows_who_it_was_and_who_did_it(max_: FlaskClient, refusal: str, cast: Cast) -> None:
+def test_receipt_shows_student_and_actor(max_: FlaskClient, refusal: str, cast: Cast) -> None:
     text = words(max_.get(f"/admin/receipts/{refusal}").text)
     assert f"Student Ada, {cast.ada.number}" in text
     assert "Done by Ada" in text
@@ -60,7 +60,7 @@ def test_it_shows_who_it_was_and_who_did_it(max_: FlaskClient, refusal: str, cas
     assert "Correlation" in text
 
 
-def test_a_student_number_leads_to_all_of_theirs(
+def test_student_number_leads_to_all_receipts(
     app: Flask, max_: FlaskClient, section: Any, refusal: str, cast: Cast
 ) -> None:
     browser_of(app, "ben").post(address(section, "pick"))
@@ -71,7 +71,7 @@ def test_a_student_number_leads_to_all_of_theirs(
 
 
 @pytest.mark.parametrize("wanted", ["Ada", "ADA@", "ada lov"])
-def test_a_name_that_the_students_search_finds_leads_to_their_receipts(
+def test_student_name_leads_to_their_receipts(
     max_: FlaskClient, refusal: str, wanted: str, cast: Cast
 ) -> None:
     with transaction() as session:
@@ -82,13 +82,13 @@ def test_a_name_that_the_students_search_finds_leads_to_their_receipts(
     assert re.findall(r'href="/admin/receipts/([\w-]+)"', page) == [refusal]
 
 
-def test_of_several_students_one_is_chosen(max_: FlaskClient, cast: Cast) -> None:
+def test_one_of_several_students_can_be_chosen(max_: FlaskClient, cast: Cast) -> None:
     page = max_.get("/admin/receipts", query_string={"q": "N0"}).text
     assert f'href="/admin/receipts?q={cast.ben.number}"' in page
     assert "Ada" in page
 
 
-def test_those_of_all_terms_are_ordered_by_time(
+def test_receipts_of_all_terms_are_ordered_by_time(
     max_: FlaskClient, section: Any, cast: Cast
 ) -> None:
     later = builders.a_term("Spring 2031")
@@ -102,7 +102,7 @@ def test_those_of_all_terms_are_ordered_by_time(
     assert page.index("CSC 1100-01") < page.index("MAT 1-01")
 
 
-def test_older_ones_are_a_link_away(
+def test_page_links_to_older_receipts(
     app: Flask, max_: FlaskClient, section: Any, cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pages, "PAGE", 1)
@@ -118,13 +118,13 @@ def test_older_ones_are_a_link_away(
 
 
 @pytest.mark.parametrize("wanted", ["7-K3QX-0", "N999999", "<b>"])
-def test_what_is_not_found_says_so(max_: FlaskClient, wanted: str) -> None:
+def test_unknown_search_says_so(max_: FlaskClient, wanted: str) -> None:
     page = max_.get("/admin/receipts", query_string={"q": wanted}).text
     assert "No receipt has this code" in words(page)
     assert "<b>" not in page
 
 
-def test_an_unknown_code_has_no_page(max_: FlaskClient, section: Any) -> None:
+def test_unknown_code_is_not_found(max_: FlaskClient, section: Any) -> None:
     assert max_.get(f"/admin/receipts/{code(section.term_id, 9999)}").status_code == 404
     assert max_.get("/admin/receipts/nonsense").status_code == 404
 

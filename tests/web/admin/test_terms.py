@@ -11,12 +11,12 @@ def admin_page(app: Flask) -> str:
     return browser_of(app, "max").get("/admin").text
 
 
-def test_without_a_term_it_says_what_to_do(app: Flask, cast: Cast) -> None:
+def test_page_without_a_term_says_what_to_do(app: Flask, cast: Cast) -> None:
     assert "There is no term yet" in admin_page(app)
     assert cast.max
 
 
-def test_a_term_without_windows_is_not_scheduled(app: Flask, cast: Cast) -> None:
+def test_term_without_windows_is_not_scheduled(app: Flask, cast: Cast) -> None:
     a_term()
     page = admin_page(app)
     assert "Not scheduled" in page
@@ -24,7 +24,7 @@ def test_a_term_without_windows_is_not_scheduled(app: Flask, cast: Cast) -> None
     assert cast.max
 
 
-def test_a_window_to_come_can_be_moved_or_canceled(app: Flask, cast: Cast) -> None:
+def test_upcoming_window_can_be_moved_or_canceled(app: Flask, cast: Cast) -> None:
     term = a_term()
     window = a_coming_window(term, minutes=10)
     page = admin_page(app)
@@ -36,7 +36,7 @@ def test_a_window_to_come_can_be_moved_or_canceled(app: Flask, cast: Cast) -> No
     assert cast.max
 
 
-def test_a_running_window_can_be_extended_or_closed(app: Flask, cast: Cast) -> None:
+def test_open_window_can_be_extended_or_closed(app: Flask, cast: Cast) -> None:
     term = a_term()
     window = an_open_window(term, minutes=30)
     page = admin_page(app)
@@ -48,7 +48,7 @@ def test_a_running_window_can_be_extended_or_closed(app: Flask, cast: Cast) -> N
     assert cast.max
 
 
-def test_nothing_can_be_done_to_a_window_that_has_ended(app: Flask, cast: Cast) -> None:
+def test_ended_window_has_no_actions(app: Flask, cast: Cast) -> None:
     term = a_term()
     window = an_ended_window(term)
     page = admin_page(app)
@@ -58,7 +58,7 @@ def test_nothing_can_be_done_to_a_window_that_has_ended(app: Flask, cast: Cast) 
     assert cast.max
 
 
-def test_a_canceled_window_says_so(app: Flask, cast: Cast) -> None:
+def test_canceled_window_says_so(app: Flask, cast: Cast) -> None:
     term = a_term()
     window = a_coming_window(term)
     backend().ledger.cancel_window(term.id, window.id, "tests")
@@ -66,7 +66,7 @@ def test_a_canceled_window_says_so(app: Flask, cast: Cast) -> None:
     assert cast.max
 
 
-def test_times_are_shown_with_the_zone_of_the_institution(app: Flask, cast: Cast) -> None:
+def test_times_are_in_the_institutions_zone(app: Flask, cast: Cast) -> None:
     window = a_coming_window(a_term())
     page = admin_page(app)
     assert "America/New York" in page
@@ -75,7 +75,7 @@ def test_times_are_shown_with_the_zone_of_the_institution(app: Flask, cast: Cast
     assert cast.max
 
 
-def test_it_counts_the_students_that_a_window_is_for(app: Flask, cast: Cast) -> None:
+def test_page_counts_the_students_of_a_window(app: Flask, cast: Cast) -> None:
     a_coming_window(a_term(), cohort={"students": [cast.ada.number]})
     page = admin_page(app)
     assert f"students {cast.ada.number}" in page

@@ -34,7 +34,7 @@ def window(term: Term) -> WindowView:
 
 @pytest.fixture
 def admin(app: Flask, term: Term) -> FlaskClient:  # noqa: ARG001
-    """Max, logged in."""
+    """Return the browser of Max, who is logged in."""
     return browser_of(app, "max")
 
 
@@ -50,12 +50,12 @@ def knobs(per_minute: object = 60, at_once: object = 5) -> dict[str, Any]:
 
 
 def seen(admin: FlaskClient, page: str) -> str:
-    """What the form carries of the limits as it shows them."""
+    """Return the hidden fields with the limits that the form showed."""
     return admin.get(page).text.split('name="seen" value="')[1].split('"')[0]
 
 
 def press(admin: FlaskClient, page: str, data: dict[str, Any] | None = None) -> TestResponse:
-    """Open the page or question, and press its button."""
+    """Open the page or confirmation, and press its button."""
     return admin.post(page, data=(data or {"reason": WHY}) | {"seen": seen(admin, page)})
 
 
@@ -64,11 +64,15 @@ def entries() -> list[AuditEntry]:
         return list(session.scalars(select(AuditEntry).order_by(AuditEntry.id)))
 
 
-def test_the_windows_page_leads_to_it(admin: FlaskClient, term: Term, window: WindowView) -> None:
+def test_windows_page_links_to_the_waiting_room(
+    admin: FlaskClient, term: Term, window: WindowView
+) -> None:
     assert address(window, term) in admin.get("/admin").text
 
 
-def test_it_says_how_the_room_stands(admin: FlaskClient, term: Term, window: WindowView) -> None:
+def test_page_shows_the_state_of_the_room(
+    admin: FlaskClient, term: Term, window: WindowView
+) -> None:
     room.set_limits(term.id, window.id, 600, 1, off=False)
     for student in range(1, 4):
         room.enter(term.id, window.id, student)
@@ -81,7 +85,7 @@ def test_it_says_how_the_room_stands(admin: FlaskClient, term: Term, window: Win
         assert "The last in line is told to wait" in page
 
 
-def test_it_says_how_many_waits_came_true(
+def test_page_shows_how_many_estimates_were_right(
     admin: FlaskClient, term: Term, window: WindowView, backend: Backend
 ) -> None:
     assert "none to compare yet" in admin.get(address(window, term)).text
@@ -91,7 +95,7 @@ def test_it_says_how_many_waits_came_true(
     assert "of 4 that were shown" in page
 
 
-def test_limits_act_at_once(admin: FlaskClient, term: Term, window: WindowView) -> None:
+def test_limits_apply_at_once(admin: FlaskClient, term: Term, window: WindowView) -> None:
     room.set_limits(term.id, window.id, 0, 1, off=False)
     for student in range(1, 4):
         room.enter(term.id, window.id, student)
@@ -101,7 +105,9 @@ def test_limits_act_at_once(admin: FlaskClient, term: Term, window: WindowView) 
     assert (state.per_minute, state.at_once, state.inside) == (600, 2, 2)
 
 
-def test_the_line_is_paused_and_goes_on(admin: FlaskClient, term: Term, window: WindowView) -> None:
+def test_queue_can_be_paused_and_resumed(
+    admin: FlaskClient, term: Term, window: WindowView
+) -> None:
     press(admin, address(window, term), knobs(6000, 5))
     press(admin, address(window, term, "/pause"))
     assert room.enter(term.id, window.id, 1).kind == "waiting"
@@ -112,7 +118,7 @@ def test_the_line_is_paused_and_goes_on(admin: FlaskClient, term: Term, window: 
     assert room.state(term.id, window.id).per_minute == 6000
 
 
-def test_a_line_that_never_ran_goes_on_as_the_settings_have_it(
+def test_queue_that_never_ran_resumes_with_the_settings(
     admin: FlaskClient, term: Term, window: WindowView
 ) -> None:
     room.set_limits(term.id, window.id, 0, 5, off=False)
@@ -123,7 +129,7 @@ def test_a_line_that_never_ran_goes_on_as_the_settings_have_it(
 
 
 @pytest.mark.parametrize("deed", ["pause", "off"])
-def test_it_asks_before_it_pauses_or_switches_off_and_needs_a_reason(
+def test_pause_and_switch_need_confirmation_and_a_reason(
     admin: FlaskClient, term: Term, window: WindowView, deed: str
 ) -> None:
     press(admin, address(window, term), knobs(60, 5))
@@ -139,7 +145,7 @@ def test_it_asks_before_it_pauses_or_switches_off_and_needs_a_reason(
     assert (state.per_minute, state.off) == (60, False)
 
 
-def test_what_would_change_nothing_can_not_be_asked_for(
+def test_action_without_effect_is_not_offered(
     admin: FlaskClient, term: Term, window: WindowView
 ) -> None:
     for deed in ("on", "resume"):
@@ -149,7 +155,7 @@ def test_what_would_change_nothing_can_not_be_asked_for(
     assert admin.get(address(window, term, "/explode")).status_code == 404
 
 
-def test_switched_off_it_lets_everyone_in_and_keeps_its_limits(
+def test_switched_off_room_admits_everyone_and_keeps_its_limits(
     admin: FlaskClient, term: Term, window: WindowView
 ) -> None:
     press(admin, address(window, term), knobs(60, 1))
@@ -166,7 +172,7 @@ def test_switched_off_it_lets_everyone_in_and_keeps_its_limits(
     assert (state.off, state.per_minute, state.at_once) == (False, 60, 1)
 
 
-def test_it_leaves_an_audit_entry_with_before_and_after(
+def test_change_is_audited_with_before_and_after(
     admin: FlaskClient, term: Term, window: WindowView, cast: Cast
 ) -> None:
     press(admin, address(window, term), knobs(60, 5))
@@ -188,7 +194,7 @@ def test_two_admins_do_not_overwrite_each_other(
     answer = other.post(page, data=knobs(6000, 5) | {"seen": before})
     assert answer.status_code == 409
     assert "Somebody else has set the limits" in answer.text
-    assert 'value="6000"' in answer.text  # what was filled in is kept
+    assert 'value="6000"' in answer.text  # the input is kept
     assert "of 60 at most" in answer.text
     state = room.state(term.id, window.id)
     assert (state.per_minute, state.at_once) == (60, 5)
@@ -198,7 +204,7 @@ def test_two_admins_do_not_overwrite_each_other(
     assert room.state(term.id, window.id).per_minute == 6000
 
 
-def test_a_question_that_was_overtaken_does_nothing(
+def test_outdated_confirmation_does_nothing(
     app: Flask, admin: FlaskClient, term: Term, window: WindowView
 ) -> None:
     question, other = address(window, term, "/off"), browser_of(app, "max")
@@ -211,7 +217,7 @@ def test_a_question_that_was_overtaken_does_nothing(
     assert len(entries()) == 1
 
 
-def test_the_same_pressed_twice_is_done_and_noted_once(
+def test_form_sent_twice_is_done_and_audited_once(
     admin: FlaskClient, term: Term, window: WindowView
 ) -> None:
     for more, given in (("", knobs(60, 5)), ("/pause", {"reason": WHY}), ("/off", {"reason": WHY})):
@@ -222,7 +228,7 @@ def test_the_same_pressed_twice_is_done_and_noted_once(
 
 
 @pytest.mark.parametrize("wrong", ["", "60", "60 5 x", None])
-def test_a_form_that_is_none_of_ours_is_a_400(
+def test_invalid_form_is_a_400(
     admin: FlaskClient, term: Term, window: WindowView, wrong: str | None
 ) -> None:
     form = {name: each for name, each in (knobs() | {"seen": wrong}).items() if each is not None}
@@ -243,7 +249,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("given", WRONG)
-def test_what_is_wrong_is_said_by_field_and_changes_nothing(
+def test_errors_are_shown_by_field_and_nothing_changes(
     admin: FlaskClient, term: Term, window: WindowView, given: tuple[str, str]
 ) -> None:
     before = room.state(term.id, window.id)
@@ -257,24 +263,20 @@ def test_what_is_wrong_is_said_by_field_and_changes_nothing(
     assert entries() == []
 
 
-def test_limits_are_not_set_without_a_reason(
-    admin: FlaskClient, term: Term, window: WindowView
-) -> None:
+def test_limits_need_a_reason(admin: FlaskClient, term: Term, window: WindowView) -> None:
     answer = press(admin, address(window, term), knobs(60, 5) | {"reason": ""})
     assert answer.status_code == 422
     assert 'id="reason-error"' in answer.text
     assert entries() == []
 
 
-def test_a_window_that_there_is_not_has_no_room(admin: FlaskClient, term: Term) -> None:
+def test_unknown_window_has_no_room(admin: FlaskClient, term: Term) -> None:
     for more in ("", "/figures", "/pause"):
         assert admin.get(f"/admin/terms/{term.id}/windows/9/room{more}").status_code == 404
     assert admin.post(f"/admin/terms/{term.id}/windows/9/room", data=knobs()).status_code == 404
 
 
-def test_students_and_instructors_may_not_see_it(
-    app: Flask, cast: Cast, term: Term, window: WindowView
-) -> None:
+def test_page_is_for_admins(app: Flask, cast: Cast, term: Term, window: WindowView) -> None:
     assert cast
     for name in ("ada", "iris"):
         browser = browser_of(app, name)
@@ -282,7 +284,7 @@ def test_students_and_instructors_may_not_see_it(
         assert browser.post(address(window, term), data=knobs()).status_code == 403
 
 
-def test_where_rooms_are_off_it_says_so_and_has_no_knobs(
+def test_page_without_waiting_rooms_has_no_controls(
     admin: FlaskClient, term: Term, window: WindowView, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(connected(), "settings", replace(connected().settings, room=None))
@@ -297,7 +299,7 @@ def test_where_rooms_are_off_it_says_so_and_has_no_knobs(
     ("seconds", "pace", "expected"),
     [(3, {0: 100}, 200), (45, {0: 30, 30: 60}, 120), (75, {0: 900, 30: 60, 60: 30}, 120)],
 )
-def test_the_pace_is_that_of_the_last_half_or_whole_minute(
+def test_pace_covers_the_last_half_or_whole_minute(
     term: Term, window: WindowView, seconds: int, pace: dict[int, int], expected: int
 ) -> None:
     opens = 3_000_000

@@ -1,4 +1,4 @@
-"""Clients of the API: each with an access token of its own."""
+"""Clients of the API, each with its own access token."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -15,25 +15,25 @@ ROOT = "/api/v1"
 
 @dataclass(frozen=True)
 class Caller:
-    """A program that asks in someone's name."""
+    """A program with a person's access token."""
 
     client: FlaskClient
     token: str
 
     def get(self, path: str, **args: Any) -> TestResponse:
-        """Look at something; `args` go into the address."""
+        """Send a GET request; `args` go into the address."""
         return self.client.get(ROOT + path, query_string=args or None, headers=self.headers())
 
     def post(self, path: str, body: Any, **headers: str) -> TestResponse:
-        """Send a body of JSON; `headers` are written with underscores."""
+        """Send a JSON body; `headers` are written with underscores."""
         return self.client.post(ROOT + path, json=body, headers=self.headers(**headers))
 
     def headers(self, **more: str) -> dict[str, str]:
-        """What it sends with everything."""
+        """Return the headers of every request."""
         named = {name.replace("_", "-"): value for name, value in more.items()}
         return {"Authorization": f"Bearer {self.token}", **named}
 
 
 def caller(app: Flask, username: str, scopes: tuple[str, ...] = SCOPES) -> Caller:
-    """A program with a token of that account."""
+    """Return a program with a token of that account."""
     return Caller(app.test_client(), tokens.create_for(username, TokenRequest("tests", scopes)))

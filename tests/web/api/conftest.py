@@ -1,4 +1,4 @@
-"""What most calls begin with: a term whose window is open, and programs that ask for students."""
+"""A term whose window is open, and programs of students."""
 
 from typing import Any
 
@@ -37,5 +37,5 @@ def section(term: Any) -> Any:
 
 @pytest.fixture
 def body(term: Any, section: Any, cast: Cast) -> dict[str, Any]:
-    """Ada's registration for it."""
+    """Return the body of Ada's registration for the section."""
     return {"student_id": cast.ada.id, "semester_id": term.id, "section_ids": [section.id]}

@@ -1,4 +1,4 @@
-"""Who gets in: by token or session, with which scope, and what protects a session."""
+"""Access by token or session, scopes, and the protection of sessions."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -15,7 +15,7 @@ from tests.web.visitors import browser_of
 
 @pytest.fixture
 def protected(app: Flask) -> Iterator[None]:
-    """Forms need their token, as they do outside of the tests."""
+    """Require form tokens, as outside of the tests."""
     app.config["WTF_CSRF_ENABLED"] = True
     yield
     app.config["WTF_CSRF_ENABLED"] = False
@@ -23,18 +23,18 @@ def protected(app: Flask) -> Iterator[None]:
 
 @pytest.fixture
 def browser(app: Flask, cast: Cast, request: pytest.FixtureRequest) -> FlaskClient:  # noqa: ARG001
-    """A browser in which ada has logged in, before forms need their token."""
+    """Return a browser of Ada that logged in before form tokens were required."""
     found = browser_of(app, "ada")
     request.getfixturevalue("protected")
     return found
 
 
 @pytest.mark.usefixtures("protected")
-def test_a_token_needs_no_form_token(app: Flask, body: dict[str, Any]) -> None:
+def test_token_request_needs_no_form_token(app: Flask, body: dict[str, Any]) -> None:
     assert caller(app, "ada").post("/register", body).status_code == 200
 
 
-def test_a_session_needs_the_form_token_to_change_anything(
+def test_session_request_needs_a_form_token_for_changes(
     browser: FlaskClient, term: Any, body: dict[str, Any], cast: Cast
 ) -> None:
     me = browser.get(f"{ROOT}/me")
@@ -49,21 +49,21 @@ def test_a_session_needs_the_form_token_to_change_anything(
 
 
 @pytest.mark.parametrize("header", ["Bearer x", "Basic YTpi", "fs_", "Bearer"])
-def test_a_header_that_is_no_token_of_ours_protects_no_session(
+def test_foreign_authorization_header_does_not_replace_the_form_token(
     browser: FlaskClient, body: dict[str, Any], header: str
 ) -> None:
     sent = {"Authorization": header}
     assert browser.post(f"{ROOT}/register", json=body, headers=sent).status_code == 400
 
 
-def test_a_wrong_token_does_not_fall_back_to_the_session(app: Flask, body: dict[str, Any]) -> None:
+def test_invalid_token_does_not_fall_back_to_the_session(app: Flask, body: dict[str, Any]) -> None:
     browser = browser_of(app, "ada")
     sent = {"Authorization": "Bearer fs_guessed"}
     assert browser.post(f"{ROOT}/register", json=body, headers=sent).status_code == 401
     assert browser.get(f"{ROOT}/me", headers=sent).status_code == 401
 
 
-def test_a_token_does_what_its_scopes_say(app: Flask, body: dict[str, Any], cast: Cast) -> None:
+def test_token_is_limited_to_its_scopes(app: Flask, body: dict[str, Any], cast: Cast) -> None:
     reader = caller(app, "ada", ("read",))
     writer = caller(app, "ada", ("register",))
     mine = f"/students/{cast.ada.id}/registrations"
@@ -75,7 +75,7 @@ def test_a_token_does_what_its_scopes_say(app: Flask, body: dict[str, Any], cast
     assert (writer.post("/register", body).status_code, writer.get(mine).status_code) == (200, 403)
 
 
-def test_nobody_gets_anything_without_saying_who_they_are(app: Flask) -> None:
+def test_anonymous_requests_are_refused(app: Flask) -> None:
     client = app.test_client()
     for rule in app.url_map.iter_rules():
         if rule.endpoint.startswith("api."):

@@ -21,14 +21,12 @@ def found(caller: Caller, term: Any, **args: Any) -> list[int]:
     return [each["section_id"] for each in answer.json["data"]["sections"]]
 
 
-def test_a_section_is_told_with_its_course_seats_and_instructor(
-    ada: Caller, term: Any, cast: Cast
-) -> None:
+def test_section_has_course_seats_and_instructor(ada: Caller, term: Any, cast: Cast) -> None:
     course = builders.a_course("CSC-1100", title="Data Structures")
     section = builders.a_section(course, term, instructor=cast.iris, crn="10412")
     seat(cast.ben, section)
     data = ada.get("/sections/available", semester_id=term.id).json["data"]
-    [told] = data.pop("sections")
+    [result] = data.pop("sections")
     assert data.pop("sentence").startswith("Ends in")
     assert data.pop("window_id")
     assert data == {
@@ -40,8 +38,8 @@ def test_a_section_is_told_with_its_course_seats_and_instructor(
         "total_sections": 1,
         "total_available_seats": 1,
     }
-    assert told.pop("schedule")
-    assert told == {
+    assert result.pop("schedule")
+    assert result == {
         "section_id": section.id,
         "semester_id": term.id,
         "name": "CSC 1100-01",
@@ -78,7 +76,7 @@ def test_a_section_is_told_with_its_course_seats_and_instructor(
 
 
 def of_no_window(term: Any) -> None:
-    """A term for which nothing is scheduled."""
+    """Return a term without windows."""
 
 
 def of_another_cohort(term: Any) -> None:
@@ -94,7 +92,7 @@ def of_another_cohort(term: Any) -> None:
         (of_another_cohort, "unscheduled"),
     ],
 )
-def test_students_are_shown_none_unless_their_window_is_open(
+def test_students_see_restricted_sections_only_in_their_window(
     ada: Caller, iris: Caller, admin: Caller, schedule: Callable[[Any], Any], reply: str
 ) -> None:
     term = builders.a_term()
@@ -110,7 +108,7 @@ def test_students_are_shown_none_unless_their_window_is_open(
     assert found(iris, term) == found(admin, term) == [section.id]
 
 
-def test_what_students_hold_stays_visible_after_the_end(ada: Caller, term: Any, cast: Cast) -> None:
+def test_held_sections_stay_visible_after_the_end(ada: Caller, term: Any, cast: Cast) -> None:
     section = builders.a_section(builders.a_course(title="Logic"), term)
     seat(cast.ada, section)
     (window,) = backend().ledger.windows(term.id)
@@ -122,7 +120,7 @@ def test_what_students_hold_stays_visible_after_the_end(ada: Caller, term: Any, 
 
 
 @pytest.mark.parametrize(("year", "open_to_you"), [("Freshman", 2), ("Senior", 0)])
-def test_kept_seats_are_open_to_those_they_are_kept_for(
+def test_reserved_seats_are_open_to_their_cohort(
     ada: Caller, term: Any, year: str, open_to_you: int
 ) -> None:
     section = builders.a_section(builders.a_course(), term, capacity=2)
@@ -135,15 +133,15 @@ def test_kept_seats_are_open_to_those_they_are_kept_for(
     assert found(ada, term, free="true") == ([section.id] if open_to_you else [])
 
 
-def test_its_schedule_is_told_in_words_and_meeting_by_meeting(ada: Caller, term: Any) -> None:
+def test_schedule_is_given_in_words_and_as_meetings(ada: Caller, term: Any) -> None:
     meetings = (
         Meets("MR", room="Hall 1"),
         Meets("W", "14:00", "15:50", kind="LAB", dates=("2030-09-02", "2030-10-18")),
         Meets("F", clashes=False, kind="TES"),
     )
     builders.a_section(builders.a_course(), term, meetings=meetings)
-    [told] = ada.get("/sections/available", semester_id=term.id).json["data"]["sections"]
-    schedule = told["schedule"]
+    [data] = ada.get("/sections/available", semester_id=term.id).json["data"]["sections"]
+    schedule = data["schedule"]
     assert schedule.pop("meetings")[1] == {
         "kind": "Lab",
         "days": ["wed"],
@@ -160,9 +158,7 @@ def test_its_schedule_is_told_in_words_and_meeting_by_meeting(ada: Caller, term:
     }
 
 
-def test_only_open_sections_of_courses_for_the_student_are_there(
-    ada: Caller, iris: Caller, term: Any
-) -> None:
+def test_list_has_only_open_sections_for_the_student(ada: Caller, iris: Caller, term: Any) -> None:
     course = builders.a_course("CSC-1")
     mine = builders.a_section(course, term)
     for status in ("NEW", "CONFIRMED", "CANCELED"):
@@ -173,7 +169,7 @@ def test_only_open_sections_of_courses_for_the_student_are_there(
     assert found(iris, term) == [mine.id, theirs.id]
 
 
-def test_they_are_narrowed_by_course_words_and_free_seats(
+def test_sections_can_be_filtered_by_course_words_and_free_seats(
     ada: Caller, term: Any, cast: Cast
 ) -> None:
     one, two = builders.a_course("CSC-1", title="Logic"), builders.a_course("CSC-2", title="Sets")
@@ -188,13 +184,13 @@ def test_they_are_narrowed_by_course_words_and_free_seats(
     assert found(ada, term, free="false") == [full.id, free.id, other.id]
 
 
-def test_they_come_page_by_page(ada: Caller, term: Any) -> None:
+def test_sections_are_paged(ada: Caller, term: Any) -> None:
     course = builders.a_course()
     sections = [builders.a_section(course, term).id for _ in range(5)]
     assert found(ada, term, per_page=2, page=2) == sections[2:4]
     assert found(ada, term, per_page=2, page=9) == []
-    told = ada.get("/sections/available", semester_id=term.id, per_page=2).json["data"]
-    assert (told["pages"], told["total"]) == (3, 5)
+    data = ada.get("/sections/available", semester_id=term.id, per_page=2).json["data"]
+    assert (data["pages"], data["total"]) == (3, 5)
 
 
 @pytest.mark.parametrize(
@@ -214,9 +210,7 @@ def test_they_come_page_by_page(ada: Caller, term: Any) -> None:
     ],
     ids=str,
 )
-def test_an_argument_that_makes_no_sense_is_named(
-    ada: Caller, args: dict[str, Any], name: str
-) -> None:
+def test_invalid_argument_is_named(ada: Caller, args: dict[str, Any], name: str) -> None:
     answer = ada.get("/sections/available", **args)
     assert answer.status_code == 422
     assert [(each["in"], each["pointer"]) for each in answer.json["errors"]] == [
@@ -224,20 +218,20 @@ def test_an_argument_that_makes_no_sense_is_named(
     ]
 
 
-def test_an_unknown_semester_is_not_found(ada: Caller) -> None:
+def test_unknown_semester_is_not_found(ada: Caller) -> None:
     for path in ("/sections/available", "/windows"):
         assert ada.get(path, semester_id=999_999).status_code == 404
 
 
-def test_words_with_signs_that_no_database_takes_find_nothing(ada: Caller, term: Any) -> None:
+def test_words_with_invalid_characters_find_nothing(ada: Caller, term: Any) -> None:
     assert found(ada, term, q="a\0b") == []
 
 
-def test_semesters_are_told_latest_first(ada: Caller, term: Any) -> None:
+def test_semesters_are_sorted_latest_first(ada: Caller, term: Any) -> None:
     builders.a_term("Spring 2031", starts_on=builders.date(2031, 1, 20))
-    told = ada.get("/semesters").json["data"]["semesters"]
-    assert [each["name"] for each in told] == ["Spring 2031", "Fall 2030"]
-    assert told[1] == {
+    data = ada.get("/semesters").json["data"]["semesters"]
+    assert [each["name"] for each in data] == ["Spring 2031", "Fall 2030"]
+    assert data[1] == {
         "semester_id": term.id,
         "name": "Fall 2030",
         "starts_on": "2030-08-26",
@@ -247,18 +241,16 @@ def test_semesters_are_told_latest_first(ada: Caller, term: Any) -> None:
     }
 
 
-def test_a_student_is_told_of_their_own_windows_and_the_answer_to_them(
-    ada: Caller, admin: Caller
-) -> None:
+def test_student_sees_own_windows_and_their_phase(ada: Caller, admin: Caller) -> None:
     term = builders.a_term()
     assert ada.get("/windows", semester_id=term.id).json["data"]["answer"] == "unscheduled"
     seniors = builders.an_open_window(term, cohort={"years": ["Senior"]})
     mine = builders.a_coming_window(term, minutes=30)
     limits.forget_windows()
-    told = ada.get("/windows", semester_id=term.id).json["data"]
-    assert (told["answer"], told["window_id"]) == ("before", mine.id)
-    assert told["sentence"] == "Begins in 30 minutes"
-    [window] = told["windows"]
+    data = ada.get("/windows", semester_id=term.id).json["data"]
+    assert (data["answer"], data["window_id"]) == ("before", mine.id)
+    assert data["sentence"] == "Begins in 30 minutes"
+    [window] = data["windows"]
     assert (window["window_id"], window["state"], window["answer"]) == (
         mine.id,
         "scheduled",

@@ -1,4 +1,4 @@
-"""docs/api.md: every example is run, in the order of the page, and answered as it says."""
+"""docs/api.md: every example runs in the page's order and gets the documented response."""
 
 import json
 import re
@@ -20,36 +20,36 @@ from tests.web.api.callers import caller
 PAGE = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
 BLOCK = re.compile(r"^```(console|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PORTAL = "http://localhost"
-MORE = "…"  # stands for what need not be shown
+MORE = "…"  # stands for omitted content
 # Ids, moments and codes are other ones each time.
 VARIES = re.compile(r"(.+_)?id|.+_at|now|receipt|access_token|poll_after")
-# Of an answer, by the names that later requests know them by.
+# Values of a response, by the names that later requests use.
 KEPT = {"student_id": "STUDENT", "request_id": "REQUEST", "access_token": "PASS"}
 
 
-def test_every_example_is_answered_as_the_page_says(guarded: Flask, cast: Cast) -> None:
+def test_every_example_gets_the_documented_response(guarded: Flask, cast: Cast) -> None:
     known = a_story(guarded, cast)
     client, answer = guarded.test_client(), {}
     blocks = BLOCK.findall(PAGE)
     assert len(blocks) > 12
     for kind, text in blocks:
         if kind == "python":
-            told: dict[str, Any] = {"answer": answer}
-            exec(text, told)  # noqa: S102 - our own page
-            known["CAPTCHA"] = told["captcha"]
+            result: dict[str, Any] = {"answer": answer}
+            exec(text, result)  # noqa: S102 - our own page
+            known["CAPTCHA"] = result["captcha"]
             continue
-        asked, status, expected = parts(text)
-        if "$REQUEST" in asked:
+        requested, status, expected = parts(text)
+        if "$REQUEST" in requested:
             room.set_limits(int(known["SEMESTER"]), int(known["WINDOW"]), 6000, 100, off=False)
-        response = curl(client, asked, known)
-        assert response.status_code == int(status), f"{asked}\n{response.text}"
+        response = curl(client, requested, known)
+        assert response.status_code == int(status), f"{requested}\n{response.text}"
         answer = response.json
-        compare(expected, answer, asked)
-        known |= kept(answer)
+        compare(expected, answer, requested)
+        known |= stored_values(answer)
 
 
 def a_story(app: Flask, cast: Cast) -> dict[str, str]:
-    """What the examples are about, by the names that they know it by."""
+    """Create the examples' data, and return its ids by the names in the examples."""
     term = builders.a_term()
     window = builders.an_open_window(term)
     course = builders.a_course("CSC-1100", title="Data Structures")
@@ -75,14 +75,14 @@ def a_story(app: Flask, cast: Cast) -> dict[str, str]:
 
 
 def parts(text: str) -> tuple[str, str, Any]:
-    """The request of an example, the status and the body of its answer."""
+    """Return the request of an example, and the status and body of its response."""
     found = re.fullmatch(r"\$ (.*?)\n(\d{3})\n(.*)", text, re.DOTALL)
     assert found, text
     return found[1], found[2], json.loads(found[3])
 
 
 def curl(client: FlaskClient, command: str, known: dict[str, str]) -> TestResponse:
-    """What the command would send."""
+    """Return the request that the command would send."""
     name, *words = shlex.split(Template(command).substitute(known))
     assert name == "curl"
     headers, body, address = {}, None, ""
@@ -100,7 +100,7 @@ def curl(client: FlaskClient, command: str, known: dict[str, str]) -> TestRespon
 
 
 def compare(expected: Any, found: Any, where: str) -> None:
-    """Fail unless the answer is the one of the page, but for what varies."""
+    """Fail unless the response equals the page's, apart from values that vary."""
     if expected in (MORE, {MORE: MORE}):
         return
     assert type(expected) is type(found), f"{where}: {expected!r}, {found!r}"
@@ -119,17 +119,17 @@ def compare(expected: Any, found: Any, where: str) -> None:
         assert expected == found, where
 
 
-def kept(answer: Any) -> dict[str, str]:
-    """What later examples refer to."""
+def stored_values(answer: Any) -> dict[str, str]:
+    """Return the values that later examples refer to."""
     facts = {**answer, **(answer.get("data") or {})}
     return {name: str(facts[field]) for field, name in KEPT.items() if facts.get(field)}
 
 
-def test_the_page_names_every_operation() -> None:
-    told = Path(ROOT / "portal" / "web" / "api").glob("*.py")
+def test_page_names_every_operation() -> None:
+    result = Path(ROOT / "portal" / "web" / "api").glob("*.py")
     routes = [
         route
-        for file in told
+        for file in result
         for route in re.findall(r'@bp\.(?:get|post)\("(/[a-z/]+)"', file.read_text("utf-8"))
     ]
     assert len(routes) > 7

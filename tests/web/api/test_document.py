@@ -1,4 +1,4 @@
-"""GET /api/v1/openapi.json and /api/docs: complete, consistent, and shown to everyone."""
+"""GET /api/v1/openapi.json and /api/docs: complete, consistent and public."""
 
 import re
 from typing import Any
@@ -34,9 +34,7 @@ def operations(document: dict[str, Any]) -> list[tuple[str, str, dict[str, Any]]
     ]
 
 
-def test_every_route_of_the_api_is_told_of_and_no_other(
-    app: Flask, document: dict[str, Any]
-) -> None:
+def test_document_has_exactly_the_routes_of_the_api(app: Flask, document: dict[str, Any]) -> None:
     routes = {
         PARAMETER.sub(r"{\1}", rule.rule)
         for rule in app.url_map.iter_rules()
@@ -45,7 +43,7 @@ def test_every_route_of_the_api_is_told_of_and_no_other(
     assert set(document["paths"]) == routes | ELSEWHERE
 
 
-def test_every_operation_tells_of_its_problems_and_of_who_may(document: dict[str, Any]) -> None:
+def test_every_operation_documents_problems_and_access(document: dict[str, Any]) -> None:
     schemes = set(document["components"]["securitySchemes"])
     for path, method, operation in operations(document):
         if path in ELSEWHERE:
@@ -58,18 +56,18 @@ def test_every_operation_tells_of_its_problems_and_of_who_may(document: dict[str
         assert needs_form == (method == "post")
 
 
-def test_every_operation_has_an_example_a_name_and_a_sentence(document: dict[str, Any]) -> None:
+def test_every_operation_has_example_name_and_summary(document: dict[str, Any]) -> None:
     found = operations(document)
     assert len({operation["operationId"] for _, _, operation in found}) == len(found)
     for path, _, operation in found:
         assert operation["summary"].endswith("."), path
         if path not in ELSEWHERE:
-            told = min(status for status in operation["responses"] if status.startswith("2"))
-            [content] = operation["responses"][told]["content"].values()
+            result = min(status for status in operation["responses"] if status.startswith("2"))
+            [content] = operation["responses"][result]["content"].values()
             assert content["example"], path
 
 
-def test_every_reference_leads_somewhere(document: dict[str, Any]) -> None:
+def test_every_reference_exists(document: dict[str, Any]) -> None:
     def look(value: Any) -> None:
         if isinstance(value, dict):
             if isinstance(value.get("$ref"), str):
@@ -85,7 +83,7 @@ def test_every_reference_leads_somewhere(document: dict[str, Any]) -> None:
     look(document)
 
 
-def test_the_page_shows_every_operation_schema_and_problem(
+def test_page_shows_every_operation_schema_and_problem(
     client: FlaskClient, document: dict[str, Any]
 ) -> None:
     page = client.get("/api/docs").text
@@ -102,13 +100,13 @@ def test_the_page_shows_every_operation_schema_and_problem(
     assert all(link in ids for link in re.findall(r'href="#([^"]+)"', page))
 
 
-def test_the_page_asks_nobody_else_for_anything(client: FlaskClient) -> None:
+def test_page_loads_nothing_from_other_sites(client: FlaskClient) -> None:
     page = client.get("/api/docs").text
     assert not re.search(r'(src|href)="(https?:)?//', page)
     assert "<style" not in page
     assert " style=" not in page
 
 
-def test_both_are_public(app: Flask) -> None:
+def test_page_and_document_are_public(app: Flask) -> None:
     for endpoint in ("api_docs.page", "api_docs.openapi"):
         assert rule_of(app.view_functions[endpoint]) == {PUBLIC}

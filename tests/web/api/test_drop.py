@@ -26,7 +26,7 @@ from tests.web.pages import held, seat
 
 @pytest.fixture
 def section(term: Any, cast: Cast) -> Any:
-    """A section of one seat, which ada has."""
+    """Return a section of one seat, held by Ada."""
     found = builders.a_section(builders.a_course(), term, capacity=1)
     seat(cast.ada, found)
     return found
@@ -37,7 +37,7 @@ def gone(student: Any, section: Any, **more: Any) -> dict[str, Any]:
 
 
 def queue(caller: Caller, student: Any, section: Any) -> None:
-    """Get in line for a section."""
+    """Join the waitlist of a section."""
     body = {"student_id": student.id, "semester_id": section.term_id, "wait": True}
     answer = caller.post("/register", body | {"section_ids": [section.id]})
     assert answer.json["data"]["results"][0]["status"] == "waitlisted"
@@ -45,7 +45,7 @@ def queue(caller: Caller, student: Any, section: Any) -> None:
 
 @contextmanager
 def a_worker(term: int) -> Iterator[None]:
-    """One who promotes whenever there is something to do, and records nothing."""
+    """Run a worker that only promotes."""
     ended = Event()
 
     def work() -> None:
@@ -61,7 +61,7 @@ def a_worker(term: int) -> Iterator[None]:
         worker.join()
 
 
-def test_a_seat_is_given_up(ada: Caller, term: Any, section: Any, cast: Cast) -> None:
+def test_seat_can_be_dropped(ada: Caller, term: Any, section: Any, cast: Cast) -> None:
     answer = ada.post("/register/drop", gone(cast.ada, section, semester_id=term.id))
     data = answer.json["data"]
     assert (answer.status_code, answer.json["success"]) == (200, True)
@@ -73,7 +73,7 @@ def test_a_seat_is_given_up(ada: Caller, term: Any, section: Any, cast: Cast) ->
     assert held(term, cast.ada) == []
 
 
-def test_unrelated_sections_along_count_as_drops_of_their_own(
+def test_unrelated_sections_dropped_along_count_separately(
     ada: Caller, term: Any, section: Any, cast: Cast
 ) -> None:
     others = [builders.a_section(builders.a_course(f"MAT-{n}"), term) for n in range(3)]
@@ -90,7 +90,7 @@ def test_unrelated_sections_along_count_as_drops_of_their_own(
     assert list(recorded_state.drops(term.id, cast.ada.id).values()) == [3]  # as it was recorded
 
 
-def test_the_semester_is_found_by_the_section(
+def test_semester_follows_from_the_section(
     ada: Caller, term: Any, section: Any, cast: Cast
 ) -> None:
     builders.a_section(builders.a_course("CSC-2"), builders.a_term("Spring 2031"))
@@ -99,7 +99,7 @@ def test_the_semester_is_found_by_the_section(
     )
 
 
-def test_it_says_that_the_list_is_still_being_gone_through(
+def test_drop_reports_that_the_waitlist_is_being_processed(
     ada: Caller, ben: Caller, section: Any, cast: Cast
 ) -> None:
     queue(ben, cast.ben, section)
@@ -107,7 +107,7 @@ def test_it_says_that_the_list_is_still_being_gone_through(
     assert (data["seat_released"], data["waitlist_processed"]) == (True, None)
 
 
-def test_it_says_that_the_list_was_gone_through_and_not_who_came(
+def test_drop_reports_the_processed_waitlist_without_names(
     ada: Caller, ben: Caller, term: Any, section: Any, cast: Cast
 ) -> None:
     queue(ben, cast.ben, section)
@@ -124,7 +124,7 @@ def test_it_says_that_the_list_was_gone_through_and_not_who_came(
 
 
 @pytest.mark.parametrize("recorded", [False, True], ids=["by the journal", "by the event log"])
-def test_an_admin_who_studies_is_told_who_came(
+def test_student_who_is_admin_sees_who_was_promoted(
     app: Flask, ben: Caller, term: Any, section: Any, cast: Cast, *, recorded: bool
 ) -> None:
     with transaction() as session:
@@ -140,7 +140,7 @@ def test_an_admin_who_studies_is_told_who_came(
     assert data["data"]["promoted_student_id"] == cast.ben.id
 
 
-def test_an_instructor_of_the_section_who_studies_is_told_who_came_and_no_other(
+def test_student_who_teaches_the_section_sees_who_was_promoted(
     app: Flask, ben: Caller, term: Any, cast: Cast
 ) -> None:
     with transaction() as session:
@@ -153,17 +153,17 @@ def test_an_instructor_of_the_section_who_studies_is_told_who_came_and_no_other(
         )
         for instructor in (cast.iris, cast.otto)
     )
-    for section, told in ((hers, cast.ben.id), (his, None)):
+    for section, result in ((hers, cast.ben.id), (his, None)):
         seat(cast.ada, section)
         queue(ben, cast.ben, section)
         key = f"the-drop-{section.id}"
         both.post("/register/drop", gone(cast.ada, section), Idempotency_Key=key)
         promote(term.id, "tests")
         data = both.post("/register/drop", gone(cast.ada, section), Idempotency_Key=key).json
-        assert data["data"]["promoted_student_id"] == told
+        assert data["data"]["promoted_student_id"] == result
 
 
-def test_a_section_over_capacity_releases_no_seat(ada: Caller, term: Any, cast: Cast) -> None:
+def test_drop_in_a_section_over_capacity_frees_no_seat(ada: Caller, term: Any, cast: Cast) -> None:
     course = builders.a_course("CSC-2")
     crowded = builders.a_section(course, term, capacity=2, prior_enrolled=1)
     seat(cast.ada, crowded)
@@ -172,7 +172,7 @@ def test_a_section_over_capacity_releases_no_seat(ada: Caller, term: Any, cast: 
     assert (data["seat_released"], data["waitlist_processed"]) == (False, False)
 
 
-def test_what_is_not_held_is_a_conflict_with_its_reason_and_receipt(
+def test_drop_without_a_seat_is_a_conflict_with_reason_and_receipt(
     ben: Caller, section: Any, cast: Cast
 ) -> None:
     answer = ben.post("/register/drop", gone(cast.ben, section))
@@ -183,7 +183,7 @@ def test_what_is_not_held_is_a_conflict_with_its_reason_and_receipt(
     assert data["receipt"]
 
 
-def test_a_section_that_another_one_needs_goes_with_it(ada: Caller, term: Any, cast: Cast) -> None:
+def test_dependent_section_is_dropped_too(ada: Caller, term: Any, cast: Cast) -> None:
     bio, practice = builders.a_course("BIO-1"), builders.a_course("BIO-2")
     lecture = builders.a_section(bio, term, corequisites={"course": "BIO-2"})
     lab = builders.a_section(practice, term, corequisites={"course": "BIO-1"})
@@ -195,7 +195,7 @@ def test_a_section_that_another_one_needs_goes_with_it(ada: Caller, term: Any, c
     assert held(term, cast.ada) == []
 
 
-def test_a_place_in_line_is_given_up(ben: Caller, section: Any, cast: Cast) -> None:
+def test_waitlist_can_be_left(ben: Caller, section: Any, cast: Cast) -> None:
     queue(ben, cast.ben, section)
     answer = ben.post("/register/leave", gone(cast.ben, section))
     assert answer.status_code == 200
@@ -207,7 +207,9 @@ def test_a_place_in_line_is_given_up(ben: Caller, section: Any, cast: Cast) -> N
 
 
 @pytest.mark.parametrize("act", ["drop", "leave"])
-def test_nobody_gives_up_what_is_anothers(app: Flask, section: Any, cast: Cast, act: str) -> None:
+def test_students_cannot_drop_seats_of_others(
+    app: Flask, section: Any, cast: Cast, act: str
+) -> None:
     for name in ("ben", "iris", "max"):
         answer = caller(app, name).post(f"/register/{act}", gone(cast.ada, section))
         assert answer.status_code == 403
@@ -215,7 +217,7 @@ def test_nobody_gives_up_what_is_anothers(app: Flask, section: Any, cast: Cast, 
 
 
 @pytest.mark.parametrize("act", ["drop", "leave"])
-def test_an_unknown_section_is_named(ada: Caller, term: Any, cast: Cast, act: str) -> None:
+def test_unknown_section_is_named(ada: Caller, term: Any, cast: Cast, act: str) -> None:
     for more in ({}, {"semester_id": term.id}):
         body = {"student_id": cast.ada.id, "section_id": 999_999, **more}
         answer = ada.post(f"/register/{act}", body)

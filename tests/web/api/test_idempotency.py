@@ -1,4 +1,4 @@
-"""One key, one decision: replays, refusals too, and keys that stood for something else."""
+"""One key, one decision: replays, also of refusals, and reused keys."""
 
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
@@ -32,7 +32,7 @@ def replayed(answer: TestResponse) -> bool:
     return answer.headers.get(REPLAYED_HEADER) == "true"
 
 
-def test_the_same_request_gets_the_same_answer(
+def test_repeated_request_gets_the_same_response(
     ada: Caller, term: Any, section: Any, body: dict[str, Any], cast: Cast
 ) -> None:
     first = ada.post("/register", body, Idempotency_Key=KEY)
@@ -44,19 +44,19 @@ def test_the_same_request_gets_the_same_answer(
     assert held(term, cast.ada) == [section.id]
 
 
-def test_header_and_body_carry_the_same_key(ada: Caller, body: dict[str, Any]) -> None:
+def test_key_can_be_in_header_or_body(ada: Caller, body: dict[str, Any]) -> None:
     ada.post("/register", body, Idempotency_Key=KEY)
     assert replayed(ada.post("/register", body | {"idempotency_key": KEY}))
     assert replayed(ada.post("/register", body | {"idempotency_key": KEY}, Idempotency_Key=KEY))
 
 
-def test_two_keys_that_differ_are_refused(ada: Caller, body: dict[str, Any]) -> None:
+def test_different_keys_in_header_and_body_are_refused(ada: Caller, body: dict[str, Any]) -> None:
     answer = ada.post("/register", body | {"idempotency_key": "another-key"}, Idempotency_Key=KEY)
     assert answer.status_code == 400
     assert answer.json["errors"][0]["pointer"] == "/idempotency_key"
 
 
-def test_a_header_that_is_no_key_is_refused(ada: Caller, body: dict[str, Any]) -> None:
+def test_invalid_key_header_is_refused(ada: Caller, body: dict[str, Any]) -> None:
     answer = ada.post("/register", body, Idempotency_Key="no key")
     assert answer.status_code == 422
     assert [(each["in"], each["pointer"]) for each in answer.json["errors"]] == [
@@ -64,13 +64,13 @@ def test_a_header_that_is_no_key_is_refused(ada: Caller, body: dict[str, Any]) -
     ]
 
 
-def test_without_a_key_one_is_made_and_told(ada: Caller, body: dict[str, Any]) -> None:
+def test_missing_key_is_generated_and_returned(ada: Caller, body: dict[str, Any]) -> None:
     first = ada.post("/register", body)
     made = first.headers[KEY_HEADER]
     assert replayed(ada.post("/register", body, Idempotency_Key=made))
 
 
-def test_a_key_that_stood_for_something_else_is_refused(
+def test_key_of_another_request_is_refused(
     ada: Caller, term: Any, body: dict[str, Any], cast: Cast
 ) -> None:
     other = builders.a_section(builders.a_course("CSC-2"), term)
@@ -84,7 +84,7 @@ def test_a_key_that_stood_for_something_else_is_refused(
 
 
 @pytest.mark.parametrize("changed", ["credits", "wait", "instead_of"])
-def test_a_key_stands_for_all_that_is_said_of_a_section(
+def test_key_covers_all_fields_of_a_section(
     ada: Caller, term: Any, cast: Cast, changed: str
 ) -> None:
     section = builders.a_section(builders.a_course("RES-1"), term, credits_min=1, credits_max=3)
@@ -100,7 +100,7 @@ def test_a_key_stands_for_all_that_is_said_of_a_section(
     assert held(term, cast.ada) == [section.id, held_.id]
 
 
-def test_a_key_is_its_students_alone(
+def test_key_belongs_to_one_student(
     ada: Caller, ben: Caller, body: dict[str, Any], cast: Cast
 ) -> None:
     ada.post("/register", body, Idempotency_Key=KEY)
@@ -109,7 +109,7 @@ def test_a_key_is_its_students_alone(
     assert answer.json["data"]["summary"]["enrolled"] == 1
 
 
-def test_a_refusal_is_replayed_though_its_reasons_are_gone(
+def test_refusal_is_replayed_after_its_reasons_are_gone(
     ada: Caller, ben: Caller, term: Any, cast: Cast
 ) -> None:
     full = builders.a_section(builders.a_course(), term, capacity=1)
@@ -126,7 +126,7 @@ def test_a_refusal_is_replayed_though_its_reasons_are_gone(
     assert fresh.status_code == 200
 
 
-def test_a_refused_key_sent_with_another_section_enrolls_in_nothing(
+def test_refused_key_with_another_section_enrolls_in_nothing(
     ada: Caller, term: Any, section: Any, cast: Cast
 ) -> None:
     full = builders.a_section(builders.a_course("CSC-2"), term, capacity=0)
@@ -138,9 +138,7 @@ def test_a_refused_key_sent_with_another_section_enrolls_in_nothing(
     assert held(term, cast.ada) == []
 
 
-def test_an_answer_that_only_repeats_a_waitlist_position_is_replayed(
-    ada: Caller, term: Any, cast: Cast
-) -> None:
+def test_repeated_waitlist_position_is_replayed(ada: Caller, term: Any, cast: Cast) -> None:
     full = builders.a_section(builders.a_course(), term, capacity=0)
     ask = {"student_id": cast.ada.id, "semester_id": term.id, "section_ids": [full.id]}
     ask["wait"] = True
@@ -150,22 +148,22 @@ def test_an_answer_that_only_repeats_a_waitlist_position_is_replayed(
     ada.post("/register/leave", {"student_id": cast.ada.id, "section_id": full.id})
     second = ada.post("/register", ask, Idempotency_Key=KEY)
     assert (replayed(second), second.json) == (True, first.json)
-    assert not parts().ledger.standing(term.id, cast.ada.id).waiting
+    assert not parts().ledger.registrations(term.id, cast.ada.id).waiting
 
 
 @pytest.mark.parametrize("act", ["drop", "leave"])
-def test_a_refused_drop_or_leave_is_replayed(ada: Caller, term: Any, cast: Cast, act: str) -> None:
+def test_refused_drop_or_leave_is_replayed(ada: Caller, term: Any, cast: Cast, act: str) -> None:
     section = builders.a_section(builders.a_course(), term, capacity=int(act == "drop"))
     gone = {"student_id": cast.ada.id, "section_id": section.id}
     assert ada.post(f"/register/{act}", gone, Idempotency_Key=KEY).status_code == 409
     assert claim(cast.ada, section).outcome != "refused"
     again = ada.post(f"/register/{act}", gone, Idempotency_Key=KEY)
     assert (again.status_code, replayed(again)) == (409, True)
-    standing = parts().ledger.standing(term.id, cast.ada.id)
+    standing = parts().ledger.registrations(term.id, cast.ada.id)
     assert len(standing.enrolled + standing.waiting) == 1
 
 
-def test_a_replay_matches_after_the_catalog_has_changed(ada: Caller, term: Any, cast: Cast) -> None:
+def test_replay_matches_after_a_catalog_change(ada: Caller, term: Any, cast: Cast) -> None:
     """Both the credits of a section and the order of decision come from the catalog."""
     lecture = builders.a_section(builders.a_course("BIO-1"), term)
     lab = builders.a_section(builders.a_course("BIO-2"), term)
@@ -187,7 +185,7 @@ def test_a_replay_matches_after_the_catalog_has_changed(ada: Caller, term: Any, 
     assert second.json == first.json
 
 
-def test_of_many_at_once_one_is_decided_and_the_others_repeat_it(
+def test_simultaneous_requests_with_one_key_get_one_decision(
     app: Flask, term: Any, section: Any, body: dict[str, Any]
 ) -> None:
     callers = [caller(app, "ada") for _ in range(AT_ONCE)]

@@ -1,4 +1,4 @@
-"""While the ledger is stopped or frozen the API tells what was last recorded, and says so."""
+"""While the ledger is down, the API returns the last recorded state and says so."""
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
@@ -28,7 +28,7 @@ FAULTS: dict[str, Fault] = {
 
 @pytest.fixture
 def recorded(ada: Caller, term: Any, cast: Cast) -> Any:
-    """A term in which Ada has a seat and waits for another, all of it recorded."""
+    """Return a recorded term in which Ada has a seat and waits for another."""
     mine = builders.a_section(builders.a_course("CSC-1"), term)
     full = builders.a_section(builders.a_course("MAT-1"), term, capacity=1)
     seat(cast.ada, mine)
@@ -41,7 +41,7 @@ def recorded(ada: Caller, term: Any, cast: Cast) -> Any:
 
 @pytest.fixture(params=FAULTS.values(), ids=FAULTS)
 def away(request: Any, servers: Servers, recorded: Any, reads: dict[str, Any]) -> Iterator[None]:  # noqa: ARG001
-    """The ledger stopped or frozen, once everything has been read while it was there."""
+    """Read everything, then stop or freeze the ledger."""
     with request.param(servers):
         limits.forget_windows()
         yield
@@ -62,19 +62,19 @@ def paths(recorded: Any, cast: Cast) -> list[str]:
 
 @pytest.fixture
 def reads(ada: Caller, paths: list[str]) -> dict[str, Any]:
-    """What each answer was while the ledger was there."""
+    """Return each response while the ledger was up."""
     return {path: steady(ada.get(path).json) for path in paths}
 
 
 def steady(answer: Any) -> Any:
-    """An answer's data, apart from what moves with the clock."""
-    return {name: told for name, told in answer["data"].items() if name not in {"now", "sentence"}}
+    """Return a response's data without values that change with the clock."""
+    return {
+        name: result for name, result in answer["data"].items() if name not in {"now", "sentence"}
+    }
 
 
 @pytest.mark.usefixtures("away")
-def test_reads_are_answered_alike_from_the_record_and_marked(
-    ada: Caller, reads: dict[str, Any]
-) -> None:
+def test_reads_from_the_record_are_equal_and_marked(ada: Caller, reads: dict[str, Any]) -> None:
     for path, before in reads.items():
         answer = ada.get(path)
         assert answer.status_code == 200, path
@@ -84,7 +84,7 @@ def test_reads_are_answered_alike_from_the_record_and_marked(
 
 
 @pytest.mark.usefixtures("away")
-def test_nothing_is_decided_by_the_record(
+def test_record_decides_nothing(
     ada: Caller, paths: list[str], reads: dict[str, Any], cast: Cast
 ) -> None:
     [mine] = reads[paths[0]]["registrations"]
@@ -98,14 +98,14 @@ def test_nothing_is_decided_by_the_record(
         assert int(answer.headers["Retry-After"]) > 0
 
 
-def test_while_the_ledger_answers_nothing_is_marked(ada: Caller, paths: list[str]) -> None:
+def test_reads_from_the_ledger_are_not_marked(ada: Caller, paths: list[str]) -> None:
     for path in paths:
         answer = ada.get(path)
         assert HEADER not in answer.headers
         assert answer.json["message"] == ""
 
 
-def test_instructors_and_admins_read_the_record_too(
+def test_instructors_and_admins_can_read_the_record(
     admin: Caller, iris: Caller, recorded: Any, cast: Cast, servers: Servers
 ) -> None:
     path = f"/students/{cast.ada.id}/registrations"
@@ -119,7 +119,7 @@ def test_instructors_and_admins_read_the_record_too(
         assert len(listed.json["data"]["sections"]) == 2
 
 
-def test_once_selection_has_ended_the_record_lists_none_either(
+def test_record_lists_no_sections_after_selection_ended(
     ada: Caller, recorded: Any, servers: Servers
 ) -> None:
     ledger = builders.backend().ledger

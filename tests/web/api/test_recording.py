@@ -25,7 +25,7 @@ def rush(admin: Caller) -> Rush:  # noqa: ARG001
     return rush
 
 
-def test_it_tells_how_late_events_were_recorded(admin: Caller, rush: Rush) -> None:  # noqa: ARG001
+def test_lag_of_recorded_events_is_reported(admin: Caller, rush: Rush) -> None:  # noqa: ARG001
     spans = admin.get("/metrics/lag").json["data"]["spans"]
     assert [each["span"] for each in spans] == ["5m", "1h", "24h", "30d"]
     for each in spans:
@@ -45,7 +45,7 @@ def test_batches_add_up_and_failures_are_counted(admin: Caller, backend: Backend
     assert (last["events"], last["failures"]) == (2, 1)
 
 
-def test_what_is_set_up_or_imported_is_not_measured(admin: Caller, backend: Backend) -> None:
+def test_setup_and_imports_are_not_measured(admin: Caller, backend: Backend) -> None:
     rush = a_rush(sections=50, students=2)
     imported = AdminAdjustment(
         rush.students[0], Claim(rush.sections[0], 300), None, 9900, (), DAYS, 9
@@ -60,7 +60,7 @@ def test_what_is_set_up_or_imported_is_not_measured(admin: Caller, backend: Back
     )
     drain(rush.term)
     assert {each["events"] for each in admin.get("/metrics/lag").json["data"]["spans"]} == {0}
-    assert backend.ledger.standing(rush.term, rush.students[0]).enrolled
+    assert backend.ledger.registrations(rush.term, rush.students[0]).enrolled
     claims(rush, [(rush.students[1], rush.sections[0])])
     drain(rush.term)
     assert {each["events"] for each in admin.get("/metrics/lag").json["data"]["spans"]} == {1}
@@ -70,25 +70,23 @@ def test_what_is_set_up_or_imported_is_not_measured(admin: Caller, backend: Back
     ("buckets", "part", "bound"),
     [([10, 0, 0], 0.5, 5), ([50, 45, 5], 0.95, 10), ([50, 45, 5], 0.99, 13), ([1], 0.99, 5)],
 )
-def test_a_percentile_is_the_bound_of_its_bucket(
-    buckets: list[int], part: float, bound: int
-) -> None:
+def test_percentile_is_the_bound_of_its_bucket(buckets: list[int], part: float, bound: int) -> None:
     assert lags.percentile(buckets, part, slowest=13) == bound
 
 
-def test_where_nothing_was_recorded_there_is_no_lag(admin: Caller) -> None:
+def test_lag_is_null_without_events(admin: Caller) -> None:
     span = admin.get("/metrics/lag").json["data"]["spans"][0]
     assert (span["events"], span["p99"], span["slowest"]) == (0, None, None)
 
 
-def test_a_month_is_kept(admin: Caller, rush: Rush) -> None:  # noqa: ARG001
+def test_lags_are_kept_for_a_month(admin: Caller, rush: Rush) -> None:  # noqa: ARG001
     with transaction() as session:
         session.execute(text("UPDATE lag_minutes SET minute = minute - interval '31 days'"))
         lags.forget_lags(session)
         assert session.scalar(text("SELECT count(*) FROM lag_minutes")) == 0
 
 
-def test_a_record_that_keeps_up_is_well(admin: Caller, rush: Rush) -> None:
+def test_current_record_is_well(admin: Caller, rush: Rush) -> None:
     continuous_audit.go_on(rush.term)
     (term,) = admin.get("/projections/health").json["data"]["projections"]
     assert (term["semester_id"], term["status"], term["differences"]) == (rush.term, "well", 0)
@@ -96,7 +94,7 @@ def test_a_record_that_keeps_up_is_well(admin: Caller, rush: Rush) -> None:
     assert term["compared_at"]
 
 
-def test_the_worst_is_told_first(admin: Caller, backend: Backend, rush: Rush) -> None:
+def test_worst_status_is_reported(admin: Caller, backend: Backend, rush: Rush) -> None:
     def status() -> str:
         (term,) = admin.get("/projections/health").json["data"]["projections"]
         return str(term["status"])

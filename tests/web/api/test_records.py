@@ -1,4 +1,4 @@
-"""GET /api/v1/students/<id>/registrations and /waitlist: what, and to whom."""
+"""GET /api/v1/students/<id>/registrations and /waitlist: content and access."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ from tests.web.pages import seat
 
 @pytest.fixture
 def taught(term: Any, cast: Cast) -> Any:
-    """A section of iris, in which ada has a seat."""
+    """Return a section that Iris teaches, in which Ada has a seat."""
     section = builders.a_section(
         builders.a_course("CSC-1"),
         term,
@@ -30,7 +30,7 @@ def taught(term: Any, cast: Cast) -> Any:
 
 @pytest.fixture
 def other(term: Any, cast: Cast) -> Any:
-    """A section of someone else, in which ada has a seat too."""
+    """Return a section of another instructor, in which Ada has a seat too."""
     section = builders.a_section(builders.a_course("CSC-2"), term)
     seat(cast.ada, section)
     return section
@@ -41,16 +41,16 @@ def seats(answer: Any) -> list[int]:
     return [each["section_id"] for each in answer.json["data"]["registrations"]]
 
 
-def test_a_seat_is_told_with_its_section(ada: Caller, term: Any, taught: Any, cast: Cast) -> None:
-    [mine] = parts().ledger.standing(term.id, cast.ada.id).enrolled
+def test_registration_includes_its_section(ada: Caller, term: Any, taught: Any, cast: Cast) -> None:
+    [mine] = parts().ledger.registrations(term.id, cast.ada.id).enrolled
     answer = ada.get(f"/students/{cast.ada.id}/registrations")
-    [told] = answer.json["data"]["registrations"]
-    section = told.pop("section")
-    assert told.pop("registered_at").startswith("20")
-    assert told.pop("registration_date").startswith("20")
+    [result] = answer.json["data"]["registrations"]
+    section = result.pop("section")
+    assert result.pop("registered_at").startswith("20")
+    assert result.pop("registration_date").startswith("20")
     data = answer.json["data"]
     assert (data["total_registrations"], data["enrolled_credits"]) == (1, 4)
-    assert told == {
+    assert result == {
         "registration_id": mine.registration,
         "semester_id": term.id,
         "section_id": taught.id,
@@ -68,18 +68,22 @@ def test_a_seat_is_told_with_its_section(ada: Caller, term: Any, taught: Any, ca
     )
 
 
-def test_places_in_line_are_told_with_position_and_size(
+def test_waitlist_entry_has_position_and_size(
     ada: Caller, ben: Caller, term: Any, taught: Any, cast: Cast
 ) -> None:
     assert ada.get(f"/students/{cast.ada.id}/waitlist").json["data"]["waitlist"] == []
     body = {"student_id": cast.ben.id, "semester_id": term.id, "section_ids": [taught.id]}
     ben.post("/register", body | {"wait": True})
-    [place] = ben.get(f"/students/{cast.ben.id}/waitlist").json["data"]["waitlist"]
-    assert (place["waitlist_position"], place["waitlist_size"]) == (1, 1)
-    assert (place["section_id"], place["instead_of"], place["passed_over"]) == (taught.id, None, [])
+    [position] = ben.get(f"/students/{cast.ben.id}/waitlist").json["data"]["waitlist"]
+    assert (position["waitlist_position"], position["waitlist_size"]) == (1, 1)
+    assert (position["section_id"], position["instead_of"], position["passed_over"]) == (
+        taught.id,
+        None,
+        [],
+    )
 
 
-def test_who_was_passed_over_is_told_why(
+def test_skipped_waitlist_entry_has_reasons(
     ada: Caller, ben: Caller, term: Any, taught: Any, cast: Cast
 ) -> None:
     body = {"student_id": cast.ben.id, "semester_id": term.id, "section_ids": [taught.id]}
@@ -87,11 +91,13 @@ def test_who_was_passed_over_is_told_why(
     seat(cast.ben, builders.a_section(builders.a_course("CSC-9"), term, meetings=(Meets("M"),)))
     ada.post("/register/drop", {"student_id": cast.ada.id, "section_id": taught.id})
     promote(term.id, "tests")
-    [place] = ben.get(f"/students/{cast.ben.id}/waitlist").json["data"]["waitlist"]
-    assert [each["code"] for each in place["passed_over"]] == ["time_conflict"]
+    [position] = ben.get(f"/students/{cast.ben.id}/waitlist").json["data"]["waitlist"]
+    assert [each["code"] for each in position["passed_over"]] == ["time_conflict"]
 
 
-def test_one_semester_may_be_asked_for(ada: Caller, term: Any, taught: Any, cast: Cast) -> None:
+def test_records_can_be_limited_to_a_semester(
+    ada: Caller, term: Any, taught: Any, cast: Cast
+) -> None:
     spring = builders.a_term("Spring 2031")
     builders.an_open_window(spring)
     later = builders.a_section(builders.a_course("CSC-2"), spring)
@@ -104,7 +110,9 @@ def test_one_semester_may_be_asked_for(ada: Caller, term: Any, taught: Any, cast
 
 @pytest.mark.usefixtures("other")
 @pytest.mark.parametrize("what", ["registrations", "waitlist"])
-def test_whose_records_are_whose(app: Flask, taught: Any, cast: Cast, what: str) -> None:
+def test_students_see_only_their_own_records(
+    app: Flask, taught: Any, cast: Cast, what: str
+) -> None:
     path = f"/students/{cast.ada.id}/{what}"
     expected = {"ada": 200, "ben": 404, "iris": 200, "otto": 404, "max": 200}
     found = {name: caller(app, name).get(path).status_code for name in expected}
@@ -113,13 +121,11 @@ def test_whose_records_are_whose(app: Flask, taught: Any, cast: Cast, what: str)
 
 
 @pytest.mark.usefixtures("other")
-def test_a_instructor_sees_what_concerns_their_classes(
-    iris: Caller, taught: Any, cast: Cast
-) -> None:
+def test_instructor_sees_records_of_own_sections(iris: Caller, taught: Any, cast: Cast) -> None:
     assert seats(iris.get(f"/students/{cast.ada.id}/registrations")) == [taught.id]
 
 
-def test_a_instructor_sees_no_word_of_other_classes_in_a_waitlist(
+def test_instructor_sees_no_other_sections_in_waitlist_reasons(
     ben: Caller, iris: Caller, term: Any, taught: Any, cast: Cast
 ) -> None:
     mine = builders.a_section(builders.a_course("CSC-3"), term)
@@ -138,18 +144,20 @@ def test_an_admin_sees_everything(admin: Caller, taught: Any, other: Any, cast: 
 
 
 @pytest.mark.usefixtures("taught")
-def test_nobody_learns_whether_there_is_such_a_student(
+def test_unknown_and_foreign_students_get_the_same_response(
     ben: Caller, iris: Caller, admin: Caller, cast: Cast
 ) -> None:
     for who in (ben, iris):
-        told = [who.get(f"/students/{student}/registrations") for student in (cast.dan.id, 999_999)]
+        answer = [
+            who.get(f"/students/{student}/registrations") for student in (cast.dan.id, 999_999)
+        ]
         own = {"correlation", "instance"}  # of each request
-        facts = [{k: v for k, v in each.json.items() if k not in own} for each in told]
+        facts = [{k: v for k, v in each.json.items() if k not in own} for each in answer]
         assert facts[0]["status"] == 404
         assert facts[0] == facts[1]
     assert admin.get("/students/999999/registrations").status_code == 404
 
 
-def test_strangers_are_asked_who_they_are(client: FlaskClient, cast: Cast) -> None:
+def test_anonymous_requests_get_401(client: FlaskClient, cast: Cast) -> None:
     answer = client.get(f"{ROOT}/students/{cast.ada.id}/registrations")
     assert (answer.status_code, answer.headers["WWW-Authenticate"]) == (401, "Bearer")

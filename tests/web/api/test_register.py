@@ -7,7 +7,7 @@ import pytest
 from flask import Flask
 
 from portal.backend import backend as parts
-from portal.ledger.types import Standing
+from portal.ledger.types import Registrations
 from portal.recorder import receipts
 from portal.web.api.registration import Registered, Result, Summary
 from tests import cast as builders
@@ -17,7 +17,7 @@ from tests.web.pages import held, seat
 
 
 def body(student: Any, term: Any, *sections: Any, **more: Any) -> dict[str, Any]:
-    """A request for sections, or for what is said of them."""
+    """Return a request for sections, given as ids or as objects."""
     ids = [each if isinstance(each, dict) else each.id for each in sections]
     return {"student_id": student.id, "semester_id": term.id, "section_ids": ids, **more}
 
@@ -27,11 +27,11 @@ def section(term: Any) -> Any:
     return builders.a_section(builders.a_course(), term, capacity=1)
 
 
-def test_a_seat_is_had_with_its_number_and_its_receipt(
+def test_registration_has_a_number_and_a_receipt(
     ada: Caller, term: Any, section: Any, cast: Cast
 ) -> None:
     answer = ada.post("/register", body(cast.ada, term, section))
-    [mine] = parts().ledger.standing(term.id, cast.ada.id).enrolled
+    [mine] = parts().ledger.registrations(term.id, cast.ada.id).enrolled
     assert answer.status_code == 200
     assert (answer.json["success"], answer.json["message"]) == (True, "1 selected")
     assert answer.json["data"]["results"] == [
@@ -55,9 +55,7 @@ def test_a_seat_is_had_with_its_number_and_its_receipt(
     }
 
 
-def test_several_are_decided_at_once_each_with_its_result_in_their_order(
-    ada: Caller, term: Any, cast: Cast
-) -> None:
+def test_several_sections_have_results_in_order(ada: Caller, term: Any, cast: Cast) -> None:
     free, full, mine, barred = (
         builders.a_section(builders.a_course(f"CSC-{number}"), term, capacity=capacity, **more)
         for number, capacity, more in (
@@ -69,7 +67,7 @@ def test_several_are_decided_at_once_each_with_its_result_in_their_order(
     )
     seat(cast.ben, full)
     seat(cast.ada, mine)
-    [before] = parts().ledger.standing(term.id, cast.ada.id).enrolled
+    [before] = parts().ledger.registrations(term.id, cast.ada.id).enrolled
     answer = ada.post("/register", body(cast.ada, term, barred, mine, full, free, wait=True))
     results = answer.json["data"]["results"]
     assert answer.status_code == 200
@@ -93,7 +91,7 @@ def test_several_are_decided_at_once_each_with_its_result_in_their_order(
     }
 
 
-def test_where_all_is_refused_it_is_a_conflict_that_says_as_much(
+def test_refusal_of_all_sections_is_a_conflict_with_results(
     ada: Caller, term: Any, section: Any, cast: Cast
 ) -> None:
     seat(cast.ben, section)
@@ -107,7 +105,7 @@ def test_where_all_is_refused_it_is_a_conflict_that_says_as_much(
     assert receipts.find(result["receipt"]).reasons[0].code == "full"
 
 
-def test_a_refusal_has_the_fields_of_an_answer_in_the_same_shape(
+def test_refusal_has_the_same_fields_as_a_success(
     ada: Caller, term: Any, section: Any, cast: Cast
 ) -> None:
     free = builders.a_section(builders.a_course("CSC-1"), term)
@@ -120,7 +118,7 @@ def test_a_refusal_has_the_fields_of_an_answer_in_the_same_shape(
         assert set(data["summary"]) == set(Summary().fields)
 
 
-def test_whoever_waits_already_is_told_the_place(
+def test_waiting_student_gets_the_position_again(
     ada: Caller, term: Any, section: Any, cast: Cast
 ) -> None:
     seat(cast.ben, section)
@@ -132,7 +130,7 @@ def test_whoever_waits_already_is_told_the_place(
     assert [each["code"] for each in again["reasons"]] == ["already_waiting"]
 
 
-def test_one_section_may_be_waited_for_and_another_not(
+def test_waiting_can_be_chosen_per_section(
     ada: Caller, term: Any, section: Any, cast: Cast
 ) -> None:
     other = builders.a_section(builders.a_course("CSC-2"), term, capacity=0)
@@ -142,7 +140,7 @@ def test_one_section_may_be_waited_for_and_another_not(
     assert [each["status"] for each in results] == ["waitlisted", "refused"]
 
 
-def test_a_lecture_and_its_lab_are_had_together_or_not_at_all(
+def test_lecture_and_lab_are_taken_together_or_not_at_all(
     ada: Caller, term: Any, cast: Cast
 ) -> None:
     bio, practice = builders.a_course("BIO-1"), builders.a_course("BIO-2")
@@ -159,7 +157,7 @@ def test_a_lecture_and_its_lab_are_had_together_or_not_at_all(
     assert [each["status"] for each in had["results"]] == ["enrolled", "enrolled"]
 
 
-def test_a_seat_is_exchanged_for_another(ada: Caller, term: Any, section: Any, cast: Cast) -> None:
+def test_seat_can_be_swapped(ada: Caller, term: Any, section: Any, cast: Cast) -> None:
     old = builders.a_section(builders.a_course("CSC-2"), term)
     seat(cast.ada, old)
     wanted = {"section_id": section.id, "instead_of": old.id}
@@ -171,7 +169,7 @@ def test_a_seat_is_exchanged_for_another(ada: Caller, term: Any, section: Any, c
 @pytest.mark.parametrize(
     ("amount", "status"), [(0.5, 200), (1, 200), (2, 200), (1.5, 422), (3, 422), (0.501, 422)]
 )
-def test_credits_are_those_that_the_section_is_offered_for(
+def test_credits_must_be_offered_by_the_section(
     ada: Caller, term: Any, cast: Cast, amount: float, status: int
 ) -> None:
     section = builders.a_section(
@@ -185,11 +183,11 @@ def test_credits_are_those_that_the_section_is_offered_for(
         assert wrong["pointer"] == "/section_ids/0/credits"
         assert wrong["message"] == "This section is offered for 0.5, 1, 2 credits."
     else:
-        [mine] = parts().ledger.standing(term.id, cast.ada.id).enrolled
+        [mine] = parts().ledger.registrations(term.id, cast.ada.id).enrolled
         assert mine.credits == amount * 100
 
 
-def test_rules_that_clash_are_all_told(ada: Caller, term: Any, cast: Cast) -> None:
+def test_refusal_has_every_reason(ada: Caller, term: Any, cast: Cast) -> None:
     monday = (Meets("M"),)
     one = builders.a_section(builders.a_course("CSC-1"), term, meetings=monday)
     two = builders.a_section(builders.a_course("CSC-2"), term, capacity=0, meetings=monday)
@@ -198,7 +196,7 @@ def test_rules_that_clash_are_all_told(ada: Caller, term: Any, cast: Cast) -> No
     assert {each["code"] for each in result["reasons"]} == {"time_conflict", "full"}
 
 
-def test_nobody_registers_for_another(ada: Caller, term: Any, section: Any, cast: Cast) -> None:
+def test_students_cannot_register_others(ada: Caller, term: Any, section: Any, cast: Cast) -> None:
     for student in (cast.ben.id, 999_999):
         answer = ada.post("/register", body(cast.ada, term, section) | {"student_id": student})
         assert answer.status_code == 403
@@ -214,7 +212,7 @@ def test_only_students_register(
 
 
 def linked(term: Any) -> tuple[Any, Any]:
-    """A lecture, and its lab, which is full and has a waitlist."""
+    """Return a lecture and its full lab with a waitlist."""
     lecture = builders.a_section(builders.a_course("BIO-1"), term, corequisites={"course": "BIO-2"})
     lab = builders.a_section(
         builders.a_course("BIO-2"), term, capacity=0, corequisites={"course": "BIO-1"}
@@ -222,22 +220,18 @@ def linked(term: Any) -> tuple[Any, Any]:
     return lecture, lab
 
 
-def test_sections_taken_together_wait_only_if_each_of_them_may(
-    ada: Caller, term: Any, cast: Cast
-) -> None:
+def test_linked_sections_wait_only_if_each_may_wait(ada: Caller, term: Any, cast: Cast) -> None:
     lecture, lab = linked(term)
     first = {"section_id": lecture.id, "wait": True}
     answer = ada.post("/register", body(cast.ada, term, first, lab))
     assert answer.status_code == 409
-    assert parts().ledger.standing(term.id, cast.ada.id) == Standing()
+    assert parts().ledger.registrations(term.id, cast.ada.id) == Registrations()
     answer = ada.post("/register", body(cast.ada, term, first, lab, wait=True))
     statuses = [each["status"] for each in answer.json["data"]["results"]]
     assert statuses == ["enrolled", "waitlisted"]
 
 
-def test_sections_taken_together_are_swapped_for_one_alone(
-    ada: Caller, term: Any, cast: Cast
-) -> None:
+def test_linked_sections_can_be_swapped_for_one(ada: Caller, term: Any, cast: Cast) -> None:
     lecture, lab = linked(term)
     old, other = (builders.a_section(builders.a_course(f"ART-{n}"), term) for n in range(2))
     choices = [

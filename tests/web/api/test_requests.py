@@ -1,4 +1,4 @@
-"""What makes no sense gets a clear refusal that names the field, and reaches no ledger."""
+"""Invalid requests are refused with the field's name, before the ledger."""
 
 import json
 from typing import Any
@@ -17,7 +17,7 @@ LONG = 2**31
 
 @pytest.fixture
 def sound(term: Any, section: Any, cast: Cast) -> dict[str, Any]:
-    """A request that makes sense."""
+    """Return a valid request."""
     return {"student_id": cast.ada.id, "semester_id": term.id, "section_ids": [section.id]}
 
 
@@ -60,7 +60,7 @@ def send(caller: Caller, body: bytes | str, content_type: str = "application/jso
     ],
     ids=str,
 )
-def test_a_field_that_makes_no_sense_is_named(
+def test_invalid_field_is_named(
     ada: Caller, sound: dict[str, Any], term: Any, change: dict[str, Any], pointer: str
 ) -> None:
     before = last_seq(term.id)
@@ -75,7 +75,7 @@ def test_a_field_that_makes_no_sense_is_named(
     assert last_seq(term.id) == before
 
 
-def test_everything_that_is_wrong_is_told_at_once(ada: Caller) -> None:
+def test_all_errors_are_reported_at_once(ada: Caller) -> None:
     answer = ada.post("/register", {"section_ids": [0, "x"], "wait": 0})
     assert {each["pointer"] for each in answer.json["errors"]} == {
         "/student_id",
@@ -85,14 +85,16 @@ def test_everything_that_is_wrong_is_told_at_once(ada: Caller) -> None:
     }
 
 
-def test_a_section_named_twice_is_named(ada: Caller, sound: dict[str, Any], section: Any) -> None:
+def test_section_named_twice_is_refused(ada: Caller, sound: dict[str, Any], section: Any) -> None:
     twice = [section.id, {"section_id": section.id}]
     answer = ada.post("/register", sound | {"section_ids": twice})
     assert answer.status_code == 422
     assert answer.json["errors"][0]["pointer"] == "/section_ids/1"
 
 
-def test_what_is_not_offered_is_named(ada: Caller, sound: dict[str, Any], term: Any) -> None:
+def test_section_that_is_not_offered_is_named(
+    ada: Caller, sound: dict[str, Any], term: Any
+) -> None:
     draft = builders.a_section(builders.a_course("CSC-2"), term, status="NEW")
     elsewhere = builders.a_section(builders.a_course("CSC-3"), builders.a_term("Spring 2031"))
     before = last_seq(term.id)
@@ -127,14 +129,14 @@ def test_what_is_not_offered_is_named(ada: Caller, sound: dict[str, Any], term: 
     ],
     ids=lambda body: str(body[:20]),
 )
-def test_what_is_no_json_is_said_to_be_none(ada: Caller, body: bytes) -> None:
+def test_invalid_json_is_refused(ada: Caller, body: bytes) -> None:
     answer = send(ada, body)
     assert (answer.status_code, answer.mimetype) == (400, "application/problem+json")
     assert answer.json["errors"][0]["message"].startswith("This is no JSON")
 
 
 @pytest.mark.parametrize("body", [b"[]", b"null", b'"text"', b"5", b"true"])
-def test_json_that_is_no_object_is_refused(ada: Caller, body: bytes) -> None:
+def test_json_other_than_an_object_is_refused(ada: Caller, body: bytes) -> None:
     answer = send(ada, body)
     assert answer.status_code == 422
     assert answer.json["errors"][0]["pointer"] == ""
@@ -143,23 +145,23 @@ def test_json_that_is_no_object_is_refused(ada: Caller, body: bytes) -> None:
 @pytest.mark.parametrize(
     "kind", ["text/plain", "application/x-www-form-urlencoded", "", "nonsense"]
 )
-def test_another_content_type_is_refused(ada: Caller, sound: dict[str, Any], kind: str) -> None:
+def test_other_content_type_is_refused(ada: Caller, sound: dict[str, Any], kind: str) -> None:
     assert send(ada, json.dumps(sound), kind).status_code == 415
 
 
-def test_a_body_that_is_too_large_is_refused(ada: Caller, sound: dict[str, Any]) -> None:
+def test_large_body_is_refused(ada: Caller, sound: dict[str, Any]) -> None:
     answer = send(ada, json.dumps(sound) + " " * 300_000)
     assert (answer.status_code, answer.mimetype) == (413, "application/problem+json")
     assert answer.json["title"] == "This body is too large"
 
 
-def test_a_wrong_method_says_what_would_be_right(ada: Caller) -> None:
+def test_wrong_method_names_the_allowed_ones(ada: Caller) -> None:
     answer = ada.get("/register")
     assert (answer.status_code, answer.mimetype) == (405, "application/problem+json")
     assert set(answer.headers["Allow"].split(", ")) == {"OPTIONS", "POST"}
 
 
-def test_an_address_with_a_number_that_is_none_leads_nowhere(ada: Caller) -> None:
+def test_address_with_an_invalid_number_is_not_found(ada: Caller) -> None:
     for student in ("0", "x", "1.5", "-1", str(LONG), "9" * 100, "%00"):
         answer = ada.get(f"/students/{student}/registrations")
         assert (answer.status_code, answer.mimetype) == (404, "application/problem+json")

@@ -1,6 +1,7 @@
-"""Whatever is sent to the API, the answer is one that its document tells of, and never a 5xx.
+"""Every request to the API gets a documented response, and never a 5xx.
 
-`SCHEMATHESIS=300 pytest tests/web/api/test_schemathesis.py` tries so many of each, by chance.
+`SCHEMATHESIS=300 pytest tests/web/api/test_schemathesis.py` makes so many random requests to each
+operation.
 """
 
 import os
@@ -26,7 +27,7 @@ pytestmark = pytest.mark.slow
 
 BY_CHANCE = int(os.environ.get("SCHEMATHESIS", "0"))
 CONFIG: dict[str, Any] = {
-    # An id may be well-formed and name nothing, a key may stand for something else.
+    # A valid id may be unknown, and a key may be used for another request.
     "checks": {"positive_data_acceptance": {"expected-statuses": ["2xx", "4xx"]}},
     # No workers run in this test, and these two say so.
     "operations": [
@@ -47,7 +48,7 @@ Story = dict[str, list[int]]
 
 @pytest.fixture
 def story(cast: Cast) -> Story:
-    """What the numbers of requests may name."""
+    """Return the ids that requests may use."""
     term = builders.a_term()
     windows = [builders.an_open_window(term), builders.a_coming_window(term)]
     course = builders.a_course()
@@ -68,7 +69,7 @@ def story(cast: Cast) -> Story:
 
 @pytest.fixture
 def address(app: Flask) -> Iterator[str]:
-    """Where the application answers, over HTTP."""
+    """Serve the application over HTTP and return its address."""
     server = make_server("127.0.0.1", 0, app, threaded=True)
     thread = Thread(target=server.serve_forever)
     thread.start()
@@ -80,7 +81,7 @@ def address(app: Flask) -> Iterator[str]:
 
 @pytest.fixture
 def named(story: Story) -> Iterator[None]:
-    """Most ids that make sense name something of the story."""
+    """Replace most valid ids by ones of the story."""
 
     def before_call(_: HookContext, case: Case, __: Any) -> None:
         for part in ("path_parameters", "query", "body"):
@@ -104,7 +105,7 @@ def named(story: Story) -> Iterator[None]:
         ("nobody", 3, {200, 401, 405}),
     ],
 )
-def test_every_answer_is_one_that_is_told_of(
+def test_every_response_is_documented(
     app: Flask, address: str, who: str, tries: int, reached: set[int]
 ) -> None:
     headers = {} if who == "nobody" else caller(app, who).headers()
@@ -123,7 +124,7 @@ def test_every_answer_is_one_that_is_told_of(
 
 
 def effort(tries: int) -> dict[str, Any]:
-    """So many tries of each operation; the same every time, unless by chance."""
+    """Return how many requests each operation gets; the same ones unless random."""
     generation = {"max-examples": tries, "deterministic": not BY_CHANCE, "database": "none"}
     learns: dict[str, Any] = {"extra-data-sources": {"responses": bool(BY_CHANCE)}}
     phases = {
@@ -136,7 +137,7 @@ def effort(tries: int) -> dict[str, Any]:
 
 
 def wrongs(event: EngineEvent) -> Iterator[str]:
-    """What has gone wrong, and what was sent to make it so."""
+    """Return the failures, each with its request."""
     if isinstance(event, FatalError):
         yield str(event.exception)
     elif isinstance(event, NonFatalError):
@@ -149,7 +150,7 @@ def wrongs(event: EngineEvent) -> Iterator[str]:
 
 
 def of_story(value: Any, story: Story, name: str = "") -> Any:
-    """The same, with numbers out of the story in most places that are for such ids."""
+    """Return the strategy with ids of the story in most id fields."""
     if isinstance(value, dict):
         return {key: of_story(each, story, key) for key, each in value.items()}
     if isinstance(value, list):

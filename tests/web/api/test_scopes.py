@@ -1,4 +1,4 @@
-"""What access tokens may do, and nothing besides."""
+"""Access tokens are limited to their scopes."""
 
 import pytest
 from flask import Flask
@@ -24,7 +24,7 @@ def ask(client: FlaskClient, token: str, method: str = "GET", path: str = "/me")
         ("read", ("POST", "/register/drop"), "register"),
     ],
 )
-def test_a_scope_that_is_missing_is_named(
+def test_missing_scope_is_named(
     client: FlaskClient, cast: Cast, has: str, asks: tuple[str, str], lacks: str
 ) -> None:
     answer = ask(client, a_token(cast.ada.account_id, has), *asks)
@@ -36,19 +36,19 @@ def test_a_scope_that_is_missing_is_named(
         assert lacks in answer.json["detail"]
 
 
-def test_a_scope_that_is_there_is_enough(client: FlaskClient, cast: Cast) -> None:
+def test_granted_scope_is_enough(client: FlaskClient, cast: Cast) -> None:
     assert ask(client, a_token(cast.ada.account_id, "read")).status_code == 200
     token = a_token(cast.ada.account_id, "register")
     assert ask(client, token, "POST", "/register").status_code not in {401, 403}
 
 
-def test_scopes_add_nothing_to_what_the_account_may(client: FlaskClient, cast: Cast) -> None:
+def test_scopes_do_not_extend_the_accounts_permissions(client: FlaskClient, cast: Cast) -> None:
     token = a_token(cast.ben.account_id)
     path = f"/students/{cast.ada.id}/registrations"
     assert ask(client, token, path=path).status_code in {403, 404}
 
 
-def test_a_session_beside_a_token_adds_nothing_to_it(app: Flask, cast: Cast) -> None:
+def test_session_does_not_extend_a_token(app: Flask, cast: Cast) -> None:
     client = browser_of(app, "ada")
     assert ask(client, a_token(cast.ben.account_id, "read")).json["name"] == "Ben"
     reading = a_token(cast.ada.account_id, "read")

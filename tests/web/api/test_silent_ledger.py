@@ -1,4 +1,4 @@
-"""The ledger decides, and nobody hears of it; or it can't be reached at all."""
+"""The ledger's answer is lost, or the ledger is down."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,7 +19,7 @@ from tests.web.pages import held, seat
 
 @pytest.fixture
 def wire(ada: Caller, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[LossyWire]:
-    """The wire between the portal and its ledger, which can lose answers."""
+    """Return a connection between the portal and its ledger that can lose answers."""
     assert ada.get("/me").status_code == 200
     near = parts().settings.redis_url
     with LossyWire(near, tmp_path / "wire") as lossy:
@@ -30,7 +30,7 @@ def wire(ada: Caller, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterat
         redis.close()
 
 
-def test_who_gets_no_answer_is_told_the_key_to_ask_again(
+def test_unanswered_request_gets_its_key_for_a_retry(
     ada: Caller, wire: LossyWire, term: Any, body: dict[str, Any], cast: Cast
 ) -> None:
     wire.lose = 2
@@ -43,7 +43,7 @@ def test_who_gets_no_answer_is_told_the_key_to_ask_again(
     assert held(term, cast.ada) == body["section_ids"]
 
 
-def test_what_was_decided_is_told_though_nothing_more_can_be_read(
+def test_decision_is_returned_if_nothing_more_can_be_read(
     ada: Caller, wire: LossyWire, term: Any, body: dict[str, Any], cast: Cast
 ) -> None:
     mine = builders.a_section(builders.a_course("CSC-2"), term)
@@ -56,7 +56,7 @@ def test_what_was_decided_is_told_though_nothing_more_can_be_read(
     ] == [("already_registered", False), ("enrolled", True)]
 
 
-def test_a_drop_is_told_though_nothing_more_can_be_read(
+def test_drop_is_returned_if_nothing_more_can_be_read(
     ada: Caller, ben: Caller, wire: LossyWire, section: Any, cast: Cast
 ) -> None:
     seat(cast.ada, section)
@@ -70,7 +70,7 @@ def test_a_drop_is_told_though_nothing_more_can_be_read(
     assert answer.json["data"]["waitlist_processed"] is None
 
 
-def test_a_ledger_that_is_away_is_a_503_under_the_same_key(
+def test_unavailable_ledger_is_a_503_with_the_same_key(
     ada: Caller, wire: LossyWire, body: dict[str, Any]
 ) -> None:
     wire.is_cut = True

@@ -1,4 +1,4 @@
-"""POST and GET /api/v1/waiting-room/<window>/requests, and the pass that comes of it."""
+"""POST and GET /api/v1/waiting-room/<window>/requests, and the access token."""
 
 from dataclasses import replace
 from typing import Any
@@ -21,13 +21,13 @@ SOON = 0.02  # minutes
 
 @pytest.fixture
 def unproven(guarded: Flask, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: ARG001
-    """Nobody is asked for a proof."""
+    """Require no captcha."""
     monkeypatch.setattr(parts(), "settings", replace(parts().settings, captcha="off"))
 
 
 @pytest.fixture
 def fall(cast: Cast) -> Any:  # noqa: ARG001
-    """A term without a window yet."""
+    """Return a term without a window."""
     return builders.a_term()
 
 
@@ -36,20 +36,18 @@ def line(window: Any) -> str:
 
 
 def known(window: Any) -> Any:
-    """The window, once every part knows of it."""
+    """Return the window after every cache has it."""
     limits.forget_windows()
     return window
 
 
 def full(term: Any, window: Any) -> None:
-    """Let nobody in for now."""
+    """Set the limits so that no one is admitted."""
     room.set_limits(term.id, window.id, 0, 100, off=False)
 
 
 @pytest.mark.usefixtures("unproven")
-def test_a_request_gets_its_id_at_once_and_its_place_when_the_order_is_drawn(
-    app: Flask, fall: Any
-) -> None:
+def test_request_id_comes_at_once_and_the_position_after_the_draw(app: Flask, fall: Any) -> None:
     window = known(builders.a_coming_window(fall, minutes=30))
     ada = caller(app, "ada")
     answer = ada.post(line(window), {})
@@ -65,7 +63,7 @@ def test_a_request_gets_its_id_at_once_and_its_place_when_the_order_is_drawn(
 
 
 @pytest.mark.usefixtures("unproven")
-def test_who_waits_is_told_the_place_and_who_is_called_gets_a_token(
+def test_waiting_student_gets_the_position_and_admitted_student_a_token(
     app: Flask, fall: Any, cast: Cast
 ) -> None:
     window = known(builders.an_open_window(fall))
@@ -73,8 +71,8 @@ def test_who_waits_is_told_the_place_and_who_is_called_gets_a_token(
     full(fall, window)
     ben, ada = caller(app, "ben"), caller(app, "ada")
     ben.post(line(window), {})
-    asked = ada.post(line(window), {}).json["data"]["request_id"]
-    waiting = ada.get(f"{line(window)}/{asked}")
+    requested = ada.post(line(window), {}).json["data"]["request_id"]
+    waiting = ada.get(f"{line(window)}/{requested}")
     data = waiting.json["data"]
     assert (waiting.status_code, data["status"]) == (200, "waiting")
     assert (data["position"], data["ahead"], data["access_token"]) == (2, 1, None)
@@ -83,7 +81,7 @@ def test_who_waits_is_told_the_place_and_who_is_called_gets_a_token(
     assert ada.post("/register", body).status_code == 403
 
     room.set_limits(fall.id, window.id, 6000, 100, off=False)
-    called = ada.get(f"{line(window)}/{asked}").json["data"]
+    called = ada.get(f"{line(window)}/{requested}").json["data"]
     assert (called["status"], called["wait"]) == ("called", {"least": 0, "most": 0})
     token = called["access_token"]
     assert ada.post("/register", body, Fairseat_Pass=token).status_code == 200
@@ -91,15 +89,15 @@ def test_who_waits_is_told_the_place_and_who_is_called_gets_a_token(
 
 
 @pytest.mark.usefixtures("unproven")
-def test_the_position_counts_down_and_a_pause_is_told(app: Flask, fall: Any) -> None:
+def test_position_counts_down_and_a_pause_is_reported(app: Flask, fall: Any) -> None:
     window = known(builders.an_open_window(fall))
     full(fall, window)
     ben, ada = caller(app, "ben"), caller(app, "ada")
     ben.post(line(window), {})
-    asked = ada.post(line(window), {}).json["data"]
+    requested = ada.post(line(window), {}).json["data"]
 
     def stands() -> tuple[Any, ...]:
-        data = ada.get(f"{line(window)}/{asked['request_id']}").json["data"]
+        data = ada.get(f"{line(window)}/{requested['request_id']}").json["data"]
         return tuple(data[name] for name in ("status", "position", "ahead", "paused"))
 
     room.set_limits(fall.id, window.id, 0, 100, off=False)
@@ -113,22 +111,20 @@ def test_the_position_counts_down_and_a_pause_is_told(app: Flask, fall: Any) -> 
 
 
 @pytest.mark.usefixtures("unproven")
-def test_a_request_is_its_students_alone(app: Flask, fall: Any) -> None:
+def test_queue_request_belongs_to_its_student(app: Flask, fall: Any) -> None:
     window = known(builders.an_open_window(fall))
     full(fall, window)
     ada, ben = caller(app, "ada"), caller(app, "ben")
-    asked = ada.post(line(window), {}).json["data"]["request_id"]
-    assert ben.get(f"{line(window)}/{asked}").status_code == 404
+    requested = ada.post(line(window), {}).json["data"]["request_id"]
+    assert ben.get(f"{line(window)}/{requested}").status_code == 404
     ben.post(line(window), {})
-    assert ben.get(f"{line(window)}/{asked}").status_code == 404
+    assert ben.get(f"{line(window)}/{requested}").status_code == 404
     assert ada.get(f"{line(window)}/{'0' * 32}").status_code == 404
     assert ada.get(f"{line(window)}/short").status_code == 404
 
 
 @pytest.mark.usefixtures("unproven")
-def test_a_pass_opens_no_other_term_and_nobody_elses_seats(
-    app: Flask, fall: Any, cast: Cast
-) -> None:
+def test_access_token_is_for_one_term_and_student(app: Flask, fall: Any, cast: Cast) -> None:
     window = known(builders.an_open_window(fall))
     spring = builders.a_term("Spring 2031")
     builders.an_open_window(spring)
@@ -144,7 +140,7 @@ def test_a_pass_opens_no_other_term_and_nobody_elses_seats(
 
 
 @pytest.mark.usefixtures("guarded")
-def test_without_a_pass_a_client_is_told_where_to_get_one(app: Flask, cast: Cast) -> None:
+def test_refusal_without_an_access_token_links_to_the_waiting_room(app: Flask, cast: Cast) -> None:
     for sent in ({}, {"Fairseat_Pass": "a-made-up-one"}):
         answer = caller(app, "ada").post("/register", {"student_id": cast.ada.id}, **sent)
         assert (answer.status_code, answer.mimetype) == (403, "application/problem+json")
@@ -153,7 +149,7 @@ def test_without_a_pass_a_client_is_told_where_to_get_one(app: Flask, cast: Cast
 
 
 @pytest.mark.usefixtures("unproven")
-def test_a_pass_is_for_its_window_alone(app: Flask, fall: Any, cast: Cast) -> None:
+def test_access_token_is_for_one_window(app: Flask, fall: Any, cast: Cast) -> None:
     first, second = builders.an_open_window(fall), builders.an_open_window(fall)
     known(first)
     section = builders.a_section(builders.a_course(), fall)
@@ -169,7 +165,7 @@ def test_a_pass_is_for_its_window_alone(app: Flask, fall: Any, cast: Cast) -> No
 
 
 @pytest.mark.usefixtures("unproven")
-def test_giving_up_needs_no_pass(app: Flask, fall: Any, cast: Cast) -> None:
+def test_drop_needs_no_access_token(app: Flask, fall: Any, cast: Cast) -> None:
     window = known(builders.an_open_window(fall))
     section = builders.a_section(builders.a_course(), fall)
     ada = caller(app, "ada")
@@ -179,16 +175,16 @@ def test_giving_up_needs_no_pass(app: Flask, fall: Any, cast: Cast) -> None:
     assert ada.post("/register/drop", gone).status_code == 200
 
 
-def test_a_proof_is_asked_for_once_per_place_and_counts_once(guarded: Flask, fall: Any) -> None:
+def test_captcha_proof_is_needed_once_per_place_and_valid_once(guarded: Flask, fall: Any) -> None:
     window = known(builders.a_coming_window(fall))
     ada, ben = caller(guarded, "ada"), caller(guarded, "ben")
     for body in ({}, {"captcha": "guessed"}):
         refused = ada.post(line(window), body)
         assert (refused.status_code, refused.json["type"]) == (422, "/api/docs#captcha")
         assert refused.json["errors"][0]["pointer"] == "/captcha"
-    told = ada.get("/captcha").json["data"]
-    assert told["needed"] is True
-    proof = {"captcha": solved(told["challenge"]).to_base64()}
+    data = ada.get("/captcha").json["data"]
+    assert data["needed"] is True
+    proof = {"captcha": solved(data["challenge"]).to_base64()}
     assert ben.post(line(window), proof).status_code == 422
     assert ada.post(line(window), proof).status_code == 202
     assert ada.post(line(window), {}).status_code == 202
@@ -197,7 +193,7 @@ def test_a_proof_is_asked_for_once_per_place_and_counts_once(guarded: Flask, fal
 
 
 @pytest.mark.usefixtures("unproven")
-def test_windows_that_are_not_ones_own_are_not_found(app: Flask, fall: Any) -> None:
+def test_windows_of_other_cohorts_are_not_found(app: Flask, fall: Any) -> None:
     seniors = known(builders.an_open_window(fall, cohort={"years": ["Senior"]}))
     ada = caller(app, "ada")
     assert ada.post(line(seniors), {}).status_code == 404
@@ -205,14 +201,14 @@ def test_windows_that_are_not_ones_own_are_not_found(app: Flask, fall: Any) -> N
 
 
 @pytest.mark.usefixtures("unproven")
-def test_a_window_that_has_ended_is_a_conflict(app: Flask, fall: Any) -> None:
+def test_ended_window_is_a_conflict(app: Flask, fall: Any) -> None:
     window = known(builders.an_ended_window(fall))
     answer = caller(app, "ada").post(line(window), {})
     assert (answer.status_code, answer.json["type"]) == (409, "/api/docs#window-ended")
 
 
 @pytest.mark.usefixtures("unproven")
-def test_without_a_room_everyone_is_called_at_the_opening(
+def test_everyone_is_admitted_at_the_opening_without_a_waiting_room(
     app: Flask, fall: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(parts(), "settings", replace(parts().settings, room=None))
@@ -229,10 +225,10 @@ def test_without_a_room_everyone_is_called_at_the_opening(
 
 
 def _token(caller: Caller, window: Any) -> str:
-    """A pass for a window where nobody else waits."""
-    asked = caller.post(line(window), {}).json["data"]
-    assert asked["status"] == "called"
-    return str(asked["access_token"])
+    """Return an access token of a window with an empty queue."""
+    requested = caller.post(line(window), {}).json["data"]
+    assert requested["status"] == "called"
+    return str(requested["access_token"])
 
 
 def _student(caller: Caller) -> int:
@@ -240,14 +236,14 @@ def _student(caller: Caller) -> int:
 
 
 @pytest.mark.usefixtures("unproven")
-def test_a_token_that_may_only_read_gets_no_access_token(app: Flask, fall: Any, cast: Cast) -> None:
+def test_read_only_token_gets_no_access_token(app: Flask, fall: Any, cast: Cast) -> None:
     window = known(builders.an_open_window(fall))
     whole, reading = caller(app, "ada"), caller(app, "ada", ("read",))
-    asked = whole.post(line(window), {}).json["data"]["request_id"]
+    requested = whole.post(line(window), {}).json["data"]["request_id"]
     before = room.look(fall.id, window.id, cast.ada.id).ends
-    for answer in (reading.post(line(window), {}), reading.get(f"{line(window)}/{asked}")):
+    for answer in (reading.post(line(window), {}), reading.get(f"{line(window)}/{requested}")):
         assert (answer.status_code, answer.json["scope"]) == (403, "register")
         assert "access_token" not in answer.text
     assert room.look(fall.id, window.id, cast.ada.id).ends == before
     registering = caller(app, "ada", ("register",))
-    assert registering.get(f"{line(window)}/{asked}").json["data"]["access_token"]
+    assert registering.get(f"{line(window)}/{requested}").json["data"]["access_token"]

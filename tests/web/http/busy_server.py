@@ -1,4 +1,4 @@
-"""The portal in a process that can be kept busy, and counts the requests that reach it."""
+"""The portal in a process that can be kept busy, and that counts its requests."""
 
 import os
 import time
@@ -19,7 +19,7 @@ _sleep = get_original("time", "sleep")
 
 
 class Busy:
-    """Counts at /counted, tells the counts at /seen, keeps the process busy at /busy."""
+    """Counts requests to /counted, returns the counts at /seen, keeps the process busy at /busy."""
 
     def __init__(self, portal: "WSGIApplication") -> None:
         self.portal = portal
@@ -29,21 +29,21 @@ class Busy:
         self, environ: "WSGIEnvironment", start_response: "StartResponse"
     ) -> Iterable[bytes]:
         """Answer these three addresses; all others are the portal's."""
-        path, told = environ["PATH_INFO"], b""
+        path, result = environ["PATH_INFO"], b""
         if path == "/counted":
             self.seen += 1
         elif path == "/seen":
-            told = f"{self.seen} {_dropped()}".encode()
+            result = f"{self.seen} {_dropped()}".encode()
         elif path == "/busy":
             _keep_busy()
         else:
             return self.portal(environ, start_response)
-        start_response("200 OK", [("Content-Length", str(len(told)))])
-        return [told]
+        start_response("200 OK", [("Content-Length", str(len(result)))])
+        return [result]
 
 
 def _dropped() -> float:
-    """Requests that this process has dropped."""
+    """Return the requests that this process has dropped."""
     (metric,) = DROPPED.collect()
     return next(each.value for each in metric.samples if each.name.endswith("_total"))
 

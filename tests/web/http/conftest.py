@@ -1,4 +1,4 @@
-"""A real web server, spoken to byte by byte."""
+"""A real web server for requests as bytes."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ from tests.live.nodes import Node, a_node
 
 @pytest.fixture(scope="session")
 def node(connected: Backend, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Node]:  # noqa: ARG001
-    """A web server on the tests' database and ledger, soon at the end of its patience."""
+    """Start a web server with short timeouts on the tests' database and ledger."""
     short = {"GUNICORN_CMD_ARGS": "--keep-alive 5"}
     with a_node(
         tmp_path_factory.mktemp("http"), short, "tests.web.http.short_timeouts:app"

@@ -1,4 +1,4 @@
-"""Requests as bytes, for what no client would send."""
+"""Requests as bytes, for requests that no client would send."""
 
 import socket
 from dataclasses import dataclass
@@ -10,42 +10,42 @@ FOREVER = 60.0  # seconds after which a test has failed
 
 @dataclass
 class Heard:
-    """All that the server said until it hung up, or for as long as it was listened to."""
+    """Everything that the server sent until it hung up or the time was over."""
 
     text: str
     hung_up: bool
 
     @property
     def status(self) -> int:
-        """That of the first answer, 0 where there was none."""
+        """Return the status of the first response, 0 without one."""
         return int(self.text.split(" ", 2)[1]) if self.text.startswith("HTTP/") else 0
 
     @property
     def answers(self) -> int:
-        """How many requests the server has seen in what it was sent."""
+        """Return how many requests the server answered."""
         return self.text.count("HTTP/1.1 ")
 
 
 def line(node: Node) -> socket.socket:
-    """A connection to the server."""
+    """Open a connection to the server."""
     return socket.create_connection(("127.0.0.1", node.port), timeout=FOREVER)
 
 
 def say(node: Node, *lines: str, body: str = "", host: bool = True) -> Heard:
-    """Send a head of these lines and a body, and hear the server out."""
+    """Send a head of these lines and a body; return everything that the server sends."""
     head = [lines[0], *([f"Host: {node.host}"] if host else []), *lines[1:], "Connection: close"]
     return send(node, "\r\n".join([*head, "", body]).encode("latin-1"))
 
 
 def send(node: Node, data: bytes) -> Heard:
-    """Send these bytes, and hear the server out."""
+    """Send these bytes; return everything that the server sends."""
     with line(node) as open_line:
         open_line.sendall(data)
         return hear(open_line)
 
 
 def hear(open_line: socket.socket) -> Heard:
-    """Listen until the server hangs up."""
+    """Receive until the server hangs up."""
     heard = b""
     try:
         while data := open_line.recv(65536):

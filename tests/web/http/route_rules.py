@@ -1,4 +1,4 @@
-"""The table of all routes: what each person of the cast gets there.
+"""The table of all routes: the response for each person of the cast.
 
 The story is `tests/web/all_pages.py`; where an address names something of somebody's, it names
 Ada's: her receipt, her notice, a section that she is in and that Iris teaches.
@@ -12,7 +12,7 @@ PEOPLE = ("nobody", "ada", "ben", "iris", "otto", "max")
 
 
 class Rule(NamedTuple):
-    """What each gets, in the order of PEOPLE, and what the address and the form need.
+    """The responses in the order of PEOPLE, and the values that the address and the form need.
 
     `in`: whatever is there. `login`: the login page, or 401. `no`: 403. `none`: 404.
     `own`: in, to see what is theirs and nothing of hers. `-`: not asked here.

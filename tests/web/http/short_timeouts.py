@@ -1,4 +1,4 @@
-"""The portal with little patience, so that its tests need little too."""
+"""The portal with short timeouts, for fast tests."""
 
 from portal.web.http import slow_clients
 

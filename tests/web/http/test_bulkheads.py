@@ -1,4 +1,4 @@
-"""Bulkheads: what is full says so at once, with a 503 and when to come again; nothing is begun."""
+"""A full bulkhead answers at once with a 503 and a time to retry; nothing is started."""
 
 import io
 from collections.abc import Iterator
@@ -32,14 +32,14 @@ def boss(app: Flask, cast: Cast) -> FlaskClient:  # noqa: ARG001
 
 @pytest.fixture
 def crowd(app: Flask) -> None:  # noqa: ARG001
-    """As many background jobs wait as may."""
+    """Fill the background queue."""
     for _ in range(MOST_BACKGROUND_JOBS):
         slow_jobs.call("background", slow_jobs.UNTIL, Path("nowhere"))
 
 
 @pytest.fixture
 def uploading() -> Iterator[None]:
-    """As many files are being sent as may."""
+    """Start as many uploads as are allowed."""
     for _ in range(uploads.AT_ONCE):
         uploads.uploads.enter()
     yield
@@ -58,7 +58,7 @@ def count(what: Any) -> int:
 
 
 @pytest.mark.usefixtures("crowd")
-def test_no_export_is_begun_that_nobody_would_wait_for(boss: FlaskClient) -> None:
+def test_full_bulkhead_refuses_exports(boss: FlaskClient) -> None:
     answer = boss.post("/admin/exports")
     assert answer.status_code == 503
     assert answer.headers["Retry-After"] == "60"
@@ -67,24 +67,24 @@ def test_no_export_is_begun_that_nobody_would_wait_for(boss: FlaskClient) -> Non
 
 
 @pytest.mark.usefixtures("crowd")
-def test_no_audit_either(boss: FlaskClient, term: Any) -> None:
+def test_full_bulkhead_refuses_audits(boss: FlaskClient, term: Any) -> None:
     assert boss.post(f"/admin/operations/audits/{term.id}").status_code == 503
     assert count(AuditRun) == 0
 
 
 @pytest.mark.usefixtures("uploading")
-def test_no_more_files_are_taken_at_once_than_fit(boss: FlaskClient) -> None:
+def test_simultaneous_uploads_are_limited(boss: FlaskClient) -> None:
     assert sent(boss).status_code == 503
     assert count(Import) == 0
 
 
-def test_each_leaves_its_place(boss: FlaskClient) -> None:
+def test_finished_request_frees_its_place(boss: FlaskClient) -> None:
     answers = [sent(boss).status_code for _ in range(uploads.AT_ONCE + 1)]
     assert 503 not in answers
 
 
 @pytest.mark.usefixtures("uploading", "crowd")
-def test_switched_off_they_hold_nobody_back(boss: FlaskClient, switch: Switch) -> None:
+def test_bulkheads_can_be_switched_off(boss: FlaskClient, switch: Switch) -> None:
     switch("bulkheads", on=False)
     flags.read()
     assert sent(boss).status_code != 503

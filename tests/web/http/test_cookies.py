@@ -23,7 +23,7 @@ def secure(backend: Backend) -> FlaskClient:
     return app.test_client()
 
 
-def test_the_session_is_bound_to_the_host(secure: FlaskClient) -> None:
+def test_session_cookie_is_bound_to_the_host(secure: FlaskClient) -> None:
     [session] = _cookies(secure.get("/login", base_url=HTTPS), "__Host-fairseat")
     assert session["secure"]
     assert session["httponly"]
@@ -32,14 +32,14 @@ def test_the_session_is_bound_to_the_host(secure: FlaskClient) -> None:
     assert not session["domain"]
 
 
-def test_one_can_log_in_with_it(secure: FlaskClient, cast: Cast) -> None:
+def test_login_works_with_a_host_cookie(secure: FlaskClient, cast: Cast) -> None:
     form = {"username": "ada", "password": PASSWORD}
     assert secure.post("/login", base_url=HTTPS, data=form).status_code == 302
     assert secure.get("/api/v1/me", base_url=HTTPS).json["name"] == "Ada"
     assert cast.ada
 
 
-def test_all_cookies_have_their_flags(secure: FlaskClient, cast: Cast) -> None:
+def test_all_cookies_have_security_flags(secure: FlaskClient, cast: Cast) -> None:
     form = {"username": "ada", "password": PASSWORD}
     for answer in (
         secure.get("/login", base_url=HTTPS),
@@ -55,17 +55,17 @@ def test_all_cookies_have_their_flags(secure: FlaskClient, cast: Cast) -> None:
     assert cast.ada
 
 
-def test_without_https_it_is_kept_from_scripts_and_other_sites(client: FlaskClient) -> None:
+def test_cookie_without_https_is_protected_from_scripts_and_sites(client: FlaskClient) -> None:
     [session] = _cookies(client.get("/login"), "fairseat")
     assert session["httponly"]
     assert session["samesite"] == "Lax"
 
 
-def test_what_everyone_may_keep_carries_no_cookie(client: FlaskClient) -> None:
-    kept = re.findall(r'(?:href|src)="([^"]+\?v=[^"]+)"', client.get("/login").text)
-    names = {address.partition("?")[0] for address in kept}
+def test_cacheable_responses_have_no_cookie(client: FlaskClient) -> None:
+    stored = re.findall(r'(?:href|src)="([^"]+\?v=[^"]+)"', client.get("/login").text)
+    names = {address.partition("?")[0] for address in stored}
     assert names >= {"/static/build/style.css", "/static/build/script.js"}
-    for address in kept:
+    for address in stored:
         with client.get(address) as answer:
             assert "public" in answer.headers["Cache-Control"]
             assert "Set-Cookie" not in answer.headers

@@ -24,7 +24,7 @@ EXPIRED = "open for too long"
 
 @pytest.fixture
 def strict(backend: Backend) -> Flask:
-    """The portal as it is served, but that claims need no pass."""
+    """Return the portal as served, except that claims need no access token."""
     app = create_app(replace(backend.settings, gate=False))
     app.config["TESTING"] = True
     return app
@@ -35,9 +35,7 @@ def values(app: Flask, cast: Cast) -> Values:
     return a_values(app, cast)
 
 
-def test_every_changing_route_refuses_a_form_without_the_token(
-    strict: Flask, values: Values, cast: Cast
-) -> None:
+def test_every_changing_route_needs_a_form_token(strict: Flask, values: Values, cast: Cast) -> None:
     clients = {username: _log_in(strict, username) for username in ("ada", "iris", "max")}
     others, accepted = _token(_log_in(strict, "ben")), []
     before = _everything(values)
@@ -53,7 +51,7 @@ def test_every_changing_route_refuses_a_form_without_the_token(
     assert cast.ada
 
 
-def test_the_token_is_taken_from_a_form_and_from_a_header(strict: Flask, cast: Cast) -> None:
+def test_form_token_may_be_in_form_or_header(strict: Flask, cast: Cast) -> None:
     client = _log_in(strict, "ada")
     token, form = _token(client), {"language": "es"}
     assert client.post("/language", data={**form, "csrf_token": token}).status_code == 303
@@ -62,7 +60,7 @@ def test_the_token_is_taken_from_a_form_and_from_a_header(strict: Flask, cast: C
     assert cast.ada
 
 
-def test_nobody_can_be_logged_in_by_another_site(strict: Flask, cast: Cast) -> None:
+def test_another_site_cannot_log_in_a_visitor(strict: Flask, cast: Cast) -> None:
     attacker, victim = strict.test_client(), strict.test_client()
     form = {"username": "ben", "password": PASSWORD, "csrf_token": _token(attacker)}
     assert victim.post("/login", data=form).status_code == 400
@@ -70,7 +68,7 @@ def test_nobody_can_be_logged_in_by_another_site(strict: Flask, cast: Cast) -> N
     assert cast.ben
 
 
-def test_nobody_can_be_logged_out_by_another_site(strict: Flask, cast: Cast) -> None:
+def test_another_site_cannot_log_out_a_visitor(strict: Flask, cast: Cast) -> None:
     client = _log_in(strict, "ada")
     assert client.post("/logout").status_code == 400
     assert client.get("/logout").status_code == 405
@@ -78,7 +76,7 @@ def test_nobody_can_be_logged_out_by_another_site(strict: Flask, cast: Cast) -> 
     assert cast.ada
 
 
-def test_a_token_ends_with_its_session(strict: Flask, cast: Cast) -> None:
+def test_form_token_ends_with_its_session(strict: Flask, cast: Cast) -> None:
     client = strict.test_client()
     before = _token(client)
     _log_in(strict, "ada", client)
@@ -86,9 +84,7 @@ def test_a_token_ends_with_its_session(strict: Flask, cast: Cast) -> None:
     assert cast.ada
 
 
-def test_under_https_a_form_of_another_site_is_refused_by_where_it_comes_from(
-    backend: Backend, cast: Cast
-) -> None:
+def test_form_of_another_origin_is_refused_under_https(backend: Backend, cast: Cast) -> None:
     settings = replace(backend.settings, gate=False, secure_cookies=True)
     client = create_app(settings).test_client()
     base = "https://localhost"
@@ -102,7 +98,7 @@ def test_under_https_a_form_of_another_site_is_refused_by_where_it_comes_from(
 
 
 def _changing(app: Flask) -> Iterator[tuple[str, str, Any]]:
-    """All but the API, whose own tests have what it asks of a session (tests/web/api)."""
+    """Return all changing routes except the API, which tests/web/api covers."""
     for name, method, route in routes(app):
         if method not in READING and not route.rule.startswith("/api/"):
             yield name, method, route
@@ -123,7 +119,7 @@ def _token(client: FlaskClient, **how: Any) -> str:
 
 
 def _everything(values: Values) -> dict[str, Any]:
-    """What is in each table, and how far the ledger's journal has come."""
+    """Return the content of each table, and the last event of the ledger's journal."""
     counts = "SELECT count(*), coalesce(sum(hashtext(t::text)), 0) FROM {} t"
     with transaction() as session:
         found: dict[str, Any] = {

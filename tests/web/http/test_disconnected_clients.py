@@ -1,4 +1,4 @@
-"""Requests whose clients have hung up are not worked on; those whose clients wait always are."""
+"""Requests of disconnected clients are dropped; those of waiting clients are answered."""
 
 import re
 import socket
@@ -23,7 +23,7 @@ def paused(
     connected: Backend,  # noqa: ARG001
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Node]:
-    """A web server that accepts no request while the file `busy` exists."""
+    """Start a web server that accepts no request while the file `busy` exists."""
     folder = tmp_path_factory.mktemp("hung_up")
     with a_node(
         folder, {"TEST_BUSY": str(folder / "busy")}, "tests.web.http.busy_server:app"
@@ -40,13 +40,13 @@ class Rush:
     dropped: int
 
     def end(self) -> None:
-        """Let it go on."""
+        """Let the server continue."""
         self.file.unlink(missing_ok=True)
 
 
 @pytest.fixture
 def rush(paused: Node) -> Iterator[Rush]:
-    """The web server, busy as it is in a rush."""
+    """Return the web server, busy as in a rush."""
     found = Rush(paused.child.log.with_name("busy"), *_counted(paused))
     file = found.file
     file.touch()
@@ -58,9 +58,7 @@ def rush(paused: Node) -> Iterator[Rush]:
     asking.close()
 
 
-def test_requests_whose_clients_hung_up_while_they_waited_are_not_worked_on(
-    paused: Node, rush: Rush
-) -> None:
+def test_requests_of_disconnected_clients_are_dropped(paused: Node, rush: Rush) -> None:
     for _ in range(MANY):
         with line(paused) as gone:
             gone.sendall(_head(paused, "/counted"))
@@ -69,7 +67,7 @@ def test_requests_whose_clients_hung_up_while_they_waited_are_not_worked_on(
     assert _counted(paused) == (rush.seen, rush.dropped + MANY)
 
 
-def test_a_decision_is_dropped_too_when_its_body_is_not_read_yet(paused: Node, rush: Rush) -> None:
+def test_unread_decision_of_a_disconnected_client_is_dropped(paused: Node, rush: Rush) -> None:
     with line(paused) as gone:
         body = b"x" * 50_000  # more than is read with the head
         gone.sendall(_head(paused, "/counted", f"Content-Length: {len(body)}", method="POST"))
@@ -79,7 +77,7 @@ def test_a_decision_is_dropped_too_when_its_body_is_not_read_yet(paused: Node, r
     assert _counted(paused)[0] == rush.seen
 
 
-def test_clients_that_wait_are_all_answered(paused: Node, rush: Rush) -> None:
+def test_waiting_clients_are_all_answered(paused: Node, rush: Rush) -> None:
     with ExitStack() as stack:
         lines = [stack.enter_context(line(paused)) for _ in range(MANY)]
         for each in lines:
@@ -90,7 +88,7 @@ def test_clients_that_wait_are_all_answered(paused: Node, rush: Rush) -> None:
 
 
 @pytest.mark.parametrize("version", ["1.0", "1.1"])
-def test_a_client_that_shut_only_its_sending_half_is_answered(
+def test_client_with_a_closed_sending_half_is_answered(
     paused: Node, rush: Rush, version: str
 ) -> None:
     with line(paused) as half:
@@ -101,9 +99,7 @@ def test_a_client_that_shut_only_its_sending_half_is_answered(
     assert _final(heard) == ["200"]
 
 
-def test_requests_sent_one_behind_the_other_before_the_shutdown_are_answered(
-    paused: Node, rush: Rush
-) -> None:
+def test_pipelined_requests_before_a_shutdown_are_answered(paused: Node, rush: Rush) -> None:
     with line(paused) as half:
         last = _head(paused, "/counted", "Connection: close")
         half.sendall(_head(paused, "/counted") * 2 + last)
@@ -114,13 +110,13 @@ def test_requests_sent_one_behind_the_other_before_the_shutdown_are_answered(
 
 
 def _final(heard: Heard) -> list[str]:
-    """The codes of all answers but interim ones."""
+    """Return the status codes of all final responses."""
     codes = re.findall(r"HTTP/1\.[01] (\d{3})", heard.text)
     return [code for code in codes if code != "100"]
 
 
 def _counted(node: Node) -> tuple[int, int]:
-    """Requests that the application has seen, and those that were dropped."""
+    """Return the requests that the application saw, and those that were dropped."""
     seen, dropped = requests.get(f"{node.origin}/seen", timeout=60).text.split()
     return int(seen), int(float(dropped))
 

@@ -1,4 +1,4 @@
-"""Names and titles are text wherever they stand: in pages, in parts of them, in calendars."""
+"""Names and titles are always text: in pages, fragments and calendars."""
 
 import pytest
 from flask import Flask
@@ -14,7 +14,7 @@ from tests.web.visitors import browser_of
 
 EVIL = "\"'><x-evil onclick=a>{{7*7}}</title></script><!--"
 FOLDED = "A\r\nEND:VEVENT\r\nBEGIN:VEVENT\r\nSUMMARY:evil"
-# Whatever people or imports may have written.
+# What people or imports may have written.
 COLUMNS = (
     *("terms.name", "courses.title", "courses.description", "courses.offered", "sections.number"),
     *("subjects.name", "departments.name", "rooms.name", "instructors.name", "accounts.name"),
@@ -28,7 +28,7 @@ def values(app: Flask, cast: Cast) -> Values:
     return a_values(app, cast)
 
 
-def test_no_name_or_title_becomes_a_tag(app: Flask, cast: Cast, values: Values) -> None:
+def test_names_and_titles_are_escaped(app: Flask, cast: Cast, values: Values) -> None:
     _rename(EVIL)
     shown = 0
     for username in ("ada", "iris", "max"):
@@ -45,7 +45,9 @@ def test_no_name_or_title_becomes_a_tag(app: Flask, cast: Cast, values: Values) 
     assert cast.ada
 
 
-def test_no_name_or_title_adds_to_a_calendar(app: Flask, cast: Cast, values: Values) -> None:
+def test_names_and_titles_cannot_add_calendar_entries(
+    app: Flask, cast: Cast, values: Values
+) -> None:
     before = _events(app, values)
     _rename(FOLDED)
     after = _events(app, values)

@@ -1,4 +1,4 @@
-"""What a form is told whose session is over: nothing that was written in it is lost."""
+"""A form whose session has ended loses no input."""
 
 import re
 from dataclasses import replace
@@ -23,7 +23,7 @@ def client(backend: Backend) -> FlaskClient:
     return app.test_client()
 
 
-def test_it_can_be_sent_again_with_all_that_was_in_it(client: FlaskClient, cast: Cast) -> None:
+def test_expired_form_can_be_sent_again_with_its_content(client: FlaskClient, cast: Cast) -> None:
     _log_in(client)
     late = client.post("/language", data=LETTER, headers=OURS)
     assert late.status_code == 400
@@ -34,7 +34,7 @@ def test_it_can_be_sent_again_with_all_that_was_in_it(client: FlaskClient, cast:
     assert cast.ada
 
 
-def test_who_is_logged_out_is_led_to_log_in_beside_it(client: FlaskClient, cast: Cast) -> None:
+def test_logged_out_visitor_can_log_in_in_another_tab(client: FlaskClient, cast: Cast) -> None:
     late = client.post("/account/privacy", data={"private": "yes"}, headers=OURS)
     assert "no longer logged in" in late.text
     assert '<a class="btn btn-primary" href="/login" target="_blank">' in late.text
@@ -43,7 +43,7 @@ def test_who_is_logged_out_is_led_to_log_in_beside_it(client: FlaskClient, cast:
 
 
 @pytest.mark.parametrize("origin", ["https://evil.example", "null", ""])
-def test_what_another_site_has_made_is_not_offered_to_be_sent(
+def test_form_of_another_site_is_not_offered_again(
     client: FlaskClient, cast: Cast, origin: str
 ) -> None:
     _log_in(client)
@@ -55,7 +55,7 @@ def test_what_another_site_has_made_is_not_offered_to_be_sent(
     assert cast.ada
 
 
-def test_a_password_is_never_shown_again(client: FlaskClient, cast: Cast) -> None:
+def test_password_is_never_shown_again(client: FlaskClient, cast: Cast) -> None:
     form = {"username": "ada", "password": PASSWORD, "csrf_token": "nonsense"}
     late = client.post("/login", data=form, headers=OURS)
     assert late.status_code == 400
@@ -63,9 +63,7 @@ def test_a_password_is_never_shown_again(client: FlaskClient, cast: Cast) -> Non
     assert cast.ada
 
 
-def test_neither_the_old_nor_the_new_password_is_shown_again(
-    client: FlaskClient, cast: Cast
-) -> None:
+def test_no_password_of_a_change_is_shown_again(client: FlaskClient, cast: Cast) -> None:
     _log_in(client)
     form = {"current": PASSWORD, "fresh": "a secret of mine", "csrf_token": "nonsense"}
     late = client.post("/account/password", data=form, headers=OURS)
@@ -77,7 +75,7 @@ def test_neither_the_old_nor_the_new_password_is_shown_again(
 
 
 @pytest.mark.parametrize("name", ["payload", "code", "secret", "url", "anything"])
-def test_a_form_with_a_field_that_is_not_on_the_list_is_not_offered_again(
+def test_form_with_an_unlisted_field_is_not_offered_again(
     client: FlaskClient, cast: Cast, name: str
 ) -> None:
     _log_in(client)
@@ -88,7 +86,7 @@ def test_a_form_with_a_field_that_is_not_on_the_list_is_not_offered_again(
     assert cast.ada
 
 
-def test_no_field_for_a_secret_is_on_the_list() -> None:
+def test_no_secret_field_is_listed() -> None:
     for template in (ROOT / "templates").rglob("*.html"):
         for field in re.findall(r"<input[^>]*>", template.read_text()):
             if 'type="password"' in field or "one-time-code" in field:

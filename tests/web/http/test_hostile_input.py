@@ -1,4 +1,4 @@
-"""Whatever stands in an address, a form or a header: an answer, and never a 5xx."""
+"""No value in an address, a form or a header causes a 5xx."""
 
 import re
 from collections.abc import Iterator
@@ -94,53 +94,53 @@ def values(app: Flask, cast: Cast) -> Values:
 
 @pytest.fixture
 def visitors(app: Flask, cast: Cast, values: Values) -> Visitors:  # noqa: ARG001
-    """A student, a teacher and an admin: between them every page is open."""
+    """Return a student, an instructor and an admin, who together can open every page."""
     return {username: browser_of(app, username) for username in WHO}
 
 
-def test_no_address_breaks_a_page(app: Flask, visitors: Visitors, values: Values) -> None:
-    asked = [(name, each, {}) for name, route in _pages(app) for each in _odd(route, values)]
-    _unbroken(visitors, asked)
+def test_no_address_causes_a_server_error(app: Flask, visitors: Visitors, values: Values) -> None:
+    requested = [(name, each, {}) for name, route in _pages(app) for each in _odd(route, values)]
+    _unbroken(visitors, requested)
 
 
-def test_no_argument_breaks_a_page(app: Flask, visitors: Visitors, values: Values) -> None:
+def test_no_argument_causes_a_server_error(app: Flask, visitors: Visitors, values: Values) -> None:
     raw = [f"?{'&'.join(f'{argument}={odd}' for argument in ARGUMENTS)}" for odd in BYTES]
     texts = [f"?{urlencode(dict.fromkeys(ARGUMENTS, text))}" for text in TEXTS]
-    asked: list[Asked] = [
+    requested: list[Asked] = [
         (name, address(route, values) + query, {})
         for name, route in _pages(app)
         for query in (*raw, *texts)
     ]
-    _unbroken(visitors, asked)
+    _unbroken(visitors, requested)
 
 
-def test_no_header_breaks_a_page(app: Flask, visitors: Visitors, values: Values) -> None:
+def test_no_header_causes_a_server_error(app: Flask, visitors: Visitors, values: Values) -> None:
     together = [
         dict(zip(HEADERS, values, strict=True)) for values in zip(*HEADERS.values(), strict=True)
     ]
     pages = [each for each in _pages(app) if each[1].endpoint != "live.socket"]  # tests/live
     rooms = {route.endpoint.partition(".")[0]: (name, route) for name, route in pages}.values()
-    asked: list[Asked] = [
+    requested: list[Asked] = [
         (name, address(route, values), {"headers": {"HX-Request": "true", **headers}})
         for some, sent in ((pages, together), (rooms, DECISIVE))
         for name, route in some
         for headers in sent
     ]
-    _unbroken(visitors, asked)
+    _unbroken(visitors, requested)
 
 
-def test_no_form_breaks_a_page(app: Flask, visitors: Visitors, values: Values) -> None:
-    asked: list[Asked] = [
+def test_no_form_causes_a_server_error(app: Flask, visitors: Visitors, values: Values) -> None:
+    requested: list[Asked] = [
         (name, address(route, values), {"method": method, "data": dict.fromkeys(FIELDS, text)})
         for name, method, route in routes(app)
         if method != "GET" and route.rule not in ENDING
         for text in TEXTS
     ]
-    _unbroken(visitors, asked)
+    _unbroken(visitors, requested)
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_no_form_breaks_the_login(client: FlaskClient, cast: Cast, text: str) -> None:
+def test_no_login_form_causes_a_server_error(client: FlaskClient, cast: Cast, text: str) -> None:
     assert client.post("/login", data=dict.fromkeys(FIELDS, text)).status_code < 500
     assert cast.ada
 
@@ -169,6 +169,6 @@ def _unbroken(visitors: Visitors, asked: list[Asked]) -> None:
 
 
 def _who(name: str) -> str:
-    """The first who gets into that route."""
+    """Return the first visitor who may open the route."""
     gets = dict(zip(PEOPLE, RULES[name].gets.split(), strict=True))
     return next((each for each in WHO if gets[each] in {"in", "own"}), "ada")

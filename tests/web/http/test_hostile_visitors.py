@@ -1,4 +1,4 @@
-"""Whatever a stranger sends: no 5xx, and not a line of a traceback."""
+"""Nothing that a stranger sends causes a 5xx or a traceback."""
 
 import json
 import logging
@@ -98,27 +98,27 @@ def strict(request: Any, app: Flask, cast: Cast, values: Values) -> Iterator[Fla
 
 @pytest.fixture(autouse=True)
 def _quiet(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
-    """Fails where something was logged as an error, or with a traceback."""
+    """Fail if an error or a traceback was logged."""
     caplog.set_level(logging.INFO)
     yield
     loud = [each for each in caplog.records if each.levelno >= logging.ERROR or each.exc_info]
     assert not [each.getMessage() for each in loud]
 
 
-def test_no_header_breaks_an_answer(strict: Flask, values: Values) -> None:
+def test_no_header_causes_a_server_error(strict: Flask, values: Values) -> None:
     _unbroken(strict, values, [{"headers": each} for each in HEADERS])
 
 
-def test_no_query_breaks_an_answer(strict: Flask, values: Values) -> None:
+def test_no_query_causes_a_server_error(strict: Flask, values: Values) -> None:
     _unbroken(strict, values, [{"query": each} for each in QUERIES])
 
 
-def test_no_body_breaks_an_answer(strict: Flask, values: Values) -> None:
+def test_no_body_causes_a_server_error(strict: Flask, values: Values) -> None:
     hows = [{"data": body, "content_type": kind} for kind in KINDS for body in BODIES]
     _unbroken(strict, values, hows, reads=False)
 
 
-def test_no_body_breaks_the_api_for_who_has_a_token(app: Flask, values: Values, cast: Cast) -> None:
+def test_no_body_causes_a_server_error_for_a_token(app: Flask, values: Values, cast: Cast) -> None:
     client = app.test_client()
     token = tokens.create(cast.ada.account_id, tokens.TokenRequest("hostile"))
     bearer = {"Authorization": f"Bearer {token}"}
@@ -142,9 +142,7 @@ def test_no_body_breaks_the_api_for_who_has_a_token(app: Flask, values: Values, 
 
 
 @pytest.mark.parametrize("referer", ADDRESSES)
-def test_a_referer_that_is_no_address_is_a_foreign_one(
-    app: Flask, cast: Cast, referer: str
-) -> None:
+def test_invalid_referer_counts_as_foreign(app: Flask, cast: Cast, referer: str) -> None:
     secure = create_app(replace(app.config["SETTINGS"], secure_cookies=True, gate=False))
     client = secure.test_client()
     page = client.get("/login", base_url="https://localhost")

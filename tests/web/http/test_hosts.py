@@ -1,4 +1,4 @@
-"""The portal answers to its own names alone, and builds links from no others."""
+"""The portal answers only to its own host names, and uses no others in links."""
 
 from dataclasses import replace
 
@@ -26,27 +26,27 @@ NAMED = replace(LOCAL, hosts=("seats.example.edu", "10.0.0.7"))
 
 @pytest.mark.parametrize("host", ["localhost", "LOCALHOST:8000", "127.0.0.1:80", "[::1]:8000"])
 @pytest.mark.parametrize("settings", [LOCAL, NAMED], ids=["local", "named"])
-def test_this_machine_is_always_asked_by_its_own_name(host: str, settings: Settings) -> None:
+def test_localhost_is_always_accepted(host: str, settings: Settings) -> None:
     assert ours(host, settings)
 
 
 @pytest.mark.parametrize("host", ["192.168.1.20:8000", "[fe80::1]:8000", "seats:8000"])
-def test_without_a_name_it_answers_to_addresses_and_its_own(host: str) -> None:
+def test_without_configured_hosts_addresses_and_own_names_are_accepted(host: str) -> None:
     assert ours(host, LOCAL)
 
 
 @pytest.mark.parametrize("host", ["seats.example.edu", "Seats.Example.EDU:443", "10.0.0.7"])
-def test_with_names_it_answers_to_those(host: str) -> None:
+def test_configured_hosts_are_accepted(host: str) -> None:
     assert ours(host, NAMED)
 
 
 @pytest.mark.parametrize("host", ["192.168.1.20", "www.seats.example.edu", "seats:8000", ""])
-def test_with_names_it_answers_to_no_others(host: str) -> None:
+def test_other_hosts_are_refused_with_configured_hosts(host: str) -> None:
     assert not ours(host, NAMED)
 
 
 @given(st.text(max_size=30))
-def test_what_nobody_has_named_is_refused(host: str) -> None:
+def test_unknown_host_is_refused(host: str) -> None:
     assert not ours(f"evil.{host}", NAMED)
 
 
@@ -54,28 +54,28 @@ def test_what_nobody_has_named_is_refused(host: str) -> None:
 @pytest.mark.parametrize(
     "address", ["/login", "/", "/api/v1/me", "/nowhere", "/static/build/style.css"]
 )
-def test_a_forged_host_gets_nothing(client: FlaskClient, address: str, host: str) -> None:
+def test_forged_host_is_refused(client: FlaskClient, address: str, host: str) -> None:
     answer = client.get(address, headers={"Host": host})
     assert answer.status_code == 400
     assert "evil" not in answer.text
     assert "evil" not in str(answer.headers)
 
 
-def test_a_forwarded_host_is_checked_too(backend: Backend) -> None:
+def test_forwarded_host_is_checked(backend: Backend) -> None:
     client = create_app(replace(backend.settings, proxies=1)).test_client()
     answer = client.get("/login", headers={"X-Forwarded-Host": "evil.example"})
     assert answer.status_code == 400
 
 
 @pytest.mark.parametrize(("proxies", "seen"), [(0, "192.0.2.9"), (1, "192.0.2.1")])
-def test_an_address_is_believed_of_as_many_proxies_as_there_are(
+def test_forwarded_address_counts_for_the_configured_proxies(
     backend: Backend, proxies: int, seen: str
 ) -> None:
     app = create_app(replace(backend.settings, proxies=proxies))
-    asked = {"X-Forwarded-For": "10.9.9.9, 192.0.2.1", "X-Real-IP": "10.9.9.9"}
+    requested = {"X-Forwarded-For": "10.9.9.9, 192.0.2.1", "X-Real-IP": "10.9.9.9"}
     came: list[str | None] = []
     app.before_request_funcs[None] = [lambda: came.append(request.remote_addr)]
-    app.test_client().get("/clock", headers=asked, environ_base={"REMOTE_ADDR": "192.0.2.9"})
+    app.test_client().get("/clock", headers=requested, environ_base={"REMOTE_ADDR": "192.0.2.9"})
     assert came == [seen]
 
 
@@ -92,7 +92,7 @@ def test_an_address_is_believed_of_as_many_proxies_as_there_are(
         ),
     ],
 )
-def test_names_come_from_the_settings(
+def test_hosts_come_from_the_settings(
     monkeypatch: pytest.MonkeyPatch, env: dict[str, str], hosts: tuple[str, ...]
 ) -> None:
     for name in ("DATABASE_URL", "SECRET_KEY"):

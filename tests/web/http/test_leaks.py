@@ -1,4 +1,4 @@
-"""Drafts are nobody's business, and a student's things no other student's, however asked for."""
+"""No request reveals drafts, or one student's data to another."""
 
 import json
 import re
@@ -21,7 +21,7 @@ NAMED = re.compile("CSC.9876")
 
 @pytest.fixture
 def draft(term: Any, cast: Cast) -> Any:
-    """A section that has not been published, of a course that nobody has heard of."""
+    """Return an unpublished section of an unknown course."""
     course = builders.a_course("CSC-9876", title="Unheard-of Matters")
     return builders.a_section(course, term, status="NEW", number="77", instructor=cast.iris)
 
@@ -31,11 +31,11 @@ def shown(term: Any) -> Any:
     return builders.a_section(builders.a_course("CSC-1100"), term)
 
 
-def test_a_student_hears_nothing_of_a_draft(app: Flask, term: Any, draft: Any, shown: Any) -> None:
+def test_drafts_are_hidden_from_students(app: Flask, term: Any, draft: Any, shown: Any) -> None:
     ada = browser_of(app, "ada")
     heard = [
-        _said(ada, asked, headers)
-        for asked in _asked_about(draft, shown)
+        _said(ada, requested, headers)
+        for requested in _asked_about(draft, shown)
         for headers in ({}, {"HX-Request": "true"}, {"HX-Request": "true", "HX-Target": "dialog"})
     ]
     drain(term.id)
@@ -47,9 +47,7 @@ def test_a_student_hears_nothing_of_a_draft(app: Flask, term: Any, draft: Any, s
         assert "Unheard-of" not in text
 
 
-def test_a_receipt_of_a_draft_tells_nothing_of_it(
-    app: Flask, cast: Cast, term: Any, draft: Any
-) -> None:
+def test_receipt_of_a_draft_reveals_nothing(app: Flask, cast: Cast, term: Any, draft: Any) -> None:
     ada = browser_of(app, "ada")
     _submit(ada, term, draft.id)
     drain(term.id)
@@ -59,7 +57,7 @@ def test_a_receipt_of_a_draft_tells_nothing_of_it(
         assert not NAMED.search(page)
 
 
-def test_receipts_of_others_are_not_there(app: Flask, cast: Cast, term: Any, shown: Any) -> None:
+def test_receipts_of_others_are_not_found(app: Flask, cast: Cast, term: Any, shown: Any) -> None:
     _submit(browser_of(app, "ada"), term, shown.id)
     drain(term.id)
     [receipt] = history(cast.ada.id, term.id).receipts
@@ -70,7 +68,7 @@ def test_receipts_of_others_are_not_there(app: Flask, cast: Cast, term: Any, sho
     assert _without_code(hers.text) == _without_code(nobodys.text)
 
 
-def test_the_place_of_a_receipt_opens_no_others_history(
+def test_receipt_number_does_not_open_the_history_of_others(
     app: Flask, cast: Cast, term: Any, shown: Any
 ) -> None:
     _submit(browser_of(app, "ada"), term, shown.id)
@@ -80,9 +78,7 @@ def test_the_place_of_a_receipt_opens_no_others_history(
     assert f"/receipts/{receipt.code}" not in page
 
 
-def test_a_form_is_about_whoever_is_logged_in(
-    app: Flask, cast: Cast, term: Any, shown: Any
-) -> None:
+def test_forms_act_for_the_logged_in_student(app: Flask, cast: Cast, term: Any, shown: Any) -> None:
     ben = browser_of(app, "ben")
     for name in ("student", "student_id", "account", "user", "id", "_user_id"):
         pick = f"/terms/{term.id}/sections/{shown.id}/pick"
@@ -92,7 +88,7 @@ def test_a_form_is_about_whoever_is_logged_in(
     assert history(cast.ben.id, term.id).receipts
 
 
-def test_the_key_of_anothers_form_replays_nothing(
+def test_key_of_another_student_replays_nothing(
     app: Flask, cast: Cast, term: Any, shown: Any
 ) -> None:
     pick = f"/terms/{term.id}/sections/{shown.id}/pick"
@@ -106,31 +102,31 @@ def test_the_key_of_anothers_form_replays_nothing(
 
 
 def _asked_about(draft: Any, shown: Any) -> list[tuple[str, str, dict[str, Any]]]:
-    """Every way in which a student can name a section."""
-    term, place = f"/terms/{draft.term_id}", f"/terms/{draft.term_id}/sections"
+    """Return every way in which a student can name a section."""
+    term, position = f"/terms/{draft.term_id}", f"/terms/{draft.term_id}/sections"
     form = {"request": KEY, "version": "0", "place": "new", f"with-{draft.id}": draft.id}
     also = {**form, "with-1": draft.id, "do": "add", f"credits-{draft.id}": "4", "line": "0"}
-    asked: list[tuple[str, str, dict[str, Any]]] = [
+    requested: list[tuple[str, str, dict[str, Any]]] = [
         ("GET", f"{term}?q={word}", {}) for word in ("9876", "Unheard", draft.crn)
     ]
-    asked += [("GET", f"{term}?subject=CSC", {}), ("GET", f"{term}/stage?shown=x", {})]
-    asked += [
+    requested += [("GET", f"{term}?subject=CSC", {}), ("GET", f"{term}/stage?shown=x", {})]
+    requested += [
         ("GET", f"/live/fragments?term={draft.term_id}&{each}={draft.id}", {})
         for each in ("sections", "held")
     ]
     for act in ACTS:
-        asked += [
-            ("GET", f"{place}/{draft.id}/{act}?instead={shown.id}", {}),
-            ("POST", f"{place}/{draft.id}/{act}?instead={shown.id}", form),
-            ("GET", f"{place}/{shown.id}/{act}?instead={draft.id}&along={draft.id}", {}),
-            ("POST", f"{place}/{shown.id}/{act}?instead={draft.id}&along={draft.id}", also),
-            ("POST", f"{place}/{shown.id}/{act}", also),
+        requested += [
+            ("GET", f"{position}/{draft.id}/{act}?instead={shown.id}", {}),
+            ("POST", f"{position}/{draft.id}/{act}?instead={shown.id}", form),
+            ("GET", f"{position}/{shown.id}/{act}?instead={draft.id}&along={draft.id}", {}),
+            ("POST", f"{position}/{shown.id}/{act}?instead={draft.id}&along={draft.id}", also),
+            ("POST", f"{position}/{shown.id}/{act}", also),
         ]
-    asked += [
+    requested += [
         ("POST", f"{term}/plan/change", also),
         ("POST", f"{term}/plan/submit", {"plan": _plan(draft.id), "request": KEY}),
     ]
-    return asked
+    return requested
 
 
 def _said(
@@ -143,7 +139,7 @@ def _said(
 
 
 def _searched(page: str) -> str:
-    """What was searched for, which the page shows again."""
+    """Return the search text, which the page shows again."""
     return page.partition("?q=")[2] or "nothing"
 
 

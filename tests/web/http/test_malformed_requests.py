@@ -1,4 +1,4 @@
-"""What is no proper request is refused before the portal sees it, and never read as two."""
+"""Malformed requests are refused before the portal sees them, and never read as two."""
 
 import pytest
 
@@ -28,7 +28,7 @@ SMUGGLED = "0\r\n\r\nGET /health HTTP/1.1\r\nHost: x\r\n\r\n"
     ],
     ids=" + ".join,
 )
-def test_a_body_of_doubtful_length_is_refused(node: Node, framing: list[str]) -> None:
+def test_body_of_ambiguous_length_is_refused(node: Node, framing: list[str]) -> None:
     heard = say(node, "POST /login HTTP/1.1", *framing, body=SMUGGLED)
     assert heard.status in {400, 501}
     assert heard.answers == 1
@@ -54,13 +54,13 @@ def test_a_body_of_doubtful_length_is_refused(node: Node, framing: list[str]) ->
         b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03 not TLS here\r\n\r\n",
     ],
 )
-def test_what_is_no_request_is_refused(node: Node, head: bytes) -> None:
+def test_invalid_request_is_refused(node: Node, head: bytes) -> None:
     heard = send(node, head)
     assert heard.status == 400
     assert heard.hung_up
 
 
-def test_a_load_balancer_need_not_name_a_host(node: Node) -> None:
+def test_health_check_needs_no_host_header(node: Node) -> None:
     assert send(node, b"GET /live HTTP/1.0\r\n\r\n").status == 200
     assert send(node, b"GET /live HTTP/1.0\r\nHost:\r\n\r\n").status == 400
 
@@ -73,15 +73,15 @@ def test_a_load_balancer_need_not_name_a_host(node: Node) -> None:
         *("/static/..%5csetup.cfg", "/setup.cfg", "/wsgi.py", "/.git/config", "/var/"),
     ],
 )
-def test_no_folder_is_listed_and_no_stray_file_is_given(node: Node, address: str) -> None:
+def test_folders_and_other_files_are_not_served(node: Node, address: str) -> None:
     assert say(node, f"GET {address} HTTP/1.1").status in {308, 404}
 
 
-def test_it_tells_no_version_of_the_server(node: Node) -> None:
+def test_responses_hide_the_server_version(node: Node) -> None:
     assert "\r\nServer: gunicorn\r\n" in say(node, "GET /login HTTP/1.1").text
 
 
-def test_a_long_address_is_refused(node: Node) -> None:
+def test_long_address_is_refused(node: Node) -> None:
     assert say(node, f"GET /login?{'x' * 5000} HTTP/1.1").status == 414
 
 
@@ -90,31 +90,31 @@ def test_a_long_address_is_refused(node: Node) -> None:
     [[f"X: {'x' * 9000}"], [f"X-{number}: x" for number in range(100)]],
     ids=["a long one", "many"],
 )
-def test_headers_that_are_too_much_are_refused(node: Node, headers: list[str]) -> None:
+def test_too_many_headers_are_refused(node: Node, headers: list[str]) -> None:
     assert say(node, "GET /login HTTP/1.1", *headers).status == 431
 
 
 @pytest.mark.parametrize("method", ["TRACE", "TRACK", "DELETE", "PUT", "PATCH", "PROPFIND"])
-def test_methods_that_nothing_uses_are_refused(node: Node, method: str) -> None:
+def test_unused_methods_are_refused(node: Node, method: str) -> None:
     heard = say(node, f"{method} /login HTTP/1.1", "Cookie: secret=1")
     assert heard.status == 405
     assert "secret" not in heard.text
 
 
-def test_a_tunnel_is_refused(node: Node) -> None:
+def test_connect_method_is_refused(node: Node) -> None:
     assert say(node, "CONNECT example.org:443 HTTP/1.1").status in {400, 404, 405}
 
 
 @pytest.mark.parametrize(
     "header", ["X-HTTP-Method-Override: POST", "X-HTTP-Method: POST", "X-Method-Override: POST"]
 )
-def test_a_header_is_no_method(node: Node, header: str) -> None:
+def test_method_override_headers_are_ignored(node: Node, header: str) -> None:
     assert say(node, "GET /logout HTTP/1.1", header).status == 405
 
 
-def test_an_upgrade_to_another_protocol_is_not_made(node: Node) -> None:
-    wished = "Upgrade: h2c", "HTTP2-Settings: AAMAAABkAAQAoAAAAAIAAAAA"
-    heard = say(node, "GET /login HTTP/1.1", *wished)
+def test_protocol_upgrade_is_ignored(node: Node) -> None:
+    choice = "Upgrade: h2c", "HTTP2-Settings: AAMAAABkAAQAoAAAAAIAAAAA"
+    heard = say(node, "GET /login HTTP/1.1", *choice)
     assert heard.status == 200
 
 
@@ -133,7 +133,7 @@ def test_an_upgrade_to_another_protocol_is_not_made(node: Node) -> None:
         "X-Host: evil.example",
     ],
 )
-def test_a_header_moves_the_portal_nowhere(node: Node, header: str) -> None:
+def test_headers_cannot_change_the_portals_path(node: Node, header: str) -> None:
     heard = say(node, "GET /login HTTP/1.1", header)
     assert heard.status == 200
     assert 'action="/login"' in heard.text
@@ -141,23 +141,23 @@ def test_a_header_moves_the_portal_nowhere(node: Node, header: str) -> None:
     assert "wss:" not in heard.text
 
 
-def test_an_address_in_full_is_read_as_its_path(node: Node) -> None:
+def test_absolute_address_is_read_as_its_path(node: Node) -> None:
     heard = say(node, "GET http://evil.example/login HTTP/1.1")
     assert heard.status in {200, 400, 404}
     assert "evil" not in heard.text
 
 
-def test_errors_of_the_server_itself_tell_nothing(node: Node) -> None:
+def test_server_errors_reveal_nothing(node: Node) -> None:
     heard = say(node, "GET /login HTTP/1.1", "X: <script>alert(1)</script>\x00")
     assert heard.status == 400
     assert "<script>" not in heard.text
     assert "Traceback" not in heard.text
 
 
-def test_nothing_that_was_sent_steers_the_log(node: Node) -> None:
+def test_requests_cannot_forge_log_lines(node: Node) -> None:
     send(node, b"GET / HTTP/1.1\r\nHost: x\r\nX: \x1b[2J\rforged line\r\n\r\n")
     send(node, b"GET /forged\x1b[2J HTTP/1.1\r\nHost: x\r\n\r\n")
     say(node, "GET /teaching%0aforged%1b%5b2J HTTP/1.1")
-    said = node.child.last_output(200)
-    assert "\x1b" not in said
-    assert "\nforged" not in said
+    result = node.child.last_output(200)
+    assert "\x1b" not in result
+    assert "\nforged" not in result

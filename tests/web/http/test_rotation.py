@@ -1,4 +1,4 @@
-"""A new SECRET_KEY: what the old one has signed counts while that is named as a fallback."""
+"""A new SECRET_KEY: old signatures count while the old key is a fallback."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -48,7 +48,7 @@ def rotate(app_of: App, kept: bool) -> Callable[[], Flask]:  # noqa: FBT001
     return lambda: app_of(NEW, *([OLD] if kept else []))
 
 
-def test_sessions_and_the_forms_open_in_them(
+def test_rotation_keeps_sessions_and_open_forms(
     app_of: App,
     rotate: Callable[[], Flask],
     cast: Cast,
@@ -68,7 +68,7 @@ def test_sessions_and_the_forms_open_in_them(
     assert cast
 
 
-def test_devices_that_are_known(
+def test_rotation_keeps_known_devices(
     app_of: App,
     rotate: Callable[[], Flask],
     cast: Cast,
@@ -83,7 +83,7 @@ def test_devices_that_are_known(
     assert cast
 
 
-def test_access_tokens(
+def test_rotation_keeps_access_tokens(
     app_of: App,
     rotate: Callable[[], Flask],
     kept: bool,  # noqa: FBT001
@@ -94,7 +94,7 @@ def test_access_tokens(
     assert access_tokens.decode(written) == (LEAVE if kept else None)
 
 
-def test_puzzles_that_are_being_solved(
+def test_rotation_keeps_captchas_in_progress(
     app_of: App,
     rotate: Callable[[], Flask],
     kept: bool,  # noqa: FBT001
@@ -109,7 +109,7 @@ def test_puzzles_that_are_being_solved(
             captcha_puzzle.read(payload, 1)
 
 
-def test_codes_that_were_mailed(
+def test_rotation_keeps_mailed_codes(
     app_of: App,
     rotate: Callable[[], Flask],
     kept: bool,  # noqa: FBT001
@@ -120,7 +120,7 @@ def test_codes_that_were_mailed(
     assert captcha_codes.matches(code, 1, "seed") == kept
 
 
-def test_addresses_of_calendars(
+def test_rotation_keeps_calendar_addresses(
     app_of: App,
     rotate: Callable[[], Flask],
     cast: Cast,
@@ -136,7 +136,7 @@ def test_addresses_of_calendars(
     assert app.test_client().get(f"/calendar/{feeds.secret(feed)}.ics").status_code == 200
 
 
-def test_receivers_of_webhooks_can_check_with_either_secret(
+def test_webhook_receivers_can_verify_with_either_secret(
     app_of: App,
     rotate: Callable[[], Flask],
     kept: bool,  # noqa: FBT001
@@ -150,7 +150,7 @@ def test_receivers_of_webhooks_can_check_with_either_secret(
     assert (old in new) == kept
 
 
-def test_what_is_signed_now_is_signed_with_the_new_key(app_of: App, cast: Cast) -> None:
+def test_new_signatures_use_the_new_key(app_of: App, cast: Cast) -> None:
     app_of(NEW, OLD)
     written = access_tokens.encode(LEAVE)
     app_of(NEW)
@@ -158,7 +158,7 @@ def test_what_is_signed_now_is_signed_with_the_new_key(app_of: App, cast: Cast) 
     assert cast
 
 
-def test_no_key_is_shown_with_the_settings() -> None:
-    told = repr(backend().settings)
+def test_settings_hide_keys() -> None:
+    result = repr(backend().settings)
     for secret_of in (backend().settings.secret_key, backend().settings.database_url):
-        assert secret_of not in told
+        assert secret_of not in result

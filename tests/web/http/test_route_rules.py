@@ -1,4 +1,4 @@
-"""Every route is really asked by everyone, and gives what tests/web/http/route_rules.py says."""
+"""Every person requests every route and gets what tests/web/http/route_rules.py says."""
 
 import re
 
@@ -20,13 +20,13 @@ def values(app: Flask, cast: Cast) -> Values:
     return a_values(app, cast)
 
 
-def test_every_route_stands_in_the_table(app: Flask) -> None:
+def test_every_route_is_in_the_table(app: Flask) -> None:
     found = {name for name, *_ in routes(app)}
     assert not found - RULES.keys(), "what may each of the cast do there?"
     assert not RULES.keys() - found, "there is no such route any more"
 
 
-def test_every_route_gives_everyone_what_the_table_says(
+def test_every_route_follows_the_table_for_every_role(
     app: Flask, cast: Cast, values: Values
 ) -> None:
     wrong = []
@@ -34,19 +34,19 @@ def test_every_route_gives_everyone_what_the_table_says(
         cookie = _cookie(app, person)
         for name, method, route in sorted(routes(app), key=_mildness):
             rule = RULES[name]
-            place = address(route, values) + rule.query.format(**values)
+            position = address(route, values) + rule.query.format(**values)
             client, expected = app.test_client(use_cookies=False), rule.gets.split()[number]
             if expected == "-":
                 continue
-            with client.open(place, method=method, data=rule.body, headers=cookie) as answer:
+            with client.open(position, method=method, data=rule.body, headers=cookie) as answer:
                 if not _is(expected, answer):
-                    wrong.append(f"{person}: {method} {place} gave {answer.status_code}")
+                    wrong.append(f"{person}: {method} {position} gave {answer.status_code}")
     assert not wrong, "\n".join(wrong)
     assert cast.max
 
 
 def _mildness(named: tuple[str, str, Route]) -> tuple[int, bool]:
-    """First what changes nothing, last what ends the session."""
+    """Return a sort key: harmless routes first, those that end the session last."""
     ending = ("POST /account/sessions/end", "POST /logout")
     return ending.index(named[0]) + 1 if named[0] in ending else 0, named[1] != "GET"
 

@@ -1,4 +1,4 @@
-"""docs/security.md walks through the whole standard, and what it names is there."""
+"""docs/security.md covers the whole standard, and every file that it names exists."""
 
 import re
 
@@ -24,17 +24,17 @@ STANDARD = """
 """
 
 
-def test_every_requirement_has_its_row() -> None:
+def test_every_requirement_has_a_row() -> None:
     rows = re.findall(r"^\| (\d+\.\d+\.\d+) \|", TEXT, re.MULTILINE)
     assert rows == [each for section in STANDARD.split() for each in _requirements(section)]
 
 
-def test_every_row_says_how_it_stands_or_what_shows_it() -> None:
+def test_every_row_has_a_status_or_evidence() -> None:
     rows = re.findall(r"^\| \d+\.\d+\.\d+ \| (.*?) \|(.*?)\|(.*?)\|$", TEXT, re.MULTILINE)
-    assert all(asked and (how.strip() or shown.strip()) for asked, how, shown in rows)
+    assert all(requested and (how.strip() or shown.strip()) for requested, how, shown in rows)
 
 
-def test_every_file_that_is_named_is_there() -> None:
+def test_every_named_file_exists() -> None:
     named = {each for each in re.findall(r"`([\w./-]+)`", TEXT) if _is_file(each)}
     assert len(named) > 60
     assert not [each for each in sorted(named) if not (ROOT / each).exists()]

@@ -1,4 +1,4 @@
-"""What the log tells of who logged in and who was turned away, and what it never tells."""
+"""The security log has logins and refused requests, and no secrets."""
 
 import logging
 import re
@@ -24,49 +24,49 @@ def _heard(caplog: pytest.LogCaptureFixture) -> None:
     logs.forget()
 
 
-def test_logins_are_told_with_their_outcome(
+def test_logins_are_logged_with_their_outcome(
     client: FlaskClient, cast: Cast, caplog: pytest.LogCaptureFixture
 ) -> None:
     client.post("/login", data={"username": "ada", "password": "not it"})
     client.post("/login", data={"username": "ada", "password": PASSWORD})
     client.post("/logout")
-    said = _said(caplog)
+    messages = _said(caplog)
     account = cast.ada.account_id
-    assert re.search(rf"failed to log in .*account {account}, from 127\.0\.0\.1", said)
-    assert re.search(rf"logged in .*account {account}, from 127\.0\.0\.1", said)
-    assert re.search(rf"logged out .*account {account}, from 127\.0\.0\.1", said)
+    assert re.search(rf"failed to log in .*account {account}, from 127\.0\.0\.1", messages)
+    assert re.search(rf"logged in .*account {account}, from 127\.0\.0\.1", messages)
+    assert re.search(rf"logged out .*account {account}, from 127\.0\.0\.1", messages)
 
 
-def test_who_is_turned_away_is_told(
+def test_refused_requests_are_logged(
     app: Flask, cast: Cast, caplog: pytest.LogCaptureFixture
 ) -> None:
     answer = browser_of(app, "ada").get("/admin")
-    told = f"turned away with 403 GET /admin, account {cast.ada.account_id}"
-    assert told in _said(caplog)
+    result = f"turned away with 403 GET /admin, account {cast.ada.account_id}"
+    assert result in _said(caplog)
     assert answer.headers["X-Correlation-Id"] in _said(caplog)
 
 
-def test_a_flood_is_told_once(
+def test_flood_is_logged_once(
     client: FlaskClient, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(logs, "said", TTLCache(100, 3600))  # however long it takes
+    monkeypatch.setattr(logs, "recent", TTLCache(100, 3600))  # however long it takes
     for _ in range(20):
         client.get("/api/v1/me")
     assert _said(caplog).count("turned away with 401") == 1
 
 
-def test_a_flood_that_goes_on_is_told_again_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lasting_flood_is_logged_again_later(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
-    monkeypatch.setattr(logs, "said", TTLCache(100, 10, timer=lambda: now[0]))
-    told = []
+    monkeypatch.setattr(logs, "recent", TTLCache(100, 10, timer=lambda: now[0]))
+    result = []
     for second in range(25):
         now[0] = second
         if logs.is_new("a line"):
-            told.append(second)
-    assert told == [0, 10, 20]
+            result.append(second)
+    assert result == [0, 10, 20]
 
 
-def test_nothing_in_an_address_or_a_method_is_told(
+def test_addresses_and_methods_of_refused_requests_are_not_logged(
     app: Flask, caplog: pytest.LogCaptureFixture
 ) -> None:
     client = app.test_client()
@@ -77,10 +77,10 @@ def test_nothing_in_an_address_or_a_method_is_told(
     assert "forged" not in _said(caplog).lower()
 
 
-def test_a_stranger_who_logs_out_all_the_time_is_told_once(
+def test_repeated_anonymous_logouts_are_logged_once(
     client: FlaskClient, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(logs, "said", TTLCache(100, 3600))
+    monkeypatch.setattr(logs, "recent", TTLCache(100, 3600))
     for _ in range(20):
         client.post("/logout")
         client.post("/nowhere")
@@ -88,7 +88,7 @@ def test_a_stranger_who_logs_out_all_the_time_is_told_once(
     assert _said(caplog).count("POST nowhere: 404") == 1
 
 
-def test_no_secret_is_told(app: Flask, cast: Cast, caplog: pytest.LogCaptureFixture) -> None:
+def test_secrets_are_not_logged(app: Flask, cast: Cast, caplog: pytest.LogCaptureFixture) -> None:
     client = browser_of(app, "ada")
     client.post("/login", data={"username": "ada", "password": "sesame open"})
     client.get("/api/v1/me", headers={"Authorization": "Bearer fs_sesame"})
@@ -107,7 +107,7 @@ def test_no_secret_is_told(app: Flask, cast: Cast, caplog: pytest.LogCaptureFixt
         assert secret not in _said(caplog)
 
 
-def test_a_statement_that_fails_tells_no_parameters() -> None:
+def test_failed_statement_logs_no_parameters() -> None:
     engine = connect(backend().settings.database_url)
     with engine.connect() as session, pytest.raises(SQLAlchemyError) as failed:
         session.execute(text("SELECT 1 / 0 WHERE :secret != ''"), {"secret": "sesame"})

@@ -1,4 +1,4 @@
-"""A session is the portal's own making: not planted, not altered, not older than its account's."""
+"""Sessions cannot be planted or changed, and end with their account's epoch."""
 
 import pytest
 from flask import Flask
@@ -16,7 +16,7 @@ from tests.cast import PASSWORD, Cast
 from tests.web.visitors import browser_of
 
 
-def test_the_cookie_of_before_a_login_is_worth_nothing_after_it(app: Flask, cast: Cast) -> None:
+def test_cookie_from_before_the_login_is_invalid(app: Flask, cast: Cast) -> None:
     client = app.test_client()
     client.get("/login")
     with client.session_transaction() as session:
@@ -35,13 +35,13 @@ def test_two_logins_never_share_a_cookie(app: Flask, cast: Cast) -> None:
     assert cast.ada
 
 
-def test_a_cookie_signed_with_another_key_is_refused(app: Flask, cast: Cast) -> None:
+def test_cookie_signed_with_another_key_is_refused(app: Flask, cast: Cast) -> None:
     assert _status(app, _signed(app, "another key")) == 401
     assert _status(app, _signed(app, "")) == 401
     assert cast.ada
 
 
-def test_every_altered_cookie_is_refused(app: Flask, cast: Cast) -> None:
+def test_changed_cookie_is_refused(app: Flask, cast: Cast) -> None:
     cookie = _cookie(browser_of(app, "ada"))
     assert _status(app, cookie) == 200
     for at in range(0, len(cookie) - 1, 5):
@@ -51,18 +51,18 @@ def test_every_altered_cookie_is_refused(app: Flask, cast: Cast) -> None:
 
 
 @pytest.mark.parametrize("cookie", ["", ".", "..", "e30", "null", "x" * 5000, "\xff\xfe", "a..."])
-def test_nonsense_is_no_session(app: Flask, cast: Cast, cookie: str) -> None:
+def test_invalid_cookie_is_no_session(app: Flask, cast: Cast, cookie: str) -> None:
     assert _status(app, cookie) == 401
     assert cast.ada
 
 
-def test_a_pass_is_no_session(app: Flask, cast: Cast) -> None:
+def test_access_token_is_no_session(app: Flask, cast: Cast) -> None:
     with app.app_context():
         given = access_tokens.encode(AccessToken(cast.ada.account_id, 1, 1, 2**42))
     assert _status(app, given) == 401
 
 
-def test_raising_an_accounts_epoch_ends_its_sessions(app: Flask, cast: Cast) -> None:
+def test_new_epoch_ends_the_accounts_sessions(app: Flask, cast: Cast) -> None:
     ada, ben = browser_of(app, "ada"), browser_of(app, "ben")
     with transaction() as session:
         raised = update(Account).where(Account.id == cast.ada.account_id)
@@ -72,7 +72,7 @@ def test_raising_an_accounts_epoch_ends_its_sessions(app: Flask, cast: Cast) -> 
     assert ben.get("/api/v1/me").status_code == 200
 
 
-def test_a_session_of_a_deleted_account_is_over(app: Flask, cast: Cast) -> None:
+def test_session_of_a_deleted_account_has_ended(app: Flask, cast: Cast) -> None:
     ada = browser_of(app, "ada")
     with transaction() as session:
         gone = update(Account).where(Account.id == cast.ada.account_id)
@@ -81,7 +81,7 @@ def test_a_session_of_a_deleted_account_is_over(app: Flask, cast: Cast) -> None:
     assert ada.get("/api/v1/me").status_code == 401
 
 
-def test_sessions_are_never_in_an_address(app: Flask, cast: Cast) -> None:
+def test_sessions_are_never_in_addresses(app: Flask, cast: Cast) -> None:
     cookie = _cookie(browser_of(app, "ada"))
     client = app.test_client()
     assert client.get("/api/v1/me", query_string={"session": cookie}).status_code == 401
@@ -107,7 +107,7 @@ def _status(app: Flask, cookie: str) -> int:
 
 
 def _signed(app: Flask, key: str) -> str:
-    """A session of Ada's that anybody could make."""
+    """Return a session of Ada's signed with another key."""
     ways = app.session_interface
     assert isinstance(ways, SecureCookieSessionInterface)
     signer = URLSafeTimedSerializer(

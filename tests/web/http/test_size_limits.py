@@ -1,4 +1,4 @@
-"""What is too much is refused with a clear answer, and soon."""
+"""Requests that are too large are refused quickly with a clear answer."""
 
 import json
 from io import BytesIO
@@ -15,19 +15,19 @@ from tests.web.visitors import browser_of
 MOST = 256 * 1024
 
 
-def test_a_large_body_is_refused_and_it_is_said_what_to_do(client: FlaskClient) -> None:
+def test_large_body_is_refused_with_advice(client: FlaskClient) -> None:
     answer = client.post("/login", data={"username": "x" * MOST})
     assert answer.status_code == 413
     assert "Send less text" in answer.text
 
 
-def test_a_form_of_very_many_parts_is_refused(client: FlaskClient) -> None:
+def test_form_with_too_many_parts_is_refused(client: FlaskClient) -> None:
     parts = {f"f{number}": "" for number in range(2000)}
     answer = client.post("/login", data=parts, content_type="multipart/form-data")
     assert answer.status_code == 413
 
 
-def test_no_file_is_taken(client: FlaskClient, cast: Cast) -> None:
+def test_files_are_refused(client: FlaskClient, cast: Cast) -> None:
     file = BytesIO(b"<script>"), "../../evil.html"
     form = {"username": "ada", "password": "x", "file": file}
     assert client.post("/login", data=form).status_code == 422
@@ -50,14 +50,14 @@ def test_no_file_is_taken(client: FlaskClient, cast: Cast) -> None:
         "x" * 100_000,
     ],
 )
-def test_a_plan_that_makes_no_sense_is_refused(app: Flask, cast: Cast, plan: str) -> None:
+def test_invalid_plan_is_refused(app: Flask, cast: Cast, plan: str) -> None:
     term = builders.a_term()
     answer = browser_of(app, "ada").post(f"/terms/{term.id}/plan/submit", data={"plan": plan})
     assert answer.status_code == 400
     assert cast.ada
 
 
-def test_files_of_an_import_may_be_larger_but_not_without_end(
+def test_import_files_may_be_larger_within_a_limit(
     app: Flask, cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     boss = browser_of(app, "max")
@@ -70,7 +70,7 @@ def test_files_of_an_import_may_be_larger_but_not_without_end(
     assert cast.max
 
 
-def test_who_may_not_import_may_not_send_large_files_either(app: Flask, cast: Cast) -> None:
+def test_only_importers_may_send_large_files(app: Flask, cast: Cast) -> None:
     large = {"files": (BytesIO(b"x" * (MOST + 1)), "spring.zip")}
     assert browser_of(app, "ada").post("/admin/imports", data=large).status_code in {403, 413}
     assert cast.ada

@@ -1,4 +1,4 @@
-"""Nobody keeps a place in the server by being slow, and nobody else is kept waiting by it."""
+"""Slow clients are cut off and delay no one else."""
 
 import socket
 import threading
@@ -17,7 +17,7 @@ MANY = 300
 
 @pytest.fixture
 def loris(node: Node) -> Iterator[list[socket.socket]]:
-    """Connections that have begun a request and will never finish it."""
+    """Open connections with requests that never finish."""
     with ExitStack() as stack:
         lines = [stack.enter_context(line(node)) for _ in range(MANY)]
         for each in lines:
@@ -25,7 +25,7 @@ def loris(node: Node) -> Iterator[list[socket.socket]]:
         yield lines
 
 
-def test_a_page_is_served_while_many_dawdle(node: Node, loris: list[socket.socket]) -> None:
+def test_page_is_served_despite_many_slow_clients(node: Node, loris: list[socket.socket]) -> None:
     browser = HTTPConnection("127.0.0.1", node.port, timeout=FOREVER)
     browser.request("GET", "/login")
     assert browser.getresponse().status == 200
@@ -33,7 +33,7 @@ def test_a_page_is_served_while_many_dawdle(node: Node, loris: list[socket.socke
     assert len(loris) == MANY
 
 
-def test_heads_that_never_end_are_cut_off(node: Node, loris: list[socket.socket]) -> None:
+def test_endless_heads_are_cut_off(node: Node, loris: list[socket.socket]) -> None:
     ended = threading.Event()
 
     def drip() -> None:
@@ -56,7 +56,7 @@ def test_heads_that_never_end_are_cut_off(node: Node, loris: list[socket.socket]
     assert node.child.alive
 
 
-def test_a_body_that_never_ends_is_cut_off(node: Node) -> None:
+def test_endless_body_is_cut_off(node: Node) -> None:
     with line(node) as slow:
         slow.sendall(_head(node, "Content-Length: 1000"))
         ended = threading.Event()
@@ -67,7 +67,7 @@ def test_a_body_that_never_ends_is_cut_off(node: Node) -> None:
     assert heard.status == 408 or not heard.text  # the answer may be lost among what is still sent
 
 
-def test_a_body_that_stops_is_told_so(node: Node) -> None:
+def test_incomplete_body_gets_an_error(node: Node) -> None:
     with line(node) as slow:
         slow.sendall(_head(node, "Content-Length: 1000") + b"username=")
         heard = hear(slow)
@@ -76,7 +76,7 @@ def test_a_body_that_stops_is_told_so(node: Node) -> None:
     assert heard.hung_up
 
 
-def test_a_chunked_body_that_stops_is_told_so(node: Node) -> None:
+def test_incomplete_chunked_body_gets_an_error(node: Node) -> None:
     with line(node) as slow:
         slow.sendall(_head(node, "Transfer-Encoding: chunked") + b"9\r\nusername=\r\n")
         heard = hear(slow)
@@ -84,7 +84,7 @@ def test_a_chunked_body_that_stops_is_told_so(node: Node) -> None:
     assert heard.hung_up
 
 
-def test_a_body_in_pieces_is_read_all_the_same(node: Node) -> None:
+def test_body_in_pieces_is_read(node: Node) -> None:
     body = b"username=ada&password=x"
     with line(node) as slow:
         slow.sendall(_head(node, f"Content-Length: {len(body)}", "Connection: close"))
@@ -96,7 +96,7 @@ def test_a_body_in_pieces_is_read_all_the_same(node: Node) -> None:
     assert "open for too long" in heard.text  # read in full, and found to have no token
 
 
-def test_an_answer_that_nobody_takes_is_given_up(node: Node) -> None:
+def test_unread_response_is_dropped(node: Node) -> None:
     before = node.child.log.stat().st_size  # what others of these tests made it say
     with socket.socket() as lazy:
         lazy.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)

@@ -1,4 +1,4 @@
-"""Who is in a class and who waits, as a story has it."""
+"""Enrolled and waiting students for tests of rosters."""
 
 from datetime import UTC, datetime
 
@@ -11,28 +11,28 @@ SINCE = datetime(2030, 3, 1, 14, 0, 5, tzinfo=UTC)
 
 
 def enrolled(section: Section, student: Student, seq: int = 1, state: str = "enrolled") -> None:
-    """A seat, as it is recorded."""
+    """Record a seat."""
     at = {"state": state, "credits": 400, "registration": seq, "since": SINCE, "seq": seq}
-    place = {"term_id": section.term_id, "section_id": section.id, "student_id": student.id}
+    position = {"term_id": section.term_id, "section_id": section.id, "student_id": student.id}
     with transaction() as session:
-        session.add(Enrollment(**place, **at))
+        session.add(Enrollment(**position, **at))
 
 
 def waiting(section: Section, student: Student, ticket: int, state: str = "waiting") -> None:
-    """A place in line, as it is recorded."""
+    """Record a waitlist position."""
     at = {"state": state, "credits": 400, "ticket": ticket, "since": SINCE, "seq": ticket}
-    place = {"term_id": section.term_id, "section_id": section.id, "student_id": student.id}
+    position = {"term_id": section.term_id, "section_id": section.id, "student_id": student.id}
     with transaction() as session:
-        session.add(WaitlistEntry(**place, **at))
+        session.add(WaitlistEntry(**position, **at))
 
 
 def reached_at(student: Student, email: str) -> None:
-    """The student's email address."""
+    """Set the student's email address."""
     with transaction() as session:
         session.get_one(Account, student.account_id).email = email
 
 
 def private(student: Student) -> None:
-    """The student has asked for privacy."""
+    """Set the student's privacy."""
     with transaction() as session:
         session.get_one(Student, student.id).private = True

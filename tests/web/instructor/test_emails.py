@@ -48,18 +48,18 @@ def somebody(email: str, *, private: bool = False) -> Person:
         ("all", ["ada", "ben", "cleo"]),
     ],
 )
-def test_one_chooses_whom_to_write_to(
+def test_recipients_can_be_chosen(
     app: Flask, section: Section, to: str, expected: list[str]
 ) -> None:
     (found,) = AREA.findall(page(app, section, to))
     assert found == ", ".join(f"{name}@u.example" for name in expected)
 
 
-def test_a_mail_to_all_shows_nobody_whom_else_it_goes_to(app: Flask, section: Section) -> None:
+def test_mail_to_all_hides_its_recipients(app: Flask, section: Section) -> None:
     assert 'href="mailto:?bcc=ada@u.example,ben@u.example"' in page(app, section)
 
 
-def test_who_asked_for_privacy_is_not_on_it_and_that_is_said(
+def test_students_with_privacy_are_left_out_and_counted(
     app: Flask, section: Section, cast: Cast
 ) -> None:
     private(cast.ada)
@@ -68,17 +68,17 @@ def test_who_asked_for_privacy_is_not_on_it_and_that_is_said(
     assert "1 student has asked for privacy" in shown
 
 
-def test_who_has_no_address_is_counted(app: Flask, section: Section, cast: Cast) -> None:
+def test_students_without_an_address_are_counted(app: Flask, section: Section, cast: Cast) -> None:
     reached_at(cast.ben, "")
     assert "We have no email address of 1 student." in page(app, section)
 
 
-def test_a_large_class_is_split_into_mails_that_programs_can_take() -> None:
+def test_large_class_is_split_into_several_mails() -> None:
     addresses = [f"student.number.{number:04}@university.example" for number in range(300)]
     found = mailing(map(somebody, addresses))
     assert all(len(each.url) <= LONGEST_LINK for each in found.letters)
-    told = [parse_qs(urlsplit(each.url).query)["bcc"][0].split(",") for each in found.letters]
-    assert list(chain(*told)) == addresses
+    result = [parse_qs(urlsplit(each.url).query)["bcc"][0].split(",") for each in found.letters]
+    assert list(chain(*result)) == addresses
     spans = [(each.first, each.last) for each in found.letters]
     assert spans[0][0] == 1
     assert spans[-1][1] == len(addresses)
@@ -88,14 +88,14 @@ def test_a_large_class_is_split_into_mails_that_programs_can_take() -> None:
 @pytest.mark.parametrize(
     "email", ["", "nobody", "a@b,c@d", "a@b\nBcc: c@d", "a b@c", "<a@b>", "a@b@c", "a@b;c@d"]
 )
-def test_what_is_no_plain_address_is_not_written_to(email: str) -> None:
+def test_invalid_addresses_are_left_out(email: str) -> None:
     assert mailing([somebody(email)]).addresses == ()
 
 
-def test_an_address_can_add_nothing_to_the_mail() -> None:
+def test_address_cannot_add_mail_headers() -> None:
     (letter,) = mailing([somebody("a&body=x?%#@u.example")]).letters
     assert parse_qs(urlsplit(letter.url).query) == {"bcc": ["a&body=x?%#@u.example"]}
 
 
-def test_nobody_is_written_to_twice() -> None:
+def test_no_student_is_addressed_twice() -> None:
     assert len(mailing([somebody("a@u.example"), somebody("a@u.example")]).addresses) == 1

@@ -36,7 +36,7 @@ def roster(app: Flask, section: Section, username: str = "iris") -> str:
     return unescape(browser_of(app, username).get(f"/teaching/sections/{section.id}").text)
 
 
-def test_it_shows_who_is_in_the_class(app: Flask, section: Section) -> None:
+def test_roster_shows_enrolled_students(app: Flask, section: Section) -> None:
     enrolled(section, eve := a_student("eve", majors=("CSC", "MTH"), year="Senior"))
     reached_at(eve, "eve@u.example")
     page = roster(app, section)
@@ -45,14 +45,14 @@ def test_it_shows_who_is_in_the_class(app: Flask, section: Section) -> None:
         assert fact in page
 
 
-def test_who_has_dropped_is_not_on_it(app: Flask, section: Section, cast: Cast) -> None:
+def test_roster_omits_students_who_dropped(app: Flask, section: Section, cast: Cast) -> None:
     enrolled(section, cast.ada, state="dropped")
     page = roster(app, section)
     assert "Ada" not in page
     assert "Nobody is in this class yet." in page
 
 
-def test_the_waitlist_stands_in_its_order(app: Flask, section: Section, cast: Cast) -> None:
+def test_waitlist_is_in_order(app: Flask, section: Section, cast: Cast) -> None:
     waiting(section, cast.ben, ticket=9)
     waiting(section, cast.cleo, ticket=7, state="passed")
     waiting(section, cast.dan, ticket=5, state="promoted")
@@ -61,14 +61,14 @@ def test_the_waitlist_stands_in_its_order(app: Flask, section: Section, cast: Ca
     assert "Dan" not in page
 
 
-def test_the_page_shows_itself_anew_when_the_roster_moves(app: Flask, section: Section) -> None:
+def test_open_roster_updates_itself(app: Flask, section: Section) -> None:
     page = roster(app, section)
     assert f'hx-get="/teaching/sections/{section.id}/roster"' in page
     assert "fs:roster from:body" in page
     assert f'data-live-roster="{section.id}"' in page
 
 
-def test_the_roster_alone_comes_without_a_page(app: Flask, section: Section, cast: Cast) -> None:
+def test_roster_fragment_has_no_page_around_it(app: Flask, section: Section, cast: Cast) -> None:
     enrolled(section, cast.ada)
     client = browser_of(app, "iris")
     part = client.get(f"/teaching/sections/{section.id}/roster").text
@@ -77,7 +77,7 @@ def test_the_roster_alone_comes_without_a_page(app: Flask, section: Section, cas
 
 
 @pytest.mark.parametrize("part", PARTS)
-def test_a_section_of_someone_else_is_refused(app: Flask, section: Section, part: str) -> None:
+def test_section_of_another_instructor_is_refused(app: Flask, section: Section, part: str) -> None:
     answer = browser_of(app, "otto").get(f"/teaching/sections/{section.id}{part}")
     assert answer.status_code == 403
     assert "not yours to open" in answer.text
@@ -89,12 +89,14 @@ def test_students_see_no_rosters(app: Flask, section: Section, part: str) -> Non
     assert answer.status_code == 403
 
 
-def test_an_admin_sees_every_roster(app: Flask, section: Section, cast: Cast) -> None:
+def test_admin_sees_every_roster(app: Flask, section: Section, cast: Cast) -> None:
     enrolled(section, cast.ada)
     assert "Ada" in roster(app, section, "max")
 
 
-def test_those_who_teach_together_both_see_it(app: Flask, section: Section, cast: Cast) -> None:
+def test_all_instructors_of_a_section_see_its_roster(
+    app: Flask, section: Section, cast: Cast
+) -> None:
     enrolled(section, cast.ada)
     share(section, cast.otto)
     for name in ("iris", "otto"):
@@ -103,7 +105,7 @@ def test_those_who_teach_together_both_see_it(app: Flask, section: Section, cast
         assert "Taught by Iris, Otto" in page
 
 
-def test_an_account_sees_the_classes_of_every_instructor_that_it_is(
+def test_account_sees_sections_of_all_its_instructors(
     app: Flask, section: Section, cast: Cast
 ) -> None:
     enrolled(section, cast.ada)
@@ -115,7 +117,7 @@ def test_an_account_sees_the_classes_of_every_instructor_that_it_is(
     assert browser_of(app, "otto").get(f"/teaching/sections/{other.id}").status_code == 403
 
 
-def test_whoever_teaches_it_no_more_is_refused(app: Flask, section: Section) -> None:
+def test_former_instructor_is_refused(app: Flask, section: Section) -> None:
     client = browser_of(app, "iris")
     with transaction() as session:
         session.execute(delete(section_instructors))
@@ -125,6 +127,6 @@ def test_whoever_teaches_it_no_more_is_refused(app: Flask, section: Section) -> 
         assert client.get(f"/teaching/sections/{section.id}{part}").status_code == 403
 
 
-def test_a_section_that_does_not_exist_is_not_found(app: Flask, section: Section) -> None:
+def test_unknown_section_is_not_found(app: Flask, section: Section) -> None:
     assert section
     assert browser_of(app, "iris").get("/teaching/sections/2000000000").status_code == 404

@@ -38,7 +38,9 @@ def named(student: Student, name: str) -> None:
         session.get_one(Account, student.account_id).name = name
 
 
-def test_it_has_everyone_with_their_place(app: Flask, section: Section, cast: Cast) -> None:
+def test_file_has_all_students_with_their_positions(
+    app: Flask, section: Section, cast: Cast
+) -> None:
     head, ada, ben = rows(app, section)
     assert head[:7] == ["List", "Place", "Name", "Number", "Year", "Major", "Email"]
     assert ada == [
@@ -48,7 +50,7 @@ def test_it_has_everyone_with_their_place(app: Flask, section: Section, cast: Ca
     assert ben[:4] == ["Waitlist", "1", "Ben", cast.ben.number]
 
 
-def test_it_is_kept_as_a_file_named_after_the_class(app: Flask, section: Section) -> None:
+def test_file_is_named_after_the_section(app: Flask, section: Section) -> None:
     answer = browser_of(app, "iris").get(f"/teaching/sections/{section.id}/roster.csv")
     disposition = answer.headers["Content-Disposition"]
     assert disposition == "attachment; filename=Fall-2030-CSC-1100-01.csv"
@@ -57,28 +59,24 @@ def test_it_is_kept_as_a_file_named_after_the_class(app: Flask, section: Section
 
 
 @pytest.mark.parametrize("name", ["Ñandú Ōe", "李雷", "עדה", "Ada “A.” O'Neil, Jr."])
-def test_names_of_any_script_come_through(
-    app: Flask, section: Section, cast: Cast, name: str
-) -> None:
+def test_names_of_any_script_are_kept(app: Flask, section: Section, cast: Cast, name: str) -> None:
     named(cast.ada, name)
     assert rows(app, section)[1][2] == name
 
 
 @pytest.mark.parametrize("name", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", " =1", "\r=1"])
-def test_no_spreadsheet_takes_a_name_for_a_formula(
+def test_names_are_no_spreadsheet_formulas(
     app: Flask, section: Section, cast: Cast, name: str
 ) -> None:
     named(cast.ada, name)
     assert rows(app, section)[1][2].startswith("'")
 
 
-def test_plain_texts_stay_as_they_are() -> None:
+def test_plain_texts_are_unchanged() -> None:
     assert [plain(each) for each in ("", "Ada", "a=b", "4")] == ["", "Ada", "a=b", "4"]
 
 
-def test_what_is_private_is_left_out_but_for_the_registrar(
-    app: Flask, section: Section, cast: Cast
-) -> None:
+def test_private_data_is_only_for_the_registrar(app: Flask, section: Section, cast: Cast) -> None:
     private(cast.ada)
     assert rows(app, section)[1][2:7] == ["Ada", cast.ada.number, "", "", ""]
     assert rows(app, section)[1][-1] == "private"

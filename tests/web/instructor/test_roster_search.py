@@ -53,7 +53,7 @@ def names(client: FlaskClient, section: Section, query: str, part: str = "") -> 
         ("sort=nonsense&order=down", ["Ángel", "Ben", "Zoe"]),
     ],
 )
-def test_the_roster_is_sorted_and_the_waitlist_keeps_its_turns(
+def test_roster_is_sorted_and_the_waitlist_keeps_its_order(
     iris: FlaskClient, section: Section, query: str, order: list[str]
 ) -> None:
     assert names(iris, section, query) == [*order, "Cleo", "Dan"]
@@ -69,31 +69,29 @@ def test_the_roster_is_sorted_and_the_waitlist_keeps_its_turns(
         ("nobody", []),
     ],
 )
-def test_a_search_looks_at_all_that_is_shown(
+def test_search_covers_all_shown_columns(
     iris: FlaskClient, section: Section, text: str, found: list[str]
 ) -> None:
     for part in ("", "/roster"):
         assert names(iris, section, f"q={text}", part) == found
 
 
-def test_who_is_found_in_line_keeps_the_place(iris: FlaskClient, section: Section) -> None:
+def test_found_waiting_students_keep_their_position(iris: FlaskClient, section: Section) -> None:
     page = iris.get(f"/teaching/sections/{section.id}?q=dan").text
     assert "2. Dan" in page
     assert "0 of 3" in page
     assert "1 of 2" in page
 
 
-def test_a_list_that_renews_itself_stays_as_it_is_looked_at(
-    iris: FlaskClient, section: Section
-) -> None:
+def test_live_roster_keeps_search_and_order(iris: FlaskClient, section: Section) -> None:
     answer = iris.get(f"/teaching/sections/{section.id}/roster?q=e&sort=year&order=down")
     here = f"/teaching/sections/{section.id}"
-    asked = "q=e&sort=year&order=down"
-    assert f'hx-get="{here}/roster?{asked}"' in unescape(answer.text)
-    assert answer.headers["HX-Replace-Url"] == f"{here}?{asked}"
+    requested = "q=e&sort=year&order=down"
+    assert f'hx-get="{here}/roster?{requested}"' in unescape(answer.text)
+    assert answer.headers["HX-Replace-Url"] == f"{here}?{requested}"
 
 
-def test_nothing_private_is_found_by_searching_or_sorting(
+def test_private_data_does_not_affect_search_or_order(
     iris: FlaskClient, section: Section, cast: Cast
 ) -> None:
     private(cast.ben)

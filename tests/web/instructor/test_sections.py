@@ -12,7 +12,7 @@ LIVE = re.compile(r'data-live-term="(\d+)"')
 COUNTS = re.compile(r'id="seats-(\d+)"')
 
 
-def test_it_lists_ones_own_sections_with_seats_and_times(app: Flask, cast: Cast) -> None:
+def test_page_lists_own_sections_with_seats_and_times(app: Flask, cast: Cast) -> None:
     term = a_term()
     meets = (Meets("MR", "14:00", "15:50"),)
     own = a_section(a_course("CSC-1100"), term, instructor=cast.iris, meetings=meets)
@@ -24,14 +24,14 @@ def test_it_lists_ones_own_sections_with_seats_and_times(app: Flask, cast: Cast)
     assert f"/teaching/sections/{own.id}" in page
 
 
-def test_it_does_not_list_the_sections_of_others(app: Flask, cast: Cast) -> None:
+def test_page_omits_sections_of_others(app: Flask, cast: Cast) -> None:
     a_section(a_course("CSC-1100"), a_term(), instructor=cast.iris)
     page = browser_of(app, "otto").get("/teaching").text
     assert "CSC-1100" not in page
     assert "No section is yours yet." in page
 
 
-def test_each_term_is_a_page_of_its_own_whose_counts_are_live(app: Flask, cast: Cast) -> None:
+def test_each_term_has_a_page_with_live_counts(app: Flask, cast: Cast) -> None:
     fall, spring = a_term(), a_term("Spring 2031", starts_on=date(2031, 1, 20))
     course = a_course("CSC-1100")
     own = {term.id: a_section(course, term, instructor=cast.iris) for term in (fall, spring)}
@@ -43,7 +43,7 @@ def test_each_term_is_a_page_of_its_own_whose_counts_are_live(app: Flask, cast: 
         assert all(f'href="/teaching?term={other}"' in page for other in own)
 
 
-def test_it_begins_with_the_latest_term(app: Flask, cast: Cast) -> None:
+def test_latest_term_is_shown_first(app: Flask, cast: Cast) -> None:
     fall, spring = a_term(), a_term("Spring 2031", starts_on=date(2031, 1, 20))
     for term in (fall, spring):
         a_section(a_course(f"CSC-{term.id}"), term, instructor=cast.iris)
@@ -52,7 +52,7 @@ def test_it_begins_with_the_latest_term(app: Flask, cast: Cast) -> None:
         assert LIVE.findall(iris.get(f"/teaching{query}").text) == [str(spring.id)]
 
 
-def test_a_term_in_which_one_does_not_teach_is_not_offered(app: Flask, cast: Cast) -> None:
+def test_term_without_own_sections_is_not_offered(app: Flask, cast: Cast) -> None:
     other = a_term("Spring 2031")
     a_section(a_course("CSC-1100"), a_term(), instructor=cast.iris)
     assert f"term={other.id}" not in browser_of(app, "iris").get("/teaching").text

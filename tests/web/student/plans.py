@@ -1,4 +1,4 @@
-"""What a visit to the plan takes, with forms alone."""
+"""Visits to the plan with plain forms."""
 
 import re
 from html import unescape
@@ -18,39 +18,39 @@ from tests import cast as builders
 from tests.web.pages import address
 
 
-def place(client: FlaskClient, section: Any, where: str = "new", **fields: Any) -> Any:
-    """Open the form that asks where in the plan, and send it."""
+def plan_section(client: FlaskClient, section: Any, where: str = "new", **fields: Any) -> Any:
+    """Open the form that adds a section to the plan, and send it."""
     fields = {**own_fields(client.get(address(section, "plan")).text), "place": where, **fields}
     return client.post(address(section, "plan"), data=fields)
 
 
 def own_fields(html: str) -> dict[str, str]:
-    """The hidden fields of the page's own form."""
+    """Return the hidden fields of the page's own form."""
     form = html[html.index('<form action="/terms') :]
     return hidden_in(form[: form.index("</form>")])
 
 
 def submission(html: str) -> dict[str, str]:
-    """The hidden fields of the form that submits the plan on a page."""
+    """Return the hidden fields of the form that submits the plan."""
     form = html[html.index('class="plan-go"') :]
     return hidden_in(form[: form.index("</form>")])
 
 
 def hidden_in(html: str) -> dict[str, str]:
-    """Hidden fields as a browser reads them."""
+    """Return hidden fields as a browser reads them."""
     found = re.findall(r'<input type="hidden" name="([\w-]+)" value="([^"]*)"', html)
     return {name: unescape(value) for name, value in found}
 
 
 def panel(html: str) -> str:
-    """My plan on a page."""
+    """Return the plan panel of a page."""
     found = re.search(r'<section class="panel plan".*?</section>', html, re.DOTALL)
     assert found, "no plan on the page"
     return found[0]
 
 
 def result(html: str, number: int) -> str:
-    """What came of a line, from 1."""
+    """Return the result of a choice, from 1."""
     items: list[str] = re.findall(
         r'<li data-outcome=.*?(?=<li data-outcome|</ol>\s*<div class="dialog-foot")',
         html,
@@ -60,7 +60,7 @@ def result(html: str, number: int) -> str:
 
 
 def planned(term: Any, student: Any) -> list[list[list[int]]]:
-    """The sections of the plan's lines, by rank, as they are kept."""
+    """Return the sections of the stored plan's choices, by rank."""
     plan = plan_of(term.id, student.id) or Plan()
     return [
         [[part.section for part in each] for each in line.alternatives] for line in plan.choices
@@ -68,12 +68,12 @@ def planned(term: Any, student: Any) -> list[list[list[int]]]:
 
 
 def a_class(term: Any, code: str, **fields: Any) -> Any:
-    """A section of a course of its own."""
+    """Create a section of its own course."""
     return builders.a_section(builders.a_course(code), term, **fields)
 
 
 def plan(term: Any, student: Any, *lines: Choice) -> None:
-    """Keep a plan of these lines."""
+    """Store a plan of these choices."""
     change(term.id, student.id, 0, lambda _: Plan(lines))
 
 
@@ -84,13 +84,13 @@ def submit(client: FlaskClient, term: Any, page: str = "plan", **options: Any) -
 
 
 def send(client: FlaskClient, term: Any, *lines: Choice, **fields: Any) -> Any:
-    """Submit these lines, whatever the page shows."""
+    """Submit these choices, without the page."""
     data = {"plan": plans.write(Plan(lines)), "request": "one-key-of-many", **fields}
     return client.post(f"/terms/{term.id}/plan/submit", data=data)
 
 
 def journal(term: Any, student: Any) -> list[int]:
-    """The numbers of a student's events."""
+    """Return the numbers of a student's events."""
     drain(term.id)
     found = select(LoggedEvent.seq).where(
         LoggedEvent.term_id == term.id, LoggedEvent.student_id == student.id

@@ -9,7 +9,7 @@ from tests.cast import added
 
 
 def share(capacity: int, *sections: Section) -> None:
-    """Have the sections share so many seats from now on, and let the ledger and pages know."""
+    """Let the sections share so many seats, and update the ledger and pages."""
     pool = added(Pool(term_id=sections[0].term_id, name="Shared", capacity=capacity))
     ids = [each.id for each in sections]
     with transaction() as session:

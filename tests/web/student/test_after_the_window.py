@@ -1,4 +1,4 @@
-"""Once selection has ended students see sections that they hold or wait for, and no others."""
+"""After selection ended, students see only sections that they hold or wait for."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -17,7 +17,7 @@ from tests.web.ledger_outage import ledger_away
 from tests.web.pages import DIALOG, address, hidden, press
 from tests.web.visitors import browser_of
 
-TITLE = "Calculus"  # of the section that is nobody's
+TITLE = "Calculus"  # of the section without students
 
 
 class Sections(NamedTuple):
@@ -48,7 +48,7 @@ def sections(ada: FlaskClient, cast: Cast) -> Sections:  # noqa: ARG001
 
 
 @pytest.mark.parametrize("act", ["pick", "swap?instead={held}", "swaps", "plan", "drop", "leave"])
-def test_the_forms_of_other_sections_are_not_found(
+def test_forms_of_other_sections_are_not_found(
     ada: FlaskClient, sections: Sections, act: str
 ) -> None:
     where = address(sections.other, act.format(held=sections.held.id))
@@ -60,13 +60,13 @@ def test_the_forms_of_other_sections_are_not_found(
     assert TITLE not in answer.text
 
 
-def test_those_of_what_is_held_are_still_there(ada: FlaskClient, sections: Sections) -> None:
+def test_forms_of_held_sections_remain(ada: FlaskClient, sections: Sections) -> None:
     sections.end()
     assert ada.get(address(sections.held, "drop")).status_code == 200
     assert "Data Structures" in ada.get(f"/terms/{sections.held.term_id}/mine").text
 
 
-def test_the_other_sections_of_a_held_course_are_not_offered(
+def test_other_sections_of_a_held_course_are_not_offered(
     ada: FlaskClient, sections: Sections
 ) -> None:
     swap = f"{address(sections.sibling, 'swap')}?instead={sections.held.id}"
@@ -75,7 +75,7 @@ def test_the_other_sections_of_a_held_course_are_not_offered(
     assert swap not in ada.get(address(sections.held, "swaps")).text
 
 
-def test_nothing_more_is_planned_but_what_was_planned_can_be_taken_out(
+def test_planned_sections_can_only_be_removed(
     ada: FlaskClient, sections: Sections, cast: Cast
 ) -> None:
     term = sections.other.term_id
@@ -91,18 +91,18 @@ def test_nothing_more_is_planned_but_what_was_planned_can_be_taken_out(
     assert not plan_of(term, cast.ada.id).sections  # type: ignore[union-attr]
 
 
-def test_live_counts_are_told_of_what_is_held_alone(ada: FlaskClient, sections: Sections) -> None:
+def test_live_counts_cover_only_held_sections(ada: FlaskClient, sections: Sections) -> None:
     ids = f"{sections.held.id},{sections.other.id}"
     where = f"/live/fragments?term={sections.held.term_id}&sections={ids}&held={ids}"
     assert f'id="seats-{sections.other.id}"' in ada.get(where).text
     sections.end()
-    told = ada.get(where).text
-    assert f'id="seats-{sections.held.id}"' in told
-    assert f'id="seats-{sections.other.id}"' not in told
-    assert f'id="act-{sections.other.id}"' not in told
+    text = ada.get(where).text
+    assert f'id="seats-{sections.held.id}"' in text
+    assert f'id="seats-{sections.other.id}"' not in text
+    assert f'id="act-{sections.other.id}"' not in text
 
 
-def test_the_page_of_a_ledger_that_is_away_lists_none_either(
+def test_no_sections_are_listed_while_the_ledger_is_down(
     ada: FlaskClient, sections: Sections, backend: Backend
 ) -> None:
     term = sections.held.term_id

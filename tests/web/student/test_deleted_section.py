@@ -1,4 +1,4 @@
-"""What students read of a section that has been canceled and deleted since."""
+"""Students' pages about a section that was canceled and deleted."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from tests.notifications.stories import set_section
 from tests.web.pages import press, words
 
 
-def test_the_history_still_names_it(ada: FlaskClient, term: Any) -> None:
+def test_history_names_a_deleted_section(ada: FlaskClient, term: Any) -> None:
     section = builders.a_section(builders.a_course(), term)
     press(ada, section, "pick")
     set_section(section, status="CANCELED")
@@ -24,7 +24,7 @@ def test_the_history_still_names_it(ada: FlaskClient, term: Any) -> None:
     assert f"section {section.id}" not in text
 
 
-def test_a_draft_that_was_deleted_is_named_to_nobody(ada: FlaskClient, term: Any) -> None:
+def test_deleted_draft_is_not_named(ada: FlaskClient, term: Any) -> None:
     section = builders.a_section(builders.a_course(), term, status="NEW", deleted_at=func.now())
     assert "CSC 1100" not in words(ada.get(f"/terms/{term.id}").text)
     page = ada.get(f"/terms/{term.id}/sections/{section.id}/pick")

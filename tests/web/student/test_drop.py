@@ -18,30 +18,30 @@ def section(term: Any) -> Any:
     return builders.a_section(builders.a_course(), term, capacity=1)
 
 
-def test_the_form_says_how_many_are_left_today(ada: FlaskClient, section: Any) -> None:
+def test_form_shows_drops_left_today(ada: FlaskClient, section: Any) -> None:
     press(ada, section, "pick")
     text = words(ada.get(address(section, "drop")).text)
     assert "You can cancel 3 more times today" in text
     assert "Keep it" in text
 
 
-def test_the_form_says_who_waits_for_the_seat(app: Flask, ada: FlaskClient, section: Any) -> None:
+def test_form_shows_how_many_wait_for_the_seat(app: Flask, ada: FlaskClient, section: Any) -> None:
     press(ada, section, "pick")
     press(browser_of(app, "ben"), section, "pick", wait="1")
     assert "it goes to the one who waits for it" in words(ada.get(address(section, "drop")).text)
 
 
-def test_without_javascript_the_seat_is_given_up(
+def test_drop_works_without_javascript(
     ada: FlaskClient, term: Any, section: Any, cast: Cast
 ) -> None:
     press(ada, section, "pick")
     page = ada.get(press(ada, section, "drop").location).text
     assert "is canceled. You can cancel 2 more today." in words(page)
     assert "Pick" in cell(page, section)
-    assert parts().ledger.standing(term.id, cast.ada.id).enrolled == ()
+    assert parts().ledger.registrations(term.id, cast.ada.id).enrolled == ()
 
 
-def test_with_htmx_the_change_is_put_in_place(ada: FlaskClient, section: Any) -> None:
+def test_htmx_response_updates_the_page(ada: FlaskClient, section: Any) -> None:
     press(ada, section, "pick")
     form = hidden(ada.get(address(section, "drop"), headers=DIALOG).text)
     answer = ada.post(address(section, "drop"), data=form, headers=DIALOG)
@@ -49,9 +49,7 @@ def test_with_htmx_the_change_is_put_in_place(ada: FlaskClient, section: Any) ->
     assert "1 of 1 open" in words(answer.text)
 
 
-def test_a_fourth_one_on_a_day_is_refused_with_when_it_can_be_done(
-    ada: FlaskClient, term: Any
-) -> None:
+def test_fourth_drop_of_a_day_is_refused_with_the_next_time(ada: FlaskClient, term: Any) -> None:
     sections = [builders.a_section(builders.a_course(f"CSC-{n}"), term) for n in range(4)]
     for section in sections:
         press(ada, section, "pick")
@@ -63,12 +61,12 @@ def test_a_fourth_one_on_a_day_is_refused_with_when_it_can_be_done(
     assert "You can cancel again from 12:00 am" in answer.text
 
 
-def test_what_is_not_mine_cannot_be_given_up(ada: FlaskClient, section: Any) -> None:
+def test_section_not_held_cannot_be_dropped(ada: FlaskClient, section: Any) -> None:
     assert 'data-reason="not_enrolled"' in ada.get(address(section, "drop")).text
     assert ada.post(address(section, "drop")).status_code == 422
 
 
-def test_a_form_sent_twice_counts_once(ada: FlaskClient, section: Any) -> None:
+def test_form_sent_twice_has_one_effect(ada: FlaskClient, section: Any) -> None:
     press(ada, section, "pick")
     form = hidden(ada.get(address(section, "drop")).text)
     for _ in range(2):
@@ -76,7 +74,7 @@ def test_a_form_sent_twice_counts_once(ada: FlaskClient, section: Any) -> None:
         assert "You can cancel 2 more today" in words(ada.get(answer.location).text)
 
 
-def test_an_old_form_gives_up_nothing_that_was_picked_again(
+def test_old_form_does_not_drop_a_new_seat(
     ada: FlaskClient, term: Any, section: Any, cast: Cast
 ) -> None:
     press(ada, section, "pick")
@@ -85,4 +83,4 @@ def test_an_old_form_gives_up_nothing_that_was_picked_again(
     press(ada, section, "pick")
     answer = ada.post(address(section, "drop"), data=form)
     assert "have it again now" in words(ada.get(answer.location).text)
-    assert len(parts().ledger.standing(term.id, cast.ada.id).enrolled) == 1
+    assert len(parts().ledger.registrations(term.id, cast.ada.id).enrolled) == 1

@@ -16,7 +16,7 @@ from tests.web.pages import DIALOG, address, held, hidden, press, seat, words
 
 @dataclass(frozen=True)
 class Pair:
-    """A lecture and its lab, each of which needs the other; Ada has both."""
+    """A lecture and its lab, which need each other; Ada has both."""
 
     lecture: Any  # BIO 1-01
     lab: Any  # BIO 2-02
@@ -36,7 +36,7 @@ def pair(ada: FlaskClient, term: Any) -> Pair:
     return made
 
 
-def test_one_that_the_other_needs_is_kept_and_the_way_is_shown(
+def test_needed_section_is_kept_and_the_next_step_shown(
     ada: FlaskClient, term: Any, pair: Pair, cast: Cast
 ) -> None:
     page = ada.get(address(pair.lecture, "drop")).text
@@ -49,14 +49,14 @@ def test_one_that_the_other_needs_is_kept_and_the_way_is_shown(
     assert held(term, cast.ada) == [pair.lecture.id, pair.lab.id]
 
 
-def test_the_form_names_both(ada: FlaskClient, pair: Pair) -> None:
+def test_form_names_both_sections(ada: FlaskClient, pair: Pair) -> None:
     text = words(ada.get(address(pair.lecture, pair.both())).text)
     assert "Cancel BIO 1-01 and BIO 2-02?" in text
     assert "It counts as one cancellation." in text
     assert "Keep both" in text
 
 
-def test_without_javascript_both_go_and_count_as_one(
+def test_linked_sections_drop_as_one_without_javascript(
     ada: FlaskClient, term: Any, pair: Pair, cast: Cast
 ) -> None:
     page = words(ada.get(press(ada, pair.lecture, pair.both()).location).text)
@@ -65,7 +65,7 @@ def test_without_javascript_both_go_and_count_as_one(
     assert list(parts().ledger.drops(term.id, cast.ada.id).values()) == [1]
 
 
-def test_with_htmx_both_change_in_place(ada: FlaskClient, pair: Pair) -> None:
+def test_htmx_response_updates_both(ada: FlaskClient, pair: Pair) -> None:
     where = address(pair.lecture, pair.both())
     form = hidden(ada.get(where, headers=DIALOG).text)
     answer = ada.post(where, data=form, headers=DIALOG)
@@ -74,7 +74,9 @@ def test_with_htmx_both_change_in_place(ada: FlaskClient, pair: Pair) -> None:
             assert f'hx-swap-oob="true" id="{kind}-{section.id}"' in answer.text
 
 
-def test_a_form_sent_twice_counts_once(ada: FlaskClient, term: Any, pair: Pair, cast: Cast) -> None:
+def test_form_sent_twice_has_one_effect(
+    ada: FlaskClient, term: Any, pair: Pair, cast: Cast
+) -> None:
     where = address(pair.lecture, pair.both())
     form = hidden(ada.get(where).text)
     for _ in range(2):
@@ -83,7 +85,7 @@ def test_a_form_sent_twice_counts_once(ada: FlaskClient, term: Any, pair: Pair, 
     assert list(parts().ledger.drops(term.id, cast.ada.id).values()) == [1]
 
 
-def test_what_is_not_mine_is_not_given_up_along(
+def test_section_not_held_is_not_dropped_along(
     ada: FlaskClient, term: Any, pair: Pair, cast: Cast
 ) -> None:
     assert ada.get(address(pair.lecture, "drop?along=999999")).status_code == 404
@@ -95,7 +97,7 @@ def test_what_is_not_mine_is_not_given_up_along(
     assert held(term, cast.ada) == [pair.lecture.id]
 
 
-def test_all_that_need_it_are_given_up_in_one_step(ada: FlaskClient, term: Any, cast: Cast) -> None:
+def test_all_dependents_are_dropped_in_one_step(ada: FlaskClient, term: Any, cast: Cast) -> None:
     lecture = builders.a_section(builders.a_course("PHY-1"), term)
     needs = {"corequisites": {"course": "PHY-1"}}
     labs = [builders.a_section(builders.a_course(f"PHY-{n}"), term, **needs) for n in (2, 3)]
@@ -109,9 +111,7 @@ def test_all_that_need_it_are_given_up_in_one_step(ada: FlaskClient, term: Any, 
     assert held(term, cast.ada) == []
 
 
-def test_unrelated_sections_in_the_address_count_each(
-    ada: FlaskClient, term: Any, cast: Cast
-) -> None:
+def test_unrelated_sections_count_separately(ada: FlaskClient, term: Any, cast: Cast) -> None:
     made = [builders.a_section(builders.a_course(f"MAT-{n}"), term) for n in range(4)]
     for section in made:
         press(ada, section, "pick")
@@ -131,7 +131,7 @@ def test_unrelated_sections_in_the_address_count_each(
     assert audit_term(term.id)["clean"]
 
 
-def test_a_section_named_twice_is_given_up_once(
+def test_section_named_twice_is_dropped_once(
     ada: FlaskClient, term: Any, pair: Pair, cast: Cast
 ) -> None:
     twice = f"drop?along={pair.lab.id}&along=0{pair.lab.id}&along={pair.lecture.id}"
@@ -141,9 +141,7 @@ def test_a_section_named_twice_is_given_up_once(
     assert audit_term(term.id)["clean"]
 
 
-def test_the_way_to_drop_all_names_those_that_go_along_already(
-    ada: FlaskClient, term: Any, cast: Cast
-) -> None:
+def test_link_to_drop_all_names_every_section(ada: FlaskClient, term: Any, cast: Cast) -> None:
     course = builders.a_course
     lecture = builders.a_section(course("BIO-1"), term)
     lab, seminar = (

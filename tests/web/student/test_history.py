@@ -17,19 +17,17 @@ CODES = re.compile(r'href="/receipts/([\w-]+)"')
 
 
 def refused(client: FlaskClient, section: Any) -> None:
-    """Ask for a seat where there is none."""
+    """Claim a seat in a full section."""
     assert client.post(address(section, "pick")).status_code == 422
 
 
-def test_it_says_so_where_nothing_has_happened(ada: FlaskClient, term: Any) -> None:
+def test_empty_history_says_so(ada: FlaskClient, term: Any) -> None:
     assert "Nothing has happened yet." in words(ada.get(f"/terms/{term.id}/history").text)
     page = ada.get(f"/terms/{term.id}/history?only=refused").text
     assert "Nothing was refused." in words(page)
 
 
-def test_it_tells_what_happened_why_and_how_full_it_was(
-    app: Flask, ada: FlaskClient, term: Any
-) -> None:
+def test_history_shows_events_reasons_and_counts(app: Flask, ada: FlaskClient, term: Any) -> None:
     section = builders.a_section(builders.a_course(), term, capacity=1)
     press(browser_of(app, "ben"), section, "pick")
     refused(ada, section)
@@ -39,7 +37,7 @@ def test_it_tells_what_happened_why_and_how_full_it_was(
     assert "0 of 1 seats open, 0 waiting." in text
 
 
-def test_each_line_leads_to_its_receipt(ada: FlaskClient, term: Any) -> None:
+def test_each_entry_links_to_its_receipt(ada: FlaskClient, term: Any) -> None:
     section = builders.a_section(builders.a_course(), term)
     press(ada, section, "pick")
     drain(term.id)
@@ -50,7 +48,7 @@ def test_each_line_leads_to_its_receipt(ada: FlaskClient, term: Any) -> None:
         assert ada.get(f"/receipts/{code}").status_code == 200
 
 
-def test_the_refusals_can_be_seen_alone(ada: FlaskClient, term: Any) -> None:
+def test_history_can_show_only_refusals(ada: FlaskClient, term: Any) -> None:
     full = builders.a_section(builders.a_course(), term, capacity=0)
     free = builders.a_section(builders.a_course("MAT-1"), term)
     refused(ada, full)
@@ -60,7 +58,7 @@ def test_the_refusals_can_be_seen_alone(ada: FlaskClient, term: Any) -> None:
     assert "MAT 1" not in text
 
 
-def test_older_ones_are_a_link_away(
+def test_history_links_to_older_entries(
     ada: FlaskClient, term: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pages, "PAGE", 2)
@@ -79,19 +77,19 @@ def test_older_ones_are_a_link_away(
 
 
 @pytest.mark.parametrize("before", ["nonsense", "1-0001-9", "1-0001-8"])
-def test_a_place_that_is_none_is_not_found(ada: FlaskClient, term: Any, before: str) -> None:
+def test_invalid_page_of_the_history_is_not_found(ada: FlaskClient, term: Any, before: str) -> None:
     assert ada.get(f"/terms/{term.id}/history?before={before}").status_code == 404
 
 
-def test_it_holds_nothing_of_others(app: Flask, ada: FlaskClient, term: Any) -> None:
+def test_history_has_nothing_of_others(app: Flask, ada: FlaskClient, term: Any) -> None:
     press(ada, builders.a_section(builders.a_course(), term), "pick")
     page = browser_of(app, "ben").get(f"/terms/{term.id}/history").text
     assert "Nothing has happened yet." in words(page)
 
 
-def test_a_term_that_is_none_is_not_found(ada: FlaskClient) -> None:
+def test_unknown_term_is_not_found(ada: FlaskClient) -> None:
     assert ada.get("/terms/999999/history").status_code == 404
 
 
-def test_my_selections_lead_to_it(ada: FlaskClient, term: Any) -> None:
+def test_my_selections_link_to_the_history(ada: FlaskClient, term: Any) -> None:
     assert f'href="/terms/{term.id}/history"' in ada.get(f"/terms/{term.id}/mine").text

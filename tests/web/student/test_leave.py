@@ -25,32 +25,32 @@ def ada(app: Flask, section: Any) -> FlaskClient:
     return client
 
 
-def test_the_form_names_the_place_that_is_given_up(ada: FlaskClient, section: Any) -> None:
+def test_form_names_the_waitlist_position(ada: FlaskClient, section: Any) -> None:
     assert "You are at place 1 of 1" in words(ada.get(address(section, "leave")).text)
 
 
-def test_without_javascript_the_list_is_left(
+def test_leave_works_without_javascript(
     ada: FlaskClient, term: Any, section: Any, cast: Cast
 ) -> None:
     page = ada.get(press(ada, section, "leave").location).text
     assert "You have left the waitlist" in words(page)
-    assert parts().ledger.standing(term.id, cast.ada.id).waiting == ()
+    assert parts().ledger.registrations(term.id, cast.ada.id).waiting == ()
 
 
-def test_with_htmx_the_change_is_put_in_place(ada: FlaskClient, section: Any) -> None:
+def test_htmx_response_updates_the_page(ada: FlaskClient, section: Any) -> None:
     form = hidden(ada.get(address(section, "leave"), headers=DIALOG).text)
     answer = ada.post(address(section, "leave"), data=form, headers=DIALOG)
     assert answer.headers["HX-Trigger-After-Settle"] == "fs:close"
     assert f'hx-swap-oob="true" id="act-{section.id}"' in answer.text
 
 
-def test_it_needs_no_open_window(ada: FlaskClient, term: Any, section: Any) -> None:
+def test_leave_needs_no_open_window(ada: FlaskClient, term: Any, section: Any) -> None:
     for window in parts().ledger.windows(term.id):
         parts().ledger.close_window(term.id, window.id, "tests")
     assert press(ada, section, "leave").status_code == 303
 
 
-def test_who_does_not_wait_has_nothing_to_leave(app: Flask, section: Any, cast: Cast) -> None:
+def test_leave_without_a_position_is_refused(app: Flask, section: Any, cast: Cast) -> None:
     ben = browser_of(app, "ben")
     assert cast.ben
     assert 'data-reason="not_waiting"' in ben.get(address(section, "leave")).text

@@ -1,4 +1,4 @@
-"""While the ledger is away, students read out of PostgreSQL what was last recorded."""
+"""While the ledger is down, students' pages show the last recorded state."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -24,7 +24,7 @@ GONE = 999_999_999  # no section
 
 @pytest.fixture
 def section(app: Flask, cast: Cast, term: Any) -> Any:  # noqa: ARG001
-    """Two seats, one of which Ada has."""
+    """Return a section of two seats; Ada has one."""
     made = builders.a_section(builders.a_course(), term, capacity=2)
     press(browser_of(app, "ada"), made, "pick")
     drain(term.id)
@@ -44,7 +44,7 @@ def away(backend: Backend, section: Any) -> Iterator[None]:  # noqa: ARG001
 
 @pytest.mark.usefixtures("away")
 @pytest.mark.parametrize("page", ["", "/mine", "/plan"])
-def test_seats_and_own_selections_are_those_last_recorded(
+def test_seats_and_selections_are_the_recorded_ones(
     ada: FlaskClient, section: Any, page: str
 ) -> None:
     answer = ada.get(f"/terms/{section.term_id}{page}")
@@ -55,7 +55,7 @@ def test_seats_and_own_selections_are_those_last_recorded(
 
 
 @pytest.mark.usefixtures("away")
-def test_the_plan_is_read_line_by_line(ada: FlaskClient, section: Any, cast: Cast) -> None:
+def test_plan_is_shown(ada: FlaskClient, section: Any, cast: Cast) -> None:
     def make(plan: Plan) -> Plan:
         one, other = line(section.id).alternatives[0], line(GONE).alternatives[0]
         return add_alternative(add(plan, one), 0, other)
@@ -78,14 +78,12 @@ def test_sections_can_still_be_searched(ada: FlaskClient, section: Any) -> None:
 
 @pytest.mark.usefixtures("away")
 @pytest.mark.parametrize("page", ["schedule", "history"])
-def test_other_pages_are_read_as_ever(ada: FlaskClient, section: Any, page: str) -> None:
+def test_other_pages_work(ada: FlaskClient, section: Any, page: str) -> None:
     assert ada.get(f"/terms/{section.term_id}/{page}").status_code == 200
 
 
 @pytest.mark.usefixtures("away")
-def test_the_front_page_leads_to_the_term_that_was_last_known_to_be_open(
-    ada: FlaskClient, section: Any
-) -> None:
+def test_home_leads_to_the_last_known_open_term(ada: FlaskClient, section: Any) -> None:
     builders.a_term("Fall 2031")
     assert ada.get("/").location == f"/terms/{section.term_id}"
     everything = ada.get("/?all").text
@@ -94,7 +92,7 @@ def test_the_front_page_leads_to_the_term_that_was_last_known_to_be_open(
 
 
 @pytest.mark.usefixtures("away")
-def test_nothing_is_decided_meanwhile(ada: FlaskClient, section: Any) -> None:
+def test_nothing_is_decided_without_the_ledger(ada: FlaskClient, section: Any) -> None:
     act = f"/terms/{section.term_id}/sections/{section.id}/drop"
     answer = ada.post(act, data={"request": "0" * 32})
     assert answer.status_code == 503
@@ -104,29 +102,27 @@ def test_nothing_is_decided_meanwhile(ada: FlaskClient, section: Any) -> None:
 
 
 @pytest.mark.usefixtures("away")
-def test_what_leads_to_a_decision_waits_and_looks_again_by_itself(
-    ada: FlaskClient, section: Any
-) -> None:
+def test_decision_pages_wait_and_retry(ada: FlaskClient, section: Any) -> None:
     answer = ada.get(f"/terms/{section.term_id}/sections/{section.id}/drop")
     assert answer.status_code == 503
     assert REFRESH in answer.text
 
 
 @pytest.mark.usefixtures("away")
-def test_a_part_of_a_page_waits_for_the_ledger(ada: FlaskClient, section: Any) -> None:
+def test_fragment_waits_for_the_ledger(ada: FlaskClient, section: Any) -> None:
     headers = {"HX-Request": "true", "HX-Target": "results"}
     assert ada.get(f"/terms/{section.term_id}", headers=headers).status_code == 503
 
 
-def test_the_note_comes_and_goes_with_a_part_of_the_page(
+def test_fragment_updates_the_note_about_recorded_data(
     ada: FlaskClient, backend: Backend, section: Any
 ) -> None:
     page = f"/terms/{section.term_id}/schedule?mark=another"
     headers = {"HX-Request": "true", "HX-Target": "schedule"}
     note = 'id="recorded" role="status" hx-swap-oob="true"'
     with ledger_away(backend):
-        told = ada.get(page, headers=headers).text
-    assert note in told
-    assert SAID in told
-    told = ada.get(page, headers=headers).text
-    assert f"{note} hidden></p>" in told
+        text = ada.get(page, headers=headers).text
+    assert note in text
+    assert SAID in text
+    text = ada.get(page, headers=headers).text
+    assert f"{note} hidden></p>" in text

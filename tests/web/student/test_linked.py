@@ -20,12 +20,12 @@ from tests.web.visitors import browser_of
 
 LECTURE = {"corequisites": {"course": "BIO-2"}}
 LAB = {"corequisites": {"course": "BIO-1"}}
-PARTNER = "with-1"  # the field of the one choice that there is
+PARTNER = "with-1"  # the field of the only linked course
 
 
 @dataclass(frozen=True)
 class Biology:
-    """A lecture and its two labs, each with one seat, and what meets when the first lab does."""
+    """A lecture, its two labs, and a section at the time of the first lab."""
 
     lecture: Any  # BIO 1-01
     lab: Any  # BIO 2-02
@@ -49,29 +49,29 @@ def biology(term: Any) -> Biology:
 
 
 def waiting(term: Any, student: Any) -> list[int]:
-    return [each.section for each in parts().ledger.standing(term.id, student.id).waiting]
+    return [each.section for each in parts().ledger.registrations(term.id, student.id).waiting]
 
 
 def checked(page: str) -> str:
-    """The section that is chosen to begin with."""
+    """Return the preselected section."""
     before = page[: page.index(" checked")]
     return before[before.rindex('value="') + 7 :].rstrip('"')
 
 
-def test_the_form_offers_the_sections_to_go_with_it(ada: FlaskClient, biology: Biology) -> None:
+def test_form_offers_linked_sections(ada: FlaskClient, biology: Biology) -> None:
     page = ada.get(address(biology.lecture, "pick")).text
-    for said in (
+    for result in (
         "Pick BIO 1-01 with BIO 2?",
         "BIO 2-02 Tue 2:00–3:50 pm",
         "2 of 2 open",
         "You get all of them or none.",
         "Pick them together",
     ):
-        assert said in words(page)
+        assert result in words(page)
     assert "reason-step" not in page
 
 
-def test_what_would_clash_is_said_and_not_chosen_at_first(
+def test_conflicting_linked_section_is_marked_and_not_preselected(
     ada: FlaskClient, biology: Biology
 ) -> None:
     assert checked(ada.get(address(biology.lecture, "pick")).text) == str(biology.lab.id)
@@ -81,7 +81,7 @@ def test_what_would_clash_is_said_and_not_chosen_at_first(
     assert checked(page) == str(biology.evening.id)
 
 
-def test_without_javascript_both_are_had_in_one_step(
+def test_linked_sections_are_taken_together_without_javascript(
     ada: FlaskClient, term: Any, biology: Biology, cast: Cast
 ) -> None:
     answer = press(ada, biology.lecture, "pick", **biology.with_lab())
@@ -90,7 +90,7 @@ def test_without_javascript_both_are_had_in_one_step(
     assert held(term, cast.ada) == [biology.lecture.id, biology.lab.id]
 
 
-def test_with_htmx_both_change_in_place(ada: FlaskClient, biology: Biology) -> None:
+def test_htmx_response_updates_both(ada: FlaskClient, biology: Biology) -> None:
     form = hidden(ada.get(address(biology.lab, "pick"), headers=DIALOG).text)
     sent = {**form, PARTNER: str(biology.lecture.id)}
     answer = ada.post(address(biology.lab, "pick"), data=sent, headers=DIALOG)
@@ -99,7 +99,7 @@ def test_with_htmx_both_change_in_place(ada: FlaskClient, biology: Biology) -> N
             assert f'hx-swap-oob="true" id="{kind}-{section.id}"' in answer.text
 
 
-def test_where_one_is_full_none_is_had_and_its_reason_is_told(
+def test_neither_is_taken_if_one_is_full(
     ada: FlaskClient, term: Any, biology: Biology, cast: Cast
 ) -> None:
     form = hidden(ada.get(address(biology.lecture, "pick")).text)
@@ -115,7 +115,7 @@ def test_where_one_is_full_none_is_had_and_its_reason_is_told(
     assert held(term, cast.ada) == []
 
 
-def test_each_part_says_what_it_lacks(
+def test_each_part_shows_its_reasons(
     ada: FlaskClient, term: Any, biology: Biology, cast: Cast
 ) -> None:
     form = hidden(ada.get(address(biology.lecture, "pick")).text)
@@ -128,7 +128,7 @@ def test_each_part_says_what_it_lacks(
     assert held(term, cast.ada) == [biology.rival.id]
 
 
-def test_the_other_one_is_had_where_a_place_in_line_is_welcome(
+def test_open_part_is_taken_if_waiting_is_accepted(
     ada: FlaskClient, term: Any, biology: Biology, cast: Cast
 ) -> None:
     seat(cast.ben, biology.lab)
@@ -139,7 +139,7 @@ def test_the_other_one_is_had_where_a_place_in_line_is_welcome(
     assert waiting(term, cast.ada) == [biology.lab.id]
 
 
-def test_a_full_section_offers_the_other_and_a_place_in_line_at_first(
+def test_full_section_offers_the_linked_one_and_the_waitlist(
     ada: FlaskClient, biology: Biology, cast: Cast
 ) -> None:
     page = ada.get(address(biology.lecture, "pick")).text
@@ -149,7 +149,7 @@ def test_a_full_section_offers_the_other_and_a_place_in_line_at_first(
     assert 'name="wait" value="1" checked>' in page
 
 
-def test_where_all_are_full_the_form_says_so(
+def test_form_says_that_all_linked_sections_are_full(
     ada: FlaskClient, biology: Biology, cast: Cast
 ) -> None:
     seat(cast.ben, biology.lecture)
@@ -160,7 +160,7 @@ def test_where_all_are_full_the_form_says_so(
     assert "None of them has a seat now" in ada.get(address(biology.lecture, "pick")).text
 
 
-def test_what_is_held_or_was_passed_needs_no_partner(
+def test_held_or_passed_course_needs_no_linked_section(
     ada: FlaskClient, biology: Biology, cast: Cast
 ) -> None:
     seat(cast.ada, biology.lab)
@@ -172,7 +172,7 @@ def test_what_is_held_or_was_passed_needs_no_partner(
     assert "Pick BIO 1-01?" in words(dan.get(address(biology.lecture, "pick")).text)
 
 
-def test_without_a_partner_it_is_refused_and_the_choice_offered(
+def test_claim_without_the_linked_section_is_refused_with_the_choice(
     ada: FlaskClient, term: Any, biology: Biology, cast: Cast
 ) -> None:
     answer = ada.post(address(biology.lecture, "pick"))
@@ -182,7 +182,7 @@ def test_without_a_partner_it_is_refused_and_the_choice_offered(
     assert held(term, cast.ada) == []
 
 
-def test_a_form_sent_twice_counts_once(
+def test_form_sent_twice_has_one_effect(
     ada: FlaskClient, term: Any, biology: Biology, cast: Cast
 ) -> None:
     form = {**hidden(ada.get(address(biology.lecture, "pick")).text), **biology.with_lab()}
@@ -193,14 +193,14 @@ def test_a_form_sent_twice_counts_once(
 
 
 @pytest.mark.parametrize("partner", ["x", "-1", "1e9", "9" * 12])
-def test_a_partner_that_is_no_number_is_a_mistake(
+def test_invalid_linked_section_is_refused(
     ada: FlaskClient, biology: Biology, partner: str
 ) -> None:
     answer = ada.post(address(biology.lecture, "pick"), data={PARTNER: partner})
     assert answer.status_code == 400
 
 
-def test_an_unknown_partner_is_refused_with_the_rest(
+def test_unknown_linked_section_is_refused(
     ada: FlaskClient, term: Any, biology: Biology, cast: Cast
 ) -> None:
     answer = press(ada, biology.lecture, "pick", **{PARTNER: "999999"})
@@ -209,7 +209,7 @@ def test_an_unknown_partner_is_refused_with_the_rest(
     assert held(term, cast.ada) == []
 
 
-def test_one_is_swapped_with_its_partner(
+def test_section_is_swapped_with_its_linked_one(
     ada: FlaskClient, term: Any, biology: Biology, cast: Cast
 ) -> None:
     seat(cast.ada, biology.rival)
@@ -221,14 +221,14 @@ def test_one_is_swapped_with_its_partner(
 
 
 def half_waiting(ada: FlaskClient, term: Any, biology: Biology, cast: Cast) -> None:
-    """Ada has the lecture, and waits for its lab."""
+    """Enroll Ada in the lecture; she waits for its lab."""
     seat(cast.ben, biology.lab)
     press(ada, biology.lecture, "pick", **biology.with_lab(), wait="1")
     assert held(term, cast.ada) == [biology.lecture.id]
     assert waiting(term, cast.ada) == [biology.lab.id]
 
 
-def test_a_waitlist_that_a_seat_needs_is_left_only_with_the_seat(
+def test_needed_waitlist_is_left_only_with_the_seat(
     ada: FlaskClient, term: Any, biology: Biology, cast: Cast
 ) -> None:
     half_waiting(ada, term, biology, cast)
@@ -261,7 +261,7 @@ def left_alone(ada: FlaskClient, biology: Biology) -> list[str]:
     return [words(page.text) for page in pages]
 
 
-def test_no_seat_is_offered_to_be_given_up_for_a_waitlist_once_the_window_has_ended(
+def test_no_drop_is_offered_for_a_needed_waitlist_after_the_window(
     ada: FlaskClient, term: Any, biology: Biology, cast: Cast
 ) -> None:
     half_waiting(ada, term, biology, cast)
@@ -272,7 +272,7 @@ def test_no_seat_is_offered_to_be_given_up_for_a_waitlist_once_the_window_has_en
         assert "Selection ended at" in page
 
 
-def test_no_seat_is_offered_to_be_given_up_for_a_waitlist_without_a_drop_left(
+def test_no_drop_is_offered_for_a_needed_waitlist_without_drops_left(
     ada: FlaskClient, term: Any, biology: Biology, cast: Cast
 ) -> None:
     others = [builders.a_section(builders.a_course(f"ART-{number}"), term) for number in range(3)]
@@ -284,7 +284,7 @@ def test_no_seat_is_offered_to_be_given_up_for_a_waitlist_without_a_drop_left(
         assert "You have used your 3 cancellations of today. You can cancel again from" in page
 
 
-def test_the_last_drop_of_the_day_is_enough_to_leave_a_waitlist_with_its_seat(
+def test_last_drop_of_the_day_can_leave_a_waitlist_with_its_seat(
     ada: FlaskClient, term: Any, biology: Biology, cast: Cast
 ) -> None:
     others = [builders.a_section(builders.a_course(f"ART-{number}"), term) for number in range(2)]
@@ -296,7 +296,7 @@ def test_the_last_drop_of_the_day_is_enough_to_leave_a_waitlist_with_its_seat(
     assert f'href="{address(biology.lecture, f"drop?along={biology.lab.id}")}"' in page
 
 
-def test_it_is_said_beforehand_and_afterwards_that_the_waitlist_can_not_be_left_alone(
+def test_pages_say_that_the_waitlist_cannot_be_left_alone(
     ada: FlaskClient, term: Any, biology: Biology, cast: Cast
 ) -> None:
     assert "if you leave it, you give up both" in ada.get(address(biology.lecture, "pick")).text
@@ -305,7 +305,7 @@ def test_it_is_said_beforehand_and_afterwards_that_the_waitlist_can_not_be_left_
     assert "It needs BIO 2, and you wait for that." in page
 
 
-def test_a_corequisite_that_does_not_need_the_section_is_not_only_waited_for(
+def test_one_sided_corequisite_cannot_be_waitlisted(
     ada: FlaskClient, term: Any, cast: Cast
 ) -> None:
     lecture = builders.a_section(builders.a_course("PHY-1"), term, capacity=1)
@@ -319,7 +319,7 @@ def test_a_corequisite_that_does_not_need_the_section_is_not_only_waited_for(
 
 
 @pytest.mark.parametrize("wait", ["", "1"])
-def test_a_section_that_is_no_corequisite_is_no_partner(
+def test_unrelated_section_is_not_linked(
     ada: FlaskClient, term: Any, biology: Biology, cast: Cast, wait: str
 ) -> None:
     maths = builders.a_section(builders.a_course("MAT-9"), term)
@@ -330,7 +330,7 @@ def test_a_section_that_is_no_corequisite_is_no_partner(
     assert held(term, cast.ada) == []
 
 
-def test_a_corequisite_that_was_taken_away_is_missed_beside_the_seat_that_needs_it(
+def test_removed_corequisite_is_reported_beside_the_seat(
     ada: FlaskClient, term: Any, biology: Biology, cast: Cast
 ) -> None:
     press(ada, biology.lecture, "pick", **biology.with_lab())
@@ -341,7 +341,7 @@ def test_a_corequisite_that_was_taken_away_is_missed_beside_the_seat_that_needs_
     assert "Your seat in BIO 1-01 needs it." in words(ada.get("/inbox").text)
 
 
-def test_nobody_is_told_to_keep_a_seat_that_is_canceled_with_its_corequisite(
+def test_seat_canceled_with_its_corequisite_is_not_mentioned(
     ada: FlaskClient, term: Any, biology: Biology
 ) -> None:
     press(ada, biology.lecture, "pick", **biology.with_lab())
@@ -353,7 +353,7 @@ def test_nobody_is_told_to_keep_a_seat_that_is_canceled_with_its_corequisite(
     assert "You keep that seat for now" not in page
 
 
-def test_whoever_waits_for_a_corequisite_that_is_canceled_reads_what_is_left_alone(
+def test_student_waiting_for_a_canceled_corequisite_is_informed(
     ada: FlaskClient, term: Any, biology: Biology, cast: Cast
 ) -> None:
     half_waiting(ada, term, biology, cast)
@@ -365,7 +365,7 @@ def test_whoever_waits_for_a_corequisite_that_is_canceled_reads_what_is_left_alo
 
 
 def adjust(student: Any, section: Any) -> None:
-    """Take a student out of a section by hand, whatever needs it."""
+    """Drop a student as an admin, with every override."""
     change = Adjustment(section.term_id, student.id, drop=section.id, overrides=("needed_by",))
     done = adjustments.adjust(change, why="tests", by=1, request=None, correlation="tests")
     assert done.outcome == "dropped"

@@ -1,4 +1,4 @@
-"""What was decided is said on the next page that the student sees, whichever that is."""
+"""The next page that a student sees shows the decision, whichever page that is."""
 
 from typing import Any
 
@@ -26,26 +26,26 @@ def section(app: Flask, cast: Cast, term: Any) -> Any:  # noqa: ARG001
 
 
 def decide(client: FlaskClient, section: Any, back: str = "") -> str:
-    """Pick the section with forms alone; gives the page that the answer leads to."""
+    """Claim the section with plain forms; return the page that the response leads to."""
     page = f"/terms/{section.term_id}{back}"
     answer = press(client, section, "pick", back=page)
     assert (answer.status_code, answer.location) == (303, page)
     return page
 
 
-def test_a_decision_is_told_though_the_ledger_freezes_before_the_page_is_asked_for(
+def test_decision_is_shown_if_the_ledger_freezes_before_the_page(
     ada: FlaskClient, backend: Backend, section: Any
 ) -> None:
     page = decide(ada, section)
     with ledger_frozen(backend):
-        told = ada.get(page).text
-    assert SAID in told
-    assert DECIDED in words(told)
-    assert 'href="/receipts/' in told
+        text = ada.get(page).text
+    assert SAID in text
+    assert DECIDED in words(text)
+    assert 'href="/receipts/' in text
     assert DECIDED not in words(ada.get(page).text)
 
 
-def test_a_decision_is_told_on_the_page_of_an_error(
+def test_decision_is_shown_on_an_error_page(
     ada: FlaskClient, backend: Backend, section: Any
 ) -> None:
     page = decide(ada, section)
@@ -61,24 +61,20 @@ def test_a_decision_is_told_on_the_page_of_an_error(
 
 
 @pytest.mark.parametrize("back", ["", "/mine", "/plan", "/schedule"])
-def test_every_page_that_a_decision_leads_to_tells_it_once(
-    ada: FlaskClient, section: Any, back: str
-) -> None:
+def test_decision_is_shown_once_on_its_page(ada: FlaskClient, section: Any, back: str) -> None:
     page = decide(ada, section, back)
     assert words(ada.get(page).text).count(DECIDED) == 1
     assert DECIDED not in words(ada.get(page).text)
 
 
-def test_another_tab_does_not_take_a_decision_that_belongs_to_this_one(
-    ada: FlaskClient, section: Any
-) -> None:
+def test_decision_is_shown_in_its_own_tab(ada: FlaskClient, section: Any) -> None:
     page = decide(ada, section)
     for other in ("/inbox", f"{page}/schedule", "/account"):
         assert DECIDED not in words(ada.get(other).text)
     assert DECIDED in words(ada.get(page).text)
 
 
-def test_a_part_of_a_page_takes_no_message(ada: FlaskClient, section: Any) -> None:
+def test_fragment_shows_no_message(ada: FlaskClient, section: Any) -> None:
     page = decide(ada, section)
     for part in (f"{page}/stage?shown=", page):
         assert DECIDED not in words(ada.get(part, headers=HTMX).text)
@@ -86,9 +82,7 @@ def test_a_part_of_a_page_takes_no_message(ada: FlaskClient, section: Any) -> No
     assert DECIDED in words(ada.get(page).text)
 
 
-def test_a_decision_whose_page_never_comes_is_told_on_any_other(
-    ada: FlaskClient, section: Any
-) -> None:
+def test_decision_without_its_page_is_shown_on_another(ada: FlaskClient, section: Any) -> None:
     decide(ada, section)
     with ada.session_transaction() as session:
         session[flash_messages.KEPT_AS] = [
@@ -99,7 +93,7 @@ def test_a_decision_whose_page_never_comes_is_told_on_any_other(
 
 
 @pytest.mark.usefixtures("section")
-def test_what_an_admin_did_is_not_taken_by_a_part_of_a_page(app: Flask, cast: Cast) -> None:
+def test_fragment_shows_no_message_of_an_admin_action(app: Flask, cast: Cast) -> None:
     boss = browser_of(app, "max")
     page = f"/admin/students/{cast.ada.id}"
     form = {"kind": "Bursar", "said": "Fees are due.", "office": "", "since": "", "until": ""}
@@ -109,11 +103,9 @@ def test_what_an_admin_did_is_not_taken_by_a_part_of_a_page(app: Flask, cast: Ca
 
 
 @pytest.mark.parametrize(("length", "left"), [(10, 5), (600, 2), (2000, 0)])
-def test_the_newest_messages_are_kept_that_fit_into_the_cookie(
-    app: Flask, length: int, left: int
-) -> None:
+def test_newest_messages_that_fit_the_cookie_are_kept(app: Flask, length: int, left: int) -> None:
     with app.test_request_context("/terms"):
         for number in range(9):
             flash_messages.keep(str(number) * length, "go", "/terms")
-        kept = [each.text[0] for each in flash_messages.take()]
-    assert kept == [str(number) for number in range(9)][9 - left :]
+        stored = [each.text[0] for each in flash_messages.take()]
+    assert stored == [str(number) for number in range(9)][9 - left :]

@@ -17,20 +17,20 @@ from tests.web.pages import press, words
 from tests.web.visitors import browser_of
 
 
-def test_it_says_what_to_expect_where_there_is_nothing(ada: FlaskClient, term: Any) -> None:
+def test_empty_page_explains_what_to_expect(ada: FlaskClient, term: Any) -> None:
     text = words(ada.get(f"/terms/{term.id}/mine").text)
     assert "Nothing yet" in text
     assert "0 of 21 credits" in text
 
 
-def test_without_scripts_it_asks_again_now_and_then(ada: FlaskClient, term: Any) -> None:
+def test_page_without_scripts_reloads(ada: FlaskClient, term: Any) -> None:
     page = ada.get(f"/terms/{term.id}/mine").text
     found = re.search(r'<noscript><meta http-equiv="refresh" content="(\d+)">', page)
     assert found
     assert 60 <= int(found[1]) <= 120
 
 
-def test_it_lists_selections_with_times_and_the_sum_of_credits(ada: FlaskClient, term: Any) -> None:
+def test_page_lists_selections_with_times_and_credits(ada: FlaskClient, term: Any) -> None:
     course = builders.a_course(title="Data Structures")
     structures = builders.a_section(course, term, meetings=(Meets(),))
     calculus = builders.a_section(builders.a_course("MAT-1", credits=3), term)
@@ -42,13 +42,13 @@ def test_it_lists_selections_with_times_and_the_sum_of_credits(ada: FlaskClient,
     assert "4 credits, selected at" in text
 
 
-def test_it_never_shows_anothers(app: Flask, ada: FlaskClient, term: Any) -> None:
+def test_selections_of_others_are_never_shown(app: Flask, ada: FlaskClient, term: Any) -> None:
     course = builders.a_course(title="Data Structures")
     press(ada, builders.a_section(course, term), "pick")
     assert "Data Structures" not in browser_of(app, "ben").get(f"/terms/{term.id}/mine").text
 
 
-def test_a_section_that_was_canceled_says_so_and_what_to_do(ada: FlaskClient, term: Any) -> None:
+def test_canceled_section_says_what_to_do(ada: FlaskClient, term: Any) -> None:
     course = builders.a_course()
     section = builders.a_section(course, term)
     builders.a_section(course, term)
@@ -62,7 +62,7 @@ def test_a_section_that_was_canceled_says_so_and_what_to_do(ada: FlaskClient, te
     assert "Other sections of CSC 1100" in words(page)
 
 
-def test_what_is_held_can_be_swapped_or_canceled(ada: FlaskClient, term: Any) -> None:
+def test_held_section_can_be_swapped_or_dropped(ada: FlaskClient, term: Any) -> None:
     section = builders.a_section(builders.a_course(), term)
     press(ada, section, "pick")
     page = ada.get(f"/terms/{term.id}/mine").text
@@ -70,6 +70,6 @@ def test_what_is_held_can_be_swapped_or_canceled(ada: FlaskClient, term: Any) ->
         assert f'href="/terms/{term.id}/sections/{section.id}/{act}"' in page
 
 
-def test_the_socket_draws_nothing_of_a_term_that_is_none(app: Flask, cast: Cast) -> None:
+def test_socket_renders_nothing_for_an_unknown_term(app: Flask, cast: Cast) -> None:
     with app.test_request_context():
         assert rendering.draw_student(999_999, cast.ada.id, [], []).html == ""

@@ -1,4 +1,4 @@
-"""GET /terms/<t>/mine: places in line, their odds, and who was passed over."""
+"""GET /terms/<t>/mine: waitlist positions, their odds, and skipped students."""
 
 import re
 from dataclasses import replace
@@ -24,9 +24,7 @@ from tests.web.pages import press, words
 from tests.web.visitors import browser_of
 
 
-def test_it_lists_waitlists_with_place_size_and_time(
-    app: Flask, ada: FlaskClient, term: Any
-) -> None:
+def test_waitlists_have_position_size_and_time(app: Flask, ada: FlaskClient, term: Any) -> None:
     section = builders.a_section(builders.a_course(title="Data Structures"), term, capacity=0)
     press(browser_of(app, "ben"), section, "pick", wait="1")
     press(ada, section, "pick", wait="1")
@@ -46,14 +44,14 @@ def windows(term: Any) -> tuple[int, ...]:
 def pass_over(
     term: Any, section: Section, student: Student, *rules: Reason, limit: int = 2100
 ) -> None:
-    """A seat comes free, and the student can't have it."""
+    """Free a seat that the student can't have."""
     grown = replace(spec(section, ()), capacity=section.capacity + 1, version=2)
     parts().ledger.put_section(term.id, grown)
     candidate = Candidate(student.id, windows(term), limit, rules=rules)
     parts().ledger.promote(term.id, section.id, [candidate], "tests")
 
 
-def test_who_was_passed_over_reads_why(ada: FlaskClient, term: Any, cast: Cast) -> None:
+def test_skipped_student_sees_the_reasons(ada: FlaskClient, term: Any, cast: Cast) -> None:
     section = builders.a_section(builders.a_course(), term, capacity=0)
     press(ada, section, "pick", wait="1")
     hold = Reason("hold", {"kind": "fees", "reason": "Unpaid fees", "office": ""})
@@ -64,9 +62,7 @@ def test_who_was_passed_over_reads_why(ada: FlaskClient, term: Any, cast: Cast) 
     assert "You keep your place" in text
 
 
-def test_who_was_passed_over_is_given_the_next_step(
-    ada: FlaskClient, term: Any, cast: Cast
-) -> None:
+def test_skipped_student_sees_the_next_step(ada: FlaskClient, term: Any, cast: Cast) -> None:
     section = builders.a_section(builders.a_course(), term, capacity=0)
     other = builders.a_section(builders.a_course("MAT-1010"), term)
     press(ada, section, "pick", wait="1")
@@ -78,7 +74,7 @@ def test_who_was_passed_over_is_given_the_next_step(
     assert re.search(rf'class="reason-step" href="/terms/{term.id}/', panel)
 
 
-def test_who_waits_reads_until_when(ada: FlaskClient, term: Any) -> None:
+def test_waiting_student_sees_the_end_of_the_waitlist(ada: FlaskClient, term: Any) -> None:
     section = builders.a_section(builders.a_course(), term, capacity=0)
     press(ada, section, "pick", wait="1")
     text = words(ada.get(f"/terms/{term.id}/mine").text)
@@ -90,7 +86,7 @@ def test_who_waits_reads_until_when(ada: FlaskClient, term: Any) -> None:
     assert "Selection is over, so the lists move no more." in text
 
 
-def test_a_place_for_a_swap_names_what_goes_for_it(ada: FlaskClient, term: Any, cast: Cast) -> None:
+def test_swap_position_names_the_section_to_drop(ada: FlaskClient, term: Any, cast: Cast) -> None:
     held = builders.a_section(builders.a_course("MAT-1010"), term)
     full = builders.a_section(builders.a_course(), term, capacity=0)
     press(ada, held, "pick")
@@ -111,9 +107,7 @@ def test_a_place_for_a_swap_names_what_goes_for_it(ada: FlaskClient, term: Any, 
     assert "Your seat in MAT 1010-01 goes for it, once one comes." in text
 
 
-def test_who_leaves_and_joins_again_stands_at_the_end(
-    app: Flask, ada: FlaskClient, term: Any
-) -> None:
+def test_student_who_rejoins_is_last(app: Flask, ada: FlaskClient, term: Any) -> None:
     section = builders.a_section(builders.a_course(), term, capacity=0)
     press(ada, section, "pick", wait="1")
     press(browser_of(app, "ben"), section, "pick", wait="1")
@@ -123,7 +117,7 @@ def test_who_leaves_and_joins_again_stands_at_the_end(
 
 
 def seats_have_come_free(term: Any, section: int, seats: int) -> None:
-    """So many of forty seats, taken five days ago, were given up since: the log says so."""
+    """Record that so many of forty seats, taken five days ago, were dropped since."""
     moves = [("enrolled", 5)] * 40 + [("dropped", 1)] * seats
     now = datetime.now(UTC)
     with transaction() as session:
@@ -143,7 +137,7 @@ def seats_have_come_free(term: Any, section: int, seats: int) -> None:
     odds.forget_freed_seats()
 
 
-def test_who_waits_is_told_the_odds_and_what_they_rest_on(ada: FlaskClient, term: Any) -> None:
+def test_waiting_student_sees_the_odds_and_their_basis(ada: FlaskClient, term: Any) -> None:
     quiet, lively = (
         builders.a_section(builders.a_course(code), term, capacity=0)
         for code in ("CSC-1100", "MAT-1010")
@@ -158,9 +152,7 @@ def test_who_waits_is_told_the_odds_and_what_they_rest_on(ada: FlaskClient, term
     assert "12 seats came free here lately, and you are number 1 in line." in text
 
 
-def test_the_odds_alone_make_no_page_be_sent_anew(
-    app: Flask, ada: FlaskClient, term: Any, cast: Cast
-) -> None:
+def test_changed_odds_send_no_update(app: Flask, ada: FlaskClient, term: Any, cast: Cast) -> None:
     section = builders.a_section(builders.a_course(), term, capacity=0)
     press(ada, section, "pick", wait="1")
     found = re.search(r'data-mark="(\w+)"', ada.get(f"/terms/{term.id}/mine").text)
@@ -170,7 +162,7 @@ def test_the_odds_alone_make_no_page_be_sent_anew(
         assert rendering.draw_student(term.id, cast.ada.id, [], [], found[1]).html == ""
 
 
-def test_who_is_passed_over_is_told_at_once_with_the_next_step(
+def test_skipped_student_is_notified_at_once_with_the_next_step(
     app: Flask, ada: FlaskClient, term: Any, cast: Cast
 ) -> None:
     section = builders.a_section(builders.a_course(), term, capacity=0)
@@ -185,7 +177,7 @@ def test_who_is_passed_over_is_told_at_once_with_the_next_step(
     assert 'class="toast-step"' in html
 
 
-def test_what_only_counts_again_is_shown_without_a_word(
+def test_reset_skip_is_shown_without_a_message(
     app: Flask, ada: FlaskClient, term: Any, cast: Cast
 ) -> None:
     section = builders.a_section(builders.a_course(), term, capacity=0)

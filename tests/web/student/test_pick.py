@@ -24,12 +24,12 @@ def section(term: Any) -> Any:
     return builders.a_section(builders.a_course(title="Data Structures"), term, capacity=1)
 
 
-def test_the_form_says_what_is_about_to_be_picked(ada: FlaskClient, term: Any) -> None:
+def test_form_shows_the_section(ada: FlaskClient, term: Any) -> None:
     course = builders.a_course(title="Data Structures")
     instructor = builders.an_instructor("grace")
     section = builders.a_section(course, term, meetings=(Meets(),), instructor=instructor)
     text = words(ada.get(address(section, "pick")).text)
-    for said in (
+    for result in (
         f"Pick CSC 1100-{section.number}?",
         "Data Structures",
         "Mon Thu 10:00–11:50 am",
@@ -38,16 +38,16 @@ def test_the_form_says_what_is_about_to_be_picked(ada: FlaskClient, term: Any) -
         "2 of 2 open",
         "If the last seat is gone when I press, put me on the waitlist",
     ):
-        assert said in text
+        assert result in text
 
 
-def test_in_a_dialog_the_form_comes_without_a_page_round_it(ada: FlaskClient, section: Any) -> None:
+def test_dialog_has_only_the_form(ada: FlaskClient, section: Any) -> None:
     page = ada.get(address(section, "pick"), headers=DIALOG).text
     assert "<html" not in page
     assert f'hx-post="{address(section, "pick")}"' in page
 
 
-def test_without_javascript_the_seat_is_taken_and_said_on_the_list(
+def test_claim_works_without_javascript(
     ada: FlaskClient, term: Any, section: Any, cast: Cast
 ) -> None:
     answer = press(ada, section, "pick")
@@ -58,7 +58,7 @@ def test_without_javascript_the_seat_is_taken_and_said_on_the_list(
     assert held(term, cast.ada) == [section.id]
 
 
-def test_the_way_back_keeps_the_search(ada: FlaskClient, term: Any, section: Any) -> None:
+def test_return_link_keeps_the_search(ada: FlaskClient, term: Any, section: Any) -> None:
     here = f"/terms/{term.id}?q=data&open=1"
     form = ada.get(address(section, "pick"), headers={"Referer": f"http://localhost{here}"})
     answer = ada.post(address(section, "pick"), data=hidden(form.text))
@@ -66,38 +66,36 @@ def test_the_way_back_keeps_the_search(ada: FlaskClient, term: Any, section: Any
 
 
 @pytest.mark.parametrize("back", ["https://evil.example/", "//evil.example", "/logout", "/terms/x"])
-def test_the_way_back_leads_nowhere_else(
+def test_return_link_leads_to_no_other_site(
     ada: FlaskClient, term: Any, section: Any, back: str
 ) -> None:
     assert press(ada, section, "pick", back=back).location == f"/terms/{term.id}"
 
 
-def test_with_htmx_the_change_is_put_in_place(ada: FlaskClient, section: Any) -> None:
+def test_htmx_response_updates_the_page(ada: FlaskClient, section: Any) -> None:
     form = ada.get(address(section, "pick"), headers=DIALOG)
     answer = ada.post(address(section, "pick"), data=hidden(form.text), headers=DIALOG)
     assert answer.headers["HX-Trigger-After-Settle"] == "fs:close"
-    for place in (f"act-{section.id}", f"seats-{section.id}", "mine", "mine-bar"):
-        assert f'hx-swap-oob="true" id="{place}"' in answer.text
+    for position in (f"act-{section.id}", f"seats-{section.id}", "mine", "mine-bar"):
+        assert f'hx-swap-oob="true" id="{position}"' in answer.text
     assert "Selected" in cell_of_part(answer.text)
     assert "0 of 1 open" in words(answer.text)
 
 
-def test_one_question_to_the_ledger_answers_all_that_is_shown(
-    ada: FlaskClient, section: Any
-) -> None:
+def test_result_needs_one_call_to_the_ledger(ada: FlaskClient, section: Any) -> None:
     form = ada.get(address(section, "pick"), headers=DIALOG)
     parts().redis.config_resetstat()
     ada.post(address(section, "pick"), data=hidden(form.text), headers=DIALOG)
-    asked = parts().redis.info("commandstats")
-    assert asked["cmdstat_fcall"]["calls"] == 1
-    assert "cmdstat_fcall_ro" not in asked
+    requested = parts().redis.info("commandstats")
+    assert requested["cmdstat_fcall"]["calls"] == 1
+    assert "cmdstat_fcall_ro" not in requested
 
 
-def test_every_answer_has_its_receipt(
+def test_every_result_has_a_receipt(
     ada: FlaskClient, ben: FlaskClient, section: Any, cast: Cast
 ) -> None:
     answer = ada.post(address(section, "pick"), headers=DIALOG)
-    [mine] = parts().ledger.standing(section.term_id, cast.ada.id).enrolled
+    [mine] = parts().ledger.registrations(section.term_id, cast.ada.id).enrolled
     assert f'href="/receipts/{receipts.code(section.term_id, mine.registration)}"' in answer.text
     refused = ben.post(address(section, "pick"), headers=DIALOG)
     assert refused.status_code == 422
@@ -109,9 +107,7 @@ def cell_of_part(html: str) -> str:
     return html[html.index("act-") : html.index("</div>")]
 
 
-def test_all_that_is_known_beforehand_is_told_with_its_next_step(
-    ada: FlaskClient, term: Any, cast: Cast
-) -> None:
+def test_likely_refusals_are_shown_with_next_steps(ada: FlaskClient, term: Any, cast: Cast) -> None:
     with transaction() as session:
         session.add(Hold(student_id=cast.ada.id, kind="fees", reason="Unpaid fees"))
     needs = {"prerequisites": {"course": "MAT-1010"}}
@@ -121,12 +117,12 @@ def test_all_that_is_known_beforehand_is_told_with_its_next_step(
     page = ada.get(address(section, "pick")).text
     for code in ("time_conflict", "hold", "prerequisite"):
         assert f'data-reason="{code}"' in page
-    assert address(section, "swap") not in page  # no exchange helps whoever lacks the course
+    assert address(section, "swap") not in page  # no swap helps a student without the course
     assert "These 3 things stand in the way" in page
     assert 'type="submit">Pick' not in page
 
 
-def test_a_refusal_names_every_reason(ada: FlaskClient, term: Any, cast: Cast) -> None:
+def test_refusal_names_every_reason(ada: FlaskClient, term: Any, cast: Cast) -> None:
     section = builders.a_section(builders.a_course(), term, capacity=0, waitlist=0)
     with transaction() as session:
         session.add(Hold(student_id=cast.ada.id, kind="fees", reason="Unpaid fees"))
@@ -137,7 +133,7 @@ def test_a_refusal_names_every_reason(ada: FlaskClient, term: Any, cast: Cast) -
     assert "Unpaid fees" in answer.text
 
 
-def test_when_the_last_seat_is_gone_a_welcome_place_in_line_is_given(
+def test_claim_joins_the_waitlist_if_the_last_seat_is_gone(
     ada: FlaskClient, ben: FlaskClient, section: Any
 ) -> None:
     form = hidden(ben.get(address(section, "pick")).text)
@@ -148,7 +144,7 @@ def test_when_the_last_seat_is_gone_a_welcome_place_in_line_is_given(
     assert "Waiting" in cell(page, section)
 
 
-def test_when_the_last_seat_is_gone_and_waiting_is_not_wished_the_list_is_offered(
+def test_refused_claim_offers_the_waitlist(
     ada: FlaskClient, ben: FlaskClient, section: Any
 ) -> None:
     form = hidden(ben.get(address(section, "pick")).text)
@@ -159,7 +155,7 @@ def test_when_the_last_seat_is_gone_and_waiting_is_not_wished_the_list_is_offere
     assert "Join the waitlist" in answer.text
 
 
-def test_a_full_section_asks_for_a_place_in_line(
+def test_form_of_a_full_section_offers_the_waitlist(
     ada: FlaskClient, ben: FlaskClient, section: Any
 ) -> None:
     press(ada, section, "pick")
@@ -172,7 +168,7 @@ def test_credits_of_a_range_are_chosen(ada: FlaskClient, term: Any, cast: Cast) 
     section = builders.a_section(builders.a_course(), term, credits_min=1, credits_max=3)
     assert '<option value="3">3</option>' in ada.get(address(section, "pick")).text
     press(ada, section, "pick", credits="2")
-    assert parts().ledger.standing(term.id, cast.ada.id).enrolled[0].credits == 200
+    assert parts().ledger.registrations(term.id, cast.ada.id).enrolled[0].credits == 200
 
 
 @pytest.mark.parametrize("amount", ["9", "2.5", "many", "-1", "NaN", "1e999"])
@@ -183,7 +179,7 @@ def test_credits_beyond_the_range_are_refused(ada: FlaskClient, term: Any, amoun
     assert 'data-reason="credit_range"' in answer.text
 
 
-def test_before_the_window_opens_the_form_says_when(ada: FlaskClient) -> None:
+def test_form_shows_when_the_window_opens(ada: FlaskClient) -> None:
     term = builders.a_term("Spring 2031")
     builders.a_coming_window(term)
     section = builders.a_section(builders.a_course(), term)
@@ -194,14 +190,14 @@ def test_before_the_window_opens_the_form_says_when(ada: FlaskClient) -> None:
     assert answer.status_code == 422
 
 
-def test_what_is_not_offered_or_a_draft_has_no_page(ada: FlaskClient, term: Any) -> None:
+def test_unoffered_section_and_draft_are_not_found(ada: FlaskClient, term: Any) -> None:
     draft = builders.a_section(builders.a_course(), term, status="NEW")
     for path in (address(draft, "pick"), f"/terms/{term.id}/sections/999999/pick"):
         assert ada.get(path).status_code == 404
         assert ada.post(path).status_code == 404
 
 
-def test_after_the_end_the_form_says_so_and_asks_nothing(ada: FlaskClient) -> None:
+def test_form_after_the_window_has_no_button(ada: FlaskClient) -> None:
     term = builders.a_term("Spring 2031")
     builders.an_ended_window(term)
     section = builders.a_section(builders.a_course(), term)
@@ -214,13 +210,13 @@ def test_after_the_end_the_form_says_so_and_asks_nothing(ada: FlaskClient) -> No
 
 
 @pytest.mark.parametrize("act", ["pick", "drop", "leave"])
-def test_what_a_student_may_not_see_has_no_page(ada: FlaskClient, term: Any, act: str) -> None:
+def test_invisible_section_is_not_found(ada: FlaskClient, term: Any, act: str) -> None:
     hidden_one = builders.a_section(builders.a_course(public=False), term)
     assert ada.get(address(hidden_one, act)).status_code == 404
 
 
 @pytest.mark.parametrize("capacity", [1, 0], ids=["held", "waited for"])
-def test_what_is_mine_has_its_page_though_it_is_not_listed(
+def test_held_section_has_a_page_even_if_not_listed(
     ada: FlaskClient, term: Any, capacity: int
 ) -> None:
     section = builders.a_section(builders.a_course(), term, capacity=capacity)
@@ -232,11 +228,11 @@ def test_what_is_mine_has_its_page_though_it_is_not_listed(
     assert ada.get(address(section, "pick")).status_code == 200
 
 
-def test_it_is_for_students(app: Flask, section: Any) -> None:
+def test_page_is_for_students(app: Flask, section: Any) -> None:
     assert browser_of(app, "iris").post(address(section, "pick")).status_code == 403
 
 
-def test_who_is_not_logged_in_is_asked_to(client: FlaskClient, section: Any) -> None:
+def test_form_needs_a_login(client: FlaskClient, section: Any) -> None:
     answer = client.post(address(section, "pick"))
     assert (answer.status_code, answer.location.partition("?")[0]) == (303, "/login")
 
@@ -250,7 +246,7 @@ def test_who_is_not_logged_in_is_asked_to(client: FlaskClient, section: Any) -> 
     ],
     ids=["free", "prerequisite", "full without a waitlist"],
 )
-def test_another_section_is_given_up_only_where_that_can_work(
+def test_swap_is_offered_only_if_it_can_work(
     ada: FlaskClient, term: Any, cast: Cast, rule: dict[str, Any], *, offered: bool
 ) -> None:
     mine = builders.a_section(builders.a_course("PHY-1"), term)
@@ -261,9 +257,7 @@ def test_another_section_is_given_up_only_where_that_can_work(
     assert (address(section, f"swap?instead={mine.id}") in page) is offered
 
 
-def test_each_section_is_named_that_can_be_given_up_and_no_other(
-    ada: FlaskClient, term: Any, cast: Cast
-) -> None:
+def test_exactly_the_swappable_sections_are_named(ada: FlaskClient, term: Any, cast: Cast) -> None:
     clashing = builders.a_section(builders.a_course("PHY-1"), term, meetings=(Meets("MR"),))
     lone = builders.a_section(builders.a_course("ART-1"), term)
     for each in (clashing, lone):
@@ -275,7 +269,7 @@ def test_each_section_is_named_that_can_be_given_up_and_no_other(
 
 
 @pytest.mark.parametrize("act", ["pick", "swap", "plan"])
-def test_the_seats_of_a_form_move_with_those_of_the_list(
+def test_seat_counts_of_a_form_are_live(
     ada: FlaskClient, term: Any, section: Any, act: str, cast: Cast
 ) -> None:
     mine = builders.a_section(builders.a_course("PHY-1"), term)

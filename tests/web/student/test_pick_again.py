@@ -16,7 +16,7 @@ def section(term: Any) -> Any:
     return builders.a_section(builders.a_course(title="Data Structures"), term, capacity=1)
 
 
-def test_a_form_sent_twice_counts_once(
+def test_form_sent_twice_has_one_effect(
     ada: FlaskClient, term: Any, section: Any, cast: Cast
 ) -> None:
     form = hidden(ada.get(address(section, "pick")).text)
@@ -26,14 +26,14 @@ def test_a_form_sent_twice_counts_once(
     assert held(term, cast.ada) == [section.id]
 
 
-def test_a_second_tab_is_told_that_it_is_done_already(ada: FlaskClient, section: Any) -> None:
+def test_second_tab_learns_that_it_is_done(ada: FlaskClient, section: Any) -> None:
     tab = hidden(ada.get(address(section, "pick")).text)
     press(ada, section, "pick")
     answer = ada.post(address(section, "pick"), data=tab)
     assert "You already have this" in words(ada.get(answer.location).text)
 
 
-def test_an_old_form_sent_after_a_drop_claims_nothing(
+def test_old_form_sent_after_a_drop_claims_nothing(
     ada: FlaskClient, term: Any, section: Any, cast: Cast
 ) -> None:
     form = hidden(ada.get(address(section, "pick")).text)
@@ -44,9 +44,7 @@ def test_an_old_form_sent_after_a_drop_claims_nothing(
     assert held(term, cast.ada) == []
 
 
-def test_a_form_sent_again_shows_the_seats_as_they_are_now(
-    ada: FlaskClient, term: Any, cast: Cast
-) -> None:
+def test_form_sent_again_shows_current_seats(ada: FlaskClient, term: Any, cast: Cast) -> None:
     section = builders.a_section(builders.a_course("MAT-1"), term, capacity=3)
     form = hidden(ada.get(address(section, "pick"), headers=DIALOG).text)
     first = ada.post(address(section, "pick"), data=form, headers=DIALOG)
@@ -56,7 +54,7 @@ def test_a_form_sent_again_shows_the_seats_as_they_are_now(
     assert "1 of 3 open" in words(again.text)
 
 
-def test_a_key_of_another_wish_is_a_mistake(ada: FlaskClient, term: Any, section: Any) -> None:
+def test_key_of_another_request_is_refused(ada: FlaskClient, term: Any, section: Any) -> None:
     other = builders.a_section(builders.a_course("MAT-1"), term)
     form = hidden(ada.get(address(section, "pick")).text)
     ada.post(address(section, "pick"), data=form)
@@ -64,18 +62,18 @@ def test_a_key_of_another_wish_is_a_mistake(ada: FlaskClient, term: Any, section
 
 
 @pytest.mark.parametrize("changed", [{"credits": "3"}, {"wait": "1"}])
-def test_a_key_stands_for_the_credits_and_the_waitlist_too(
+def test_key_covers_credits_and_waitlist(
     ada: FlaskClient, term: Any, cast: Cast, changed: dict[str, str]
 ) -> None:
     section = builders.a_section(builders.a_course("RES-1"), term, credits_min=1, credits_max=3)
     form = hidden(ada.get(address(section, "pick")).text) | {"credits": "2"}
     ada.post(address(section, "pick"), data=form)
     assert ada.post(address(section, "pick"), data=form | changed).status_code == 400
-    [seat] = backend().ledger.standing(term.id, cast.ada.id).enrolled
+    [seat] = backend().ledger.registrations(term.id, cast.ada.id).enrolled
     assert seat.credits == 200
 
 
-def test_a_key_of_one_swap_is_refused_for_another(ada: FlaskClient, term: Any, cast: Cast) -> None:
+def test_key_of_one_swap_is_refused_for_another(ada: FlaskClient, term: Any, cast: Cast) -> None:
     one, other, new = (builders.a_section(builders.a_course(f"MAT-{n}"), term) for n in range(3))
     press(ada, one, "pick")
     press(ada, other, "pick")
@@ -85,5 +83,5 @@ def test_a_key_of_one_swap_is_refused_for_another(ada: FlaskClient, term: Any, c
     assert held(term, cast.ada) == [other.id, new.id]
 
 
-def test_a_key_that_is_none_is_a_mistake(ada: FlaskClient, section: Any) -> None:
+def test_invalid_key_is_refused(ada: FlaskClient, section: Any) -> None:
     assert ada.post(address(section, "pick"), data={"request": "*"}).status_code == 400

@@ -1,4 +1,4 @@
-"""POST /terms/<t>/plan/submit: again, without an answer, and what no page of ours sends."""
+"""POST /terms/<t>/plan/submit: again, without an answer, and with invalid forms."""
 
 import json
 from typing import Any
@@ -30,9 +30,7 @@ from tests.web.student.plans import (
 from tests.web.visitors import browser_of
 
 
-def test_pressed_twice_it_counts_once_and_says_the_same(
-    ada: FlaskClient, term: Any, cast: Cast
-) -> None:
+def test_plan_submitted_twice_has_one_effect(ada: FlaskClient, term: Any, cast: Cast) -> None:
     section = a_class(term, "CSC-1100")
     plan(term, cast.ada, line(section.id))
     form = submission(ada.get(f"/terms/{term.id}/plan").text)
@@ -43,7 +41,7 @@ def test_pressed_twice_it_counts_once_and_says_the_same(
     assert len(journal(term, cast.ada)) == 1
 
 
-def test_from_another_tab_it_is_yours_already_and_no_fallback_is_taken(
+def test_plan_submitted_from_another_tab_takes_no_alternative(
     ada: FlaskClient, term: Any, cast: Cast
 ) -> None:
     one, other = a_class(term, "CSC-1100"), a_class(term, "MAT-1010")
@@ -54,7 +52,7 @@ def test_from_another_tab_it_is_yours_already_and_no_fallback_is_taken(
     assert held(term, cast.ada) == [one.id]
 
 
-def test_what_is_seen_is_what_is_submitted(ada: FlaskClient, term: Any, cast: Cast) -> None:
+def test_shown_plan_is_submitted(ada: FlaskClient, term: Any, cast: Cast) -> None:
     seen, later = a_class(term, "CSC-1100"), a_class(term, "MAT-1010")
     plan(term, cast.ada, line(seen.id))
     form = submission(ada.get(f"/terms/{term.id}/plan").text)
@@ -64,7 +62,9 @@ def test_what_is_seen_is_what_is_submitted(ada: FlaskClient, term: Any, cast: Ca
     assert planned(term, cast.ada) == [[[later.id]]]
 
 
-def test_it_works_while_postgresql_is_away(ada: FlaskClient, term: Any, cast: Cast) -> None:
+def test_plan_can_be_submitted_while_postgresql_is_down(
+    ada: FlaskClient, term: Any, cast: Cast
+) -> None:
     section = a_class(term, "CSC-1100")
     plan(term, cast.ada, line(section.id))
     settled()
@@ -77,14 +77,14 @@ def test_it_works_while_postgresql_is_away(ada: FlaskClient, term: Any, cast: Ca
     assert planned(term, cast.ada) == []
 
 
-def test_where_nobody_knows_what_came_of_it_the_same_plan_is_sent_again(
+def test_plan_with_an_unknown_result_can_be_sent_again(
     ada: FlaskClient, servers: Servers, term: Any, cast: Cast
 ) -> None:
     section = a_class(term, "CSC-1100")
     plan(term, cast.ada, line(section.id))
     form = submission(ada.get(f"/terms/{term.id}/plan").text)
     here = f"/terms/{term.id}/plan/submit"
-    ada.post(here, data=form)  # decided, but say that nobody heard of it
+    ada.post(here, data=form)  # decided, but suppose the answer was lost
     with stalled(servers, "valkey"):
         answer = ada.post(here, data={**form, "unsure": "1"})
     assert answer.status_code == 503
@@ -106,11 +106,11 @@ def test_where_nobody_knows_what_came_of_it_the_same_plan_is_sent_again(
         "[" * 10_000,
     ],
 )
-def test_what_is_no_plan_is_refused(ada: FlaskClient, term: Any, text: str) -> None:
+def test_invalid_plan_is_refused(ada: FlaskClient, term: Any, text: str) -> None:
     assert send(ada, term, plan=text).status_code == 400
 
 
-def test_a_section_that_was_never_offered_is_refused_with_the_reason(
+def test_unknown_section_in_a_plan_is_refused_with_the_reason(
     ada: FlaskClient, term: Any, cast: Cast
 ) -> None:
     section = a_class(term, "CSC-1100")
@@ -119,25 +119,23 @@ def test_a_section_that_was_never_offered_is_refused_with_the_reason(
     assert held(term, cast.ada) == [section.id]
 
 
-def test_a_key_that_stood_for_another_plan_is_refused(
-    ada: FlaskClient, term: Any, cast: Cast
-) -> None:
+def test_key_of_another_plan_is_refused(ada: FlaskClient, term: Any, cast: Cast) -> None:
     one, other = a_class(term, "CSC-1100"), a_class(term, "MAT-1010")
     send(ada, term, line(one.id))
     assert send(ada, term, line(other.id)).status_code == 400
     assert held(term, cast.ada) == [one.id]
 
 
-def test_it_needs_no_plan_that_is_kept(ada: FlaskClient, term: Any, cast: Cast) -> None:
+def test_submission_needs_no_stored_plan(ada: FlaskClient, term: Any, cast: Cast) -> None:
     section = a_class(term, "CSC-1100")
     assert send(ada, term, line(section.id)).status_code == 200
     assert held(term, cast.ada) == [section.id]
 
 
-def test_it_is_for_students(app: Flask, term: Any) -> None:
+def test_page_is_for_students(app: Flask, term: Any) -> None:
     assert send(browser_of(app, "iris"), term, line(1)).status_code == 403
 
 
-def test_there_is_no_such_term(ada: FlaskClient) -> None:
+def test_unknown_term_is_not_found(ada: FlaskClient) -> None:
     data = {"plan": plans.write(Plan((line(1),))), "request": "one-key-of-many"}
     assert ada.post("/terms/999999/plan/submit", data=data).status_code == 404

@@ -17,7 +17,7 @@ from tests.web.pages import DIALOG, held, press, words
 from tests.web.student.plans import a_class, journal, plan, planned, result, submit
 
 
-def test_every_line_is_told_with_its_result_and_receipt(
+def test_every_choice_shows_its_result_and_receipt(
     ada: FlaskClient, ben: FlaskClient, term: Any, cast: Cast
 ) -> None:
     free, full = a_class(term, "CSC-1100"), a_class(term, "MAT-1010", capacity=1)
@@ -38,22 +38,22 @@ def test_every_line_is_told_with_its_result_and_receipt(
         assert code(term.id, event) in page
 
 
-def test_the_best_choice_that_can_be_had_is_taken_and_why_no_better_one(
+def test_best_possible_alternative_is_taken_and_explained(
     ada: FlaskClient, ben: FlaskClient, term: Any, cast: Cast
 ) -> None:
     course = builders.a_course()
     full, free = (builders.a_section(course, term, capacity=each) for each in (1, 5))
     press(ben, full, "pick")
     plan(term, cast.ada, line(full.id, free.id))
-    told = result(submit(ada, term).text, 1)
-    assert 'data-outcome="enrolled"' in told
-    assert "It is your choice no. 2." in words(told)
-    assert f"Why not CSC 1100-{full.number}:" in words(told)
-    assert 'data-reason="full"' in told or 'data-reason="waitlist_full"' in told
+    text = result(submit(ada, term).text, 1)
+    assert 'data-outcome="enrolled"' in text
+    assert "It is your choice no. 2." in words(text)
+    assert f"Why not CSC 1100-{full.number}:" in words(text)
+    assert 'data-reason="full"' in text or 'data-reason="waitlist_full"' in text
     assert held(term, cast.ada) == [free.id]
 
 
-def test_what_is_linked_is_had_together_or_not_at_all(
+def test_linked_sections_are_taken_together_or_not_at_all(
     ada: FlaskClient, term: Any, cast: Cast
 ) -> None:
     lecture = a_class(term, "CHE-1", corequisites={"course": "CHE-1L"})
@@ -67,7 +67,7 @@ def test_what_is_linked_is_had_together_or_not_at_all(
     assert held(term, cast.ada) == sorted([other.id, with_other.id])
 
 
-def test_what_was_had_leaves_the_plan_and_what_was_refused_stays(
+def test_fulfilled_choices_leave_the_plan_and_refused_ones_stay(
     ada: FlaskClient, term: Any, cast: Cast
 ) -> None:
     free = a_class(term, "CSC-1100")
@@ -77,23 +77,19 @@ def test_what_was_had_leaves_the_plan_and_what_was_refused_stays(
     assert planned(term, cast.ada) == [[[needy.id]]]
 
 
-def test_in_a_dialog_all_that_changed_is_put_in_place(
-    ada: FlaskClient, term: Any, cast: Cast
-) -> None:
+def test_dialog_response_updates_the_page(ada: FlaskClient, term: Any, cast: Cast) -> None:
     section = a_class(term, "CSC-1100", capacity=1)
     plan(term, cast.ada, line(section.id))
     answer = submit(ada, term, page="", headers=DIALOG)
     assert "<html" not in answer.text
-    for place in (f"act-{section.id}", f"seats-{section.id}", "mine", "mine-bar", "plan"):
-        assert f'hx-swap-oob="true" id="{place}"' in answer.text
+    for position in (f"act-{section.id}", f"seats-{section.id}", "mine", "mine-bar", "plan"):
+        assert f'hx-swap-oob="true" id="{position}"' in answer.text
     assert 'data-outcome="enrolled"' in answer.text
     assert "0 of 1 open" in words(answer.text)
     assert 'data-sections=""' in answer.text
 
 
-def test_before_it_opens_nothing_is_lost_and_it_is_said_once_when(
-    ada: FlaskClient, cast: Cast
-) -> None:
+def test_plan_before_the_opening_is_kept_with_one_message(ada: FlaskClient, cast: Cast) -> None:
     term = builders.a_term("Spring 2031")
     builders.a_coming_window(term)
     sections = [a_class(term, each) for each in ("CSC-1100", "MAT-1010")]
@@ -106,7 +102,7 @@ def test_before_it_opens_nothing_is_lost_and_it_is_said_once_when(
     assert held(term, cast.ada) == []
 
 
-def test_a_hold_is_told_once(ada: FlaskClient, term: Any, cast: Cast) -> None:
+def test_hold_is_shown_once(ada: FlaskClient, term: Any, cast: Cast) -> None:
     with transaction() as session:
         session.add(Hold(student_id=cast.ada.id, kind="fees", reason="Unpaid fees"))
     sections = [a_class(term, each) for each in ("CSC-1100", "MAT-1010")]
@@ -114,7 +110,7 @@ def test_a_hold_is_told_once(ada: FlaskClient, term: Any, cast: Cast) -> None:
     assert submit(ada, term).text.count('data-reason="hold"') == 1
 
 
-def test_of_two_that_clash_the_first_is_had(ada: FlaskClient, term: Any, cast: Cast) -> None:
+def test_first_of_two_conflicting_choices_is_taken(ada: FlaskClient, term: Any, cast: Cast) -> None:
     one, other = (a_class(term, each, meetings=(Meets(),)) for each in ("CSC-1100", "MAT-1010"))
     plan(term, cast.ada, line(one.id), line(other.id))
     page = submit(ada, term).text
@@ -122,9 +118,7 @@ def test_of_two_that_clash_the_first_is_had(ada: FlaskClient, term: Any, cast: C
     assert held(term, cast.ada) == [one.id]
 
 
-def test_credits_that_were_chosen_are_those_that_are_had(
-    ada: FlaskClient, term: Any, cast: Cast
-) -> None:
+def test_chosen_credits_are_taken(ada: FlaskClient, term: Any, cast: Cast) -> None:
     section = a_class(term, "RES-1", credits_min=1, credits_max=15)
     change(
         term.id,
@@ -133,4 +127,4 @@ def test_credits_that_were_chosen_are_those_that_are_had(
         lambda _: plans.unpack([{"options": [[[section.id, 700]]], "wait": True}]),
     )
     submit(ada, term)
-    assert parts().ledger.standing(term.id, cast.ada.id).enrolled[0].credits == 700
+    assert parts().ledger.registrations(term.id, cast.ada.id).enrolled[0].credits == 700

@@ -1,4 +1,4 @@
-"""A student's wish for privacy: where it is asked for, and where it is respected."""
+"""A student's privacy: where it is requested, and where it applies."""
 
 import pytest
 from flask import Flask
@@ -18,14 +18,14 @@ SECRETS = ("eve@u.example", "Senior", "MTH")
 
 @pytest.fixture
 def section(app: Flask, cast: Cast) -> Section:
-    """Iris's class."""
+    """Return a section that Iris teaches."""
     assert app
     return a_section(a_course("CSC-1100"), a_term(), instructor=cast.iris)
 
 
 @pytest.fixture
 def eve(section: Section) -> Student:
-    """A senior who has an address, and a seat."""
+    """Return a senior with an email address and a seat."""
     eve = a_student("eve", majors=("MTH",), year="Senior")
     reached_at(eve, "eve@u.example")
     enrolled(section, eve)
@@ -43,7 +43,7 @@ def entries() -> list[AuditEntry]:
 
 
 @pytest.mark.parametrize("part", PARTS)
-def test_whoever_teaches_sees_name_and_number_alone(
+def test_instructor_sees_only_name_and_number(
     app: Flask, section: Section, eve: Student, part: str
 ) -> None:
     iris = browser_of(app, "iris")
@@ -58,7 +58,9 @@ def test_whoever_teaches_sees_name_and_number_alone(
         assert eve.number in answer.text
 
 
-def test_it_holds_in_line_too(app: Flask, section: Section, eve: Student, cast: Cast) -> None:
+def test_privacy_applies_to_the_waitlist(
+    app: Flask, section: Section, eve: Student, cast: Cast
+) -> None:
     reached_at(cast.ben, "ben@u.example")
     waiting(section, cast.ben, 9)
     private(cast.ben)
@@ -69,31 +71,29 @@ def test_it_holds_in_line_too(app: Flask, section: Section, eve: Student, cast: 
     assert eve
 
 
-def test_the_page_says_the_rule(app: Flask, section: Section, eve: Student) -> None:
+def test_page_explains_the_privacy_rule(app: Flask, section: Section, eve: Student) -> None:
     private(eve)
     page = browser_of(app, "iris").get(f"/teaching/sections/{section.id}").text
     assert "1 student has asked for privacy" in page
     assert "Year, major and email address are not shown." in page
 
 
-def test_the_registrar_sees_everything(app: Flask, section: Section, eve: Student) -> None:
+def test_registrar_sees_everything(app: Flask, section: Section, eve: Student) -> None:
     private(eve)
     page = browser_of(app, "max").get(f"/teaching/sections/{section.id}").text
     assert all(secret in page for secret in SECRETS)
     assert "Private" in page
 
 
-def test_the_api_tells_those_who_teach_no_details(
-    app: Flask, section: Section, eve: Student
-) -> None:
+def test_api_hides_details_from_instructors(app: Flask, section: Section, eve: Student) -> None:
     private(eve)
     for what in ("registrations", "waitlist"):
-        told = browser_of(app, "iris").get(f"/api/v1/students/{eve.id}/{what}").text
-        assert not [secret for secret in (*SECRETS, "Eve") if secret in told]
+        text = browser_of(app, "iris").get(f"/api/v1/students/{eve.id}/{what}").text
+        assert not [secret for secret in (*SECRETS, "Eve") if secret in text]
     assert section
 
 
-def test_a_student_asks_for_it_and_takes_it_back(app: Flask, eve: Student) -> None:
+def test_student_can_request_privacy_and_end_it(app: Flask, eve: Student) -> None:
     browser = browser_of(app, "eve")
     assert "Ask for privacy" in browser.get("/account").text
     for wanted in ("yes", "no"):
@@ -104,7 +104,7 @@ def test_a_student_asks_for_it_and_takes_it_back(app: Flask, eve: Student) -> No
     assert {each.account_id for each in entries()} == {eve.account_id}
 
 
-def test_asking_twice_is_noted_once(app: Flask, eve: Student) -> None:
+def test_repeated_privacy_request_is_audited_once(app: Flask, eve: Student) -> None:
     browser = browser_of(app, "eve")
     for _ in range(2):
         browser.post("/account/privacy", data={"private": "yes"})
@@ -112,12 +112,12 @@ def test_asking_twice_is_noted_once(app: Flask, eve: Student) -> None:
     assert len(entries()) == 1
 
 
-def test_nonsense_is_refused(app: Flask, eve: Student) -> None:
+def test_invalid_input_is_refused(app: Flask, eve: Student) -> None:
     assert browser_of(app, "eve").post("/account/privacy").status_code == 400
     assert not wants(eve)
 
 
-def test_the_registrar_sets_it_with_a_reason(app: Flask, eve: Student, cast: Cast) -> None:
+def test_registrar_sets_privacy_with_a_reason(app: Flask, eve: Student, cast: Cast) -> None:
     admin, address = browser_of(app, "max"), f"/admin/students/{eve.id}/privacy"
     assert "This student has not asked for privacy." in admin.get(address).text
     refused = admin.post(address, data={"private": "yes", "reason": " "})
@@ -132,11 +132,11 @@ def test_the_registrar_sets_it_with_a_reason(app: Flask, eve: Student, cast: Cas
     assert entry.subject == f"student:{eve.id}"
 
 
-def test_only_students_have_it_to_ask_for(app: Flask, cast: Cast) -> None:
+def test_only_students_can_request_privacy(app: Flask, cast: Cast) -> None:
     assert cast
     assert "Ask for privacy" not in browser_of(app, "iris").get("/account").text
 
 
-def test_there_is_none_of_a_student_who_does_not_exist(app: Flask, cast: Cast) -> None:
+def test_unknown_student_is_not_found(app: Flask, cast: Cast) -> None:
     assert cast
     assert browser_of(app, "max").get("/admin/students/2000000000/privacy").status_code == 404

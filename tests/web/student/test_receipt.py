@@ -17,13 +17,13 @@ from tests.web.visitors import browser_of
 
 @pytest.fixture
 def refusal(ada: FlaskClient, term: Any) -> str:
-    """The code of a refusal of ada's."""
+    """Return the code of a refusal of Ada's."""
     full = builders.a_section(builders.a_course(), term, capacity=0)
     ada.post(address(full, "pick"))
     return code(term.id, last_seq(term.id))
 
 
-def test_it_shows_what_was_decided_when_and_why(ada: FlaskClient, refusal: str) -> None:
+def test_receipt_shows_decision_time_and_reasons(ada: FlaskClient, refusal: str) -> None:
     text = words(ada.get(f"/receipts/{refusal}").text)
     for fact in (
         f"Receipt {refusal}",
@@ -38,22 +38,20 @@ def test_it_shows_what_was_decided_when_and_why(ada: FlaskClient, refusal: str) 
     assert re.search(r"\d\d:\d\d:\d\d\.\d{3} E[SD]T", text)
 
 
-def test_it_is_the_same_once_it_is_recorded(ada: FlaskClient, term: Any, refusal: str) -> None:
+def test_receipt_is_the_same_after_recording(ada: FlaskClient, term: Any, refusal: str) -> None:
     before = words(ada.get(f"/receipts/{refusal}").text)
     drain(term.id)
     after = words(ada.get(f"/receipts/{refusal}").text)
     assert before.replace("Being recorded", "Recorded") == after
 
 
-def test_a_code_may_be_typed_in_small_letters(ada: FlaskClient, refusal: str) -> None:
+def test_code_may_be_in_small_letters(ada: FlaskClient, refusal: str) -> None:
     answer = ada.get(f"/receipts/{refusal.lower()}", follow_redirects=True)
     assert answer.request.path == f"/receipts/{refusal}"
     assert answer.status_code == 200
 
 
-def test_what_is_anothers_is_not_there_as_what_is_nobodys(
-    app: Flask, term: Any, refusal: str
-) -> None:
+def test_receipt_of_another_student_is_not_found(app: Flask, term: Any, refusal: str) -> None:
     ben = browser_of(app, "ben")
     answers = [
         ben.get(f"/receipts/{each}")
@@ -63,16 +61,16 @@ def test_what_is_anothers_is_not_there_as_what_is_nobodys(
     assert len({words(each.text.split("Code for")[0]) for each in answers}) == 1
 
 
-def test_nobody_else_sees_it_without_logging_in(client: FlaskClient, refusal: str) -> None:
+def test_receipt_needs_a_login(client: FlaskClient, refusal: str) -> None:
     assert "/login" in client.get(f"/receipts/{refusal}").location
 
 
-def test_the_registrar_is_sent_to_their_own_view(app: Flask, refusal: str) -> None:
+def test_registrar_is_redirected_to_the_admin_view(app: Flask, refusal: str) -> None:
     answer = browser_of(app, "max").get(f"/receipts/{refusal}")
     assert answer.location == f"/admin/receipts/{refusal}"
 
 
-def test_a_seat_that_was_given_has_one_too(ada: FlaskClient, term: Any) -> None:
+def test_given_seat_has_a_receipt(ada: FlaskClient, term: Any) -> None:
     press(ada, builders.a_section(builders.a_course(), term, capacity=3), "pick")
     given = code(term.id, last_seq(term.id))
     text = words(ada.get(f"/receipts/{given}").text)

@@ -24,7 +24,7 @@ def section(term: Any) -> Any:
 
 
 @pytest.mark.parametrize("headers", [{}, DIALOG])
-def test_the_form_of_a_refusal_has_a_key_of_its_own(
+def test_form_after_a_refusal_has_a_new_key(
     ada: FlaskClient, ben: FlaskClient, section: Any, cast: Cast, headers: dict[str, str]
 ) -> None:
     form = hidden(ada.get(address(section, "pick")).text)
@@ -37,7 +37,7 @@ def test_the_form_of_a_refusal_has_a_key_of_its_own(
     assert again.status_code == 303
 
 
-def test_an_old_form_says_when_it_was_refused_and_offers_to_try_again(
+def test_old_form_shows_the_refusal_and_offers_a_retry(
     ada: FlaskClient, ben: FlaskClient, term: Any, section: Any, cast: Cast
 ) -> None:
     form = hidden(ada.get(address(section, "pick")).text)
@@ -54,7 +54,7 @@ def test_an_old_form_says_when_it_was_refused_and_offers_to_try_again(
     assert held(term, cast.ada) == [section.id]
 
 
-def test_an_old_form_whose_reasons_still_stand_names_them_and_has_no_button(
+def test_old_form_with_lasting_reasons_has_no_button(
     ada: FlaskClient, section: Any, cast: Cast
 ) -> None:
     form = hidden(ada.get(address(section, "pick")).text)
@@ -67,7 +67,7 @@ def test_an_old_form_whose_reasons_still_stand_names_them_and_has_no_button(
     assert "Pick this section" not in old.text
 
 
-def test_an_old_form_names_what_stands_in_the_way_by_now(
+def test_old_form_shows_current_reasons(
     ada: FlaskClient, ben: FlaskClient, term: Any, cast: Cast
 ) -> None:
     course = builders.a_course()
@@ -82,7 +82,7 @@ def test_an_old_form_names_what_stands_in_the_way_by_now(
     assert 'data-reason="full"' not in old.text
 
 
-def test_a_press_before_the_opening_does_not_stop_the_press_after_it(
+def test_claim_before_the_opening_does_not_block_the_one_after(
     ada: FlaskClient, cast: Cast
 ) -> None:
     term = builders.a_term()
@@ -100,7 +100,7 @@ def test_a_press_before_the_opening_does_not_stop_the_press_after_it(
 
 
 @pytest.mark.parametrize("act", ["drop", "leave"])
-def test_an_old_form_to_drop_or_leave_offers_to_try_again(
+def test_old_drop_or_leave_form_offers_a_retry(
     ada: FlaskClient, term: Any, cast: Cast, act: str
 ) -> None:
     section = builders.a_section(builders.a_course(), term, capacity=int(act == "drop"))
@@ -112,7 +112,7 @@ def test_an_old_form_to_drop_or_leave_offers_to_try_again(
     assert ada.post(address(section, act), data=hidden(old.text)).status_code == 303
 
 
-def test_an_old_plan_form_offers_to_try_again(
+def test_old_plan_form_offers_a_retry(
     ada: FlaskClient, ben: FlaskClient, term: Any, section: Any, cast: Cast
 ) -> None:
     plan(term, cast.ada, line(section.id, wait=False))
@@ -128,9 +128,7 @@ def test_an_old_plan_form_offers_to_try_again(
     assert held(term, cast.ada) == [section.id]
 
 
-def test_a_plan_that_was_refused_comes_back_with_a_new_key_beside_the_list(
-    ada: FlaskClient, term: Any, section: Any, cast: Cast
-) -> None:
+def test_refused_plan_gets_a_new_key(ada: FlaskClient, term: Any, section: Any, cast: Cast) -> None:
     plan(term, cast.ada, line(section.id, wait=False))
     form = submission(ada.get(f"/terms/{term.id}/plan").text)
     seat(cast.ben, section)
@@ -138,7 +136,7 @@ def test_a_plan_that_was_refused_comes_back_with_a_new_key_beside_the_list(
     assert submission(refused.text)["request"] != form["request"]
 
 
-def test_an_old_form_of_a_waiter_does_not_join_again(
+def test_old_form_of_a_waiting_student_does_not_join_again(
     ada: FlaskClient, term: Any, cast: Cast
 ) -> None:
     full = builders.a_section(builders.a_course(), term, capacity=0)
@@ -147,4 +145,4 @@ def test_an_old_form_of_a_waiter_does_not_join_again(
     ada.post(address(full, "pick"), data=form)  # you wait for it already
     press(ada, full, "leave")
     ada.post(address(full, "pick"), data=form)
-    assert not backend().ledger.standing(term.id, cast.ada.id).waiting
+    assert not backend().ledger.registrations(term.id, cast.ada.id).waiting

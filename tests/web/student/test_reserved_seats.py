@@ -1,4 +1,4 @@
-"""What students see and are told of seats that are kept for a cohort."""
+"""Students' pages about reserved seats."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -18,7 +18,7 @@ from portal.registration.requests import SectionRequest
 from portal.windows.warmup import warm_up
 from tests import cast as builders
 from tests.cast import Cast
-from tests.web.admin.sections.forms import said
+from tests.web.admin.sections.forms import text_of
 from tests.web.pages import address, cell, press
 from tests.web.visitors import browser_of
 
@@ -26,7 +26,7 @@ SOON = datetime.now(UTC) + timedelta(days=2)
 
 
 def changed(section: Section, *rows: Any, **values: Any) -> None:
-    """Store rows of the section, and let the ledger and every page know."""
+    """Store rows of the section, and update the ledger and every page."""
     with transaction() as session:
         session.add_all(rows)
         session.flush()
@@ -38,7 +38,7 @@ def changed(section: Section, *rows: Any, **values: Any) -> None:
 
 @pytest.fixture
 def section(term: Term, cast: Cast) -> Any:  # noqa: ARG001
-    """Two seats: one is kept for seniors for two days, one for graduates for good."""
+    """Return a section of two seats: one reserved for seniors for two days, one for graduates."""
     made = builders.a_section(builders.a_course(), term, capacity=2)
     seniors = Reserve(section_id=made.id, seats=1, cohort={"years": ["Senior"]}, until=SOON)
     changed(made, seniors)
@@ -57,10 +57,10 @@ def ada(app: Flask, section: Section) -> FlaskClient:  # noqa: ARG001
 
 
 def seats_now(client: FlaskClient, section: Section) -> str:
-    return said(client.get(address(section, "pick")))
+    return text_of(client.get(address(section, "pick")))
 
 
-def test_a_plan_says_for_whom_they_are_kept(
+def test_plan_shows_the_cohort_of_reserved_seats(
     senior: FlaskClient, ada: FlaskClient, section: Section, term: Term, cast: Cast
 ) -> None:
     with transaction() as session:
@@ -70,48 +70,46 @@ def test_a_plan_says_for_whom_they_are_kept(
             term.id, student, 0, lambda plan: add(plan, (SectionRequest(section.id),))
         )
     for address_ in (f"/terms/{term.id}/plan", address(section, "plan")):
-        assert "1 seat is kept for students of class year Senior" in said(ada.get(address_))
-        assert "1 seat is kept for you and others" in said(senior.get(address_))
+        assert "1 seat is kept for students of class year Senior" in text_of(ada.get(address_))
+        assert "1 seat is kept for you and others" in text_of(senior.get(address_))
 
 
-def test_the_list_says_for_whom_and_counts_what_is_left_to_all(
-    ada: FlaskClient, term: Term
-) -> None:
-    page = said(ada.get(f"/terms/{term.id}"))
+def test_list_shows_the_cohort_and_counts_unreserved_seats(ada: FlaskClient, term: Term) -> None:
+    page = text_of(ada.get(f"/terms/{term.id}"))
     assert "1 seat is kept for students of class year Senior until" in page
     assert "1 of 2 open" in page
     assert "1 kept" in page
 
 
-def test_whom_they_are_for_is_told_so(senior: FlaskClient, term: Term, section: Section) -> None:
+def test_student_of_the_cohort_sees_their_reserved_seats(
+    senior: FlaskClient, term: Term, section: Section
+) -> None:
     page = senior.get(f"/terms/{term.id}")
-    assert "1 seat is kept for you and others: students of class year Senior until" in said(page)
+    assert "1 seat is kept for you and others: students of class year Senior until" in text_of(page)
     assert "data-kept" in cell(page.text, section)
 
 
-def test_nobody_on_a_list_is_named_to_others(
+def test_listed_students_are_not_named_to_others(
     ada: FlaskClient, cast: Cast, section: Section, term: Term
 ) -> None:
     cohort = {"students": [cast.ben.number]}
     changed(section, Reserve(section_id=section.id, seats=1, cohort=cohort))
-    page = said(ada.get(f"/terms/{term.id}"))
+    page = text_of(ada.get(f"/terms/{term.id}"))
     assert "1 seat is kept for students on a list." in page
     assert cast.ben.number not in page
 
 
-def test_once_their_time_is_over_nothing_is_said_of_them(
-    ada: FlaskClient, section: Section, term: Term
-) -> None:
+def test_ended_reserves_are_not_shown(ada: FlaskClient, section: Section, term: Term) -> None:
     past = datetime.now(UTC) - timedelta(hours=1)
     with transaction() as session:
         session.execute(update(Reserve).values(until=past))
     changed(section)
-    page = said(ada.get(f"/terms/{term.id}"))
+    page = text_of(ada.get(f"/terms/{term.id}"))
     assert "kept" not in page
     assert "2 of 2 open" in page
 
 
-def test_where_only_kept_seats_are_left_the_others_are_asked_to_wait(
+def test_others_can_only_wait_if_all_free_seats_are_reserved(
     app: Flask, ada: FlaskClient, senior: FlaskClient, section: Section, term: Term
 ) -> None:
     press(ada, section, "pick")
@@ -121,11 +119,11 @@ def test_where_only_kept_seats_are_left_the_others_are_asked_to_wait(
     assert "Open to you: 1 of 2." in seats_now(senior, section)
     assert "Join the waitlist of" not in seats_now(senior, section)
     found = f"/terms/{term.id}?open=1"
-    assert "CSC 1100" in said(senior.get(found))
+    assert "CSC 1100" in text_of(senior.get(found))
     assert "data-kept" not in cell(ben.get(f"/terms/{term.id}").text, section)
 
 
-def test_a_refusal_names_for_whom_they_are_and_until_when(
+def test_refusal_names_cohort_and_end_of_reserved_seats(
     app: Flask, ada: FlaskClient, section: Section
 ) -> None:
     ben = browser_of(app, "ben")
@@ -134,27 +132,27 @@ def test_a_refusal_names_for_whom_they_are_and_until_when(
     press(ada, section, "pick")
     answer = ben.post(address(section, "pick"), data={"request": "r" * 20, "csrf_token": "x"})
     assert answer.status_code == 422
-    told = said(answer)
+    result = text_of(answer)
     assert (
         "The 1 seat of CSC 1100-01 that is left is kept for students of class year Senior until"
-        in told
+        in result
     )
     assert 'data-reason="full"' in answer.text
-    assert "Join the waitlist" in told
+    assert "Join the waitlist" in result
 
 
-def test_who_they_are_for_gets_one_ahead_of_those_who_wait_and_the_receipt_says_so(
+def test_student_of_the_cohort_gets_a_reserved_seat_before_waiting_students(
     app: Flask, ada: FlaskClient, senior: FlaskClient, section: Section, term: Term
 ) -> None:
     press(ada, section, "pick")
     press(browser_of(app, "ben"), section, "pick", wait="1")
     assert press(senior, section, "pick").status_code == 303
     drain(section.term_id, seconds=0)
-    history = said(senior.get(f"/terms/{term.id}/history"))
+    history = text_of(senior.get(f"/terms/{term.id}/history"))
     assert "got a seat. It is one of the seats kept for students of class year Senior." in history
 
 
-def test_of_several_only_those_that_are_left_for_one_count(
+def test_only_reserves_with_seats_left_count(
     app: Flask, senior: FlaskClient, section: Section
 ) -> None:
     changed(section, Reserve(section_id=section.id, seats=1, cohort={"levels": ["Graduate"]}))
@@ -165,9 +163,7 @@ def test_of_several_only_those_that_are_left_for_one_count(
     assert "Open to you" not in seats_now(senior, section)
 
 
-def test_sections_that_share_seats_name_each_other(
-    ada: FlaskClient, section: Section, term: Term
-) -> None:
+def test_sections_of_a_pool_name_each_other(ada: FlaskClient, section: Section, term: Term) -> None:
     other = builders.a_section(builders.a_course("MAT-1000"), term)
     with transaction() as session:
         pool = Pool(term_id=term.id, name="Shared", capacity=3)
@@ -175,14 +171,14 @@ def test_sections_that_share_seats_name_each_other(
         session.flush()
         number = pool.id
     changed(section, pool_id=number)
-    page = said(ada.get(f"/terms/{term.id}"))
+    page = text_of(ada.get(f"/terms/{term.id}"))
     assert "Shares its seats with MAT 1000-02" in page
     assert "Shares its seats with CSC 1100-01" in page
     assert "Shares its seats with CSC 1100-01" in seats_now(ada, other)
 
 
-def test_subjects_are_told_by_their_names(section: Section, ada: FlaskClient) -> None:
+def test_subjects_are_shown_by_name(section: Section, ada: FlaskClient) -> None:
     builders.a_subject("CSC")
     changed(section, Reserve(section_id=section.id, seats=1, cohort={"subjects": ["CSC"]}))
-    told = "1 seat is kept for majors and minors in Field of CSC (CSC)."
-    assert told in seats_now(ada, section)
+    result = "1 seat is kept for majors and minors in Field of CSC (CSC)."
+    assert result in seats_now(ada, section)

@@ -30,29 +30,27 @@ def page(client: FlaskClient, term: Any) -> str:
 
 
 def pick(client: FlaskClient, *sections: Any) -> None:
-    """Seats in sections that are all there before the first page is asked for."""
+    """Give seats in sections before the first page is loaded."""
     for section in sections:
         press(client, section, "pick")
 
 
 def part(html: str, heading: str) -> str:
-    """The text of the section, or the day, under a heading."""
+    """Return the text of the section, or the day, under a heading."""
     found = re.search(rf'<(\w+) [^>]*aria-labelledby="{heading}".*?</\1>', html, re.DOTALL)
     return words(found[0]) if found else ""
 
 
 def blocks(html: str) -> list[str]:
-    """The texts of the week's blocks."""
+    """Return the texts of the week's blocks."""
     return [words(each) for each in re.findall(r'<li class="week-block.*?</li>', html, re.DOTALL)]
 
 
-def test_it_says_what_to_expect_where_there_is_nothing(ada: FlaskClient, term: Any) -> None:
+def test_empty_page_explains_what_to_expect(ada: FlaskClient, term: Any) -> None:
     assert "Nothing yet" in words(page(ada, term))
 
 
-def test_a_class_stands_on_each_of_its_days_with_time_name_and_room(
-    ada: FlaskClient, term: Any
-) -> None:
+def test_class_is_shown_on_each_day_with_time_name_and_room(ada: FlaskClient, term: Any) -> None:
     meets = Meets("MW", room="Alder Hall 1")
     course = builders.a_course(title="Data Structures")
     press(ada, builders.a_section(course, term, meetings=(meets,)), "pick")
@@ -62,9 +60,7 @@ def test_a_class_stands_on_each_of_its_days_with_time_name_and_room(
     assert "No classes" in part(html, "week-day-1")
 
 
-def test_the_list_has_instructors_and_the_sum_of_credits(
-    ada: FlaskClient, term: Any, cast: Cast
-) -> None:
+def test_list_has_instructors_and_total_credits(ada: FlaskClient, term: Any, cast: Cast) -> None:
     meets = (Meets("MR", room="Alder Hall 1"),)
     course = builders.a_course(title="Data Structures")
     pick(
@@ -77,7 +73,7 @@ def test_the_list_has_instructors_and_the_sum_of_credits(
     assert "Data Structures Mon Thu 10:00–11:50 am Alder Hall 1 Iris 4" in text
 
 
-def test_what_has_no_time_is_told_apart(ada: FlaskClient, term: Any) -> None:
+def test_classes_without_a_time_are_listed_separately(ada: FlaskClient, term: Any) -> None:
     thesis = builders.a_section(builders.a_course("CSC-4990", title="Thesis"), term)
     pick(ada, thesis, builders.a_section(builders.a_course("MAT-1"), term, meetings=(Meets(),)))
     html = page(ada, term)
@@ -85,9 +81,7 @@ def test_what_has_no_time_is_told_apart(ada: FlaskClient, term: Any) -> None:
     assert not any("CSC 4990" in block for block in blocks(html))
 
 
-def test_a_waitlist_is_in_the_list_alone_and_says_so(
-    app: Flask, ada: FlaskClient, term: Any
-) -> None:
+def test_waitlisted_section_is_only_in_the_list(app: Flask, ada: FlaskClient, term: Any) -> None:
     full = builders.a_section(builders.a_course(), term, capacity=0, meetings=(Meets(),))
     press(browser_of(app, "ben"), full, "pick", wait="1")
     press(ada, full, "pick", wait="1")
@@ -99,9 +93,7 @@ def test_a_waitlist_is_in_the_list_alone_and_says_so(
     assert "Waiting: place 2 of 2" in text
 
 
-def test_half_a_term_is_marked_and_stands_beside_the_other_half(
-    ada: FlaskClient, term: Any
-) -> None:
+def test_half_term_classes_are_marked_and_side_by_side(ada: FlaskClient, term: Any) -> None:
     halves = (("2030-08-26", "2030-10-18"), ("2030-10-21", "2030-12-20"))
     sections = [
         builders.a_section(builders.a_course(code), term, meetings=(Meets("M", dates=dates),))
@@ -116,7 +108,7 @@ def test_half_a_term_is_marked_and_stands_beside_the_other_half(
     assert re.findall(r'data-lane="(\d)"', html) == ["1", "2"]
 
 
-def test_exams_are_listed_by_date_and_not_in_the_week(ada: FlaskClient, term: Any) -> None:
+def test_exams_are_listed_by_date(ada: FlaskClient, term: Any) -> None:
     final = Meets("W", "18:00", "19:50", clashes=False, dates=EXAM_DAY, kind="TES")
     tests = Meets("W", "08:00", "21:50", clashes=False, kind="TES")
     section = builders.a_section(builders.a_course(), term, meetings=(Meets("M"), tests, final))
@@ -128,7 +120,7 @@ def test_exams_are_listed_by_date_and_not_in_the_week(ada: FlaskClient, term: An
     assert "Wed 8:00 am–9:50 pm CSC 1100-01 Test block Kept free" in text
 
 
-def test_days_off_are_told(ada: FlaskClient, term: Any) -> None:
+def test_days_off_are_listed(ada: FlaskClient, term: Any) -> None:
     with transaction() as session:
         for day in (27, 28, 29):
             session.add(DayOff(term_id=term.id, day=date(2030, 11, day), name="Thanksgiving"))
@@ -137,7 +129,7 @@ def test_days_off_are_told(ada: FlaskClient, term: Any) -> None:
     assert "No classes on Wed, Nov 27 – Fri, Nov 29 Thanksgiving" in text
 
 
-def test_a_canceled_section_says_so_and_is_not_in_the_week(ada: FlaskClient, term: Any) -> None:
+def test_canceled_section_is_marked_and_not_in_the_week(ada: FlaskClient, term: Any) -> None:
     section = builders.a_section(builders.a_course(), term, meetings=(Meets(),))
     press(ada, section, "pick")
     with transaction() as session:
@@ -149,13 +141,13 @@ def test_a_canceled_section_says_so_and_is_not_in_the_week(ada: FlaskClient, ter
     assert "has been canceled" in part(html, "selected-title")
 
 
-def test_times_are_named_by_the_institutions_zone(ada: FlaskClient, term: Any) -> None:
+def test_times_are_in_the_institutions_zone(ada: FlaskClient, term: Any) -> None:
     html = page(ada, term)
     assert "Times are in Eastern Time (America/New York)" in words(html)
     assert 'data-zone="America/New_York"' in html
 
 
-def test_it_stays_after_the_window_has_closed(app: Flask, cast: Cast) -> None:
+def test_schedule_stays_after_the_window(app: Flask, cast: Cast) -> None:
     term = builders.a_term()
     window = builders.an_open_window(term)
     ada = browser_of(app, "ada")
@@ -166,13 +158,13 @@ def test_it_stays_after_the_window_has_closed(app: Flask, cast: Cast) -> None:
     assert cast.ada
 
 
-def test_it_is_never_anothers(app: Flask, ada: FlaskClient, term: Any) -> None:
+def test_schedule_of_others_is_never_shown(app: Flask, ada: FlaskClient, term: Any) -> None:
     course = builders.a_course(title="Data Structures")
     press(ada, builders.a_section(course, term), "pick")
     assert "Data Structures" not in page(browser_of(app, "ben"), term)
 
 
-def test_while_the_ledger_is_away_it_is_told_by_the_record(
+def test_recorded_schedule_is_shown_while_the_ledger_is_down(
     ada: FlaskClient, term: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     course = builders.a_course(title="Data Structures")
@@ -189,22 +181,22 @@ def test_while_the_ledger_is_away_it_is_told_by_the_record(
     assert "Calculus Waiting: place 1 of 1 To be arranged" in part(html, "waiting-title")
 
 
-def test_a_page_that_shows_what_is_so_is_sent_nothing(ada: FlaskClient, term: Any) -> None:
+def test_current_page_gets_no_update(ada: FlaskClient, term: Any) -> None:
     section = builders.a_section(builders.a_course(title="Data Structures"), term)
-    asked = {**HTMX, "HX-Target": "schedule"}
+    requested = {**HTMX, "HX-Target": "schedule"}
     [mark] = re.findall(r"schedule\?mark=(\w+)", page(ada, term))
     address = f"/terms/{term.id}/schedule?mark={mark}"
-    assert ada.get(address, headers=asked).status_code == 204
+    assert ada.get(address, headers=requested).status_code == 204
     pick(ada, section)
-    answer = ada.get(address, headers=asked)
+    answer = ada.get(address, headers=requested)
     assert answer.status_code == 200
     assert "Data Structures" in answer.text
     assert "<html" not in answer.text
 
 
-def test_instructors_have_none(app: Flask, term: Any) -> None:
+def test_instructors_have_no_schedule(app: Flask, term: Any) -> None:
     assert browser_of(app, "iris").get(f"/terms/{term.id}/schedule").status_code == 403
 
 
-def test_there_is_none_of_a_term_that_is_none(ada: FlaskClient) -> None:
+def test_schedule_of_an_unknown_term_is_not_found(ada: FlaskClient) -> None:
     assert ada.get("/terms/999999/schedule").status_code == 404

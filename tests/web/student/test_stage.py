@@ -17,7 +17,7 @@ def term(cast: Cast) -> Any:  # noqa: ARG001
     return builders.a_term()
 
 
-def test_at_the_opening_the_banner_alone_is_new(ada: FlaskClient, term: Any) -> None:
+def test_opening_updates_only_the_banner(ada: FlaskClient, term: Any) -> None:
     builders.an_open_window(term)
     page = ada.get(f"/terms/{term.id}/stage?shown=before+Opens+9:00+am", headers=HTMX).text
     assert 'id="banner"' in page
@@ -25,12 +25,12 @@ def test_at_the_opening_the_banner_alone_is_new(ada: FlaskClient, term: Any) -> 
     assert "results" not in page
 
 
-def test_who_asks_a_moment_early_is_told_to_wait_on(ada: FlaskClient, term: Any) -> None:
+def test_early_request_is_asked_to_wait(ada: FlaskClient, term: Any) -> None:
     builders.a_coming_window(term, minutes=1)
     assert 'data-phase="before"' in ada.get(f"/terms/{term.id}/stage").text
 
 
-def test_at_the_end_the_list_goes_with_it(ada: FlaskClient, term: Any) -> None:
+def test_end_of_the_window_removes_the_list(ada: FlaskClient, term: Any) -> None:
     section = builders.a_section(builders.a_course(), term)
     builders.an_ended_window(term)
     page = ada.get(f"/terms/{term.id}/stage?shown=open+", headers=HTMX).text
@@ -39,9 +39,7 @@ def test_at_the_end_the_list_goes_with_it(ada: FlaskClient, term: Any) -> None:
     assert f"act-{section.id}" not in page
 
 
-def test_a_list_that_says_another_time_is_drawn_anew_with_its_search(
-    ada: FlaskClient, term: Any
-) -> None:
+def test_list_with_an_old_time_is_rendered_again(ada: FlaskClient, term: Any) -> None:
     builders.a_section(builders.a_course("CSC-1100", title="Data Structures"), term)
     builders.a_section(builders.a_course("MAT-1010", title="Calculus"), term)
     builders.a_coming_window(term, minutes=5)
@@ -51,12 +49,12 @@ def test_a_list_that_says_another_time_is_drawn_anew_with_its_search(
     assert "Data Structures" not in page
 
 
-def test_windows_of_another_cohort_open_nothing(ada: FlaskClient, term: Any) -> None:
+def test_window_of_another_cohort_opens_nothing(ada: FlaskClient, term: Any) -> None:
     builders.an_open_window(term, cohort={"years": ["Senior"]})
     assert 'data-phase="unscheduled"' in ada.get(f"/terms/{term.id}/stage").text
 
 
-def test_a_window_moved_is_seen_within_a_second(ada: FlaskClient, term: Any) -> None:
+def test_moved_window_is_visible_within_a_second(ada: FlaskClient, term: Any) -> None:
     window = builders.a_coming_window(term, minutes=5)
     ada.get(f"/terms/{term.id}/stage")
     parts().ledger.cancel_window(term.id, window.id, "tests")
@@ -64,7 +62,7 @@ def test_a_window_moved_is_seen_within_a_second(ada: FlaskClient, term: Any) -> 
     assert 'data-phase="unscheduled"' in ada.get(f"/terms/{term.id}/stage").text
 
 
-def test_a_change_of_the_window_is_told_at_once(ada: FlaskClient, term: Any) -> None:
+def test_open_page_learns_of_a_window_change_at_once(ada: FlaskClient, term: Any) -> None:
     window = builders.an_open_window(term)
     assert f'data-closes="{window.closes}"' in ada.get(f"/terms/{term.id}/stage").text
     later = window.closes + builders.MINUTE

@@ -16,7 +16,7 @@ from tests.web.visitors import browser_of
 
 @dataclass(frozen=True)
 class Offer:
-    """What Ada has, and what she could have instead; all but the last have one seat."""
+    """Ada's seat, and sections that she could swap it for; all but the last have one seat."""
 
     old: Any  # CSC 1100-01
     sibling: Any  # CSC 1100-02
@@ -24,7 +24,7 @@ class Offer:
     barred: Any  # PHY 1-04, full, without a waitlist, for those who have passed MAT 1010
 
     def act(self) -> str:
-        """What is asked for to have another one instead of the old one."""
+        """Return the action that swaps the old section for another."""
         return f"swap?instead={self.old.id}"
 
 
@@ -44,36 +44,36 @@ def offer(term: Any) -> Offer:
 
 @pytest.fixture
 def ada(app: Flask, cast: Cast, offer: Offer) -> FlaskClient:  # noqa: ARG001
-    """She has the old seat."""
+    """Return Ada's browser; she has the old seat."""
     client = browser_of(app, "ada")
     press(client, offer.old, "pick")
     return client
 
 
 def opened(client: FlaskClient, offer: Offer) -> tuple[str, dict[str, str]]:
-    """The form that swaps for the other one: where it is sent, and what it sends."""
+    """Return the address and fields of the form that swaps for the other section."""
     where = address(offer.other, offer.act())
     return where, hidden(client.get(where).text)
 
 
 def waiting(term: Any, student: Any) -> list[tuple[int, int]]:
-    """The sections that a student waits for, each with the one that goes for it."""
-    places = parts().ledger.standing(term.id, student.id).waiting
-    return [(place.section, place.instead) for place in places]
+    """Return the sections that a student waits for, each with the one to drop for it."""
+    places = parts().ledger.registrations(term.id, student.id).waiting
+    return [(position.section, position.instead) for position in places]
 
 
-def test_the_form_says_what_goes_and_what_comes(ada: FlaskClient, offer: Offer) -> None:
+def test_form_names_both_sections_of_the_swap(ada: FlaskClient, offer: Offer) -> None:
     text = words(ada.get(address(offer.other, offer.act())).text)
-    for said in (
+    for result in (
         "Swap CSC 1100-01 for MAT 1-03?",
         "You give up CSC 1100-01 Data Structures",
         "You get MAT 1-03",
         "You keep CSC 1100-01 unless you get MAT 1-03.",
     ):
-        assert said in text
+        assert result in text
 
 
-def test_to_pick_a_sibling_of_what_is_held_is_to_swap_at_once(
+def test_claim_of_another_section_of_a_held_course_is_a_swap(
     ada: FlaskClient, offer: Offer
 ) -> None:
     page = ada.get(address(offer.sibling, "pick"), headers=DIALOG).text
@@ -81,26 +81,26 @@ def test_to_pick_a_sibling_of_what_is_held_is_to_swap_at_once(
     assert '<button class="btn btn-primary" type="submit">Swap</button>' in page
 
 
-def test_what_is_in_the_way_can_be_swapped(ada: FlaskClient, offer: Offer) -> None:
+def test_conflicting_section_can_be_swapped(ada: FlaskClient, offer: Offer) -> None:
     page = ada.get(address(offer.other, "pick")).text
     assert 'data-reason="time_conflict"' in page
     assert page.count(f'href="{address(offer.other, offer.act())}"') == 1
 
 
-def test_without_javascript_one_goes_and_the_other_comes(
+def test_swap_works_without_javascript(
     ada: FlaskClient, term: Any, offer: Offer, cast: Cast
 ) -> None:
     answer = press(ada, offer.other, offer.act())
     assert (answer.status_code, answer.location) == (303, f"/terms/{term.id}")
     page = ada.get(answer.location).text
-    said = "Swapped: MAT 1-03 is yours. 4 credits. CSC 1100-01 is given up. Receipt"
-    assert said in words(page)
+    result = "Swapped: MAT 1-03 is yours. 4 credits. CSC 1100-01 is given up. Receipt"
+    assert result in words(page)
     assert "Selected" in cell(page, offer.other)
     assert "Selected" not in cell(page, offer.old)
     assert held(term, cast.ada) == [offer.other.id]
 
 
-def test_with_htmx_both_sections_change_in_place(ada: FlaskClient, offer: Offer) -> None:
+def test_htmx_response_updates_both_sections(ada: FlaskClient, offer: Offer) -> None:
     where = address(offer.other, offer.act())
     form = hidden(ada.get(where, headers=DIALOG).text)
     answer = ada.post(where, data=form, headers=DIALOG)
@@ -108,20 +108,18 @@ def test_with_htmx_both_sections_change_in_place(ada: FlaskClient, offer: Offer)
     sections = [
         f"{kind}-{each.id}" for kind in ("act", "seats") for each in (offer.old, offer.other)
     ]
-    for place in (*sections, "mine", "mine-bar"):
-        assert f'hx-swap-oob="true" id="{place}"' in answer.text
+    for position in (*sections, "mine", "mine-bar"):
+        assert f'hx-swap-oob="true" id="{position}"' in answer.text
     counts = words(answer.text)
     assert (counts.count("0 of 1 open"), counts.count("1 of 1 open")) == (1, 1)
 
 
-def test_it_uses_no_cancellation_of_the_day(
-    ada: FlaskClient, term: Any, offer: Offer, cast: Cast
-) -> None:
+def test_swap_counts_as_no_drop(ada: FlaskClient, term: Any, offer: Offer, cast: Cast) -> None:
     press(ada, offer.other, offer.act())
     assert parts().ledger.drops(term.id, cast.ada.id) == {}
 
 
-def test_a_full_section_is_waited_for_while_the_old_seat_is_kept(
+def test_swap_to_a_full_section_waits_and_keeps_the_old_seat(
     ada: FlaskClient, ben: FlaskClient, term: Any, offer: Offer, cast: Cast
 ) -> None:
     press(ben, offer.other, "pick")
@@ -134,7 +132,7 @@ def test_a_full_section_is_waited_for_while_the_old_seat_is_kept(
     assert waiting(term, cast.ada) == [(offer.other.id, offer.old.id)]
 
 
-def test_where_the_last_seat_goes_meanwhile_the_old_one_is_kept(
+def test_old_seat_is_kept_if_the_last_seat_is_gone(
     ada: FlaskClient, ben: FlaskClient, term: Any, offer: Offer, cast: Cast
 ) -> None:
     where, form = opened(ada, offer)
@@ -144,12 +142,12 @@ def test_where_the_last_seat_goes_meanwhile_the_old_one_is_kept(
     assert "You keep CSC 1100-01. This is what stands in the way" in words(answer.text)
     assert 'data-reason="full"' in answer.text
     assert held(term, cast.ada) == [offer.old.id]
-    # What the reason would lead to is the form's own button.
+    # The reason's next step is the form's own button.
     assert "Join the waitlist, keep CSC 1100-01</button>" in answer.text
     assert "reason-step" not in answer.text
 
 
-def test_a_place_in_line_is_given_where_it_was_welcome(
+def test_swap_joins_the_waitlist_if_accepted(
     ada: FlaskClient, ben: FlaskClient, term: Any, offer: Offer, cast: Cast
 ) -> None:
     where, form = opened(ada, offer)
@@ -159,17 +157,17 @@ def test_a_place_in_line_is_given_where_it_was_welcome(
     assert waiting(term, cast.ada) == [(offer.other.id, offer.old.id)]
 
 
-def test_a_refusal_names_every_reason_and_its_receipt(
+def test_refusal_has_every_reason_and_a_receipt(
     ada: FlaskClient, term: Any, offer: Offer, cast: Cast
 ) -> None:
     answer = ada.post(address(offer.barred, offer.act()))
     assert answer.status_code == 422
-    for said in ('data-reason="prerequisite"', 'data-reason="full"', 'href="/receipts/'):
-        assert said in answer.text
+    for result in ('data-reason="prerequisite"', 'data-reason="full"', 'href="/receipts/'):
+        assert result in answer.text
     assert held(term, cast.ada) == [offer.old.id]
 
 
-def test_what_was_given_up_meanwhile_can_be_picked_without_a_swap(
+def test_section_can_be_claimed_without_a_swap_after_a_drop(
     ada: FlaskClient, term: Any, offer: Offer, cast: Cast
 ) -> None:
     where, form = opened(ada, offer)
@@ -181,7 +179,7 @@ def test_what_was_given_up_meanwhile_can_be_picked_without_a_swap(
     assert held(term, cast.ada) == []
 
 
-def test_a_form_sent_twice_counts_once(
+def test_form_sent_twice_has_one_effect(
     ada: FlaskClient, term: Any, offer: Offer, cast: Cast
 ) -> None:
     where, form = opened(ada, offer)
@@ -191,7 +189,7 @@ def test_a_form_sent_twice_counts_once(
     assert held(term, cast.ada) == [offer.other.id]
 
 
-def test_a_second_tab_is_told_that_it_is_done_already(ada: FlaskClient, offer: Offer) -> None:
+def test_second_tab_learns_that_it_is_done(ada: FlaskClient, offer: Offer) -> None:
     where = address(offer.other, offer.act())
     tab = hidden(ada.get(where).text)
     press(ada, offer.other, offer.act())
@@ -199,7 +197,7 @@ def test_a_second_tab_is_told_that_it_is_done_already(ada: FlaskClient, offer: O
     assert "You already have this: MAT 1-03 is yours." in words(ada.get(answer.location).text)
 
 
-def test_a_place_in_line_is_kept_when_it_becomes_one_for_a_swap(
+def test_waitlist_position_is_kept_when_it_becomes_a_swap(
     ada: FlaskClient, term: Any, offer: Offer, cast: Cast
 ) -> None:
     seat(cast.ben, offer.other)
@@ -215,7 +213,7 @@ def test_a_place_in_line_is_kept_when_it_becomes_one_for_a_swap(
     assert 'data-reason="already_waiting"' in ada.get(address(offer.other, offer.act())).text
 
 
-def test_a_swap_is_refused_to_a_student_who_waits_already_and_joins_no_waitlist(
+def test_swap_without_waiting_is_refused_for_a_waiting_student(
     ada: FlaskClient, term: Any, offer: Offer, cast: Cast
 ) -> None:
     seat(cast.ben, offer.other)
@@ -229,18 +227,18 @@ def test_a_swap_is_refused_to_a_student_who_waits_already_and_joins_no_waitlist(
 
 
 @pytest.mark.parametrize("query", ["", "?instead=", "?instead=x", "?instead=-1"])
-def test_an_address_that_names_nothing_to_give_up_is_a_mistake(
+def test_swap_address_without_a_held_section_is_not_found(
     ada: FlaskClient, offer: Offer, query: str
 ) -> None:
     assert ada.get(address(offer.other, "swap") + query).status_code == 400
 
 
-def test_a_section_is_not_swapped_for_itself_or_for_nothing(ada: FlaskClient, offer: Offer) -> None:
+def test_section_cannot_be_swapped_for_itself(ada: FlaskClient, offer: Offer) -> None:
     for old in (offer.old.id, 999_999):
         assert ada.get(address(offer.old, f"swap?instead={old}")).status_code == 404
         assert ada.post(address(offer.old, f"swap?instead={old}")).status_code == 404
 
 
-def test_it_is_for_students(app: Flask, offer: Offer) -> None:
+def test_page_is_for_students(app: Flask, offer: Offer) -> None:
     path = address(offer.other, offer.act())
     assert browser_of(app, "iris").post(path).status_code == 403

@@ -12,7 +12,7 @@ from tests.web.pages import DIALOG, address, press, words
 
 @pytest.fixture
 def course(term: Any) -> list[Any]:
-    """Four sections of one course; the third is a draft, the fourth meets when another does."""
+    """Return four sections of a course; the third is a draft, the fourth has a conflict."""
     made = builders.a_course()
     at_nine = (Meets("MR", "09:00", "09:50"),)
     return [
@@ -24,7 +24,7 @@ def course(term: Any) -> list[Any]:
     ]
 
 
-def test_it_lists_the_other_sections_with_their_seats_and_the_way_to_each(
+def test_page_lists_other_sections_with_seats_and_links(
     ada: FlaskClient, course: list[Any]
 ) -> None:
     mine, second, draft, fourth, other = course
@@ -38,7 +38,7 @@ def test_it_lists_the_other_sections_with_their_seats_and_the_way_to_each(
         assert f'href="{address(each, "swap")}?instead={mine.id}"' not in page
 
 
-def test_it_says_what_stands_in_the_way_of_one(ada: FlaskClient, course: list[Any]) -> None:
+def test_page_shows_why_a_swap_would_be_refused(ada: FlaskClient, course: list[Any]) -> None:
     mine, *_, other = course
     press(ada, mine, "pick")
     press(ada, other, "pick")
@@ -47,14 +47,14 @@ def test_it_says_what_stands_in_the_way_of_one(ada: FlaskClient, course: list[An
     )
 
 
-def test_it_fits_into_a_dialog(ada: FlaskClient, course: list[Any]) -> None:
+def test_page_works_as_a_dialog(ada: FlaskClient, course: list[Any]) -> None:
     press(ada, course[0], "pick")
     page = ada.get(address(course[0], "swaps"), headers=DIALOG).text
     assert "<html" not in page
     assert f'hx-get="{address(course[1], "swap")}?instead={course[0].id}"' in page
 
 
-def test_what_is_not_mine_has_nothing_to_swap(ada: FlaskClient, course: list[Any]) -> None:
+def test_section_not_held_has_no_swaps(ada: FlaskClient, course: list[Any]) -> None:
     page = ada.get(address(course[0], "swaps")).text
     assert 'data-reason="not_enrolled"' in page
     assert "swap?instead=" not in page

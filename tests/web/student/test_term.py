@@ -22,32 +22,32 @@ def term(cast: Cast) -> Any:  # noqa: ARG001
     return builders.a_term()
 
 
-def test_it_needs_a_login(client: FlaskClient, term: Any) -> None:
+def test_page_needs_a_login(client: FlaskClient, term: Any) -> None:
     assert client.get(f"/terms/{term.id}").status_code == 302
 
 
-def test_it_is_for_students(app: Flask, term: Any) -> None:
+def test_page_is_for_students(app: Flask, term: Any) -> None:
     assert browser_of(app, "iris").get(f"/terms/{term.id}").status_code == 403
 
 
-def test_an_admin_is_led_to_the_terms_sections(app: Flask, term: Any) -> None:
+def test_admin_is_redirected_to_the_terms_sections(app: Flask, term: Any) -> None:
     admin = browser_of(app, "max")
     assert admin.get(f"/terms/{term.id}").location == f"/admin/terms/{term.id}/sections"
     assert admin.get(f"/terms/{term.id}/mine").status_code == 403
 
 
-def test_there_is_no_such_term(ada: FlaskClient) -> None:
+def test_unknown_term_is_not_found(ada: FlaskClient) -> None:
     assert ada.get("/terms/999999").status_code == 404
 
 
-def test_without_a_window_the_list_can_be_browsed(ada: FlaskClient, term: Any) -> None:
+def test_list_can_be_browsed_without_a_window(ada: FlaskClient, term: Any) -> None:
     section = builders.a_section(builders.a_course(), term)
     page = ada.get(f"/terms/{term.id}").text
     assert "not scheduled yet" in page
     assert "Not open yet" in cell(page, section)
 
 
-def test_before_it_opens_the_page_counts_down(ada: FlaskClient, term: Any) -> None:
+def test_page_counts_down_to_the_opening(ada: FlaskClient, term: Any) -> None:
     window = builders.a_coming_window(term, minutes=12)
     section = builders.a_section(builders.a_course(), term)
     page = ada.get(f"/terms/{term.id}").text
@@ -57,14 +57,12 @@ def test_before_it_opens_the_page_counts_down(ada: FlaskClient, term: Any) -> No
     assert "Opens " in words(cell(page, section))
 
 
-def test_before_it_opens_a_page_without_scripts_asks_again(ada: FlaskClient, term: Any) -> None:
+def test_page_without_scripts_reloads_at_the_opening(ada: FlaskClient, term: Any) -> None:
     builders.a_coming_window(term, minutes=0.2)
     assert '<noscript><meta http-equiv="refresh" content="' in ada.get(f"/terms/{term.id}").text
 
 
-def test_once_open_a_page_without_scripts_has_a_link_for_new_counts_and_keeps_what_is_typed(
-    ada: FlaskClient, term: Any
-) -> None:
+def test_page_without_scripts_has_a_link_for_new_counts(ada: FlaskClient, term: Any) -> None:
     builders.an_open_window(term)
     page = ada.get(f"/terms/{term.id}?q=calculus").text
     assert "http-equiv" not in page
@@ -72,13 +70,13 @@ def test_once_open_a_page_without_scripts_has_a_link_for_new_counts_and_keeps_wh
     assert re.search(f"<noscript>[^/]*{re.escape(link)}", page)
 
 
-def test_the_banner_names_the_window(ada: FlaskClient, term: Any) -> None:
+def test_banner_names_the_window(ada: FlaskClient, term: Any) -> None:
     builders.a_coming_window(term, minutes=12)
     text = words(ada.get(f"/terms/{term.id}").text)
     assert "Selection · Begins in 12 minutes" in text
 
 
-def test_once_open_every_row_has_its_button_as_a_link(ada: FlaskClient, term: Any) -> None:
+def test_every_row_has_a_link_in_an_open_window(ada: FlaskClient, term: Any) -> None:
     builders.an_open_window(term)
     section = builders.a_section(builders.a_course(), term)
     page = ada.get(f"/terms/{term.id}").text
@@ -87,9 +85,7 @@ def test_once_open_every_row_has_its_button_as_a_link(ada: FlaskClient, term: An
     assert "<form" not in cell(page, section)
 
 
-def test_after_it_ended_the_list_is_gone_and_my_selections_stay(
-    ada: FlaskClient, term: Any
-) -> None:
+def test_ended_window_shows_only_own_selections(ada: FlaskClient, term: Any) -> None:
     window = builders.an_open_window(term)
     section = builders.a_section(builders.a_course(title="Data Structures"), term)
     builders.a_section(builders.a_course("MAT-1", title="Calculus"), term)
@@ -105,7 +101,7 @@ def test_after_it_ended_the_list_is_gone_and_my_selections_stay(
 
 @pytest.mark.parametrize("target", ["results", "more", ""])
 @pytest.mark.parametrize("query", ["", "?page=2", "?q=calculus&open=1"])
-def test_after_it_ended_the_list_is_empty_however_it_is_asked_for(
+def test_list_is_empty_after_the_window_for_any_query(
     ada: FlaskClient, term: Any, target: str, query: str
 ) -> None:
     builders.an_ended_window(term)
@@ -117,16 +113,14 @@ def test_after_it_ended_the_list_is_empty_however_it_is_asked_for(
     assert 'class="section-row"' not in page.text
 
 
-def test_of_several_terms_one_can_be_chosen(ada: FlaskClient, term: Any) -> None:
+def test_one_of_several_terms_can_be_chosen(ada: FlaskClient, term: Any) -> None:
     other = builders.a_term("Spring 2031")
     term_page.offered_terms.cache_clear()  # type: ignore[attr-defined]
     page = ada.get(f"/terms/{term.id}").text
     assert f'href="/terms/{other.id}"' in page
 
 
-def test_of_many_terms_the_nearest_are_named_and_all_a_press_away(
-    ada: FlaskClient, term: Any
-) -> None:
+def test_nearest_of_many_terms_are_named(ada: FlaskClient, term: Any) -> None:
     builders.an_open_window(term)
     years = [*range(2026, 2030), *range(2031, 2036)]
     others = [builders.a_term(f"Term {year}", starts_on=date(year, 1, 7)) for year in years]

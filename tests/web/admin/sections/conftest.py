@@ -1,4 +1,4 @@
-"""An admin at work on a term that has one open section."""
+"""An admin and a term with one open section."""
 
 import pytest
 from flask import Flask
@@ -14,12 +14,12 @@ MORNING = Meets("MR", "10:00", "11:50", kind="LEC", room="Hall 1")
 
 @pytest.fixture
 def section(term: Term, cast: Cast) -> Section:
-    """CSC-1100-01: two seats, five places, Mondays and Thursdays, taught by Iris."""
+    """Return CSC-1100-01: two seats, a waitlist of five, Mondays and Thursdays, taught by Iris."""
     course = builders.a_course("CSC-1100")
     return builders.a_section(course, term, meetings=(MORNING,), instructor=cast.iris)
 
 
 @pytest.fixture
 def admin(app: Flask, cast: Cast) -> FlaskClient:  # noqa: ARG001
-    """Max, logged in."""
+    """Return the browser of Max, who is logged in."""
     return browser_of(app, "max")

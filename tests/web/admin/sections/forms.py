@@ -1,4 +1,4 @@
-"""What an admin does to sections through the pages."""
+"""An admin's actions on sections, through the pages."""
 
 import re
 from html import unescape
@@ -20,13 +20,13 @@ from portal.ledger.types import SeatCounts
 from tests.web import pages
 
 
-def place(section: Section, rest: str = "") -> str:
-    """The address of a section's page, or of one below it."""
+def address(section: Section, rest: str = "") -> str:
+    """Return the address of a section's page, or of one below it."""
     return f"/admin/terms/{section.term_id}/sections/{section.id}{rest}"
 
 
 def stored(section: Section) -> StoredSection:
-    """As it is stored now."""
+    """Return the stored section."""
     with transaction() as session:
         found = find_section(session, section.term_id, section.id)
     assert found
@@ -34,70 +34,70 @@ def stored(section: Section) -> StoredSection:
 
 
 def details(section: Section) -> SectionDetails:
-    """What is set of it now."""
+    """Return the current values of the section."""
     return stored(section).details
 
 
 def filled(admin: FlaskClient, section: Section, **fields: Any) -> MultiDict[str, str]:
-    """The form as it is shown now, with other values in some of its fields."""
-    form = inputs(admin.get(place(section, "/edit")).text)
+    """Return the form as shown, with some other values."""
+    form = inputs(admin.get(address(section, "/edit")).text)
     for name, value in fields.items():
         form.setlist(name, value if isinstance(value, list) else [str(value)])
     return form
 
 
 def send(admin: FlaskClient, section: Section, **fields: Any) -> TestResponse:
-    """Send the form, to see what it will mean."""
-    return pages.send(admin, place(section, "/edit"), filled(admin, section, **fields))
+    """Send the form and return the preview."""
+    return pages.send(admin, address(section, "/edit"), filled(admin, section, **fields))
 
 
 def change(admin: FlaskClient, section: Section, **fields: Any) -> TestResponse:
-    """Change something, and give the reason that it may need."""
-    kept = {"confirmed": "yes", "reason": "The room is smaller.", **fields}
-    return send(admin, section, **kept)
+    """Change a section, with a reason."""
+    stored = {"confirmed": "yes", "reason": "The room is smaller.", **fields}
+    return send(admin, section, **stored)
 
 
 def do(
     admin: FlaskClient, section: Section, deed: str, reason: str = "No teacher."
 ) -> TestResponse:
-    """Publish, confirm, cancel, delete and so on."""
+    """Change the status: publish, confirm, cancel, delete and so on."""
     form = {"version": str(stored(section).version), "reason": reason}
-    return admin.post(place(section, f"/{deed}"), data=form)
+    return admin.post(address(section, f"/{deed}"), data=form)
 
 
 def seats(section: Section) -> SeatCounts:
-    """What the ledger says of it."""
+    """Return the ledger's counts of the section."""
     return backend().ledger.seats_of(section.term_id, [section.id])[section.id]
 
 
 def entries() -> list[AuditEntry]:
-    """The audit trail."""
+    """Return the audit trail."""
     with transaction() as session:
         return list(session.scalars(select(AuditEntry).order_by(AuditEntry.id)))
 
 
 def errors(answer: TestResponse) -> str:
-    """What the page says has to be put right first."""
+    """Return the errors that the page shows."""
     found = re.search(r'<div class="errors".*?</div>', answer.text, re.DOTALL)
     assert found, "there is nothing to be put right"
     return unescape(found[0])
 
 
-def said(answer: TestResponse) -> str:
-    """The page's words."""
+def text_of(answer: TestResponse) -> str:
+    """Return the page's text."""
     joined = re.sub(r'<span class="nowrap">(.*?)</span>', r"\1", answer.text)
     return " ".join(unescape(re.sub(r"<[^>]+>", " ", joined)).split())
 
 
 def typed(page: str, name: str) -> str:
-    """What stands in an input of the page."""
+    """Return the value of an input of the page."""
     found = re.search(rf'<input [^>]*name="{name}"[^>]* value="([^"]*)"', page)
     assert found, f"there is no input {name}"
     return unescape(found[1])
 
 
 def inputs(page: str) -> MultiDict[str, str]:
-    """What a browser sends of the page's form."""
+    """Return what a browser sends of the page's form."""
     reader = _Inputs()
     reader.feed(page[page.index('<form class="form') :].partition("</form>")[0])
     return reader.found

@@ -1,4 +1,4 @@
-"""Whom a change affects is named: before it is confirmed, and after, with a link to each."""
+"""Affected students are named before and after a change, each with a link."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from portal.catalog.models import Section, Term
 from portal.recorder.recorder import drain
 from tests import cast as builders
 from tests.cast import Cast, Meets
-from tests.web.admin.sections.forms import change, place, said, send
+from tests.web.admin.sections.forms import address, change, send, text_of
 from tests.web.pages import press
 from tests.web.visitors import browser_of
 
@@ -26,7 +26,7 @@ def lunch(term: Term) -> Any:
 
 @pytest.fixture
 def taken(app: Flask, section: Section, lunch: Section, cast: Cast) -> Section:
-    """Ada has it and lunch, Ben has it alone, and Cleo waits for it."""
+    """Enroll Ada here and in a second section, Ben here; Cleo waits."""
     for name in ("ada", "ben", "cleo"):
         press(browser_of(app, name), section, "pick", wait="1")
     press(browser_of(app, "ada"), lunch, "pick")
@@ -39,19 +39,19 @@ def record(student: Any, section: Section) -> str:
     return f'href="/admin/students/{student.id}?term={section.term_id}"'
 
 
-def test_before_new_times_are_confirmed_those_whose_times_clash_are_named(
+def test_preview_of_new_times_names_students_with_a_conflict(
     admin: FlaskClient, taken: Section, cast: Cast
 ) -> None:
     page = send(admin, taken, **TO_NOON)
-    told = said(page)
-    assert "Students for whom the new times clash:" in told
-    assert CLASH.format(number=cast.ada.number) in told
+    result = text_of(page)
+    assert "Students for whom the new times clash:" in result
+    assert CLASH.format(number=cast.ada.number) in result
     clashing = page.text.split("data-clashing")[1].split("</section>")[0]
     assert record(cast.ada, taken) in clashing
     assert "Ben" not in clashing
 
 
-def test_before_any_change_everyone_with_a_part_is_named(
+def test_preview_names_every_affected_student(
     admin: FlaskClient, taken: Section, cast: Cast
 ) -> None:
     page = send(admin, taken, capacity=1)
@@ -62,46 +62,42 @@ def test_before_any_change_everyone_with_a_part_is_named(
     assert "data-clashing" not in page.text
 
 
-def test_after_new_times_the_page_of_the_section_names_them_until_it_is_resolved(
+def test_section_page_names_conflicts_until_they_are_resolved(
     app: Flask, admin: FlaskClient, taken: Section, lunch: Section, cast: Cast
 ) -> None:
     answer = change(admin, taken, **TO_NOON)
     assert answer.status_code == 303
     page = admin.get(answer.location)
-    assert "1 student has another section at the same time now, is told so" in said(page)
-    assert CLASH.format(number=cast.ada.number) in said(page)
+    assert "1 student has another section at the same time now, is told so" in text_of(page)
+    assert CLASH.format(number=cast.ada.number) in text_of(page)
     assert record(cast.ada, taken) in page.text
     press(browser_of(app, "ada"), lunch, "drop")
     drain(taken.term_id)
-    assert "Students with another section" not in said(admin.get(place(taken)))
+    assert "Students with another section" not in text_of(admin.get(address(taken)))
 
 
-def test_the_page_of_the_student_says_what_clashes(
-    admin: FlaskClient, taken: Section, cast: Cast
-) -> None:
+def test_student_page_shows_conflicts(admin: FlaskClient, taken: Section, cast: Cast) -> None:
     page = f"/admin/students/{cast.ada.id}?term={taken.term_id}"
-    assert "meet at the same time" not in said(admin.get(page))
+    assert "meet at the same time" not in text_of(admin.get(page))
     change(admin, taken, **TO_NOON)
-    told = said(admin.get(page))
-    assert "CSC 1100-01 and MAT 1000-02 meet at the same time (Mon Thu 12:00–1:20 pm)." in told
+    answer = text_of(admin.get(page))
+    assert "CSC 1100-01 and MAT 1000-02 meet at the same time (Mon Thu 12:00–1:20 pm)." in answer
 
 
 @pytest.mark.parametrize("deed", ["cancel", "confirm"])
-def test_before_a_section_is_canceled_or_closed_everyone_with_a_part_is_named(
+def test_cancel_and_close_name_every_affected_student(
     admin: FlaskClient, taken: Section, cast: Cast, deed: str
 ) -> None:
-    page = admin.get(place(taken, f"/{deed}")).text
+    page = admin.get(address(taken, f"/{deed}")).text
     for student in (cast.ada, cast.ben, cast.cleo):
         assert record(student, taken) in page
 
 
-def test_a_clash_that_was_there_before_is_not_called_new(
-    admin: FlaskClient, taken: Section
-) -> None:
+def test_earlier_conflict_is_not_called_new(admin: FlaskClient, taken: Section) -> None:
     change(admin, taken, **TO_NOON)
     assert "data-clashing" not in send(admin, taken, meetings_0_room="Hall 9").text
 
 
-def test_a_draft_affects_nobody(admin: FlaskClient, term: Term) -> None:
+def test_draft_affects_no_student(admin: FlaskClient, term: Term) -> None:
     draft = builders.a_section(builders.a_course("PHY-1000"), term, status="NEW")
     assert "data-affected" not in send(admin, draft, capacity=1).text

@@ -10,53 +10,51 @@ from portal.catalog.models import Section, Term
 from tests import cast as builders
 from tests.cast import Cast, Meets
 from tests.web.admin.sections.forms import (
+    address,
     change,
     details,
     entries,
     errors,
     filled,
-    place,
-    said,
     seats,
     send,
     stored,
+    text_of,
     typed,
 )
 from tests.web.visitors import browser_of
 
 
-def test_the_form_shows_what_is_set(admin: FlaskClient, section: Section) -> None:
-    page = admin.get(place(section, "/edit")).text
+def test_form_shows_the_current_values(admin: FlaskClient, section: Section) -> None:
+    page = admin.get(address(section, "/edit")).text
     assert typed(page, "capacity") == "2"
     assert 'value="Iris"' in page
     assert 'value="Hall 1"' in page
     assert 'value="10:00"' in page
 
 
-def test_nothing_changes_before_it_is_confirmed(admin: FlaskClient, section: Section) -> None:
+def test_nothing_changes_before_the_confirmation(admin: FlaskClient, section: Section) -> None:
     page = send(admin, section, capacity=9)
     assert page.status_code == 200
-    assert "Seats 2 9" in said(page)
+    assert "Seats 2 9" in text_of(page)
     assert page.text.count(">Change it</button>") == 1
     assert details(section).capacity == 2
     assert seats(section).capacity == 2
 
 
-def test_a_change_is_stored_and_the_ledger_decides_by_it(
-    admin: FlaskClient, section: Section
-) -> None:
+def test_change_is_stored_and_used_by_the_ledger(admin: FlaskClient, section: Section) -> None:
     assert change(admin, section, capacity=9, waitlist=7).status_code == 303
     assert (details(section).capacity, details(section).waitlist) == (9, 7)
     assert (seats(section).capacity, seats(section).waitlist_capacity) == (9, 7)
 
 
-def test_a_form_of_many_meetings_keeps_them_all(admin: FlaskClient, term: Term) -> None:
+def test_form_keeps_many_meetings(admin: FlaskClient, term: Term) -> None:
     each_hour = tuple(
         Meets("F", f"{8 + n // 4:02}:{n % 4 * 15:02}", f"{8 + n // 4:02}:{n % 4 * 15 + 10:02}")
         for n in range(25)
     )
     section = builders.a_section(builders.a_course("CSC-1"), term, meetings=each_hour)
-    assert 'value="yes">Add a meeting' not in admin.get(place(section, "/edit")).text
+    assert 'value="yes">Add a meeting' not in admin.get(address(section, "/edit")).text
     assert change(admin, section, capacity=9).status_code == 303
     assert details(section).capacity == 9
     assert len(details(section).meetings) == 25
@@ -93,16 +91,14 @@ def test_every_field_can_be_changed(admin: FlaskClient, section: Section, cast: 
     assert now.cross_lists == ("ITS-1100", "MAT-9")
 
 
-def test_sending_the_form_as_it_is_changes_nothing(admin: FlaskClient, section: Section) -> None:
+def test_unchanged_form_changes_nothing(admin: FlaskClient, section: Section) -> None:
     answer = change(admin, section)
     assert answer.status_code == 422
     assert "Nothing has been changed yet." in errors(answer)
     assert stored(section).version == 1
 
 
-def test_all_errors_come_at_once_and_what_was_entered_stays(
-    admin: FlaskClient, section: Section
-) -> None:
+def test_all_errors_are_shown_at_once_with_the_input(admin: FlaskClient, section: Section) -> None:
     answer = send(
         admin,
         section,
@@ -136,13 +132,13 @@ def test_all_errors_come_at_once_and_what_was_entered_stays(
     assert details(section).capacity == 2
 
 
-def test_back_in_the_form_stands_what_was_entered(admin: FlaskClient, section: Section) -> None:
+def test_returning_to_the_form_shows_the_input(admin: FlaskClient, section: Section) -> None:
     answer = send(admin, section, capacity=9, edit="yes")
     assert answer.status_code == 200
     assert typed(answer.text, "capacity") == "9"
 
 
-def test_it_leaves_an_audit_entry_with_before_after_and_why(
+def test_change_is_audited_with_before_after_and_reason(
     admin: FlaskClient, section: Section, cast: Cast
 ) -> None:
     change(admin, section, capacity=1, reason="  The room is smaller. ")
@@ -156,7 +152,7 @@ def test_it_leaves_an_audit_entry_with_before_after_and_why(
     assert entry.reason == "The room is smaller."
 
 
-def test_the_catalogue_moves_so_that_every_process_reads_it_anew(
+def test_change_raises_the_catalog_version(
     admin: FlaskClient, app: Flask, section: Section, cast: Cast
 ) -> None:
     ada = browser_of(app, "ada")
@@ -175,7 +171,7 @@ def test_the_catalogue_moves_so_that_every_process_reads_it_anew(
         {"restrictions": "must be level: Graduate"},
     ],
 )
-def test_what_takes_something_from_students_needs_a_reason(
+def test_change_that_takes_something_from_students_needs_a_reason(
     admin: FlaskClient, section: Section, fields: dict[str, str]
 ) -> None:
     answer = change(admin, section, **fields, reason="")
@@ -185,57 +181,55 @@ def test_what_takes_something_from_students_needs_a_reason(
     assert change(admin, section, **fields).status_code == 303
 
 
-def test_what_gives_needs_none(admin: FlaskClient, section: Section) -> None:
+def test_change_that_only_gives_needs_no_reason(admin: FlaskClient, section: Section) -> None:
     assert change(admin, section, capacity=3, note="More seats.", reason="").status_code == 303
 
 
-def test_a_draft_needs_no_reason(admin: FlaskClient, term: Term) -> None:
+def test_change_of_a_draft_needs_no_reason(admin: FlaskClient, term: Term) -> None:
     draft = builders.a_section(builders.a_course("CSC-1200"), term, status="NEW")
-    assert "no student sees any of this" in said(send(admin, draft, capacity=1))
+    assert "no student sees any of this" in text_of(send(admin, draft, capacity=1))
     assert change(admin, draft, capacity=1, reason="").status_code == 303
 
 
 @pytest.mark.parametrize("state", [{"status": "CANCELED"}, {"deleted": True}])
-def test_a_section_that_is_gone_is_not_edited(
+def test_deleted_section_cannot_be_edited(
     admin: FlaskClient, term: Term, state: dict[str, str]
 ) -> None:
     gone = builders.a_section(builders.a_course("CSC-1200"), term, status="CANCELED")
     if "deleted" in state:
-        admin.post(place(gone, "/delete"), data={"version": "1"})
-    assert admin.get(place(gone, "/edit")).status_code == 422
+        admin.post(address(gone, "/delete"), data={"version": "1"})
+    assert admin.get(address(gone, "/edit")).status_code == 422
     answer = change(admin, gone, capacity=9)
     assert answer.status_code == 422
     assert details(gone).capacity == 2
 
 
-def test_a_section_of_another_term_is_not_found(admin: FlaskClient, section: Section) -> None:
+def test_section_of_another_term_is_not_found(admin: FlaskClient, section: Section) -> None:
     other = builders.a_term("Another")
-    address = f"/admin/terms/{other.id}/sections/{section.id}/edit"
-    assert admin.get(address).status_code == 404
-    assert admin.post(address).status_code == 404
+    url = f"/admin/terms/{other.id}/sections/{section.id}/edit"
+    assert admin.get(url).status_code == 404
+    assert admin.post(url).status_code == 404
 
 
 def test_only_admins_edit(app: Flask, section: Section) -> None:
     iris = browser_of(app, "iris")
-    assert iris.get(place(section, "/edit")).status_code == 403
-    assert iris.post(place(section, "/edit"), data={"capacity": "9"}).status_code == 403
+    assert iris.get(address(section, "/edit")).status_code == 403
+    assert iris.post(address(section, "/edit"), data={"capacity": "9"}).status_code == 403
     assert details(section).capacity == 2
 
 
 @pytest.mark.parametrize("fields", [{"capacity": 9}, {"capacity": "lots"}, {"more": "yes"}])
-def test_what_is_looked_over_has_an_address_so_that_going_back_sends_nothing(
+def test_preview_has_its_own_address(
     admin: FlaskClient, section: Section, fields: dict[str, str]
 ) -> None:
-    answer = admin.post(place(section, "/edit"), data=filled(admin, section, **fields))
+    answer = admin.post(address(section, "/edit"), data=filled(admin, section, **fields))
     assert answer.status_code == 303
     first, again = admin.get(answer.location), admin.get(answer.location)
-    assert said(first) == said(again)
+    assert text_of(first) == text_of(again)
     assert details(section).capacity == 2
 
 
-def test_a_form_that_is_not_kept_any_more_begins_again(
-    admin: FlaskClient, section: Section
-) -> None:
-    page = admin.get(place(section, "/edit?draft=123"))
-    assert "What you had filled in is not kept any more." in said(page)
+def test_expired_draft_starts_again(admin: FlaskClient, section: Section) -> None:
+    page = admin.get(address(section, "/edit?draft=123"))
+    assert "What you had filled in is not kept any more." in text_of(page)
     assert typed(page.text, "capacity") == "2"

@@ -1,10 +1,10 @@
-"""Forms of sections as no page sends them."""
+"""Section forms that no page sends."""
 
 import pytest
 from flask.testing import FlaskClient
 
 from portal.catalog.models import Section
-from tests.web.admin.sections.forms import change, details, errors, place
+from tests.web.admin.sections.forms import address, change, details, errors
 from tests.web.admin.sections.forms import send as send_form
 from tests.web.pages import send
 
@@ -28,26 +28,24 @@ FORMS: list[dict[str, str]] = [
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_no_form_breaks_a_page_or_changes_a_section(
+def test_no_form_causes_a_server_error_or_changes_a_section(
     admin: FlaskClient, section: Section, form: dict[str, str]
 ) -> None:
     before = details(section)
     for rest in ("/edit", "/share", "/cancel"):
-        assert send(admin, place(section, rest), form).status_code < 500
+        assert send(admin, address(section, rest), form).status_code < 500
     new = f"/admin/terms/{section.term_id}/sections/new"
     assert send(admin, new, {"course": str(section.course_id), **form}).status_code < 500
     assert details(section) == before
 
 
 @pytest.mark.parametrize("until", ["9999-12-31T23:59", "0001-01-01T00:00"])
-def test_the_end_of_a_reserve_is_not_far_away(
-    admin: FlaskClient, section: Section, until: str
-) -> None:
+def test_end_of_a_reserve_must_be_near(admin: FlaskClient, section: Section, until: str) -> None:
     answer = send_form(admin, section, reserves_0_seats="1", reserves_0_until=until)
     assert "Kept seats 1: Kept until: that is more than five years away." in errors(answer)
 
 
-def test_a_kind_of_meeting_with_a_sign_that_cant_be_stored_is_read_without_it(
+def test_unstorable_characters_in_a_meeting_kind_are_removed(
     admin: FlaskClient, section: Section
 ) -> None:
     assert change(admin, section, meetings_0_kind="K\0").status_code == 303

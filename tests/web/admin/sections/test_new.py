@@ -14,7 +14,7 @@ from portal.core.db import transaction
 from tests import cast as builders
 from tests.cast import Cast
 from tests.web import pages
-from tests.web.admin.sections.forms import details, entries, errors, said, seats, typed
+from tests.web.admin.sections.forms import details, entries, errors, seats, text_of, typed
 from tests.web.visitors import browser_of
 
 
@@ -23,7 +23,7 @@ def address(term: Term, rest: str = "") -> str:
 
 
 def form(course: Course, **fields: Any) -> MultiDict[str, str]:
-    """A form with all that a section needs."""
+    """Return a form with everything that a section needs."""
     given = {
         "course": course.id,
         "crn": "7001",
@@ -49,19 +49,19 @@ def make(admin: FlaskClient, term: Term, course: Course, **fields: Any) -> TestR
     return pages.send(admin, address(term, "/new"), form(course, confirmed="yes", **fields))
 
 
-def test_a_course_is_chosen_by_its_code_or_title(admin: FlaskClient, term: Term) -> None:
+def test_course_is_found_by_code_or_title(admin: FlaskClient, term: Term) -> None:
     one = builders.a_course("CSC-1100", title="Data Structures")
     other = builders.a_course("CSC-1200", title="Algorithms")
     builders.a_section(other, term)
     assert f"course={one.id}" in admin.get(address(term, "/new?q=csc1100")).text
     page = admin.get(address(term, "/new?q=algo"))
     assert f"course={other.id}" in page.text
-    assert "1 section this term" in said(page)
+    assert "1 section this term" in text_of(page)
     assert f"course={one.id}" not in page.text
     assert "No course fits." in admin.get(address(term, "/new?q=zzz")).text
 
 
-def test_the_form_is_filled_in_from_the_course(
+def test_form_is_filled_in_from_the_course(
     admin: FlaskClient, term: Term, section: Section
 ) -> None:
     page = admin.get(address(term, f"/new?course={section.course_id}")).text
@@ -70,7 +70,7 @@ def test_the_form_is_filled_in_from_the_course(
     assert typed(page, "crn") == str(int(section.crn) + 1)
 
 
-def test_a_new_section_is_a_draft_that_no_student_sees(
+def test_new_section_is_a_hidden_draft(
     app: Flask, admin: FlaskClient, term: Term, cast: Cast
 ) -> None:
     answer = make(admin, term, builders.a_course("CSC-1100"))
@@ -86,17 +86,17 @@ def test_a_new_section_is_a_draft_that_no_student_sees(
     assert (entry.account_id, entry.action, entry.before) == (cast.max.id, "section.create", None)
 
 
-def test_it_is_looked_over_first(admin: FlaskClient, term: Term) -> None:
+def test_new_section_is_previewed_first(admin: FlaskClient, term: Term) -> None:
     answer = pages.send(admin, address(term, "/new"), form(builders.a_course("CSC-1100")))
-    told = said(answer)
-    assert "Make this section?" in told
-    assert "Tue Fri 9:00–10:20 am, Hall 9" in told
-    assert "“Hall 9” is a room that is not known yet" in told
+    result = text_of(answer)
+    assert "Make this section?" in result
+    assert "Tue Fri 9:00–10:20 am, Hall 9" in result
+    assert "“Hall 9” is a room that is not known yet" in result
     assert not made(term)
     assert re.search(r'<input type="hidden" name="meetings_0_starts" value="09:00">', answer.text)
 
 
-def test_a_crn_is_given_once(admin: FlaskClient, term: Term) -> None:
+def test_crn_is_unique(admin: FlaskClient, term: Term) -> None:
     course = builders.a_course("CSC-1100")
     make(admin, term, course)
     answer = make(admin, term, course)
@@ -105,7 +105,7 @@ def test_a_crn_is_given_once(admin: FlaskClient, term: Term) -> None:
     assert len(made(term)) == 1
 
 
-def test_another_meeting_is_added_and_left_out(admin: FlaskClient, term: Term) -> None:
+def test_meetings_can_be_added_and_removed(admin: FlaskClient, term: Term) -> None:
     course = builders.a_course("CSC-1100")
     page = pages.send(admin, address(term, "/new"), form(course, more="yes")).text
     assert 'id="meetings_1_starts"' in page
@@ -116,7 +116,7 @@ def test_another_meeting_is_added_and_left_out(admin: FlaskClient, term: Term) -
     assert [each.days for each in details(section).meetings] == ["Mon"]
 
 
-def test_all_that_is_wrong_with_meetings_is_said_at_once(admin: FlaskClient, term: Term) -> None:
+def test_all_errors_of_meetings_are_shown_at_once(admin: FlaskClient, term: Term) -> None:
     fields = {
         "meetings_0_days": [],
         "meetings_1_days": ["Mon"],
@@ -151,7 +151,7 @@ def test_all_that_is_wrong_with_meetings_is_said_at_once(admin: FlaskClient, ter
     assert not made(term)
 
 
-def test_a_course_that_is_not_there_is_a_bad_message(admin: FlaskClient, term: Term) -> None:
+def test_unknown_course_is_refused(admin: FlaskClient, term: Term) -> None:
     assert admin.post(address(term, "/new"), data={"course": "99999"}).status_code == 400
     assert admin.get(address(term, "/new?course=99999")).status_code == 404
 

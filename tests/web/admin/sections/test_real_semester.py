@@ -1,4 +1,4 @@
-"""The forms and the list of a whole real semester, where the shared data is at hand."""
+"""The forms and the list of a whole real semester, if the shared data is available."""
 
 import pytest
 from flask import Flask
@@ -13,7 +13,7 @@ from portal.windows.warmup import warm_up
 from tests.cast import an_account
 from tests.exchange.campus import imported
 from tests.exchange.test_semester_real_semester import FOLDER
-from tests.web.admin.sections.forms import inputs, place, stored
+from tests.web.admin.sections.forms import address, inputs, stored
 from tests.web.visitors import browser_of
 
 pytestmark = pytest.mark.skipif(
@@ -22,9 +22,7 @@ pytestmark = pytest.mark.skipif(
 EVERY = 29  # sections; each is asked for by queries of its own
 
 
-def test_every_form_is_read_back_as_it_was_written_and_the_list_is_paged(
-    app: Flask, backend: Backend
-) -> None:
+def test_every_form_round_trips_and_the_list_is_paged(app: Flask, backend: Backend) -> None:
     term = imported(FOLDER, "Fall 2020").term
     warm_up(term)
     view = catalog_of(term).term
@@ -33,7 +31,7 @@ def test_every_form_is_read_back_as_it_was_written_and_the_list_is_paged(
     with transaction() as session:
         sections = list(session.scalars(select(Section).where(Section.term_id == term)))
     for section in sorted(sections, key=lambda each: each.id)[::EVERY]:
-        sent = inputs(admin.get(place(section, "/edit")).text)
+        sent = inputs(admin.get(address(section, "/edit")).text)
         with transaction() as session, app.test_request_context():
             now = stored(section)
             form = SectionForm(sent, session, view, now.course_code)

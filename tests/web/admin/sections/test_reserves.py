@@ -1,4 +1,4 @@
-"""Seats that are kept for a cohort, in the form of a section."""
+"""Reserved seats in the form of a section."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -12,16 +12,16 @@ from portal.catalog.models import Section
 from tests import cast as builders
 from tests.cast import Cast
 from tests.web.admin.sections.forms import (
+    address,
     change,
     details,
     entries,
     errors,
     filled,
-    place,
-    said,
     seats,
     send,
     stored,
+    text_of,
 )
 from tests.web.pages import press
 from tests.web.pages import send as sent
@@ -33,13 +33,13 @@ TWO = ONE | {"reserves_1_seats": 1, "reserves_1_subjects": "CSC"}
 
 @pytest.fixture
 def senior(cast: Cast) -> Any:  # noqa: ARG001
-    """Sena, a senior who majors in CSC."""
+    """Return Sena, a senior who majors in CSC."""
     return builders.a_student("sena", year="Senior", majors=("CSC",))
 
 
 @pytest.fixture
-def kept(admin: FlaskClient, section: Section, senior: Any) -> Section:  # noqa: ARG001
-    """One of its two seats is kept for seniors."""
+def section_with_reserve(admin: FlaskClient, section: Section, senior: Any) -> Section:  # noqa: ARG001
+    """Reserve one of the section's two seats for seniors."""
     assert change(admin, section, **ONE).status_code == 303
     return section
 
@@ -53,8 +53,8 @@ def cohorts(section: Section) -> list[Any]:
 
 
 @pytest.mark.usefixtures("senior")
-def test_a_press_adds_a_row_for_them(admin: FlaskClient, section: Section) -> None:
-    assert 'name="reserves_0_seats"' not in admin.get(place(section, "/edit")).text
+def test_button_adds_a_reserve_row(admin: FlaskClient, section: Section) -> None:
+    assert 'name="reserves_0_seats"' not in admin.get(address(section, "/edit")).text
     page = send(admin, section, more="kept", capacity=7)
     assert page.status_code == 200
     assert 'name="reserves_0_seats"' in page.text
@@ -63,62 +63,61 @@ def test_a_press_adds_a_row_for_them(admin: FlaskClient, section: Section) -> No
     assert 'name="meetings_1_room"' not in page.text
 
 
-def test_an_empty_row_keeps_none(admin: FlaskClient, section: Section) -> None:
+def test_empty_row_reserves_nothing(admin: FlaskClient, section: Section) -> None:
     assert change(admin, section, reserves_0_seats="", capacity=3).status_code == 303
     assert details(section).reserves == ()
 
 
 @pytest.mark.usefixtures("senior")
-def test_the_preview_says_for_whom_and_what_stays_open(
-    admin: FlaskClient, section: Section
-) -> None:
-    told = said(send(admin, section, **ONE))
-    assert "Kept seats None 1 for Senior" in told
-    assert "Senior: that is 1 student." in told
-    assert "Of 2 free seats, 1 will be kept and 1 open to everyone." in told
+def test_preview_shows_cohort_and_open_seats(admin: FlaskClient, section: Section) -> None:
+    answer = text_of(send(admin, section, **ONE))
+    assert "Kept seats None 1 for Senior" in answer
+    assert "Senior: that is 1 student." in answer
+    assert "Of 2 free seats, 1 will be kept and 1 open to everyone." in answer
     assert details(section).reserves == ()
 
 
-def test_the_ledger_decides_by_them(app: Flask, kept: Section) -> None:
-    assert (seats(kept).kept, seats(kept).open) == (1, 1)
-    press(browser_of(app, "ada"), kept, "pick")
-    press(browser_of(app, "ben"), kept, "pick")
-    assert (seats(kept).taken, seats(kept).waiting) == (1, 1)
-    press(browser_of(app, "sena"), kept, "pick")
-    assert (seats(kept).taken, list(held(kept).values())) == (2, [1])
+def test_ledger_decides_by_reserves(app: Flask, section_with_reserve: Section) -> None:
+    assert (seats(section_with_reserve).kept, seats(section_with_reserve).open) == (1, 1)
+    press(browser_of(app, "ada"), section_with_reserve, "pick")
+    press(browser_of(app, "ben"), section_with_reserve, "pick")
+    assert (seats(section_with_reserve).taken, seats(section_with_reserve).waiting) == (1, 1)
+    press(browser_of(app, "sena"), section_with_reserve, "pick")
+    assert (seats(section_with_reserve).taken, list(held(section_with_reserve).values())) == (
+        2,
+        [1],
+    )
 
 
 @pytest.mark.usefixtures("senior")
-def test_they_need_a_reason_as_they_take_something(admin: FlaskClient, section: Section) -> None:
+def test_new_reserve_needs_a_reason(admin: FlaskClient, section: Section) -> None:
     answer = change(admin, section, **ONE, reason="")
     assert "Say why" in errors(answer)
 
 
-def test_seats_given_under_a_changed_one_still_count_for_it(
-    admin: FlaskClient, app: Flask, kept: Section
+def test_seats_given_under_a_changed_reserve_still_count(
+    admin: FlaskClient, app: Flask, section_with_reserve: Section
 ) -> None:
-    press(browser_of(app, "sena"), kept, "pick")
-    before = held(kept)
-    assert change(admin, kept, reserves_0_seats=2, capacity=5).status_code == 303
-    assert held(kept) == before
-    assert seats(kept).kept == 1
+    press(browser_of(app, "sena"), section_with_reserve, "pick")
+    before = held(section_with_reserve)
+    assert change(admin, section_with_reserve, reserves_0_seats=2, capacity=5).status_code == 303
+    assert held(section_with_reserve) == before
+    assert seats(section_with_reserve).kept == 1
 
 
-def test_one_that_is_left_out_opens_its_seats_to_who_waits(
-    admin: FlaskClient, app: Flask, kept: Section
+def test_removed_reserve_opens_its_seats_to_waiting_students(
+    admin: FlaskClient, app: Flask, section_with_reserve: Section
 ) -> None:
-    press(browser_of(app, "ada"), kept, "pick")
-    press(browser_of(app, "ben"), kept, "pick", wait="1")
-    assert change(admin, kept, reserves_0_gone="1").status_code == 303
-    assert details(kept).reserves == ()
-    assert (seats(kept).kept, seats(kept).open) == (0, 1)
-    assert backend().ledger.vacant(kept.term_id) == {kept.id}
+    press(browser_of(app, "ada"), section_with_reserve, "pick")
+    press(browser_of(app, "ben"), section_with_reserve, "pick", wait="1")
+    assert change(admin, section_with_reserve, reserves_0_gone="1").status_code == 303
+    assert details(section_with_reserve).reserves == ()
+    assert (seats(section_with_reserve).kept, seats(section_with_reserve).open) == (0, 1)
+    assert backend().ledger.vacant(section_with_reserve.term_id) == {section_with_reserve.id}
 
 
 @pytest.mark.usefixtures("senior")
-def test_several_stand_in_the_order_that_they_are_given(
-    admin: FlaskClient, section: Section
-) -> None:
+def test_reserves_keep_their_order(admin: FlaskClient, section: Section) -> None:
     assert change(admin, section, **TWO).status_code == 303
     assert cohorts(section) == [{"years": ["Senior"]}, {"subjects": ["CSC"]}]
     ids = [each.id for each in details(section).reserves]
@@ -128,25 +127,25 @@ def test_several_stand_in_the_order_that_they_are_given(
 
 
 @pytest.mark.usefixtures("senior")
-def test_until_is_read_in_the_institutions_zone(admin: FlaskClient, section: Section) -> None:
+def test_end_of_a_reserve_is_in_the_institutions_zone(admin: FlaskClient, section: Section) -> None:
     year = datetime.now(UTC).year + 1
     assert change(admin, section, **ONE, reserves_0_until=f"{year}-01-15T08:00").status_code == 303
     [reserve] = details(section).reserves
     assert reserve.until == datetime(year, 1, 15, 13, tzinfo=UTC)
-    assert f'value="{year}-01-15T08:00"' in admin.get(place(section, "/edit")).text
+    assert f'value="{year}-01-15T08:00"' in admin.get(address(section, "/edit")).text
     assert change(admin, section).status_code == 422, "sent as it is, it changes nothing"
 
 
 @pytest.mark.usefixtures("senior")
-def test_one_whose_time_is_over_is_pointed_out(admin: FlaskClient, section: Section) -> None:
+def test_ended_reserve_is_pointed_out(admin: FlaskClient, section: Section) -> None:
     past = datetime.now(UTC) - timedelta(days=2)
-    told = said(send(admin, section, **ONE, reserves_0_until=f"{past:%Y-%m-%dT%H:%M}"))
-    assert "The time of the seats for Senior is over: they are open." in told
-    assert "Of 2 free seats, 0 will be kept and 2 open to everyone." in told
+    answer = text_of(send(admin, section, **ONE, reserves_0_until=f"{past:%Y-%m-%dT%H:%M}"))
+    assert "The time of the seats for Senior is over: they are open." in answer
+    assert "Of 2 free seats, 0 will be kept and 2 open to everyone." in answer
 
 
 @pytest.mark.usefixtures("senior")
-def test_no_more_can_be_kept_than_there_are_seats(admin: FlaskClient, section: Section) -> None:
+def test_no_more_seats_can_be_reserved_than_exist(admin: FlaskClient, section: Section) -> None:
     one = ONE | {"reserves_0_seats": 3}
     wrong = errors(send(admin, section, **one))
     assert "Kept seats 1: 3 seats would be kept in all, but there are 2." in wrong
@@ -157,16 +156,14 @@ def test_no_more_can_be_kept_than_there_are_seats(admin: FlaskClient, section: S
 
 
 @pytest.mark.usefixtures("senior")
-def test_seats_whose_time_is_over_are_kept_no_more(admin: FlaskClient, section: Section) -> None:
+def test_seats_of_an_ended_reserve_are_not_reserved(admin: FlaskClient, section: Section) -> None:
     past = datetime.now(UTC) - timedelta(days=2)
     over = TWO | {"reserves_0_seats": 2, "reserves_0_until": f"{past:%Y-%m-%dT%H:%M}"}
     assert change(admin, section, **over).status_code == 303
 
 
 @pytest.mark.usefixtures("senior")
-def test_all_that_is_wrong_with_a_row_is_said_of_that_row(
-    admin: FlaskClient, section: Section
-) -> None:
+def test_all_errors_of_a_row_are_shown_at_the_row(admin: FlaskClient, section: Section) -> None:
     wrong = errors(
         send(
             admin,
@@ -190,7 +187,7 @@ def test_all_that_is_wrong_with_a_row_is_said_of_that_row(
     assert details(section).reserves == ()
 
 
-def test_no_number_of_a_list_is_dropped_silently(
+def test_unknown_numbers_of_a_list_are_reported(
     admin: FlaskClient, section: Section, senior: Any
 ) -> None:
     listed = f"{senior.number} X1"
@@ -199,8 +196,10 @@ def test_no_number_of_a_list_is_dropped_silently(
     assert listed in answer.text
 
 
-def test_the_trail_has_them_before_and_after(admin: FlaskClient, kept: Section) -> None:
-    change(admin, kept, reserves_0_seats=2)
+def test_audit_trail_has_reserves_before_and_after(
+    admin: FlaskClient, section_with_reserve: Section
+) -> None:
+    change(admin, section_with_reserve, reserves_0_seats=2)
     entry = entries()[-1]
     assert entry.before
     assert entry.after
@@ -208,35 +207,39 @@ def test_the_trail_has_them_before_and_after(admin: FlaskClient, kept: Section) 
 
 
 @pytest.mark.usefixtures("senior")
-def test_two_admins_do_not_overwrite_each_others(admin: FlaskClient, section: Section) -> None:
+def test_two_admins_do_not_overwrite_each_others_reserves(
+    admin: FlaskClient, section: Section
+) -> None:
     mine = filled(admin, section, **ONE)
     change(admin, section, reserves_0_seats=2, reserves_0_subjects="CSC")
-    answer = sent(admin, place(section, "/edit"), mine)
+    answer = sent(admin, address(section, "/edit"), mine)
     assert answer.status_code == 409
-    assert "2 for majors and minors in Field of CSC (CSC) 1 for Senior" in said(answer)
+    assert "2 for majors and minors in Field of CSC (CSC) 1 for Senior" in text_of(answer)
     assert cohorts(section) == [{"subjects": ["CSC"]}]
 
 
-def test_what_another_has_removed_is_kept_anew_if_it_is_still_wanted(
-    admin: FlaskClient, kept: Section
+def test_reserve_removed_by_another_admin_can_be_added_again(
+    admin: FlaskClient, section_with_reserve: Section
 ) -> None:
-    mine = filled(admin, kept, reserves_0_seats=2, confirmed="yes", reason="More of them.")
-    change(admin, kept, reserves_0_gone="1")
-    mine["version"] = str(stored(kept).version)
-    assert sent(admin, place(kept, "/edit"), mine).status_code == 303
-    assert cohorts(kept) == [{"years": ["Senior"]}]
-    assert seats(kept).kept == 2
+    mine = filled(
+        admin, section_with_reserve, reserves_0_seats=2, confirmed="yes", reason="More of them."
+    )
+    change(admin, section_with_reserve, reserves_0_gone="1")
+    mine["version"] = str(stored(section_with_reserve).version)
+    assert sent(admin, address(section_with_reserve, "/edit"), mine).status_code == 303
+    assert cohorts(section_with_reserve) == [{"years": ["Senior"]}]
+    assert seats(section_with_reserve).kept == 2
 
 
 @pytest.mark.usefixtures("senior")
-def test_a_new_row_is_not_taken_for_one_that_another_has_added_meanwhile(
+def test_new_row_is_not_confused_with_one_of_another_admin(
     admin: FlaskClient, section: Section
 ) -> None:
     mine = filled(admin, section, **ONE, confirmed="yes", reason="Seniors graduate.")
     change(admin, section, reserves_0_seats=2, reserves_0_subjects="CSC")
     [theirs] = details(section).reserves
     mine["version"] = str(stored(section).version)
-    assert sent(admin, place(section, "/edit"), mine).status_code == 303
+    assert sent(admin, address(section, "/edit"), mine).status_code == 303
     [reserve] = details(section).reserves
     assert reserve.cohort == {"years": ["Senior"]}
     assert reserve.id != theirs.id
@@ -244,7 +247,7 @@ def test_a_new_row_is_not_taken_for_one_that_another_has_added_meanwhile(
 
 @pytest.mark.usefixtures("senior")
 @pytest.mark.parametrize(("which", "hour"), [("first", 5), ("second", 6)])
-def test_a_time_that_comes_twice_is_shown_as_it_was_chosen(
+def test_ambiguous_time_is_shown_as_chosen(
     admin: FlaskClient, section: Section, which: str, hour: int
 ) -> None:
     until = {"reserves_0_until": "2030-11-03T01:30"}

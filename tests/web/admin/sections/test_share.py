@@ -15,14 +15,14 @@ from portal.recorder.consistency.audit import audit_term
 from portal.recorder.recorder import drain
 from tests import cast as builders
 from tests.web.admin.sections.forms import (
+    address,
     do,
     entries,
     errors,
     filled,
-    place,
-    said,
     seats,
     stored,
+    text_of,
     typed,
 )
 from tests.web.pages import press
@@ -34,28 +34,28 @@ BOTH = ["CSC 1100-01", "MAT 1000-02"]
 
 @pytest.fixture
 def other(term: Term, section: Section) -> Any:  # noqa: ARG001
-    """MAT-1000-02, with two seats of its own."""
+    """Return MAT-1000-02, with two seats of its own."""
     return builders.a_section(builders.a_course("MAT-1000"), term)
 
 
 @pytest.fixture
 def pooled(admin: FlaskClient, section: Section, other: Section) -> Section:
-    """Both share three seats."""
+    """Let both sections share three seats."""
     assert other
     assert change(admin, section).status_code == 303
     return section
 
 
 def send(admin: FlaskClient, section: Section, members: Any = BOTH, **fields: Any) -> TestResponse:
-    """Send the form, to see what it will mean."""
+    """Send the form and return the preview."""
     now = shared(section)
     pool = {"pool": now.id, "version": now.version} if now else {}
     form = {"name": "Numbers", "capacity": 3, "section": members, **pool, **fields}
-    return sent(admin, place(section, "/share"), form)
+    return sent(admin, address(section, "/share"), form)
 
 
 def change(admin: FlaskClient, section: Section, **fields: Any) -> TestResponse:
-    """Change it at once."""
+    """Change the pool without looking at the preview."""
     return send(admin, section, **{"confirmed": "yes", "reason": "One class.", **fields})
 
 
@@ -68,82 +68,82 @@ def counts(section: Section) -> tuple[int | None, int]:
     return found.pool_capacity, found.open
 
 
-def test_the_form_begins_with_the_section_alone(admin: FlaskClient, section: Section) -> None:
-    page = admin.get(place(section, "/share")).text
+def test_form_starts_with_the_section(admin: FlaskClient, section: Section) -> None:
+    page = admin.get(address(section, "/share")).text
     assert typed(page, "capacity") == "2"
     assert 'name="section" value="CSC 1100-01"' in page
 
 
-def test_the_preview_says_what_it_means_and_changes_nothing(
+def test_preview_explains_the_effects_and_changes_nothing(
     admin: FlaskClient, section: Section, other: Section
 ) -> None:
     assert other
-    told = said(send(admin, section))
-    assert "Shared seats None 3" in told
-    assert "0 seats are taken in these sections together." in told
-    assert "CSC 1100-01 has 2 seats of its own: no more than that" in told
+    answer = text_of(send(admin, section))
+    assert "Shared seats None 3" in answer
+    assert "0 seats are taken in these sections together." in answer
+    assert "CSC 1100-01 has 2 seats of its own: no more than that" in answer
     assert shared(section) is None
 
 
-def test_both_give_seats_out_of_the_same_ones(
+def test_sections_of_a_pool_give_shared_seats(
     admin: FlaskClient, app: Flask, pooled: Section, other: Section
 ) -> None:
     assert counts(pooled) == counts(other) == (3, 2)
     for name in ("ada", "ben"):
         press(browser_of(app, name), pooled, "pick")
     assert (seats(pooled).open, seats(other).open) == (0, 1)
-    page = said(admin.get(place(pooled)))
+    page = text_of(admin.get(address(pooled)))
     assert "Numbers: 2 of 3 taken, in all of its sections together." in page
     assert "MAT 1000-02 1 of 2 open" in page
     drain(pooled.term_id, seconds=0)
     assert audit_term(pooled.term_id)["clean"]
 
 
-def test_a_crn_names_a_section_too(admin: FlaskClient, section: Section, other: Section) -> None:
+def test_section_can_be_named_by_crn(admin: FlaskClient, section: Section, other: Section) -> None:
     assert change(admin, section, members=[section.crn, other.crn]).status_code == 303
     found = shared(section)
     assert found
     assert [each.name for each in found.members] == BOTH
 
 
-def test_fewer_than_are_taken_are_allowed_and_said(
+def test_fewer_shared_seats_than_taken_are_allowed_with_a_note(
     admin: FlaskClient, app: Flask, pooled: Section
 ) -> None:
     for name in ("ada", "ben"):
         press(browser_of(app, name), pooled, "pick")
-    assert "That is 1 seat fewer than are taken." in said(send(admin, pooled, capacity=1))
+    assert "That is 1 seat fewer than are taken." in text_of(send(admin, pooled, capacity=1))
     assert "Say why" in errors(change(admin, pooled, capacity=1, reason=""))
     assert change(admin, pooled, capacity=1).status_code == 303
     assert (seats(pooled).taken, counts(pooled)) == (2, (1, 0))
 
 
-def test_more_of_them_need_no_reason(admin: FlaskClient, pooled: Section, other: Section) -> None:
+def test_more_shared_seats_need_no_reason(
+    admin: FlaskClient, pooled: Section, other: Section
+) -> None:
     assert change(admin, pooled, capacity=4, reason="").status_code == 303
     assert counts(other) == (4, 2)
 
 
-def test_who_leaves_has_its_own_seats_alone_and_the_others_share_on(
+def test_section_that_leaves_a_pool_keeps_its_own_seats(
     admin: FlaskClient, term: Term, pooled: Section, other: Section
 ) -> None:
     third = builders.a_section(builders.a_course("ART-1000"), term)
     assert change(admin, pooled, members=[*BOTH, "ART 1000-03"]).status_code == 303
-    told = said(send(admin, pooled, members=[BOTH[1], "ART 1000-03"]))
-    assert "Out of it, with its own seats alone: CSC 1100-01." in told
+    answer = text_of(send(admin, pooled, members=[BOTH[1], "ART 1000-03"]))
+    assert "Out of it, with its own seats alone: CSC 1100-01." in answer
     assert change(admin, pooled, members=[BOTH[1], "ART 1000-03"]).status_code == 303
     assert shared(pooled) is None
     assert (counts(pooled), counts(other), counts(third)) == ((None, 2), (3, 2), (3, 2))
 
 
-def test_with_one_section_left_nothing_is_shared(
-    admin: FlaskClient, pooled: Section, other: Section
-) -> None:
+def test_pool_with_one_section_ends(admin: FlaskClient, pooled: Section, other: Section) -> None:
     assert change(admin, pooled, members=[BOTH[0]]).status_code == 303
     assert counts(pooled) == counts(other) == (None, 2)
     with transaction() as session:
         assert session.scalar(select(Pool.id)) is None
 
 
-def test_all_that_is_wrong_is_said_at_once(
+def test_all_errors_are_shown_at_once(
     admin: FlaskClient, section: Section, other: Section, term: Term
 ) -> None:
     elsewhere = builders.a_section(builders.a_course("BIO-1000"), builders.a_term("Spring 2031"))
@@ -163,7 +163,7 @@ def test_all_that_is_wrong_is_said_at_once(
     assert shared(other) is None
 
 
-def test_one_that_shares_already_has_to_leave_first(
+def test_section_in_another_pool_must_leave_it_first(
     admin: FlaskClient, term: Term, pooled: Section
 ) -> None:
     assert pooled
@@ -172,7 +172,7 @@ def test_one_that_shares_already_has_to_leave_first(
     assert "CSC 1100-01 shares its seats with others already." in errors(answer)
 
 
-def test_a_name_is_given_once_in_a_term(admin: FlaskClient, term: Term, pooled: Section) -> None:
+def test_pool_name_is_unique_in_a_term(admin: FlaskClient, term: Term, pooled: Section) -> None:
     assert pooled
     pair = [builders.a_section(builders.a_course(code), term) for code in ("ART-1", "BIO-1")]
     answer = change(admin, pair[0], members=[each.crn for each in pair])
@@ -180,22 +180,22 @@ def test_a_name_is_given_once_in_a_term(admin: FlaskClient, term: Term, pooled: 
     assert shared(pair[0]) is None
 
 
-def test_a_draft_may_be_prepared_and_is_pointed_out(
+def test_draft_may_be_in_a_pool_with_a_note(
     admin: FlaskClient, term: Term, section: Section
 ) -> None:
     draft = builders.a_section(builders.a_course("MAT-1000"), term, status="NEW")
-    assert "MAT 1000-02 is a draft" in said(send(admin, section))
+    assert "MAT 1000-02 is a draft" in text_of(send(admin, section))
     assert change(admin, section).status_code == 303
     assert do(admin, draft, "publish").status_code == 303
     assert counts(draft) == (3, 2)
 
 
-def test_a_canceled_one_shares_nothing(admin: FlaskClient, section: Section) -> None:
+def test_canceled_section_cannot_share_seats(admin: FlaskClient, section: Section) -> None:
     do(admin, section, "cancel")
-    assert admin.get(place(section, "/share")).status_code == 422
+    assert admin.get(address(section, "/share")).status_code == 422
 
 
-def test_of_two_admins_the_second_sees_what_is_stored_and_keeps_what_was_entered(
+def test_second_admin_sees_the_stored_pool_and_keeps_the_input(
     admin: FlaskClient, pooled: Section
 ) -> None:
     seen = shared(pooled)
@@ -203,28 +203,28 @@ def test_of_two_admins_the_second_sees_what_is_stored_and_keeps_what_was_entered
     change(admin, pooled, capacity=9)
     answer = change(admin, pooled, capacity=5, version=seen.version)
     assert answer.status_code == 409
-    told = said(answer)
-    assert "Somebody else has changed these shared seats meanwhile" in told
-    assert "Shared seats 9 5" in told
+    result = text_of(answer)
+    assert "Somebody else has changed these shared seats meanwhile" in result
+    assert "Shared seats 9 5" in result
     assert 'value="5"' in answer.text
     assert counts(pooled)[0] == 9
     assert change(admin, pooled, capacity=5).status_code == 303
     assert counts(pooled)[0] == 5
 
 
-def test_who_edits_the_section_meanwhile_overwrites_nothing(
+def test_simultaneous_edit_of_the_section_overwrites_nothing(
     admin: FlaskClient, section: Section, other: Section
 ) -> None:
     assert other
     mine = filled(admin, section, note="Mine.", confirmed="yes")
     change(admin, section)
-    answer = sent(admin, place(section, "/edit"), mine)
+    answer = sent(admin, address(section, "/edit"), mine)
     assert answer.status_code == 409
-    assert "Shared seats of a section changed by Max" in said(answer)
-    assert "Note None Mine." in said(answer)
+    assert "Shared seats of a section changed by Max" in text_of(answer)
+    assert "Note None Mine." in text_of(answer)
 
 
-def test_the_trail_of_each_section_says_what_is_shared(
+def test_audit_trail_of_each_section_has_the_pool(
     admin: FlaskClient, pooled: Section, other: Section
 ) -> None:
     change(admin, pooled, capacity=5)

@@ -14,7 +14,16 @@ from portal.core.db import transaction
 from portal.windows.warmup import send_sections
 from tests import cast as builders
 from tests.cast import Cast
-from tests.web.admin.sections.forms import change, do, entries, errors, place, said, seats, stored
+from tests.web.admin.sections.forms import (
+    address,
+    change,
+    do,
+    entries,
+    errors,
+    seats,
+    stored,
+    text_of,
+)
 from tests.web.pages import press
 from tests.web.visitors import browser_of
 
@@ -24,9 +33,7 @@ def draft(term: Term) -> Any:
     return builders.a_section(builders.a_course("CSC-1200"), term, status="NEW")
 
 
-def test_a_draft_is_published_and_can_be_picked(
-    app: Flask, admin: FlaskClient, draft: Section
-) -> None:
+def test_published_draft_can_be_claimed(app: Flask, admin: FlaskClient, draft: Section) -> None:
     ada = browser_of(app, "ada")
     assert f'id="section-{draft.id}"' not in ada.get(f"/terms/{draft.term_id}").text
     assert do(admin, draft, "publish", "").status_code == 303
@@ -36,20 +43,20 @@ def test_a_draft_is_published_and_can_be_picked(
     assert seats(draft).taken == 1
 
 
-def test_of_a_draft_publishing_comes_first(
+def test_draft_must_be_published_first(
     admin: FlaskClient, draft: Section, section: Section
 ) -> None:
     for each, first in ((draft, "/publish"), (section, "/edit")):
-        found = re.findall(r'class="btn btn-primary" href="([^"]+)"', admin.get(place(each)).text)
-        assert found == [place(each, first)]
+        found = re.findall(r'class="btn btn-primary" href="([^"]+)"', admin.get(address(each)).text)
+        assert found == [address(each, first)]
 
 
-def test_what_was_changed_is_told_with_the_deed(admin: FlaskClient, section: Section) -> None:
+def test_confirmation_names_the_change(admin: FlaskClient, section: Section) -> None:
     change(admin, section, capacity=9)
-    assert "Seats: 2 → 9" in said(admin.get(place(section)))
+    assert "Seats: 2 → 9" in text_of(admin.get(address(section)))
 
 
-def test_a_confirmed_section_keeps_its_students_and_takes_no_more(
+def test_confirmed_section_keeps_its_students_and_accepts_no_claims(
     app: Flask, admin: FlaskClient, section: Section
 ) -> None:
     press(browser_of(app, "ada"), section, "pick")
@@ -61,35 +68,35 @@ def test_a_confirmed_section_keeps_its_students_and_takes_no_more(
     assert seats(section).taken == 2
 
 
-def test_canceling_says_first_how_many_have_a_part_in_it(
+def test_cancel_shows_how_many_students_are_affected(
     app: Flask, admin: FlaskClient, section: Section
 ) -> None:
     for name in ("ada", "ben", "cleo"):
         press(browser_of(app, name), section, "pick", wait="1")
-    told = said(admin.get(place(section, "/cancel")))
-    assert "2 students have a seat." in told
-    assert "1 student waits for one." in told
-    assert "told at once, on the page and by mail" in told
+    answer = text_of(admin.get(address(section, "/cancel")))
+    assert "2 students have a seat." in answer
+    assert "1 student waits for one." in answer
+    assert "told at once, on the page and by mail" in answer
     assert stored(section).status == "OPEN"
 
 
-def test_canceling_says_how_many_have_no_name_here(admin: FlaskClient, term: Term) -> None:
+def test_cancel_shows_how_many_imported_seats_have_no_name(admin: FlaskClient, term: Term) -> None:
     course = builders.a_course("CSC-1300")
     imported = builders.a_section(course, term, capacity=9, prior_enrolled=4)
-    told = said(admin.get(place(imported, "/cancel")))
-    assert "0 students have a seat." in told
-    assert "4 seats were taken before selection here began" in told
-    assert "told at once" not in told
+    answer = text_of(admin.get(address(imported, "/cancel")))
+    assert "0 students have a seat." in answer
+    assert "4 seats were taken before selection here began" in answer
+    assert "told at once" not in answer
 
 
-def test_canceling_needs_a_reason(admin: FlaskClient, section: Section) -> None:
+def test_cancel_needs_a_reason(admin: FlaskClient, section: Section) -> None:
     answer = do(admin, section, "cancel", " ")
     assert answer.status_code == 422
     assert "Say why" in errors(answer)
     assert stored(section).status == "OPEN"
 
 
-def test_a_canceled_section_can_not_be_picked(
+def test_canceled_section_cannot_be_claimed(
     app: Flask, admin: FlaskClient, section: Section
 ) -> None:
     assert do(admin, section, "cancel").status_code == 303
@@ -107,11 +114,11 @@ def test_a_canceled_section_can_not_be_picked(
         ("delete", "CONFIRMED", "Cancel it before you delete it"),
     ],
 )
-def test_what_the_status_forbids_is_refused_with_the_reason(
+def test_forbidden_status_change_is_refused_with_the_reason(
     admin: FlaskClient, term: Term, deed: str, status: str, why: str
 ) -> None:
     section = builders.a_section(builders.a_course("CSC-1300"), term, status=status)
-    answer = admin.get(place(section, f"/{deed}"))
+    answer = admin.get(address(section, f"/{deed}"))
     assert answer.status_code == 409
     assert why in errors(answer)
     answer = do(admin, section, deed)
@@ -121,7 +128,7 @@ def test_what_the_status_forbids_is_refused_with_the_reason(
     assert not entries()
 
 
-def test_a_draft_is_deleted_and_brought_back(admin: FlaskClient, draft: Section) -> None:
+def test_draft_can_be_deleted_and_restored(admin: FlaskClient, draft: Section) -> None:
     assert do(admin, draft, "delete", "").status_code == 303
     assert stored(draft).deleted
     assert seats(draft).status == "CANCELED"
@@ -131,7 +138,7 @@ def test_a_draft_is_deleted_and_brought_back(admin: FlaskClient, draft: Section)
     assert (stored(draft).status, seats(draft).status) == ("NEW", "NEW")
 
 
-def test_a_section_in_which_somebody_has_a_part_is_not_deleted(
+def test_section_with_students_cannot_be_deleted(
     app: Flask, admin: FlaskClient, draft: Section
 ) -> None:
     do(admin, draft, "publish")
@@ -144,14 +151,14 @@ def test_a_section_in_which_somebody_has_a_part_is_not_deleted(
 
 
 def take_back(section: Section) -> None:
-    """Somebody makes a draft of it again, behind the pages' back."""
+    """Make the section a draft again, without the pages."""
     with transaction() as session:
         other = {"status": "NEW", "version": Section.version + 1}
         session.execute(update(Section).where(Section.id == section.id).values(other))
     assert send_sections(section.term_id, section.id)
 
 
-def test_each_deed_leaves_an_audit_entry(admin: FlaskClient, draft: Section, cast: Cast) -> None:
+def test_each_status_change_is_audited(admin: FlaskClient, draft: Section, cast: Cast) -> None:
     for deed in ("publish", "confirm", "reopen", "cancel", "delete", "undelete"):
         assert do(admin, draft, deed, f"To {deed}.").status_code == 303
     found = entries()
@@ -164,12 +171,10 @@ def test_each_deed_leaves_an_audit_entry(admin: FlaskClient, draft: Section, cas
         assert each.after["version"] == each.before["version"] + 1
 
 
-def test_who_saw_an_older_version_is_shown_the_new_one_first(
-    admin: FlaskClient, section: Section
-) -> None:
+def test_change_of_an_older_version_shows_the_new_one(admin: FlaskClient, section: Section) -> None:
     change(admin, section, title="Algorithms")
     form = {"version": "1", "reason": "No teacher."}
-    answer = admin.post(place(section, "/cancel"), data=form)
+    answer = admin.post(address(section, "/cancel"), data=form)
     assert answer.status_code == 422
     assert "Somebody has changed the section meanwhile" in errors(answer)
     assert "Algorithms" in answer.text
@@ -177,12 +182,10 @@ def test_who_saw_an_older_version_is_shown_the_new_one_first(
     assert stored(section).status == "OPEN"
 
 
-def test_the_same_press_again_is_answered_as_the_first(
-    admin: FlaskClient, section: Section
-) -> None:
+def test_form_sent_again_gets_the_same_answer(admin: FlaskClient, section: Section) -> None:
     form = {"version": "1", "reason": "No teacher."}
     for _ in range(2):
-        answer = admin.post(place(section, "/cancel"), data=form)
+        answer = admin.post(address(section, "/cancel"), data=form)
         assert answer.status_code == 303
     assert len(entries()) == 1
     assert do(admin, section, "cancel").status_code == 409
@@ -198,11 +201,11 @@ def test_the_same_press_again_is_answered_as_the_first(
         ("undelete", "OPEN"),
     ],
 )
-def test_what_is_done_already_has_nothing_to_be_put_right(
+def test_change_that_is_already_done_has_no_conflict(
     admin: FlaskClient, term: Term, deed: str, status: str
 ) -> None:
     section = builders.a_section(builders.a_course("CSC-1300"), term, status=status)
-    page = said(admin.get(place(section, f"/{deed}")))
+    page = text_of(admin.get(address(section, f"/{deed}")))
     assert "That has been done already." in page
     assert "has to be put right" not in page
     assert f"← CSC 1300-{section.number}" in page
@@ -210,19 +213,17 @@ def test_what_is_done_already_has_nothing_to_be_put_right(
     assert not entries()
 
 
-def test_in_a_dialog_it_comes_without_the_page_around_it(
-    admin: FlaskClient, section: Section
-) -> None:
-    asked = {"HX-Request": "true", "HX-Target": "dialog"}
-    page = admin.get(place(section, "/cancel"), headers=asked).text
+def test_dialog_has_only_the_form(admin: FlaskClient, section: Section) -> None:
+    requested = {"HX-Request": "true", "HX-Target": "dialog"}
+    page = admin.get(address(section, "/cancel"), headers=requested).text
     assert "<html" not in page
     assert 'hx-target="#dialog"' in page
     form = {"version": "1", "reason": "No teacher."}
-    answer = admin.post(place(section, "/cancel"), data=form, headers=asked)
-    assert answer.headers["HX-Redirect"] == place(section)
+    answer = admin.post(address(section, "/cancel"), data=form, headers=requested)
+    assert answer.headers["HX-Redirect"] == address(section)
 
 
-def test_only_admins_do_it(app: Flask, section: Section) -> None:
+def test_only_admins_change_the_status(app: Flask, section: Section) -> None:
     for name in ("iris", "ada"):
         answer = do(browser_of(app, name), section, "cancel")
         assert answer.status_code == 403

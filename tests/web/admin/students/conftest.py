@@ -1,4 +1,4 @@
-"""An admin before a term with sections, and students whose selections can be adjusted."""
+"""An admin, a term with sections, and students whose selections can be adjusted."""
 
 import pytest
 from flask import Flask
@@ -12,17 +12,17 @@ from tests.web.visitors import browser_of
 
 @pytest.fixture
 def boss(app: Flask, cast: Cast) -> FlaskClient:  # noqa: ARG001
-    """Max, logged in."""
+    """Return the browser of Max, who is logged in."""
     return browser_of(app, "max")
 
 
 @pytest.fixture
 def section(term: Term) -> Section:
-    """CSC-1100-01 with one seat."""
+    """Return CSC-1100-01 with one seat."""
     return builders.a_section(builders.a_course("CSC-1100"), term, capacity=1)
 
 
 @pytest.fixture
 def other(term: Term, section: Section) -> Section:  # noqa: ARG001  it is the second
-    """CSC-1200-02 with two seats."""
+    """Return CSC-1200-02 with two seats."""
     return builders.a_section(builders.a_course("CSC-1200"), term)

@@ -1,4 +1,4 @@
-"""What an admin does to students' selections through the pages."""
+"""An admin's adjustments of students' selections, through the pages."""
 
 import re
 from html import unescape
@@ -20,46 +20,46 @@ WHY = "Agreed with the dean."
 
 
 def desk(term_id: int) -> str:
-    """Where selections are adjusted."""
+    """Return the address of the adjustment page."""
     return f"/admin/terms/{term_id}/adjust"
 
 
 def look(
     boss: FlaskClient, student: Student, add: Section | None = None, drop: Section | None = None
 ) -> TestResponse:
-    """What a change by hand would mean."""
+    """Return the preview of an adjustment."""
     section = add or drop
     assert section
-    asked = {"student": student.number, "add": add and add.crn, "drop": drop and drop.crn}
-    query = {name: value for name, value in asked.items() if value} | {"look": "1"}
+    requested = {"student": student.number, "add": add and add.crn, "drop": drop and drop.crn}
+    query = {name: value for name, value in requested.items() if value} | {"look": "1"}
     return boss.get(desk(section.term_id), query_string=query)
 
 
 def press(
     boss: FlaskClient, page: TestResponse, over: tuple[str, ...] = (), **fields: Any
 ) -> TestResponse:
-    """Send the form of that page, past the reasons of those codes."""
+    """Send the form of that page with these overrides."""
     form = {**hidden(page.text), "reason": WHY, "over": list(over), **fields}
     return send(boss, page.request.path, form)
 
 
 def obstacles(page: TestResponse) -> list[str]:
-    """The codes that the page offers to go past."""
+    """Return the codes that the page offers to override."""
     return re.findall(r'name="over" value="(\w+)"', page.text)
 
 
-def said(page: TestResponse) -> str:
-    """The page's words."""
+def text_of(page: TestResponse) -> str:
+    """Return the page's text."""
     return unescape(words(page.text))
 
 
 def holds(student: Student, term_id: int) -> list[int]:
-    """The sections in which the student has a seat."""
-    return [each.section for each in backend().ledger.standing(term_id, student.id).enrolled]
+    """Return the sections in which the student has a seat."""
+    return [each.section for each in backend().ledger.registrations(term_id, student.id).enrolled]
 
 
 def entries(term_id: int = 0) -> list[AuditEntry]:
-    """The audit trail, once all of the term is recorded."""
+    """Record the term and return the audit trail."""
     if term_id:
         drain(term_id)
     with transaction() as session:

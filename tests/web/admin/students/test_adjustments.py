@@ -1,4 +1,4 @@
-"""GET and POST /admin/terms/<t>/adjust: an admin adds, drops and moves a student by hand."""
+"""GET and POST /admin/terms/<t>/adjust: an admin adds, drops and moves a student."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -9,34 +9,41 @@ from portal.backend import backend
 from portal.catalog.models import Section, Term
 from tests import cast as builders
 from tests.cast import Cast, Meets
-from tests.web.admin.students.forms import WHY, desk, entries, holds, look, obstacles, press, said
+from tests.web.admin.students.forms import (
+    WHY,
+    desk,
+    entries,
+    holds,
+    look,
+    obstacles,
+    press,
+    text_of,
+)
 from tests.web.pages import hidden, seat
 from tests.web.visitors import browser_of
 
 
-def test_a_student_is_added_and_the_trail_says_who_and_why(
+def test_addition_is_audited_with_admin_and_reason(
     boss: FlaskClient, cast: Cast, section: Section
 ) -> None:
     page = look(boss, cast.ada, section)
     assert obstacles(page) == []
-    assert "CSC 1100-01: 0 of 1 seats are taken now." in said(page)
+    assert "CSC 1100-01: 0 of 1 seats are taken now." in text_of(page)
     answer = press(boss, page)
     assert answer.location == f"/admin/students/{cast.ada.id}?term={section.term_id}"
-    assert "Ada has a seat in CSC 1100-01." in said(boss.get(answer.location))
+    assert "Ada has a seat in CSC 1100-01." in text_of(boss.get(answer.location))
     assert holds(cast.ada, section.term_id) == [section.id]
     (entry,) = entries(section.term_id)
     assert (entry.account_id, entry.action, entry.reason) == (cast.max.id, "selection.add", WHY)
 
 
-def test_looking_changes_nothing(boss: FlaskClient, cast: Cast, section: Section) -> None:
+def test_preview_changes_nothing(boss: FlaskClient, cast: Cast, section: Section) -> None:
     look(boss, cast.ada, section)
     assert holds(cast.ada, section.term_id) == []
     assert entries(section.term_id) == []
 
 
-def test_every_reason_that_stands_has_a_box_and_the_students_words(
-    boss: FlaskClient, cast: Cast
-) -> None:
+def test_every_reason_has_a_checkbox_with_the_students_text(boss: FlaskClient, cast: Cast) -> None:
     term = builders.a_term()
     needs = {"prerequisites": {"course": "MAT-1010"}, "meetings": (Meets(),)}
     held = builders.a_section(builders.a_course("CSC-1"), term, meetings=(Meets(),))
@@ -45,16 +52,18 @@ def test_every_reason_that_stands_has_a_box_and_the_students_words(
     assert page.status_code == 303
     page = look(boss, cast.ada, full)
     assert set(obstacles(page)) == {"window_unscheduled", "time_conflict", "full", "prerequisite"}
-    assert "“It needs MAT 1010, which your record does not show.”" in said(page)
+    assert "“It needs MAT 1010, which your record does not show.”" in text_of(page)
 
 
-def test_what_is_not_ticked_still_refuses(boss: FlaskClient, cast: Cast, section: Section) -> None:
+def test_reason_that_is_not_ticked_still_refuses(
+    boss: FlaskClient, cast: Cast, section: Section
+) -> None:
     seat(cast.ben, section)
     page = look(boss, cast.ada, section)
     assert obstacles(page) == ["full"]
     refused = press(boss, page)
     assert refused.status_code == 422
-    assert "something stands in the way" in said(refused)
+    assert "something stands in the way" in text_of(refused)
     assert obstacles(refused) == ["full"]
     assert holds(cast.ada, section.term_id) == []
     assert press(boss, refused, ("full",)).status_code == 303
@@ -62,46 +71,48 @@ def test_what_is_not_ticked_still_refuses(boss: FlaskClient, cast: Cast, section
     assert entries(section.term_id)[-1].after["overrides"] == ["full"]
 
 
-def test_what_has_no_sense_has_no_box(boss: FlaskClient, cast: Cast, section: Section) -> None:
+def test_reason_that_cannot_be_overridden_has_no_checkbox(
+    boss: FlaskClient, cast: Cast, section: Section
+) -> None:
     seat(cast.ada, section)
     page = look(boss, cast.ada, section)
-    assert "This can’t be done" in said(page)
+    assert "This can’t be done" in text_of(page)
     assert obstacles(page) == []
     assert 'method="post" action="/admin' not in page.text
 
 
-def test_a_reason_is_needed(boss: FlaskClient, cast: Cast, section: Section) -> None:
+def test_reason_is_required(boss: FlaskClient, cast: Cast, section: Section) -> None:
     answer = press(boss, look(boss, cast.ada, section), reason=" ")
     assert answer.status_code == 422
-    assert "Say why" in said(answer)
+    assert "Say why" in text_of(answer)
     assert holds(cast.ada, section.term_id) == []
 
 
-def test_a_student_is_moved_in_one_step(
+def test_student_is_moved_in_one_step(
     boss: FlaskClient, cast: Cast, section: Section, other: Section
 ) -> None:
     seat(cast.ada, section)
     page = look(boss, cast.ada, add=other, drop=section)
-    assert "Move a student" in said(page)
+    assert "Move a student" in text_of(page)
     press(boss, page)
     assert holds(cast.ada, section.term_id) == [other.id]
     (entry,) = entries(section.term_id)
     assert entry.action == "selection.move"
 
 
-def test_a_student_is_taken_out_and_told(
+def test_dropped_student_is_notified(
     app: Flask, boss: FlaskClient, cast: Cast, section: Section
 ) -> None:
     seat(cast.ada, section)
     press(boss, look(boss, cast.ada, drop=section))
     assert holds(cast.ada, section.term_id) == []
     assert [each.action for each in entries(section.term_id)] == ["selection.drop"]
-    told = said(browser_of(app, "ada").get("/inbox"))
-    assert "The registrar has taken you out of CSC 1100-01" in told
-    assert WHY not in told
+    answer = text_of(browser_of(app, "ada").get("/inbox"))
+    assert "The registrar has taken you out of CSC 1100-01" in answer
+    assert WHY not in answer
 
 
-def test_a_waiter_who_is_added_waits_no_more(
+def test_added_student_leaves_the_waitlist(
     app: Flask, boss: FlaskClient, cast: Cast, section: Section
 ) -> None:
     seat(cast.ben, section)
@@ -109,21 +120,19 @@ def test_a_waiter_who_is_added_waits_no_more(
         f"/terms/{section.term_id}/sections/{section.id}/pick", data={"wait": "1"}
     )
     page = look(boss, cast.ada, section)
-    assert "place on its waitlist goes with the seat" in said(page)
+    assert "place on its waitlist goes with the seat" in text_of(page)
     press(boss, page, ("full",))
     assert holds(cast.ada, section.term_id) == [section.id]
 
 
-def test_a_form_that_is_sent_twice_acts_once(
-    boss: FlaskClient, cast: Cast, section: Section
-) -> None:
+def test_form_sent_twice_has_one_effect(boss: FlaskClient, cast: Cast, section: Section) -> None:
     page = look(boss, cast.ada, section)
     for _ in range(2):
         assert press(boss, page).status_code == 303
     assert len(entries(section.term_id)) == 1
 
 
-def test_a_double_click_acts_once(
+def test_double_click_has_one_effect(
     app: Flask, cast: Cast, boss: FlaskClient, section: Section
 ) -> None:
     page = look(boss, cast.ada, section)
@@ -138,67 +147,59 @@ def test_a_double_click_acts_once(
     assert len(entries(section.term_id)) == 1
 
 
-def test_the_second_of_two_tabs_is_told_how_things_stand(
-    boss: FlaskClient, cast: Cast, section: Section
-) -> None:
+def test_second_tab_sees_the_current_state(boss: FlaskClient, cast: Cast, section: Section) -> None:
     one, two = look(boss, cast.ada, section), look(boss, cast.ada, section)
     assert press(boss, one).status_code == 303
     late = press(boss, two)
     assert late.status_code == 422
-    assert "among your selections" in said(late)
+    assert "among your selections" in text_of(late)
     assert len(entries(section.term_id)) == 1
 
 
-def test_a_form_that_has_acted_does_not_act_on_something_else(
+def test_used_form_cannot_make_another_change(
     boss: FlaskClient, cast: Cast, section: Section, other: Section
 ) -> None:
     page = look(boss, cast.ada, section)
     press(boss, page)
     again = press(boss, page, add=other.crn)
     assert again.status_code == 422
-    assert "acted already" in said(again)
+    assert "acted already" in text_of(again)
     assert holds(cast.ada, section.term_id) == [section.id]
 
 
-def test_what_was_refused_has_an_address_so_that_going_back_sends_nothing(
-    boss: FlaskClient, cast: Cast, section: Section
-) -> None:
+def test_refusal_has_its_own_address(boss: FlaskClient, cast: Cast, section: Section) -> None:
     answer = press(boss, look(boss, cast.ada, section), reason="", over=("full",))
-    assert "Say why" in said(answer)
+    assert "Say why" in text_of(answer)
     assert answer.request.method == "GET"
     assert press(boss, boss.get(answer.request.full_path)).status_code == 303
     assert holds(cast.ada, section.term_id) == [section.id]
 
 
-def test_everything_that_is_wrong_with_the_form_is_told_at_once(
-    boss: FlaskClient, term: Term
-) -> None:
+def test_all_errors_are_shown_at_once(boss: FlaskClient, term: Term) -> None:
     answer = boss.get(desk(term.id), query_string={"student": "N0", "add": "none", "look": "1"})
     assert answer.status_code == 422
-    assert "No student has the number N0." in said(answer)
-    assert "no section with the CRN or the number none" in said(answer)
+    assert "No student has the number N0." in text_of(answer)
+    assert "no section with the CRN or the number none" in text_of(answer)
 
 
-def test_a_section_may_be_named_by_course_and_number(
+def test_section_can_be_named_by_course_and_number(
     boss: FlaskClient, cast: Cast, section: Section
 ) -> None:
     query = {"student": cast.ada.number, "add": "csc 1100-01", "look": "1"}
     answer = boss.get(desk(section.term_id), query_string=query)
-    assert f"CRN {section.crn}" in said(answer)
+    assert f"CRN {section.crn}" in text_of(answer)
 
 
-def test_credits_are_chosen_where_there_is_a_choice(
-    boss: FlaskClient, cast: Cast, term: Term
-) -> None:
+def test_credits_are_chosen_for_a_range(boss: FlaskClient, cast: Cast, term: Term) -> None:
     wide = {"credits_min": 1, "credits_max": 3}
     section = builders.a_section(builders.a_course("CSC-3"), term, **wide)
     page = look(boss, cast.ada, section)
     press(boss, page, credits="2")
-    (held,) = backend().ledger.standing(term.id, cast.ada.id).enrolled
+    (held,) = backend().ledger.registrations(term.id, cast.ada.id).enrolled
     assert held.credits == 200
 
 
-def test_a_code_that_is_no_obstacle_goes_past_nothing(
+def test_override_of_another_reason_has_no_effect(
     boss: FlaskClient, cast: Cast, section: Section
 ) -> None:
     seat(cast.ada, section)
@@ -207,7 +208,7 @@ def test_a_code_that_is_no_obstacle_goes_past_nothing(
     assert holds(cast.ben, section.term_id) == []
 
 
-def test_a_seat_past_a_clash_names_what_clashes_for_whom(boss: FlaskClient, cast: Cast) -> None:
+def test_addition_despite_a_conflict_names_the_conflict(boss: FlaskClient, cast: Cast) -> None:
     term = builders.a_term()
     builders.an_open_window(term)
     held, other = (
@@ -216,7 +217,7 @@ def test_a_seat_past_a_clash_names_what_clashes_for_whom(boss: FlaskClient, cast
     )
     seat(cast.ada, held)
     answer = press(boss, look(boss, cast.ada, other), ("time_conflict",))
-    page = said(boss.get(answer.location))
+    page = text_of(boss.get(answer.location))
     clash = "CSC 1-01 and CSC 2-02 meet at the same time (Mon Thu 10:00–11:50 am)."
     assert f"Ada is told: {clash}" in page
     assert page.count(clash) == 2  # once as a message, and on the page for as long as it lasts

@@ -1,4 +1,4 @@
-"""GET and POST /admin/students/<s>/completed: courses that were passed, as the record says."""
+"""GET and POST /admin/students/<s>/completed: completed courses in the student record."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from portal.people import student_profile
 from portal.people.models import Student
 from tests import cast as builders
 from tests.cast import Cast
-from tests.web.admin.students.forms import WHY, entries, holds, said
+from tests.web.admin.students.forms import WHY, entries, holds, text_of
 from tests.web.pages import hidden
 from tests.web.pages import press as pick
 from tests.web.visitors import browser_of
@@ -38,7 +38,7 @@ def correct(boss: FlaskClient, student: Student, **fields: str) -> TestResponse:
     return send(boss, student, {**form_of(boss, student, "MAT-1010"), **fields})
 
 
-def test_a_course_that_is_added_meets_a_prerequisite(
+def test_added_course_meets_a_prerequisite(
     app: Flask, boss: FlaskClient, cast: Cast, term: Term
 ) -> None:
     needs = {"prerequisites": {"course": "MAT-1010"}}
@@ -49,7 +49,7 @@ def test_a_course_that_is_added_meets_a_prerequisite(
     assert holds(cast.ada, term.id) == [section.id]
 
 
-def test_a_grade_is_corrected_with_a_reason(boss: FlaskClient, cast: Cast) -> None:
+def test_grade_is_corrected_with_a_reason(boss: FlaskClient, cast: Cast) -> None:
     add(boss, cast.ada)
     assert correct(boss, cast.ada, grade="A", reason="").status_code == 422
     assert correct(boss, cast.ada, grade="A", reason="Appealed.").status_code == 303
@@ -61,22 +61,22 @@ def test_a_grade_is_corrected_with_a_reason(boss: FlaskClient, cast: Cast) -> No
     assert (last.before["grade"], last.after["grade"]) == ("B", "A")
 
 
-def test_its_code_is_written_as_people_write_it(boss: FlaskClient, cast: Cast) -> None:
+def test_course_code_may_be_written_freely(boss: FlaskClient, cast: Cast) -> None:
     add(boss, cast.ada)
     for page in ("", "/completed?course=MAT-1010"):
-        told = said(boss.get(f"/admin/students/{cast.ada.id}{page}"))
-        assert "MAT 1010" in told
-        assert "MAT-1010" not in told
+        answer = text_of(boss.get(f"/admin/students/{cast.ada.id}{page}"))
+        assert "MAT 1010" in answer
+        assert "MAT-1010" not in answer
 
 
-def test_a_course_is_taken_off(boss: FlaskClient, cast: Cast) -> None:
+def test_course_can_be_removed(boss: FlaskClient, cast: Cast) -> None:
     add(boss, cast.ada)
     correct(boss, cast.ada, remove="yes")
     assert student_profile.read(cast.ada.id).completed == frozenset()
     assert [each.action for each in entries()] == ["record.add", "record.remove"]
 
 
-def test_two_who_correct_the_same_do_not_overwrite_each_other(
+def test_simultaneous_corrections_do_not_overwrite_each_other(
     boss: FlaskClient, cast: Cast
 ) -> None:
     add(boss, cast.ada)
@@ -84,12 +84,12 @@ def test_two_who_correct_the_same_do_not_overwrite_each_other(
     send(boss, cast.ada, {**theirs, "grade": "A"})
     late = send(boss, cast.ada, {**mine, "grade": "C"})
     assert late.status_code == 422
-    assert "says something else about this course now" in said(late)
-    assert "A" in said(boss.get(f"/admin/students/{cast.ada.id}"))
+    assert "says something else about this course now" in text_of(late)
+    assert "A" in text_of(boss.get(f"/admin/students/{cast.ada.id}"))
     assert len(entries()) == 2
 
 
-def test_a_form_that_is_sent_twice_is_noted_once(boss: FlaskClient, cast: Cast) -> None:
+def test_form_sent_twice_is_audited_once(boss: FlaskClient, cast: Cast) -> None:
     form = form_of(boss, cast.ada)
     for _ in range(2):
         assert send(boss, cast.ada, form).status_code == 303
@@ -106,7 +106,7 @@ def test_a_form_that_is_sent_twice_is_noted_once(boss: FlaskClient, cast: Cast) 
         {"term": "x" * 81},
     ],
 )
-def test_what_makes_no_sense_is_refused(
+def test_invalid_correction_is_refused(
     boss: FlaskClient, cast: Cast, fields: dict[str, str]
 ) -> None:
     assert add(boss, cast.ada, **fields).status_code == 422

@@ -1,4 +1,4 @@
-"""To whom a seat goes that an admin takes from somebody, as the page says beforehand."""
+"""The page shows who gets a seat that an admin's drop frees."""
 
 import pytest
 from flask import Flask
@@ -11,7 +11,7 @@ from portal.recorder.recorder import drain
 from portal.windows.warmup import warm_up
 from tests.cast import Cast, added
 from tests.ledger_claims import claim
-from tests.web.admin.students.forms import look, said
+from tests.web.admin.students.forms import look, text_of
 from tests.web.pages import press
 from tests.web.student.seat_pools import share
 from tests.web.visitors import browser_of
@@ -19,35 +19,35 @@ from tests.web.visitors import browser_of
 
 @pytest.fixture
 def pooled(cast: Cast, section: Section, other: Section) -> Section:
-    """Two sections share one seat: Ada has it in the first, Ben waits for the second."""
+    """Let two sections share one seat: Ada has it in the first, Ben waits for the second."""
     share(1, section, other)
     claim(cast.ada, section)
     assert claim(cast.ben, other).outcome == "waitlisted"
     return section
 
 
-def test_it_goes_to_the_line_of_a_section_that_shares_it(
+def test_freed_seat_goes_to_a_waitlist_of_the_pool(
     boss: FlaskClient, cast: Cast, pooled: Section
 ) -> None:
-    page = said(look(boss, cast.ada, drop=pooled))
+    page = text_of(look(boss, cast.ada, drop=pooled))
     assert "It goes to whoever has waited longest for CSC 1200-02 and may have it." in page
 
 
-def test_of_two_lines_both_are_named(boss: FlaskClient, cast: Cast, pooled: Section) -> None:
+def test_both_waitlists_are_named(boss: FlaskClient, cast: Cast, pooled: Section) -> None:
     claim(cast.cleo, pooled)
-    page = said(look(boss, cast.ada, drop=pooled))
+    page = text_of(look(boss, cast.ada, drop=pooled))
     assert "longest for CSC 1100-01 or CSC 1200-02 and may" in page
 
 
-def test_a_move_between_them_frees_no_shared_seat(
+def test_move_within_a_pool_frees_no_seat(
     boss: FlaskClient, cast: Cast, pooled: Section, other: Section
 ) -> None:
-    page = said(look(boss, cast.ada, other, pooled))
+    page = text_of(look(boss, cast.ada, other, pooled))
     assert "The seat in CSC 1100-01 is given up." in page
     assert "It goes to" not in page
 
 
-def test_a_kept_seat_goes_to_whom_it_is_kept_for(
+def test_reserved_seat_goes_to_its_cohort(
     app: Flask, boss: FlaskClient, cast: Cast, section: Section
 ) -> None:
     added(Reserve(section_id=section.id, seats=1, cohort={"students": [cast.ada.number]}))
@@ -58,15 +58,15 @@ def test_a_kept_seat_goes_to_whom_it_is_kept_for(
     press(browser_of(app, "ada"), section, "pick")
     drain(section.term_id)
     assert claim(cast.ben, section).outcome == "waitlisted"
-    page = said(look(boss, cast.ada, drop=section))
+    page = text_of(look(boss, cast.ada, drop=section))
     assert "It is kept: it goes to the first in line for whom it is kept." in page
 
 
-def test_without_pools_it_goes_to_the_first_in_line(
+def test_freed_seat_without_a_pool_goes_to_the_first_waiting_student(
     boss: FlaskClient, cast: Cast, section: Section
 ) -> None:
     claim(cast.ada, section)
     claim(cast.ben, section)
-    assert "It goes to the first in line who may have it." in said(
+    assert "It goes to the first in line who may have it." in text_of(
         look(boss, cast.ada, drop=section)
     )

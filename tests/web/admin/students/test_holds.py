@@ -1,4 +1,4 @@
-"""Setting and lifting a hold, through the pages."""
+"""Placing and lifting a hold through the pages."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -16,7 +16,7 @@ from portal.people.holds import NewHold
 from portal.people.models import Student
 from portal.recorder.promotion import promote
 from tests.cast import Cast
-from tests.web.admin.students.forms import WHY, entries, holds, look, press, said
+from tests.web.admin.students.forms import WHY, entries, holds, look, press, text_of
 from tests.web.pages import press as pick
 from tests.web.pages import seat
 from tests.web.visitors import browser_of
@@ -35,15 +35,15 @@ def lift(boss: FlaskClient, student: Student, reason: str = WHY) -> TestResponse
     (entry,) = [each for each in entries() if each.action == "hold.place"]
     number = entry.subject.rpartition(":")[2]
     place = f"/admin/students/{student.id}/holds/{number}/lift"
-    assert "The student can pick again at once" in said(boss.get(place))
+    assert "The student can pick again at once" in text_of(boss.get(place))
     return boss.post(place, data={"reason": reason})
 
 
 def pick_of(app: Flask, section: Section) -> str:
-    return said(pick(browser_of(app, "ada"), section, "pick"))
+    return text_of(pick(browser_of(app, "ada"), section, "pick"))
 
 
-def test_it_bars_with_its_reason_until_it_is_lifted(
+def test_hold_refuses_with_its_reason_until_lifted(
     app: Flask, boss: FlaskClient, cast: Cast, section: Section
 ) -> None:
     assert place(boss, cast.ada).status_code == 303
@@ -57,7 +57,7 @@ def test_it_bars_with_its_reason_until_it_is_lifted(
     assert holds(cast.ada, section.term_id) == [section.id]
 
 
-def test_the_trail_says_who_set_and_who_lifted_it(boss: FlaskClient, cast: Cast) -> None:
+def test_placing_and_lifting_are_audited(boss: FlaskClient, cast: Cast) -> None:
     place(boss, cast.ada)
     lift(boss, cast.ada, "It was paid.")
     first, last = entries()
@@ -69,10 +69,10 @@ def test_the_trail_says_who_set_and_who_lifted_it(boss: FlaskClient, cast: Cast)
     assert last.after["lifted_at"]
 
 
-def test_what_is_sent_twice_is_done_once(boss: FlaskClient, cast: Cast) -> None:
+def test_form_sent_twice_has_one_effect(boss: FlaskClient, cast: Cast) -> None:
     place(boss, cast.ada)
     again = place(boss, cast.ada)
-    assert "has this very hold already" in said(boss.get(again.location))
+    assert "has this very hold already" in text_of(boss.get(again.location))
     assert len(known(cast.ada)) == 1
     for _ in range(2):
         (entry,) = [each for each in entries() if each.action == "hold.place"]
@@ -81,7 +81,7 @@ def test_what_is_sent_twice_is_done_once(boss: FlaskClient, cast: Cast) -> None:
     assert [each.action for each in entries()] == ["hold.place", "hold.lift"]
 
 
-def test_it_stands_from_its_first_to_its_last_day(boss: FlaskClient, cast: Cast) -> None:
+def test_hold_applies_from_its_first_to_its_last_day(boss: FlaskClient, cast: Cast) -> None:
     today = datetime.now(backend().settings.zone).date()
     tomorrow = (today + timedelta(days=1)).isoformat()
     place(boss, cast.ada, since=tomorrow)
@@ -90,16 +90,16 @@ def test_it_stands_from_its_first_to_its_last_day(boss: FlaskClient, cast: Cast)
     assert [hold.stands for hold in known(cast.ada)] == [False]
     assert [hold.stands for hold in known(cast.ben)] == [True]
     assert [hold.stands for hold in known(cast.cleo)] == [True]
-    assert "To come" in said(boss.get(f"/admin/students/{cast.ada.id}"))
+    assert "To come" in text_of(boss.get(f"/admin/students/{cast.ada.id}"))
 
 
-def test_it_is_over_after_its_last_day(boss: FlaskClient, cast: Cast) -> None:
+def test_hold_ends_after_its_last_day(boss: FlaskClient, cast: Cast) -> None:
     place(boss, cast.ada, until="2029-11-04")
     (hold,) = known(cast.ada)
     # Clocks go back that night, and it is midnight in New York.
     assert hold.until == datetime(2029, 11, 5, 5, tzinfo=UTC)
     page = f"/admin/students/{cast.ada.id}"
-    assert "until Nov 4, 2029" in said(boss.get(page))
+    assert "until Nov 4, 2029" in text_of(boss.get(page))
     last_year = datetime(2020, 11, 2, 5, tzinfo=UTC)
     hold_service.place(
         cast.ben.id,
@@ -108,9 +108,9 @@ def test_it_is_over_after_its_last_day(boss: FlaskClient, cast: Cast) -> None:
         why=WHY,
     )
     assert not known(cast.ben)[0].stands
-    told = said(boss.get(f"/admin/students/{cast.ben.id}"))
-    assert "Over" in told
-    assert "until Nov 1, 2020" in told
+    answer = text_of(boss.get(f"/admin/students/{cast.ben.id}"))
+    assert "Over" in answer
+    assert "until Nov 1, 2020" in answer
 
 
 @pytest.mark.parametrize(
@@ -125,12 +125,12 @@ def test_it_is_over_after_its_last_day(boss: FlaskClient, cast: Cast) -> None:
         ({"since": "2030-02-02", "until": "2030-02-01"}, "last day comes before the first"),
     ],
 )
-def test_what_is_wrong_is_told_and_nothing_is_set(
+def test_errors_are_shown_and_no_hold_is_placed(
     boss: FlaskClient, cast: Cast, fields: dict[str, str], wrong: str
 ) -> None:
     answer = place(boss, cast.ada, **fields)
     assert answer.status_code == 422
-    assert wrong in said(answer)
+    assert wrong in text_of(answer)
     assert known(cast.ada) == []
 
 
@@ -140,7 +140,7 @@ def test_lifting_needs_a_reason(boss: FlaskClient, cast: Cast) -> None:
     assert [hold.stands for hold in known(cast.ada)] == [True]
 
 
-def test_a_hold_of_another_student_is_not_found(boss: FlaskClient, cast: Cast) -> None:
+def test_hold_of_another_student_is_not_found(boss: FlaskClient, cast: Cast) -> None:
     place(boss, cast.ada)
     number = entries()[0].subject.rpartition(":")[2]
     assert boss.get(f"/admin/students/{cast.ben.id}/holds/{number}/lift").status_code == 404
@@ -149,7 +149,7 @@ def test_a_hold_of_another_student_is_not_found(boss: FlaskClient, cast: Cast) -
     assert [hold.stands for hold in known(cast.ada)] == [True]
 
 
-def test_who_was_passed_over_for_it_gets_the_seat_once_it_is_lifted(
+def test_skipped_student_gets_the_seat_after_the_hold(
     app: Flask, boss: FlaskClient, cast: Cast, section: Section
 ) -> None:
     seat(cast.ben, section)
@@ -163,9 +163,7 @@ def test_who_was_passed_over_for_it_gets_the_seat_once_it_is_lifted(
     assert holds(cast.ada, section.term_id) == [section.id]
 
 
-def test_a_hold_is_an_obstacle_that_can_be_passed_by_hand(
-    boss: FlaskClient, cast: Cast, section: Section
-) -> None:
+def test_admin_can_override_a_hold(boss: FlaskClient, cast: Cast, section: Section) -> None:
     place(boss, cast.ada)
     student_profile._profiles.clear()  # noqa: SLF001
     page = look(boss, cast.ada, section)

@@ -1,4 +1,4 @@
-"""Which account teaches as which instructor: seen, linked, unlinked, and what follows."""
+"""Accounts of instructors: listed, linked and unlinked."""
 
 import pytest
 from flask import Flask
@@ -12,13 +12,13 @@ from portal.core.db import transaction
 from portal.people import visitors
 from tests import cast as builders
 from tests.cast import Cast
-from tests.web.admin.students.forms import WHY, said
+from tests.web.admin.students.forms import WHY, text_of
 from tests.web.visitors import browser_of
 
 
 @pytest.fixture
 def twin(term: Term) -> Instructor:
-    """Iris as an import has her in another department, where she teaches MAT-1000."""
+    """Return Iris as an instructor of another department, where she teaches MAT-1000."""
     found: Instructor = builders.added(
         Instructor(name="Iris", department_id=builders.a_department("MTH").id)
     )
@@ -46,11 +46,9 @@ def entry() -> AuditEntry:
         return session.scalars(select(AuditEntry).order_by(AuditEntry.id.desc())).first()  # type: ignore[return-value]
 
 
-def test_the_list_says_who_has_an_account(
-    boss: FlaskClient, twin: Instructor, hers: Section
-) -> None:
+def test_list_shows_who_has_an_account(boss: FlaskClient, twin: Instructor, hers: Section) -> None:
     assert hers
-    text = said(boss.get("/admin/instructors"))
+    text = text_of(boss.get("/admin/instructors"))
     assert "Iris – 1 Iris iris" in text
     assert "Iris Department of MTH 1 None" in text
     without = boss.get("/admin/instructors?q=mth&show=without").text
@@ -58,32 +56,32 @@ def test_the_list_says_who_has_an_account(
     assert "Otto" not in without
 
 
-def test_an_account_of_the_same_name_is_suggested_and_looked_at_first(
+def test_account_with_the_same_name_is_suggested(
     boss: FlaskClient, twin: Instructor, hers: Section, cast: Cast
 ) -> None:
     assert hers
     page = f"/admin/instructors/{twin.id}"
     assert f"{page}/link?account=iris" in boss.get(page).text
-    text = said(boss.get(f"{page}/link?account=iris"))
+    text = text_of(boss.get(f"{page}/link?account=iris"))
     assert "Teaches also as Iris" in text
-    assert "MAT 1000-" in said(boss.get(page))
+    assert "MAT 1000-" in text_of(boss.get(page))
     assert visitors.find(cast.iris.account_id or 0).instructor_ids == {cast.iris.id}
 
 
-def test_one_account_has_the_classes_of_all_its_instructors(
+def test_account_has_the_sections_of_all_its_instructors(
     app: Flask, boss: FlaskClient, twin: Instructor, hers: Section, cast: Cast
 ) -> None:
     assert act(boss, twin, "link").status_code == 303
     page = classes(app, cast)
     assert "MAT-1000" in page
     assert f"/teaching/sections/{hers.id}" in page
-    kept = entry()
-    assert (kept.action, kept.account_id, kept.reason) == ("teacher.link", cast.max.id, WHY)
-    assert kept.subject == f"teacher:{twin.id} account:{cast.iris.account_id}"
-    assert said(boss.get(f"/admin/audit?about=teacher:{twin.id}")).count("Account linked") >= 1
+    stored = entry()
+    assert (stored.action, stored.account_id, stored.reason) == ("teacher.link", cast.max.id, WHY)
+    assert stored.subject == f"teacher:{twin.id} account:{cast.iris.account_id}"
+    assert text_of(boss.get(f"/admin/audit?about=teacher:{twin.id}")).count("Account linked") >= 1
 
 
-def test_unlinked_it_has_them_no_more(
+def test_unlinked_account_loses_the_sections(
     app: Flask, boss: FlaskClient, twin: Instructor, cast: Cast
 ) -> None:
     act(boss, twin, "link")
@@ -92,13 +90,13 @@ def test_unlinked_it_has_them_no_more(
     assert entry().action == "teacher.unlink"
 
 
-def test_what_another_admin_has_linked_meanwhile_stays(
+def test_link_by_another_admin_is_not_overwritten(
     boss: FlaskClient, twin: Instructor, cast: Cast
 ) -> None:
     act(boss, twin, "link", account="otto")
     again = act(boss, twin, "link")
     assert again.status_code == 409
-    assert "Somebody else has changed this meanwhile." in said(again)
+    assert "Somebody else has changed this meanwhile." in text_of(again)
     assert twin.id in visitors.find(cast.otto.account_id or 0).instructor_ids
     assert act(boss, twin, "unlink").status_code == 409  # which was not shown with that account
 
@@ -111,17 +109,17 @@ def test_what_another_admin_has_linked_meanwhile_stays(
         ({"reason": " "}, "Say why"),
     ],
 )
-def test_what_is_wrong_is_said_and_nothing_done(
+def test_errors_are_shown_and_nothing_changes(
     boss: FlaskClient, twin: Instructor, fields: dict[str, str], wrong: str
 ) -> None:
     answer = act(boss, twin, "link", **fields)
     assert answer.status_code == 422
-    assert wrong in said(answer)
+    assert wrong in text_of(answer)
     with transaction() as session:
         assert session.get_one(Instructor, twin.id).account_id is None
 
 
-def test_nonsense_is_refused(boss: FlaskClient, twin: Instructor) -> None:
+def test_invalid_input_is_refused(boss: FlaskClient, twin: Instructor) -> None:
     assert act(boss, twin, "eat").status_code == 404
     assert boss.get("/admin/instructors/999999").status_code == 404
     assert boss.get("/admin/instructors?page=x&q=%25").status_code == 200

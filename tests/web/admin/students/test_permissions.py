@@ -1,4 +1,4 @@
-"""Permitting a student to pass rules of a section, and taking it back, through the pages."""
+"""Granting and revoking permissions through the pages."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from portal.people import student_profile
 from portal.people.models import Student
 from tests import cast as builders
 from tests.cast import Cast
-from tests.web.admin.students.forms import WHY, entries, holds, said
+from tests.web.admin.students.forms import WHY, entries, holds, text_of
 from tests.web.pages import press as pick
 from tests.web.visitors import browser_of
 
@@ -25,8 +25,8 @@ def barred(term: Term) -> Any:
 
 def permit(boss: FlaskClient, student: Student, section: Section, /, **fields: Any) -> TestResponse:
     form = {"term": section.term_id, "section": section.crn, "waives": ["prerequisite"]}
-    place = f"/admin/students/{student.id}/overrides/new"
-    return boss.post(place, data={**form, "reason": WHY, **fields})
+    position = f"/admin/students/{student.id}/overrides/new"
+    return boss.post(position, data={**form, "reason": WHY, **fields})
 
 
 def permitted(student: Student) -> dict[int, frozenset[str]]:
@@ -35,22 +35,22 @@ def permitted(student: Student) -> dict[int, frozenset[str]]:
 
 def take_back(boss: FlaskClient, student: Student, **fields: str) -> TestResponse:
     number = entries()[0].subject.rpartition(":")[2]
-    place = f"/admin/students/{student.id}/overrides/{number}/revoke"
-    return boss.post(place, data={"reason": WHY, **fields})
+    position = f"/admin/students/{student.id}/overrides/{number}/revoke"
+    return boss.post(position, data={"reason": WHY, **fields})
 
 
-def test_the_student_picks_past_the_rule(
+def test_student_can_claim_despite_the_rule(
     app: Flask, boss: FlaskClient, cast: Cast, barred: Section
 ) -> None:
     assert permit(boss, cast.ada, barred).status_code == 303
     assert permitted(cast.ada) == {barred.id: {"prerequisite"}}
     pick(browser_of(app, "ada"), barred, "pick")
     assert holds(cast.ada, barred.term_id) == [barred.id]
-    text = said(boss.get(f"/admin/students/{cast.ada.id}"))
+    text = text_of(boss.get(f"/admin/students/{cast.ada.id}"))
     assert "CSC 2000-01 , Fall 2030 Stands Even so: A prerequisite is missing" in text
 
 
-def test_the_trail_says_who_permitted_and_who_took_back(
+def test_permission_and_revocation_are_audited(
     boss: FlaskClient, cast: Cast, barred: Section
 ) -> None:
     permit(boss, cast.ada, barred)
@@ -63,7 +63,7 @@ def test_the_trail_says_who_permitted_and_who_took_back(
     ]
 
 
-def test_what_is_sent_twice_is_done_once(boss: FlaskClient, cast: Cast, barred: Section) -> None:
+def test_form_sent_twice_has_one_effect(boss: FlaskClient, cast: Cast, barred: Section) -> None:
     for _ in range(2):
         permit(boss, cast.ada, barred)
     for _ in range(2):
@@ -71,28 +71,28 @@ def test_what_is_sent_twice_is_done_once(boss: FlaskClient, cast: Cast, barred: 
     assert [each.action for each in entries()] == ["override.grant", "override.revoke"]
 
 
-def test_all_that_is_wrong_is_told(boss: FlaskClient, cast: Cast, barred: Section) -> None:
+def test_all_errors_are_shown(boss: FlaskClient, cast: Cast, barred: Section) -> None:
     wrong = {"section": "none", "waives": "full", "until": "soon", "reason": ""}
-    text = said(permit(boss, cast.ada, barred, **wrong))
+    text = text_of(permit(boss, cast.ada, barred, **wrong))
     for each in ("no section with that CRN", "choose from: full", "Until: give a day", "Say why"):
         assert each in text
     assert entries() == []
 
 
-def test_an_end_that_is_over_is_told(boss: FlaskClient, cast: Cast, barred: Section) -> None:
-    assert "that day is over already" in said(permit(boss, cast.ada, barred, until="2020-01-01"))
+def test_end_in_the_past_is_refused(boss: FlaskClient, cast: Cast, barred: Section) -> None:
+    assert "that day is over already" in text_of(permit(boss, cast.ada, barred, until="2020-01-01"))
     assert entries() == []
 
 
-def test_a_term_that_is_none_is_told(boss: FlaskClient, cast: Cast, barred: Section) -> None:
-    assert "Choose a term." in said(permit(boss, cast.ada, barred, term="99999"))
+def test_unknown_term_is_refused(boss: FlaskClient, cast: Cast, barred: Section) -> None:
+    assert "Choose a term." in text_of(permit(boss, cast.ada, barred, term="99999"))
 
 
-def test_a_permission_of_another_student_is_not_found(
+def test_permission_of_another_student_is_not_found(
     boss: FlaskClient, cast: Cast, barred: Section
 ) -> None:
     permit(boss, cast.ada, barred)
     number = entries()[0].subject.rpartition(":")[2]
-    place = f"/admin/students/{cast.ben.id}/overrides/{number}/revoke"
-    assert boss.post(place, data={"reason": WHY}).status_code == 404
+    position = f"/admin/students/{cast.ben.id}/overrides/{number}/revoke"
+    assert boss.post(position, data={"reason": WHY}).status_code == 404
     assert permitted(cast.ada)

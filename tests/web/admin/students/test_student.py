@@ -1,4 +1,4 @@
-"""GET /admin/students/<s>: all that the registrar knows of one student."""
+"""GET /admin/students/<s>: everything that the registrar knows about one student."""
 
 from flask import Flask
 from flask.testing import FlaskClient
@@ -10,16 +10,16 @@ from portal.people.models import CompletedCourse, Hold
 from portal.recorder.recorder import drain
 from tests import cast as builders
 from tests.cast import Cast
-from tests.web.admin.students.forms import said
+from tests.web.admin.students.forms import text_of
 from tests.web.pages import press, seat
 from tests.web.visitors import browser_of
 
 
 def page(boss: FlaskClient, student_id: int, term_id: int = 0) -> str:
-    return said(boss.get(f"/admin/students/{student_id}", query_string={"term": term_id}))
+    return text_of(boss.get(f"/admin/students/{student_id}", query_string={"term": term_id}))
 
 
-def test_seats_places_and_credits_of_the_term(
+def test_student_page_shows_seats_positions_and_credits(
     app: Flask, boss: FlaskClient, cast: Cast, section: Section, other: Section
 ) -> None:
     seat(cast.ben, section)
@@ -32,30 +32,30 @@ def test_seats_places_and_credits_of_the_term(
     assert "cancellations left today" in text
 
 
-def test_the_windows_that_are_the_students(boss: FlaskClient, cast: Cast) -> None:
+def test_student_page_shows_the_students_windows(boss: FlaskClient, cast: Cast) -> None:
     term = builders.a_term()
     builders.an_open_window(term, cohort={"students": [cast.ben.number]})
     assert "No window of this term is for this student." in page(boss, cast.ada.id, term.id)
     assert f"students {cast.ben.number}" in page(boss, cast.ben.id, term.id)
 
 
-def test_what_happened_with_refusals_and_receipts(
+def test_student_page_shows_history_refusals_and_receipts(
     app: Flask, boss: FlaskClient, cast: Cast, section: Section
 ) -> None:
     seat(cast.ben, section)
     browser_of(app, "ada").post(f"/terms/{section.term_id}/sections/{section.id}/pick")
     drain(section.term_id)
     answer = boss.get(f"/admin/students/{cast.ada.id}?term={section.term_id}")
-    assert "You asked for CSC 1100-01 and were refused." in said(answer)
+    assert "You asked for CSC 1100-01 and were refused." in text_of(answer)
     assert 'href="/admin/receipts/' in answer.text
 
 
-def test_the_latest_term_is_shown_first(boss: FlaskClient, cast: Cast, section: Section) -> None:
+def test_latest_term_is_shown_first(boss: FlaskClient, cast: Cast, section: Section) -> None:
     seat(cast.ada, section)
     assert "Selections in Fall 2030" in page(boss, cast.ada.id)
 
 
-def test_the_record(boss: FlaskClient, cast: Cast) -> None:
+def test_student_page_shows_the_record(boss: FlaskClient, cast: Cast) -> None:
     with transaction() as session:
         session.add(CompletedCourse(student_id=cast.ada.id, course_code="MAT-1010", grade="A-"))
         session.add(Hold(student_id=cast.ada.id, kind="fees", reason="Unpaid fees"))
@@ -65,13 +65,13 @@ def test_the_record(boss: FlaskClient, cast: Cast) -> None:
     assert "Unpaid fees" in text
 
 
-def test_a_student_who_is_none_is_not_found(boss: FlaskClient) -> None:
+def test_unknown_student_is_not_found(boss: FlaskClient) -> None:
     assert boss.get("/admin/students/99999").status_code == 404
 
 
-def test_it_says_whether_privacy_is_wished_for(boss: FlaskClient, cast: Cast) -> None:
-    assert "Privacy Not asked for" in said(boss.get(f"/admin/students/{cast.ada.id}"))
+def test_student_page_shows_privacy(boss: FlaskClient, cast: Cast) -> None:
+    assert "Privacy Not asked for" in text_of(boss.get(f"/admin/students/{cast.ada.id}"))
     privacy.set_private(cast.ada.id, cast.max.id, private=True)
     answer = boss.get(f"/admin/students/{cast.ada.id}")
-    assert "Privacy Private" in said(answer)
+    assert "Privacy Private" in text_of(answer)
     assert f'href="/admin/students/{cast.ada.id}/privacy"' in answer.text

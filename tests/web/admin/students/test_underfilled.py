@@ -14,7 +14,7 @@ from portal.core.db import transaction
 from portal.recorder.recorder import drain
 from tests import cast as builders
 from tests.cast import Cast
-from tests.web.admin.students.forms import WHY, entries, holds, said
+from tests.web.admin.students.forms import WHY, entries, holds, text_of
 from tests.web.pages import hidden, seat, send
 from tests.web.pages import press as pick
 from tests.web.visitors import browser_of
@@ -22,7 +22,7 @@ from tests.web.visitors import browser_of
 
 @pytest.fixture
 def offer(cast: Cast, term: Term) -> list[Any]:
-    """CSC-1, CSC-2 and CSC-3 with 30, 4 and 3 seats; Ada is in the first, she and Ben in CSC-3."""
+    """Return CSC-1, CSC-2, CSC-3 with 30, 4, 3 seats; Ada is in CSC-1, she and Ben in CSC-3."""
     sections = [
         builders.a_section(builders.a_course(f"CSC-{number}"), term, capacity=capacity)
         for number, capacity in enumerate((30, 4, 3), 1)
@@ -33,7 +33,7 @@ def offer(cast: Cast, term: Term) -> list[Any]:
 
 
 def found(boss: FlaskClient, offer: list[Any], **limits: Any) -> list[int]:
-    """The numbers of the courses whose sections are listed."""
+    """Return the numbers of the courses whose sections are listed."""
     answer = boss.get(f"/admin/terms/{offer[0].term_id}/underfilled", query_string=limits)
     assert answer.status_code == 200
     return [
@@ -44,8 +44,8 @@ def found(boss: FlaskClient, offer: list[Any], **limits: Any) -> list[int]:
 
 
 def look(boss: FlaskClient, sections: list[Any]) -> TestResponse:
-    place = f"/admin/terms/{sections[0].term_id}/underfilled"
-    return send(boss, place, {"section": [each.id for each in sections], "fewer": "9"})
+    position = f"/admin/terms/{sections[0].term_id}/underfilled"
+    return send(boss, position, {"section": [each.id for each in sections], "fewer": "9"})
 
 
 def confirm(
@@ -56,7 +56,7 @@ def confirm(
 
 
 def statuses(sections: list[Any]) -> list[str]:
-    """As they are stored, and as the ledger has them."""
+    """Return the stored statuses, and those in the ledger."""
     ids = [each.id for each in sections]
     with transaction() as session:
         stored = dict(
@@ -79,7 +79,7 @@ def test_limits_are_numbers_or_shares_of_the_seats(boss: FlaskClient, offer: lis
     assert found(boss, offer, fewer=2, subject="MAT") == []
 
 
-def test_drafts_canceled_ones_and_those_without_seats_are_not_listed(
+def test_drafts_canceled_and_seatless_sections_are_not_listed(
     boss: FlaskClient, cast: Cast, term: Term
 ) -> None:
     course = builders.a_course()
@@ -91,16 +91,16 @@ def test_drafts_canceled_ones_and_those_without_seats_are_not_listed(
     assert cast.max
 
 
-def test_the_preview_says_whom_it_affects_and_changes_nothing(
+def test_preview_counts_affected_students_and_changes_nothing(
     boss: FlaskClient, offer: list[Any]
 ) -> None:
-    text = said(look(boss, offer))
+    text = text_of(look(boss, offer))
     assert "Cancel 3 sections?" in text
     assert "3 seats go. 0 places in line go." in text
     assert statuses(offer) == ["OPEN", "OPEN", "OPEN"]
 
 
-def test_the_preview_names_whom_it_affects(boss: FlaskClient, offer: list[Any], cast: Cast) -> None:
+def test_preview_names_affected_students(boss: FlaskClient, offer: list[Any], cast: Cast) -> None:
     drain(offer[0].term_id)
     page = look(boss, offer[1:]).text
     everyone = page.split("data-affected")[1].split("</details>")[0]
@@ -109,71 +109,67 @@ def test_the_preview_names_whom_it_affects(boss: FlaskClient, offer: list[Any], 
     assert page.count("data-affected") == 1  # nobody has a part in the other
 
 
-def test_several_are_canceled_in_one_step_and_students_are_told(
+def test_several_sections_are_canceled_and_students_notified(
     app: Flask, boss: FlaskClient, cast: Cast, offer: list[Any]
 ) -> None:
     gone = [offer[0], offer[2]]
     for name in ("cleo", "dan"):  # the last seat, and a place in line
         pick(browser_of(app, name), offer[2], "pick", wait="1")
     page = look(boss, gone)
-    assert "It is full. 1 student waits." in said(page)
+    assert "It is full. 1 student waits." in text_of(page)
     answer = confirm(boss, page, gone)
-    assert "Canceled: 2 sections." in said(boss.get(answer.location))
+    assert "Canceled: 2 sections." in text_of(boss.get(answer.location))
     assert statuses(offer) == ["CANCELED", "OPEN", "CANCELED"]
     assert holds(cast.ada, offer[0].term_id) == []
-    assert not backend().ledger.standing(offer[0].term_id, cast.cleo.id).waiting
+    assert not backend().ledger.registrations(offer[0].term_id, cast.cleo.id).waiting
     trail = entries(offer[0].term_id)
     assert [(each.action, each.reason) for each in trail] == [("section.cancel", WHY)] * 2
-    told = said(browser_of(app, "ada").get("/inbox"))
-    assert "CSC 1-01 has been canceled" in told
-    assert "CSC 3-03 has been canceled" in told
+    result = text_of(browser_of(app, "ada").get("/inbox"))
+    assert "CSC 1-01 has been canceled" in result
+    assert "CSC 3-03 has been canceled" in result
 
 
-def test_a_reason_is_needed(boss: FlaskClient, offer: list[Any]) -> None:
+def test_reason_is_required(boss: FlaskClient, offer: list[Any]) -> None:
     answer = confirm(boss, look(boss, offer), offer, reason="")
     assert answer.status_code == 422
-    assert "Say why" in said(answer)
+    assert "Say why" in text_of(answer)
     assert statuses(offer) == ["OPEN", "OPEN", "OPEN"]
 
 
-def test_where_one_has_been_changed_meanwhile_none_is_canceled(
-    boss: FlaskClient, offer: list[Any]
-) -> None:
+def test_nothing_is_canceled_if_a_section_has_changed(boss: FlaskClient, offer: list[Any]) -> None:
     page = look(boss, offer)
     moved = update(Section).where(Section.id == offer[1].id).values(version=Section.version + 1)
     with transaction() as session:
         session.execute(moved)
     late = confirm(boss, page, offer)
     assert late.status_code == 422
-    assert "Nothing was canceled. CSC 2-02: it has been changed meanwhile." in said(late)
+    assert "Nothing was canceled. CSC 2-02: it has been changed meanwhile." in text_of(late)
     assert statuses(offer) == ["OPEN", "OPEN", "OPEN"]
     assert entries() == []
     assert confirm(boss, late, offer).status_code == 303
     assert statuses(offer) == ["CANCELED", "CANCELED", "CANCELED"]
 
 
-def test_a_form_that_is_sent_twice_cancels_once_and_is_answered_alike(
-    boss: FlaskClient, offer: list[Any]
-) -> None:
+def test_form_sent_twice_cancels_once(boss: FlaskClient, offer: list[Any]) -> None:
     page = look(boss, offer)
     for _ in range(2):
         answer = confirm(boss, page, offer)
         assert answer.status_code == 303
-        assert "Canceled: 3 sections." in said(boss.get(answer.location))
+        assert "Canceled: 3 sections." in text_of(boss.get(answer.location))
     assert len(entries()) == 3
 
 
-def test_what_another_admin_has_canceled_is_told_so(
+def test_section_canceled_by_another_admin_is_reported(
     app: Flask, boss: FlaskClient, offer: list[Any]
 ) -> None:
     builders.an_account("mona", is_admin=True)
     page = look(boss, offer)
     mona = browser_of(app, "mona")
     assert confirm(mona, look(mona, offer), offer).status_code == 303
-    assert "Nothing was canceled" in said(confirm(boss, page, offer))
+    assert "Nothing was canceled" in text_of(confirm(boss, page, offer))
 
 
-def test_full_sections_and_those_that_are_waited_for_are_left_out(
+def test_full_and_waitlisted_sections_are_not_listed(
     app: Flask, boss: FlaskClient, offer: list[Any]
 ) -> None:
     assert found(boss, offer, fewer=9) == [1, 2, 3]
@@ -181,15 +177,13 @@ def test_full_sections_and_those_that_are_waited_for_are_left_out(
     assert found(boss, offer, fewer=9) == [1, 2]
 
 
-def test_the_preview_has_an_address_so_that_going_back_sends_nothing(
-    boss: FlaskClient, offer: list[Any]
-) -> None:
+def test_preview_has_its_own_address(boss: FlaskClient, offer: list[Any]) -> None:
     page = look(boss, offer)
     assert page.request.method == "GET"
-    assert "Cancel 3 sections?" in said(boss.get(page.request.full_path))
+    assert "Cancel 3 sections?" in text_of(boss.get(page.request.full_path))
 
 
-def test_nothing_ticked_is_told(boss: FlaskClient, offer: list[Any]) -> None:
+def test_empty_selection_is_reported(boss: FlaskClient, offer: list[Any]) -> None:
     answer = send(boss, f"/admin/terms/{offer[0].term_id}/underfilled", {"section": ["x", "99999"]})
     assert answer.status_code == 422
-    assert "Tick the sections" in said(answer)
+    assert "Tick the sections" in text_of(answer)

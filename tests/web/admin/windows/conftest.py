@@ -1,4 +1,4 @@
-"""What an admin's visit begins with: a term in which nothing is scheduled, and Max, logged in."""
+"""A term without windows, and the browser of an admin."""
 
 import pytest
 from flask import Flask
@@ -11,11 +11,11 @@ from tests.web.visitors import browser_of
 
 @pytest.fixture
 def term(app: Flask, cast: Cast) -> Term:  # noqa: ARG001
-    """A term without windows."""
+    """Return a term without windows."""
     return a_term()
 
 
 @pytest.fixture
 def admin(app: Flask, term: Term) -> FlaskClient:  # noqa: ARG001
-    """Max, logged in."""
+    """Return the browser of Max, who is logged in."""
     return browser_of(app, "max")

@@ -1,4 +1,4 @@
-"""The form by which an admin schedules a window, filled in, looked over and confirmed."""
+"""The form that schedules a window: filled in, previewed and confirmed."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -22,7 +22,7 @@ def a_form(**fields: Any) -> dict[str, Any]:
 
 
 def send(admin: FlaskClient, term: Term, **fields: Any) -> TestResponse:
-    """The page that the form leads to."""
+    """Send the form and return the next page."""
     address = f"/admin/terms/{term.id}/windows"
     return admin.post(address, data=a_form(**fields), follow_redirects=True)
 

@@ -21,34 +21,34 @@ def now_set(term: Term) -> WindowView:
     return window
 
 
-def test_it_says_whom_a_change_affects_before_it_is_made(admin: FlaskClient, term: Term) -> None:
+def test_preview_shows_affected_students(admin: FlaskClient, term: Term) -> None:
     window = a_coming_window(term)
     page = admin.get(address(window, term, "cancel")).text
     assert "This affects 4 students." in page
     assert now_set(term).state == "scheduled"
 
 
-def test_a_window_to_come_is_moved(admin: FlaskClient, term: Term) -> None:
+def test_upcoming_window_can_be_moved(admin: FlaskClient, term: Term) -> None:
     window = a_coming_window(term)
     form = {"opens": field(window.opens + HOUR), "closes": field(window.closes + HOUR), **WHY}
     assert admin.post(address(window, term, "move"), data=form).status_code == 303
     assert now_set(term).opens // 1000 == (window.opens + HOUR) // 1000
 
 
-def test_a_window_to_come_is_canceled(admin: FlaskClient, term: Term) -> None:
+def test_upcoming_window_can_be_canceled(admin: FlaskClient, term: Term) -> None:
     window = a_coming_window(term)
     assert admin.post(address(window, term, "cancel"), data=WHY).status_code == 303
     assert now_set(term).state == "canceled"
 
 
-def test_a_running_window_is_extended(admin: FlaskClient, term: Term) -> None:
+def test_open_window_can_be_extended(admin: FlaskClient, term: Term) -> None:
     window = an_open_window(term)
     form = {"closes": field(window.closes + HOUR), **WHY}
     assert admin.post(address(window, term, "extend"), data=form).status_code == 303
     assert now_set(term).closes // 1000 == (window.closes + HOUR) // 1000
 
 
-def test_an_end_that_comes_twice_is_asked_for_as_it_is_now(admin: FlaskClient, term: Term) -> None:
+def test_ambiguous_end_is_shown_as_it_is(admin: FlaskClient, term: Term) -> None:
     window = an_open_window(term)
     form = {"closes": clocks_go_back(), "closes_which": "second", **WHY}
     assert admin.post(address(window, term, "extend"), data=form).status_code == 303
@@ -58,13 +58,13 @@ def test_an_end_that_comes_twice_is_asked_for_as_it_is_now(admin: FlaskClient, t
     assert 'value="second" checked' in page.text
 
 
-def test_a_running_window_is_closed_at_once(admin: FlaskClient, term: Term) -> None:
+def test_open_window_can_be_closed_at_once(admin: FlaskClient, term: Term) -> None:
     window = an_open_window(term)
     assert admin.post(address(window, term, "close"), data=WHY).status_code == 303
     assert "Has ended" in admin.get("/admin").text
 
 
-def test_it_leaves_an_audit_entry_with_before_and_after(
+def test_change_is_audited_with_before_and_after(
     admin: FlaskClient, term: Term, cast: Cast
 ) -> None:
     window = a_coming_window(term)
@@ -79,7 +79,7 @@ def test_it_leaves_an_audit_entry_with_before_and_after(
 
 
 @pytest.mark.parametrize("action", ["move", "cancel"])
-def test_a_running_window_is_neither_moved_nor_canceled(
+def test_open_window_cannot_be_moved_or_canceled(
     admin: FlaskClient, term: Term, action: str
 ) -> None:
     window = an_open_window(term)
@@ -96,7 +96,7 @@ def test_a_running_window_is_neither_moved_nor_canceled(
 
 
 @pytest.mark.parametrize("action", ["extend", "close"])
-def test_a_window_to_come_is_neither_extended_nor_closed(
+def test_upcoming_window_cannot_be_extended_or_closed(
     admin: FlaskClient, term: Term, action: str
 ) -> None:
     window = a_coming_window(term)
@@ -108,23 +108,21 @@ def test_a_window_to_come_is_neither_extended_nor_closed(
 
 
 @pytest.mark.parametrize("action", ["move", "cancel", "extend", "close"])
-def test_a_window_that_has_ended_stays_as_it_is(
-    admin: FlaskClient, term: Term, action: str
-) -> None:
+def test_ended_window_cannot_be_changed(admin: FlaskClient, term: Term, action: str) -> None:
     window = an_ended_window(term)
     answer = admin.get(address(window, term, action))
     assert answer.status_code == 409
     assert "The window has ended" in answer.text
 
 
-def test_a_refused_change_leaves_no_audit_entry(admin: FlaskClient, term: Term) -> None:
+def test_refused_change_is_not_audited(admin: FlaskClient, term: Term) -> None:
     admin.post(address(an_open_window(term), term, "cancel"), data=WHY)
     with transaction() as session:
         assert session.scalars(select(AuditEntry)).all() == []
 
 
 @pytest.mark.parametrize("action", ["move", "cancel", "extend", "close"])
-def test_pressed_twice_it_is_done_once(
+def test_form_sent_twice_has_one_effect(
     app: Flask, admin: FlaskClient, term: Term, action: str
 ) -> None:
     early = action in {"move", "cancel"}
@@ -143,7 +141,7 @@ def test_pressed_twice_it_is_done_once(
 
 @pytest.mark.parametrize("action", ["move", "cancel", "extend", "close"])
 @pytest.mark.parametrize("moved", ["opens", "closes"])
-def test_a_form_whose_window_was_changed_meanwhile_is_refused(
+def test_form_of_a_changed_window_is_refused(
     admin: FlaskClient, term: Term, action: str, moved: str
 ) -> None:
     early = action in {"move", "cancel"}
@@ -157,7 +155,7 @@ def test_a_form_whose_window_was_changed_meanwhile_is_refused(
     assert now_set(term) == window
 
 
-def test_an_earlier_end_is_no_extension(admin: FlaskClient, term: Term) -> None:
+def test_earlier_end_is_no_extension(admin: FlaskClient, term: Term) -> None:
     window = an_open_window(term, minutes=120)
     form = {"closes": field(window.closes - HOUR), **WHY}
     answer = admin.post(address(window, term, "extend"), data=form)
@@ -166,21 +164,21 @@ def test_an_earlier_end_is_no_extension(admin: FlaskClient, term: Term) -> None:
     assert form["closes"] in answer.text
 
 
-def test_in_a_dialog_it_comes_without_the_page_around_it(admin: FlaskClient, term: Term) -> None:
-    asked = {"HX-Request": "true", "HX-Target": "dialog"}
-    page = admin.get(address(a_coming_window(term), term, "move"), headers=asked).text
+def test_dialog_has_only_the_form(admin: FlaskClient, term: Term) -> None:
+    requested = {"HX-Request": "true", "HX-Target": "dialog"}
+    page = admin.get(address(a_coming_window(term), term, "move"), headers=requested).text
     assert "<html" not in page
     assert 'id="dialog-title"' in page
     assert 'hx-target="#dialog"' in page
 
 
-def test_done_in_a_dialog_it_leads_back_to_the_windows(admin: FlaskClient, term: Term) -> None:
-    asked = {"HX-Request": "true", "HX-Target": "dialog"}
-    answer = admin.post(address(a_coming_window(term), term, "cancel"), headers=asked, data=WHY)
+def test_dialog_returns_to_the_windows(admin: FlaskClient, term: Term) -> None:
+    requested = {"HX-Request": "true", "HX-Target": "dialog"}
+    answer = admin.post(address(a_coming_window(term), term, "cancel"), headers=requested, data=WHY)
     assert answer.headers["HX-Redirect"] == "/admin"
 
 
-def test_a_window_of_another_term_is_not_found(admin: FlaskClient, term: Term) -> None:
+def test_window_of_another_term_is_not_found(admin: FlaskClient, term: Term) -> None:
     window = a_coming_window(a_term("Another"))
     assert admin.get(address(window, term, "cancel")).status_code == 404
     assert admin.post(address(window, term, "cancel"), data=WHY).status_code == 404

@@ -1,4 +1,4 @@
-"""What a change to a window would do, as it is shown before it is made."""
+"""The effects of a change to a window, shown before it is made."""
 
 import re
 from collections.abc import Callable
@@ -29,7 +29,7 @@ def seen(admin: FlaskClient, window: WindowView, term: Term, action: str, **quer
     return unescape(admin.get(address(window, term, action), query_string=query).text)
 
 
-def test_a_move_shows_old_and_new_times_and_what_pages_say(admin: FlaskClient, term: Term) -> None:
+def test_move_shows_old_and_new_times_and_page_texts(admin: FlaskClient, term: Term) -> None:
     window = a_coming_window(term, minutes=60)
     page = seen(admin, window, term, "move", **times(window, 2))
     clock = LocalClock(backend().settings.zone)
@@ -44,7 +44,7 @@ def plain(page: str) -> str:
     return " ".join(re.sub("<[^>]+>", " ", page).split())
 
 
-def test_what_pages_say_is_told_by_all_windows_of_those_whom_it_affects(
+def test_page_texts_consider_all_windows_of_the_students(
     admin: FlaskClient, term: Term, cast: Cast
 ) -> None:
     coming = a_coming_window(term, minutes=210)
@@ -58,7 +58,7 @@ def test_what_pages_say_is_told_by_all_windows_of_those_whom_it_affects(
     assert "For 3 of them nothing is scheduled then." in some
 
 
-def test_closing_one_of_two_windows_leads_to_the_other(admin: FlaskClient, term: Term) -> None:
+def test_closing_one_of_two_windows_shows_the_other(admin: FlaskClient, term: Term) -> None:
     running = an_open_window(term, minutes=270)
     a_coming_window(term, minutes=330)
     page = plain(seen(admin, running, term, "close"))
@@ -66,12 +66,12 @@ def test_closing_one_of_two_windows_leads_to_the_other(admin: FlaskClient, term:
     assert "nothing is scheduled" not in page
 
 
-def test_of_a_window_for_nobody_no_page_is_told(admin: FlaskClient, term: Term) -> None:
+def test_window_of_an_empty_cohort_affects_no_page(admin: FlaskClient, term: Term) -> None:
     window = a_coming_window(term, cohort={"years": ["Wizard"]})
     assert "On their pages" not in seen(admin, window, term, "cancel")
 
 
-def test_who_waits_in_the_room_is_told(admin: FlaskClient, term: Term, cast: Cast) -> None:
+def test_waiting_students_are_counted(admin: FlaskClient, term: Term, cast: Cast) -> None:
     window = a_coming_window(term)
     assert "Nobody is in its waiting room." in seen(admin, window, term, "cancel")
     for student in (cast.ada, cast.ben):
@@ -80,7 +80,7 @@ def test_who_waits_in_the_room_is_told(admin: FlaskClient, term: Term, cast: Cas
     assert "they keep their places" in seen(admin, window, term, "move", **times(window, 1)).lower()
 
 
-def test_closing_says_who_is_inside(admin: FlaskClient, term: Term, cast: Cast) -> None:
+def test_closing_counts_students_inside(admin: FlaskClient, term: Term, cast: Cast) -> None:
     window = an_open_window(term)
     room.enter(term.id, window.id, cast.ada.id)
     page = seen(admin, window, term, "close")
@@ -88,7 +88,7 @@ def test_closing_says_who_is_inside(admin: FlaskClient, term: Term, cast: Cast) 
     assert "then “Has ended”" in page
 
 
-def test_who_would_have_two_windows_is_told_where_times_are_given(
+def test_students_with_two_windows_are_counted_at_the_times(
     admin: FlaskClient, term: Term, cast: Cast
 ) -> None:
     hers = a_coming_window(term, minutes=60, cohort={"students": [cast.ada.number]})
@@ -101,17 +101,17 @@ def test_who_would_have_two_windows_is_told_where_times_are_given(
     assert "will have two" not in seen(admin, running, term, "close")
 
 
-def test_a_move_into_the_past_is_cautioned_and_can_be_made(admin: FlaskClient, term: Term) -> None:
+def test_move_into_the_past_has_a_warning_and_is_possible(admin: FlaskClient, term: Term) -> None:
     window = a_coming_window(term)
-    asked = {"opens": field(window.opens - 2 * HOUR), "closes": field(window.closes)}
-    assert "it opens at once" in seen(admin, window, term, "move", **asked)
-    assert admin.post(address(window, term, "move"), data=asked | WHY).status_code == 303
+    requested = {"opens": field(window.opens - 2 * HOUR), "closes": field(window.closes)}
+    assert "it opens at once" in seen(admin, window, term, "move", **requested)
+    assert admin.post(address(window, term, "move"), data=requested | WHY).status_code == 303
 
 
-def test_times_that_make_no_sense_are_told_before(admin: FlaskClient, term: Term) -> None:
+def test_invalid_times_are_reported_in_the_form(admin: FlaskClient, term: Term) -> None:
     window = a_coming_window(term)
-    asked = {"opens": "soon", "closes": field(window.closes)}
-    answer = admin.get(address(window, term, "move"), query_string=asked)
+    requested = {"opens": "soon", "closes": field(window.closes)}
+    answer = admin.get(address(window, term, "move"), query_string=requested)
     assert answer.status_code == 422
     assert "Begins: give a day and a time" in answer.text
     assert 'value="soon"' in answer.text
@@ -119,9 +119,7 @@ def test_times_that_make_no_sense_are_told_before(admin: FlaskClient, term: Term
 
 @pytest.mark.parametrize("reason", ["", "  ", "x" * 501])
 @pytest.mark.parametrize("action", ["cancel", "move"])
-def test_nothing_is_done_without_a_reason(
-    admin: FlaskClient, term: Term, action: str, reason: str
-) -> None:
+def test_change_needs_a_reason(admin: FlaskClient, term: Term, action: str, reason: str) -> None:
     window = a_coming_window(term)
     answer = admin.post(address(window, term, action), data={**times(window, 1), "reason": reason})
     assert answer.status_code == 422
@@ -131,7 +129,7 @@ def test_nothing_is_done_without_a_reason(
 
 @pytest.fixture
 def doing(admin: FlaskClient, term: Term) -> Callable[..., Any]:
-    """Confirms a page that showed the window as it was."""
+    """Return a function that confirms a page with the window's previous state."""
 
     def post(window: WindowView, action: str, **fields: str) -> Any:
         was = {"was": f"{window.opens}-{window.closes}"}
@@ -154,7 +152,7 @@ def test_two_admins_dont_overwrite_each_other(doing: Callable[..., Any], term: T
         assert len(session.scalars(select(AuditEntry)).all()) == 1
 
 
-def test_an_extension_of_another_admin_is_not_closed_unseen(
+def test_extension_by_another_admin_is_not_closed_unseen(
     doing: Callable[..., Any], term: Term
 ) -> None:
     window = an_open_window(term)

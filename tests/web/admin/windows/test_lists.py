@@ -18,7 +18,7 @@ from tests.web.admin.windows.scheduling import confirm, send, windows
 
 
 def a_crowd(size: int) -> list[str]:
-    """The numbers of so many students who are new."""
+    """Create so many students and return their numbers."""
     numbers = [f"66{at:06}" for at in range(size)]
     with transaction() as session:
         made = insert(Account).returning(Account.id)
@@ -31,11 +31,11 @@ def a_crowd(size: int) -> list[str]:
 
 
 def plain(answer: TestResponse) -> str:
-    """The words of a page."""
+    """Return the text of a page."""
     return " ".join(unescape(re.sub("<[^>]+>", " ", answer.text)).split())
 
 
-def test_a_list_of_students_is_uploaded(admin: FlaskClient, term: Term, cast: Cast) -> None:
+def test_list_of_students_can_be_uploaded(admin: FlaskClient, term: Term, cast: Cast) -> None:
     listed = f"Number;Name\r\n{cast.ada.number};Ada\r\n{cast.ben.number};Ben\r\n".encode()
     file = (BytesIO(listed), "athletes.csv")
     looked = send(admin, term, whom="some", students=cast.cleo.number, file=file)
@@ -45,22 +45,20 @@ def test_a_list_of_students_is_uploaded(admin: FlaskClient, term: Term, cast: Ca
     assert windows(term)[0].cohort == {"students": people}
 
 
-def test_a_file_that_is_no_list_is_told_by_its_beginning(admin: FlaskClient, term: Term) -> None:
+def test_invalid_file_is_shown_by_its_beginning(admin: FlaskClient, term: Term) -> None:
     answer = send(admin, term, whom="some", file=(BytesIO(b"1" * 140_000), "photo.csv"))
     assert answer.status_code == 422
     assert f"No student has the number {'1' * 64}." in plain(answer)
 
 
-def test_cells_of_a_list_may_stand_in_quotation_marks(
-    admin: FlaskClient, term: Term, cast: Cast
-) -> None:
+def test_cells_may_be_quoted(admin: FlaskClient, term: Term, cast: Cast) -> None:
     listed = f'"Number","Name"\n"{cast.ada.number}","Smith, Ada"\n\n'.encode()
     looked = send(admin, term, whom="some", file=(BytesIO(listed), "list.csv"))
     confirm(admin, looked)
     assert windows(term)[0].cohort == {"students": [cast.ada.number]}
 
 
-def test_of_a_list_it_is_said_what_no_student_has_and_what_came_twice(
+def test_unknown_and_duplicate_numbers_are_reported(
     admin: FlaskClient, term: Term, cast: Cast
 ) -> None:
     numbers = [cast.ada.number, cast.ben.number, cast.ada.number, "Z1", "Z2"]
@@ -73,9 +71,7 @@ def test_of_a_list_it_is_said_what_no_student_has_and_what_came_twice(
     assert windows(term)[0].cohort == {"students": sorted(numbers[:2])}
 
 
-def test_thousands_of_students_are_pasted_and_weigh_nothing_in_the_ledger(
-    admin: FlaskClient, term: Term
-) -> None:
+def test_long_list_is_not_stored_in_the_ledger(admin: FlaskClient, term: Term) -> None:
     crowd = a_crowd(3000)
     looked = send(admin, term, whom="some", students="\r\n".join([*crowd, *crowd]))
     assert "3,000 students will see it" in plain(looked)
@@ -90,7 +86,7 @@ def test_thousands_of_students_are_pasted_and_weigh_nothing_in_the_ledger(
     assert "3,000 students · 3,000 students" not in page
 
 
-def test_a_list_has_an_end(admin: FlaskClient, term: Term) -> None:
+def test_list_has_a_maximum_length(admin: FlaskClient, term: Term) -> None:
     many = " ".join(f"X{number}" for number in range(100_001))
     answer = send(admin, term, whom="some", students=many)
     assert answer.status_code == 422

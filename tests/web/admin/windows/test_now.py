@@ -1,4 +1,4 @@
-"""GET /admin/now: what the page of the windows asks for by itself."""
+"""GET /admin/now: the updates that the windows page polls."""
 
 import re
 
@@ -19,7 +19,7 @@ def mark_of(page: str) -> str:
     return found[1]
 
 
-def test_a_page_that_is_true_is_sent_its_figures_alone(admin: FlaskClient, term: Term) -> None:
+def test_current_page_gets_only_its_figures(admin: FlaskClient, term: Term) -> None:
     window = an_open_window(term)
     mark = mark_of(admin.get("/admin").text)
     part = admin.get(f"/admin/now?mark={mark}").text
@@ -27,7 +27,7 @@ def test_a_page_that_is_true_is_sent_its_figures_alone(admin: FlaskClient, term:
     assert 'id="overviews"' not in part
 
 
-def test_a_page_that_is_not_is_sent_everything(admin: FlaskClient, term: Term) -> None:
+def test_outdated_page_gets_everything(admin: FlaskClient, term: Term) -> None:
     mark = mark_of(admin.get("/admin").text)
     window = a_coming_window(term)
     part = admin.get(f"/admin/now?mark={mark}").text
@@ -37,14 +37,14 @@ def test_a_page_that_is_not_is_sent_everything(admin: FlaskClient, term: Term) -
     assert mark_of(part) != mark
 
 
-def test_an_opening_is_told(admin: FlaskClient, term: Term) -> None:
+def test_opening_is_announced(admin: FlaskClient, term: Term) -> None:
     window = a_coming_window(term)
     mark = mark_of(admin.get("/admin").text)
     backend().ledger.move_window(term.id, window.id, window.opens - 10**6, window.closes, "tests")
     assert "Extend" in admin.get(f"/admin/now?mark={mark}").text
 
 
-def test_it_counts_who_waits_and_what_was_decided(
+def test_page_counts_waiting_students_and_decisions(
     admin: FlaskClient, term: Term, cast: Cast
 ) -> None:
     window = an_open_window(term, cohort={"students": [cast.ada.number, cast.ben.number]})
@@ -59,7 +59,7 @@ def test_it_counts_who_waits_and_what_was_decided(
     assert "Seats given 1 Refused 1 " in page  # Cleo asked in the other one
 
 
-def test_figures_go_on_from_where_they_were(term: Term, cast: Cast) -> None:
+def test_figures_continue_from_the_last_reading(term: Term, cast: Cast) -> None:
     window = an_open_window(term)
     section = a_section(a_course(), term, capacity=1, waitlist=0)
     for refused, student in enumerate((cast.ada, cast.ben, cast.cleo)):

@@ -24,13 +24,13 @@ PAGES = ("report", "fairness")
 
 @pytest.fixture
 def section(term: Term) -> Section:
-    """A section with one seat and one place in line."""
+    """Return a section with one seat and a waitlist of one."""
     return builders.a_section(builders.a_course("CSC-1"), term, capacity=1, waitlist=1)
 
 
 @pytest.fixture
 def window(term: Term, section: Section, cast: Cast) -> WindowView:
-    """A window in which Ada got the seat, Ben waits, and Cleo was refused."""
+    """Return a window in which Ada got the seat, Ben waits, and Cleo was refused."""
     found = builders.an_open_window(term)
     for student in (cast.ada, cast.ben, cast.cleo):
         claim(student, section, found)
@@ -38,19 +38,19 @@ def window(term: Term, section: Section, cast: Cast) -> WindowView:
     return found
 
 
-def words(client: FlaskClient, place: str) -> str:
-    page = re.sub("<[^>]+>", " ", client.get(place).text.partition("<main")[2])
+def words(client: FlaskClient, path: str) -> str:
+    page = re.sub("<[^>]+>", " ", client.get(path).text.partition("<main")[2])
     return " ".join(unescape(page).split())
 
 
-def rows(client: FlaskClient, place: str) -> list[list[str]]:
-    answer = client.get(place)
+def rows(client: FlaskClient, path: str) -> list[list[str]]:
+    answer = client.get(path)
     assert answer.mimetype == "text/csv"
     assert "attachment" in answer.headers["Content-Disposition"]
     return list(csv.reader(StringIO(answer.text.removeprefix("\ufeff"))))
 
 
-def test_the_result_names_sections_reasons_and_who_waits(
+def test_result_shows_sections_reasons_and_waiting_students(
     admin: FlaskClient, term: Term, window: WindowView
 ) -> None:
     page = words(admin, address(window, term, "report"))
@@ -60,12 +60,12 @@ def test_the_result_names_sections_reasons_and_who_waits(
     assert "Ben" in page
 
 
-def test_the_parts_of_a_bar_have_a_key(admin: FlaskClient, term: Term, window: WindowView) -> None:
+def test_parts_of_a_bar_have_a_legend(admin: FlaskClient, term: Term, window: WindowView) -> None:
     page = words(admin, address(window, term, "fairness"))
     assert "Got what they asked for first Got another seat A whole bar is all who asked." in page
 
 
-def test_more_students_than_seats_are_told_in_the_report(
+def test_report_shows_overfull_sections(
     admin: FlaskClient, term: Term, section: Section, window: WindowView
 ) -> None:
     assert "Over-enrolled" not in words(admin, address(window, term, "report"))
@@ -75,7 +75,7 @@ def test_more_students_than_seats_are_told_in_the_report(
     assert "Over-enrolled by 1" in words(admin, address(found, term, "report"))
 
 
-def test_a_course_is_written_as_everywhere(admin: FlaskClient, term: Term, cast: Cast) -> None:
+def test_courses_are_written_as_elsewhere(admin: FlaskClient, term: Term, cast: Cast) -> None:
     section = builders.a_section(builders.a_course("CSC-1-H"), term, capacity=1)
     found = builders.an_open_window(term)
     claim(cast.ada, section, found)
@@ -83,30 +83,32 @@ def test_a_course_is_written_as_everywhere(admin: FlaskClient, term: Term, cast:
     assert "CSC 1 H-01" in words(admin, address(found, term, "report"))
 
 
-def test_a_refusal_is_called_as_on_the_operations_page(
+def test_refusals_have_the_labels_of_the_operations_page(
     admin: FlaskClient, term: Term, cast: Cast, section: Section
 ) -> None:
     found = builders.an_open_window(term)
     for _again in range(2):
         claim(cast.ada, section, found)
     closes(term, found)
-    for place in ("/admin/operations", address(found, term, "report")):
-        assert "Has the seat already 1" in words(admin, place)
+    for position in ("/admin/operations", address(found, term, "report")):
+        assert "Has the seat already 1" in words(admin, position)
 
 
-def test_under_filled_sections_are_listed_by_a_share_of_choice(
+def test_underfilled_sections_are_listed_by_a_chosen_share(
     admin: FlaskClient, term: Term, cast: Cast
 ) -> None:
     found = builders.an_open_window(term)
     wide = builders.a_section(builders.a_course("CSC-2"), term, capacity=4)
     claim(cast.ada, wide, found)
     closes(term, found)
-    place = address(found, term, "report")
-    assert "1 section CSC 2-01" in re.sub(r" (Section Seats .*?Refused)", "", words(admin, place))
-    assert "0 sections" in words(admin, f"{place}?under=25")
+    position = address(found, term, "report")
+    assert "1 section CSC 2-01" in re.sub(
+        r" (Section Seats .*?Refused)", "", words(admin, position)
+    )
+    assert "0 sections" in words(admin, f"{position}?under=25")
 
 
-def test_of_one_student_it_is_a_report_too(admin: FlaskClient, term: Term, cast: Cast) -> None:
+def test_report_of_one_student_works(admin: FlaskClient, term: Term, cast: Cast) -> None:
     found = builders.an_open_window(term, cohort={"students": [cast.ada.number]})
     claim(cast.ada, builders.a_section(builders.a_course("CSC-2"), term), found)
     closes(term, found)
@@ -115,7 +117,7 @@ def test_of_one_student_it_is_a_report_too(admin: FlaskClient, term: Term, cast:
     assert "Nobody was refused anything." in page
 
 
-def test_the_result_is_a_file_too(
+def test_result_can_be_downloaded(
     admin: FlaskClient, term: Term, window: WindowView, section: Section
 ) -> None:
     found = rows(admin, address(window, term, "report.csv"))
@@ -124,7 +126,7 @@ def test_the_result_is_a_file_too(
     assert found[-1][-3:] == ["Ben", "1", ""]
 
 
-def test_nothing_in_a_file_is_taken_for_a_formula(
+def test_file_has_no_spreadsheet_formulas(
     admin: FlaskClient, term: Term, window: WindowView
 ) -> None:
     odd = builders.an_open_window(term)
@@ -137,16 +139,14 @@ def test_nothing_in_a_file_is_taken_for_a_formula(
     assert window
 
 
-def test_small_groups_are_not_told_apart(
-    admin: FlaskClient, term: Term, window: WindowView
-) -> None:
+def test_small_groups_are_hidden(admin: FlaskClient, term: Term, window: WindowView) -> None:
     page = words(admin, address(window, term, "fairness"))
     assert "Freshman too few to show" in page
     found = rows(admin, address(window, term, "fairness.csv"))
     assert ["By class year", "Freshman", "too few to show"] in found
 
 
-def test_nor_are_they_in_the_result_beside_it(
+def test_small_groups_are_hidden_in_the_result(
     admin: FlaskClient, term: Term, window: WindowView
 ) -> None:
     page = words(admin, address(window, term, "report"))
@@ -155,22 +155,22 @@ def test_nor_are_they_in_the_result_beside_it(
     assert ["Freshman", "Undergraduate", "4", "too few to show"] in found
 
 
-def test_larger_groups_are_drawn_with_their_numbers(admin: FlaskClient, term: Term) -> None:
+def test_larger_groups_are_shown_with_numbers(admin: FlaskClient, term: Term) -> None:
     found = builders.an_open_window(term)
     section = builders.a_section(builders.a_course("CSC-2"), term, capacity=4, waitlist=0)
     for number in range(6):
         claim(builders.a_student(f"s{number}", year="Senior"), section, found)
     closes(term, found)
     assert "Senior, Undergraduate 6 6 4 4 0" in words(admin, address(found, term, "report"))
-    place = address(found, term, "fairness")
-    assert "Senior 6 67% 67% at once –" in words(admin, place)
-    assert '<rect class="bar-part" width="66.7"' in admin.get(place).text
-    assert "style=" not in admin.get(place).text
-    row = next(each for each in rows(admin, f"{place}.csv") if each[1] == "Senior")
+    position = address(found, term, "fairness")
+    assert "Senior 6 67% 67% at once –" in words(admin, position)
+    assert '<rect class="bar-part" width="66.7"' in admin.get(position).text
+    assert "style=" not in admin.get(position).text
+    row = next(each for each in rows(admin, f"{position}.csv") if each[1] == "Senior")
     assert row == ["By class year", "Senior", "6", "4", "4", "0.0", "0.0", ""]
 
 
-def test_majors_have_their_names(admin: FlaskClient, term: Term) -> None:
+def test_majors_are_shown_by_name(admin: FlaskClient, term: Term) -> None:
     found = builders.an_open_window(term)
     section = builders.a_section(builders.a_course("CSC-2"), term, capacity=5)
     for number in range(5):
@@ -180,26 +180,26 @@ def test_majors_have_their_names(admin: FlaskClient, term: Term) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_before_it_has_ended_there_is_no_report(admin: FlaskClient, term: Term, page: str) -> None:
+def test_open_window_has_no_report(admin: FlaskClient, term: Term, page: str) -> None:
     window = builders.an_open_window(term)
     assert "There is no report yet." in words(admin, address(window, term, page))
     assert admin.get(address(window, term, f"{page}.csv")).status_code == 404
 
 
-def test_a_canceled_window_says_so(admin: FlaskClient, term: Term) -> None:
+def test_canceled_window_says_so(admin: FlaskClient, term: Term) -> None:
     window = builders.a_coming_window(term)
     builders.backend().ledger.cancel_window(term.id, window.id, "tests")
     assert "canceled before it began" in words(admin, address(window, term, "report"))
 
 
 @pytest.mark.parametrize("page", [*PAGES, *FILES])
-def test_only_admins_read_them(app: Flask, term: Term, window: WindowView, page: str) -> None:
+def test_only_admins_read_reports(app: Flask, term: Term, window: WindowView, page: str) -> None:
     for username in ("ada", "iris"):
         assert browser_of(app, username).get(address(window, term, page)).status_code == 403
 
 
 @pytest.mark.parametrize("page", [*PAGES, *FILES])
-def test_a_window_of_another_term_has_none(
+def test_window_of_another_term_has_no_report(
     admin: FlaskClient, window: WindowView, page: str
 ) -> None:
     other = builders.a_term("Another")

@@ -21,19 +21,19 @@ YEAR = datetime.now(UTC).year + 1
 
 
 def clocks_go_back() -> str:
-    """The first Sunday of November, at a time that comes twice."""
+    """Return an ambiguous time on the first Sunday of November."""
     first = date(YEAR, 11, 1)
     return f"{first + timedelta(days=6 - first.weekday())}T01:30"
 
 
-def test_the_form_offers_what_students_are(admin: FlaskClient, term: Term) -> None:
+def test_form_offers_the_students_years_levels_and_subjects(admin: FlaskClient, term: Term) -> None:
     a_student("eli", majors=("CSC",), year="Senior")
     page = admin.get(f"/admin/terms/{term.id}/windows/new").text
     assert 'value="Senior"' in page
     assert 'value="CSC"' in page
 
 
-def test_a_window_is_shown_before_it_is_scheduled(admin: FlaskClient, term: Term) -> None:
+def test_window_is_previewed_first(admin: FlaskClient, term: Term) -> None:
     answer = send(admin, term)
     assert answer.status_code == 200
     assert "Schedule this window?" in answer.text
@@ -41,7 +41,7 @@ def test_a_window_is_shown_before_it_is_scheduled(admin: FlaskClient, term: Term
     assert windows(term) == []
 
 
-def test_a_confirmed_window_is_scheduled(admin: FlaskClient, term: Term) -> None:
+def test_confirmed_window_is_scheduled(admin: FlaskClient, term: Term) -> None:
     answer = confirm(admin, send(admin, term, name="  Seniors   first "))
     assert answer.location == "/admin"
     (window,) = windows(term)
@@ -50,12 +50,12 @@ def test_a_confirmed_window_is_scheduled(admin: FlaskClient, term: Term) -> None
     assert f"{local:%H:%M}" == "09:00"
 
 
-def test_what_was_done_is_said_on_the_next_page(admin: FlaskClient, term: Term) -> None:
+def test_next_page_confirms_the_change(admin: FlaskClient, term: Term) -> None:
     confirm(admin, send(admin, term))
     assert "Scheduled: Seniors first begins" in admin.get("/admin").text
 
 
-def test_a_confirmation_that_is_sent_twice_makes_one_window(admin: FlaskClient, term: Term) -> None:
+def test_confirmation_sent_twice_schedules_one_window(admin: FlaskClient, term: Term) -> None:
     page = send(admin, term)
     assert {confirm(admin, page).status_code for _ in range(2)} == {303}
     assert len(windows(term)) == 1
@@ -63,7 +63,7 @@ def test_a_confirmation_that_is_sent_twice_makes_one_window(admin: FlaskClient, 
         assert len(session.scalars(select(AuditEntry)).all()) == 1
 
 
-def test_a_draft_is_scheduled_in_its_own_term_alone(admin: FlaskClient, term: Term) -> None:
+def test_draft_belongs_to_its_term(admin: FlaskClient, term: Term) -> None:
     looked, other = send(admin, term), a_term("Another")
     elsewhere = looked.request.path.replace(f"/terms/{term.id}/", f"/terms/{other.id}/")
     assert admin.get(elsewhere).location.endswith(f"/terms/{other.id}/windows/new")
@@ -72,7 +72,7 @@ def test_a_draft_is_scheduled_in_its_own_term_alone(admin: FlaskClient, term: Te
     assert confirm(admin, looked).location == "/admin"
 
 
-def test_the_cohort_is_kept_from_form_to_window(admin: FlaskClient, term: Term) -> None:
+def test_cohort_is_stored_as_entered(admin: FlaskClient, term: Term) -> None:
     a_student("eli", majors=("CSC",), year="Senior")
     a_student("fay", year="Sophomore")
     page = send(admin, term, whom="some", years=["Senior", "Sophomore"])
@@ -81,14 +81,14 @@ def test_the_cohort_is_kept_from_form_to_window(admin: FlaskClient, term: Term) 
     assert windows(term)[0].cohort == {"years": ["Sophomore", "Senior"]}
 
 
-def test_a_cohort_of_nobody_is_pointed_out(admin: FlaskClient, term: Term) -> None:
+def test_empty_cohort_is_pointed_out(admin: FlaskClient, term: Term) -> None:
     a_student("eli", majors=("CSC",), year="Senior")
     a_student("fay", majors=("MTH",), year="Junior")
     page = send(admin, term, whom="some", years=["Senior"], subjects=["MTH"]).text
     assert "No student matches" in page
 
 
-def test_one_can_go_back_and_change_something(admin: FlaskClient, term: Term) -> None:
+def test_draft_can_be_edited_again(admin: FlaskClient, term: Term) -> None:
     looked = send(admin, term)
     answer = admin.get(f"{looked.request.path}?edit=yes")
     assert answer.status_code == 200
@@ -100,14 +100,14 @@ def test_one_can_go_back_and_change_something(admin: FlaskClient, term: Term) ->
     assert "Juniors first" in again.text
 
 
-def test_going_back_sends_nothing_again(admin: FlaskClient, term: Term) -> None:
+def test_preview_has_its_own_address(admin: FlaskClient, term: Term) -> None:
     for fields in ({}, {"name": ""}):
         answer = admin.post(f"/admin/terms/{term.id}/windows", data=a_form(**fields))
         assert answer.status_code == 303
         assert admin.get(answer.location).status_code == (422 if fields else 200)
 
 
-def test_a_beginning_in_the_past_and_times_outside_the_term_are_pointed_out(
+def test_past_start_and_times_outside_the_term_are_pointed_out(
     admin: FlaskClient, term: Term
 ) -> None:
     assert "It begins in the past" in send(admin, term, opens=from_now(-1)).text
@@ -117,7 +117,7 @@ def test_a_beginning_in_the_past_and_times_outside_the_term_are_pointed_out(
     assert "Mind the year" not in send(admin, term, **fine).text
 
 
-def test_students_who_would_have_two_windows_at_once_are_counted(
+def test_students_with_two_open_windows_are_counted(
     admin: FlaskClient, term: Term, cast: Cast
 ) -> None:
     an_open_window(term, minutes=60, cohort={"students": [cast.ada.number]})
@@ -126,7 +126,7 @@ def test_students_who_would_have_two_windows_at_once_are_counted(
     assert "1 student will have two windows open at once" in looked.text
 
 
-def test_it_leaves_an_audit_entry(admin: FlaskClient, term: Term, cast: Cast) -> None:
+def test_scheduling_is_audited(admin: FlaskClient, term: Term, cast: Cast) -> None:
     confirm(admin, send(admin, term))
     with transaction() as session:
         entry = session.scalars(select(AuditEntry)).one()
@@ -136,12 +136,12 @@ def test_it_leaves_an_audit_entry(admin: FlaskClient, term: Term, cast: Cast) ->
     assert entry.after["name"] == "Seniors first"
 
 
-def test_the_recorder_is_called(admin: FlaskClient, term: Term) -> None:
+def test_scheduling_enqueues_the_recorder(admin: FlaskClient, term: Term) -> None:
     confirm(admin, send(admin, term))
     assert backend().redis.llen("rq:queue:record") == 1
 
 
-def test_all_errors_are_shown_at_once_and_the_input_is_kept(admin: FlaskClient, term: Term) -> None:
+def test_all_errors_are_shown_at_once_with_the_input(admin: FlaskClient, term: Term) -> None:
     fields = {"name": " ", "opens": "soon", "whom": "some", "students": "nobody"}
     answer = send(admin, term, **fields)
     assert answer.status_code == 422
@@ -168,7 +168,7 @@ def test_all_errors_are_shown_at_once_and_the_input_is_kept(admin: FlaskClient, 
         ({"opens": "2099-03-08T02:30"}, "this time does not exist"),
     ],
 )
-def test_what_is_wrong_is_said(
+def test_errors_are_shown(
     admin: FlaskClient, term: Term, fields: dict[str, str], error: str
 ) -> None:
     answer = send(admin, term, **fields)
@@ -176,11 +176,11 @@ def test_what_is_wrong_is_said(
     assert error in unescape(answer.text)
 
 
-def test_a_time_that_comes_twice_is_chosen(admin: FlaskClient, term: Term) -> None:
-    asked = send(admin, term, closes=clocks_go_back())
-    assert asked.status_code == 422
-    assert "this time comes twice" in asked.text
-    assert "The second time, 1:30 am EST" in asked.text
+def test_ambiguous_time_can_be_chosen(admin: FlaskClient, term: Term) -> None:
+    requested = send(admin, term, closes=clocks_go_back())
+    assert requested.status_code == 422
+    assert "this time comes twice" in requested.text
+    assert "The second time, 1:30 am EST" in requested.text
     both = send(admin, term, opens=clocks_go_back(), closes=clocks_go_back())
     for field in ("Begins", "Ends"):
         assert f"{field}: the clocks go back that night" in both.text
@@ -191,9 +191,7 @@ def test_a_time_that_comes_twice_is_chosen(admin: FlaskClient, term: Term) -> No
     assert datetime.fromtimestamp(windows(term)[0].closes / 1000, zone).tzname() == "EST"
 
 
-def test_a_draft_that_is_gone_or_anothers_is_begun_again(
-    app: Flask, admin: FlaskClient, term: Term
-) -> None:
+def test_missing_or_foreign_draft_starts_again(app: Flask, admin: FlaskClient, term: Term) -> None:
     looked = send(admin, term)
     an_account("mia", is_admin=True)
     for client, path in (
@@ -205,7 +203,7 @@ def test_a_draft_that_is_gone_or_anothers_is_begun_again(
     assert windows(term) == []
 
 
-def test_there_is_no_form_for_a_term_that_does_not_exist(admin: FlaskClient) -> None:
+def test_unknown_term_is_not_found(admin: FlaskClient) -> None:
     assert admin.get("/admin/terms/2000000000/windows/new").status_code == 404
 
 

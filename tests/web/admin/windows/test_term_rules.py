@@ -1,4 +1,4 @@
-"""GET and POST /admin/terms/<t>/rules: credits, drops a day, and places that are passed over."""
+"""GET and POST /admin/terms/<t>/rules: credits, drops a day, and skipped waitlist positions."""
 
 from html import unescape
 from typing import Any
@@ -27,7 +27,7 @@ from tests.web.admin.windows.windows import WHY, drops
 from tests.web.visitors import browser_of
 
 
-def place(term: Term) -> str:
+def address(term: Term) -> str:
     return f"/admin/terms/{term.id}/rules"
 
 
@@ -37,8 +37,8 @@ def a_form(**fields: Any) -> dict[str, Any]:
 
 
 def as_it_is(admin: FlaskClient, term: Term) -> dict[str, str]:
-    """The mark by which the page knows the rules that it was shown with."""
-    page = admin.get(place(term), query_string=a_form()).text
+    """Return the mark of the rules that the page showed."""
+    page = admin.get(address(term), query_string=a_form()).text
     return {"seen": pages.hidden(page)["seen"]}
 
 
@@ -47,24 +47,24 @@ def now_set(term: Term) -> Any:
     return catalog_of(term.id).term
 
 
-def test_the_form_shows_the_rules_as_they_are(admin: FlaskClient, term: Term) -> None:
-    page = admin.get(place(term)).text
+def test_form_shows_the_current_rules(admin: FlaskClient, term: Term) -> None:
+    page = admin.get(address(term)).text
     assert 'value="21"' in page
     assert 'name="places" value="kept" checked' in page
 
 
-def test_they_are_shown_before_they_are_set(admin: FlaskClient, term: Term) -> None:
-    page = unescape(admin.get(place(term), query_string=a_form(places="lost")).text)
+def test_new_rules_are_previewed_first(admin: FlaskClient, term: Term) -> None:
+    page = unescape(admin.get(address(term), query_string=a_form(places="lost")).text)
     assert "Set these rules?" in page
     assert "lost with 2 passes" in page
     assert now_set(term).passes is None
 
 
-def test_they_are_set_with_a_reason_and_an_audit_entry(
+def test_rules_are_set_with_a_reason_and_audited(
     admin: FlaskClient, term: Term, cast: Cast
 ) -> None:
     form = a_form(places="lost", skip_reasons=["hold", "time_conflict"])
-    assert admin.post(place(term), data=form | WHY | as_it_is(admin, term)).status_code == 303
+    assert admin.post(address(term), data=form | WHY | as_it_is(admin, term)).status_code == 303
     known = now_set(term)
     assert (str(known.credit_limit), known.drops_per_day) == ("18.50", 2)
     assert known.passes == SkipRule(2, ("time_conflict", "hold"))
@@ -80,15 +80,15 @@ def test_they_are_set_with_a_reason_and_an_audit_entry(
     assert (entry.before["skip_limit"], entry.after["skip_limit"]) == (None, 2)
 
 
-def test_nothing_is_set_without_a_reason(admin: FlaskClient, term: Term) -> None:
-    assert admin.post(place(term), data=a_form()).status_code == 422
+def test_rules_need_a_reason(admin: FlaskClient, term: Term) -> None:
+    assert admin.post(address(term), data=a_form()).status_code == 422
     assert now_set(term).drops_per_day == 3
 
 
 def test_two_admins_dont_overwrite_each_other(admin: FlaskClient, term: Term) -> None:
     seen = as_it_is(admin, term)
-    assert admin.post(place(term), data=a_form() | WHY | seen).status_code == 303
-    answer = admin.post(place(term), data=a_form(drops_per_day="9") | WHY | seen)
+    assert admin.post(address(term), data=a_form() | WHY | seen).status_code == 303
+    answer = admin.post(address(term), data=a_form(drops_per_day="9") | WHY | seen)
     assert answer.status_code == 422
     assert "Somebody has changed the rules" in answer.text
     assert now_set(term).drops_per_day == 2
@@ -108,33 +108,31 @@ def test_two_admins_dont_overwrite_each_other(admin: FlaskClient, term: Term) ->
         ({"places": "lost", "skip_limit": "0"}, "Passes: give a whole number from 1 to 100."),
     ],
 )
-def test_what_is_wrong_is_said_and_kept(
+def test_errors_are_shown_with_the_input(
     admin: FlaskClient, term: Term, fields: dict[str, str], error: str
 ) -> None:
     for answer in (
-        admin.get(place(term), query_string=a_form(**fields)),
-        admin.post(place(term), data=a_form(**fields) | WHY),
+        admin.get(address(term), query_string=a_form(**fields)),
+        admin.post(address(term), data=a_form(**fields) | WHY),
     ):
         assert answer.status_code == 422
         assert error in unescape(answer.text)
         assert all(value in answer.text for value in fields.values())
 
 
-def test_who_holds_more_than_a_new_limit_is_counted(
-    admin: FlaskClient, term: Term, cast: Cast
-) -> None:
+def test_students_above_a_new_limit_are_counted(admin: FlaskClient, term: Term, cast: Cast) -> None:
     window = builders.an_open_window(term)
     claim(cast.ada, builders.a_section(builders.a_course("CSC-1"), term), window)
     drain(term.id)
-    page = admin.get(place(term), query_string=a_form(credit_limit="3")).text
+    page = admin.get(address(term), query_string=a_form(credit_limit="3")).text
     assert "1 student holds more credits than that." in page
 
 
-def test_a_waiter_who_is_passed_over_loses_the_place_by_the_rule_and_is_told(
+def test_skipped_student_loses_the_position_and_is_notified(
     admin: FlaskClient, term: Term, cast: Cast
 ) -> None:
     form = a_form(places="lost", skip_limit="1", skip_reasons=["hold"])
-    admin.post(place(term), data=form | WHY | as_it_is(admin, term))
+    admin.post(address(term), data=form | WHY | as_it_is(admin, term))
     forget()
     window = builders.an_open_window(term)
     section = builders.a_section(builders.a_course("CSC-1"), term, capacity=1)
@@ -144,14 +142,14 @@ def test_a_waiter_who_is_passed_over_loses_the_place_by_the_rule_and_is_told(
         session.add(Hold(student_id=cast.ben.id, kind="bursar", reason="A bill"))
     drops(cast.ada, section, window)
     promote(term.id, "tests")
-    assert backend().ledger.standing(term.id, cast.ben.id).waiting == ()
-    assert backend().ledger.standing(term.id, cast.cleo.id).enrolled
+    assert backend().ledger.registrations(term.id, cast.ben.id).waiting == ()
+    assert backend().ledger.registrations(term.id, cast.cleo.id).enrolled
     drain(term.id)
     with transaction() as session:
-        told = session.scalars(
+        result = session.scalars(
             select(Notification).where(Notification.account_id == cast.ben.account_id)
         ).one()
-    assert (told.kind, told.data["lost"]) == ("passed_over", True)
+    assert (result.kind, result.data["lost"]) == ("passed_over", True)
     ben = browser_of(admin.application, "ben")
     assert "you have lost your place" in ben.get("/inbox").text
     assert "you lost your place" in ben.get(f"/terms/{term.id}/history").text
@@ -161,9 +159,9 @@ def test_a_waiter_who_is_passed_over_loses_the_place_by_the_rule_and_is_told(
 def test_only_admins_set_rules(app: Flask, term: Term) -> None:
     for username in ("ada", "iris"):
         client = browser_of(app, username)
-        assert client.get(place(term)).status_code == 403
-        assert client.post(place(term), data=a_form() | WHY).status_code == 403
+        assert client.get(address(term)).status_code == 403
+        assert client.post(address(term), data=a_form() | WHY).status_code == 403
 
 
-def test_a_term_that_is_not_there_has_none(admin: FlaskClient) -> None:
+def test_unknown_term_has_no_rules(admin: FlaskClient) -> None:
     assert admin.get("/admin/terms/2000000000/rules").status_code == 404

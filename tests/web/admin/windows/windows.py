@@ -1,4 +1,4 @@
-"""Windows as an admin's forms name them, and what students do in them straight at the ledger."""
+"""Windows in an admin's forms, and students' actions in the ledger."""
 
 from portal.backend import backend
 from portal.catalog.local_time import LocalClock
@@ -13,17 +13,17 @@ WHY = {"reason": "The registrar asked for it"}
 
 
 def address(window: WindowView, term: Term, action: str) -> str:
-    """Where a window is changed or looked at."""
+    """Return the address of a window's page or action."""
     return f"/admin/terms/{term.id}/windows/{window.id}/{action}"
 
 
 def field(ms: int) -> str:
-    """A moment as a form sends it."""
+    """Return a moment as a form sends it."""
     return LocalClock(backend().settings.zone).field(ms // 1000 * 1000)
 
 
 def drops(student: Student, section: Section, window: WindowView) -> Decision:
-    """A student gives a seat up."""
+    """Drop a student's seat."""
     return backend().ledger.drop(
         section.term_id,
         student=student.id,
@@ -38,7 +38,7 @@ def drops(student: Student, section: Section, window: WindowView) -> Decision:
 
 
 def closes(term: Term, window: WindowView) -> None:
-    """The window closes now, and is closed out."""
+    """Close the window now and make its reports."""
     backend().ledger.close_window(term.id, window.id, "tests")
     backend().ledger.turn(term.id)
     drain(term.id)

@@ -1,4 +1,4 @@
-"""A term in which one plans: its window is to come."""
+"""A term whose window has not opened, for planning."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ def sections(term: Any) -> list[Any]:
 
 @pytest.fixture
 def plan(term: Any, sections: list[Any], cast: Cast) -> Plan:
-    """Two lines, the second with a fallback."""
+    """Store a plan of two choices, the second with an alternative."""
     first, second, third = (line(each.id).alternatives[0] for each in sections)
 
     def make(plan: Plan) -> Plan:

@@ -19,14 +19,14 @@ PANEL = {**HTMX, "HX-Target": "plan"}
 
 
 def press(client: FlaskClient, term: Any, word: str, at: int, **fields: Any) -> Any:
-    """One of the buttons of a line on the plan's own page."""
+    """Press a button of a choice on the plan page."""
     page = client.get(f"/terms/{term.id}/plan").text
     form = page[page.index(f'<form action="/terms/{term.id}/plan/change"') :]
     data = {**hidden_in(form[: form.index("</form>")]), "line": at, "do": word, **fields}
     return client.post(f"/terms/{term.id}/plan/change", data=data)
 
 
-def test_lines_and_choices_are_moved_and_removed(
+def test_choices_and_alternatives_are_moved_and_removed(
     ada: FlaskClient, term: Any, sections: list[Any], plan: Plan, cast: Cast
 ) -> None:
     assert plan.choices
@@ -46,15 +46,13 @@ def test_lines_and_choices_are_moved_and_removed(
         assert planned(term, cast.ada) == left, word
 
 
-def test_waiting_is_wished_unless_it_is_said_not_to_be(
-    ada: FlaskClient, term: Any, plan: Plan, cast: Cast
-) -> None:
+def test_waiting_is_on_by_default(ada: FlaskClient, term: Any, plan: Plan, cast: Cast) -> None:
     assert plan.choices
-    for word, wished in (("hurry", False), ("wait", True)):
+    for word, choice in (("hurry", False), ("wait", True)):
         press(ada, term, word, 0)
         found = plan_of(term.id, cast.ada.id)
         assert found
-        assert (found.choices[0].wait, found.choices[1].wait) == (wished, True)
+        assert (found.choices[0].wait, found.choices[1].wait) == (choice, True)
 
 
 def test_credits_are_set_within_the_range(ada: FlaskClient, cast: Cast) -> None:
@@ -69,9 +67,7 @@ def test_credits_are_set_within_the_range(ada: FlaskClient, cast: Cast) -> None:
     assert found.choices[0].alternatives[0][0].credits == 200
 
 
-def test_htmx_is_given_the_panel_as_its_page_has_it(
-    ada: FlaskClient, term: Any, plan: Plan
-) -> None:
+def test_htmx_gets_the_panel_of_its_page(ada: FlaskClient, term: Any, plan: Plan) -> None:
     headers = {**PANEL, "HX-Current-URL": f"http://localhost/terms/{term.id}/plan"}
     data = {"version": plan.version, "line": "1", "do": "up"}
     answer = ada.post(f"/terms/{term.id}/plan/change", data=data, headers=headers)
@@ -81,7 +77,7 @@ def test_htmx_is_given_the_panel_as_its_page_has_it(
     assert words(answer.text).index("MAT 1010") < words(answer.text).index("CSC 1100")
 
 
-def test_what_loses_its_button_gives_the_focus_to_the_title_and_says_so(
+def test_focus_moves_to_the_title_if_a_button_disappears(
     ada: FlaskClient, term: Any, plan: Plan
 ) -> None:
     data = {"version": plan.version, "line": "0", "do": "remove"}
@@ -90,7 +86,7 @@ def test_what_loses_its_button_gives_the_focus_to_the_title_and_says_so(
     assert "Taken out of your plan." in answer.text
 
 
-def test_a_page_of_an_older_plan_changes_nothing_and_is_shown_what_it_is_now(
+def test_page_of_an_older_plan_changes_nothing_and_gets_the_current_one(
     ada: FlaskClient, term: Any, plan: Plan, cast: Cast
 ) -> None:
     before = planned(term, cast.ada)
@@ -116,7 +112,7 @@ def test_a_page_of_an_older_plan_changes_nothing_and_is_shown_what_it_is_now(
         ({"version": ""}, 400),
     ],
 )
-def test_nonsense_changes_nothing(  # noqa: PLR0917
+def test_invalid_change_changes_nothing(  # noqa: PLR0917
     ada: FlaskClient, term: Any, plan: Plan, cast: Cast, fields: dict[str, str], status: int
 ) -> None:
     data = {"version": plan.version, "line": "0", "do": "up", **fields}
@@ -125,7 +121,7 @@ def test_nonsense_changes_nothing(  # noqa: PLR0917
     assert plan_of(term.id, cast.ada.id) == plan
 
 
-def test_a_section_that_is_no_longer_offered_says_so_and_can_be_removed(
+def test_section_no_longer_offered_is_marked_and_can_be_removed(
     ada: FlaskClient, term: Any, cast: Cast
 ) -> None:
     change(term.id, cast.ada.id, 0, lambda plan: add(plan, line(999).alternatives[0]))
@@ -134,7 +130,7 @@ def test_a_section_that_is_no_longer_offered_says_so_and_can_be_removed(
     assert planned(term, cast.ada) == []
 
 
-def test_while_the_ledger_is_silent_nothing_is_changed_as_is_said(
+def test_change_while_the_ledger_is_silent_is_refused(
     ada: FlaskClient, term: Any, plan: Plan, cast: Cast, servers: Servers
 ) -> None:
     form = {"version": plan.version, "line": 0, "do": "remove"}

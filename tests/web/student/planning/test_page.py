@@ -16,12 +16,12 @@ from tests.web.student.plans import panel
 from tests.web.visitors import browser_of
 
 
-def test_an_empty_plan_says_how_to_begin(ada: FlaskClient, term: Any) -> None:
+def test_empty_plan_explains_how_to_begin(ada: FlaskClient, term: Any) -> None:
     for page in (f"/terms/{term.id}", f"/terms/{term.id}/plan"):
         assert "Press Plan beside the sections that you want" in words(ada.get(page).text)
 
 
-def test_beside_the_list_it_is_for_reading(
+def test_plan_beside_the_list_is_read_only(
     ada: FlaskClient, term: Any, sections: list[Any], plan: Plan
 ) -> None:
     shown = panel(ada.get(f"/terms/{term.id}").text)
@@ -33,7 +33,7 @@ def test_beside_the_list_it_is_for_reading(
     assert " ".join(str(each.id) for each in sections) in shown
 
 
-def test_its_own_page_counts_down_and_has_counts_and_buttons(
+def test_plan_page_has_countdown_counts_and_buttons(
     ada: FlaskClient, term: Any, sections: list[Any], plan: Plan
 ) -> None:
     page = ada.get(f"/terms/{term.id}/plan").text
@@ -45,7 +45,7 @@ def test_its_own_page_counts_down_and_has_counts_and_buttons(
         assert f'value="{word}"' in page
 
 
-def test_the_button_sleeps_until_selection_opens_and_the_other_is_there(
+def test_submit_button_is_disabled_until_the_window_opens(
     ada: FlaskClient, term: Any, plan: Plan
 ) -> None:
     assert plan.choices
@@ -55,7 +55,7 @@ def test_the_button_sleeps_until_selection_opens_and_the_other_is_there(
     assert 'plan-submit" type="submit">' in shown
 
 
-def test_once_open_only_the_button_that_submits_is_there(ada: FlaskClient, cast: Cast) -> None:
+def test_only_the_submit_button_is_shown_in_an_open_window(ada: FlaskClient, cast: Cast) -> None:
     term = builders.a_term("Spring 2031")
     builders.an_open_window(term)
     section = builders.a_section(builders.a_course(), term)
@@ -65,7 +65,7 @@ def test_once_open_only_the_button_that_submits_is_there(ada: FlaskClient, cast:
     assert "Submit my plan 4 credits" in words(shown)
 
 
-def test_once_it_has_ended_nothing_can_be_submitted(ada: FlaskClient, cast: Cast) -> None:
+def test_nothing_can_be_submitted_after_the_window(ada: FlaskClient, cast: Cast) -> None:
     term = builders.a_term("Spring 2031")
     builders.an_ended_window(term)
     section = builders.a_section(builders.a_course(), term)
@@ -75,9 +75,7 @@ def test_once_it_has_ended_nothing_can_be_submitted(ada: FlaskClient, cast: Cast
     assert "plan-submit" not in shown
 
 
-def test_what_stands_in_the_way_of_a_choice_is_told_beside_it_with_the_next_step(
-    ada: FlaskClient, cast: Cast
-) -> None:
+def test_likely_refusals_are_shown_beside_each_choice(ada: FlaskClient, cast: Cast) -> None:
     term = builders.a_term("Spring 2031")
     one, other = (
         builders.a_section(builders.a_course(code), term, meetings=(Meets(),))
@@ -96,9 +94,7 @@ def test_what_stands_in_the_way_of_a_choice_is_told_beside_it_with_the_next_step
     assert "Find MAT 1010" in shown
 
 
-def test_a_page_with_an_older_plan_is_given_the_panel_anew(
-    ada: FlaskClient, term: Any, plan: Plan
-) -> None:
+def test_page_with_an_older_plan_gets_a_new_panel(ada: FlaskClient, term: Any, plan: Plan) -> None:
     answer = ada.get(f"/terms/{term.id}/plan/panel")
     assert answer.headers["Cache-Control"] == "no-store"
     assert f'data-seq="{plan.version}"' in answer.text
@@ -106,7 +102,7 @@ def test_a_page_with_an_older_plan_is_given_the_panel_anew(
     assert "data-full" in ada.get(f"/terms/{term.id}/plan/panel?full=1").text
 
 
-def test_while_postgresql_is_away_the_list_goes_on_and_the_plan_is_as_last_known(
+def test_last_known_plan_is_shown_while_postgresql_is_down(
     app: Flask, ada: FlaskClient, term: Any, sections: list[Any], plan: Plan
 ) -> None:
     assert plan.choices
@@ -123,5 +119,5 @@ def test_while_postgresql_is_away_the_list_goes_on_and_the_plan_is_as_last_known
         assert form.status_code == 200
 
 
-def test_it_is_for_students(app: Flask, term: Any) -> None:
+def test_page_is_for_students(app: Flask, term: Any) -> None:
     assert browser_of(app, "iris").get(f"/terms/{term.id}/plan").status_code == 403

@@ -1,32 +1,32 @@
--- The functions that the portal calls.
+-- Entry points: the functions that the portal calls.
 
 local function enter(room)
   local ask = room.ask
   if room.phase ~= "before" and room.phase ~= "open" then return { error = room.phase } end
   if room:field("seed") ~= ask.seed then return { error = "seed" } end
-  room:hear()
+  room:note_heard()
   room:back(ask.student)
   room:touch(ask.student)
   local place = room:place(ask.student)
   if not place.kind or place.kind == "gone" then room:join() end
   room:step()
-  return { place = room:place_told(ask.student), state = room:state() }
+  return { place = room:take_place(ask.student), state = room:state() }
 end
 
--- Return the places of many students, as if each had asked alone.
+-- Return the places of many students, as if each had asked separately.
 local function places_of(room)
   local students, places = room.ask.students, {}
-  room:hear()
+  room:note_heard()
   for _, student in ipairs(students) do room:touch(student) end
   room:step()
-  for i, student in ipairs(students) do places[i] = room:place_told(student) end
+  for i, student in ipairs(students) do places[i] = room:take_place(student) end
   return { places = places, state = room:state() }
 end
 
--- Record signs of life of many waiters; return those who no longer wait, or were skipped.
+-- Record signs of life of many waiting students; return those who no longer wait, or were skipped.
 local function touch(room)
   local students, seen, others = room.ask.students, {}, {}
-  room:hear()
+  room:note_heard()
   local ids = redis.call("HMGET", room:key("mine"), unpack(students))
   for i, id in ipairs(ids) do
     if id and not redis.call("ZSCORE", room:key("away"), id) and not room:inside(students[i]) then
@@ -40,7 +40,7 @@ local function touch(room)
   return { others = others }
 end
 
--- Begin or extend the visit of a called student; its length is limited while others wait.
+-- Begin or extend the visit of an admitted student. While others wait, a visit has a longest time.
 local function stay(room)
   local ask, ends = room.ask, room.at + room.ask.stay
   local inside = room:inside(ask.student)
@@ -55,7 +55,7 @@ local function stay(room)
   return { ends = ends }
 end
 
--- End a visit and its place, or leave the queue, where the same place is found again.
+-- End a visit and its place, or leave the queue. A student who comes back gets the same place.
 local function leave(room)
   local student = room.ask.student
   local id = redis.call("HGET", room:key("mine"), student)
@@ -69,28 +69,29 @@ local function leave(room)
   return {}
 end
 
-local function say(room)
+local function record_estimate(room)
   local ask = room.ask
   redis.call("HSETNX", room:key("said"), ask.request, room.at .. ":" .. ask.least .. ":" .. ask.most)
   return {}
 end
 
--- Return whether the limits differ from those that were seen, and from those that are asked for.
-local function overtaken(room)
+-- Return whether another admin changed the limits: they are neither those that the admin saw nor
+-- those that the admin sets.
+local function limits_changed(room)
   local per_minute, at_once, off = room:limits()
-  local function are(it)
+  local function match(it)
     return it.per_minute == per_minute and it.at_once == at_once and (it.off or false) == off
   end
-  return room.ask.seen and not are(room.ask.seen) and not are(room.ask)
+  return room.ask.seen and not match(room.ask.seen) and not match(room.ask)
 end
 
 local function limit(room)
-  if overtaken(room) then return { error = "overtaken" } end
+  if limits_changed(room) then return { error = "overtaken" } end
   local ask, paused = room.ask, room:limits() == 0
   redis.call("HSET", room.base, "per_minute", ask.per_minute, "at_once", ask.at_once, "off", ask.off and 1 or 0)
   if paused then redis.call("HDEL", room.base, "allowed_at") end -- so the queue goes on with a burst
   room:step()
-  room:tell({})
+  room:publish({})
   return room:state()
 end
 
@@ -99,8 +100,9 @@ local function step(room)
   return room:state()
 end
 
--- Call those whose turn it is in every room of a term; return the ms until the next window opens.
-local function attend(keys, args)
+-- Admit the students whose turn it is in every room of a term; return the ms until the next window
+-- opens.
+local function advance_all(keys, args)
   local ask, windows, soonest = cjson.decode(args[1]), redis.call("HGETALL", keys[1] .. ":windows"), nil
   for i = 1, #windows, 2 do
     local room = Room.of(keys[1], windows[i], windows[i + 1], ask)
@@ -124,8 +126,8 @@ register("places", places_of)
 register("touch", touch)
 register("stay", stay)
 register("leave", leave)
-register("say", say)
+register("say", record_estimate)
 register("limit", limit)
 register("step", step)
-redis.register_function("room_attend", attend)
+redis.register_function("room_attend", advance_all)
 register("state", function(room) return room:state() end, { "no-writes" })

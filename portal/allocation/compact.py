@@ -37,7 +37,7 @@ class Compact:
     needs: list[int] = field(default_factory=list)
     blocks: list[int] = field(default_factory=list)
     credits: list[int] = field(default_factory=list)
-    sizes: list[int] = field(default_factory=list)  # courses with credits, at least 1
+    sizes: list[int] = field(default_factory=list)  # courses
 
     @cached_property
     def groups(self) -> dict[str, list[tuple[int, int]]]:
@@ -126,7 +126,7 @@ def _add_masks(made: Compact, sections: Sequence[Section]) -> None:
         made.needs.append(sum(1 << bits[key] for key in keys))
         made.blocks.append(_any_of(excluded[key] for key in keys))
         made.credits.append(sum(part.credits for part in parts))
-        made.sizes.append(max(1, len({part.course for part in parts if part.credits})))
+        made.sizes.append(len({part.course for part in parts}))
 
 
 def _keys(section: Section) -> list[Key]:

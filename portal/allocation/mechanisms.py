@@ -94,10 +94,10 @@ def serial(table: Compact, order: Sequence[int], dead: Dead = frozenset()) -> Ou
 def deferred(table: Compact, order: Sequence[int], dead: Dead = frozenset()) -> Outcome:
     """Let students apply and sections turn away those of the lowest priority, until none is.
 
-    In each step, every student applies to what they would take of the options not crossed out.
-    Every section, or pool, keeps the applicants of the highest priority that it has seats for; the
-    others cross out that option. The draw order breaks ties. No step depends on the order in which
-    students or sections are looked at.
+    In each step, every student applies for what they would take of the options not crossed out.
+    The seats of every section go to its applicants of the highest priority; the draw order breaks
+    ties. Those who find no seat cross out that option. Of a bundle, the lowest priority counts.
+    No step depends on the order in which students or sections are looked at.
     """
     return _Deferred(table, order, dead).outcome()
 
@@ -148,11 +148,15 @@ class _Picker:
         return 0
 
 
-Application = tuple[int, int, int, int]  # level, position in the draw, student, place
+Application = tuple[int, int, int, int]  # priority level, position in the draw, student, place
 
 
 class _Deferred:
-    """The state of deferred acceptance: who has crossed out what, and who applies where."""
+    """The state of deferred acceptance: who has crossed out what, and who applies where.
+
+    A venue is a section, or a pool of sections. A step decides only on venues where something has
+    changed, and on those that bundles link to them; the others would decide as before.
+    """
 
     def __init__(self, table: Compact, order: Sequence[int], dead: Dead) -> None:
         self.table, self.seats = table, Seats(table)
@@ -162,26 +166,27 @@ class _Deferred:
             for options in table.options
         ]
         self.applied: list[list[int]] = [[] for _ in table.options]
-        # A venue is a pool, or a section without one: what decides for itself.
-        self.venue = [
+        self.venues = [
             pool - len(self.seats.in_pool) if pool >= 0 else section
             for section, pool in enumerate(self.seats.pool)
         ]
-        self.plain = {
-            at for at, each in enumerate(self.seats.reserved) if self.venue[at] == at and not each
+        self.plain = {  # venues where the best applicants are those that come first
+            section
+            for section, reserved in enumerate(self.seats.reserved)
+            if self.venues[section] == section and not reserved
         }
-        self.applicants: dict[int, set[Application]] = {venue: set() for venue in self.venue}
+        self.applicants: dict[int, set[Application]] = {venue: set() for venue in self.venues}
+        self.linking: dict[int, set[Application]] = {venue: set() for venue in self.venues}
 
     def outcome(self) -> Outcome:
         changed: Iterable[int] = range(len(self.table.options))
         while changed:
             venues = {venue for student in changed for venue in self._apply_again(student)}
-            turned_away = {each for venue in venues for each in self._decide(venue)}
+            turned_away = self._turned_away(venues)
             for student, place in turned_away:
                 self.crossed[student].add(place)
             changed = {student for student, _ in turned_away}
-        for venue in self.applicants:
-            self._decide(venue, keep=True)
+        self._give_seats(self.applicants)
         return [dict.fromkeys(places, 0) for places in self.applied], self.seats
 
     def _apply_again(self, student: int) -> Iterator[int]:
@@ -191,41 +196,46 @@ class _Deferred:
         before, after = self.applied[student], self.table.chosen(student, left)
         self.applied[student] = after
         for place in set(before) ^ set(after):
-            for venue, application in self._applications(student, place):
+            sections = self._sections(student, place)
+            level = max([self.table.level(student, section) for section in sections])
+            application = level, self.position[student], student, place
+            venues = {self.venues[section] for section in sections}
+            for venue in venues:
                 self.applicants[venue] ^= {application}
-                yield venue
+                if len(venues) > 1:
+                    self.linking[venue] ^= {application}
+            yield from venues
 
-    def _applications(self, student: int, place: int) -> Iterator[tuple[int, Application]]:
-        table, position = self.table, self.position[student]
-        sections = table.bundles[table.options[student][place].bundle]
-        if len(sections) == 1:
-            level = table.level(student, sections[0])
-            yield self.venue[sections[0]], (level, position, student, place)
-            return
-        for venue in {self.venue[section] for section in sections}:
-            here = (each for each in sections if self.venue[each] == venue)
-            level = max(table.level(student, section) for section in here)
-            yield venue, (level, position, student, place)
+    def _turned_away(self, venues: set[int]) -> list[tuple[int, int]]:
+        """Return the applications that find no seat, of some venues and those linked to them."""
+        todo = list(venues)
+        while todo:
+            for _, _, student, place in self.linking[todo.pop()]:
+                linked = {self.venues[section] for section in self._sections(student, place)}
+                todo += linked - venues
+                venues |= linked
+        alone = {venue for venue in venues & self.plain if not self.linking[venue]}
+        away = [
+            (student, place)
+            for venue in alone
+            for _, _, student, place in sorted(self.applicants[venue])[self.seats.open[venue] :]
+        ]
+        seated, more = self._give_seats(venues - alone)
+        for student, place in seated:
+            self.seats.give_back(student, self._sections(student, place))
+        return away + more
 
-    def _decide(self, venue: int, *, keep: bool = False) -> list[tuple[int, int]]:
-        """Return the applications turned away by a venue; with `keep`, the others take seats."""
-        applicants = sorted(self.applicants[venue])
-        if not keep and venue in self.plain:
-            return [
-                (student, place) for _, _, student, place in applicants[self.seats.open[venue] :]
-            ]
-        away, seated = [], []
-        for _, _, student, place in applicants:
-            sections = self.table.bundles[self.table.options[student][place].bundle]
-            here = [each for each in sections if self.venue[each] == venue]
-            if self.seats.take(student, here):
-                seated.append((student, here))
-            else:
-                away.append((student, place))
-        if not keep:
-            for student, here in seated:
-                self.seats.give_back(student, here)
-        return away
+    def _give_seats(self, venues: Iterable[int]) -> tuple[Move, Move]:
+        """Give seats to applicants by priority; return those with a seat, and those without."""
+        seated: Move = []
+        away: Move = []
+        for _, _, student, place in sorted({each for at in venues for each in self.applicants[at]}):
+            found = self.seats.take(student, self._sections(student, place))
+            (seated if found else away).append((student, place))
+        return seated, away
+
+    def _sections(self, student: int, place: int) -> tuple[int, ...]:
+        return self.table.bundles[self.table.options[student][place].bundle]
 
 
 class _FinalPass:

@@ -81,7 +81,7 @@ def test_a_bundle_uses_as_many_turns_as_it_has_courses() -> None:
     assert seats(problem)[FIRST] == "C"
     waits = a_round(sections, [ballot(FIRST, "A+B C"), ballot(SECOND, "A C")])
     assert seats(waits) == {FIRST: "A B", SECOND: "C"}
-    lab = [section("A"), section("B", credits=0), section("C", 2)]
+    lab = [section("A", course="X"), section("B", course="X"), section("C")]
     assert why(a_round(lab, [ballot(FIRST, "A+B C")]), FIRST)[1] == [Reason(Why.SEATED, 2)]
 
 

@@ -38,7 +38,6 @@ class Round:
         sections = {each["id"]: each for each in settings["sections"]}
         self.ballots = {each["pseudonym"]: each for each in ballots}
         self.free = Counter({("", pool): seats for pool, seats in settings["pools"].items()})
-        self.free["", ""] = sys.maxsize  # for sections without a pool
         for name, each in sections.items():
             self.free.update({(name, cohort): seats for cohort, seats in each["reserves"]})
             self.free[name, ""] = each["capacity"] - sum(seats for _, seats in each["reserves"])
@@ -79,7 +78,8 @@ class Round:
         for part in self.options[who][at][2]:
             mine = [name for name, _ in part["reserves"] if name in self.ballots[who]["cohorts"]]
             ways = [(part["id"], name) for name in [*mine, ""]]
-            seats += [next(filter(self.free.get, ways), ways[-1]), ("", part["pool"])]
+            seats += [next(filter(self.free.get, ways), ways[-1])]
+            seats += [("", part["pool"])] if part["pool"] else []
         possible = all(self.free[seat] >= count for seat, count in Counter(seats).items())
         if possible:
             self.taken[who, at] = seats
@@ -99,8 +99,7 @@ class Round:
             self.free.update([seat for each in taken for seat in self.taken[each]])
             self.free.subtract(back)
         else:
-            for who, places in after.items():
-                self.held[who] = {at: self.held[who].get(at, turn) for at in places}
+            self.held |= {w: {at: self.held[w].get(at, turn) for at in after[w]} for w in after}
         return len(taken) == len(team)
 
     def pick(self, who, turn, *, draft):  # the best option that can be had, or else all of them
@@ -158,22 +157,19 @@ def result_of(settings, ballots, seed):
 
 def main(path, code="", noted=""):
     data = json.loads(Path(path).read_text(encoding="utf-8"))
-    settings, ballots, mine = data["settings"], data["ballots"], sha256(code)
-    names, root = [each["pseudonym"] for each in ballots], root_of([settings, *ballots])
-    seed = sha256(f"{data['secret']}:{data['public_value']}")
+    settings, ballots, result = data["settings"], data["ballots"], data["result"]
+    mine, names = sha256(code), [each["pseudonym"] for each in ballots]
+    root, seed = root_of([settings, *ballots]), sha256(f"{data['secret']}:{data['public_value']}")
     tests = {
         "The ballots are in order, and none is there twice.": names == sorted(set(names)),
         "The root is the one of these settings and ballots.": root == data["root"],
         "It is the root that you noted.": noted in ("", root),
         "Your ballot is in the file.": not code or mine in names,
         "The secret is the committed one.": sha256(data["secret"]) == settings["commitment"],
-        "The result follows from them.": data["result"] == result_of(settings, ballots, seed),
+        "The result follows from them.": result == result_of(settings, ballots, seed),
     }
     print(*(f"{'yes' if passed else 'NO '} {text}" for text, passed in tests.items()), sep="\n")
-    yours = [each for each in ballots if each["pseudonym"] == mine]
-    print(
-        "Your ballot, and your seats (choice, alternative, turn):", *yours, data["result"].get(mine)
-    )
+    print("Your ballot, seats:", [b for b in ballots if b["pseudonym"] == mine], result.get(mine))
     print("Were these announced?", root, data["public_value"], "from", settings["public_source"])
     return 0 if all(tests.values()) else 1
 

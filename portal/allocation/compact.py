@@ -1,0 +1,137 @@
+"""A problem in small integers, so that a mechanism needs little time and memory.
+
+Sections, bundles, students and cohorts are numbers. What a student holds is a bit mask: each
+course is a bit and each distinct meeting is a bit. A bundle `needs` its own bits and `blocks` every
+bit that it excludes, so one AND finds every clash.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, reduce
+from itertools import combinations
+from operator import or_
+from typing import NamedTuple
+
+from portal.allocation.problem import Bundle, Meeting, Problem, Section, clash, meet
+
+Key = str | Meeting  # what has a bit: a course, or a meeting
+REFUSED = -1  # in the place of a bundle that the student may not take
+
+
+class Option(NamedTuple):
+    """One alternative of one choice of a student; `bundle` is a number, or REFUSED."""
+
+    choice: int
+    alternative: int
+    bundle: int
+    joint: str = ""
+
+
+@dataclass
+class Compact:
+    """The problem in integers. An option of a student is known by its place in `options`."""
+
+    problem: Problem
+    options: list[tuple[Option, ...]]  # for each student, the best first
+    bundles: list[tuple[int, ...]]  # section numbers
+    needs: list[int] = field(default_factory=list)
+    blocks: list[int] = field(default_factory=list)
+    credits: list[int] = field(default_factory=list)
+    sizes: list[int] = field(default_factory=list)  # courses
+
+    @cached_property
+    def groups(self) -> dict[str, list[tuple[int, int]]]:
+        """The members of each joint choice: a student, and the place of the option."""
+        return {
+            joint: [
+                (student, place)
+                for student, _ in members
+                for place, option in enumerate(self.options[student])
+                if option.joint == joint
+            ]
+            for joint, members in self.problem.groups.items()
+        }
+
+    def chosen(self, student: int, places: Iterable[int]) -> list[int]:
+        """Return what a student takes of some options, walking them from the best down."""
+        options, ballot = self.options[student], self.problem.ballots[student]
+        busy, credits_left, courses_left = 0, ballot.most_credits, ballot.most_courses
+        choice, taken = -1, []
+        for place in places:
+            option = options[place]
+            bundle = option.bundle
+            if (
+                option.choice == choice
+                or bundle == REFUSED
+                or self.needs[bundle] & busy
+                or self.credits[bundle] > credits_left
+                or self.sizes[bundle] > courses_left
+            ):
+                continue
+            choice = option.choice
+            busy |= self.blocks[bundle]
+            credits_left -= self.credits[bundle]
+            courses_left -= self.sizes[bundle]
+            taken.append(place)
+        return taken
+
+    def level(self, student: int, section: int) -> int:
+        """Return a student's priority level at a section; 0 is the best."""
+        priority = self.problem.settings.sections[section].priority
+        if not priority:
+            return 0
+        cohorts = self.problem.ballots[student].cohorts
+        return next((at for at, cohort in enumerate(priority) if cohort in cohorts), len(priority))
+
+
+def compact(problem: Problem) -> Compact:
+    """Return a problem in integers."""
+    sections = problem.settings.sections
+    number = {section.id: at for at, section in enumerate(sections)}
+    bundles: dict[Bundle, int] = {}
+    clashing: set[int] = set()  # bundles that clash with themselves
+    options = []
+    for ballot in problem.ballots:
+        refused = set(ballot.refused)
+        mine = []
+        for at, choice in enumerate(ballot.choices):
+            for rank, names in enumerate(choice.alternatives):
+                bundle = bundles.get(names)
+                if bundle is None:
+                    bundle = bundles[names] = len(bundles)
+                    parts = [sections[number[name]] for name in names]
+                    if any(clash(one, other) for one, other in combinations(parts, 2)):
+                        clashing.add(bundle)
+                if bundle in clashing or not refused.isdisjoint(names):
+                    bundle = REFUSED
+                mine.append(Option(at, rank, bundle, choice.joint))
+        options.append(tuple(mine))
+    made = Compact(problem, options, [tuple(number[name] for name in names) for names in bundles])
+    _add_masks(made, sections)
+    return made
+
+
+def _add_masks(made: Compact, sections: Sequence[Section]) -> None:
+    bits: dict[Key, int] = {}
+    for section in sections:
+        for key in _keys(section):
+            bits.setdefault(key, len(bits))
+    meetings = [key for key in bits if not isinstance(key, str)]
+    excluded = {key: 1 << bit for key, bit in bits.items() if isinstance(key, str)} | {
+        one: sum(1 << bits[other] for other in meetings if meet(one, other)) for one in meetings
+    }
+    for bundle in made.bundles:
+        parts = [sections[each] for each in bundle]
+        keys = {key for part in parts for key in _keys(part)}
+        made.needs.append(sum(1 << bits[key] for key in keys))
+        made.blocks.append(_any_of(excluded[key] for key in keys))
+        made.credits.append(sum(part.credits for part in parts))
+        made.sizes.append(len({part.course for part in parts}))
+
+
+def _keys(section: Section) -> list[Key]:
+    return [section.course, *section.meetings]
+
+
+def _any_of(masks: Iterable[int]) -> int:
+    return reduce(or_, masks, 0)

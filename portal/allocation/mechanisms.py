@@ -1,0 +1,335 @@
+"""The mechanisms: pure functions from a problem and a seed to who has which seats.
+
+The draw order comes from SHA-256 of seed and pseudonym, so the same ballots, settings and seed give
+the same result on every machine. docs/allocation.md explains the mechanisms and what holds for
+each.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+
+from portal.allocation.compact import REFUSED, Compact, compact
+from portal.allocation.problem import Problem
+from portal.allocation.result import Held, Result
+from portal.allocation.seats import Seats
+
+Dead = AbstractSet[str]  # joint choices that are taken out
+Outcome = tuple[list[Held], Seats]
+Move = list[tuple[int, int]]  # students, each with the place of the option to take
+
+
+def allocate(problem: Problem, seed: str) -> Result:
+    """Return the result of a round under the mechanism of its settings."""
+    return run(compact(problem), seed, problem.settings.mechanism)
+
+
+def run(table: Compact, seed: str, mechanism: str) -> Result:
+    """Return the result of a mechanism on a problem in integers.
+
+    If only some of a group get their joint choice, it is taken out and the round is computed
+    again without it, so that nobody gains or loses a seat by it.
+    """
+    order = draw_order(table.problem, seed)
+    dead: set[str] = set()
+    held, seats = MECHANISMS[mechanism](table, order, dead)
+    while parted := _parted(table, held):
+        dead |= parted
+        held, seats = MECHANISMS[mechanism](table, order, dead)
+    _FinalPass(table, order, held, seats).give_what_is_left()
+    return Result(table, mechanism, order, held)
+
+
+def draw_order(problem: Problem, seed: str) -> list[int]:
+    """Return the students in the order of their best tickets.
+
+    Each unmet first choice of earlier rounds is one more ticket, up to the most of the settings.
+    """
+    most = problem.settings.tickets
+
+    def best(student: int) -> tuple[str, str]:
+        ballot = problem.ballots[student]
+        tickets = range(min(1 + ballot.unmet, most))
+        return min(ticket(seed, ballot.pseudonym, each) for each in tickets), ballot.pseudonym
+
+    return sorted(range(len(problem.ballots)), key=best)
+
+
+def ticket(seed: str, pseudonym: str, number: int = 0) -> str:
+    """Return a student's ticket of a draw: the smaller, the earlier."""
+    return hashlib.sha256(f"{seed}:{pseudonym}:{number}".encode()).hexdigest()
+
+
+def draft(table: Compact, order: Sequence[int], dead: Dead = frozenset()) -> Outcome:
+    """Let students take turns, one choice a turn; every second turn is in the reverse order.
+
+    A bundle uses as many turns as it has courses.
+    """
+    picker = _Picker(table, dead)
+    active, turn = list(order), 1
+    busy_until = [0] * len(table.options)
+    while active:
+        going_on = []
+        for student in active if turn % 2 else reversed(active):
+            if busy_until[student] < turn:
+                used = picker.pick(student, turn)
+                if not used:
+                    continue
+                busy_until[student] = turn + used - 1
+            going_on.append(student)
+        active = going_on if turn % 2 else going_on[::-1]
+        turn += 1
+    return picker.held, picker.seats
+
+
+def serial(table: Compact, order: Sequence[int], dead: Dead = frozenset()) -> Outcome:
+    """Let each student in the draw order take everything at once: random serial dictatorship."""
+    picker = _Picker(table, dead)
+    for turn, student in enumerate(order, start=1):
+        while picker.pick(student, turn):
+            pass
+    return picker.held, picker.seats
+
+
+def deferred(table: Compact, order: Sequence[int], dead: Dead = frozenset()) -> Outcome:
+    """Let students apply and sections turn away those of the lowest priority, until none is.
+
+    In each step, every student applies for what they would take of the options not crossed out.
+    The seats of every section go to its applicants of the highest priority; the draw order breaks
+    ties. Those who find no seat cross out that option. Of a bundle, the lowest priority counts.
+    No step depends on the order in which students or sections are looked at.
+    """
+    return _Deferred(table, order, dead).outcome()
+
+
+MECHANISMS: dict[str, Callable[[Compact, Sequence[int], Dead], Outcome]] = {
+    "draft": draft,
+    "serial": serial,
+    "deferred": deferred,
+}
+
+
+class _Picker:
+    """What students hold while they take turns. What a student can't take now stays impossible."""
+
+    def __init__(self, table: Compact, dead: Dead) -> None:
+        self.table, self.dead = table, dead
+        self.seats = Seats(table)
+        self.held: list[Held] = [{} for _ in table.options]
+        self.next = [0] * len(table.options)
+        self.busy = [0] * len(table.options)
+        self.credits = [ballot.most_credits for ballot in table.problem.ballots]
+        self.courses = [ballot.most_courses for ballot in table.problem.ballots]
+
+    def pick(self, student: int, turn: int) -> int:
+        """Take the student's best possible option; return the turns that it uses, 0 for none."""
+        table, options, place = self.table, self.table.options[student], self.next[student]
+        for option in options[place:]:
+            place += 1
+            bundle = option.bundle
+            if (
+                bundle == REFUSED
+                or table.needs[bundle] & self.busy[student]
+                or table.credits[bundle] > self.credits[student]
+                or table.sizes[bundle] > self.courses[student]
+                or option.joint in self.dead
+                or not self.seats.take(student, table.bundles[bundle])
+            ):
+                continue
+            self.held[student][place - 1] = turn
+            self.busy[student] |= table.blocks[bundle]
+            self.credits[student] -= table.credits[bundle]
+            self.courses[student] -= table.sizes[bundle]
+            while place < len(options) and options[place].choice == option.choice:
+                place += 1
+            self.next[student] = place
+            return table.sizes[bundle]
+        self.next[student] = place
+        return 0
+
+
+Application = tuple[int, int, int, int]  # priority level, position in the draw, student, place
+
+
+class _Deferred:
+    """The state of deferred acceptance: who has crossed out what, and who applies where.
+
+    A venue is a section, or a pool of sections. A step decides only on venues where something has
+    changed, and on those that bundles link to them; the others would decide as before.
+    """
+
+    def __init__(self, table: Compact, order: Sequence[int], dead: Dead) -> None:
+        self.table, self.seats = table, Seats(table)
+        self.position = {student: at for at, student in enumerate(order)}
+        self.crossed: list[set[int]] = [
+            {place for place, option in enumerate(options) if option.joint in dead}
+            for options in table.options
+        ]
+        self.applied: list[list[int]] = [[] for _ in table.options]
+        self.venues = [
+            pool - len(self.seats.in_pool) if pool >= 0 else section
+            for section, pool in enumerate(self.seats.pool)
+        ]
+        self.plain = {  # venues where the best applicants are those that come first
+            section
+            for section, reserved in enumerate(self.seats.reserved)
+            if self.venues[section] == section and not reserved
+        }
+        self.applicants: dict[int, set[Application]] = {venue: set() for venue in self.venues}
+        self.linking: dict[int, set[Application]] = {venue: set() for venue in self.venues}
+
+    def outcome(self) -> Outcome:
+        changed: Iterable[int] = range(len(self.table.options))
+        while changed:
+            venues = {venue for student in changed for venue in self._apply_again(student)}
+            turned_away = self._turned_away(venues)
+            for student, place in turned_away:
+                self.crossed[student].add(place)
+            changed = {student for student, _ in turned_away}
+        self._give_seats(self.applicants)
+        return [dict.fromkeys(places, 0) for places in self.applied], self.seats
+
+    def _apply_again(self, student: int) -> Iterator[int]:
+        """Send a student's applications; yield the venues where something changed."""
+        crossed = self.crossed[student]
+        left = (at for at in range(len(self.table.options[student])) if at not in crossed)
+        before, after = self.applied[student], self.table.chosen(student, left)
+        self.applied[student] = after
+        for place in set(before) ^ set(after):
+            sections = self._sections(student, place)
+            level = max([self.table.level(student, section) for section in sections])
+            application = level, self.position[student], student, place
+            venues = {self.venues[section] for section in sections}
+            for venue in venues:
+                self.applicants[venue] ^= {application}
+                if len(venues) > 1:
+                    self.linking[venue] ^= {application}
+            yield from venues
+
+    def _turned_away(self, venues: set[int]) -> list[tuple[int, int]]:
+        """Return the applications that find no seat, of some venues and those linked to them."""
+        todo = list(venues)
+        while todo:
+            for _, _, student, place in self.linking[todo.pop()]:
+                linked = {self.venues[section] for section in self._sections(student, place)}
+                todo += linked - venues
+                venues |= linked
+        alone = {venue for venue in venues & self.plain if not self.linking[venue]}
+        away = [
+            (student, place)
+            for venue in alone
+            for _, _, student, place in sorted(self.applicants[venue])[self.seats.open[venue] :]
+        ]
+        seated, more = self._give_seats(venues - alone)
+        for student, place in seated:
+            self.seats.give_back(student, self._sections(student, place))
+        return away + more
+
+    def _give_seats(self, venues: Iterable[int]) -> tuple[Move, Move]:
+        """Give seats to applicants by priority; return those with a seat, and those without."""
+        seated: Move = []
+        away: Move = []
+        for _, _, student, place in sorted({each for at in venues for each in self.applicants[at]}):
+            found = self.seats.take(student, self._sections(student, place))
+            (seated if found else away).append((student, place))
+        return seated, away
+
+    def _sections(self, student: int, place: int) -> tuple[int, ...]:
+        return self.table.bundles[self.table.options[student][place].bundle]
+
+
+class _FinalPass:
+    """The pass that leaves no seat empty that a student would take.
+
+    A student takes an option for which there are seats, and gives up what can't be held with it
+    and ranks lower, never a joint choice. A group takes its joint choice together. Each move helps
+    its students and harms nobody, so the moves come to an end. The draft and serial dictatorship
+    leave moves for joint choices alone.
+    """
+
+    def __init__(
+        self, table: Compact, order: Sequence[int], held: list[Held], seats: Seats
+    ) -> None:
+        self.table, self.held, self.seats = table, held, seats
+        self.position = {student: at for at, student in enumerate(order)}
+
+    def give_what_is_left(self) -> None:
+        """Make the moves that are possible, by priority and draw order, until there are none."""
+        while moves := [move for move in self._candidates() if self.make(move, keep=False)]:
+            for move in sorted(moves, key=self._key):
+                self.make(move, keep=True)
+
+    def _candidates(self) -> Iterator[Move]:
+        for student, options in enumerate(self.table.options):
+            for place, option in enumerate(options):
+                if option.bundle == REFUSED or option.joint or place in self.held[student]:
+                    continue
+                if self._may_be_free(student, self.table.bundles[option.bundle]):
+                    yield [(student, place)]
+        for members in self.table.groups.values():
+            student, place = members[0]
+            if place not in self.held[student]:
+                yield members
+
+    def _may_be_free(self, student: int, sections: Sequence[int]) -> bool:
+        options = self.table.options[student]
+        return all(
+            self.seats.may_be_free(section)
+            or any(
+                section in self.table.bundles[options[place].bundle] for place in self.held[student]
+            )
+            for section in sections
+        )
+
+    def _key(self, move: Move) -> tuple[int, int, int]:
+        level = max(
+            self.table.level(student, section)
+            for student, place in move
+            for section in self.table.bundles[self.table.options[student][place].bundle]
+        )
+        return level, *max((self.position[student], place) for student, place in move)
+
+    def make(self, move: Move, *, keep: bool) -> bool:
+        """Make a move if it is possible; return whether it is. Without `keep`, undo it."""
+        table, after = self.table, {}
+        for student, place in move:
+            mine = self.held[student]
+            after[student] = table.chosen(student, sorted((*mine, place)))
+            dropped = mine.keys() - after[student]
+            if place not in after[student] or any(
+                table.options[student][each].joint for each in dropped
+            ):
+                return False
+        freed = [
+            (student, sections, self.seats.give_back(student, sections))
+            for student, places in after.items()
+            for sections in self._sections(student, self.held[student].keys() - places)
+        ]
+        taken = []
+        for student, place in move:
+            sections = table.bundles[table.options[student][place].bundle]
+            if self.seats.take(student, sections):
+                taken.append((student, sections))
+        possible = len(taken) == len(move)
+        if possible and keep:
+            for student, places in after.items():
+                self.held[student] = {each: self.held[student].get(each, 0) for each in places}
+            return True
+        for student, sections in taken:
+            self.seats.give_back(student, sections)
+        for student, sections, found in freed:
+            self.seats.put_back(student, sections, found)
+        return possible
+
+    def _sections(self, student: int, places: Iterable[int]) -> Iterator[tuple[int, ...]]:
+        for place in places:
+            yield self.table.bundles[self.table.options[student][place].bundle]
+
+
+def _parted(table: Compact, held: Sequence[Held]) -> set[str]:
+    """Return the joint choices that some of their group have, but not all."""
+    return {
+        joint
+        for joint, members in table.groups.items()
+        if 0 < sum(place in held[student] for student, place in members) < len(members)
+    }

@@ -1,0 +1,137 @@
+"""The proof of a round: what is committed before the seed is known, and what is published after.
+
+1. When the round is made, the portal draws a secret. The settings hold its SHA-256 and name where a
+   public value will come from.
+2. When the round ends, the root of the hash tree over settings and ballots is published. Receipts
+   show it. From now on neither can change.
+3. When the public value is known, the seed is the SHA-256 of secret and public value.
+
+`verify.py` checks all of this without the portal. It has its own code for it, on purpose.
+"""
+
+import hashlib
+import json
+import secrets
+from collections.abc import Sequence
+from typing import Any
+
+from portal.allocation.mechanisms import allocate
+from portal.allocation.problem import (
+    Problem,
+    ballot_from_json,
+    make,
+    settings_from_json,
+    to_json,
+)
+
+FORMAT = "fairseat allocation 1"
+Proof = list[tuple[str, str]]  # the side ("left", "right") and the hash of each partner
+
+
+def sha256(text: str) -> str:
+    """Return the digest of a text in hex."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def canonical(value: Any) -> str:
+    """Return the one JSON text of a value: sorted keys, no spaces, ASCII."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"))
+
+
+def new_secret() -> str:
+    """Return a secret of 256 bits; `sha256` of it is its commitment."""
+    return secrets.token_hex(32)
+
+
+def new_code(student_number: str) -> str:
+    """Return a ballot code: the student's number, so that no two students share it, and 128 bits.
+
+    Its SHA-256 is the ballot's pseudonym.
+    """
+    return f"{student_number}-{secrets.token_hex(16)}"
+
+
+def seed_of(secret: str, public_value: str) -> str:
+    """Return the seed of a round."""
+    return sha256(f"{secret}:{public_value}")
+
+
+def root(problem: Problem) -> str:
+    """Return the root over the settings and the ballots."""
+    return _rows(problem)[-1][0]
+
+
+def inclusion_proof(problem: Problem, pseudonym: str) -> Proof:
+    """Return the hashes that lead from a ballot to the root; raise ValueError for no ballot."""
+    places = {ballot.pseudonym: at for at, ballot in enumerate(problem.ballots, start=1)}
+    if pseudonym not in places:
+        raise ValueError(f"There is no ballot {pseudonym}.")
+    at = places[pseudonym]
+    proof = []
+    for row in _rows(problem)[:-1]:
+        partner = at ^ 1
+        if partner < len(row):
+            proof.append(("right" if partner > at else "left", row[partner]))
+        at //= 2
+    return proof
+
+
+def is_included(ballot: dict[str, Any], proof: Sequence[tuple[str, str]], expected: str) -> bool:
+    """Return whether a proof leads from the JSON of a ballot to a root."""
+    found = leaf(ballot)
+    for side, partner in proof:
+        found = node(found, partner) if side == "right" else node(partner, found)
+    return found == expected
+
+
+def leaf(value: Any) -> str:
+    """Return the hash of settings or of a ballot."""
+    return sha256(f"leaf:{canonical(value)}")
+
+
+def node(left: str, right: str) -> str:
+    """Return the hash of two hashes."""
+    return sha256(f"node:{left}:{right}")
+
+
+def committed(problem: Problem) -> dict[str, Any]:
+    """Return what is published when a round ends, before its seed can be known."""
+    return {
+        "format": FORMAT,
+        "root": root(problem),
+        "ballots": len(problem.ballots),
+        "commitment": problem.settings.commitment,
+        "public_source": problem.settings.public_source,
+    }
+
+
+def published(problem: Problem, secret: str, public_value: str) -> dict[str, Any]:
+    """Compute a round and return the published file."""
+    if sha256(secret) != problem.settings.commitment:
+        raise ValueError("The secret is not the one that was committed.")
+    return {
+        "format": FORMAT,
+        "root": root(problem),
+        "settings": to_json(problem.settings),
+        "ballots": [to_json(ballot) for ballot in problem.ballots],
+        "secret": secret,
+        "public_value": public_value,
+        "result": allocate(problem, seed_of(secret, public_value)).to_json(),
+    }
+
+
+def problem_of(file: dict[str, Any]) -> Problem:
+    """Return the problem of a published file."""
+    ballots = (ballot_from_json(each) for each in file["ballots"])
+    return make(settings_from_json(file["settings"]), ballots)
+
+
+def _rows(problem: Problem) -> list[list[str]]:
+    """Return the rows of the hash tree, the leaves first; a hash without a partner moves up."""
+    row = [leaf(to_json(problem.settings)), *(leaf(to_json(each)) for each in problem.ballots)]
+    rows = [row]
+    while len(row) > 1:
+        pairs = [row[at : at + 2] for at in range(0, len(row), 2)]
+        row = [node(*pair) if len(pair) > 1 else pair[0] for pair in pairs]
+        rows.append(row)
+    return rows

@@ -1,0 +1,225 @@
+"""What anyone can check of a published round, and what a cheating server is caught at."""
+
+import ast
+import copy
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from portal.allocation import proof, verify
+from portal.allocation.mechanisms import allocate
+from portal.allocation.problem import MECHANISMS, Choice, Problem, to_json
+from tests.allocation.rounds import a_round, at, ballot, choices, section
+
+SECRET = "5ec7e7" * 10
+CODES = {name: f"66{at}-{name * 8}" for at, name in enumerate("abcdefg")}
+File = dict[str, Any]
+
+
+def problem(mechanism: str = "draft") -> Problem:
+    sections = [
+        section("A", 2, meetings=at(9), priority=("majors",)),
+        section("B", 2, meetings=at(9), reserves=(("majors", 1),)),
+        section("C", 3, pool="P"),
+        section("D", 3, pool="P"),
+    ]
+    asked = {
+        "a": choices("A C"),
+        "b": choices("A|B D"),
+        "c": choices("B C+D"),
+        "d": (Choice((("A",),), "J"), *choices("C")),
+        "e": (*choices("B"), Choice((("A",),), "J")),
+        "f": choices("C A"),
+        "g": choices("D A"),
+    }
+    ballots = [
+        ballot(proof.sha256(CODES[name]), asked[name], cohorts=("majors",) if name > "d" else ())
+        for name in asked
+    ]
+    more = {"pools": {"P": 4}, "commitment": proof.sha256(SECRET), "public_source": "drand 1234"}
+    return a_round(sections, ballots, mechanism=mechanism, **more)
+
+
+def file(mechanism: str = "draft") -> File:
+    """Return a published file, as it is read by someone else."""
+    told: File = json.loads(json.dumps(proof.published(problem(mechanism), SECRET, "b16b00")))
+    return told
+
+
+def check(told: File, tmp_path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the verifier alone, as an outsider does."""
+    script, path = tmp_path / "verify.py", tmp_path / "published.json"
+    script.write_text(Path(verify.__file__).read_text())
+    path.write_text(json.dumps(told))
+    command = [sys.executable, "-I", str(script), str(path), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_an_honest_file_passes_and_shows_a_student_their_ballot(
+    mechanism: str, tmp_path: Path
+) -> None:
+    told = file(mechanism)
+    found = check(told, tmp_path, CODES["a"], told["root"])
+    assert (found.returncode, found.stderr) == (0, "")
+    assert "NO" not in found.stdout
+    assert str(told["result"][proof.sha256(CODES["a"])]) in found.stdout
+    assert "drand 1234" in found.stdout
+
+
+def of_a(told: File) -> File:
+    return next(each for each in told["ballots"] if each["pseudonym"] == proof.sha256(CODES["a"]))
+
+
+def drops_a_ballot(told: File) -> None:
+    told["ballots"].remove(of_a(told))
+
+
+def alters_a_ballot(told: File) -> None:
+    of_a(told)["choices"].reverse()
+
+
+def refuses_a_section(told: File) -> None:
+    of_a(told)["refused"] = ["A"]
+
+
+def adds_a_ballot(told: File) -> None:
+    told["ballots"].append({**of_a(told), "pseudonym": "f" * 64})
+
+
+def puts_a_ballot_twice(told: File) -> None:
+    told["ballots"].append(of_a(told))
+    told["ballots"].sort(key=lambda each: each["pseudonym"])
+
+
+def reorders_the_ballots(told: File) -> None:
+    told["ballots"].reverse()
+
+
+def changes_a_capacity(told: File) -> None:
+    told["settings"]["sections"][0]["capacity"] += 1
+
+
+def changes_the_mechanism(told: File) -> None:
+    told["settings"]["mechanism"] = "serial"
+
+
+CHEATS = [
+    drops_a_ballot,
+    alters_a_ballot,
+    refuses_a_section,
+    adds_a_ballot,
+    puts_a_ballot_twice,
+    reorders_the_ballots,
+    changes_a_capacity,
+    changes_the_mechanism,
+]
+
+
+@pytest.mark.parametrize("cheat", CHEATS)
+def test_whoever_changes_ballots_or_settings_is_caught(
+    cheat: Callable[[File], None], tmp_path: Path
+) -> None:
+    told = file()
+    noted = told["root"]
+    cheat(told)
+    assert check(told, tmp_path).returncode
+    # The cheat computes everything again, so that the file fits. The root that was noted does not.
+    told["root"] = verify.root_of([told["settings"], *told["ballots"]])
+    seed = proof.seed_of(told["secret"], told["public_value"])
+    told["result"] = verify.result_of(told["settings"], told["ballots"], seed)
+    assert "NO  It is the root that you noted." in check(told, tmp_path, "", noted).stdout
+
+
+def test_a_student_whose_ballot_was_dropped_notices_without_a_root(tmp_path: Path) -> None:
+    told = file()
+    drops_a_ballot(told)
+    told["root"] = verify.root_of([told["settings"], *told["ballots"]])
+    seed = proof.seed_of(told["secret"], told["public_value"])
+    told["result"] = verify.result_of(told["settings"], told["ballots"], seed)
+    assert check(told, tmp_path).returncode == 0
+    assert "NO  Your ballot is in the file." in check(told, tmp_path, CODES["a"]).stdout
+
+
+def test_whoever_picks_the_seed_is_caught(tmp_path: Path) -> None:
+    told, other = file(), "0dd" * 20
+    told["secret"] = other
+    seed = proof.seed_of(other, told["public_value"])
+    told["result"] = verify.result_of(told["settings"], told["ballots"], seed)
+    assert "NO  The secret is the committed one." in check(told, tmp_path).stdout
+    told["settings"]["commitment"] = proof.sha256(other)
+    assert "NO  The root" in check(told, tmp_path).stdout
+
+
+def test_another_public_value_gives_another_result_or_is_shown(tmp_path: Path) -> None:
+    told = file()
+    told["public_value"] = "badbee"
+    found = check(told, tmp_path)
+    assert "badbee from drand 1234" in found.stdout
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_whoever_changes_the_result_is_caught(mechanism: str, tmp_path: Path) -> None:
+    told = file(mechanism)
+    for name, seats in told["result"].items():
+        changed = copy.deepcopy(told)
+        changed["result"][name] = seats[1:] if seats else [[1, 1, 1]]
+        assert verify.result_of(told["settings"], told["ballots"], seed()) != changed["result"]
+    assert "NO  The result" in check(changed, tmp_path).stdout
+
+
+def seed() -> str:
+    return proof.seed_of(SECRET, "b16b00")
+
+
+def test_the_secret_must_be_the_committed_one() -> None:
+    with pytest.raises(ValueError, match="committed"):
+        proof.published(problem(), "another", "b16b00")
+
+
+@pytest.mark.parametrize("size", range(1, 9))
+def test_a_proof_shows_that_a_ballot_is_under_the_root(size: int) -> None:
+    ballots = [ballot(f"s{number}", "A") for number in range(size)]
+    round_ = a_round([section("A")], ballots)
+    root = proof.root(round_)
+    for number, each in enumerate(map(to_json, round_.ballots)):
+        steps = proof.inclusion_proof(round_, f"s{number}")
+        assert proof.is_included(each, steps, root)
+        assert not proof.is_included({**each, "most_courses": 1}, steps, root)
+        assert not proof.is_included(each, steps[1:], root)
+    assert proof.committed(round_)["root"] == root
+    with pytest.raises(ValueError, match="no ballot"):
+        proof.inclusion_proof(round_, "nobody")
+
+
+def test_no_two_students_can_share_a_ballot_code() -> None:
+    codes = {proof.new_code(student) for student in ("661", "662", "662")}
+    assert len(codes) == 3
+    assert {code.partition("-")[0] for code in codes} == {"661", "662"}
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_the_published_problem_reads_back_the_same(mechanism: str) -> None:
+    told = file(mechanism)
+    read = proof.problem_of(told)
+    assert read == problem(mechanism)
+    assert proof.root(read) == told["root"]
+    assert allocate(read, seed()).to_json() == told["result"]
+
+
+def test_the_verifier_is_short_and_needs_the_standard_library_alone() -> None:
+    source = Path(verify.__file__).read_text()
+    tree = ast.parse(source)
+    documentation = len(ast.get_docstring(tree, clean=False).splitlines())  # type: ignore[union-attr]
+    code = [line for line in source.splitlines() if line.strip()]
+    assert len(code) - documentation <= 150
+    imported = {
+        each.name for node in ast.walk(tree) if isinstance(node, ast.Import) for each in node.names
+    }
+    imported |= {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    assert imported <= sys.stdlib_module_names

@@ -1,0 +1,258 @@
+"""What holds in every round, drawn by hypothesis and compared with slower ways to compute it."""
+
+import json
+import random
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import combinations, permutations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from portal.allocation import proof, verify
+from portal.allocation.mechanisms import allocate, ticket
+from portal.allocation.problem import MECHANISMS, Choice, Problem, Section, clash, make, to_json
+from portal.allocation.result import Result, Why, reasons
+from tests.allocation.rounds import SEED, a_round, at, ballot, problems, section
+
+many = settings(max_examples=200, deadline=None)
+some = settings(max_examples=60, deadline=None)
+
+
+@given(problems())
+@many
+def test_the_verifier_computes_the_same_result_in_its_own_way(problem: Problem) -> None:
+    data = json.loads(json.dumps([to_json(problem.settings), *map(to_json, problem.ballots)]))
+    assert verify.result_of(data[0], data[1:], SEED) == allocate(problem, SEED).to_json()
+
+
+@given(problems(), st.randoms(use_true_random=False))
+@some
+def test_the_order_of_the_ballots_does_not_matter(problem: Problem, chance: random.Random) -> None:
+    ballots = chance.sample(problem.ballots, len(problem.ballots))
+    assert allocate(make(problem.settings, ballots), SEED).held == allocate(problem, SEED).held
+
+
+def test_the_same_seed_gives_the_same_result_on_every_machine() -> None:
+    sections = [
+        section(f"{number:02}", 1 + number % 3, meetings=at(number % 5), priority=("majors",))
+        for number in range(12)
+    ]
+    ballots = [
+        ballot(f"s{number:02}", " ".join(f"{number * step % 12:02}" for step in (1, 5, 7, 11)))
+        for number in range(1, 40)
+        if number % 12
+    ]
+    found = {
+        name: allocate(a_round(sections, ballots, mechanism=name), SEED).to_json()
+        for name in MECHANISMS
+    }
+    assert proof.sha256(proof.canonical(found))[:16] == "f29740d6535a76e4"
+
+
+def held_sections(result: Result, student: int) -> list[Section]:
+    sections = result.table.problem.settings.sections
+    return [sections[number] for number in result.sections(student)]
+
+
+@given(problems())
+@many
+def test_no_section_reserve_or_pool_has_more_students_than_seats(problem: Problem) -> None:
+    result = allocate(problem, SEED)
+    taken = [
+        (each, who) for who in range(len(problem.ballots)) for each in held_sections(result, who)
+    ]
+    for section_ in problem.settings.sections:
+        students = [problem.ballots[who] for each, who in taken if each is section_]
+        assert len(students) <= section_.capacity
+        reserved = dict(section_.reserves)
+        outside = [each for each in students if not set(each.cohorts) & reserved.keys()]
+        assert len(outside) <= section_.capacity - sum(reserved.values())
+    pools = Counter(each.pool for each, _ in taken if each.pool)
+    assert all(count <= problem.settings.pools[pool] for pool, count in pools.items())
+
+
+@given(problems())
+@many
+def test_every_schedule_keeps_the_rules_and_limits_of_its_student(problem: Problem) -> None:
+    result = allocate(problem, SEED)
+    for student, ballot_ in enumerate(problem.ballots):
+        mine = held_sections(result, student)
+        given_ = [option for option, _ in result.seatings(student)]
+        assert len({option.choice for option in given_}) == len(given_)
+        assert sum(each.credits for each in mine) <= ballot_.most_credits
+        assert len({each.course for each in mine}) <= ballot_.most_courses
+        assert not {each.id for each in mine} & set(ballot_.refused)
+        assert not any(clash(one, other) for one, other in combinations(mine, 2))
+
+
+@given(problems())
+@many
+def test_a_group_gets_its_joint_choice_whole_or_not_at_all(problem: Problem) -> None:
+    result = allocate(problem, SEED)
+    for members in result.table.groups.values():
+        assert len({place in result.held[student] for student, place in members}) == 1
+
+
+@given(problems(cohorts=False, joint=False))
+@many
+def test_no_seat_is_left_that_a_student_would_take(problem: Problem) -> None:
+    """Would take: even by giving up lower choices that do not go with it."""
+    result = allocate(problem, SEED)
+    table, sections = result.table, problem.settings.sections
+    taken = Counter(number for at in range(len(problem.ballots)) for number in result.sections(at))
+    for student, options in enumerate(table.options):
+        for place, option in enumerate(options):
+            mine = result.held[student]
+            after = table.chosen(student, sorted({*mine, place}))
+            if place in mine or place not in after:
+                continue
+            lost = Counter(
+                x for old in mine.keys() - after for x in table.bundles[options[old].bundle]
+            )
+            assert any(
+                taken[number] - lost[number] >= sections[number].capacity
+                for number in table.bundles[option.bundle]
+            )
+
+
+@given(problems())
+@many
+def test_every_alternative_has_a_reason_that_is_true(problem: Problem) -> None:
+    result = allocate(problem, SEED)
+    for student, ballot_ in enumerate(problem.ballots):
+        found = reasons(result, student)
+        assert [len(each) for each in found] == [len(each.alternatives) for each in ballot_.choices]
+        got = {(option.choice, option.alternative) for option, _ in result.seatings(student)}
+        for choice, each in enumerate(found):
+            for rank, reason in enumerate(each):
+                assert (reason.why is Why.SEATED) == ((choice, rank) in got)
+                if reason.why in {Why.CLASH, Why.SAME_COURSE}:
+                    assert reason.other < choice
+                    assert reason.other in {at for at, _ in got}
+                if reason.why is Why.NOT_NEEDED:
+                    assert any((choice, better) in got for better in range(rank))
+
+
+def blocking_pairs(result: Result) -> Iterator[tuple[int, int]]:
+    """Yield students who would take an option, with a seat that is free or has a worse holder."""
+    table, sections = result.table, result.table.problem.settings.sections
+    position = {student: at for at, student in enumerate(result.order)}
+
+    def key(student: int, number: int) -> tuple[int, int]:
+        return table.level(student, number), position[student]
+
+    for student, options in enumerate(table.options):
+        for place, option in enumerate(options):
+            mine = result.held[student]
+            if place in mine or place not in table.chosen(student, sorted({*mine, place})):
+                continue
+            (number,) = table.bundles[option.bundle]
+            holders = [who for who in range(len(table.options)) if number in result.sections(who)]
+            worse = any(key(who, number) > key(student, number) for who in holders)
+            if worse or len(holders) < sections[number].capacity:
+                yield student, place
+
+
+@st.composite
+def matroid_problems(draw: st.DrawFn) -> Problem:
+    """Draw a round where a student may take one section an hour, and so many courses in all."""
+    problem = draw(problems(mechanism="deferred", bundles=False, joint=False, clashes=False))
+    sections = tuple(
+        replace(each, reserves=(), pool="", meetings=at(draw(st.integers(0, 2))), credits=1)
+        for each in problem.settings.sections
+    )
+    ballots = [replace(each, most_credits=99) for each in problem.ballots]
+    return make(replace(problem.settings, sections=sections), ballots)
+
+
+@given(matroid_problems())
+@many
+def test_deferred_acceptance_is_stable_where_constraints_form_a_matroid(problem: Problem) -> None:
+    assert not list(blocking_pairs(allocate(problem, SEED)))
+
+
+def test_deferred_acceptance_need_not_be_stable_with_clashes() -> None:
+    """B clashes with A and with C, which do not clash with each other.
+
+    The second student displaces the first from A, is turned away from C, takes B and so gives up A.
+    The third student is turned away from B and gets A, though the first would come before.
+    """
+    first, second, third = sorted(("ann", "bob", "cy"), key=lambda name: ticket(SEED, name))
+    sections = [
+        section("A", meetings=at(9), priority=("majors",)),
+        section("B", meetings=at(9) + at(11), priority=("majors",)),
+        section("C", meetings=at(11)),
+    ]
+    ballots = [
+        ballot(first, "C B A"),
+        ballot(second, "C B A", cohorts=("majors",)),
+        ballot(third, "B C A"),
+    ]
+    result = allocate(a_round(sections, ballots, mechanism="deferred"), SEED)
+    names = [each.pseudonym for each in result.table.problem.ballots]
+    assert [(names[student], place) for student, place in blocking_pairs(result)] == [(first, 2)]
+
+
+def better(mine: set[int], other: set[int]) -> bool:
+    """Return whether a schedule is better by its highest choice that the other lacks."""
+    differing = mine ^ other
+    return bool(differing) and min(differing) in mine
+
+
+@given(problems(mechanism="serial", joint=False, most=4))
+@some
+def test_in_a_serial_dictatorship_no_other_ballot_gets_a_better_schedule(problem: Problem) -> None:
+    """For a student to whom a higher choice is worth more than all lower ones together."""
+    truth = allocate(problem, SEED)
+    for student, ballot_ in enumerate(problem.ballots):
+        mine = set(truth.held[student])
+        places = {
+            (option.choice, option.alternative): place
+            for place, option in enumerate(truth.table.options[student])
+        }
+        numbers = range(len(ballot_.choices))
+        for size in range(len(numbers) + 1):
+            for order in permutations(numbers, size):
+                other = replace(ballot_, choices=tuple(ballot_.choices[at] for at in order))
+                ballots = [*problem.ballots[:student], other, *problem.ballots[student + 1 :]]
+                found = allocate(make(problem.settings, ballots), SEED)
+                got = {
+                    places[order[option.choice], option.alternative]
+                    for option, _ in found.seatings(student)
+                }
+                assert not better(got, mine)
+
+
+def test_in_a_draft_another_ballot_can_get_a_better_schedule() -> None:
+    """Ann wants A most, which nobody else wants. By asking for B first she gets both."""
+    sections = [section("A"), section("B")]
+    rival = ballot("bob", "B")
+    honest, clever = ballot("ann", "A B"), ballot("ann", "B A")
+    seeds = [f"{number}" for number in range(20)]
+    won = {
+        name: sum(len(allocate(a_round(sections, [rival, mine]), seed).held[0]) for seed in seeds)
+        for name, mine in {"honest": honest, "clever": clever}.items()
+    }
+    assert won["clever"] > won["honest"] == len(seeds)
+
+
+@given(problems(joint=False))
+@some
+def test_a_joint_choice_that_fails_costs_its_group_nothing(problem: Problem) -> None:
+    """Two students add a joint choice for a section without seats: the result is the same."""
+    if len(problem.ballots) < 2:
+        return
+    before = allocate(problem, SEED).to_json()
+    none = Section("none", "none", 0)
+    shared = Choice((("none",),), "J")
+    ballots = [
+        replace(each, choices=(shared, *each.choices)) if number < 2 else each
+        for number, each in enumerate(problem.ballots)
+    ]
+    setting = replace(problem.settings, sections=(*problem.settings.sections, none))
+    after = allocate(make(setting, ballots), SEED).to_json()
+    for each in problem.ballots[:2]:
+        after[each.pseudonym] = [[at - 1, *rest] for at, *rest in after[each.pseudonym]]
+    assert after == before

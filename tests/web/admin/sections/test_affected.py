@@ -44,7 +44,7 @@ def test_before_new_times_are_confirmed_those_whose_times_clash_are_named(
 ) -> None:
     page = send(admin, taken, **TO_NOON)
     told = said(page)
-    assert "Students for whom the new times clash:" in told
+    assert "Students with a new time conflict:" in told
     assert CLASH.format(number=cast.ada.number) in told
     clashing = page.text.split("data-clashing")[1].split("</section>")[0]
     assert record(cast.ada, taken) in clashing
@@ -68,12 +68,12 @@ def test_after_new_times_the_page_of_the_section_names_them_until_it_is_resolved
     answer = change(admin, taken, **TO_NOON)
     assert answer.status_code == 303
     page = admin.get(answer.location)
-    assert "1 student has another section at the same time now, is told so" in said(page)
+    assert "1 student now has a time conflict" in said(page)
     assert CLASH.format(number=cast.ada.number) in said(page)
     assert record(cast.ada, taken) in page.text
     press(browser_of(app, "ada"), lunch, "drop")
     drain(taken.term_id)
-    assert "Students with another section" not in said(admin.get(place(taken)))
+    assert "Students with a time conflict" not in said(admin.get(place(taken)))
 
 
 def test_the_page_of_the_student_says_what_clashes(

@@ -44,7 +44,7 @@ def test_the_second_sees_both_versions_and_keeps_what_was_entered(
     answer = pages.send(admin, place(section, "/edit"), mine)
     assert answer.status_code == 409
     told = said(answer)
-    assert "Somebody else has changed this section meanwhile" in told
+    assert "Someone else has changed this section" in told
     assert "Section edited by Mona" in told
     assert "Seats 5 9" in told
     assert "Title Course CSC-1100 Mine" in told
@@ -99,7 +99,7 @@ def test_who_entered_the_same_is_told_so(
     mine = filled(admin, section, capacity=9)
     change(other, section, capacity=9)
     answer = pages.send(admin, place(section, "/edit"), mine)
-    assert "changed meanwhile, to just what you have entered" in said(answer)
+    assert "Someone else has already made this change" in said(answer)
 
 
 def test_what_was_canceled_meanwhile_is_not_edited_and_the_input_stays(
@@ -109,7 +109,7 @@ def test_what_was_canceled_meanwhile_is_not_edited_and_the_input_stays(
     do(other, section, "cancel")
     answer = pages.send(admin, place(section, "/edit"), mine)
     assert answer.status_code == 422
-    assert "has been canceled" in said(answer)
+    assert "is canceled" in said(answer)
     assert 'value="9"' in answer.text
     assert details(section).capacity == 2
 

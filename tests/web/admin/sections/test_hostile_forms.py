@@ -44,7 +44,7 @@ def test_the_end_of_a_reserve_is_not_far_away(
     admin: FlaskClient, section: Section, until: str
 ) -> None:
     answer = send_form(admin, section, reserves_0_seats="1", reserves_0_until=until)
-    assert "Kept seats 1: Kept until: that is more than five years away." in errors(answer)
+    assert "Reserved seats 1: Reserved until: this is more than five years away." in errors(answer)
 
 
 def test_a_kind_of_meeting_with_a_sign_that_cant_be_stored_is_read_without_it(

@@ -30,8 +30,8 @@ def test_other_terms_are_a_link_away(admin: FlaskClient, section: Section) -> No
 
 def test_what_is_no_number_is_told(admin: FlaskClient, section: Section) -> None:
     address = f"/admin/terms/{section.term_id}/sections?fewer="
-    assert "Give a whole number." in admin.get(address + "abc").text
-    assert "Give a whole number." not in admin.get(address + "9").text
+    assert "Enter a whole number." in admin.get(address + "abc").text
+    assert "Enter a whole number." not in admin.get(address + "9").text
 
 
 def test_sections_are_sifted_by_status(admin: FlaskClient, term: Term, section: Section) -> None:
@@ -67,7 +67,7 @@ def test_the_head_sums_up_seats_taken_and_waiting(
 ) -> None:
     for name in ("ada", "ben", "cleo"):
         press(browser_of(app, name), section, "pick", wait="1")
-    assert "2 of 2 seats taken, 1 waiting" in listed(admin, term)
+    assert "2 of 2 seats taken, 1 on waitlists" in listed(admin, term)
 
 
 def test_what_is_asked_for_stays_from_page_to_page(admin: FlaskClient, term: Term) -> None:
@@ -92,13 +92,13 @@ def test_who_has_a_part_in_a_confirmed_section_is_still_counted(
 ) -> None:
     press(browser_of(app, "ada"), section, "pick")
     do(admin, section, "confirm")
-    assert "1 taken, 0 waiting" in listed(admin, term)
+    assert "1 taken, 0 on the waitlist" in listed(admin, term)
 
 
 def test_a_deleted_section_is_listed_apart(admin: FlaskClient, term: Term) -> None:
     draft = builders.a_section(builders.a_course("MAT-1000"), term, status="NEW")
     apart = f"/admin/terms/{term.id}/sections/deleted"
-    assert "No section has been deleted." in admin.get(apart).text
+    assert "No deleted sections." in admin.get(apart).text
     do(admin, draft, "delete")
     assert place(draft) not in listed(admin, term)
     assert place(draft) in admin.get(apart).text
@@ -108,7 +108,7 @@ def test_a_deleted_section_is_listed_apart(admin: FlaskClient, term: Term) -> No
 def test_the_page_of_a_section_tells_what_has_been_done_and_by_whom(
     admin: FlaskClient, section: Section
 ) -> None:
-    assert "Nothing yet that was done here." in admin.get(place(section)).text
+    assert "No changes yet." in admin.get(place(section)).text
     change(admin, section, capacity=1, reason="The room is smaller.")
     told = said(admin.get(place(section)))
     assert "Changed" in told
@@ -122,5 +122,5 @@ def test_the_page_of_a_section_shows_its_live_seats(
     page = admin.get(place(section)).text
     assert f'id="seats-{section.id}"' in page
     assert f'data-live-term="{section.term_id}"' in page
-    assert "1 of 2 seats taken, 0 waiting." in said(admin.get(place(section)))
+    assert "1 of 2 seats taken, 0 on the waitlist." in said(admin.get(place(section)))
     assert cast.ada

@@ -35,8 +35,8 @@ def full(app: Flask, section: Section) -> Section:
 
 def test_fewer_seats_than_are_taken_throw_nobody_out(admin: FlaskClient, full: Section) -> None:
     told = said(send(admin, full, capacity=1))
-    assert "2 seats are taken, 1 student waits." in told
-    assert "That is 1 seat fewer than are taken. Nobody is thrown out" in told
+    assert "2 seats taken, 1 student on the waitlist." in told
+    assert "That is 1 seat fewer than are taken. No one loses a seat" in told
     assert change(admin, full, capacity=1).status_code == 303
     assert (seats(full).capacity, seats(full).taken, seats(full).waiting) == (1, 2, 1)
 
@@ -56,7 +56,7 @@ def test_more_seats_help_nobody_where_the_shared_ones_are_taken(
 
 def test_a_shorter_waitlist_sends_nobody_away(admin: FlaskClient, full: Section) -> None:
     told = said(send(admin, full, waitlist=0))
-    assert "Everyone who waits keeps the place" in told
+    assert "Waiting students keep their positions" in told
     change(admin, full, waitlist=0)
     assert (seats(full).waitlist_capacity, seats(full).waiting) == (0, 1)
 
@@ -67,9 +67,9 @@ def test_new_times_name_how_many_would_have_to_be_in_two_places(
     press(browser_of(app, "ada"), lunch, "pick")
     drain(lunch.term_id)
     told = said(send(admin, full, **TO_NOON))
-    assert "For 1 student with a seat the new times clash" in told
+    assert "The new times conflict with another section for 1 enrolled student" in told
     told = said(send(admin, full, meetings_0_starts="15:00", meetings_0_ends="16:00"))
-    assert "The new times clash with no other section" in told
+    assert "The new times cause no conflicts" in told
 
 
 def test_other_times_and_credits_need_a_reason_where_somebody_has_a_part(
@@ -77,18 +77,18 @@ def test_other_times_and_credits_need_a_reason_where_somebody_has_a_part(
 ) -> None:
     assert change(admin, full, **TO_NOON, reason="").status_code == 422
     assert change(admin, full, credits="3", reason="").status_code == 422
-    assert "Seats that are held keep the credits" in said(send(admin, full, credits="3"))
+    assert "Enrolled students keep their current credits" in said(send(admin, full, credits="3"))
 
 
 def test_where_nobody_has_a_part_other_times_need_none(
     admin: FlaskClient, section: Section
 ) -> None:
-    assert "Nobody has a seat in it" in said(send(admin, section, **TO_NOON))
+    assert "No one is enrolled" in said(send(admin, section, **TO_NOON))
     assert change(admin, section, **TO_NOON, reason="").status_code == 303
 
 
 def test_harder_rules_leave_held_seats_alone(admin: FlaskClient, full: Section) -> None:
-    assert "seats that are held stay held" in said(send(admin, full, prerequisites="MAT-1"))
+    assert "Enrolled students keep their seats" in said(send(admin, full, prerequisites="MAT-1"))
 
 
 def test_a_room_and_a_instructor_in_two_places_are_named_and_refused_nowhere(
@@ -108,7 +108,7 @@ def test_what_is_canceled_clashes_with_nothing(
 ) -> None:
     course = builders.a_course("MAT-1000")
     builders.a_section(course, term, meetings=(MORNING,), status="CANCELED")
-    assert "Mind this" not in said(admin.get(place(section)))
+    assert "Please note" not in said(admin.get(place(section)))
 
 
 def test_sections_that_are_one_under_two_codes_meet_together(
@@ -127,26 +127,26 @@ def test_a_lab_at_the_time_of_its_lecture_is_named(
     builders.a_section(builders.a_course("CSC-1101"), term, meetings=(NOON,), **needs)
     assert "Every open section" not in said(send(admin, section, corequisites="CSC-1101"))
     told = said(send(admin, section, corequisites="CSC-1101"))
-    assert "It becomes linked with CSC 1101, as each names the other" in told
+    assert "CSC 1101 and this course name each other as corequisites" in told
     told = said(send(admin, section, corequisites="CSC-1101", **TO_NOON))
-    assert "Every open section of CSC 1101" in told
+    assert "Every open section of its corequisite CSC 1101" in told
     change(admin, section, corequisites="CSC-1101")
-    assert "Taken along with CSC 1101" in said(admin.get(place(section)))
+    assert "Must be taken together with CSC 1101" in said(admin.get(place(section)))
 
 
 def test_its_own_meetings_at_one_time_are_named(admin: FlaskClient, section: Section) -> None:
     twice = {"meetings_1_days": ["Mon"], "meetings_1_starts": "11:00", "meetings_1_ends": "12:00"}
     told = said(send(admin, section, **twice))
-    assert "Two of its own meetings are at the same time: Mon 11:00 am–12:00 pm." in told
+    assert "Two meetings of this section are at the same time: Mon 11:00 am–12:00 pm." in told
 
 
 def test_names_that_nothing_has_are_named(admin: FlaskClient, section: Section) -> None:
     told = said(send(admin, section, prerequisites="MAT-9", meetings_0_room="Hall 99"))
-    assert "There is no course with the code MAT 9." in told
-    assert "“Hall 99” is a room that is not known yet" in told
+    assert "No course has the code MAT 9." in told
+    assert "“Hall 99” is a new room" in told
     change(admin, section, meetings_0_room="Hall 99")
     assert details(section).meetings[0].room == "Hall 99"
-    assert "not known yet" not in said(admin.get(place(section)))
+    assert "is a new room" not in said(admin.get(place(section)))
 
 
 def test_restrictions_to_what_no_record_says_are_named(
@@ -154,12 +154,12 @@ def test_restrictions_to_what_no_record_says_are_named(
 ) -> None:
     unknown = "must be level: Wizard\nmay not be year: Senoir\nmust be major: Alchemy"
     told = said(send(admin, section, restrictions=unknown))
-    assert "No student’s record says “Wizard” (level). Known are: " in told
-    assert "No student’s record says “Senoir” (classification)." in told
+    assert "No student record has “Wizard” (level). Known values: " in told
+    assert "No student record has “Senoir” (classification)." in told
     builders.a_subject("ALC")
-    assert "says “Alchemy” (major)." in said(send(admin, section, restrictions=unknown))
+    assert "has “Alchemy” (major)." in said(send(admin, section, restrictions=unknown))
     known = said(send(admin, section, restrictions="must be level: undergraduate"))
-    assert "No student’s record" not in known
+    assert "No student record" not in known
 
 
 def test_a_number_that_is_given_twice_is_named(
@@ -168,15 +168,15 @@ def test_a_number_that_is_given_twice_is_named(
     course = builders.a_course("CSC-2000")
     one, two = (builders.a_section(course, term) for _ in range(2))
     told = said(send(admin, two, number=one.number))
-    assert f"There is a CSC 2000-{one.number} in this term already: CRN {one.crn}." in told
-    assert "in this term already" not in said(send(admin, section, capacity=9))
+    assert f"This term already has a section CSC 2000-{one.number}: CRN {one.crn}." in told
+    assert "This term already has a section" not in said(send(admin, section, capacity=9))
 
 
 def test_a_course_that_asks_for_itself_is_named(admin: FlaskClient, section: Section) -> None:
     told = said(send(admin, section, corequisites="CSC-1100"))
-    assert "CSC 1100 is asked for along with itself" in told
+    assert "CSC 1100 is its own corequisite" in told
 
 
 def test_credits_that_go_down_are_refused(admin: FlaskClient, section: Section) -> None:
-    assert "the least come first" in errors(send(admin, section, credits="9-1"))
+    assert "write the lowest number first" in errors(send(admin, section, credits="9-1"))
     assert "Credits" in said(send(admin, section, credits="1.5 - 9"))

@@ -80,8 +80,8 @@ def test_the_preview_says_what_it_means_and_changes_nothing(
     assert other
     told = said(send(admin, section))
     assert "Shared seats None 3" in told
-    assert "0 seats are taken in these sections together." in told
-    assert "CSC 1100-01 has 2 seats of its own: no more than that" in told
+    assert "0 seats are taken in these sections in total." in told
+    assert "CSC 1100-01 has 2 seats, so it can use at most that many" in told
     assert shared(section) is None
 
 
@@ -93,7 +93,7 @@ def test_both_give_seats_out_of_the_same_ones(
         press(browser_of(app, name), pooled, "pick")
     assert (seats(pooled).open, seats(other).open) == (0, 1)
     page = said(admin.get(place(pooled)))
-    assert "Numbers: 2 of 3 taken, in all of its sections together." in page
+    assert "Numbers: 2 of 3 taken in all its sections." in page
     assert "MAT 1000-02 1 of 2 open" in page
     drain(pooled.term_id, seconds=0)
     assert audit_term(pooled.term_id)["clean"]
@@ -112,7 +112,7 @@ def test_fewer_than_are_taken_are_allowed_and_said(
     for name in ("ada", "ben"):
         press(browser_of(app, name), pooled, "pick")
     assert "That is 1 seat fewer than are taken." in said(send(admin, pooled, capacity=1))
-    assert "Say why" in errors(change(admin, pooled, capacity=1, reason=""))
+    assert "Enter a reason" in errors(change(admin, pooled, capacity=1, reason=""))
     assert change(admin, pooled, capacity=1).status_code == 303
     assert (seats(pooled).taken, counts(pooled)) == (2, (1, 0))
 
@@ -128,7 +128,7 @@ def test_who_leaves_has_its_own_seats_alone_and_the_others_share_on(
     third = builders.a_section(builders.a_course("ART-1000"), term)
     assert change(admin, pooled, members=[*BOTH, "ART 1000-03"]).status_code == 303
     told = said(send(admin, pooled, members=[BOTH[1], "ART 1000-03"]))
-    assert "Out of it, with its own seats alone: CSC 1100-01." in told
+    assert "No longer sharing seats: CSC 1100-01." in told
     assert change(admin, pooled, members=[BOTH[1], "ART 1000-03"]).status_code == 303
     assert shared(pooled) is None
     assert (counts(pooled), counts(other), counts(third)) == ((None, 2), (3, 2), (3, 2))
@@ -152,14 +152,14 @@ def test_all_that_is_wrong_is_said_at_once(
     names = [*BOTH, "BIO 1000-01", f"ART 1000-{gone.number}", "what"]
     wrong = errors(send(admin, section, name=" ", capacity="lots", members=names))
     for each in (
-        "Name: give one of at most 80 characters.",
-        "Shared seats: give a whole number from 0 to 100,000.",
-        "“BIO 1000-01” is a section of Spring 2031, and only sections of one term share seats.",
+        "Name: enter at most 80 characters.",
+        "Shared seats: enter a whole number from 0 to 100,000.",
+        "“BIO 1000-01” is a section of Spring 2031. Only sections of the same term can share",
         f"ART 1000-{gone.number} has been canceled.",
-        "There is no section “what” in this term.",
+        "This term has no section “what”.",
     ):
         assert each in wrong
-    assert "Name another section" in errors(send(admin, section, members=BOTH[:1]))
+    assert "Enter at least two sections" in errors(send(admin, section, members=BOTH[:1]))
     assert shared(other) is None
 
 
@@ -169,14 +169,14 @@ def test_one_that_shares_already_has_to_leave_first(
     assert pooled
     third = builders.a_section(builders.a_course("ART-1000"), term)
     answer = change(admin, third, name="More", members=["ART 1000-03", BOTH[0]])
-    assert "CSC 1100-01 shares its seats with others already." in errors(answer)
+    assert "CSC 1100-01 already shares seats with other sections." in errors(answer)
 
 
 def test_a_name_is_given_once_in_a_term(admin: FlaskClient, term: Term, pooled: Section) -> None:
     assert pooled
     pair = [builders.a_section(builders.a_course(code), term) for code in ("ART-1", "BIO-1")]
     answer = change(admin, pair[0], members=[each.crn for each in pair])
-    assert "This term has shared seats of that name already." in errors(answer)
+    assert "This term already has shared seats with this name." in errors(answer)
     assert shared(pair[0]) is None
 
 
@@ -204,7 +204,7 @@ def test_of_two_admins_the_second_sees_what_is_stored_and_keeps_what_was_entered
     answer = change(admin, pooled, capacity=5, version=seen.version)
     assert answer.status_code == 409
     told = said(answer)
-    assert "Somebody else has changed these shared seats meanwhile" in told
+    assert "Someone else has changed these shared seats" in told
     assert "Shared seats 9 5" in told
     assert 'value="5"' in answer.text
     assert counts(pooled)[0] == 9

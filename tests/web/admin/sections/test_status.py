@@ -67,9 +67,9 @@ def test_canceling_says_first_how_many_have_a_part_in_it(
     for name in ("ada", "ben", "cleo"):
         press(browser_of(app, name), section, "pick", wait="1")
     told = said(admin.get(place(section, "/cancel")))
-    assert "2 students have a seat." in told
-    assert "1 student waits for one." in told
-    assert "told at once, on the page and by mail" in told
+    assert "2 students are enrolled." in told
+    assert "1 student is on the waitlist." in told
+    assert "notified at once, on the page and by email" in told
     assert stored(section).status == "OPEN"
 
 
@@ -77,15 +77,15 @@ def test_canceling_says_how_many_have_no_name_here(admin: FlaskClient, term: Ter
     course = builders.a_course("CSC-1300")
     imported = builders.a_section(course, term, capacity=9, prior_enrolled=4)
     told = said(admin.get(place(imported, "/cancel")))
-    assert "0 students have a seat." in told
-    assert "4 seats were taken before selection here began" in told
-    assert "told at once" not in told
+    assert "0 students are enrolled." in told
+    assert "4 seats were taken before registration started here" in told
+    assert "notified at once" not in told
 
 
 def test_canceling_needs_a_reason(admin: FlaskClient, section: Section) -> None:
     answer = do(admin, section, "cancel", " ")
     assert answer.status_code == 422
-    assert "Say why" in errors(answer)
+    assert "Enter a reason" in errors(answer)
     assert stored(section).status == "OPEN"
 
 
@@ -100,11 +100,11 @@ def test_a_canceled_section_can_not_be_picked(
 @pytest.mark.parametrize(
     ("deed", "status", "why"),
     [
-        ("publish", "CANCELED", "has been canceled"),
+        ("publish", "CANCELED", "is canceled"),
         ("confirm", "NEW", "is a draft"),
         ("cancel", "NEW", "is a draft"),
-        ("delete", "OPEN", "Cancel it before you delete it"),
-        ("delete", "CONFIRMED", "Cancel it before you delete it"),
+        ("delete", "OPEN", "Cancel the section before you delete it"),
+        ("delete", "CONFIRMED", "Cancel the section before you delete it"),
     ],
 )
 def test_what_the_status_forbids_is_refused_with_the_reason(
@@ -139,7 +139,7 @@ def test_a_section_in_which_somebody_has_a_part_is_not_deleted(
     take_back(draft)
     answer = do(admin, draft, "delete")
     assert answer.status_code == 409
-    assert "Somebody has a seat in it" in errors(answer)
+    assert "Students are enrolled" in errors(answer)
     assert not stored(draft).deleted
 
 
@@ -171,7 +171,7 @@ def test_who_saw_an_older_version_is_shown_the_new_one_first(
     form = {"version": "1", "reason": "No teacher."}
     answer = admin.post(place(section, "/cancel"), data=form)
     assert answer.status_code == 422
-    assert "Somebody has changed the section meanwhile" in errors(answer)
+    assert "Someone else has changed this section" in errors(answer)
     assert "Algorithms" in answer.text
     assert 'name="version" value="2"' in answer.text
     assert stored(section).status == "OPEN"
@@ -203,7 +203,7 @@ def test_what_is_done_already_has_nothing_to_be_put_right(
 ) -> None:
     section = builders.a_section(builders.a_course("CSC-1300"), term, status=status)
     page = said(admin.get(place(section, f"/{deed}")))
-    assert "That has been done already." in page
+    assert "This was already done." in page
     assert "has to be put right" not in page
     assert f"← CSC 1300-{section.number}" in page
     assert do(admin, section, deed).status_code == 409

@@ -19,10 +19,10 @@ def test_a_student_is_added_and_the_trail_says_who_and_why(
 ) -> None:
     page = look(boss, cast.ada, section)
     assert obstacles(page) == []
-    assert "CSC 1100-01: 0 of 1 seats are taken now." in said(page)
+    assert "CSC 1100-01: 0 of 1 seats are taken." in said(page)
     answer = press(boss, page)
     assert answer.location == f"/admin/students/{cast.ada.id}?term={section.term_id}"
-    assert "Ada has a seat in CSC 1100-01." in said(boss.get(answer.location))
+    assert "Ada was enrolled in CSC 1100-01." in said(boss.get(answer.location))
     assert holds(cast.ada, section.term_id) == [section.id]
     (entry,) = entries(section.term_id)
     assert (entry.account_id, entry.action, entry.reason) == (cast.max.id, "selection.add", WHY)
@@ -54,7 +54,7 @@ def test_what_is_not_ticked_still_refuses(boss: FlaskClient, cast: Cast, section
     assert obstacles(page) == ["full"]
     refused = press(boss, page)
     assert refused.status_code == 422
-    assert "something stands in the way" in said(refused)
+    assert "A rule still prevents this" in said(refused)
     assert obstacles(refused) == ["full"]
     assert holds(cast.ada, section.term_id) == []
     assert press(boss, refused, ("full",)).status_code == 303
@@ -65,7 +65,7 @@ def test_what_is_not_ticked_still_refuses(boss: FlaskClient, cast: Cast, section
 def test_what_has_no_sense_has_no_box(boss: FlaskClient, cast: Cast, section: Section) -> None:
     seat(cast.ada, section)
     page = look(boss, cast.ada, section)
-    assert "This can’t be done" in said(page)
+    assert "This is not possible" in said(page)
     assert obstacles(page) == []
     assert 'method="post" action="/admin' not in page.text
 
@@ -73,7 +73,7 @@ def test_what_has_no_sense_has_no_box(boss: FlaskClient, cast: Cast, section: Se
 def test_a_reason_is_needed(boss: FlaskClient, cast: Cast, section: Section) -> None:
     answer = press(boss, look(boss, cast.ada, section), reason=" ")
     assert answer.status_code == 422
-    assert "Say why" in said(answer)
+    assert "Enter a reason" in said(answer)
     assert holds(cast.ada, section.term_id) == []
 
 
@@ -109,7 +109,7 @@ def test_a_waiter_who_is_added_waits_no_more(
         f"/terms/{section.term_id}/sections/{section.id}/pick", data={"wait": "1"}
     )
     page = look(boss, cast.ada, section)
-    assert "place on its waitlist goes with the seat" in said(page)
+    assert "The student gets the seat and leaves the waitlist" in said(page)
     press(boss, page, ("full",))
     assert holds(cast.ada, section.term_id) == [section.id]
 
@@ -156,7 +156,7 @@ def test_a_form_that_has_acted_does_not_act_on_something_else(
     press(boss, page)
     again = press(boss, page, add=other.crn)
     assert again.status_code == 422
-    assert "acted already" in said(again)
+    assert "was already sent" in said(again)
     assert holds(cast.ada, section.term_id) == [section.id]
 
 
@@ -164,7 +164,7 @@ def test_what_was_refused_has_an_address_so_that_going_back_sends_nothing(
     boss: FlaskClient, cast: Cast, section: Section
 ) -> None:
     answer = press(boss, look(boss, cast.ada, section), reason="", over=("full",))
-    assert "Say why" in said(answer)
+    assert "Enter a reason" in said(answer)
     assert answer.request.method == "GET"
     assert press(boss, boss.get(answer.request.full_path)).status_code == 303
     assert holds(cast.ada, section.term_id) == [section.id]
@@ -176,7 +176,7 @@ def test_everything_that_is_wrong_with_the_form_is_told_at_once(
     answer = boss.get(desk(term.id), query_string={"student": "N0", "add": "none", "look": "1"})
     assert answer.status_code == 422
     assert "No student has the number N0." in said(answer)
-    assert "no section with the CRN or the number none" in said(answer)
+    assert "no section with the CRN or number none" in said(answer)
 
 
 def test_a_section_may_be_named_by_course_and_number(
@@ -218,5 +218,5 @@ def test_a_seat_past_a_clash_names_what_clashes_for_whom(boss: FlaskClient, cast
     answer = press(boss, look(boss, cast.ada, other), ("time_conflict",))
     page = said(boss.get(answer.location))
     clash = "CSC 1-01 and CSC 2-02 meet at the same time (Mon Thu 10:00–11:50 am)."
-    assert f"Ada is told: {clash}" in page
+    assert f"Ada is notified: {clash}" in page
     assert page.count(clash) == 2  # once as a message, and on the page for as long as it lasts

@@ -30,20 +30,20 @@ def test_it_goes_to_the_line_of_a_section_that_shares_it(
     boss: FlaskClient, cast: Cast, pooled: Section
 ) -> None:
     page = said(look(boss, cast.ada, drop=pooled))
-    assert "It goes to whoever has waited longest for CSC 1200-02 and may have it." in page
+    assert "The seat goes to the first eligible student on the waitlists of CSC 1200-02." in page
 
 
 def test_of_two_lines_both_are_named(boss: FlaskClient, cast: Cast, pooled: Section) -> None:
     claim(cast.cleo, pooled)
     page = said(look(boss, cast.ada, drop=pooled))
-    assert "longest for CSC 1100-01 or CSC 1200-02 and may" in page
+    assert "waitlists of CSC 1100-01 or CSC 1200-02" in page
 
 
 def test_a_move_between_them_frees_no_shared_seat(
     boss: FlaskClient, cast: Cast, pooled: Section, other: Section
 ) -> None:
     page = said(look(boss, cast.ada, other, pooled))
-    assert "The seat in CSC 1100-01 is given up." in page
+    assert "The student is dropped from CSC 1100-01." in page
     assert "It goes to" not in page
 
 
@@ -59,7 +59,10 @@ def test_a_kept_seat_goes_to_whom_it_is_kept_for(
     drain(section.term_id)
     assert claim(cast.ben, section).outcome == "waitlisted"
     page = said(look(boss, cast.ada, drop=section))
-    assert "It is kept: it goes to the first in line for whom it is kept." in page
+    assert (
+        "The seat is reserved. It goes to the first student on the waitlist who may take it."
+        in page
+    )
 
 
 def test_without_pools_it_goes_to_the_first_in_line(
@@ -67,6 +70,6 @@ def test_without_pools_it_goes_to_the_first_in_line(
 ) -> None:
     claim(cast.ada, section)
     claim(cast.ben, section)
-    assert "It goes to the first in line who may have it." in said(
+    assert "The seat goes to the first eligible student on the waitlist." in said(
         look(boss, cast.ada, drop=section)
     )

@@ -35,7 +35,7 @@ def lift(boss: FlaskClient, student: Student, reason: str = WHY) -> TestResponse
     (entry,) = [each for each in entries() if each.action == "hold.place"]
     number = entry.subject.rpartition(":")[2]
     place = f"/admin/students/{student.id}/holds/{number}/lift"
-    assert "The student can pick again at once" in said(boss.get(place))
+    assert "The student can register again at once" in said(boss.get(place))
     return boss.post(place, data={"reason": reason})
 
 
@@ -72,7 +72,7 @@ def test_the_trail_says_who_set_and_who_lifted_it(boss: FlaskClient, cast: Cast)
 def test_what_is_sent_twice_is_done_once(boss: FlaskClient, cast: Cast) -> None:
     place(boss, cast.ada)
     again = place(boss, cast.ada)
-    assert "has this very hold already" in said(boss.get(again.location))
+    assert "already has this hold" in said(boss.get(again.location))
     assert len(known(cast.ada)) == 1
     for _ in range(2):
         (entry,) = [each for each in entries() if each.action == "hold.place"]
@@ -90,7 +90,7 @@ def test_it_stands_from_its_first_to_its_last_day(boss: FlaskClient, cast: Cast)
     assert [hold.stands for hold in known(cast.ada)] == [False]
     assert [hold.stands for hold in known(cast.ben)] == [True]
     assert [hold.stands for hold in known(cast.cleo)] == [True]
-    assert "To come" in said(boss.get(f"/admin/students/{cast.ada.id}"))
+    assert "Upcoming" in said(boss.get(f"/admin/students/{cast.ada.id}"))
 
 
 def test_it_is_over_after_its_last_day(boss: FlaskClient, cast: Cast) -> None:
@@ -109,20 +109,20 @@ def test_it_is_over_after_its_last_day(boss: FlaskClient, cast: Cast) -> None:
     )
     assert not known(cast.ben)[0].stands
     told = said(boss.get(f"/admin/students/{cast.ben.id}"))
-    assert "Over" in told
+    assert "Ended" in told
     assert "until Nov 1, 2020" in told
 
 
 @pytest.mark.parametrize(
     ("fields", "wrong"),
     [
-        ({"kind": " "}, "Kind: say what it is."),
-        ({"said": ""}, "What the student reads: say what it is."),
-        ({"said": "x" * 301}, "no more than 300 characters"),
-        ({"since": "soon"}, "From: give a day"),
-        ({"until": "9999-12-31"}, "Until: give a day"),
-        ({"until": "2020-01-01"}, "Until: that day is over already."),
-        ({"since": "2030-02-02", "until": "2030-02-01"}, "last day comes before the first"),
+        ({"kind": " "}, "Kind: fill in this field."),
+        ({"said": ""}, "Message to the student: fill in this field."),
+        ({"said": "x" * 301}, "enter at most 300 characters"),
+        ({"since": "soon"}, "From: enter a date"),
+        ({"until": "9999-12-31"}, "Until: enter a date"),
+        ({"until": "2020-01-01"}, "Until: this date is in the past."),
+        ({"since": "2030-02-02", "until": "2030-02-01"}, "last day must not be before the first"),
     ],
 )
 def test_what_is_wrong_is_told_and_nothing_is_set(

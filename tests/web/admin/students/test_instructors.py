@@ -65,7 +65,7 @@ def test_an_account_of_the_same_name_is_suggested_and_looked_at_first(
     page = f"/admin/instructors/{twin.id}"
     assert f"{page}/link?account=iris" in boss.get(page).text
     text = said(boss.get(f"{page}/link?account=iris"))
-    assert "Teaches also as Iris" in text
+    assert "Also linked to Iris" in text
     assert "MAT 1000-" in said(boss.get(page))
     assert visitors.find(cast.iris.account_id or 0).instructor_ids == {cast.iris.id}
 
@@ -98,7 +98,7 @@ def test_what_another_admin_has_linked_meanwhile_stays(
     act(boss, twin, "link", account="otto")
     again = act(boss, twin, "link")
     assert again.status_code == 409
-    assert "Somebody else has changed this meanwhile." in said(again)
+    assert "Someone else has changed this." in said(again)
     assert twin.id in visitors.find(cast.otto.account_id or 0).instructor_ids
     assert act(boss, twin, "unlink").status_code == 409  # which was not shown with that account
 
@@ -106,9 +106,9 @@ def test_what_another_admin_has_linked_meanwhile_stays(
 @pytest.mark.parametrize(
     ("fields", "wrong"),
     [
-        ({"account": "nobody"}, "No account has the user name nobody."),
-        ({"account": ""}, "No account has the user name –."),
-        ({"reason": " "}, "Say why"),
+        ({"account": "nobody"}, "No account has the username nobody."),
+        ({"account": ""}, "No account has the username –."),
+        ({"reason": " "}, "Enter a reason"),
     ],
 )
 def test_what_is_wrong_is_said_and_nothing_done(

@@ -47,7 +47,7 @@ def test_the_student_picks_past_the_rule(
     pick(browser_of(app, "ada"), barred, "pick")
     assert holds(cast.ada, barred.term_id) == [barred.id]
     text = said(boss.get(f"/admin/students/{cast.ada.id}"))
-    assert "CSC 2000-01 , Fall 2030 Stands Even so: A prerequisite is missing" in text
+    assert "CSC 2000-01 , Fall 2030 Active Overrides: A prerequisite is missing" in text
 
 
 def test_the_trail_says_who_permitted_and_who_took_back(
@@ -74,13 +74,18 @@ def test_what_is_sent_twice_is_done_once(boss: FlaskClient, cast: Cast, barred: 
 def test_all_that_is_wrong_is_told(boss: FlaskClient, cast: Cast, barred: Section) -> None:
     wrong = {"section": "none", "waives": "full", "until": "soon", "reason": ""}
     text = said(permit(boss, cast.ada, barred, **wrong))
-    for each in ("no section with that CRN", "choose from: full", "Until: give a day", "Say why"):
+    for each in (
+        "no section with this CRN",
+        "Not in the list: full",
+        "Until: enter a date",
+        "Enter a reason",
+    ):
         assert each in text
     assert entries() == []
 
 
 def test_an_end_that_is_over_is_told(boss: FlaskClient, cast: Cast, barred: Section) -> None:
-    assert "that day is over already" in said(permit(boss, cast.ada, barred, until="2020-01-01"))
+    assert "this date is in the past" in said(permit(boss, cast.ada, barred, until="2020-01-01"))
     assert entries() == []
 
 

@@ -37,7 +37,7 @@ def results(boss: FlaskClient, section: Section, show: str = "in", **query: int)
 
 def test_each_group_with_its_number(boss: FlaskClient, crowd: Section, cast: Cast) -> None:
     text = results(boss, crowd)
-    assert "In the section 1 Waiting 2 Canceled 0 Left the waitlist 1" in text
+    assert "Enrolled 1 Waiting 2 Canceled 0 Left the waitlist 1" in text
     assert f"Ada {cast.ada.number}" in text
     assert cast.ben.number not in text
 
@@ -56,7 +56,7 @@ def test_who_is_taken_out_is_offered_nothing_while_that_is_recorded(
 ) -> None:
     page = press(boss, look(boss, cast.ada, drop=crowd), back="section")
     now = boss.get(page.location)
-    assert f"Ada Being taken out {cast.ada.number}" in said(now)
+    assert f"Ada Being dropped {cast.ada.number}" in said(now)
     assert "Drop Ada" not in said(now)
     drain(crowd.term_id)
     assert "Ada" not in said(boss.get(page.location))
@@ -68,8 +68,8 @@ def test_seats_from_before_are_told_beside_those_with_names(
     assert "before" not in results(boss, crowd)
     changed(crowd, prior_enrolled=72)
     text = results(boss, crowd)
-    assert "In the section 1, and 72 from before Waiting 2" in text
-    assert "72 seats were taken before selection here began" in text
+    assert "Enrolled 1, plus 72 from before Waiting 2" in text
+    assert "72 seats were taken before registration started here" in text
     assert "72 seats" not in results(boss, crowd, "waiting")
 
 

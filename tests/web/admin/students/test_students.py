@@ -32,7 +32,7 @@ def test_a_student_is_found_by_e_mail(boss: FlaskClient, cast: Cast) -> None:
 
 def test_every_word_has_to_fit(boss: FlaskClient, cast: Cast) -> None:
     assert cast.ada.number in find(boss, f"ada {cast.ada.number[:3]}")
-    assert "No student fits." in find(boss, "ada ben")
+    assert "No student matches." in find(boss, "ada ben")
 
 
 def test_a_number_leads_to_its_student(boss: FlaskClient, cast: Cast) -> None:
@@ -45,7 +45,7 @@ def test_signs_stand_for_themselves(boss: FlaskClient, text: str) -> None:
     answer = boss.get("/admin/students", query_string={"q": text})
     assert answer.status_code == 200
     if text != "\0":
-        assert "No student fits." in said(answer)
+        assert "No student matches." in said(answer)
 
 
 def test_many_come_page_by_page(
@@ -64,5 +64,5 @@ def test_who_has_been_deleted_is_not_found(boss: FlaskClient, cast: Cast) -> Non
     gone = update(Student).where(Student.id == cast.ada.id)
     with transaction() as session:
         session.execute(gone.values(deleted_at=cast.max.deleted_at or "2030-01-01"))
-    assert "No student fits." in find(boss, "ada")
+    assert "No student matches." in find(boss, "ada")
     assert boss.get(f"/admin/students/{cast.ada.id}").status_code == 404

@@ -96,7 +96,7 @@ def test_the_preview_says_whom_it_affects_and_changes_nothing(
 ) -> None:
     text = said(look(boss, offer))
     assert "Cancel 3 sections?" in text
-    assert "3 seats go. 0 places in line go." in text
+    assert "3 students lose a seat. 0 students lose a waitlist position." in text
     assert statuses(offer) == ["OPEN", "OPEN", "OPEN"]
 
 
@@ -116,7 +116,7 @@ def test_several_are_canceled_in_one_step_and_students_are_told(
     for name in ("cleo", "dan"):  # the last seat, and a place in line
         pick(browser_of(app, name), offer[2], "pick", wait="1")
     page = look(boss, gone)
-    assert "It is full. 1 student waits." in said(page)
+    assert "It is full. 1 student is waiting." in said(page)
     answer = confirm(boss, page, gone)
     assert "Canceled: 2 sections." in said(boss.get(answer.location))
     assert statuses(offer) == ["CANCELED", "OPEN", "CANCELED"]
@@ -132,7 +132,7 @@ def test_several_are_canceled_in_one_step_and_students_are_told(
 def test_a_reason_is_needed(boss: FlaskClient, offer: list[Any]) -> None:
     answer = confirm(boss, look(boss, offer), offer, reason="")
     assert answer.status_code == 422
-    assert "Say why" in said(answer)
+    assert "Enter a reason" in said(answer)
     assert statuses(offer) == ["OPEN", "OPEN", "OPEN"]
 
 
@@ -145,7 +145,7 @@ def test_where_one_has_been_changed_meanwhile_none_is_canceled(
         session.execute(moved)
     late = confirm(boss, page, offer)
     assert late.status_code == 422
-    assert "Nothing was canceled. CSC 2-02: it has been changed meanwhile." in said(late)
+    assert "Nothing was canceled. CSC 2-02: someone else has changed it." in said(late)
     assert statuses(offer) == ["OPEN", "OPEN", "OPEN"]
     assert entries() == []
     assert confirm(boss, late, offer).status_code == 303
@@ -192,4 +192,4 @@ def test_the_preview_has_an_address_so_that_going_back_sends_nothing(
 def test_nothing_ticked_is_told(boss: FlaskClient, offer: list[Any]) -> None:
     answer = send(boss, f"/admin/terms/{offer[0].term_id}/underfilled", {"section": ["x", "99999"]})
     assert answer.status_code == 422
-    assert "Tick the sections" in said(answer)
+    assert "Select the sections" in said(answer)

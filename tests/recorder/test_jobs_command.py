@@ -23,7 +23,7 @@ def jobs(*arguments: str) -> Result:
 def test_it_says_that_there_is_none(backend: Backend) -> None:  # noqa: ARG001
     said = jobs()
     assert (said.exit_code, said.stdout) == (0, "")
-    assert "No job has been given up." in said.stderr
+    assert "No failed jobs." in said.stderr
 
 
 def test_it_lists_each_with_its_error(given_up: DeadLetter) -> None:
@@ -62,5 +62,5 @@ def test_it_forgets_them(backend: Backend, given_up: DeadLetter) -> None:
 
 @pytest.mark.usefixtures("backend")
 def test_it_knows_no_other_id_and_does_one_thing_at_a_time() -> None:
-    assert "There is no 7-x" in jobs("7-x").stderr
+    assert "Unknown job: 7-x" in jobs("7-x").stderr
     assert jobs("--retry", "--discard").exit_code == 2

@@ -81,7 +81,7 @@ def test_what_a_new_ledger_forgets_is_said_before_and_noted(backend: Backend) ->
     known = recorded(rush.term)
     claims(rush, everyone_everywhere(rush))
     backend.redis.xdel(f"{prefix(rush.term)}:journal", f"{known + 1}-0")
-    assert "They will be forgotten" in " ".join(repair().output.split())
+    assert "They will be discarded" in " ".join(repair().output.split())
     done = repair("--yes")
     assert done.exit_code == 0, done.output
     with transaction() as session:
@@ -100,8 +100,8 @@ def test_nothing_is_mended_while_decisions_wait_to_be_recorded(
         refused = repair("--yes")
     said = " ".join(refused.output.split())
     assert refused.exit_code == 1
-    assert "1 decisions of Fall 2030 are in the journal" in said
-    assert "nothing of it is mended. See that a recorder runs" in said
+    assert "1 decisions of Fall 2030 are not recorded yet" in said
+    assert "Make sure that a recorder runs" in said
     assert dump(rush.term) == before
     assert repair("--yes").exit_code == 0
     assert audit_term(rush.term)["clean"]
@@ -127,7 +127,7 @@ def test_where_nothing_differs_nothing_is_done(rush: Rush) -> None:
     before = dump(rush.term)
     said = repair("--yes")
     assert said.exit_code == 0
-    assert "nothing differs" in said.output
+    assert "no differences" in said.output
     assert dump(rush.term) == before
 
 

@@ -70,7 +70,7 @@ def test_who_asked_for_privacy_is_not_on_it_and_that_is_said(
 
 def test_who_has_no_address_is_counted(app: Flask, section: Section, cast: Cast) -> None:
     reached_at(cast.ben, "")
-    assert "We have no email address of 1 student." in page(app, section)
+    assert "We have no email address for 1 student." in page(app, section)
 
 
 def test_a_large_class_is_split_into_mails_that_programs_can_take() -> None:

@@ -28,7 +28,7 @@ def test_it_does_not_list_the_sections_of_others(app: Flask, cast: Cast) -> None
     a_section(a_course("CSC-1100"), a_term(), instructor=cast.iris)
     page = browser_of(app, "otto").get("/teaching").text
     assert "CSC-1100" not in page
-    assert "No section is yours yet." in page
+    assert "No classes yet." in page
 
 
 def test_each_term_is_a_page_of_its_own_whose_counts_are_live(app: Flask, cast: Cast) -> None:

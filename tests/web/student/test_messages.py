@@ -105,7 +105,7 @@ def test_what_an_admin_did_is_not_taken_by_a_part_of_a_page(app: Flask, cast: Ca
     form = {"kind": "Bursar", "said": "Fees are due.", "office": "", "since": "", "until": ""}
     assert boss.post(f"{page}/holds/new", data=form).status_code == 303
     assert "is set." not in boss.get(page, headers=HTMX).text
-    assert "The hold on Ada is set." in boss.get(page).text
+    assert "Hold placed on Ada." in boss.get(page).text
 
 
 @pytest.mark.parametrize(("length", "left"), [(10, 5), (600, 2), (2000, 0)])

@@ -73,7 +73,7 @@ def test_a_changed_password_logs_out_every_other_window(meet: Meet) -> None:
     there.log_in("tess")
     here.go("/account/password")
     change(here, PASSWORD, "password1234")
-    expect(here.page.get_by_role("alert")).to_contain_text("would be guessed soon")
+    expect(here.page.get_by_role("alert")).to_contain_text("is easy to guess")
     change(here, PASSWORD, FRESH)
     expect(here.page.locator("#toasts")).to_contain_text("Your password is changed.")
     there.go("/account")

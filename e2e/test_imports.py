@@ -28,8 +28,8 @@ def send(boss: Person, files: Path, term: Term) -> None:
     boss.go("/admin/imports")
     boss.page.get_by_label("Files", exact=True).set_input_files(files)
     boss.page.get_by_label("Term", exact=True).fill(term.name)
-    boss.page.get_by_role("button", name="Send and preview").click()
-    expect(boss.page.get_by_role("button", name="Apply all of it")).to_be_visible()
+    boss.page.get_by_role("button", name="Upload and preview").click()
+    expect(boss.page.get_by_role("button", name="Apply the import")).to_be_visible()
 
 
 def test_a_student_sees_a_section_once_it_is_applied(
@@ -42,8 +42,8 @@ def test_a_student_sees_a_section_once_it_is_applied(
     found = ada.page.get_by_role("heading", name="Imported just now")
     ada.page.reload()
     expect(found).to_have_count(0)
-    boss.page.get_by_role("button", name="Apply all of it").click()
-    expect(boss.page.get_by_text("Applied, but for 1 row that was refused.")).to_be_visible()
+    boss.page.get_by_role("button", name="Apply the import").click()
+    expect(boss.page.get_by_text("The import was applied, except 1 refused row.")).to_be_visible()
     ada.asks_until(found)
 
 
@@ -54,7 +54,7 @@ def test_rows_that_were_refused_are_told_without_scripts(
     boss.go("/admin/imports")
     boss.page.get_by_label("Files", exact=True).set_input_files(files)
     boss.page.get_by_label("Term", exact=True).fill(term.name)
-    boss.page.get_by_role("button", name="Send and preview").click()
+    boss.page.get_by_role("button", name="Upload and preview").click()
     refused = boss.page.get_by_text("restrictions.csv, line 2")
     boss.asks_until(refused)
     expect(boss.page.get_by_text("Add the section to sections.csv").first).to_be_visible()

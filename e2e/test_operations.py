@@ -39,13 +39,13 @@ def test_a_job_that_was_given_up_is_tried_again(meet: Meet, portal: Running, ter
     row = boss.page.locator("#ops-dead-jobs li")
     expect(row).to_have_count(1)
     row.get_by_role("link", name="Try again").click()
-    expect(boss.dialog).to_contain_text("Tell the ledger of sections")
-    boss.dialog.get_by_role("button", name="Try it again").click()
-    expect(boss.dialog.locator(".errors")).to_contain_text("Say why")
+    expect(boss.dialog).to_contain_text("Update sections in the ledger")
+    boss.dialog.get_by_role("button", name="Retry").click()
+    expect(boss.dialog.locator(".errors")).to_contain_text("Enter a reason")
     job.args = [term.id]
     job.save()
     boss.dialog.get_by_label("Reason").fill("The call is mended.")
-    boss.dialog.get_by_role("button", name="Try it again").click()
-    expect(boss.page.locator("#toasts")).to_contain_text("It will be tried again.")
+    boss.dialog.get_by_role("button", name="Retry").click()
+    expect(boss.page.locator("#toasts")).to_contain_text("The job will be retried.")
     expect(boss.page.locator("#ops-dead-jobs")).to_contain_text("None.")
     assert dead_letters.counts(redis)["maintain"] == 0

@@ -143,8 +143,8 @@ class _Parser:
             if joint not in {"", found}:
                 raise Unclear(
                     _(
-                        "“and” and “or” stand side by side. Put what belongs together in"
-                        " parentheses, as in “A-1 and (B-1 or B-2)”: %(near)s",
+                        "“and” and “or” are mixed. Group them with parentheses, as in “A-1 and"
+                        " (B-1 or B-2)”: %(near)s",
                         near=self.near(),
                     )
                 )
@@ -158,7 +158,7 @@ class _Parser:
         if self.next != "(":
             return {"course": self.code()}
         if self.depth == DEEPEST:
-            raise Unclear(_("There are too many parentheses inside of each other."))
+            raise Unclear(_("Too many nested parentheses."))
         self.at, self.depth = self.at + 1, self.depth + 1
         tree = self.group()
         if self.next != ")":
@@ -179,8 +179,8 @@ class _Parser:
         except Unreadable:
             raise Unclear(
                 _(
-                    "“%(written)s” is no course code. A code is like CSCI-1100;"
-                    " between two of them stands “and” or “or”.",
+                    "“%(written)s” is not a course code. A code looks like CSCI-1100. Put “and” or"
+                    " “or” between two codes.",
                     written=written[:60],
                 )
             ) from None

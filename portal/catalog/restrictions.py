@@ -54,12 +54,12 @@ def _parse(line: str, number: int) -> Restriction:
     attribute = word(head)
     rule = next((each for each in RULES if attribute.startswith(f"{each}_")), "")
     if not rule:
-        raise _unclear(number, _("begin with “must be” or “may not be”, as in “%(example)s”."))
+        raise _unclear(number, _("start with “must be” or “may not be”, as in “%(example)s”."))
     kind = kind_of(attribute.removeprefix(f"{rule}_"))
     if kind not in KINDS:
-        raise _unclear(number, _("after “must be” or “may not be” comes one of %(kinds)s."))
+        raise _unclear(number, _("write one of %(kinds)s after “must be” or “may not be”."))
     if not value or len(value) > LONGEST:
-        raise _unclear(number, _("after the colon comes one value, as in “%(example)s”."))
+        raise _unclear(number, _("write one value after the colon, as in “%(example)s”."))
     return rule, kind, value
 
 

@@ -112,7 +112,7 @@ def meeting_line(view: "MeetingView") -> str:
     """Return a meeting in a line: `Lecture, Mon Thu 10:00–11:50 am, Hall 1`."""
     parts = [view.kind, f"{view.days} {view.times}".strip(), view.dates, view.room]
     if not view.clashes:
-        parts.append(_("clashes with nothing"))
+        parts.append(_("never conflicts"))
     return ", ".join(part for part in parts if part)
 
 
@@ -131,10 +131,10 @@ def parse_credits(written: str) -> tuple[Decimal, Decimal]:
     try:
         least, most = credits_of(written)
     except Unreadable:
-        raise Unclear(_("give a number such as 4, or a range such as 1-15.")) from None
+        raise Unclear(_("enter a number such as 4, or a range such as 1-15.")) from None
     amounts = [Decimal(each) for each in AMOUNT.findall(written)]
     if amounts != sorted(amounts):
-        raise Unclear(_("the least come first, such as 1-15."))
+        raise Unclear(_("write the lowest number first, such as 1-15."))
     return least, most
 
 
@@ -151,7 +151,7 @@ def parse_codes(written: str) -> tuple[str, ...]:
         try:
             codes.add(code_of(each))
         except Unreadable:
-            wrong = _("“%(written)s” is no course code such as CSCI-1100.", written=each[:60])
+            wrong = _("“%(written)s” is not a course code such as CSCI-1100.", written=each[:60])
             raise Unclear(wrong) from None
     return tuple(sorted(codes))
 
@@ -171,16 +171,13 @@ class PlainFields:
     number: str = text(
         _l("Section number"),
         16,
-        missing=_l("Give the section a number, such as 01."),
+        missing=_l("Enter a section number, such as 01."),
         imported_from="section",
     )
     title: str = text(
         _l("Title"),
         200,
-        hint=_l(
-            "Students read it beside the course’s own title, where the sections of a course have"
-            " several."
-        ),
+        hint=_l("Shown to students next to the course title, if sections have different titles."),
         imported_from="section_title",
     )
     kind: str = text(
@@ -190,7 +187,7 @@ class PlainFields:
         imported_from="schedule_type",
     )
     capacity: int = count(_l("Seats"))
-    waitlist: int = count(_l("Places on the waitlist"), column="waitlist_capacity")
+    waitlist: int = count(_l("Waitlist capacity"), column="waitlist_capacity")
     campus: str = text(_l("Campus"), 80, imported_from="campus", notified=True, picker=True)
     method: str = text(_l("Method"), 80, imported_from="method", notified=True, picker=True)
     note: str = text(
@@ -198,13 +195,13 @@ class PlainFields:
     )
     prerequisites: Tree | None = requisite(
         _l("Prerequisites"),
-        hint=_l("Courses passed before, such as: CSCI-1100 and (MATH-1010 or MATH-1020)"),
+        hint=_l("Courses to pass first, such as: CSCI-1100 and (MATH-1010 or MATH-1020)"),
     )
     corequisites: Tree | None = requisite(
         _l("Corequisites"),
         hint=_l(
-            "Courses of the same term, written alike. Two courses that name each other are taken"
-            " together."
+            "Courses to take in the same term, in the same format. If two courses name"
+            " each other, students take both together."
         ),
     )
 
@@ -225,14 +222,17 @@ class SectionDetails(PlainFields):
         (), _l("Meetings"), lambda meetings: [*map(meeting_line, meetings)], notified=True
     )
     instructors: tuple[NamedInstructor, ...] = other(
-        (), _l("Teachers"), lambda instructors: [each.name for each in instructors], notified=True
+        (),
+        _l("Instructors"),
+        lambda instructors: [each.name for each in instructors],
+        notified=True,
     )
     restrictions: tuple[tuple[str, str, str], ...] = other(
         (),
         _l("Restrictions"),
         lambda rules: restrictions.write(rules).splitlines(),
         part="rules",
-        hint=_l("A line each, such as: must be level: Graduate, or: may not be major: Biology"),
+        hint=_l("One per line, such as “must be level: Graduate” or “may not be major: Biology”"),
         several_lines=True,
         parse=restrictions.parse,
         write=restrictions.write,
@@ -242,12 +242,12 @@ class SectionDetails(PlainFields):
         _l("Also offered as"),
         lambda codes: [*map(requisites.shown, codes)],
         part="rules",
-        hint=_l("Codes of other courses, with commas between them."),
+        hint=_l("Codes of other courses, separated by commas."),
         parse=parse_codes,
         write=", ".join,
     )
     reserves: "tuple[ReserveView, ...]" = other(  # by their order; id 0 = not stored yet
-        (), _l("Kept seats"), lambda reserves: [*map(reserve_line, reserves)]
+        (), _l("Reserved seats"), lambda reserves: [*map(reserve_line, reserves)]
     )
 
 

@@ -65,10 +65,10 @@ def code_of(text: str) -> str:
     tidied = tidy(text).upper()
     found = CODE_WITH_LETTERS.fullmatch(tidied) or CODE.fullmatch(tidied)
     if not found or len(found["subject"]) > LONGEST_SUBJECT:
-        raise Unreadable(_k("'%(text)s' is no course code."), text=tidied)
+        raise Unreadable(_k("'%(text)s' is not a course code."), text=tidied)
     code = f"{found['subject']}-{found['number']}"
     if len(code) > LONGEST_CODE:
-        raise Unreadable(_k("'%(text)s' is longer than a course code may be."), text=tidied)
+        raise Unreadable(_k("'%(text)s' is too long for a course code."), text=tidied)
     return code
 
 
@@ -89,10 +89,10 @@ def credits_of(text: str) -> tuple[Decimal, Decimal]:
     tidied = tidy(text)
     parts = CREDIT_BREAKS.split(CREDIT_UNIT.sub("", tidied))
     if not all(AMOUNT.fullmatch(part) for part in parts):
-        raise Unreadable(_k("'%(text)s' is no number of credits."), text=tidied)
+        raise Unreadable(_k("'%(text)s' is not a number of credits."), text=tidied)
     amounts = sorted(Decimal(part) for part in parts)
     if amounts[-1] > MOST_CREDITS or any(amount % HUNDREDTH for amount in amounts):
-        raise Unreadable(_k("'%(text)s' is no number of credits."), text=tidied)
+        raise Unreadable(_k("'%(text)s' is not a number of credits."), text=tidied)
     return amounts[0], amounts[-1]
 
 
@@ -106,10 +106,10 @@ def count_of(text: str) -> int | None:
     if says_nothing(tidied):
         return None
     if not COUNT.fullmatch(tidied):
-        raise Unreadable(_k("'%(text)s' is no whole number."), text=tidied)
+        raise Unreadable(_k("'%(text)s' is not a whole number."), text=tidied)
     number = int(tidied.replace(",", "").partition(".")[0])
     if abs(number) > MOST_PEOPLE:
-        raise Unreadable(_k("'%(text)s' is more than any section could have."), text=tidied)
+        raise Unreadable(_k("'%(text)s' is too many for a section."), text=tidied)
     return number
 
 
@@ -140,7 +140,7 @@ def days_of(text: str) -> int:
     words = tuple(_whole_word(word) for word in DAY_BREAKS.split(CAPITALS.sub(" ", tidied)) if word)
     cost, days = _cheapest_days(words, 0, -1)
     if cost >= HOPELESS or not days:
-        raise Unreadable(_k("'%(text)s' names no days."), text=tidied)
+        raise Unreadable(_k("'%(text)s' is not a list of days."), text=tidied)
     return sum(1 << day for day in set(days))
 
 
@@ -206,7 +206,7 @@ def date_of(text: str) -> date | None:
     for form in DATE_FORMS:
         if found := form.fullmatch(bare):
             return _date_of_parts(found.groupdict(), tidied)
-    raise Unreadable(_k("'%(text)s' is no date."), text=tidied)
+    raise Unreadable(_k("'%(text)s' is not a date."), text=tidied)
 
 
 def _date_of_parts(parts: dict[str, str], tidied: str) -> date:
@@ -217,10 +217,10 @@ def _date_of_parts(parts: dict[str, str], tidied: str) -> date:
         found = date(year, month, int(parts["day"]))
     except ValueError:
         raise Unreadable(
-            _k("'%(text)s' is no date (month first: 12/31/2021)."), text=tidied
+            _k("'%(text)s' is not a date. Write the month first: 12/31/2021."), text=tidied
         ) from None
     if not 1900 <= found.year <= 2200:
-        raise Unreadable(_k("'%(text)s' is no year of a term."), text=tidied)
+        raise Unreadable(_k("'%(text)s' is not a year of a term."), text=tidied)
     return found
 
 
@@ -251,11 +251,11 @@ def time_of(text: str) -> time | None:
         return named
     found = BARE_CLOCK.fullmatch(tidied.lower()) or CLOCK.fullmatch(tidied.lower())
     if not found or not (found["minute"] or found["half"]):
-        raise Unreadable(_k("'%(text)s' is no time of day."), text=tidied)
+        raise Unreadable(_k("'%(text)s' is not a time of day."), text=tidied)
     hour = _hour_of(int(found["hour"]), found["half"])
     minute = int(found["minute"] or 0)
     if hour is None or minute > 59:
-        raise Unreadable(_k("'%(text)s' is no time of day."), text=tidied)
+        raise Unreadable(_k("'%(text)s' is not a time of day."), text=tidied)
     return time(hour, minute)
 
 

@@ -20,10 +20,10 @@ from portal.core.i18n import _l
 
 RETRY_AFTER = 5  # seconds before the last retry of a job that failed three times in a row
 QUEUE_LABELS = {
-    "record": _l("Record what is decided"),
+    "record": _l("Record decisions"),
     "promote": _l("Promote from waitlists"),
-    "maintain": _l("Tell the ledger of sections"),
-    "notify": _l("Send notices and mail"),
+    "maintain": _l("Update sections in the ledger"),
+    "notify": _l("Send notifications and email"),
     "background": _l("Background work: imports and audits"),
 }
 QUEUES = tuple(QUEUE_LABELS)

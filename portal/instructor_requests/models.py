@@ -76,11 +76,11 @@ STATES = {
 }
 TONES = {"open": "wait", "approved": "go", "declined": "stop", "withdrawn": ""}
 REFUSED = {
-    "canceled": _l("The section has been canceled, so nothing can be changed about it any more."),
-    "enough": _l("The section has as many seats already, or more."),
-    "asked": _l("This has been asked for already, and is still open."),
-    "permitted": _l("The student is permitted this already."),
-    "gone": _l("The student’s record has been closed."),
-    "decided": _l("It has been decided already."),
-    "not_yours": _l("Only who made a request can withdraw it."),
+    "canceled": _l("The section is canceled, so it can’t be changed."),
+    "enough": _l("The section already has at least this many seats."),
+    "asked": _l("There is already an open request for this."),
+    "permitted": _l("The student already has this permission."),
+    "gone": _l("The student’s record is closed."),
+    "decided": _l("This request is already decided."),
+    "not_yours": _l("You can only withdraw your own requests."),
 }

@@ -77,13 +77,13 @@ def alert_admins(session: Session, term: int, count: int) -> None:
 
 
 ALERTS: dict[str, Callable[[dict[str, Any]], str]] = {
-    "password": lambda _data: _("Your password has been changed"),
+    "password": lambda _data: _("Your password was changed"),
     "differences": lambda data: _(
-        "%(term)s: ledger and record differ in %(count)s places",
+        "%(term)s: the audit found %(count)s differences",
         term=data["term"],
         count=data["count"],
     ),
-    "token": lambda data: _("An access token has been made: “%(name)s”", name=data["name"]),
+    "token": lambda data: _("Access token created: “%(name)s”", name=data["name"]),
 }
 
 
@@ -108,8 +108,8 @@ def _notification(session: Session, outgoing: OutboxEntry) -> Mail:
     with in_language(account.language):
         text = text_of(notification)
         why = _(
-            "You get this email because you want to hear of this: %(kind)s. Choose what you want by"
-            " email:",
+            "You get this email because your settings include “%(kind)s”. Change your"
+            " email settings:",
             kind=KINDS[notification.kind].label,
         )
         mail = _mail(
@@ -130,11 +130,12 @@ def _code(session: Session, outgoing: OutboxEntry) -> Mail:
     digits = captcha_codes.code(account.id, (outgoing.data or {})["seed"])
     with in_language(account.language):
         good = _(
-            "Type it on the page that asked for it. It is good for ten minutes, and for one time."
+            "Enter this code on the page that asked for it. You can use it once, within"
+            " ten minutes."
         )
         warning = _(
-            "If you have not asked for it, somebody else may be logged in with your account:"
-            " change your password."
+            "If you did not ask for a code, someone else may be using your account. Change"
+            " your password."
         )
         return _mail(
             f"code-{outgoing.until:%Y%m%d%H%M%S}-{outgoing.id}",
@@ -154,21 +155,22 @@ def _alert(session: Session, outgoing: OutboxEntry) -> Mail:
         when = LocalClock(settings.zone).full(data["at"])
         if data["about"] == "differences":
             then = _(
-                "What differs is on the page of operations; “%(command)s” says how it is mended.",
+                "See the differences on the operations page. Run “%(command)s” to see how to"
+                " repair them.",
                 command="fairseat repair",
             )
             link = f"{_('Operations')}: {settings.url}/admin/operations"
         else:
             then = _(
-                "If it was not you, somebody else may be logged in with your account: change your"
-                " password, revoke your access tokens and tell the registrar."
+                "If this was not you, someone else may be using your account. Change your"
+                " password, revoke your access tokens and contact the registrar."
             )
             link = f"{_('My account')}: {settings.url}/account"
         return _mail(
             f"alert-{outgoing.until:%Y%m%d%H%M%S}-{outgoing.id}",
             account,
             ALERTS[data["about"]](data),
-            *map(_filled, (_("This was on %(when)s.", when=when), then, link)),
+            *map(_filled, (_("Time: %(when)s.", when=when), then, link)),
             sign_off=settings.institution,
         )
 

@@ -40,10 +40,15 @@ def alarms(figures: Figures) -> list[Alarm]:
 
 def _of_stores(figures: Figures) -> Iterator[Alarm]:
     if not figures.at:
-        yield Alarm(_("Redis does not answer: no seat can be claimed, and little is known here."))
+        yield Alarm(
+            _("Redis does not respond. Students can’t register, and most figures here are missing.")
+        )
     if not figures.postgresql:
         yield Alarm(
-            _("PostgreSQL does not answer: claims go on, and are recorded once it is back.")
+            _(
+                "PostgreSQL does not respond. Registration continues and is recorded when it"
+                " is back."
+            )
         )
 
 
@@ -51,8 +56,8 @@ def _of_consistency(figures: Figures) -> Iterator[Alarm]:
     for term in figures.fenced or ():
         yield Alarm(
             _(
-                "%(term)s: its ledger has lost decisions, so nothing can be claimed until it is"
-                " restored by “%(command)s”.",
+                "%(term)s: the ledger has lost decisions. Students can’t register until you"
+                " restore it with “%(command)s”.",
                 term=term.name,
                 command="fairseat rebuild ledger",
             )
@@ -62,8 +67,8 @@ def _of_consistency(figures: Figures) -> Iterator[Alarm]:
         if count := differences.get(term.id):
             yield Alarm(
                 _n(
-                    "%(term)s: ledger and record differ in %(num)s place; see its audit.",
-                    "%(term)s: ledger and record differ in %(num)s places; see its audit.",
+                    "%(term)s: the audit found %(num)s difference between ledger and record.",
+                    "%(term)s: the audit found %(num)s differences between ledger and record.",
                     count,
                     term=term.name,
                 )
@@ -79,15 +84,19 @@ def _of_rooms(figures: Figures) -> Iterator[Alarm]:
                 name = each.window.name or _("Selection")
                 open_now = each.room.phase == "open"
                 text = _paused(pauses.get(each.window.id), f"{name}, {term.term.name}")
-                waits = _n("%(num)s student waits.", "%(num)s students wait.", each.room.waiting)
+                waits = _n(
+                    "%(num)s student is waiting.",
+                    "%(num)s students are waiting.",
+                    each.room.waiting,
+                )
                 yield Alarm(f"{text} {waits}" if open_now else text, "few")
 
 
 def _paused(pause: Pause | None, window: str) -> str:
     if pause is None:
-        return _("The line of %(window)s is paused: nobody is called.", window=window)
+        return _("The waiting room of %(window)s is paused. No one is admitted.", window=window)
     return _(
-        "The line of %(window)s is paused since %(time)s, by %(name)s: nobody is called.",
+        "%(name)s paused the waiting room of %(window)s at %(time)s. No one is admitted.",
         window=window,
         time=local_clock().short(pause.at),
         name=pause.by or "–",
@@ -98,17 +107,19 @@ def _of_jobs(jobs: Jobs | None) -> Iterator[Alarm]:
     if jobs is None:
         return
     if not jobs.scheduler_runs:
-        yield Alarm(_("No scheduler is running: windows open, but lost jobs are not repeated."))
+        yield Alarm(
+            _("No scheduler is running. Windows still open, but lost jobs are not retried.")
+        )
     for queue in jobs.queues:
         if not queue.alive:
             named = QUEUE_LABELS[queue.name]
-            yield Alarm(_("No worker listens to the queue “%(queue)s”.", queue=named))
+            yield Alarm(_("The queue “%(queue)s” has no worker.", queue=named))
     if jobs.dead:
         count = len(jobs.dead)
         yield Alarm(
             _n(
-                "%(count)s job has been given up.",
-                "%(count)s jobs have been given up.",
+                "%(count)s job failed.",
+                "%(count)s jobs failed.",
                 count,
                 count=count,
             ),
@@ -119,13 +130,13 @@ def _of_jobs(jobs: Jobs | None) -> Iterator[Alarm]:
 def _of_outbox(stored: Stored | None) -> Iterator[Alarm]:
     if stored and stored.mails_in_all:
         count = stored.mails_in_all
-        text = _n("%(num)s mail has been given up.", "%(num)s mails have been given up.", count)
+        text = _n("%(num)s email was not delivered.", "%(num)s emails were not delivered.", count)
         yield Alarm(text, "few")
     if stored and stored.undelivered:
         yield Alarm(
             _n(
-                "%(num)s event could not be told to a webhook; see Webhooks.",
-                "%(num)s events could not be told to a webhook; see Webhooks.",
+                "%(num)s webhook delivery failed. See Webhooks.",
+                "%(num)s webhook deliveries failed. See Webhooks.",
                 stored.undelivered,
             ),
             "few",
@@ -136,7 +147,8 @@ def _of_imports(stored: Stored | None) -> Iterator[Alarm]:
     if stored and stored.importing and stored.importing.state == "stopped":
         yield Alarm(
             _(
-                "The import “%(name)s” has stopped: until somebody sees to it, no other can begin.",
+                "The import “%(name)s” has stopped. No other import can start until someone"
+                " resolves it.",
                 name=stored.importing.name,
             ),
             "few",
@@ -147,11 +159,13 @@ def _of_record(figures: Figures) -> Iterator[Alarm]:
     unrecorded = figures.unrecorded or 0
     slowest = figures.stored and figures.stored.lag.p99
     if unrecorded > MANY:
-        yield Alarm(_("%(count)s decisions wait to be recorded.", count=grouped(unrecorded)), "few")
+        yield Alarm(
+            _("%(count)s decisions are not recorded yet.", count=grouped(unrecorded)), "few"
+        )
     if slowest and slowest > SLOW * 1000:
         yield Alarm(
             _(
-                "One decision in a hundred is recorded later than %(count)s s.",
+                "Recording is slow: the 99th percentile delay is over %(count)s s.",
                 count=round(slowest / 1000),
             ),
             "few",
@@ -161,7 +175,13 @@ def _of_record(figures: Figures) -> Iterator[Alarm]:
 def _of_parts(figures: Figures) -> Iterator[Alarm]:
     for breaker in breakers(figures):
         if breaker.state == "open":
-            yield Alarm(_("%(name)s: left alone, as it keeps failing.", name=breaker.name), "few")
+            yield Alarm(
+                _(
+                    "%(name)s: the circuit breaker is open because calls keep failing.",
+                    name=breaker.name,
+                ),
+                "few",
+            )
     for switch in switches(figures):
         if switch.in_use and not switch.on:
             yield Alarm(_("%(name)s: switched off.", name=switch.label), "few")

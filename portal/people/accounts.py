@@ -112,7 +112,7 @@ def _end_all(account_id: int, action: str, **values: str) -> None:
 def _new_account(wanted: NewAccount) -> Account:
     if not wanted.name.strip():
         raise AccountRefusedError(
-            f"There is no account named {wanted.username!r}: a new one needs a name."
+            f"The account {wanted.username!r} does not exist. A new account needs --name."
         )
     for field, longest in MAX_LENGTHS.items():
         given = getattr(wanted, field)
@@ -123,7 +123,7 @@ def _new_account(wanted: NewAccount) -> Account:
     if not wanted.username:
         raise AccountRefusedError("An account needs a username.")
     if len(wanted.password) < passwords.SHORTEST:
-        raise AccountRefusedError(f"A password has {passwords.SHORTEST} characters at least.")
+        raise AccountRefusedError(f"A password must have at least {passwords.SHORTEST} characters.")
     hashed = passwords.hash_password(wanted.password)
     return Account(username=wanted.username, name=wanted.name, password_hash=hashed)
 
@@ -131,11 +131,12 @@ def _new_account(wanted: NewAccount) -> Account:
 def _check_existing(account: Account, *, gains_role: bool) -> None:
     if account.deleted_at:
         raise AccountRefusedError(
-            f"The account {account.username!r} has been deleted: choose another username."
+            f"The account {account.username!r} is deleted. Choose another username."
         )
     if not gains_role:
         raise AccountRefusedError(
-            f"There is an account named {account.username!r} already: say which role it gets."
+            f"The account {account.username!r} already exists."
+            " Give it a role with --admin or --teaches."
         )
 
 
@@ -154,11 +155,11 @@ def _instructor(session: Session, name: str, department: str) -> Instructor:
     if len(fitting) > 1:
         codes = ", ".join(code for _, code in found)
         raise AccountRefusedError(
-            f"Several teachers are named {name!r}, in the departments {codes}: choose one of these."
+            f"Several instructors are named {name!r}. Choose a department: {codes}."
         )
     if not fitting:
         where = f" in the department {department!r}" if department else ""
-        raise AccountRefusedError(f"No teacher without an account is named {name!r}{where}.")
+        raise AccountRefusedError(f"No instructor without an account is named {name!r}{where}.")
     return fitting[0]
 
 

@@ -50,9 +50,8 @@ def weakness(password: str, about: Sequence[str]) -> str:
         return _("A password has at most %(most)s characters.", most=LONGEST)
     if _score(password, about) < MIN_SCORE:
         return _(
-            "This would be guessed soon: it is often used, or made of names, dates or patterns."
-            " Four words that have nothing to do with each other are hard to guess and easy to"
-            " remember."
+            "This password is easy to guess: it is common, or based on names, dates or"
+            " patterns. Try four unrelated words."
         )
     return ""
 

@@ -79,7 +79,7 @@ def grant_by_name(
     Raises PermissionRefusedError.
     """
     if not reason.strip():
-        raise PermissionRefusedError("An override needs a reason.")
+        raise PermissionRefusedError("A permission needs a reason.")
     with transaction() as session:
         student, section = _student(session, target.student), _section(session, target)
         grant(session, NewPermission(student.id, section.id, waives, reason, until))
@@ -116,7 +116,7 @@ def _student(session: Session, name: str) -> Student:
         .order_by((Student.number == name).desc())
     ).first()
     if found is None:
-        raise PermissionRefusedError(f"No student has the number or user name {name!r}.")
+        raise PermissionRefusedError(f"No student has the number or username {name!r}.")
     return found
 
 

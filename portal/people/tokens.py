@@ -156,7 +156,9 @@ def _usable_tokens(session: Session, account_id: int) -> Sequence[ApiToken]:
     unexpired = or_(ApiToken.expires_at.is_(None), ApiToken.expires_at > func.now())
     found = session.scalars(_not_revoked(account_id).where(unexpired)).all()
     if len(found) >= MAX_TOKENS:
-        raise TooManyError(f"An account has {MAX_TOKENS} live tokens at most: revoke one first.")
+        raise TooManyError(
+            f"An account can have at most {MAX_TOKENS} active tokens. Revoke one first."
+        )
     return found
 
 

@@ -95,7 +95,7 @@ def record_all() -> Iterator[str]:
         except (JournalGap, UnknownEvent, ValueError) as wrong:
             why = str(wrong)
         except LedgerUnavailable as away:
-            yield f"The ledger does not answer, so its latest decisions are unknown: {away}."
+            yield f"The ledger does not respond, so its latest decisions are unknown: {away}."
             return
         if why:
             known, last = checkpoint(number), last_seq(number)
@@ -195,10 +195,10 @@ class UnknownStudents(UnknownEvent):
         some, more = students[:NAMED_STUDENTS], len(students) - NAMED_STUDENTS
         ids = ", ".join(map(str, some)) + (f" and {more} more" if more > 0 else "")
         super().__init__(
-            f"from event {seq} on the journal names students whom PostgreSQL does not know"
-            f" (ids {ids}). Was an older copy of PostgreSQL brought back? Bring a newer one"
-            " back, or their rows of the tables accounts and students, with the same ids; then"
-            " call it again"
+            f"from event {seq} on, the journal names students who are not in PostgreSQL"
+            f" (ids {ids}). Was an older copy of PostgreSQL restored? Restore a newer one, or"
+            " restore their rows of the tables accounts and students with the same ids. Then run"
+            " the command again"
         )
 
 

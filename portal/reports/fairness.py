@@ -149,26 +149,26 @@ def _veil(requested: Mapping[Any, int], sums: Sequence[set[Any]]) -> set[Any]:
 # The names of groups in reports, in the reader's language.
 
 KINDS = {
-    "arrival": _l("By arrival"),
+    "arrival": _l("By arrival time"),
     "year": _l("By class year"),
     "level": _l("By level"),
     "major": _l("By major"),
-    "screen": _l("By the check for robots"),
-    "limits": _l("By limits met"),
+    "screen": _l("By captcha"),
+    "limits": _l("By rate limits"),
 }
 NAMES = {
-    "away": _l("Never in the line"),
-    "late:1": _l("In the first minute"),
-    "late:5": _l("Until the fifth minute"),
-    "late:15": _l("Until the fifteenth minute"),
-    "late:60": _l("Within the first hour"),
-    "late:more": _l("Later"),
+    "away": _l("Not in the waiting room"),
+    "late:1": _l("First minute"),
+    "late:5": _l("Minutes 2 to 5"),
+    "late:15": _l("Minutes 6 to 15"),
+    "late:60": _l("Minutes 16 to 60"),
+    "late:more": _l("After the first hour"),
     "work": _l("Proof of work"),
-    "code": _l("Code by mail"),
-    "remote": _l("Another provider’s check"),
-    "none": _l("Not asked, or not known"),
-    "limited": _l("Refused by a limit"),
-    "free": _l("Never refused by a limit"),
+    "code": _l("Code by email"),
+    "remote": _l("External captcha"),
+    "none": _l("No captcha or unknown"),
+    "limited": _l("Reached a rate limit"),
+    "free": _l("Reached no rate limit"),
 }
 ORDER = (*(group_name for _most, group_name in LATE), "late:more", "away")
 
@@ -177,12 +177,12 @@ def group_name(kind: str, group: str) -> str:
     """Return the name of a group."""
     if group.startswith("early:"):
         tenth = int(group.removeprefix("early:"))
-        return _("Before the opening, tenth %(tenth)s of the line", tenth=tenth)
+        return _("Before opening, tenth %(tenth)s of the queue", tenth=tenth)
     if kind in {"arrival", "screen", "limits"}:
         return str(NAMES.get(group, group))
     if kind == "major" and group:
         return subjects.labels([group])[0]
-    return group or _("None declared")
+    return group or _("No major")
 
 
 def group_order(kind: str, group: str) -> tuple[int, str]:

@@ -23,7 +23,7 @@ ERRORS = (StartupError, SettingsError, schema.OldTablesError)
 AWAY = (OperationalError, InterfaceError, LedgerAway, LedgerLate, LedgerUnavailable)
 SERVERS = ("DATABASE_URL", "REDIS_URL")
 NO_SECRET = "Set SECRET_KEY to the key of the portal that uses these {}."  # noqa: S105
-NO_KEY = "Set SECRET_KEY to the key of the portal that runs: there is no {}."
+NO_KEY = "Set SECRET_KEY to the key of the running portal: {} is missing."
 NOTHING = "{} Start the portal with `fairseat up`, or set {} and SECRET_KEY."
 
 
@@ -66,7 +66,7 @@ def connected() -> Iterator[Backend]:
         raise click.ClickException(str(error)) from error
     except AWAY as away:
         reason = (str(away).splitlines() or [type(away).__name__])[0]
-        raise click.ClickException(f"A server does not answer: {reason}") from away
+        raise click.ClickException(f"A server does not respond: {reason}") from away
 
 
 @contextmanager
@@ -147,9 +147,7 @@ def _database(name: str) -> URL:
         found = make_url(with_driver(os.environ[name]))
         found.get_dialect()
     except (ArgumentError, ValueError) as wrong:  # its text could contain the password
-        raise SettingsError(
-            f"{name} can't be used: it is not the address of a database."
-        ) from wrong
+        raise SettingsError(f"{name} is not a valid database address.") from wrong
     return found
 
 

@@ -82,7 +82,7 @@ def shown_draft() -> Form | None:
     number = request.args.get("draft", type=int)
     found = load(visitor().id, request.path, number) if number else None
     if number and found is None:
-        flash(_("What you had filled in is not kept any more. Begin again."))
+        flash(_("Your entries are no longer stored. Start again."))
     return found
 
 

@@ -106,10 +106,10 @@ class TextField(StringField):  # type: ignore[misc]
         """Raise StopValidation if the text is missing or too long."""
         facts = {"field": self.label.text, "most": self.longest}
         if self.flags.required and not self.data:
-            missing = str(self.missing) or _("%(field)s: say what it is.")
+            missing = str(self.missing) or _("%(field)s: fill in this field.")
             raise StopValidation(missing % facts)
         if self.data and len(self.data) > self.longest:
-            long = _("%(field)s: no more than %(most)s characters.", **facts)
+            long = _("%(field)s: enter at most %(most)s characters.", **facts)
             raise StopValidation(str(self.too_long) % facts if self.too_long else long)
 
 
@@ -120,7 +120,7 @@ class NoteField(TextField):
 
     def __init__(self, label: str, *, required: bool = False, **more: Any) -> None:
         more.setdefault("render_kw", {"rows": 3})
-        more.setdefault("too_long", _l("Use %(most)s characters at most."))
+        more.setdefault("too_long", _l("Enter at most %(most)s characters."))
         super().__init__(label, required=required, longest=LONGEST_REASON, **more)
 
     def tidy(self, text: str) -> str:
@@ -135,9 +135,11 @@ class ReasonField(NoteField):
     widget = StringField.widget
 
     def __init__(self, label: str = "", *, required: bool = True, **more: Any) -> None:
-        needed = _l("Reason") if required else _l("Reason, if there is one to keep")
-        more.setdefault("description", _l("It stays in the audit trail. Students do not see it."))
-        more.setdefault("missing", _l("Say why: the audit trail keeps it with your name."))
+        needed = _l("Reason") if required else _l("Reason (optional)")
+        more.setdefault("description", _l("Saved in the audit trail. Students can’t see it."))
+        more.setdefault(
+            "missing", _l("Enter a reason. It is saved in the audit trail with your name.")
+        )
         super().__init__(label or needed, required=required, render_kw={}, **more)
 
 
@@ -147,7 +149,7 @@ class StudentNumbersField(StringField):  # type: ignore[misc]
     widget = TextArea()
 
     def __init__(self, label: str, *, most: int, **more: Any) -> None:
-        more.setdefault("description", _l("With spaces, commas or lines between them."))
+        more.setdefault("description", _l("Separate them with spaces, commas or new lines."))
         super().__init__(label, **more)
         self.most, self.given = most, 0
 
@@ -206,7 +208,9 @@ class NumberField(StringField):  # type: ignore[misc]
         if not self.flags.required and not self._value().strip():
             return
         if self.data is None or not self.least <= self.data <= self.most:
-            wrong = self.message or _l("%(field)s: give a whole number from %(least)s to %(most)s.")
+            wrong = self.message or _l(
+                "%(field)s: enter a whole number from %(least)s to %(most)s."
+            )
             raise StopValidation(str(wrong) % self.facts())
 
     def facts(self) -> dict[str, object]:
@@ -227,7 +231,7 @@ class DecimalField(NumberField):
     """A number with up to two decimal places, such as credits."""
 
     def __init__(self, label: str, **more: Any) -> None:
-        more.setdefault("message", _l("%(field)s: give a number from %(least)s to %(most)s."))
+        more.setdefault("message", _l("%(field)s: enter a number from %(least)s to %(most)s."))
         super().__init__(label, render_kw={"inputmode": "decimal"}, **more)
 
     def read(self, text: str) -> Any:
@@ -268,13 +272,13 @@ class DayField(StringField):  # type: ignore[misc]
                 local = datetime.combine(day, time.min, backend().settings.zone)
                 self.data = local.astimezone(UTC)
         except (ValueError, OverflowError) as error:
-            wrong = _("%(field)s: give a day, such as 2030-11-23.", field=self.label.text)
+            wrong = _("%(field)s: enter a date such as 2030-11-23.", field=self.label.text)
             raise ValueError(wrong) from error
 
     def pre_validate(self, form: Form) -> None:  # noqa: ARG002
         """Raise StopValidation if the last day is over."""
         if self.data and self.last and self.data <= datetime.now(UTC):
-            raise StopValidation(_("%(field)s: that day is over already.", field=self.label.text))
+            raise StopValidation(_("%(field)s: this date is in the past.", field=self.label.text))
 
     def _value(self) -> str:
         return str(self.raw_data[0]) if self.raw_data else ""
@@ -329,7 +333,7 @@ class MomentField(StringField):  # type: ignore[misc]
         except (ValueError, OverflowError) as error:
             raise ValueError(
                 _(
-                    "%(field)s: give a day and a time, such as November 23, 9:00 am.",
+                    "%(field)s: enter a date and a time, such as November 23, 9:00 am.",
                     field=self.label.text,
                 )
             ) from error
@@ -385,7 +389,7 @@ class _Choosing:
     def pre_validate(self, form: Form) -> None:  # noqa: ARG002
         """Raise StopValidation if none of the choices is chosen."""
         if self.data not in {choice.value for choice in self.choices}:
-            raise StopValidation(str(self.missing) or _("Choose one of the list."))
+            raise StopValidation(str(self.missing) or _("Choose one from the list."))
 
 
 class ChoicesField(_Choosing, SelectMultipleField):  # type: ignore[misc]
@@ -397,7 +401,7 @@ class ChoicesField(_Choosing, SelectMultipleField):  # type: ignore[misc]
         ticked = set(self.data or ())
         if unknown := sorted(ticked.difference(offered)):
             names = ", ".join(unknown[:5])
-            raise StopValidation(_("Not among those to choose from: %(names)s.", names=names))
+            raise StopValidation(_("Not in the list: %(names)s.", names=names))
         if self.missing and not ticked:
             raise StopValidation(str(self.missing))
         self.data = [value for value in offered if value in ticked]

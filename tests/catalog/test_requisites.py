@@ -42,16 +42,16 @@ def test_a_text_is_read_as_a_tree(text: str, tree: Any) -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("CSC-1 and MAT-2 or PHY-3X", "stand side by side"),
-        ("CSC-1 MAT-2", "is no course code"),
-        ("calculus", "“calculus” is no course code"),
+        ("CSC-1 and MAT-2 or PHY-3X", "are mixed"),
+        ("CSC-1 MAT-2", "is not a course code"),
+        ("calculus", "“calculus” is not a course code"),
         ("CSC-1 and", "A course is missing here: CSC-1 and"),
         ("or CSC-1", "A course is missing here"),
         ("()", "A course is missing here"),
         ("(CSC-1 or MAT-2", "A parenthesis is not closed: or MAT-2"),
         ("CSC-1)", "A closing parenthesis has no opening one"),
         ("CSC-1 (MAT-2)", "“and” or “or” is missing here"),
-        ("(" * 30 + "CSC-1" + ")" * 30, "too many parentheses"),
+        ("(" * 30 + "CSC-1" + ")" * 30, "Too many nested parentheses"),
         ("CSC-1 or " * 400, "longer than 2000 characters"),
     ],
 )

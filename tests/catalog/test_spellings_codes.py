@@ -63,7 +63,7 @@ def test_credits_have_a_least_and_a_most(text: str, least: str, most: str) -> No
 
 @pytest.mark.parametrize("text", ["", "x", "-3", "1e5", "four", "1--2", "999", "0.001"])
 def test_what_are_no_credits_is_refused_by_name(text: str) -> None:
-    with pytest.raises(Unreadable, match="no number of credits"):
+    with pytest.raises(Unreadable, match="not a number of credits"):
         credits_of(text)
 
 

@@ -55,7 +55,7 @@ def test_no_date_is_none(text: str) -> None:
     ],
 )
 def test_what_is_no_date_is_refused_by_name(text: str) -> None:
-    with pytest.raises(Unreadable, match=r"no date|no year"):
+    with pytest.raises(Unreadable, match=r"not a date|not a year"):
         date_of(text)
 
 

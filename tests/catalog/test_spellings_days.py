@@ -59,7 +59,7 @@ def test_no_days_are_none(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["X", "MTWHF", "Someday", "12", "M9", "WEEK"])
 def test_what_are_no_days_is_refused_by_name(text: str) -> None:
-    with pytest.raises(Unreadable, match="names no days"):
+    with pytest.raises(Unreadable, match="is not a list of days"):
         days_of(text)
 
 

@@ -46,7 +46,7 @@ def test_a_time_to_be_announced_is_none(text: str) -> None:
     "text", ["24:00", "25:00", "14", "2:60pm", "13:00AM", "0:30am", "4pmm", "soon", "4:0", "-4:00"]
 )
 def test_what_is_no_time_is_refused_by_name(text: str) -> None:
-    with pytest.raises(Unreadable, match="no time"):
+    with pytest.raises(Unreadable, match="not a time"):
         time_of(text)
 
 

@@ -23,7 +23,7 @@ def applied(boss: FlaskClient, before: str, after: str, **seats: Any) -> str:
     import_id = read(boss, after, **seats)
     assert "would be refused" not in page(boss, import_id)
     press(boss, import_id, "apply")
-    assert "All of it was applied." in page(boss, latest().id)
+    assert "The import was applied." in page(boss, latest().id)
     return who()
 
 
@@ -74,7 +74,7 @@ def test_one_hour_can_not_be_had_twice(boss: FlaskClient) -> None:
     begin(boss, "1A 1X", **OPEN, meetings=meetings)
     import_id = read(boss, "1B 1Y", **OPEN, meetings=meetings)
     shown = page(boss, import_id)
-    assert "2 seats would be refused" in shown
+    assert "2 enrollments would be refused" in shown
     assert "The student stays in this section" in shown
     assert "Time conflict" in shown
     press(boss, import_id, "rest")
@@ -102,7 +102,7 @@ def test_whom_the_other_change_fails_late_is_refused_for_its_own_reason(boss: Fl
     adjust(2, add="Y")
     runs.continue_import(import_id)
     shown = page(boss, import_id)
-    assert "All of it was applied but 2 seats" in shown
+    assert "The import was applied, except 2 enrollments" in shown
     assert "Time conflict" in shown
     assert "The student stays in this section" in shown
     assert who() == "1A 1X 2Y"

@@ -34,10 +34,10 @@ def one_too_many() -> bytes:
 def test_nothing_is_applied_while_a_seat_would_be_refused(boss: FlaskClient) -> None:
     import_id = sent(boss, one_too_many(), layout="oneroster")
     shown = page(boss, import_id)
-    assert "1 seat would be refused" in shown
+    assert "1 enrollment would be refused" in shown
     assert "enrollments.csv, line 4" in shown
     assert "Full." in shown
-    assert "Apply all of it" not in shown
+    assert "Apply the import" not in shown
     press(boss, import_id, "apply")
     assert latest().state == "ready"
 
@@ -45,14 +45,14 @@ def test_nothing_is_applied_while_a_seat_would_be_refused(boss: FlaskClient) -> 
 def test_the_rest_is_applied_without_it(boss: FlaskClient) -> None:
     import_id = sent(boss, one_too_many(), layout="oneroster")
     press(boss, import_id, "rest")
-    assert "Applied, but for 1 row that was refused." in page(boss, import_id)
+    assert "The import was applied, except 1 refused row." in page(boss, import_id)
     assert roster() == [("90001", "S-1")]
 
 
 def test_it_is_read_again_to_put_everyone_in_past_rules_and_capacity(boss: FlaskClient) -> None:
     import_id = sent(boss, one_too_many(), layout="oneroster")
     press(boss, import_id, "past")
-    assert "Nothing has been changed yet" in page(boss, import_id)
+    assert "nothing has been changed yet" in page(boss, import_id)
     press(boss, import_id, "apply")
     assert roster() == [("90001", "S-1"), ("90001", "S-2")]
 
@@ -79,7 +79,7 @@ def test_who_is_quicker_at_the_last_moment_has_the_seat_and_it_is_told(boss: Fla
     put_in("S-2")
     runs.continue_import(import_id)
     shown = page(boss, import_id)
-    assert "All of it was applied but 1 seat" in shown
+    assert "The import was applied, except 1 enrollment" in shown
     assert "enrollments.csv, line 3" in shown
     assert "S-1" in boss.get(f"/admin/imports/{import_id}/report.csv").text
     assert roster() == [("90001", "S-2")]
@@ -114,7 +114,7 @@ def test_the_clock_calls_another_worker_where_one_was_killed(boss: FlaskClient) 
     with running(("worker", "background"), ("scheduler",)):
         wait_for(lambda: latest().state == "done")
     assert len(roster()) == taken() == 600
-    assert "All of it was applied." in page(boss, import_id)
+    assert "The import was applied." in page(boss, import_id)
 
 
 def test_seats_that_are_left_are_called_for_once_at_a_time(boss: FlaskClient) -> None:
@@ -147,7 +147,7 @@ def test_what_nobody_foresaw_of_seats_stops_it_until_they_are_tried_again(
     with away("completed_courses"), pytest.raises(SeatsLeftError) as failure:
         runs.continue_import(import_id)
     shown = page(boss, import_id)
-    assert "1 seat is left" in shown
+    assert "1 enrollment is not applied yet" in shown
     code = shown.split("See the log under ")[1][:16]
     assert code in str(failure.value)
     assert f"something unexpected, {code}" in caplog.text
@@ -155,7 +155,7 @@ def test_what_nobody_foresaw_of_seats_stops_it_until_they_are_tried_again(
         session.execute(text("UPDATE imports SET moved_at = now() - interval '1 minute'"))
         assert import_jobs.abandoned(session) is None  # the clock would only meet the same trouble
     press(boss, import_id, "seat")
-    assert "All of it was applied." in page(boss, import_id)
+    assert "The import was applied." in page(boss, import_id)
     assert roster() == [("90001", "S-1")]
 
 
@@ -178,11 +178,11 @@ def test_it_may_be_ended_without_the_seats_that_are_left(boss: FlaskClient, cast
     here = f"/admin/imports/{import_id}"
     with away("completed_courses"), pytest.raises(SeatsLeftError):
         runs.continue_import(import_id)
-    assert "1 seat is left and will not be dealt with" in boss.get(f"{here}/end").text
+    assert "1 enrollment will not be applied" in boss.get(f"{here}/end").text
     assert boss.post(f"{here}/end").status_code == 422
     assert boss.post(f"{here}/end", data={"reason": "by hand"}).status_code == 303
     shown = page(boss, import_id)
-    assert "It was ended before 1 seat was dealt with" in shown
+    assert "The import was ended early. 1 enrollment was not applied" in shown
     assert "enrollments.csv, line 3" in shown
     assert "S-1" in boss.get(f"{here}/report.csv").text
     with transaction() as session:

@@ -102,10 +102,10 @@ def test_who_takes_everything_away_is_noted(boss: FlaskClient) -> None:
 def test_everything_is_a_zip_with_a_manifest(boss: FlaskClient, section: Section) -> None:
     assert section
     export_id = asked(boss)
-    assert "A worker is gathering everything" in page(boss, export_id)
+    assert "Preparing the file" in page(boss, export_id)
     assert boss.get(f"/admin/exports/{export_id}/oneroster.zip").status_code == 404
     background.make_export(export_id)
-    assert "Fetch the file" in page(boss, export_id)
+    assert "Download (" in page(boss, export_id)
     answer = boss.get(f"/admin/exports/{export_id}/oneroster.zip")
     assert answer.content_length == len(answer.data)
     with zipfile.ZipFile(io.BytesIO(answer.data)) as packed:
@@ -119,7 +119,7 @@ def test_everything_is_a_zip_with_a_manifest(boss: FlaskClient, section: Section
 def test_a_worker_makes_what_was_asked_for(boss: FlaskClient) -> None:
     export_id = asked(boss)
     with running(("worker", "background")):
-        wait_for(lambda: "Fetch the file" in page(boss, export_id))
+        wait_for(lambda: "Download (" in page(boss, export_id))
 
 
 @pytest.mark.parametrize("killed", [False, True])
@@ -136,12 +136,12 @@ def test_one_that_is_cut_off_is_made_by_another_worker(boss: FlaskClient, *, kil
             else:
                 holder.execute(LOST)
         wait_for(lambda: not counted("pg_locks WHERE locktype = 'advisory' AND objsubid = 2"))
-        assert "A worker is gathering everything" in page(boss, export_id)
+        assert "Preparing the file" in page(boss, export_id)
         with transaction() as session:
             session.execute(text("UPDATE exports SET asked_at = now() - interval '1 minute'"))
         export_jobs.resume()  # as the clock does
         with running(*[("worker", "background")] * killed):
-            wait_for(lambda: "Fetch the file" in page(boss, export_id))
+            wait_for(lambda: "Download (" in page(boss, export_id))
 
 
 def test_one_that_nobody_makes_for_half_an_hour_has_failed(boss: FlaskClient) -> None:
@@ -149,7 +149,7 @@ def test_one_that_nobody_makes_for_half_an_hour_has_failed(boss: FlaskClient) ->
     with transaction() as session:
         session.execute(text("UPDATE exports SET asked_at = now() - interval '31 minutes'"))
     export_jobs.resume()
-    assert "It could not be made" in page(boss, export_id)
+    assert "The export failed" in page(boss, export_id)
 
 
 def test_a_second_press_waits_for_the_same_file(boss: FlaskClient) -> None:
@@ -172,9 +172,9 @@ def test_a_file_that_could_not_be_made_says_so_and_is_tried_again(
         trouble.setattr(export_jobs, "write_oneroster", lambda _out: next(iter(())))
         with pytest.raises(StopIteration):
             background.make_export(export_id)
-    assert "It could not be made" in page(boss, export_id)
+    assert "The export failed" in page(boss, export_id)
     background.make_export(export_id)
-    assert "Fetch the file" in page(boss, export_id)
+    assert "Download (" in page(boss, export_id)
 
 
 def test_a_file_is_forgotten_after_a_day(boss: FlaskClient, cast: Cast) -> None:

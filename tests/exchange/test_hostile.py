@@ -117,7 +117,7 @@ def test_what_systems_write_is_read(tmp_path: Path, content: bytes) -> None:
     [
         (b"a\n1\0\n", r"t.csv, line 2, column 2: U\+0000 is not text"),
         ("a\n1\n".encode("utf-16-le"), r"line 1, column 2: U\+0000"),
-        (b"b\n1\n", "there is no column a"),
+        (b"b\n1\n", "column a is missing"),
         (b"a,a\n1,2\n", "column a appears twice"),
         (b"a\n" + b"x" * (2**20 + 1), "the line is too long"),
         (b'a\n"1', "unexpected end of data"),

@@ -55,7 +55,7 @@ def test_another_instructor_is_news_though_nothing_else_changes(seated: Path) ->
     without = school()
     without.rows["enrollments"] = without.rows["enrollments"][1:]
     imported(without.write(seated), remove=True)
-    assert [each[0] for each in changed()] == ["Teachers: no more Terry Lee."] * 2
+    assert [each[0] for each in changed()] == ["Instructors: no more Terry Lee."] * 2
 
 
 def test_what_is_nothing_to_them_is_not_told(seated: Path) -> None:
@@ -67,7 +67,7 @@ def test_an_import_that_fails_tells_nobody(seated: Path, nobody_may_teach: None)
     assert nobody_may_teach is None
     more = school("Hall 2").add("classes", **school().rows["classes"][0] | {"sourcedId": "90002"})
     more.add("enrollments", classSourcedId="90002", userSourcedId="u-t", role="teacher")
-    with pytest.raises(Exception, match="Who teaches what: the database can’t store"):
+    with pytest.raises(Exception, match="Instructors of sections: the database can’t store"):
         imported(more.write(seated))
     with transaction() as session:
         assert session.scalar(text("SELECT count(*) FROM section_changes")) == 0
@@ -78,9 +78,9 @@ def test_the_preview_says_how_many_will_be_told(app: Flask, seated: Path) -> Non
     assert seated
     boss = browser_of(app, "max")
     import_id = sent(boss, school("Hall 2").zip(), layout="oneroster")
-    assert "2 students will be told that sections of theirs change." in page(boss, import_id)
+    assert "2 students will be notified of changes to their sections." in page(boss, import_id)
     press(boss, import_id, "apply")
-    assert "will be told" not in page(boss, import_id)
+    assert "will be notified" not in page(boss, import_id)
     assert len(changed()) == 2
 
 

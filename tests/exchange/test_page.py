@@ -20,7 +20,7 @@ from tests.exchange.makers import TERM, as_zip, latest, page, press, sections, s
 def test_what_is_sent_is_shown_and_changes_nothing(boss: FlaskClient) -> None:
     shown = page(boss, sent(boss, as_zip(Campus().section("10002"))))
     assert "To be looked at" in shown
-    assert "Apply all of it" in shown
+    assert "Apply the import" in shown
     assert "Spring 2021 · 10002" in shown
     assert sections() == []
 
@@ -28,7 +28,7 @@ def test_what_is_sent_is_shown_and_changes_nothing(boss: FlaskClient) -> None:
 def test_applied_it_is_there_and_the_ledger_knows(boss: FlaskClient) -> None:
     import_id = sent(boss, as_zip(Campus().section("10002")))
     assert press(boss, import_id, "apply").status_code == 303
-    assert "All of it was applied" in page(boss, import_id)
+    assert "The import was applied" in page(boss, import_id)
     assert sections() == ["10001", "10002"]
     with transaction() as session:
         term = session.scalars(select(Term.id)).one()
@@ -53,7 +53,7 @@ def test_beside_the_button_stands_how_many_rows_will_not_be_imported(boss: Flask
 
 def test_what_was_applied_leads_on_to_what_comes_next(boss: FlaskClient) -> None:
     import_id = sent(boss, as_zip(Campus()))
-    assert "What comes next" not in page(boss, import_id)
+    assert "Next steps" not in page(boss, import_id)
     press(boss, import_id, "apply")
     with transaction() as session:
         term = session.scalars(select(Term.id)).one()

@@ -28,7 +28,7 @@ def test_an_import_that_the_database_refuses_is_half_done_in_nothing_and_says_wh
     import_id = sent(boss, as_zip(Campus().meets(instructors="Okafor")))
     press(boss, import_id, "apply")
     shown = page(boss, import_id)
-    assert "Who teaches what: the database can’t store a value of the files." in shown
+    assert "Instructors of sections: the database can’t store a value of the files." in shown
     assert "violates" not in shown
     with transaction() as session:
         assert session.scalar(select(func.count()).select_from(Course)) == 0
@@ -56,14 +56,14 @@ def test_two_at_once_are_refused_and_it_is_said_whose(boss: FlaskClient) -> None
     send(boss, as_zip(Campus()))
     answer = send(boss, as_zip(Campus()), name="other.zip")
     assert answer.status_code == 409
-    assert "Another import is under way: spring.zip (Max)" in answer.text
+    assert "Another import is running: spring.zip (Max)" in answer.text
 
 
 def test_none_is_applied_while_another_is_under_way(boss: FlaskClient) -> None:
     ready = sent(boss, as_zip(Campus()))
     send(boss, as_zip(Campus()))  # and waits for a worker
     boss.post(f"/admin/imports/{ready}/apply")
-    assert "Another import is under way" in page(boss, ready)
+    assert "Another import is running" in page(boss, ready)
     with transaction() as session:
         assert session.get_one(Import, ready).state == "ready"
     assert latest().state == "waiting"
@@ -83,7 +83,7 @@ def test_one_given_up_while_it_is_read_leaves_nothing(boss: FlaskClient) -> None
         runs.read(import_id, source, Report(), cancel)
     with transaction() as session:
         assert session.scalar(select(func.count()).select_from(ImportRow)) == 0
-    assert "It was given up" in page(boss, import_id)
+    assert "It was discarded" in page(boss, import_id)
 
 
 def test_more_than_is_taken_is_refused_on_the_form(boss: FlaskClient) -> None:
@@ -91,15 +91,15 @@ def test_more_than_is_taken_is_refused_on_the_form(boss: FlaskClient) -> None:
     announced = {"CONTENT_LENGTH": str(MOST_BYTES + 1)}
     answer = boss.post("/admin/imports", **form, environ_overrides=announced)
     assert answer.status_code == 413
-    assert "more than 64 MB" in answer.text
-    assert "Send and preview" in answer.text
+    assert "larger than 64 MB" in answer.text
+    assert "Upload and preview" in answer.text
 
 
 def test_where_nothing_would_change_there_is_nothing_to_apply(boss: FlaskClient) -> None:
     press(boss, sent(boss, as_zip(Campus())), "apply")
     shown = page(boss, sent(boss, as_zip(Campus())))
     assert "Nothing would change" in shown
-    assert "Apply all of it" not in shown
+    assert "Apply the import" not in shown
 
 
 def test_what_was_refused_is_said_once_the_rest_is_applied(boss: FlaskClient) -> None:
@@ -107,8 +107,8 @@ def test_what_was_refused_is_said_once_the_rest_is_applied(boss: FlaskClient) ->
     import_id = sent(boss, as_zip(campus))
     press(boss, import_id, "apply")
     shown = page(boss, import_id)
-    assert "Applied, but for 1 row that was refused." in shown
-    assert "All of it was applied" not in shown
+    assert "The import was applied, except 1 refused row." in shown
+    assert "The import was applied." not in shown
 
 
 def test_one_that_is_at_work_can_not_be_given_up(boss: FlaskClient) -> None:
@@ -159,7 +159,7 @@ def test_what_was_applied_is_told_in_full_for_a_day(boss: FlaskClient) -> None:
     with transaction() as session:
         session.execute(text("UPDATE imports SET expires_at = now()"))
     boss.get("/admin/imports")
-    assert "All of it was applied" in page(boss, import_id)
+    assert "The import was applied" in page(boss, import_id)
     with transaction() as session:
         assert session.scalar(select(func.count()).select_from(ImportChange)) == 0
 
@@ -168,7 +168,7 @@ def test_only_who_sent_it_applies_it(app: Flask, cast: Cast) -> None:
     import_id = an_import(cast.max)
     builders.an_account("mia", is_admin=True)
     mia = browser_of(app, "mia")
-    assert "Max, who sent it, may apply it" in page(mia, import_id)
+    assert "Only Max, who uploaded the files, can apply this import" in page(mia, import_id)
     assert mia.post(f"/admin/imports/{import_id}/apply").status_code == 403
     assert latest().state == "ready"
 
@@ -192,7 +192,7 @@ def test_the_page_says_so_while_the_database_is_away(boss: FlaskClient) -> None:
     with database_outage.away():
         answer = boss.get(here)
     assert answer.status_code == 200
-    assert "the database does not answer" in answer.text
+    assert "the database does not respond" in answer.text
     assert "seen=waiting" in answer.text  # so that it goes on asking for the same
     assert "Waiting for a worker" in boss.get(here).text
 
@@ -200,10 +200,10 @@ def test_the_page_says_so_while_the_database_is_away(boss: FlaskClient) -> None:
 @pytest.mark.parametrize(
     ("form", "message"),
     [
-        ({"term": ""}, "Give the term a name"),
-        ({"term": "x" * 81}, "Give the term a name"),
-        ({"waitlist": "lots"}, "Give a whole number"),
-        ({"starts": "31.8.2026"}, "Give a day such as"),
+        ({"term": ""}, "Enter a term name"),
+        ({"term": "x" * 81}, "Enter a term name"),
+        ({"waitlist": "lots"}, "Enter a whole number"),
+        ({"starts": "31.8.2026"}, "Enter a date such as"),
         ({"layout": "pdf"}, "Choose the file format"),
     ],
 )
@@ -228,7 +228,7 @@ def test_a_file_that_is_wrong_fails_with_its_place(boss: FlaskClient) -> None:
 
 def test_a_failure_is_told_in_the_language_of_its_reader(boss: FlaskClient) -> None:
     import_id = sent(boss, b"PK but no zip")
-    failure = ImportFailedError("Give a whole number from 0 to %(most)s.", most=9)
+    failure = ImportFailedError("Enter a whole number from 0 to %(most)s.", most=9)
     with transaction() as session:
         session.execute(update(Import).values(error=failure.stored))
     spanish = {"Accept-Language": "es"}

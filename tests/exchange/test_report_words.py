@@ -20,7 +20,7 @@ SPANISH = {"Accept-Language": "es"}
 def noted(app: Flask, cast: Cast) -> Flask:
     """An import with a note whose detail is a message that the catalogue knows."""
     an_import(cast.max)
-    detail = stored_message("Give a whole number from 0 to %(most)s.", most=9)
+    detail = stored_message("Enter a whole number from 0 to %(most)s.", most=9)
     with transaction() as session:
         note = Note("count", "sections.csv", 7, "10001", "capacity", "lots", detail)
         add_notes(session, latest().id, [note], 1)
@@ -29,7 +29,7 @@ def noted(app: Flask, cast: Cast) -> Flask:
 
 def test_the_page_tells_details_in_the_language_of_its_reader(noted: Flask) -> None:
     boss, here = browser_of(noted, "max"), f"/admin/imports/{latest().id}"
-    assert "Give a whole number from 0 to 9." in boss.get(here).text
+    assert "Enter a whole number from 0 to 9." in boss.get(here).text
     assert "número entero de 0 a 9" in boss.get(here, headers=SPANISH).text
 
 
@@ -45,8 +45,8 @@ def test_so_does_the_table(noted: Flask) -> None:
 def test_what_an_import_notes_can_be_told_in_any_language(app: Flask, cast: Cast) -> None:
     an_import(cast.max, lambda campus: campus.meets(days="XQ").section("10002", credits="lots"))
     shown = browser_of(app, "max").get(f"/admin/imports/{latest().id}").text
-    assert "&#39;XQ&#39; names no days." in shown
-    assert "&#39;lots&#39; is no number of credits." in shown
+    assert "&#39;XQ&#39; is not a list of days." in shown
+    assert "&#39;lots&#39; is not a number of credits." in shown
 
 
 def test_details_of_an_older_portal_are_told_as_they_were_kept(noted: Flask) -> None:

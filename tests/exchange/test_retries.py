@@ -103,11 +103,14 @@ def test_amid_its_seats_it_has_stopped_and_an_admin_has_them_tried_again(
         assert not latest().error
         refuse(import_id)
     figures.forget()
-    assert "until somebody sees to it" not in boss.get("/admin/operations").text
+    assert "until someone resolves it" not in boss.get("/admin/operations").text
     tick()
     assert REASON in page(boss, import_id)
     figures.forget()
-    assert "“spring.zip” has stopped: until somebody" in boss.get("/admin/operations").text
+    assert (
+        "“spring.zip” has stopped. No other import can start until someone"
+        in boss.get("/admin/operations").text
+    )
     with transaction() as session:
         assert import_jobs.abandoned(session) is None
     fence.hold(the_term().id, "a test").release()

@@ -56,7 +56,7 @@ def test_who_changes_in_full_sections_has_the_new_seat(
     seats = dict.fromkeys("ABCD", 1)
     begin(boss, before, **seats)
     press(boss, read(boss, after, **seats), "apply")
-    assert "All of it was applied." in page(boss, latest().id)
+    assert "The import was applied." in page(boss, latest().id)
     assert who() == after
 
 
@@ -94,10 +94,10 @@ def test_who_is_left_out_stays_and_so_do_those_who_counted_on_that_seat(boss: Fl
     begin(boss, "1A 2B", A=1, B=1, C=1)
     import_id = read(boss, "1B 2B 3A", A=1, B=1, C=1)
     shown = page(boss, import_id)
-    assert "2 seats would be refused" in shown
+    assert "2 enrollments would be refused" in shown
     assert shown.count("The student stays in this section") == 1
     press(boss, import_id, "rest")
-    assert "Applied, but for 3 rows that were refused." in page(boss, import_id)
+    assert "The import was applied, except 3 refused rows." in page(boss, import_id)
     assert who() == "1A 2B"
 
 
@@ -105,7 +105,7 @@ def test_what_clashes_with_the_section_where_one_stays_is_refused_too(boss: Flas
     meetings = {"A": "10:00", "X": "10:00"}
     begin(boss, "1A 2B", A=1, B=1, X=1, meetings=meetings)
     import_id = read(boss, "1B 1X 2B", A=1, B=1, X=1, meetings=meetings)
-    assert "2 seats would be refused" in page(boss, import_id)
+    assert "2 enrollments would be refused" in page(boss, import_id)
     assert "Time conflict" in page(boss, import_id)
     press(boss, import_id, "rest")
     assert who() == "1A 2B"
@@ -116,7 +116,7 @@ def test_who_waits_for_a_section_comes_before_a_swap(boss: FlaskClient) -> None:
     wait_in_line(3, "B")
     roster()
     import_id = read(boss, "1B 2A", A=1, B=1)
-    assert "2 seats would be refused" in page(boss, import_id)
+    assert "2 enrollments would be refused" in page(boss, import_id)
     press(boss, import_id, "rest")
     assert who() == "1A 2B"
 
@@ -130,7 +130,7 @@ def test_a_change_that_is_refused_late_keeps_the_old_seat(boss: FlaskClient) -> 
     adjust(2, add="B")
     runs.continue_import(import_id)
     shown = page(boss, import_id)
-    assert "All of it was applied but 1 seat" in shown
+    assert "The import was applied, except 1 enrollment" in shown
     assert "The student stays in this section" in shown
     told = boss.get(f"/admin/imports/{import_id}/report.csv").text
     assert [row in told for row in ("Fall 2030 · A · S-1", "Fall 2030 · B · S-1")] == [True] * 2
@@ -144,7 +144,7 @@ def test_who_came_first_in_line_at_the_last_moment_keeps_a_ring_from_going_round
     import_id = stored(boss, "1B 2A", A=1, B=1)
     wait_in_line(3, "B")
     runs.continue_import(import_id)
-    assert "All of it was applied but 2 seats" in page(boss, import_id)
+    assert "The import was applied, except 2 enrollments" in page(boss, import_id)
     assert who() == "1A 2B"
 
 
@@ -155,7 +155,7 @@ def test_one_whom_a_rule_stops_late_breaks_the_ring_and_no_more(boss: FlaskClien
     import_id = stored(boss, "1B 2A 3B 4A 5C", **seats | {"A": 2})
     adjust(1, add="X")
     runs.continue_import(import_id)
-    assert "All of it was applied but 2 seats" in page(boss, import_id)
+    assert "The import was applied, except 2 enrollments" in page(boss, import_id)
     assert who() in {"1A 1X 2A 3B 4B 5C", "1A 1X 2B 3B 4A 5C"}
 
 
@@ -167,7 +167,7 @@ def test_what_was_done_of_a_change_meanwhile_is_done_once(
     import_id = stored(boss, "1B", A=1, B=1)
     adjust(1, **meanwhile)
     runs.continue_import(import_id)
-    assert "All of it was applied." in page(boss, import_id)
+    assert "The import was applied." in page(boss, import_id)
     assert who() == "1B"
 
 
@@ -188,7 +188,7 @@ def test_a_change_whose_key_was_used_before_does_not_stop_the_others(boss: Flask
         row = next(each.id for each in rows if each.key.endswith("S-1"))
     adjust(1, key=f"import:{import_id}:{row}", add="X")
     runs.continue_import(import_id)
-    assert "All of it was applied." in page(boss, import_id)
+    assert "The import was applied." in page(boss, import_id)
     assert who() == "1A 1X 2D"
 
 
@@ -225,7 +225,7 @@ def test_rings_go_on_where_a_worker_was_killed(boss: FlaskClient) -> None:
     with transaction() as session:
         noted = session.scalars(select(AuditEntry).where(AuditEntry.action == "selection.move"))
         assert len(noted.all()) == count
-    assert "All of it was applied." in page(boss, import_id)
+    assert "The import was applied." in page(boss, import_id)
 
 
 def moved() -> int:

@@ -67,11 +67,11 @@ def test_there_must_be_a_folder(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("sections.csv", b"", r"sections.csv, line 1: there is no column crn, course_id, capacity"),
-        ("sections.csv", b"crn,course_id\n", r"there is no column capacity"),
+        ("sections.csv", b"", r"sections.csv, line 1: column crn, course_id, capacity is missing"),
+        ("sections.csv", b"crn,course_id\n", r"column capacity is missing"),
         ("sections.csv", b"crn,course_id,capacity\n", r"has no section that can be read"),
         ("sections.csv", b"crn,crn,course_id,capacity\n", r"column crn appears twice"),
-        ("sections.csv", b"crn,course_id,capacity\n1,?,2\n", r"Line 2: .*no course code"),
+        ("sections.csv", b"crn,course_id,capacity\n1,?,2\n", r"Line 2: .*not a course code"),
         ("meetings.csv", b"a,b\n\0\0\0", r"meetings.csv, line 2, column 1: U\+0000 is not text"),
         (
             "meetings.csv",

@@ -70,7 +70,7 @@ def test_a_term_needs_a_name(tmp_path: Path, name: str) -> None:
 def test_an_import_that_fails_at_its_last_step_leaves_no_row(tmp_path: Path) -> None:
     folder = Campus().meets(instructors="Okafor").write(tmp_path)
     before = rows()
-    with pytest.raises(ImportFailedError, match="Who teaches what"):
+    with pytest.raises(ImportFailedError, match="Instructors of sections"):
         imported(folder)
     assert rows() == before
 

@@ -43,7 +43,7 @@ def overrides() -> list[Permission]:
 
 def test_it_says_beforehand_what_it_will_mean(admin: FlaskClient, asked: int) -> None:
     page = unescape(admin.get(f"/admin/requests/{asked}").text)
-    assert "If you approve, the class has 3 seats at once." in page
+    assert "If you approve, the class has 3 seats from now on." in page
     assert "The first 2 students in line get a seat at once" in page
     assert "So many wait." in page
 
@@ -66,7 +66,7 @@ def test_a_room_that_is_too_small_is_pointed_out(admin: FlaskClient, asked: int)
     with transaction() as session:
         session.scalars(select(Room)).one().seats = 2
     page = admin.get(f"/admin/requests/{asked}").text
-    assert "The room is smaller than that." in page
+    assert "The room has fewer seats than that." in page
     assert "2 seats" in page
 
 
@@ -74,14 +74,14 @@ def test_it_says_what_stands_in_the_way_of_the_student_now(
     admin: FlaskClient, override: int, section: Section, cast: Cast
 ) -> None:
     page = words(admin.get(f"/admin/requests/{override}").text)
-    assert "Nothing of what is asked for stands in the way just now" in page
+    assert "None of the requested rules prevents registration now" in page
     set_section(section, prerequisites={"course": "MAT-1"})
     forget()
     a_bill = NewHold("Bursar", "a bill", "")
     holds.place(cast.dan.id, a_bill, by=cast.max.id, why="Unpaid.")
     page = admin.get(f"/admin/requests/{override}").text
     assert f'href="/admin/students/{cast.dan.id}?term={section.term_id}"' in page
-    asked, _even_so, other = page.partition("This stays in the way even so:")
+    asked, _even_so, other = page.partition("These rules still prevent registration:")
     assert 'data-reason="prerequisite"' in asked
     assert 'data-reason="hold"' in other
 
@@ -129,7 +129,7 @@ def test_a_declined_request_changes_nothing(
 def test_declining_needs_a_note(admin: FlaskClient, asked: int) -> None:
     answer = admin.post(f"/admin/requests/{asked}", data={"decision": "decline", "note": " "})
     assert answer.status_code == 422
-    assert "Say why, so that it can be understood." in answer.text
+    assert "Enter a reason." in answer.text
     assert the(asked).state == "open"
 
 
@@ -151,7 +151,7 @@ def test_of_two_admins_the_first_decides(
     admin.post(f"/admin/requests/{asked}", data=NO)
     late = browser_of(app, "mia").post(f"/admin/requests/{asked}", data=YES)
     assert late.status_code == 409
-    assert "It has been decided already." in late.text
+    assert "This request is already decided." in late.text
     assert "Declined" in late.text
     assert kept(section).capacity == 1
 
@@ -196,8 +196,8 @@ def test_withdrawing_and_approving_at_once_ends_in_one_of_them(
 def test_a_canceled_section_gets_no_seats(admin: FlaskClient, asked: int, section: Section) -> None:
     set_section(section, status="CANCELED")
     page = unescape(admin.get(f"/admin/requests/{asked}").text)
-    assert "The section has been canceled" in page
-    assert "It can only be declined." in page
+    assert "The section is canceled" in page
+    assert "You can only decline it." in page
     answer = admin.post(f"/admin/requests/{asked}", data=YES)
     assert answer.status_code == 409
     assert (kept(section).capacity, the(asked).state) == (1, "open")
@@ -208,7 +208,7 @@ def test_seats_that_are_there_already_are_said(
     admin: FlaskClient, asked: int, section: Section
 ) -> None:
     set_section(section, capacity=5)
-    assert "as many seats already" in admin.get(f"/admin/requests/{asked}").text
+    assert "already has at least this many seats" in admin.get(f"/admin/requests/{asked}").text
     assert admin.post(f"/admin/requests/{asked}", data=YES).status_code == 409
     assert kept(section).capacity == 5
 
@@ -218,7 +218,7 @@ def test_a_capacity_that_has_moved_is_shown_beside_the_old_one(
 ) -> None:
     set_section(section, capacity=2)
     page = admin.get(f"/admin/requests/{asked}").text
-    assert "(1 when this was asked)" in page
+    assert "(1 at the time of the request)" in page
     admin.post(f"/admin/requests/{asked}", data=YES)
     assert kept(section).capacity == 3
 

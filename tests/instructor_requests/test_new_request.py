@@ -50,7 +50,7 @@ def test_a_number_that_makes_no_sense_is_told(
 ) -> None:
     answer = iris.post(address(section, "seats"), data={"wanted": wanted, "reason": "x"})
     assert answer.status_code == 422
-    assert "Give a whole number from 2 to 100,000." in answer.text
+    assert "Enter a whole number from 2 to 100,000." in answer.text
     assert every() == []
 
 
@@ -60,7 +60,11 @@ def test_everything_wrong_is_told_at_once_and_the_input_kept(
     answer = iris.post(address(section, "override"), data={"student": "N-none", "reason": " "})
     assert answer.status_code == 422
     page = unescape(answer.text)
-    for wrong in ("No student has the number N-none.", "Choose at least one rule.", "Say why"):
+    for wrong in (
+        "No student has the number N-none.",
+        "Choose at least one rule.",
+        "Enter a reason",
+    ):
         assert wrong in page
     assert 'value="N-none"' in page
     assert every() == []
@@ -78,7 +82,7 @@ def test_the_same_is_not_asked_twice(iris: FlaskClient, section: Section) -> Non
     iris.post(address(section, "seats"), data=form)
     again = iris.post(address(section, "seats"), data=form | {"wanted": "4"})
     assert again.status_code == 422
-    assert "This has been asked for already" in again.text
+    assert "There is already an open request for this" in again.text
     assert len(every()) == 1
 
 
@@ -132,13 +136,13 @@ def test_rules_that_the_class_does_not_have_are_pointed_out(
     iris: FlaskClient, section: Section, cast: Cast
 ) -> None:
     page = iris.get(address(section, "override")).text
-    assert page.count("(this class has no such rule)") == 4
+    assert page.count("(this class doesn’t have this rule)") == 4
     form = {"student": cast.dan.number, "waives": ["prerequisite", "credit_limit"], "reason": "x"}
     answer = iris.post(address(section, "override"), data=form, follow_redirects=True)
-    assert "Mind that this class has no such rule: Prerequisites." in answer.text
+    assert "This class has no such rule: Prerequisites." in answer.text
     assert len(every()) == 1
 
 
 def test_a_missing_number_is_asked_for(iris: FlaskClient, section: Section) -> None:
     answer = iris.post(address(section, "override"), data={"student": " ", "reason": "x"})
-    assert "Give the student’s number." in unescape(answer.text)
+    assert "Enter the student number." in unescape(answer.text)

@@ -39,7 +39,7 @@ def test_seats_waitlist_and_room_stand_beside_it(
     page = unescape(admin.get("/admin/requests").text)
     assert f'id="seats-{section.id}"' in page
     assert "Waitlist 2 of 5" in page
-    assert "The room holds 40" in page
+    assert "Room for 40" in page
     assert asked
 
 
@@ -58,7 +58,7 @@ def test_the_counts_that_move_are_those_of_the_lines(
 def test_what_is_decided_is_listed_apart(admin: FlaskClient, asked: int, cast: Cast) -> None:
     service.decline(asked, cast.max.id, "No room.")
     assert rows(admin) == []
-    assert "Nobody asks for anything." in admin.get("/admin/requests").text
+    assert "No open requests." in admin.get("/admin/requests").text
     assert rows(admin, "?state=done") == [asked]
     assert "No room." in admin.get("/admin/requests?state=done").text
     assert the(asked).decided_at

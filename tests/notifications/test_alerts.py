@@ -38,8 +38,8 @@ def test_a_password_that_was_changed_is_told(ada: int) -> None:
     accounts.change_password(ada, "copper lantern walks twice")
     (mail,) = written()
     assert mail.to == "ada@u.example"
-    assert mail.message["Subject"] == "Your password has been changed"
-    assert "tell the registrar" in " ".join(body(mail).split())
+    assert mail.message["Subject"] == "Your password was changed"
+    assert "contact the registrar" in " ".join(body(mail).split())
     assert "copper" not in body(mail)
 
 

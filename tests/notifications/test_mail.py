@@ -56,7 +56,7 @@ def test_who_got_a_seat_reads_so_first_and_where_to_go_next(story: Story, cast: 
 def test_it_says_why_it_comes_and_how_to_have_no_more(story: Story, cast: Cast) -> None:
     story.hand_over(cast.ada, cast.ben)
     settings = "http://127.0.0.1:8000/inbox/settings"
-    assert f"Choose what you want by email:\n{settings}\n" in body()
+    assert f"Change your email settings:\n{settings}\n" in body()
     assert "A seat has come to you" in " ".join(body().split())
     assert sent()["List-Unsubscribe"] == f"<{settings}>"
     assert sent()["Auto-Submitted"] == "auto-generated"

@@ -56,7 +56,7 @@ def entries() -> list[Any]:
 
 def test_the_page_shows_each_with_what_went_wrong(admin: FlaskClient, dead: list[int]) -> None:
     page = admin.get(PAGE).text
-    assert "4 mails have been given up." in page
+    assert "4 emails were not delivered." in page
     assert page.count("550 no such user") == 4
     assert "ben@u.example" in page
     assert "A section has been canceled" in page
@@ -81,7 +81,7 @@ def test_one_is_sent_again(  # noqa: PLR0917  who and what has a part in it
     assert (entry.account_id, entry.action) == (cast.max.id, "mail.retry")
     assert (entry.subject, entry.reason) == (f"mail:{one}", WHY)
     assert "550 no such user" in entry.before["error"]
-    assert "3 mails have been given up." in admin.get(PAGE).text
+    assert "3 emails were not delivered." in admin.get(PAGE).text
 
 
 def test_all_that_were_seen_are_sent_again_and_no_later_one(
@@ -104,7 +104,7 @@ def test_discarded_ones_are_forgotten(admin: FlaskClient, dead: list[int]) -> No
     admin.post(address("all", "discard"), data=seen(admin, "all", "discard"))
     assert outbox() == []
     assert [entry.subject for entry in entries()] == [f"mail:{one}", "mail:all"]
-    assert "None." in admin.get(PAGE).text
+    assert "No undelivered mail." in admin.get(PAGE).text
 
 
 def test_who_comes_second_is_told_and_nothing_happens_twice(
@@ -118,7 +118,7 @@ def test_who_comes_second_is_told_and_nothing_happens_twice(
     assert codes == [303, 409]
     assert [each.id for each in outbox()] == dead
     assert [entry.action for entry in entries()] == ["mail.retry"]
-    assert "somebody else has dealt with it" in other.get(address(one, "discard")).text
+    assert "Someone else handled it" in other.get(address(one, "discard")).text
 
 
 def test_it_needs_a_reason_and_a_form_of_ours(admin: FlaskClient, dead: list[int]) -> None:
@@ -137,5 +137,5 @@ def test_nothing_is_done_while_postgresql_is_away(admin: FlaskClient, dead: list
     admin.get(PAGE)
     with database_outage.away():
         assert admin.post(address("all", "discard"), data=form).status_code == 503
-        assert "4 mails have been given up." in admin.get(PAGE).text  # as last known
+        assert "4 emails were not delivered." in admin.get(PAGE).text  # as last known
     assert [each.id for each in outbox()] == dead

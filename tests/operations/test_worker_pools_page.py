@@ -14,9 +14,9 @@ from tests.web.visitors import browser_of
 def test_it_says_what_was_scaled(app: Flask, cast: Cast, backend: Backend) -> None:
     assert cast
     admin = browser_of(app, "max")
-    assert "workers wanted since" not in admin.get("/admin/operations").text
+    assert "target since" not in admin.get("/admin/operations").text
     scaling.ask(backend.redis, {"record": WorkerRequest(4, time.time(), "quiet")})
     pool = scaling.pools()["record"]
     page = admin.get("/admin/operations").text
-    assert "4 workers wanted since" in page
-    assert f"of {pool.least} to {pool.most}" in page
+    assert ": 4 workers" in page
+    assert f"minimum {pool.least}, maximum {pool.most}" in page

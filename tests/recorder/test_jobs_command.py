@@ -23,7 +23,7 @@ def jobs(*arguments: str) -> Result:
 def test_command_says_that_no_job_failed(backend: Backend) -> None:  # noqa: ARG001
     result = jobs()
     assert (result.exit_code, result.stdout) == (0, "")
-    assert "No job has been given up." in result.stderr
+    assert "No failed jobs." in result.stderr
 
 
 def test_command_lists_each_failed_job_with_its_error(given_up: DeadLetter) -> None:
@@ -64,5 +64,5 @@ def test_command_discards_failed_jobs(backend: Backend, given_up: DeadLetter) ->
 
 @pytest.mark.usefixtures("backend")
 def test_command_refuses_unknown_ids_and_contradictory_options() -> None:
-    assert "There is no 7-x" in jobs("7-x").stderr
+    assert "Unknown job: 7-x" in jobs("7-x").stderr
     assert jobs("--retry", "--discard").exit_code == 2

@@ -152,7 +152,7 @@ def test_a_worker_signs_with_the_operators_key_else_with_that_of_the_data_folder
 def test_a_worker_without_any_key_is_refused_and_makes_none(running: DataFolder) -> None:
     done = run("scheduler", FAIRSEAT_VAR=str(running.path))
     file = running.path / "secret"
-    told = f"Error: Set SECRET_KEY to the key of the portal that runs: there is no {file}.\n"
+    told = f"Error: Set SECRET_KEY to the key of the running portal: {file} is missing.\n"
     assert (done.exit_code, done.stderr) == (1, told)
     assert not file.exists()
 
@@ -189,8 +189,8 @@ def test_prepare_works_for_the_portal_that_runs_on_the_data_folder(
     done = run_alone("prepare", FAIRSEAT_VAR=str(at_home.path), FAIRSEAT_DEMO="0")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines() == [
-        "The database is at the newest migration.",
-        "The ledger knows every section.",
+        "The database is up to date.",
+        "All sections are in the ledger.",
     ]
 
 
@@ -198,7 +198,7 @@ def test_a_command_whose_servers_do_not_answer_says_so_in_a_line(tmp_path: Path)
     nowhere = {"DATABASE_URL": "postgresql://a:b@127.0.0.1:1/c", "REDIS_URL": "redis://127.0.0.1:1"}
     done = run("export", str(tmp_path / "all.zip"), **nowhere)
     assert done.exit_code == 1
-    assert "Error: A server does not answer: " in done.stderr
+    assert "Error: A server does not respond: " in done.stderr
     assert "Traceback" not in done.stderr
 
 
@@ -217,7 +217,7 @@ def test_a_command_refuses_what_is_no_address_of_a_database_in_a_line(
     targets = {"audit": [], "restore": [str(tmp_path)]}.get(command, [str(tmp_path / "it")])
     given = {"DATABASE_URL": wrong, "REDIS_URL": "redis://127.0.0.1:1"}
     done = run(command, *targets, **given, FAIRSEAT_VAR=str(tmp_path / "var"))
-    told = "DATABASE_URL can't be used: it is not the address of a database."
+    told = "DATABASE_URL is not a valid database address."
     assert (done.exit_code, done.stderr) == (1, f"Error: {told}\n")
     assert "hidden" not in done.stdout
 

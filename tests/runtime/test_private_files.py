@@ -57,7 +57,8 @@ def test_an_export_writes_into_no_file_that_somebody_else_has_made(
     target = tmp_path / "all.zip"
     target.touch(mode=0o666)
     done = fairseat("export", str(target))
-    assert "can't be written: File exists" in done.stderr
+    assert "Can't write" in done.stderr
+    assert "File exists" in done.stderr
     assert target.read_bytes() == b""
 
 

@@ -93,7 +93,7 @@ def test_no_request_fails_and_pages_come_back_while_every_process_is_replaced(
     said, _ = restart.communicate(timeout=300)
     assert restart.returncode == 0, said
     first, *lines, last = said.splitlines()
-    assert (first, last) == ("Restarting one process after the other.", "Restarted.")
+    assert (first, last) == ("Restarting the processes one by one.", "Restarted.")
     after = folder.pids()
     mine = before.keys() - {"postgres", "valkey"}
     assert [name for name in mine if after[name] == before[name]] == []
@@ -163,7 +163,7 @@ def test_who_does_not_wait_is_told_nothing_more(
     on_restart(lambda: asked.append(1))
     restart = supervised.command("restart", "--no-wait")
     said, _ = restart.communicate(timeout=120)
-    assert (restart.returncode, said) == (0, "Asked for a restart.\n")
+    assert (restart.returncode, said) == (0, "Restart requested.\n")
     assert asked == [1]
 
 

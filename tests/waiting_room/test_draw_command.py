@@ -44,14 +44,14 @@ def test_command_checks_a_text_from_a_file_or_address(text: str, tmp_path: Path)
 def test_command_exits_with_1_if_the_order_differs(text: str) -> None:
     *head, one, two = text.split()
     done = command("--text", "-", text=" ".join([*head, two, one]))
-    assert "order: not the one that follows from the seed" in done.output
+    assert "order: does not follow from the seed" in done.output
     assert done.exit_code == 1
 
 
 def test_command_exits_with_1_if_the_seed_differs(text: str) -> None:
     seed = text.split()[3]
     done = command("--text", "-", text=text.replace(seed, "0" * 64))
-    assert "seed: has another fingerprint" in done.output
+    assert "seed: does not match its commitment" in done.output
     assert done.exit_code == 1
 
 

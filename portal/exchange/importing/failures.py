@@ -45,9 +45,9 @@ ADVICE = {
         "%(what)s: a row lacks a required value. Look for blank fields. See the log under %(code)s."
     ),
     "23505": _k(
-        "%(what)s: only one may have “%(value)s”, and the files give it to another. Read"
-        " the files again, in case someone else was quicker, or correct the rows. See the"
-        " log under %(code)s."
+        "%(what)s: “%(value)s” is already used by another record. Read the files again"
+        " in case the data has changed, or correct the rows. See the log under"
+        " %(code)s."
     ),
 }
 OTHER_ADVICE = _k(
@@ -56,9 +56,9 @@ OTHER_ADVICE = _k(
 )
 ALL_FILES = _k("All files")
 TOO_MANY_TRIES = _k(
-    "Workers started this import %(count)s times and were interrupted each time: killed, or"
-    " without PostgreSQL or the ledger. Check the logs of the workers, correct the cause,"
-    " and try again."
+    "Workers started this import %(count)s times and were interrupted each time:"
+    " killed, or cut off from PostgreSQL or the ledger. Check the worker logs, fix"
+    " the cause and try again."
 )
 
 log = logging.getLogger("fairseat.imports")
@@ -73,7 +73,7 @@ def failure_of(error: Exception) -> ImportFailedError:
     match error:
         case BaseTimeoutException():
             return ImportFailedError(
-                _k("It took too long. Split the files and import them one by one.")
+                _k("The import took too long. Split the files and import them one by one.")
             )
         case OSError():
             return ImportFailedError(

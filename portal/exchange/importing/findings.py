@@ -16,7 +16,7 @@ class Action(StrEnum):
 ACTIONS = {
     Action.REFUSED: _l("refused"),
     Action.REPAIRED: _l("repaired"),
-    Action.LEFT_OUT: _l("left out"),
+    Action.LEFT_OUT: _l("skipped"),
     Action.KEPT: _l("kept"),
 }
 
@@ -29,12 +29,12 @@ RECORD_NAMES = {
     "term": _k("Terms"),
     "account": _k("Accounts"),
     "student": _k("Students"),
-    "teacher": _k("Teachers"),
+    "teacher": _k("Instructors"),
     "pool": _k("Shared seats"),
     "section": _k("Sections"),
-    "teaching": _k("Who teaches what"),
-    "enrollment": _k("Students in sections"),
-    "source": _k("Names of the source"),
+    "teaching": _k("Instructors of sections"),
+    "enrollment": _k("Enrollments"),
+    "source": _k("IDs of the source"),
 }
 
 
@@ -54,11 +54,11 @@ FINDINGS: dict[str, FindingKind] = {
         _l("Give the row as many fields as the header has; put quotes around a text with commas."),
     ),
     "no_key": FindingKind(
-        Action.REFUSED, _l("The row doesn't say what it's about."), _l("Fill the field in.")
+        Action.REFUSED, _l("A required field is blank."), _l("Fill the field in.")
     ),
     "duplicate": FindingKind(
         Action.REFUSED,
-        _l("It repeats an earlier row. The earlier row is used."),
+        _l("This row repeats an earlier one. The earlier row is used."),
         _l("Remove one of the rows."),
     ),
     "own_course": FindingKind(
@@ -83,12 +83,12 @@ FINDINGS: dict[str, FindingKind] = {
     ),
     "other_term": FindingKind(
         Action.REFUSED,
-        _l("The row belongs to another term than most of the file."),
+        _l("The row belongs to a different term than most of the file."),
         _l("Import the other term separately."),
     ),
     "no_such": FindingKind(
         Action.REFUSED,
-        _l("It refers to something that is neither in the files nor in the portal."),
+        _l("It refers to a record that is not in the files or the portal."),
         _l("Add what it refers to, or correct the identifier."),
     ),
     "older": FindingKind(
@@ -119,19 +119,19 @@ FINDINGS: dict[str, FindingKind] = {
     "seat": FindingKind(
         Action.REFUSED,
         _l("The student can’t be enrolled in the section."),
-        _l("Resolve the reasons, or enroll students past rules and capacity."),
+        _l("Resolve the reasons, or choose “Enroll them anyway”."),
     ),
     "stays": FindingKind(
         Action.REFUSED,
         _l(
-            "The student stays in this section: the move to another section of the course is"
-            " refused."
+            "The student stays in this section. The move to another section of the course"
+            " was refused."
         ),
         _l("See the row of the other section for the reason."),
     ),
     "seat_late": FindingKind(
         Action.REFUSED,
-        _l("The seat could no longer be given or taken when the import was applied."),
+        _l("This enrollment was no longer possible when the import was applied."),
         _l("Check the student’s page and adjust it there."),
     ),
     "seat_left": FindingKind(
@@ -153,8 +153,8 @@ FINDINGS: dict[str, FindingKind] = {
     "file_needless": FindingKind(Action.LEFT_OUT, _l("The portal doesn’t use this file.")),
     "taken": FindingKind(
         Action.REFUSED,
-        _l("Students are enrolled in this section or wait for it, so it was not removed."),
-        _l("Cancel the section on its page, which notifies them."),
+        _l("Students are enrolled in this section or on its waitlist, so it was not removed."),
+        _l("Cancel the section on its page. The students are notified."),
     ),
     "file_missing": FindingKind(
         Action.LEFT_OUT, _l("The file is missing. The import continues without it.")
@@ -203,12 +203,12 @@ FINDINGS: dict[str, FindingKind] = {
     "empty_group": FindingKind(Action.REPAIRED, _l("An empty group of prerequisites was removed.")),
     "not_represented": FindingKind(Action.LEFT_OUT, _l("The portal doesn’t store this column.")),
     "over_capacity": FindingKind(Action.KEPT, _l("There are already more students than seats.")),
-    "no_seats": FindingKind(Action.KEPT, _l("The capacity is 0: nobody can register.")),
+    "no_seats": FindingKind(Action.KEPT, _l("The capacity is 0, so students can’t register.")),
     "counts_disagree": FindingKind(
-        Action.KEPT, _l("Capacity minus enrolled differs from remaining.")
+        Action.KEPT, _l("Capacity minus enrolled does not equal remaining.")
     ),
     "several_credits": FindingKind(
-        Action.KEPT, _l("The sections of the course have different credits.")
+        Action.KEPT, _l("Sections of this course have different credits.")
     ),
     "days_without_time": FindingKind(
         Action.KEPT, _l("There are days but no time. The time is TBA.")
@@ -227,6 +227,7 @@ FINDINGS: dict[str, FindingKind] = {
         Action.KEPT, _l("The section’s levels differ from restrictions.csv.")
     ),
     "major_added": FindingKind(
-        Action.KEPT, _l("Only restrictions name this major. Students can now have it.")
+        Action.KEPT,
+        _l("This major appears only in restrictions. It was added to the list of majors."),
     ),
 }

@@ -199,7 +199,7 @@ def has_files(session: Session, import_id: int) -> bool:
 
 def fail_killed_commands(session: Session) -> None:
     """Fail the import of a command that was killed, because no worker can continue it."""
-    found, why = busy(session), ImportFailedError(_k("It was interrupted."))
+    found, why = busy(session), ImportFailedError(_k("The import was interrupted."))
     # If only enrollments are left, the next command applies them.
     if found is None or found.account_id or found.state == "seating":
         return

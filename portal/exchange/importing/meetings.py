@@ -123,7 +123,7 @@ def _read_times(row: Row, days: int) -> Times:
         row.note("midnight", "end_time")
         ends_at = LAST_MINUTE
     if not starts_at < ends_at:
-        row.note("times_unreadable", "end_time", _k("It ends before it begins."))
+        row.note("times_unreadable", "end_time", _k("It ends before it starts."))
         return tba
     if not days:
         ends = row["end_time"]
@@ -164,7 +164,9 @@ def set_dates(
         )
     starts, ends = starts or min(firsts), ends or max(lasts)
     if ends < starts:
-        raise ImportFailedError(_k("The term would end %(day)s, before it begins."), day=ends)
+        raise ImportFailedError(
+            _k("The last day of the term (%(day)s) is before the first day."), day=ends
+        )
     for meeting in meetings:
         meeting.first = meeting.first or min(starts, meeting.last or date.max)
         meeting.last = meeting.last or max(ends, meeting.first)

@@ -115,7 +115,7 @@ def _mode(file: str, row: Row | None, source: Source) -> str:
         )
     if mode != ABSENT and f"{file}.csv" not in source.names():
         raise ImportFailedError(
-            _k("%(file)s is missing, although %(manifest)s says that it is %(mode)s."),
+            _k("%(file)s is missing, but %(manifest)s lists it as %(mode)s."),
             file=f"{file}.csv",
             manifest=MANIFEST,
             mode=mode,
@@ -231,7 +231,7 @@ def _read_org(roster: Roster, row: Row) -> None:
     if more is None:
         return None
     if len(code) > LONGEST_CODE or not code.isprintable():
-        return row.note("unreadable", "identifier", _k("It is too long for a code."))
+        return row.note("unreadable", "identifier", _k("The code is too long."))
     if "subject" in more:
         subject = {"name": name, "department": more["subject"]}
         return roster.put("subject", "subject", code, subject, row)
@@ -255,7 +255,7 @@ def _read_session(roster: Roster, row: Row) -> None:
     except ValueError:
         return row.note("unreadable", "startDate", _k("Write dates as 2026-08-31."))
     if ends < starts:
-        return row.note("unreadable", "endDate", _k("It is before the first day."))
+        return row.note("unreadable", "endDate", _k("The date is before the first day."))
     roster.terms[row["sourcedId"]] = name
     dates = {"starts": starts.isoformat(), "ends": ends.isoformat()}
     return roster.put("session", "term", name, dates | more, row)
@@ -351,7 +351,7 @@ def _read_user(roster: Roster, row: Row) -> None:
     if "student" in roles:
         number = row["identifier"] or row["sourcedId"]
         if len(number) > LONGEST_STUDENT_NUMBER or not number.isprintable():
-            return row.note("unreadable", "identifier", _k("It is too long for a number."))
+            return row.note("unreadable", "identifier", _k("The number is too long."))
         facts = {"account": username} | more.get("student", {})
         roster.put("student", "student", number, facts, row)
     return None

@@ -386,7 +386,7 @@ def write_records(session: Session, kind: str, count: int) -> None:
     result = session.execute(text(KINDS[kind].upsert))
     if isinstance(result, CursorResult) and result.rowcount != count:
         raise ImportFailedError(
-            _k("%(lost)s of %(count)s (%(kind)s) could not be stored."),
+            _k("%(lost)s of %(count)s records (%(kind)s) could not be stored."),
             lost=count - result.rowcount,
             count=count,
             kind=kind,

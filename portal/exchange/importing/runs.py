@@ -111,7 +111,7 @@ def carry_out(import_id: int, progress: Progress) -> list[int]:
         counts, past = found.counts, Options.read(found.options).past
         if is_blocked(found):
             raise ImportFailedError(
-                _k("Some students would be refused. Choose what to do with them first.")
+                _k("Some students would be refused. Choose what to do with them.")
             )
         read_current(session)
         staging.keep_taken(session, import_id, Report())

@@ -145,7 +145,7 @@ def _rows(source: Source, name: str, report: Report, progress: Progress) -> list
         found.append(row)
         if len(found) > MOST_ROWS:
             raise ImportFailedError(
-                _k("%(file)s has more than %(most)s rows, which no semester has."),
+                _k("%(file)s has more than %(most)s rows. That is too many for one semester."),
                 file=name,
                 most=f"{MOST_ROWS:,}",
             )
@@ -193,7 +193,7 @@ def _requisites_by_section(source: Source, report: Report) -> dict[str, Any]:
             why=error.msg,
         ) from None
     except RecursionError:
-        raise ImportFailedError(_k("%(file)s is nested too deep."), file=TREES) from None
+        raise ImportFailedError(_k("%(file)s is nested too deeply."), file=TREES) from None
     except ValueError:
         raise ImportFailedError(
             _k("%(file)s contains a number that is too long."), file=TREES
@@ -203,7 +203,7 @@ def _requisites_by_section(source: Source, report: Report) -> dict[str, Any]:
             _k("%(file)s, line 1, column 1: expected an object by registration number."), file=TREES
         )
     if not tables.is_text(found):
-        raise ImportFailedError(_k("%(file)s contains characters that are not text."), file=TREES)
+        raise ImportFailedError(_k("%(file)s contains invalid characters."), file=TREES)
     return found
 
 
@@ -217,7 +217,7 @@ def _read_department(row: Row, semester: Semester) -> None:
     if code in semester.departments:
         return row.note("duplicate", "dept_code")
     if len(code) > LONGEST_CODE:
-        return row.note("unreadable", "dept_code", _k("It is too long for a code."))
+        return row.note("unreadable", "dept_code", _k("The code is too long."))
     semester.departments[code] = (row.text("dept_name", 160) or code, row.text("school", 160))
     return None
 
@@ -387,7 +387,7 @@ def _read_seats(row: Row, default: int) -> tuple[int, int, int]:
         prior = max(0, capacity - remaining)
     elif prior is None and row["enrolled"]:
         prior = capacity
-        text = _k("The section counts as full, so that no seat is given twice.")
+        text = _k("The section counts as full, so no seat is assigned twice.")
         row.note("count", "enrolled", text)
     prior = prior or 0
     if prior > capacity:
@@ -498,13 +498,13 @@ def _read_requisites(row: Row, entry: Any, semester: Semester) -> None:
     if section is None:
         return None
     if not isinstance(entry, dict):
-        return row.note("no_tree", "", _k("It is not an object."))
+        return row.note("no_tree", "", _k("Expected an object."))
     try:
         found = tree_of(entry.get("prerequisites")), tree_of(entry.get("corequisites"))
     except Unreadable as error:
         return row.note("no_tree", "", error)
     except RecursionError:
-        return row.note("no_tree", "", _k("It is too deep."))
+        return row.note("no_tree", "", _k("It is nested too deeply."))
     section.prerequisites, section.corequisites = found
     match entry.get("prerequisites"):
         case {"nested": [_], **others} if not others.get("solo"):  # no course of its own
@@ -530,7 +530,7 @@ def tree_of(source: Any) -> Tree | None:
                 inner += listed
             return joined(JOINTS[kind.lower()], [tree_of(each) for each in inner])
         case _:
-            raise Unreadable(_k("'%(text)s' is not part of a tree."), text=str(source)[:60])
+            raise Unreadable(_k("'%(text)s' is not valid here."), text=str(source)[:60])
 
 
 # Records
@@ -544,7 +544,10 @@ def stage_semester(
     known = stage.session.scalar(select(Term.id).where(Term.name == name)) is not None
     if known and not options.update:
         raise ImportFailedError(
-            _k("The term “%(term)s” already exists. Choose another name, or --update it."),
+            _k(
+                "The term “%(term)s” already exists. Choose another name, or update it with"
+                " --update."
+            ),
             term=name,
         )
     semester = read_semester(source, options, report, progress)

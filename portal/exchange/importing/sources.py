@@ -142,7 +142,7 @@ class Unpacking(io.RawIOBase):
 
 
 def _damaged(name: str) -> ImportFailedError:
-    return ImportFailedError(_k("%(file)s is damaged: pack it again."), file=name)
+    return ImportFailedError(_k("%(file)s is damaged. Create the zip again."), file=name)
 
 
 def _check_index(raw: BinaryIO, name: str) -> None:
@@ -173,12 +173,14 @@ def _entries(packed: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
         folder, _, name = entry.filename.rpartition("/")
         if "/" in folder or "\\" in entry.filename or folder == ".." or entry.filename[0] == "/":
             raise ImportFailedError(
-                _k("“%(file)s” is nested too deep. Put all files in one folder."),
+                _k("“%(file)s” is nested too deeply. Put all files in one folder."),
                 file=entry.filename,
             )
         if entry.flag_bits & ENCRYPTED or entry.compress_type not in METHODS:
             raise ImportFailedError(
-                _k("%(file)s is encrypted or packed unusually. Pack it again as a normal zip."),
+                _k(
+                    "%(file)s is encrypted or uses an unsupported compression. Create a normal zip."
+                ),
                 file=name,
             )
         if name in found:

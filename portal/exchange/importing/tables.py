@@ -105,7 +105,7 @@ def rows(
         for done, (line, values) in enumerate(records, 1):
             if done > MOST_ROWS:
                 raise ImportFailedError(
-                    _k("%(file)s has more than %(most)s rows: split it."),
+                    _k("%(file)s has more than %(most)s rows. Split the file."),
                     file=name,
                     most=f"{MOST_ROWS:,}",
                 )
@@ -116,7 +116,7 @@ def rows(
             if len(values) == len(header):
                 yield row
             elif any(values):
-                counted = _k("It has %(count)s, the header %(wanted)s.")
+                counted = _k("The row has %(count)s fields, the header has %(wanted)s.")
                 row.note("row_shape", "", counted, count=len(values), wanted=len(header))
         progress(name, done, done)
 
@@ -160,7 +160,7 @@ def is_text(value: Any) -> bool:
 def _opened(source: Source, name: str) -> BinaryIO:
     raw = source.open(name)
     if raw is None:
-        raise ImportFailedError(_k("%(file)s is no longer there."), file=name)
+        raise ImportFailedError(_k("%(file)s no longer exists."), file=name)
     return raw
 
 
@@ -232,7 +232,7 @@ def _records(reader: Any, name: str) -> Iterator[tuple[int, list[str]]]:
 def _check_header(header: list[str], needed: Sequence[str], name: str) -> None:
     if missing := [column for column in needed if column not in header]:
         raise ImportFailedError(
-            _k("%(file)s, line 1: there is no column %(columns)s."),
+            _k("%(file)s, line 1: column %(columns)s is missing."),
             file=name,
             columns=", ".join(missing),
         )

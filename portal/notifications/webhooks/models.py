@@ -86,12 +86,12 @@ class Delivery(Outgoing):
 
 TEST = "test"  # sent to see whether the receiver answers
 EVENT_NAMES = {
-    "enrolled": _l("A seat was given"),
-    "dropped": _l("A seat was given up or taken back"),
-    "waitlisted": _l("A place on a waitlist was taken"),
-    "left": _l("A place on a waitlist was given up"),
-    "promoted": _l("A seat was given from a waitlist"),
-    "passed_over": _l("A seat could not go to the student whose turn it was"),
+    "enrolled": _l("A student enrolled"),
+    "dropped": _l("A student was dropped"),
+    "waitlisted": _l("A student joined a waitlist"),
+    "left": _l("A student left a waitlist"),
+    "promoted": _l("A student was promoted from a waitlist"),
+    "passed_over": _l("A waiting student was skipped"),
     "section_set": _l("A section was published or changed"),
     "window_set": _l("A window was scheduled or changed"),
     "window_opened": _l("A window opened"),

@@ -127,7 +127,4 @@ def unrecordable(term: int) -> list[Difference]:
 def _unknown_keys(names: Collection[str]) -> list[Difference]:
     """Return a difference for each key that has no recording, comparison or restore rule."""
     unknown = (name for name in sorted(names) if split(name)[0] not in BY_NAME.keys() | APART)
-    return [
-        {"where": "ledger key", "what": name, "log": "no kind of key that is known"}
-        for name in unknown
-    ]
+    return [{"where": "ledger key", "what": name, "log": "unknown kind of key"} for name in unknown]

@@ -21,8 +21,8 @@ STILL = timedelta(minutes=5)  # a run without progress for this long has lost it
 SHOWN = 200  # differences stored per run
 OFTEN = 1.0  # seconds between progress reports
 BEHIND = (
-    "{} events are not recorded yet, so the ledger could not be compared. See that a recorder runs"
-    " and gets on, then audit again."
+    "{} events are not recorded yet, so the ledger could not be compared. Make sure that a recorder"
+    " runs and makes progress, then audit again."
 )
 UNDER_WAY = AuditRun.ended_at.is_(None)
 
@@ -47,7 +47,7 @@ def call(term: int, run: int) -> None:
     try:
         enqueue_background("audit", run, f"{term}-audit-{run}", LONGEST, retry=False)
     except RedisError as error:
-        _note(run, ended_at=func.now(), error="No worker could be called.")
+        _note(run, ended_at=func.now(), error="No worker is available.")
         raise LedgerUnavailable(str(error)) from error
 
 

@@ -80,5 +80,5 @@ def _change(term: int, was: str, now: str, *commands: Command, **same: Any) -> A
     # A repeated write has the same result; but the fence may already be removed.
     found = backend().ledger.library.ask("behind_fence", term, payload, again=was == now)
     if found["changed"]:
-        raise Changed("another primary answers, or somebody else has changed it")
+        raise Changed("another primary responds, or someone else has changed it")
     return found

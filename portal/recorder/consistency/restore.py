@@ -155,7 +155,7 @@ def _sizes(term: int, image: Image) -> dict[str, int]:
         "pools": len(image.pool_versions),
         "reserves": sum(len(row["reserves"]) for row in image.seats.values()),
         "seats": sum(row["enrolled"] for row in image.seats.values()),
-        "places in line": states["waiting"] + states["passed"],
+        "waitlist positions": states["waiting"] + states["passed"],
         "of them passed over": states["passed"],
         "students who dropped": len(image.drops),
         "answers under request keys": answers,

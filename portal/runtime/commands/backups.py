@@ -39,17 +39,20 @@ def span(_ctx: click.Context, _param: click.Parameter, given: str | None) -> tim
     """Return the duration in a text such as 6h: seconds, minutes, hours or days."""
     found = re.fullmatch(r"([1-9]\d{0,3})([smhd])", given or "")
     if given and not found:
-        raise click.BadParameter(f"write {given} like 30m, 6h or 1d.")
+        raise click.BadParameter(f"{given} is not a duration such as 30m, 6h or 1d.")
     return timedelta(**{UNITS[found[2]]: int(found[1])}) if found else None
 
 
 @click.command("backup")
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
 @click.option(
-    "--every", callback=span, help="Keep running and back up below FOLDER this often: 6h."
+    "--every", callback=span, help="Keep running, and back up into FOLDER this often, such as 6h."
 )
 @click.option(
-    "--keep", type=click.IntRange(1), default=14, help="Backups that --every keeps; default: 14."
+    "--keep",
+    type=click.IntRange(1),
+    default=14,
+    help="Number of backups that --every keeps; default: 14.",
 )
 def backup_command(folder: Path, every: timedelta | None, keep: int) -> None:
     """Back up PostgreSQL to a new folder.
@@ -63,7 +66,7 @@ def backup_command(folder: Path, every: timedelta | None, keep: int) -> None:
         return
     made = _make(folder)
     for name, seq in made.events.items():
-        click.echo(f"  {name}: until event {seq}")
+        click.echo(f"  {name}: up to event {seq}")
     click.echo(f"{folder}: {made.size:,} bytes, checked.")
 
 
@@ -82,7 +85,7 @@ def _pause(folder: Path, every: timedelta) -> timedelta:
     try:
         return backup.due(folder, every)
     except OSError as why:
-        log.error("ALARM backup: %s can't be read: %s", folder, why)  # noqa: TRY400
+        log.error("ALARM backup: can't read %s: %s", folder, why)  # noqa: TRY400
         return min(every, AGAIN)
 
 
@@ -91,13 +94,13 @@ def _one_more(folder: Path, keep: int) -> bool:
     try:
         made = _make(path)
     except WRONG as why:
-        log.error("ALARM backup: none could be made: %s", first_line(why))  # noqa: TRY400
+        log.error("ALARM backup: the backup failed: %s", first_line(why))  # noqa: TRY400
         return False
     log.info("%s: %s bytes, checked.", path, f"{made.size:,}")
     try:
         backup.remove_old(folder, keep)
     except OSError as why:
-        log.error("ALARM backup: old ones can't be removed: %s", why)  # noqa: TRY400
+        log.error("ALARM backup: can't remove old backups: %s", why)  # noqa: TRY400
     return True
 
 
@@ -105,7 +108,7 @@ def _make(folder: Path) -> Manifest:
     with connected() as parts:
         for missing in record_all():
             raise click.ClickException(f"No backup was made: {missing}")
-        click.echo("All that was acknowledged is recorded. Copying PostgreSQL…")
+        click.echo("All decisions are recorded. Copying PostgreSQL…")
         try:
             made = backup.make(parts.settings.database_url, folder)
         except (backup.BackupError, OSError) as wrong:
@@ -125,23 +128,24 @@ TROUBLES = (
     IntegrityError,
 )
 BUSY = (
-    "The portal runs: {} connections of its own to the database. Stop its web nodes, workers and"
-    " clocks first; the servers stay. Nothing was changed."
+    "The portal is running ({} connections to the database). Stop its web nodes, workers and"
+    " scheduler first, but not the servers. Nothing was changed."
 )
 USED = (
-    "There are accounts or events already, and all of them would be replaced by the backup of {}."
-    " With --yes it is done. Nothing was changed."
+    "The database already has accounts or events. The backup of {} would replace them. Use --yes to"
+    " do this. Nothing was changed."
 )
 HALF = (
-    "PostgreSQL is restored, but not the ledger of {}: {}. When that is mended, call it again with"
-    " --yes. If it knows decisions on what the backup has never heard of, --forget lets go of them."
+    "PostgreSQL is restored, but not the ledger of {}: {}. Fix this, then run the command again"
+    " with --yes. If the ledger has decisions about records that the backup lacks, use --forget to"
+    " discard them."
 )
 
 AHEAD = (
-    "PostgreSQL is restored, but the ledger of {} knows decisions that the backup does not tell of:"
-    " it is at event {}, the backup at {}, and the journal lacks some that lie between. If a later"
-    " backup has them, call it again with that. Else --forget lets go of them, and whoever was told"
-    " must be told otherwise. Until then nothing can be claimed in the term."
+    "PostgreSQL is restored, but the ledger of {} has newer decisions than the backup: it is at"
+    " event {}, the backup at {}, and the journal lacks some events between. If a later backup has"
+    " them, restore that one. Otherwise use --forget to discard them, and inform the students"
+    " concerned. Until then, students can't register in this term."
 )
 
 
@@ -174,7 +178,7 @@ def restore_command(folder: Path, *, yes: bool, forget: bool) -> None:
         for number, name in terms_named():
             _ledger(number, name, forget=forget)
         note("backup.restored", "portal", {"made_at": manifest.made_at, "events": manifest.events})
-    click.echo("Restored. Start the portal, and look with `fairseat audit`.")
+    click.echo("Restored. Start the portal, then check it with `fairseat audit`.")
 
 
 def _ledger(number: int, name: str, *, forget: bool) -> None:

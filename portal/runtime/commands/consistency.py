@@ -28,43 +28,41 @@ KINDS = "section", "student"
 SIDES = "ledger", "read_model", "log"
 SHOWN = 20  # differences that are printed
 KEPT = 1000  # lost decisions listed in the audit trail
-DRY_RUN = "This was a dry run: nothing was changed. With --yes it is done."
+DRY_RUN = "This was a dry run: nothing was changed. Use --yes to apply the changes."
 DAMAGED = (
-    "The event log of {} is damaged, and nothing else tells what happened: {}. Bring these events"
-    " back from a backup of PostgreSQL first. Nothing was changed."
-)
-FORGOTTEN = (
-    "It has made {} decisions that were never recorded and don't follow from those that were. They"
-    " will be forgotten, so whoever was told of them must be told otherwise:"
-)
-UNRECORDED = (
-    "The ledger of {} knows of decisions that could not be recorded, and must not lose them: {}."
+    "The event log of {} is damaged: {}. Restore these events from a backup of PostgreSQL first."
     " Nothing was changed."
 )
-UNLIKE = "{}: ledger, event log and read models don't all agree yet. Look with `fairseat repair`."
+FORGOTTEN = (
+    "The ledger made {} decisions that were never recorded and don't follow from the recorded ones."
+    " They will be discarded. Inform the students concerned:"
+)
+UNRECORDED = (
+    "The ledger of {} has decisions that could not be recorded yet and must not be lost: {}."
+    " Nothing was changed."
+)
+UNLIKE = "{}: ledger, event log and read models still differ. See `fairseat repair`."
 BROKEN_OFF = (
-    "{} was not restored to its end: {}. While its fence stands nothing can be claimed: call it"
+    "The restore of {} did not finish: {}. Students can't register until it does. Run the command"
     " again."
 )
 STILL = (
-    "{}: the ledger differs from the event log still, so nothing can be claimed yet. Call it again,"
-    " or look with `fairseat audit`."
+    "{}: the ledger still differs from the event log, so students can't register yet. Run the"
+    " command again, or see `fairseat audit`."
 )
 ALTERED = (
-    "The event log of {} was altered or has lost events, and all else follows from it. Bring these"
-    " events back from a backup of PostgreSQL: restore it beside this one, there"
-    ' `psql -At -c "SELECT row_to_json(e) FROM events e" > events.jsonl`, here'
-    " `fairseat repair --events events.jsonl`."
+    "The event log of {} was altered or has lost events. Restore these events from a backup of"
+    " PostgreSQL: load the backup into another database, run"
+    ' `psql -At -c "SELECT row_to_json(e) FROM events e" > events.jsonl` there, then run'
+    " `fairseat repair --events events.jsonl` here."
 )
 UNRECORDED_REPAIR = (
-    "{} decisions of {} are in the journal of its ledger alone, so what differs can't be told yet,"
-    " and nothing of it is mended. See that a recorder runs (`fairseat worker record`) and gets on"
-    " (`fairseat jobs` says what stops it), then call it again.{}"
+    "{} decisions of {} are not recorded yet, so differences can't be found or repaired. Make"
+    " sure that a recorder runs (`fairseat worker record`) and makes progress (`fairseat jobs`"
+    " shows what stops it), then run the command again.{}"
 )
-REWRITTEN = "{}: rows of the read models are to be written anew from the event log:"
-REMADE = (
-    "{}: the ledger is to be made anew from the event log; nothing can be claimed for that time:"
-)
+REWRITTEN = "{}: these rows of the read models must be rebuilt from the event log:"
+REMADE = "{}: the ledger must be rebuilt from the event log. Students can't register meanwhile:"
 
 
 def aggregate(
@@ -83,7 +81,7 @@ def aggregate(
     "--explain",
     "explained",
     callback=aggregate,
-    help="Print the history of section:NUMBER or student:NUMBER, event by event, instead.",
+    help="Print each event of section:NUMBER or student:NUMBER instead.",
 )
 def audit_command(term: str, explained: tuple[str, int] | None) -> None:
     """Compare ledger, event log and read models.
@@ -121,9 +119,9 @@ def rebuild_command() -> None:
 @rebuild_command.command("record")
 @click.option("--term", "name", default="", help="Only the term with this name.")
 def record(name: str) -> None:
-    """Make rosters, waitlists, counts and windows in PostgreSQL match the event log.
+    """Rebuild rosters, waitlists, counts and windows in PostgreSQL from the event log.
 
-    A term is changed in full or not at all. Pages and claims continue meanwhile.
+    Each term is rebuilt completely or not at all. Pages and registration continue meanwhile.
     """
     with connected():
         for number, term in chosen(name):
@@ -148,8 +146,8 @@ def ledger(names: tuple[str, ...], *, every: bool, yes: bool) -> None:
     """Restore a damaged ledger from the event log.
 
     Without --term or --all: the terms whose ledger is fenced, has lost decisions or differs from
-    the log. These terms accept no claims meanwhile. Then an audit checks each term, which accepts
-    claims again only if it finds no difference.
+    the log. Students can't register in these terms meanwhile. Then an audit checks each term.
+    Students can register again if it finds no difference.
     """
     with connected():
         named_terms = [term for name in names for term in chosen(name)]
@@ -159,7 +157,7 @@ def ledger(names: tuple[str, ...], *, every: bool, yes: bool) -> None:
                 rebuild_ledger(number, term, yes=yes)
                 found += 1
     if not found:
-        click.echo("Nothing to rebuild. With --all every term is rebuilt all the same.")
+        click.echo("Nothing to rebuild. Use --all to rebuild every term anyway.")
     elif not yes:
         click.echo(DRY_RUN)
 
@@ -172,10 +170,10 @@ def _needs_rebuild(number: int, term: str) -> bool:
             # Differences in the read models only are for `rebuild record`.
             differences = _audited(number)["differences"]
             if count := sum("read_model" not in each for each in differences):
-                why = f"the ledger or its journal differs from the event log, {count} times"
+                why = f"the audit found {count} differences between ledger, journal and event log"
     except LedgerUnavailable as error:
-        raise click.ClickException(f"The ledger can't be asked: {error}.") from error
-    click.echo(f"{term}: {why or 'the ledger agrees with the event log'}.")
+        raise click.ClickException(f"The ledger does not respond: {error}.") from error
+    click.echo(f"{term}: {why or 'the ledger matches the event log'}.")
     return bool(why)
 
 
@@ -190,7 +188,7 @@ def rebuild_ledger(number: int, term: str, *, yes: bool) -> None:
     except restore.Unrecorded as why:
         raise click.ClickException(UNRECORDED.format(term, why)) from why
     except restore.Busy as busy:
-        raise click.ClickException(f"{term} is being restored by somebody else.") from busy
+        raise click.ClickException(f"Someone else is restoring {term}.") from busy
     except (Changed, LedgerUnavailable) as why:
         raise click.ClickException(BROKEN_OFF.format(term, why)) from why
 
@@ -199,7 +197,7 @@ def print_plan(number: int, term: str) -> Plan:
     """Print and return what a restored ledger will hold, and what will be lost."""
     with bars() as tell:
         planned = restore.plan(number, tell)
-    click.echo(f"{term}: as of event {planned.seq} the ledger is to hold:")
+    click.echo(f"{term}: at event {planned.seq}, the ledger will have:")
     for what, count in planned.holds.items():
         click.echo(f"  {count:>9,}  {what}")
     if planned.lost:
@@ -221,7 +219,7 @@ def restore_term(number: int, term: str, planned: Plan) -> None:
     print_differences(restored.report["differences"])
     if not restored.report["clean"]:
         raise click.ClickException(STILL.format(term))
-    click.echo(f"{term}: the ledger agrees with the event log, and seats can be claimed again.")
+    click.echo(f"{term}: the ledger matches the event log. Students can register again.")
 
 
 @click.command("repair")
@@ -269,7 +267,7 @@ def _repair(number: int, term: str, *, yes: bool) -> bool:
         why = f" It says: {what[UNREAD]}." if UNREAD in what else ""
         raise click.ClickException(UNRECORDED_REPAIR.format(report["unrecorded"], term, why))
     if report["clean"]:
-        click.echo(f"{term}: nothing differs in {report['events']} events.")
+        click.echo(f"{term}: no differences in {report['events']} events.")
         return True
     found = repairs(report["differences"])
     for text, differences in (
@@ -291,7 +289,9 @@ def _repair(number: int, term: str, *, yes: bool) -> bool:
         return False
     clean = bool(_audited_twice(number)["clean"])
     note("record.repaired", f"term:{number}", {"differences": report["differences"][:KEPT]})
-    click.echo(f"{term}: {'all is well' if clean else 'not all agrees yet: look again'}.")
+    click.echo(
+        f"{term}: {'no differences' if clean else 'differences remain; run the command again'}."
+    )
     return clean
 
 

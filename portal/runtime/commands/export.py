@@ -14,11 +14,12 @@ from portal.runtime.command_context import connected, portal
 @click.command("export")
 @click.argument("target", type=click.Path(dir_okay=False, path_type=Path))
 def export_command(target: Path) -> None:
-    """Export everything to the zip file TARGET.
+    """Export all data to the zip file TARGET, as OneRoster 1.2 files.
 
-    Importing it again changes nothing.
-    The ledger's decisions are recorded first. Exit status 1 if some cannot be: the file lacks them,
-    and standard error says which.
+    Importing the file again changes nothing.
+
+    The command records the ledger's decisions first. Exit status 1 if some can't be recorded: the
+    file lacks them, and standard error lists them.
     """
     click.echo(f"Exporting from {portal()}.", err=True)
     with connected():
@@ -27,7 +28,7 @@ def export_command(target: Path) -> None:
             with open(target, "xb", opener=owner_only) as out:
                 _write(out, target)
         except OSError as error:
-            raise click.ClickException(f"{target} can't be written: {error.strerror}.") from error
+            raise click.ClickException(f"Can't write {target}: {error.strerror}.") from error
     click.echo(f"Exported to {target}.")
     for each in missing:
         click.echo(f"NOT in the file: {each}", err=True)

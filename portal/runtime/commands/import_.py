@@ -29,13 +29,13 @@ from portal.ledger.errors import LedgerUnavailable
 from portal.runtime.command_context import connected, portal
 
 AWAY = (
-    "The ledger is away. All is stored but the seats of students: the scheduler has them given once"
-    " it is back."
+    "The ledger does not respond. The data is stored, except enrollments. They are applied"
+    " automatically when the ledger is back."
 )
-GONE = "It was interrupted for so long that it was given up. Nothing was imported."
+GONE = "The import was interrupted for too long and was discarded. Nothing was imported."
 STOPPED = (
-    "%(why)s All is stored but the seats of students: an admin must have these tried again, or do"
-    " without them, on the page of the import."
+    "%(why)s The data is stored, except some enrollments. An admin must try these again or end the"
+    " import without them, on the page of the import."
 )
 COLUMNS = (
     TextColumn("{task.description:24}"),
@@ -71,17 +71,21 @@ DAY = click.DateTime(["%Y-%m-%d"])
     default=10,
     show_default=True,
     type=click.IntRange(0, 10_000),
-    help="Length of waitlists for which the source gives none.",
+    help="Waitlist capacity if the files don't set one.",
 )
 @click.option(
     "--credit-limit",
     default=21,
     show_default=True,
     type=click.IntRange(1, 200),
-    help="Credits that a student may hold in a new term.",
+    help="Credit limit per student in a new term.",
 )
-@click.option("--starts", type=DAY, callback=day, help="First day; default: of the first meeting.")
-@click.option("--ends", type=DAY, callback=day, help="Last day; default: of the last meeting.")
+@click.option(
+    "--starts", type=DAY, callback=day, help="First day of the term; default: the first meeting."
+)
+@click.option(
+    "--ends", type=DAY, callback=day, help="Last day of the term; default: the last meeting."
+)
 @click.option(
     "--report",
     "path",
@@ -100,7 +104,7 @@ def import_command(source: Path, path: Path | None, *, dry: bool, **choices: Any
         except (ImportFailedError, import_jobs.Busy) as failure:
             print_report(report, path, console)
             busy = isinstance(failure, import_jobs.Busy)
-            why = f"Another import is under way: {failure}. Wait until it is done."
+            why = f"Another import is running: {failure}. Wait until it has finished."
             raise click.ClickException(
                 f"{why if busy else failure} Nothing was imported."
             ) from None
@@ -113,16 +117,16 @@ def import_command(source: Path, path: Path | None, *, dry: bool, **choices: Any
         print_changes(done, console)
         print_report(report, path, console)
         if done.listeners:
-            console.print(f"Students who are told of changes in their sections: {done.listeners}.")
+            console.print(f"Students notified of changes to their sections: {done.listeners}.")
         if dry:
             console.print("This was a dry run: nothing was changed.")
         else:
             console.print(f"Imported {source.name}.")
             if done.new_sections is None:
-                away = "The ledger is away: the scheduler will tell it of the sections later."
+                away = "The ledger does not respond. It gets the sections when it is back."
                 console.print(away)
             else:
-                console.print(f"The ledger knows of {done.new_sections} new or changed sections.")
+                console.print(f"New or changed sections in the ledger: {done.new_sections}.")
 
 
 def default_path(name: str) -> Path:
@@ -162,13 +166,13 @@ def print_report(report: Report, path: Path, console: Console) -> None:
     if report.notes:
         console.print(table)
     else:
-        console.print("Nothing was refused, repaired or left out.")
+        console.print("No rows were refused, repaired or skipped.")
     write(report, path)
-    console.print(f"Every row in full: {path}", soft_wrap=True, highlight=False)
+    console.print(f"Full report: {path}", soft_wrap=True, highlight=False)
 
 
 def write(report: Report, path: Path) -> None:
     try:
         report.write(path)
     except OSError as error:
-        raise click.ClickException(f"{path} can't be written: {error.strerror}.") from error
+        raise click.ClickException(f"Can't write {path}: {error.strerror}.") from error

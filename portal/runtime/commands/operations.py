@@ -25,12 +25,12 @@ def jobs_command(ids: tuple[str, ...], *, retry: bool, discard: bool) -> None:
     work is retried after a pause. Exit status 1 if there are any.
     """
     if retry and discard:
-        raise click.UsageError("Either --retry or --discard.")
+        raise click.UsageError("Use either --retry or --discard, not both.")
     with connected() as parts:
         found = [each for each in dead_letters.letters(parts.redis) if not ids or each.id in ids]
         missing = set(ids) - {each.id for each in found}
         if missing:
-            raise click.BadParameter(f"There is no {', '.join(sorted(missing))}.")
+            raise click.BadParameter(f"Unknown job: {', '.join(sorted(missing))}.")
         for letter in found if retry or discard else ():
             note(f"job.{'retry' if retry else 'discard'}", f"job:{letter.id}")
             if retry:
@@ -39,9 +39,9 @@ def jobs_command(ids: tuple[str, ...], *, retry: bool, discard: bool) -> None:
                 dead_letters.discard(parts.redis, letter)
     _say(found, at_length=bool(ids))
     if retry or discard:
-        click.echo(f"{'To be tried again' if retry else 'Forgotten'}: {len(found)}.", err=True)
+        click.echo(f"{'Retrying' if retry else 'Discarded'}: {len(found)}.", err=True)
     elif not found:
-        click.echo("No job has been given up.", err=True)
+        click.echo("No failed jobs.", err=True)
     raise SystemExit(bool(found) and not (retry or discard))
 
 
@@ -55,7 +55,7 @@ def _say(found: list[dead_letters.DeadLetter], *, at_length: bool) -> None:
 
 
 @click.command("mail")
-@click.option("--retry", is_flag=True, help="Send all of it again.")
+@click.option("--retry", is_flag=True, help="Send all undelivered mail again.")
 def mail_command(*, retry: bool) -> None:
     """List mail that could not be sent.
 
@@ -72,11 +72,11 @@ def mail_command(*, retry: bool) -> None:
             enqueue(NO_TERM, ["notify"])
     for each in letters:
         click.echo(f"{each.id}  {each.dead_at:%Y-%m-%d %H:%M}  {each.kind} for {each.to}")
-        click.echo(f"    after {each.tries} tries: {each.error}")
+        click.echo(f"    after {each.tries} attempts: {each.error}")
     if retry:
-        click.echo(f"To be sent again: {len(revived)}.", err=True)
+        click.echo(f"Sending again: {len(revived)}.", err=True)
     elif not letters:
-        click.echo("No mail has been given up.", err=True)
+        click.echo("No undelivered mail.", err=True)
     raise SystemExit(bool(letters) and not retry)
 
 
@@ -88,7 +88,7 @@ TIMEOUT_SECONDS = 30
 @click.command("order")
 @click.argument("term", type=int, required=False)
 @click.argument("window", type=int, required=False)
-@click.option("--text", help="Check this published text: a file, a URL, or - for stdin.")
+@click.option("--text", help="Check this published order: a file, a URL, or - for stdin.")
 def order_command(term: int | None, window: int | None, text: str | None) -> None:
     """Check a window's draw, which ordered the students who came early.
 
@@ -96,15 +96,15 @@ def order_command(term: int | None, window: int | None, text: str | None) -> Non
     the order does not follow from the published seed.
     """
     found = _read(text) if text else _chosen_draw(term, window)
-    click.echo(f"seed: {'OK' if found.has_true_seed else 'has another fingerprint'}")
-    click.echo(f"order: {'OK' if found.is_in_order else 'not the one that follows from the seed'}")
+    click.echo(f"seed: {'OK' if found.has_true_seed else 'does not match its commitment'}")
+    click.echo(f"order: {'OK' if found.is_in_order else 'does not follow from the seed'}")
     click.echo(f"requests: {len(found.requests)}")
     raise SystemExit(not found.is_fair)
 
 
 def _chosen_draw(term: int | None, window: int | None) -> Draw:
     if term is None or window is None:
-        raise click.UsageError("Name a TERM and a WINDOW, or a --text.")
+        raise click.UsageError("Give TERM and WINDOW, or --text.")
     with connected():
         return draw.published(term, window, opened=True)
 

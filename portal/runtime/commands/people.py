@@ -28,11 +28,11 @@ def account_command(username: str, *, password_stdin: bool, **choices: Any) -> N
     Use --department if several instructors have the same name.
     """
     if choices["department"] and not choices["teaches"]:
-        raise click.UsageError("--department says which teacher --teaches means.")
+        raise click.UsageError("Use --department only with --teaches.")
     with connected():
         if password_stdin and accounts.username_taken(username):
             raise click.ClickException(
-                f"There is an account named {username!r} already, and its password stays as it is."
+                f"The account {username!r} already exists. Its password was not changed."
             )
         password = (
             sys.stdin.readline().rstrip("\r\n") if password_stdin else secrets.token_urlsafe(12)
@@ -44,9 +44,9 @@ def account_command(username: str, *, password_stdin: bool, **choices: Any) -> N
         except accounts.AccountRefusedError as refused:
             raise click.ClickException(str(refused)) from refused
     if not made:
-        click.echo(f"The account {username!r} has the role; its password is what it was.", err=True)
+        click.echo(f"Updated the account {username!r}. Its password was not changed.", err=True)
         return
-    click.echo(f"The account {username!r} is made.", err=True)
+    click.echo(f"Created the account {username!r}.", err=True)
     if not password_stdin:
         click.echo(password)
 
@@ -57,16 +57,14 @@ def account_command(username: str, *, password_stdin: bool, **choices: Any) -> N
 @click.command("token")
 @click.argument("user")
 @click.option("--name", default="command line", help="Purpose of the token.")
-@click.option(
-    "--days", type=click.IntRange(min=1), help="Days until it expires; without it, never."
-)
+@click.option("--days", type=click.IntRange(min=1), help="Days until it expires; default: never.")
 @click.option(
     "--scope",
     "scopes",
     type=click.Choice(tokens.SCOPES),
     multiple=True,
     default=tokens.SCOPES,
-    help="Permitted action; can be repeated. Without it, all.",
+    help="Permitted action; can be repeated; default: all.",
 )
 def token_command(user: str, name: str, days: int | None, scopes: tuple[str, ...]) -> None:
     """Create a personal access token for USER, and print it once."""
@@ -98,7 +96,7 @@ def override_command(student: str, *, term: str, crn: str, revoke: bool, **choic
     apply.
     """
     if revoke == bool(choices["waive"]):
-        raise click.UsageError("Say with --waive which rules to pass, or --revoke.")
+        raise click.UsageError("Use either --waive or --revoke.")
     target = Target(student, term, crn)
     with connected():
         try:
@@ -110,16 +108,16 @@ def override_command(student: str, *, term: str, crn: str, revoke: bool, **choic
 
 def _granted(target: Target, waive: tuple[str, ...], reason: str, until: datetime | None) -> str:
     name = permissions.grant_by_name(target, waive, reason, _end_of(until) if until else None)
-    return f"{name} may take the section {target.crn} past: {', '.join(waive)}."
+    return f"{name} has a permission for section {target.crn}: {', '.join(waive)}."
 
 
 def _revoked(target: Target, reason: str) -> str:
     number = permissions.revoke_by_name(target, reason)
     if not number:
         raise PermissionRefusedError(
-            f"Nothing is permitted to {target.student!r} for {target.crn}."
+            f"{target.student!r} has no permission for section {target.crn}."
         )
-    return f"Taken back: {number} override{'' if number == 1 else 's'}."
+    return f"Revoked {number} permission{'' if number == 1 else 's'}."
 
 
 def _end_of(day: datetime) -> datetime:

@@ -19,8 +19,8 @@ from portal.runtime.data_folder import DataFolder
 from portal.windows.warmup import warm_up
 
 LOST = (
-    "The ledger has lost decisions of {} that PostgreSQL has recorded, and would give seats twice."
-    " Bring back its data (valkey/ in the data folder, or the Redis of REDIS_URL), or make it from"
+    "The ledger has lost decisions of {} that PostgreSQL has recorded. It could assign seats twice."
+    " Restore its data (valkey/ in the data folder, or the Redis of REDIS_URL), or rebuild it from"
     " the event log: `fairseat rebuild ledger`."
 )
 
@@ -35,15 +35,15 @@ def prepare_command() -> None:
     """
     with served(owner=True):
         _prepare(Settings.read())
-    click.echo("The ledger knows every section.")
+    click.echo("All sections are in the ledger.")
 
 
 def _prepare(settings: Settings) -> None:
     if schema.ahead(settings.owner_url):
-        click.echo("The database was migrated by a version after this one, which serves beside it.")
+        click.echo("A newer version has already migrated the database. This version works with it.")
     else:
         schema.upgrade(settings.owner_url, portal=settings.database_url)
-        click.echo("The database is at the newest migration.")
+        click.echo("The database is up to date.")
     backend.connect(settings)
     _demo()
     for term in live_terms():
@@ -58,7 +58,7 @@ def _demo() -> None:
     if os.environ.get("FAIRSEAT_DEMO") == "0" or demo.exists():
         return
     demo.create(DataFolder(var_folder()).secret("demo-password", 9), timedelta(minutes=2))
-    click.echo("The demo semester is made.")
+    click.echo("Created the demo semester.")
 
 
 @click.command("worker")

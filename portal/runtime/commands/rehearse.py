@@ -17,7 +17,7 @@ from portal.runtime.listener import not_ready
 
 COLUMNS = {
     "name": "Phase",
-    "answers": "Answers",
+    "answers": "Responses",
     "per_second": "Per second",
     "p50": "p50 (ms)",
     "p99": "p99 (ms)",
@@ -25,25 +25,25 @@ COLUMNS = {
     "turned_away": "Turned away",
     "failed": "Failed",
 }
-PROGRESS = "{phase}: {come} have come, {admitted} are admitted; {answers} answers so far"
+PROGRESS = "{phase}: {come} arrived, {admitted} admitted, {answers} responses so far"
 WAITS = (
-    "Waiting room: {admitted} were admitted, half of them within {p50} s, 99 % within {p99} s;"
-    " {not_admitted} were not."
+    "Waiting room: {admitted} students admitted. Wait: median {p50} s, 99th percentile {p99} s."
+    " Not admitted: {not_admitted}."
 )
-SEATS = "Seats: {taken} of {of} are taken, {waiting} students wait, {oversold} are oversold."
+SEATS = "Seats: {taken} of {of} taken, {waiting} students on waitlists, {oversold} seats oversold."
 AUDIT = "Audit: {differences} differences in {events} events."
 ADVICE = (
-    "Advice: FAIRSEAT_ROOM={per_minute}/{at_once} with {processes_now} web processes as now. To"
-    " admit {students} students within ten minutes takes {processes} web processes. The processes"
-    " now can give {answers_per_second} answers per second, and each student takes"
-    " {answers_per_student} in the rush. "
+    "Advice: set FAIRSEAT_ROOM={per_minute}/{at_once} for {processes_now} web processes. To admit"
+    " {students} students within ten minutes, run {processes} web processes. Throughput now:"
+    " {answers_per_second} responses per second. Each student needs {answers_per_student} responses"
+    " during the rush. "
 )
 NO_ADVICE = "No advice: no student was admitted before the end of the rush."
 LIMITS = {
-    "web": "The web processes were at their limit, so this was measured.",
-    "crowd": "They can give at least this: the process that played the students was itself too"
-    " busy to measure more. Run it on another machine.",
-    "none": "They were not at their limit, so this is an estimate: rehearse with more students.",
+    "web": "This is measured: the web processes were at their limit.",
+    "crowd": "The throughput may be higher: the process that simulated the students was at its"
+    " limit. Run it on another machine to measure more.",
+    "none": "This is an estimate: the web processes were not at their limit. Use more students.",
 }
 
 
@@ -70,7 +70,7 @@ LIMITS = {
     help="File for the report page; default: a file in rehearsals/ in the data folder.",
 )
 def rehearse_command(students: int, minutes: float, *, anyway: bool, path: Path | None) -> None:
-    """Play an opening with simulated students.
+    """Simulate an opening with many students.
 
     They use a practice term, which is deleted afterwards. Exit status 1 if a section was oversold
     or the audit found a difference. Ctrl-C ends it.
@@ -78,7 +78,7 @@ def rehearse_command(students: int, minutes: float, *, anyway: bool, path: Path 
     console = Console()
     now = datetime.now(UTC)
     path = path or var_folder() / "rehearsals" / f"{now:%Y-%m-%dT%H%M%SZ}.html"
-    with connected(), console.status("Making the practice term.") as status:
+    with connected(), console.status("Creating the practice term.") as status:
         settings = backend().settings
         if missing := not_ready(settings.url):
             raise click.ClickException(f"The portal is not ready at {settings.url}: {missing}.")

@@ -28,7 +28,7 @@ def _errors_in_a_line() -> Iterator[None]:
 def up_command() -> None:
     """Start the whole portal on this machine.
 
-    It runs the servers, the web, the workers and the scheduler, and restarts what exits.
+    Runs the servers, the web processes, the workers and the scheduler. Restarts any that exit.
     """
     with _errors_in_a_line():
         folder = DataFolder(var_folder())
@@ -66,7 +66,7 @@ def workers_command() -> None:
     DATABASE_URL, REDIS_URL and SECRET_KEY must be the same as for the web nodes.
     """
     if missing := [name for name in NEEDED if not os.environ.get(name)]:
-        raise click.ClickException(f"Set {', '.join(missing)} as the portal has them.")
+        raise click.ClickException(f"Set {', '.join(missing)} to the same values as the web nodes.")
     settings = Settings.read()
     with _errors_in_a_line():
         folder = DataFolder(var_folder())
@@ -91,9 +91,9 @@ def restart_command(*, no_wait: bool) -> None:
     before = restart.latest(folder.path)["id"]
     os.kill(pid, signal.SIGUSR1)
     if no_wait:
-        click.echo("Asked for a restart.")
+        click.echo("Restart requested.")
         return
-    click.echo("Restarting one process after the other.")
+    click.echo("Restarting the processes one by one.")
     try:
         for line in restart.follow(folder.path, before, alive=lambda: _supervises(pid, folder)):
             click.echo(line)

@@ -38,7 +38,7 @@ from portal.web.http.layout import go
 from portal.web.student.request_form import KEY, new_key
 
 LONGEST = 60  # characters of a student's number or a section's name
-OTHER_OBSTACLE = _l("A rule stands in the way")
+OTHER_OBSTACLE = _l("A rule prevents this")
 
 bp = Blueprint("adjust", __name__, url_prefix="/terms/<int:term_id>/adjust")
 
@@ -57,24 +57,24 @@ class TargetForm(Form):
     """The number of the student, and the names of the sections to add and drop."""
 
     student = TextField(
-        _l("Number of the student"),
+        _l("Student number"),
         longest=LONGEST,
-        missing=_l("Give the student’s number."),
-        description=_l("Such as it stands on the student’s page."),
+        missing=_l("Enter the student number."),
+        description=_l("You find it on the student’s page."),
         render_kw={"spellcheck": "false"},
     )
     add = TextField(
-        _l("Put into"),
+        _l("Add to section"),
         required=False,
         longest=LONGEST,
         description=_l("CRN, or course and number such as CSC 1100-01."),
         render_kw={"spellcheck": "false"},
     )
     drop = TextField(
-        _l("Take out of"),
+        _l("Drop from section"),
         required=False,
         longest=LONGEST,
-        description=_l("With both, the student is moved in one step."),
+        description=_l("Fill in both to move the student in one step."),
         render_kw={"spellcheck": "false"},
     )
     back = HiddenField()
@@ -100,7 +100,7 @@ class TargetForm(Form):
         section = find_section(field.data, self.catalog)
         if section is None:
             facts = {"term": self.catalog.term.name, "text": field.data}
-            message = _("%(term)s has no section with the CRN or the number %(text)s.", **facts)
+            message = _("%(term)s has no section with the CRN or number %(text)s.", **facts)
             raise ValidationError(message)
         self.sections[field.name] = section
 
@@ -110,9 +110,9 @@ class TargetForm(Form):
         """Check the fields, and the two sections against each other."""
         super().validate(extra_validators)
         if not self.add.data and not self.drop.data:
-            self.refuse(_("Name the section to add, the one to drop, or both."), "add")
+            self.refuse(_("Enter a section to add, a section to drop, or both."), "add")
         if self.sections and self.sections.get("add") == self.sections.get("drop"):
-            self.refuse(_("That is the section that the student would leave."), "add")
+            self.refuse(_("This is the section to drop. Enter another one."), "add")
         if self.found and not self.errors:
             add, drop = self.sections.get("add"), self.sections.get("drop")
             self.target = Target(self.catalog, self.found, add, drop)
@@ -195,14 +195,14 @@ def do(term_id: int) -> ResponseReturnValue:
             correlation=correlation(),
         )
     except KeyReused:
-        message = _("This form has acted already, with other choices. Look again.")
+        message = _("This form was already sent with other choices. Check it and try again.")
         return drafts.show_draft(request.path, message)
     if decision.outcome == Outcome.REFUSED:
-        message = _("Nothing was changed: something stands in the way yet.")
+        message = _("Nothing was changed. A rule still prevents this.")
         return drafts.show_draft(request.path, message)
     flash(_result(target))
     for text in _new_clashes(target):
-        flash(_("%(who)s is told: %(what)s", who=target.student.name, what=text))
+        flash(_("%(who)s is notified: %(what)s", who=target.student.name, what=text))
     return go(form.back_to(just=target.student.student))
 
 
@@ -251,9 +251,9 @@ def _result(target: Target) -> str:
         names = {"old": section_name(drop), "name": section_name(add)}
         return _("%(who)s was moved from %(old)s to %(name)s.", who=who, **names)
     if add:
-        return _("%(who)s has a seat in %(name)s.", who=who, name=section_name(add))
+        return _("%(who)s was enrolled in %(name)s.", who=who, name=section_name(add))
     left = section_name(drop) if drop else ""
-    return _("%(who)s was taken out of %(name)s.", who=who, name=left)
+    return _("%(who)s was dropped from %(name)s.", who=who, name=left)
 
 
 # The effects of an adjustment on students
@@ -268,22 +268,25 @@ def _effects(target: Target, registrations: Registrations) -> Iterator[str]:
     if add and (seats := counts.get(add.id)):
         facts = {"taken": number(seats.taken), "capacity": number(seats.capacity)}
         name = section_name(add)
-        yield _("%(name)s: %(taken)s of %(capacity)s seats are taken now.", name=name, **facts)
+        yield _("%(name)s: %(taken)s of %(capacity)s seats are taken.", name=name, **facts)
         if seats.taken >= seats.capacity:
             more = seats.over + 1
-            yield _("It would be over-enrolled by %(count)s; nobody loses a seat.", count=more)
+            yield _("It would be over capacity by %(count)s. No one loses a seat.", count=more)
         if seats.waiting:
             yield _n(
-                "%(num)s student waits for a seat in it, and would see another one come in first.",
-                "%(num)s students wait for a seat in it, and would see another one come in first.",
+                "%(num)s student on the waitlist would be passed by this one.",
+                "%(num)s students on the waitlist would be passed by this one.",
                 seats.waiting,
             )
     if add and add.id in {each.section for each in registrations.waiting}:
-        yield _("The student’s place on its waitlist goes with the seat.")
+        yield _("The student gets the seat and leaves the waitlist.")
     if drop and drop.id in counts:
-        yield _("The seat in %(name)s is given up.", name=section_name(drop))
+        yield _("The student is dropped from %(name)s.", name=section_name(drop))
         yield from _freed_seat(target, drop, _counts_after(target, drop, counts))
-    yield _("The student is told at once, on the page and by mail, but not the reason.")
+    yield _(
+        "The student is notified at once, on the page and by email. Your reason is not"
+        " shown to the student."
+    )
 
 
 def _counts_after(
@@ -323,18 +326,22 @@ def _freed_seat(target: Target, drop: SectionView, after: dict[int, SeatCounts])
     if waitlists.keys() - {drop.id}:
         names = [section_name(each) for each in target.catalog.some(sorted(waitlists))]
         yield _(
-            "It goes to whoever has waited longest for %(names)s and may have it.",
+            "The seat goes to the first eligible student on the waitlists of %(names)s.",
             names=requisites.any_of(names),
         )
     elif waitlists and waitlists[drop.id].open:
-        yield _("It goes to the first in line who may have it.")
+        yield _("The seat goes to the first eligible student on the waitlist.")
     elif waitlists:
-        yield _("It is kept: it goes to the first in line for whom it is kept.")
+        yield _(
+            "The seat is reserved. It goes to the first student on the waitlist who may take it."
+        )
     elif left.taken >= left.capacity:
         more = left.taken + 1 - left.capacity
-        yield _("It is over-enrolled by %(count)s, so nobody gets the seat.", count=more)
+        yield _(
+            "The section is over capacity by %(count)s, so the seat is not assigned.", count=more
+        )
     elif left.pool_capacity is not None and left.pool_taken >= left.pool_capacity:
-        yield _("The seats that it shares with others are all taken, so nobody gets the seat.")
+        yield _("All shared seats are taken, so the seat is not assigned.")
 
 
 def _new_clashes(target: Target) -> list[str]:

@@ -76,7 +76,7 @@ def download_csv() -> ResponseReturnValue:
     """Return all entries that match, as they are stored, as a CSV file."""
     found = audit_trail.every(Query.parse(request.args), backend().settings.zone)
     head = [
-        *(_("Entry"), _("Time"), _("Who"), _("User name"), _("Deed"), _("Object")),
+        *(_("Entry"), _("Time"), _("Who"), _("Username"), _("Action"), _("Record")),
         *(_("Before"), _("After"), _("Why")),
     ]
     return download("audit.csv", chain([head], map(_row, found)))

@@ -41,60 +41,64 @@ class Outbox:
     most_in_trail: int | None = None
 
 
-JOB_GONE = _l("This job is gone: somebody else has dealt with it, or a later one did.")
-GONE = _l("It is gone: somebody else has dealt with it.")
+JOB_GONE = _l("This job no longer exists. Someone else handled it, or a later job did.")
+GONE = _l("It no longer exists. Someone else handled it.")
 MAILS = Outbox(OutboxEntry, "notify", "mails")
 DELIVERIES = Outbox(Delivery, "deliver", "deliveries", most_in_trail=1000)
 JOB_ACTIONS = {
     "retry": Wording(
-        _l("Try this job again"),
-        _l("A worker does it as soon as one is free. If it goes on failing it comes back here."),
-        done=_l("It will be tried again."),
-        button=_l("Try it again"),
+        _l("Retry this job"),
+        _l(
+            "A worker runs it as soon as one is free. If it fails again, it comes back to"
+            " this list."
+        ),
+        done=_l("The job will be retried."),
+        button=_l("Retry"),
     ),
     "discard": Wording(
         _l("Discard this job"),
         _l(
-            "Nothing is lost with it: what it left undone stands in the ledger or in PostgreSQL."
-            " For a term another job is made after a rest; an import, an export or an audit waits"
-            " on its page until somebody asks for it again."
+            "No data is lost: it is in the ledger or PostgreSQL. Jobs of a term start"
+            " again later. Imports, exports and audits wait until someone starts them"
+            " again."
         ),
-        done=_l("It is discarded."),
-        button=_l("Discard it"),
+        done=_l("Discarded."),
+        button=_l("Discard"),
         danger=True,
     ),
 }
 MAIL_ACTIONS = {
     "retry": Wording(
-        _l("Send again what was given up"),
+        _l("Send this email again"),
         _l(
-            "It leaves as soon as mail does, within a day or never. If it fails it comes back here."
+            "It is sent when the mail server works, within one day. If it fails again, it"
+            " comes back to this list."
         ),
-        done=_l("It will be sent again."),
+        done=_l("The email will be sent again."),
         button=_l("Send again"),
     ),
     "discard": Wording(
-        _l("Discard mail that was given up"),
+        _l("Discard undelivered mail"),
         _l(
-            "It is never sent. News stay in the inbox of the person, here in the portal;"
-            " a warning about an account was in its mail alone."
+            "The email is never sent. Notifications stay in the person’s inbox in the"
+            " portal. Account warnings are sent by email only."
         ),
-        done=_l("It is discarded."),
+        done=_l("Discarded."),
         button=_l("Discard"),
         danger=True,
     ),
 }
 DELIVERY_ACTIONS = {
     "retry": Wording(
-        _l("Tell the receiver again"),
-        _l("It is sent at once, under the same id. If it fails each time it comes back here."),
-        done=_l("It will be sent again."),
+        _l("Send to the webhook again"),
+        _l("It is sent at once with the same ID. If it keeps failing, it comes back to this list."),
+        done=_l("The email will be sent again."),
         button=_l("Send again"),
     ),
     "discard": Wording(
-        _l("Discard what was given up"),
-        _l("The receiver is never told. What has happened stays in the event log."),
-        done=_l("It is discarded."),
+        _l("Discard failed deliveries"),
+        _l("The webhook never receives this event. The event stays in the event log."),
+        done=_l("Discarded."),
         button=_l("Discard"),
         danger=True,
     ),
@@ -145,9 +149,9 @@ def settle_mails(which: str, remedy: str) -> ResponseReturnValue:
     facts = []
     if found:
         one = len(found) == 1
-        who = found[-1].to if one else _n("%(num)s mail", "%(num)s mails", len(found))
+        who = found[-1].to if one else _n("%(num)s email", "%(num)s emails", len(found))
         kinds = {
-            str(KINDS[each.kind].label) if each.kind in KINDS else _("A warning about an account")
+            str(KINDS[each.kind].label) if each.kind in KINDS else _("Account warning")
             for each in found
         }
         facts = [(_("For"), who), (_("About"), ", ".join(sorted(kinds)))]
@@ -244,4 +248,4 @@ def _settle(  # noqa: PLR0913
 
 
 def _failure(died_at: datetime, error: str) -> list[tuple[str, str]]:
-    return [(_("Given up"), local_clock().short(died_at)), (_("What went wrong"), error)]
+    return [(_("Failed"), local_clock().short(died_at)), (_("Error"), error)]

@@ -35,14 +35,14 @@ from portal.web.http.uploads import MOST_BYTES, takes_files
 
 bp = Blueprint("imports", __name__, url_prefix="/imports")
 USUAL = Options()
-NAME_THE_TERM = _l("Give the term a name of %(most)s characters at most.")
+NAME_THE_TERM = _l("Enter a term name of at most %(most)s characters.")
 DAY_OF_TERM: dict[str, Any] = {
-    "description": _l("If not that of its meetings."),
-    "invalid_value_message": _l("Give a day such as 2026-08-31, or leave it blank."),
+    "description": _l("Leave blank to use the dates of the meetings."),
+    "invalid_value_message": _l("Enter a date such as 2026-08-31, or leave it blank."),
 }
 OPTIONAL_NUMBER: dict[str, Any] = {
     "required": False,
-    "message": _l("Give a whole number from 0 to %(most)s."),
+    "message": _l("Enter a whole number from 0 to %(most)s."),
 }
 # Once an import starts to apply enrollments, it can't be undone.
 REVOCABLE = ("ready", *(state for state in BUSY if state != "seating"))
@@ -66,17 +66,15 @@ class ImportForm(Form):
         _l("File format"),
         choices={
             "semester": _l(
-                "A semester: sections.csv, meetings.csv, courses.csv and what else there is"
+                "Semester files: sections.csv, meetings.csv, courses.csv and optional files"
             ),
-            "oneroster": _l(
-                "OneRoster 1.1 or 1.2: people, classes, who teaches and who takes them"
-            ),
+            "oneroster": _l("OneRoster 1.1 or 1.2: people, classes, instructors and enrollments"),
         },
         missing=_l("Choose the file format."),
     )
     files = MultipleFileField(
         _l("Files"),
-        description=_l("A zip, or all the files at once; 64 MB at most."),
+        description=_l("One zip, or all files together. 64 MB at most."),
         render_kw={"accept": ".zip,.csv,.json", "required": True},
     )
     term = TextField(
@@ -84,31 +82,34 @@ class ImportForm(Form):
         longest=LONGEST_NAME,
         missing=NAME_THE_TERM,
         too_long=NAME_THE_TERM,
-        description=_l("A new name such as “Fall 2026”, or the name of a term to update."),
+        description=_l("A new name, such as “Fall 2026”, or the name of a term to update."),
     )
     starts = DateField(_l("First day of the term"), [Optional()], **DAY_OF_TERM)
     ends = DateField(_l("Last day of the term"), [Optional()], **DAY_OF_TERM)
     waitlist = NumberField(
-        _l("Places on a waitlist"),
+        _l("Waitlist capacity"),
         most=10_000,
         default=USUAL.waitlist,
-        description=_l("Used where the files give none."),
+        description=_l("Used if the files don’t set one."),
         **OPTIONAL_NUMBER,
     )
     credit_limit = NumberField(
-        _l("Credits a student may hold"),
+        _l("Credit limit per student"),
         most=200,
         default=USUAL.credit_limit,
-        description=_l("In a new term."),
+        description=_l("Only for a new term."),
         **OPTIONAL_NUMBER,
     )
     past = BooleanField(
-        _l("Enroll students past all rules and capacity, because the lists were decided elsewhere")
+        _l(
+            "Enroll students even if a rule or the capacity would refuse them (the lists"
+            " were decided elsewhere)"
+        )
     )
     remove = BooleanField(
         _l(
-            "Remove records missing from these files: empty sections, people from earlier files,"
-            " students of the listed classes"
+            "Remove records that these files no longer contain: empty sections, people"
+            " from earlier files, enrollments in the listed classes"
         )
     )
 
@@ -116,11 +117,11 @@ class ImportForm(Form):
         """Raise ValidationError if there are no files, too many, or two of one name."""
         names = [name for name, _stream in self.contents]
         if not names:
-            raise ValidationError(_("Choose a zip, or the files."))
+            raise ValidationError(_("Choose a zip or the files."))
         if len(names) > MOST_FILES:
-            raise ValidationError(_("Choose %(most)s files at most, or a zip.", most=MOST_FILES))
+            raise ValidationError(_("Choose at most %(most)s files, or one zip.", most=MOST_FILES))
         if len(set(names)) < len(names):
-            raise ValidationError(_("Two of the files have the same name."))
+            raise ValidationError(_("Two files have the same name. Rename one of them."))
 
     def validate_term(self, field: TextField) -> None:
         """Raise ValidationError if the name has characters that can't be shown."""
@@ -184,7 +185,10 @@ def send() -> ResponseReturnValue:
             import_id = import_jobs.begin(session, sent)
             import_jobs.store_files(session, import_id, files)
     except import_jobs.Busy as other:
-        busy = _("Another import is under way: %(which)s. Send yours when it is done.", which=other)
+        busy = _(
+            "Another import is running: %(which)s. Upload your files when it has finished.",
+            which=other,
+        )
         form.refuse(busy, "files")
         return _index_page(form, 409)
     _enqueue(import_id)
@@ -196,8 +200,8 @@ def _too_large(_error: RequestEntityTooLarge) -> ResponseReturnValue:
     """Render the form again. None of its fields were read."""
     form = ImportForm(None, layout=LAYOUTS[0])
     too_large = _(
-        "These files have more than %(most)s MB. Pack them into a zip, or send a part at a time"
-        " as an update.",
+        "These files are larger than %(most)s MB. Pack them into a zip, or upload them"
+        " in parts as updates.",
         most=MOST_BYTES // 2**20,
     )
     form.refuse(too_large, "files")
@@ -292,11 +296,11 @@ def do(import_id: int, step: str) -> ResponseReturnValue:
 def _against(session: Session, found: Import, step: str) -> str:
     """Return why the step is not possible now, blank if it is."""
     if step in {"discard", "resume"} and import_jobs.is_at_work(session) and found.busy:
-        return _("A worker is busy with it. Wait until it is done.")
+        return _("A worker is processing it. Wait until it has finished.")
     if step == "apply" and runs.is_blocked(found):
         return _("Some students would be refused. Choose what to do with them.")
     if step == "again" and not import_jobs.has_files(session, import_id=found.id):
-        return _("The files are no longer stored. Send them again.")
+        return _("The files are no longer stored. Upload them again.")
     return ""
 
 
@@ -310,7 +314,7 @@ def _change_state(session: Session, found: Import, step: str) -> str:
         ):
             return _("This is no longer possible. The page shows the current state.")
     except import_jobs.Busy as other:
-        return _("Another import is under way: %(which)s. Wait until it is done.", which=other)
+        return _("Another import is running: %(which)s. Wait until it has finished.", which=other)
     import_jobs.reset_tries(session, found.id)
     return ""
 
@@ -343,7 +347,9 @@ def end(import_id: int) -> ResponseReturnValue:
         found = _find(session, import_id)
         left = enrollments.left(session, import_id)
     address = f"/admin/imports/{import_id}"
-    too_late = _("This is no longer possible: a worker is busy with it, or it is done.")
+    too_late = _(
+        "This is no longer possible: a worker is processing the import, or it has finished."
+    )
 
     def act(reason: str) -> ResponseReturnValue:
         with transaction() as session:
@@ -351,20 +357,21 @@ def end(import_id: int) -> ResponseReturnValue:
         if not ended:
             raise NotPossible(too_late)
         return done(
-            _("The import was ended. The enrollments that were left are listed below."), address
+            _("The import has ended. The enrollments that were not applied are listed below."),
+            address,
         )
 
     page = Confirmation(
-        title=_("End the import without these seats"),
-        button=_("End it without them"),
+        title=_("End the import without these enrollments"),
+        button=_("End without them"),
         back=(address, found.name),
-        facts=[(_("Import"), found.name), (_("What stopped it"), translated(found.error) or "–")],
+        facts=[(_("Import"), found.name), (_("Why it stopped"), translated(found.error) or "–")],
         meaning=[
             _n(
-                "%(num)s seat is left and will not be dealt with: the report names it. All else of"
+                "%(num)s enrollment will not be applied. The report lists it. The rest of the"
+                " import stays.",
+                "%(num)s enrollments will not be applied. The report lists them. The rest of"
                 " the import stays.",
-                "%(num)s seats are left and will not be dealt with: the report names them. All"
-                " else of the import stays.",
                 left,
             )
         ],

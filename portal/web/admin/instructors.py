@@ -25,10 +25,10 @@ class AccountForm(Form):
     """The user name of an account."""
 
     account = TextField(
-        _l("User name"),
+        _l("Username"),
         longest=64,
         required=False,
-        description=_l("As it is typed to log in. What it will mean is shown first."),
+        description=_l("The username for login. You can review before you save."),
         render_kw={"spellcheck": "false", "autocapitalize": "none"},
     )
 
@@ -62,16 +62,18 @@ def link(instructor_id: int) -> ResponseReturnValue:
     if account is None:
         form.validate()
         name = form.account.data or "–"
-        form.refuse(_("No account has the user name %(name)s.", name=name), "account")
+        form.refuse(_("No account has the username %(name)s.", name=name), "account")
         return _page(instructor, form), 422
     meaning = _(
-        "The account will see these classes, with names and addresses on their lists, at once."
+        "This account can see these classes at once, with the names and addresses of students."
     )
     text = _(
-        "%(name)s teaches as %(instructor)s now.", name=account.name, instructor=instructor.name
+        "Account %(name)s is linked to instructor %(instructor)s.",
+        name=account.name,
+        instructor=instructor.name,
     )
     change = partial(instructors.link, instructor_id, account.id)
-    title = _("Link the account")
+    title = _("Link account")
     texts = {"title": title, "button": title, "meaning": [meaning]}
     return _confirm(instructor, account, change, text, **texts)
 
@@ -85,12 +87,14 @@ def unlink(instructor_id: int) -> ResponseReturnValue:
     with transaction() as session:
         account = instructors.account_of(session, name) or abort(404)
     meaning = _(
-        "Without the account nobody but admins and others who teach them sees these classes."
+        "Without an account, only admins and other instructors of these classes can see them."
     )
     text = _(
-        "%(name)s teaches as %(instructor)s no more.", name=account.name, instructor=instructor.name
+        "Account %(name)s is no longer linked to instructor %(instructor)s.",
+        name=account.name,
+        instructor=instructor.name,
     )
-    change, title = partial(instructors.unlink, instructor_id, account.id), _("Unlink the account")
+    change, title = partial(instructors.unlink, instructor_id, account.id), _("Unlink account")
     texts = {"title": title, "button": title, "meaning": [meaning]}
     return _confirm(instructor, account, change, text, **texts, danger=True)
 
@@ -116,7 +120,7 @@ def _confirm(
         try:
             change(by=visitor().id, why=reason)
         except StaleLink:
-            changed = _("Somebody else has changed this meanwhile. Look again.")
+            changed = _("Someone else has changed this. Check it and try again.")
             raise NotPossible(changed) from None
         return done(done_text, address)
 
@@ -125,7 +129,7 @@ def _confirm(
         facts=[
             (_("Instructor"), instructor.name),
             (_("Account"), f"{account.name}, {account.username}"),
-            *([(_("Teaches also as"), also)] if also else []),
+            *([(_("Also linked to"), also)] if also else []),
         ],
         **texts,
         seen={"account": account.username},

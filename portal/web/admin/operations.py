@@ -45,29 +45,34 @@ PANELS = (
     *("state", "now", "windows", "queues", "underway", "dead_jobs", "dead_mails"),
     *("breakers", "flags", "audits"),
 )
-WORKER_STATES = {"idle": _l("idle"), "busy": _l("at work"), "silent": _l("silent")}
+WORKER_STATES = {"idle": _l("idle"), "busy": _l("busy"), "silent": _l("not responding")}
 WHEN_OFF = {
-    "waiting_room": _l("Off: everyone is let in at once, those who wait too."),
+    "waiting_room": _l("Off: everyone is admitted at once, including students who are waiting."),
     "captcha": _l(
-        "Off: no proof is asked for before claiming; of who guesses passwords it still is."
+        "Off: students don’t solve a captcha to register. It is still required after"
+        " wrong passwords."
     ),
-    "captcha_server": _l("Off: our own captcha is used."),
-    "captcha_breaker": _l("Off: the server is asked every time, however often it fails."),
-    "rate_limits": _l("Off: requests are not counted. Tries of passwords still are."),
-    "live_push": _l("Off: pages ask every few seconds, and say that live updates are paused."),
-    "mail": _l("Off: mails wait. Those that are too late to be of use are then not sent."),
-    "mail_breaker": _l("Off: the server is asked every time, however often it fails."),
-    "webhooks": _l("Off: what receivers are to be told waits."),
-    "provider_breaker": _l("Off: the provider is asked every time, however often it fails."),
-    "autoscaling": _l("Off: each queue has its least number of workers, however much waits."),
-    "bulkheads": _l("Off: uploads and background jobs are accepted, however many wait."),
-    "caches": _l("Off: what pages show is read from PostgreSQL each time; slower, never staler."),
+    "captcha_server": _l("Off: the built-in captcha is used."),
+    "captcha_breaker": _l("Off: every request goes to the server, even if it keeps failing."),
+    "rate_limits": _l("Off: requests are not limited. Login attempts still are."),
+    "live_push": _l(
+        "Off: pages reload data every few seconds and say that live updates are paused."
+    ),
+    "mail": _l("Off: emails wait. Emails that are too old when you switch it on are not sent."),
+    "mail_breaker": _l("Off: every request goes to the server, even if it keeps failing."),
+    "webhooks": _l("Off: deliveries to webhooks wait."),
+    "provider_breaker": _l("Off: every request goes to the provider, even if it keeps failing."),
+    "autoscaling": _l("Off: each queue keeps its minimum number of workers."),
+    "bulkheads": _l("Off: uploads and background jobs are accepted without a limit."),
+    "caches": _l(
+        "Off: pages read data from PostgreSQL each time. This is slower but always current."
+    ),
 }
 AUDIT_STEPS = {
-    "waiting": _l("Waits for its turn"),
-    "recording": _l("Records what is not recorded yet"),
-    "reading": _l("Reads the ledger"),
-    "comparing": _l("Compares"),
+    "waiting": _l("Waiting"),
+    "recording": _l("Recording new events"),
+    "reading": _l("Reading the ledger"),
+    "comparing": _l("Comparing"),
     "done": _l("Done"),
 }
 
@@ -137,17 +142,17 @@ def switch(name: str) -> ResponseReturnValue:
         _switch(wanted)
         flags.read()
         figures.forget()
-        on = _("%(name)s: switched on, in all processes within two seconds.", name=part)
-        off = _("%(name)s: switched off, in all processes within two seconds.", name=part)
+        on = _("%(name)s: switched on. All processes follow within two seconds.", name=part)
+        off = _("%(name)s: switched off. All processes follow within two seconds.", name=part)
         return done(on if wanted.on else off, HOME)
 
     stays = _(
-        "It acts in all processes within two seconds, and stays so until it is switched again."
+        "All processes follow within two seconds. It stays this way until someone changes it."
     )
     off, on = _("Switch off: %(name)s", name=part), _("Switch on: %(name)s", name=part)
     page = Confirmation(
         title=off if flag.is_on else on,
-        button=_("Switch it off") if flag.is_on else _("Switch it on"),
+        button=_("Switch off") if flag.is_on else _("Switch on"),
         back=(HOME, _("Operations")),
         facts=[(_("Now"), _("on") if flag.is_on else _("off"))],
         meaning=[f"{WHEN_OFF[name]} {stays}"],
@@ -177,7 +182,7 @@ def _switch(wanted: Switching) -> None:
         mine = flag.account_id == by and flag.version == wanted.version + 1
         if not (mine and flag.is_on == wanted.on):  # otherwise the same form was sent again
             raise NotPossible(
-                _("Somebody else has switched it since you opened this. Look at it again.")
+                _("Someone else has changed this switch. Check it and try again.")
             ) from None
 
 
@@ -218,9 +223,9 @@ def start_audit(term_id: int) -> ResponseReturnValue:
             add_audit_entry(session, "record.audited", subject, by=by)
     if run:
         audit_runs.call(term_id, run)
-        flash(_("The audit has begun. You may leave this page."))
+        flash(_("The audit has started. You can leave this page."))
     else:
-        flash(_("An audit of this term is under way already."))
+        flash(_("An audit of this term is already running."))
     figures.forget()
     return go(url_for("admin.operations.audit", term_id=term_id))
 

@@ -30,7 +30,7 @@ TEXTS = {
 class NoteForm(Form):
     """A note to the instructor, required to decline."""
 
-    note = NoteField(_l("Note"), missing=_l("Say why, so that it can be understood."))
+    note = NoteField(_l("Note"), missing=_l("Enter a reason."))
 
 
 @bp.get("")
@@ -72,7 +72,7 @@ def decide(asked_id: int) -> ResponseReturnValue:
         if decision == "decline":
             service.decline(asked_id, visitor().id, form.note.data)
         elif not service.approve(asked_id, visitor().id, form.note.data):
-            flash(_("The ledger is away: it is told of the seats as soon as it is back."))
+            flash(_("The ledger does not respond. The new seats are added when it is back."))
     except RequestRefused as refused:
         line = _line(asked_id)
         mine = line.request.decided_by == visitor().id
@@ -96,7 +96,7 @@ def _page(line: RequestView, form: NoteForm) -> str:
         and not line.stale
     )
     form.note.description = _(
-        "%(who)s reads it. Needed if you decline.", who=instructor_request.account.name
+        "%(who)s can read this. Required if you decline.", who=instructor_request.account.name
     )
     return render_template(
         "admin/request.html",

@@ -19,7 +19,7 @@ from portal.web.http.access import requires
 bp = Blueprint("results", __name__, url_prefix="/terms/<int:term_id>/sections/<int:section_id>")
 
 GROUPS = {
-    "in": _l("In the section"),
+    "in": _l("Enrolled"),
     "waiting": _l("Waiting"),
     "out": _l("Canceled"),
     "left": _l("Left the waitlist"),

@@ -68,7 +68,7 @@ def edit(term_id: int, section_id: int) -> ResponseReturnValue:
         if stored.version != seen:
             return look_over(lambda: _conflict_page(session, stored, form, changes))
         if not changes:
-            form.refuse(_("Nothing has been changed yet."))
+            form.refuse(_("You have not changed anything."))
             return look_over(lambda: _form_page(form, stored, version=seen))
         details = form.details
         effects = section_effects.of_change(session, stored, details, offered)
@@ -91,10 +91,10 @@ def edit(term_id: int, section_id: int) -> ResponseReturnValue:
         if effects.clashing:
             flash(
                 _n(
-                    "%(num)s student has another section at the same time now, is told so, and is"
-                    " named on this page.",
-                    "%(num)s students have another section at the same time now, are told so, and"
-                    " are named on this page.",
+                    "%(num)s student now has a time conflict. The student is notified and listed"
+                    " on this page.",
+                    "%(num)s students now have a time conflict. They are notified and listed on"
+                    " this page.",
                     len(effects.clashing),
                 )
             )
@@ -123,7 +123,7 @@ def _conflict_page(
 ) -> ResponseReturnValue:
     """Show both versions; the form applies the admin's input to the version stored now."""
     if not differs:
-        form.refuse(_("It has been changed meanwhile, to just what you have entered."))
+        form.refuse(_("Someone else has already made this change."))
     last = next(iter(audit_trail.of(session, stored.subject)), None)
     facts = {"version": stored.version, "differs": differs, "last": last, "labels": audit_labels}
     return _form_page(form, stored, status=409, **facts)
@@ -154,10 +154,10 @@ def new(term_id: int) -> ResponseReturnValue:
         details = form.details
         lines = [(each.label, each.lines(getattr(details, each.name))) for each in FIELDS.values()]
         page = Confirmation(
-            title=_("Make this section?"),
-            button=_("Make it"),
-            back=(url_for(".new", term_id=term_id), _("Another course")),
-            meaning=[_("It begins as a draft, which students do not see until you publish it.")],
+            title=_("Create this section?"),
+            button=_("Create section"),
+            back=(url_for(".new", term_id=term_id), _("Choose another course")),
+            meaning=[_("It starts as a draft. Students see it after you publish it.")],
             context={
                 "term": offered.term,
                 "course": course,
@@ -244,7 +244,7 @@ def share(term_id: int, section_id: int) -> ResponseReturnValue:
     if seen != stored_now:
         return look_over(lambda: _share_page(stored, form, stored_now, changes))
     if not changes:
-        form.refuse(_("Nothing has been changed yet."))
+        form.refuse(_("You have not changed anything."))
         return look_over(lambda: _share_page(stored, form, seen))
     effects = section_effects.of_pool(now, form.pool, term_id)
     cautions = [*section_effects.pool_warnings(form.pool, offered)]

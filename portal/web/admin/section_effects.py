@@ -72,7 +72,7 @@ def of_change(
 ) -> Effects:
     """Return the effects of the changed fields, and how many students each concerns."""
     if stored.status == "NEW":
-        return Effects([_("It is a draft, so no student sees any of this.")])
+        return Effects([_("This section is a draft. Students can’t see it.")])
     old, now = stored.details, occupancy(stored)
     changed = {name for name in FIELDS if getattr(old, name) != getattr(wanted, name)}
     known = now.seats and old.reserves
@@ -86,7 +86,10 @@ def of_change(
         sentences += outlook_in_words(waitlist_outlook(then))
     if "waitlist" in changed and wanted.waitlist < now.waiting:
         sentences.append(
-            _("Everyone who waits keeps the place; nobody can join until the line is shorter.")
+            _(
+                "Waiting students keep their positions. No one can join until the waitlist is"
+                " shorter."
+            )
         )
     if "reserves" in changed:
         sentences += _reserved(session, wanted, now, held)
@@ -96,13 +99,13 @@ def of_change(
     if changed.intersection(HARDER):
         sentences.append(
             _(
-                "Who may take it is asked anew of everyone who picks it or comes up on its"
-                " waitlist from now on; seats that are held stay held."
+                "The new rules apply to students who register or are promoted from now on."
+                " Enrolled students keep their seats."
             )
         )
     sentences += _newly_linked(stored, wanted, offered)
     if "credits" in changed and now.taken:
-        sentences.append(_("Seats that are held keep the credits that they were taken for."))
+        sentences.append(_("Enrolled students keep their current credits."))
     needs_reason = (
         "reserves" in changed
         or wanted.capacity < old.capacity
@@ -115,9 +118,9 @@ def of_change(
 
 def _people_affected(now: Occupancy) -> str:
     if not (now.taken or now.waiting):
-        return _("Nobody has a seat in it or waits for one.")
-    seats = _n("%(num)s seat is taken", "%(num)s seats are taken", now.taken)
-    waiting = _n("%(num)s student waits", "%(num)s students wait", now.waiting)
+        return _("No one is enrolled or on the waitlist.")
+    seats = _n("%(num)s seat taken", "%(num)s seats taken", now.taken)
+    waiting = _n("%(num)s student on the waitlist", "%(num)s students on the waitlist", now.waiting)
     return _("%(seats)s, %(waiting)s.", seats=seats, waiting=waiting)
 
 
@@ -126,10 +129,10 @@ def _too_few(missing: int) -> list[str]:
         return []
     return [
         _n(
-            "That is %(num)s seat fewer than are taken. Nobody is thrown out; a seat is given"
-            " again only once enough have been given up.",
-            "That is %(num)s seats fewer than are taken. Nobody is thrown out; a seat is given"
-            " again only once enough have been given up.",
+            "That is %(num)s seat fewer than are taken. No one loses a seat. Freed seats"
+            " are assigned again once the section is below capacity.",
+            "That is %(num)s seats fewer than are taken. No one loses a seat. Freed seats"
+            " are assigned again once the section is below capacity.",
             missing,
         )
     ]
@@ -141,21 +144,21 @@ def _reserved(
     lasting = [each for each in wanted.reserves if is_active(each)]
     for each in lasting:
         yield _n(
-            "%(whom)s: that is %(num)s student.",
-            "%(whom)s: those are %(num)s students.",
+            "%(whom)s: %(num)s student.",
+            "%(whom)s: %(num)s students.",
             cohorts.count_students(session, dict(each.cohort)),
             whom=cohort_names.describe(each.cohort),
         )
     free = max(0, wanted.capacity - now.taken)
     closed = min(free, reserved_left(lasting, held))
     yield _n(
-        "Of %(num)s free seat, %(kept)s will be kept and %(open)s open to everyone.",
-        "Of %(num)s free seats, %(kept)s will be kept and %(open)s open to everyone.",
+        "Of %(num)s free seat, %(kept)s will be reserved and %(open)s open to everyone.",
+        "Of %(num)s free seats, %(kept)s will be reserved and %(open)s open to everyone.",
         free,
         kept=closed,
         open=free - closed,
     )
-    yield _("Nobody loses a seat by it. Everyone in line is asked again, in their order.")
+    yield _("No one loses a seat. The waitlist is checked again, in order.")
 
 
 def _clashing(
@@ -170,12 +173,12 @@ def _clashing(
 
 def _new_times(troubled: int) -> str:
     if not troubled:
-        return _("The new times clash with no other section of those who have a seat.")
+        return _("The new times cause no conflicts for enrolled students.")
     return _n(
-        "For %(num)s student with a seat the new times clash with another section of theirs."
-        " The seat stays theirs.",
-        "For %(num)s students with a seat the new times clash with another section of"
-        " theirs. The seats stay theirs.",
+        "The new times conflict with another section for %(num)s enrolled student. The"
+        " student keeps the seat.",
+        "The new times conflict with another section for %(num)s enrolled students."
+        " They keep their seats.",
         troubled,
     )
 
@@ -192,8 +195,8 @@ def _newly_linked(
     codes = sorted(code for each in new if (code := offered.course_code(each)))
     if codes:
         yield _(
-            "It becomes linked with %(courses)s, as each names the other: students pick, plan and"
-            " cancel them together.",
+            "%(courses)s and this course name each other as corequisites. Students add and"
+            " drop them together.",
             courses=requisites.all_of([requisites.shown(code) for code in codes]),
         )
 
@@ -231,17 +234,20 @@ def _unused_reserves(session: Session, details: SectionDetails) -> Iterator[str]
     number = sum(each.seats for each in details.reserves)
     if number > details.capacity:
         yield _n(
-            "%(kept)s seats are kept for cohorts, but there is %(num)s.",
-            "%(kept)s seats are kept for cohorts, but there are %(num)s.",
+            "%(kept)s seats are reserved, but the section has only %(num)s.",
+            "%(kept)s seats are reserved, but the section has only %(num)s.",
             details.capacity,
             kept=number,
         )
     for each in details.reserves:
         cohort = cohort_names.describe(each.cohort)
         if not is_active(each):
-            yield _("The time of the seats for %(whom)s is over: they are open.", whom=cohort)
+            yield _(
+                "The reservation for %(whom)s has ended. These seats are open to everyone.",
+                whom=cohort,
+            )
         elif not cohorts.count_students(session, dict(each.cohort)):
-            yield _("Seats are kept for %(whom)s, but there is no such student.", whom=cohort)
+            yield _("Seats are reserved for %(whom)s, but no student matches.", whom=cohort)
 
 
 def _doubtful(
@@ -252,11 +258,11 @@ def _doubtful(
     for other in others:
         if (other.course_code, other.number) == (course_code, details.number):
             yield _(
-                "There is a %(name)s in this term already: CRN %(crn)s.", name=name, crn=other.crn
+                "This term already has a section %(name)s: CRN %(crn)s.", name=name, crn=other.crn
             )
     if course_code in requisites.codes(details.corequisites):
         yield _(
-            "%(course)s is asked for along with itself, so that nobody new could take it.",
+            "%(course)s is its own corequisite, so no new student could take it.",
             course=requisites.shown(course_code),
         )
 
@@ -266,13 +272,13 @@ def _unknown_names(session: Session, details: SectionDetails) -> Iterator[str]:
     rooms = dict.fromkeys(each.room for each in details.meetings if each.room)
     known = set(session.scalars(select(Room.name).where(Room.name.in_(rooms))))
     for room in rooms.keys() - known:
-        yield _("“%(room)s” is a room that is not known yet; it will be added.", room=room)
+        yield _("“%(room)s” is a new room. It will be added.", room=room)
     needed = (requisites.codes(details.prerequisites), requisites.codes(details.corequisites))
     codes = dict.fromkeys(chain(*needed, details.cross_lists))
     known = set(session.scalars(select(Course.code).where(Course.code.in_(codes))))
     for code in codes:
         if code not in known:
-            yield _("There is no course with the code %(code)s.", code=requisites.shown(code))
+            yield _("No course has the code %(code)s.", code=requisites.shown(code))
 
 
 def _unknown_values(session: Session, details: SectionDetails) -> Iterator[str]:
@@ -283,7 +289,7 @@ def _unknown_values(session: Session, details: SectionDetails) -> Iterator[str]:
             if known and " ".join(value.casefold().split()) not in known:
                 names = cohort_names.join_names(sorted(known.values()), SHOWN)
                 yield _(
-                    "No student’s record says “%(value)s” (%(kind)s). Known are: %(names)s.",
+                    "No student record has “%(value)s” (%(kind)s). Known values: %(names)s.",
                     value=value,
                     kind=kind.replace("_", " "),
                     names=names,
@@ -302,7 +308,9 @@ def _recorded(session: Session, kind: str) -> Iterable[str]:
 def _own_conflicts(details: SectionDetails) -> Iterator[str]:
     for one, other in combinations(details.meetings, 2):
         if meet(one, other):
-            yield _("Two of its own meetings are at the same time: %(times)s.", times=_times(other))
+            yield _(
+                "Two meetings of this section are at the same time: %(times)s.", times=_times(other)
+            )
 
 
 def _conflicts_with(course_code: str, details: SectionDetails, other: SectionView) -> Iterator[str]:
@@ -345,8 +353,8 @@ def _impossible_corequisites(
     for partners in linked_courses.sections(wanted, offered):
         if all(clash(wanted, each) for each in partners):
             yield _(
-                "Every open section of %(course)s, which is taken along with it,"
-                " meets at the same time, so nobody could take both.",
+                "Every open section of its corequisite %(course)s meets at the same time, so"
+                " students can’t take both.",
                 course=requisites.shown(partners[0].course_code),
             )
 
@@ -362,23 +370,21 @@ def of_pool(now: SeatPool, wanted: SeatPool, term_id: int) -> Effects:
     """Return the effects of a change of a seat pool, and how many students each concerns."""
     needs_reason = not wanted.ids <= now.ids or wanted.capacity < now.capacity
     if len(wanted.members) <= 1:
-        alone = _("Each section has its own seats alone. Seats that are held stay held.")
+        alone = _("The sections no longer share seats. Enrolled students keep their seats.")
         return Effects([alone], needs_reason)
     counts = backend().ledger.seats_of(term_id, sorted(wanted.ids))
     taken = sum(each.taken for each in counts.values())
     sentences = [
         _n(
-            "%(num)s seat is taken in these sections together.",
-            "%(num)s seats are taken in these sections together.",
+            "%(num)s seat is taken in these sections in total.",
+            "%(num)s seats are taken in these sections in total.",
             taken,
         ),
-        _("A seat is given where both the section and the shared seats have one left."),
+        _("A student gets a seat if both the section and the shared seats have one free."),
         *_too_few(taken - wanted.capacity),
     ]
     if gone := [each.name for each in now.members if each.id not in wanted.ids]:
-        sentences.append(
-            _("Out of it, with its own seats alone: %(names)s.", names=requisites.all_of(gone))
-        )
+        sentences.append(_("No longer sharing seats: %(names)s.", names=requisites.all_of(gone)))
     return Effects(sentences, needs_reason)
 
 
@@ -387,14 +393,13 @@ def pool_warnings(wanted: SeatPool, offered: TermCatalog) -> Iterator[str]:
     for card in offered.some(sorted(wanted.ids)) if len(wanted.members) > 1 else ():
         if card.status == "NEW":
             yield _(
-                "%(name)s is a draft: it takes part once it is published.", name=section_name(card)
+                "%(name)s is a draft. It shares seats after you publish it.",
+                name=section_name(card),
             )
         if card.capacity < wanted.capacity:
             yield _n(
-                "%(name)s has %(num)s seat of its own: no more than that of the shared ones go"
-                " there.",
-                "%(name)s has %(num)s seats of its own: no more than that of the shared ones go"
-                " there.",
+                "%(name)s has %(num)s seat, so it can use at most that many of the shared ones.",
+                "%(name)s has %(num)s seats, so it can use at most that many of the shared ones.",
                 card.capacity,
                 name=section_name(card),
             )

@@ -145,7 +145,7 @@ def _time_field(label: str) -> ParsedField:
         label,
         lambda text: time.fromisoformat(text.strip()) if text.strip() else None,
         "{:%H:%M}".format,
-        wrong=_l("give a time of day such as 14:30."),
+        wrong=_l("enter a time such as 14:30."),
         widget=TimeInput(),
     )
 
@@ -155,7 +155,7 @@ def _date_field(label: str) -> ParsedField:
         label,
         lambda text: date.fromisoformat(text.strip()) if text.strip() else None,
         date.isoformat,
-        wrong=_l("give a day such as 2030-08-26."),
+        wrong=_l("enter a date such as 2030-08-26."),
         widget=DateInput(),
     )
 
@@ -176,14 +176,14 @@ class MeetingForm(Row):
         _l("Room"),
         required=False,
         longest=80,
-        too_long=_l("at most %(most)s characters, please."),
+        too_long=_l("enter at most %(most)s characters."),
         render_kw={"list": "rooms"},
     )
     kind = SelectOneField(_l("Kind"))
     first = _date_field(_l("First day"))
     last = _date_field(_l("Last day"))
-    free = BooleanField(_l("A common exam: clashes with nothing"))
-    gone = BooleanField(_l("Leave this meeting out"))
+    free = BooleanField(_l("Common exam: never conflicts"))
+    gone = BooleanField(_l("Remove this meeting"))
     term: tuple[date, date]  # its first and its last day
 
     def __init__(self, *args: Any, **more: Any) -> None:
@@ -197,17 +197,19 @@ class MeetingForm(Row):
         """Check times and dates against each other, and build the meeting."""
         start, end = minutes(self.starts.data), minutes(self.ends.data)
         if (start is None) != (end is None) and not (self.starts.errors or self.ends.errors):
-            self.refuse(_("give both times, or none while they are not settled."), "ends")
+            self.refuse(
+                _("enter both times, or leave both blank if they are not decided yet."), "ends"
+            )
         if start is not None and end is not None and start >= end:
-            self.refuse(_("the end must come after the beginning."), "ends")
+            self.refuse(_("the end time must be after the start time."), "ends")
         if (self.starts.written or self.ends.written) and not self.days.data:
-            self.refuse(_("choose the days on which it meets."), "days")
+            self.refuse(_("choose the days."), "days")
         first, last = self.first.data or self.term[0], self.last.data or self.term[1]
         for name, day, usual in zip(("first", "last"), (first, last), self.term, strict=True):
             if abs((day - usual).days) > WITHIN:
-                self.refuse(_("that day is far from the term. Mind the year."), name)
+                self.refuse(_("that date is far from the term. Check the year."), name)
         if first > last and not (self.first.errors or self.last.errors):
-            self.refuse(_("the last day must not come before the first."), "last")
+            self.refuse(_("the last day must not be before the first."), "last")
         self.view = MeetingView(
             code=self.kind.data,
             room=self.room.data,
@@ -224,18 +226,20 @@ class MeetingForm(Row):
 class ReserveForm(Row, CohortForm):
     """Seats that are reserved for a cohort."""
 
-    title = _l("Kept seats %(number)s: %(message)s")
+    title = _l("Reserved seats %(number)s: %(message)s")
     counting = ("seats", "until", *KINDS)
 
     seats = NumberField(
-        _l("How many"),
+        _l("Number of seats"),
         least=1,
         most=MOST_SEATS,
-        message=_l("give a whole number from %(least)s to %(most)s."),
+        message=_l("enter a whole number from %(least)s to %(most)s."),
     )
-    until = MomentField(_l("Kept until"), required=False, description=_l("Blank: for good."))
-    place = NumberField(_l("Place in the order"), least=0, most=MOST_SEATS, required=False)
-    gone = BooleanField(_l("Keep these seats no longer"))
+    until = MomentField(
+        _l("Reserved until"), required=False, description=_l("Leave blank for no end date.")
+    )
+    place = NumberField(_l("Order"), least=0, most=MOST_SEATS, required=False)
+    gone = BooleanField(_l("Remove these reserved seats"))
 
     def check(self) -> None:
         """Check the end, and that the cohort is not empty, and build the reserve."""
@@ -247,7 +251,7 @@ class ReserveForm(Row, CohortForm):
             id=int(known) if known.isascii() and known.isdigit() and len(known) < 10 else 0,
             seats=self.seats.data or 0,
             cohort=self.check_cohort(
-                _("choose at least one year, level, subject or student."), "years"
+                _("choose at least one year, level, major or student."), "years"
             ),
             until=datetime.fromtimestamp(until / 1000, UTC) if until else None,
         )
@@ -282,9 +286,7 @@ class SectionForm(Form):
     Without a sent form it shows `details`.
     """
 
-    instructor = NamesField(
-        _l("Teachers"), description=_l("One to a field; an empty field is nobody.")
-    )
+    instructor = NamesField(_l("Instructors"), description=_l("One instructor per field."))
     meetings = Rows(MeetingForm, fewest=1, most=MOST_MEETINGS)
     reserves = Rows(ReserveForm, fewest=0, most=MOST_RESERVES)
 
@@ -332,7 +334,7 @@ class SectionForm(Form):
         instructors = self._instructors()
         if self._names_own_course():
             own = requisites.shown(self.own_code)
-            self.refuse(_("%(code)s is the course of the section itself.", code=own), "cross_lists")
+            self.refuse(_("%(code)s is the section’s own course.", code=own), "cross_lists")
         ordered = sorted(enumerate(self.reserves, 1), key=_rank)
         reserves = [row for _number, row in ordered if row.counts]
         self._check_reserves(reserves)
@@ -361,9 +363,7 @@ class SectionForm(Form):
         wanted = {name.casefold(): name for name in self.instructor.data}
         known = {each.name.casefold(): each for each in self.known}
         for name in (name for key, name in wanted.items() if key not in known):
-            wrong = _(
-                "Nobody who teaches is called “%(name)s”. Choose a name of the list.", name=name
-            )
+            wrong = _("No instructor is called “%(name)s”. Choose a name from the list.", name=name)
             self.refuse(wrong, "instructor")
         return tuple(each for key, each in known.items() if key in wanted)
 
@@ -376,8 +376,8 @@ class SectionForm(Form):
             reserved += row.view.seats
             if capacity is not None and reserved > capacity and not row.seats.errors:
                 message = _n(
-                    "%(kept)s seats would be kept in all, but there is %(num)s.",
-                    "%(kept)s seats would be kept in all, but there are %(num)s.",
+                    "You reserve %(kept)s seats in total, but the section has %(num)s.",
+                    "You reserve %(kept)s seats in total, but the section has %(num)s.",
                     capacity,
                     kept=reserved,
                 )
@@ -455,7 +455,7 @@ class NewSectionForm(SectionForm):
     crn = TextField(
         "CRN",
         longest=200,
-        missing=_l("CRN: give a number or a word of at most 24 characters."),
+        missing=_l("CRN: enter at most 24 letters or digits."),
     )
 
     def validate_crn(self, field: TextField) -> None:
@@ -464,9 +464,7 @@ class NewSectionForm(SectionForm):
             raise StopValidation(str(field.missing))
         taken = select(Section.id).where(Section.term_id == self.term.id, Section.crn == field.data)
         if self.session.scalar(taken) is not None:
-            raise StopValidation(
-                _("This term has a section with that CRN already. Choose another.")
-            )
+            raise StopValidation(_("Another section of this term has this CRN. Choose another."))
 
 
 class SharedSeatsForm(Form):
@@ -476,14 +474,14 @@ class SharedSeatsForm(Form):
     name = TextField(
         _l("Name"),
         longest=80,
-        missing=_l("Name: give one of at most 80 characters."),
-        too_long=_l("Name: give one of at most 80 characters."),
+        missing=_l("Name: enter at most 80 characters."),
+        too_long=_l("Name: enter at most 80 characters."),
     )
     section = NamesField(
         _l("Sections"),
         description=_l(
-            "One to a field, such as CSCI 1100-01, or its CRN. Empty a field to take the section"
-            " out; with fewer than two, nothing is shared any more."
+            "One section per field, such as CSCI 1100-01 or its CRN. Clear a field to"
+            " remove the section. With fewer than two sections, sharing ends."
         ),
     )
 
@@ -499,9 +497,7 @@ class SharedSeatsForm(Form):
         super().validate(extra_validators)
         members = self._members()
         if len(members) == 1 and not self.now.id:
-            self.refuse(
-                _("Name another section: one alone shares its seats with nobody."), "section"
-            )
+            self.refuse(_("Enter at least two sections."), "section")
         if self.errors:
             return False
         capacity, name = self.capacity.data, self.name.data
@@ -524,7 +520,9 @@ class SharedSeatsForm(Form):
             else:
                 found[section.id] = Member(section.id, section_name(section))
         if len(found) > MOST_SHARING:
-            self.refuse(_("At most %(most)s sections share seats.", most=MOST_SHARING), "section")
+            self.refuse(
+                _("At most %(most)s sections can share seats.", most=MOST_SHARING), "section"
+            )
         return tuple(sorted(found.values(), key=lambda each: (each.name, each.id)))
 
     def _obstacle(self, section: SectionView) -> str:
@@ -535,7 +533,7 @@ class SharedSeatsForm(Form):
             return _("%(name)s has been canceled.", name=section_name(section))
         if section.pool:
             return _(
-                "%(name)s shares its seats with others already. Take it out there first.",
+                "%(name)s already shares seats with other sections. Remove it there first.",
                 name=section_name(section),
             )
         return ""
@@ -554,14 +552,13 @@ class SharedSeatsForm(Form):
         for code, number, crn, term in self.session.execute(found):
             if _key(typed) in {_key(f"{code}-{number}"), _key(crn)}:
                 return _(
-                    "“%(name)s” is a section of %(term)s, and only sections of one term share"
+                    "“%(name)s” is a section of %(term)s. Only sections of the same term can share"
                     " seats.",
                     name=typed,
                     term=term,
                 )
         return _(
-            "There is no section “%(name)s” in this term. Give its name as in the list, or its"
-            " CRN.",
+            "This term has no section “%(name)s”. Enter a name from the list, or a CRN.",
             name=typed,
         )
 

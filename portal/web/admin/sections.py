@@ -49,23 +49,20 @@ STATUSES = ("NEW", "OPEN", "CONFIRMED", "CANCELED")
 RUNNING = {"OPEN", "CONFIRMED"}
 OBSTACLES = {
     "NEW": _l("The section is a draft: publish it first, or delete it."),
-    "OPEN": _l("The section is open for selection."),
-    "CONFIRMED": _l("The section has been confirmed."),
-    "CANCELED": _l("The section has been canceled, so nothing about it can be changed."),
-    "live": _l("Students may still come in. Cancel it before you delete it."),
-    "deleted": _l("The section has been deleted. Bring it back first."),
-    "not_deleted": _l("The section is not deleted."),
-    "held": _l("Somebody has a seat in it or waits for one, so it can't be deleted."),
-    "unknown": _l("There is no such section in this term."),
-    "crn_taken": _l("This term has a section with that CRN already. Choose another."),
-    "pooled": _l(
-        "One of the sections shares its seats with others already. Take it out there first."
+    "OPEN": _l("The section is already open."),
+    "CONFIRMED": _l("The section is already confirmed."),
+    "CANCELED": _l("The section is canceled, so it can’t be changed."),
+    "live": _l("Students can still register. Cancel the section before you delete it."),
+    "deleted": _l("The section is deleted. Restore it first."),
+    "not_deleted": _l("The section is not deleted, so it can’t be restored."),
+    "held": _l("Students are enrolled or on the waitlist, so the section can’t be deleted."),
+    "unknown": _l("This term has no such section."),
+    "crn_taken": _l("Another section of this term has this CRN. Choose another."),
+    "pooled": _l("One of the sections already shares seats with others. Remove it there first."),
+    "pool_name_taken": _l(
+        "This term already has shared seats with this name. Choose another name."
     ),
-    "pool_name_taken": _l("This term has shared seats of that name already. Choose another."),
-    "untold": _l(
-        "The seat ledger does not answer just now, so nobody can say who has a part in it."
-        " Try again in a moment."
-    ),
+    "untold": _l("The ledger does not respond, so we can’t check this. Try again in a moment."),
 }
 
 
@@ -81,16 +78,16 @@ class StatusPage:
 
 STATUS_PAGES = {
     "publish": StatusPage(
-        _l("Publish"), _l("Publish the section"), _l("Publish it"), _l("Published: %(name)s.")
+        _l("Publish"), _l("Publish the section"), _l("Publish section"), _l("Published: %(name)s.")
     ),
     "confirm": StatusPage(
-        _l("Confirm"), _l("Confirm the section"), _l("Confirm it"), _l("Confirmed: %(name)s.")
+        _l("Confirm"), _l("Confirm the section"), _l("Confirm section"), _l("Confirmed: %(name)s.")
     ),
     "reopen": StatusPage(
-        _l("Open again"),
-        _l("Open the section again"),
-        _l("Open it again"),
-        _l("Open again: %(name)s."),
+        _l("Reopen"),
+        _l("Reopen the section"),
+        _l("Reopen section"),
+        _l("Reopened: %(name)s."),
     ),
     "cancel": StatusPage(
         _l("Cancel section"),
@@ -99,13 +96,13 @@ STATUS_PAGES = {
         _l("Canceled: %(name)s."),
     ),
     "delete": StatusPage(
-        _l("Delete"), _l("Delete the section"), _l("Delete it"), _l("Deleted: %(name)s.")
+        _l("Delete"), _l("Delete the section"), _l("Delete section"), _l("Deleted: %(name)s.")
     ),
     "undelete": StatusPage(
-        _l("Bring back"),
-        _l("Bring the section back"),
-        _l("Bring it back"),
-        _l("Brought back: %(name)s."),
+        _l("Restore"),
+        _l("Restore the section"),
+        _l("Restore section"),
+        _l("Restored: %(name)s."),
     ),
 }
 
@@ -168,7 +165,7 @@ def index(term_id: int) -> ResponseReturnValue:
         term=offered.term,
         terms=[each for each in live_terms() if each.id != term_id],
         wanted=wanted,
-        unread=[_("Give a whole number.")] if unread else [],
+        unread=[_("Enter a whole number.")] if unread else [],
         query=wanted.query,
         subjects=offered.subjects,
         cards=found[(page - 1) * PAGE : page * PAGE],
@@ -247,10 +244,7 @@ def apply_in_ledger(term_id: int, *section_ids: int) -> None:
     """Apply the change in the ledger; while it is unavailable, say that it will follow."""
     if not send_sections(term_id, *section_ids):
         flash(
-            _(
-                "It is stored. The seat ledger does not answer just now;"
-                " students’ pages follow as soon as it does."
-            )
+            _("Saved. The ledger does not respond, so students’ pages are updated when it is back.")
         )
 
 
@@ -302,7 +296,7 @@ def change_status(term_id: int, section_id: int, change: str) -> ResponseReturnV
             try:
                 sections.change_status(change, [seen], visitor().id, reason)
             except Stale:
-                form.refuse(_("Somebody has changed the section meanwhile. Look once more."))
+                form.refuse(_("Someone else has changed this section. Check it and try again."))
                 return None
             except NotPossible as error:
                 raise confirm.NotPossible(obstacle(change, error.code)) from error
@@ -334,7 +328,7 @@ def _refusal(action: str, stored: StoredSection, now: Occupancy) -> str:
     wanted = STATUS_CHANGES[action]
     moved = stored.deleted == wanted.deletes if wanted.deletes is not None else False
     if moved or (stored.status == wanted.status and not stored.deleted):
-        return _("That has been done already. There is nothing left to do.")
+        return _("This was already done.")
     if why := sections.status_obstacle(action, stored):
         return obstacle(action, why)
     if action != "delete" or not now.seats:
@@ -353,57 +347,68 @@ def _meaning(action: str, now: Occupancy) -> list[str]:
     match action:
         case "publish":
             return [
-                _("Students find it from now on, and can pick it while their window is open."),
-                _("Pages that are open show it once they are reloaded."),
+                _("Students can find it now and register while their window is open."),
+                _("Pages that are already open show it after a reload."),
             ]
         case "confirm":
             return [
-                _("It runs for certain, and its roster is closed: nobody can pick it any more."),
-                _("Those who have a seat keep it."),
-                *_waiters(now, _("They keep their places, but no seat comes to them.")),
+                _(
+                    "The section will take place. Its roster is closed: students can no longer"
+                    " register."
+                ),
+                _("Enrolled students keep their seats."),
+                *_waiters(now, _("They stay on the waitlist but get no seat.")),
             ]
         case "reopen":
             return [
-                _("It can be picked again while a window is open."),
-                *_waiters(now, _("Free seats go to them at once, in their order.")),
+                _("Students can register again while a window is open."),
+                *_waiters(now, _("They get the free seats at once, in waitlist order.")),
             ]
         case "cancel":
             return _meaning_of_cancel(now)
         case "delete":
             return [
-                _("It disappears from every list. Nobody has a seat in it or waits for one."),
-                _("Its history stays, and it can be brought back."),
+                _("It disappears from all lists. No one is enrolled or on the waitlist."),
+                _("Its history is kept, and you can restore it."),
             ]
         case _:
-            return [_("It comes back as it was, and students see it where they saw it before.")]
+            return [_("The section returns unchanged, and students can see it again.")]
 
 
 def _meaning_of_cancel(now: Occupancy) -> list[str]:
     sentences = [
-        _n("%(num)s student has a seat.", "%(num)s students have a seat.", now.taken - now.prior),
-        _n("%(num)s student waits for one.", "%(num)s students wait for one.", now.waiting),
+        _n("%(num)s student is enrolled.", "%(num)s students are enrolled.", now.taken - now.prior),
+        _n(
+            "%(num)s student is on the waitlist.",
+            "%(num)s students are on the waitlist.",
+            now.waiting,
+        ),
     ]
     if now.anyone:
         sentences.append(
             _(
-                "Their seats and places are given up, and each of them is told at once,"
-                " on the page and by mail."
+                "They lose their seats and waitlist positions. Each of them is notified at"
+                " once, on the page and by email."
             )
         )
     if now.prior:
         sentences.append(
             _n(
-                "%(num)s seat was taken before selection here began, by someone whose name is not"
-                " known here: tell them yourself.",
-                "%(num)s seats were taken before selection here began, by students whose names are"
-                " not known here: tell them yourself.",
+                "%(num)s seat was taken before registration started here. We don’t know by"
+                " whom: please tell the student yourself.",
+                "%(num)s seats were taken before registration started here. We don’t know by"
+                " whom: please tell the students yourself.",
                 now.prior,
             )
         )
-    return [*sentences, _("This can't be undone: to offer it after all, make a new section.")]
+    return [*sentences, _("This can’t be undone. To offer the class again, create a new section.")]
 
 
 def _waiters(now: Occupancy, then: str) -> list[str]:
     if not now.waiting:
         return []
-    return [" ".join((_n("%(num)s student waits.", "%(num)s students wait.", now.waiting), then))]
+    return [
+        " ".join(
+            (_n("%(num)s student is waiting.", "%(num)s students are waiting.", now.waiting), then)
+        )
+    ]

@@ -84,27 +84,29 @@ class HoldForm(Form):
 
     rows = (("since", "until"),)
 
-    kind = TextField(_l("Kind"), longest=40, description=_l("Such as Bursar, Advising or Library."))
+    kind = TextField(
+        _l("Kind"), longest=40, description=_l("For example: Bursar, Advising or Library.")
+    )
     said = TextField(
-        _l("What the student reads"),
+        _l("Message to the student"),
         longest=300,
-        description=_l("It follows “There is a hold on your record:”."),
+        description=_l("Shown after “There is a hold on your record:”."),
     )
     office = TextField(
-        _l("Who lifts it"),
+        _l("Who can lift it"),
         required=False,
-        description=_l("The office that the student is sent to. Blank: the registrar."),
+        description=_l("The office the student should contact. Leave blank for the registrar."),
     )
-    since = DayField(_l("From"), description=_l("Blank: from now on."))
+    since = DayField(_l("From"), description=_l("Leave blank to start now."))
     until = DayField(
-        _l("Until"), last=True, description=_l("The last day. Blank: until it is lifted.")
+        _l("Until"), last=True, description=_l("The last day. Leave blank for no end date.")
     )
     reason = ReasonField(required=False)
 
     def validate_until(self, field: DayField) -> None:
         """Raise ValidationError if the hold ends before it begins."""
         if field.data and self.since.data and field.data <= self.since.data:
-            raise ValidationError(_("The last day comes before the first."))
+            raise ValidationError(_("The last day must not be before the first."))
 
 
 @bp.route("/holds/new", methods=["GET", "POST"])
@@ -120,19 +122,20 @@ def place_hold(student_id: int) -> ResponseReturnValue:
         new = holds.place(student_id, hold, by=visitor().id, why=reason)
         name = record.profile.name
         if new:
-            return _("The hold on %(name)s is set.", name=name)
-        return _("%(name)s has this very hold already.", name=name)
+            return _("Hold placed on %(name)s.", name=name)
+        return _("%(name)s already has this hold.", name=name)
 
     meaning = _(
-        "While it stands, the student can’t pick anything and gets no seat from a"
-        " waitlist. Seats and places that are held stay held, and can be given up."
+        "While the hold is active, the student can’t add classes or get a seat from a"
+        " waitlist. The student keeps current seats and waitlist positions, and can"
+        " drop them."
     )
     return _confirm(
         record,
         act,
         form,
-        title=_("Set a hold"),
-        button=_("Set the hold"),
+        title=_("Add a hold"),
+        button=_("Add hold"),
         meaning=[meaning],
         danger=True,
     )
@@ -149,22 +152,22 @@ def lift_hold(student_id: int, hold_id: int) -> ResponseReturnValue:
     def act(reason: str) -> str:
         lifted = holds.lift(student_id, hold_id, by=visitor().id, why=reason)
         retry_skipped(student_id)
-        return _("The hold is lifted.") if lifted else _("The hold had been lifted already.")
+        return _("Hold lifted.") if lifted else _("This hold was already lifted.")
 
     meaning = _(
-        "The student can pick again at once, and waitlists that passed the student over are"
-        " asked again."
+        "The student can register again at once. Waitlists that skipped the student"
+        " are checked again."
     )
     return _confirm(
         record,
         act,
         title=_("Lift the hold"),
-        button=_("Lift it"),
+        button=_("Lift hold"),
         meaning=[meaning],
         facts=[
             (_("Hold"), f"{hold.kind}: {hold.reason}"),
-            *([(_("Who lifts it"), hold.office)] if hold.office else []),
-            (_("Set on"), local_clock().short(hold.placed)),
+            *([(_("Who can lift it"), hold.office)] if hold.office else []),
+            (_("Added on"), local_clock().short(hold.placed)),
         ],
         refusal=_("It was lifted on %(when)s.", when=when) if when else "",
     )
@@ -184,16 +187,16 @@ class PermissionForm(Form):
     section = TextField(
         _l("Section"),
         longest=60,
-        missing=_l("This term has no section with that CRN or number."),
+        missing=_l("This term has no section with this CRN or number."),
         description=_l("CRN, or course and number such as CSC 1100-01."),
     )
     waives = ChoicesField(
-        _l("The student may pick it even so:"),
+        _l("Rules the student may pass:"),
         choices=OVERRIDABLE,
-        missing=_l("Choose the rules that the student may pass."),
+        missing=_l("Choose at least one rule."),
     )
     until = DayField(
-        _l("Until"), last=True, description=_l("The last day. Blank: until it is taken back.")
+        _l("Until"), last=True, description=_l("The last day. Leave blank for no end date.")
     )
     reason = ReasonField()
     card: SectionView | None = None
@@ -221,13 +224,13 @@ def grant(student_id: int) -> ResponseReturnValue:
         with transaction() as session:
             new = permissions.grant(session, wanted, visitor().id)
         retry_skipped(student_id)
-        return _("It is permitted.") if new else _("The very same is permitted already.")
+        return _("Permission granted.") if new else _("The student already has this permission.")
 
     meaning = _(
-        "The student picks the section as everyone does: windows, seats and the waitlist"
-        " stay as they are. To give a seat at once, adjust the selections."
+        "A permission does not give a seat. Windows, seats and the waitlist still"
+        " apply. To give a seat at once, adjust the student’s classes."
     )
-    title, button = _("Permit a section past its rules"), _("Permit it")
+    title, button = _("Add a permission"), _("Add permission")
     return _confirm(record, act, form, title=title, button=button, meaning=[meaning])
 
 
@@ -240,25 +243,25 @@ def revoke(student_id: int, override_id: int) -> ResponseReturnValue:
 
     def act(reason: str) -> str:
         revoked = permissions.revoke(student_id, override_id, reason, by=visitor().id)
-        return _("It is taken back.") if revoked else _("It had been taken back already.")
+        return _("Permission removed.") if revoked else _("This permission was already removed.")
 
     when = local_clock().short(permit.revoked) if permit.revoked else ""
     meaning = _(
-        "The rules hold for the student again. A seat that is held stays held; a place in"
-        " line is passed over when its turn comes."
+        "The rules apply to the student again. The student keeps a current seat, but"
+        " is skipped on the waitlist."
     )
     return _confirm(
         record,
         act,
-        title=_("Take the permission back"),
-        button=_("Take it back"),
+        title=_("Remove the permission"),
+        button=_("Remove permission"),
         meaning=[meaning],
         facts=[
             (_("Section"), f"{permit.name}, {permit.term}"),
             (_("Rules"), "; ".join(str(OBSTACLES.get(code, code)) for code in permit.waives)),
         ],
         danger=True,
-        refusal=_("It was taken back on %(when)s.", when=when) if when else "",
+        refusal=_("It was removed on %(when)s.", when=when) if when else "",
     )
 
 
@@ -274,7 +277,9 @@ class CompletedForm(Form):
     course = TextField(
         _l("Course"),
         longest=24,
-        description=_l("Its code, such as MATH 1010. It need not be offered any more."),
+        description=_l(
+            "The course code, such as MATH 1010. The course doesn’t need to be offered now."
+        ),
     )
     term = TextField(_l("Term"), required=False, longest=80)
     grade = TextField(_l("Grade"), required=False, longest=8)
@@ -282,9 +287,9 @@ class CompletedForm(Form):
         _l("Credits"),
         most=MOST_CREDITS,
         required=False,
-        message=_l("Credits: give a number, such as 4 or 1.5."),
+        message=_l("Credits: enter a number, such as 4 or 1.5."),
     )
-    remove = BooleanField(_l("Take it off the record"))
+    remove = BooleanField(_l("Remove it from the record"))
     reason = ReasonField()
 
     @property
@@ -320,21 +325,21 @@ def correct_completed(student_id: int) -> ResponseReturnValue:
     def act(reason: str) -> str | None:
         seen, wanted = _completed(record, form.code), form.wanted
         if seen != wanted and _mark(seen) != form.was.data:
-            form.refuse(_("The record says something else about this course now. Look again."))
+            form.refuse(_("The record of this course has changed. Check it and try again."))
             return None
         try:
             student_records.correct_completed_course(
                 student_id, form.code, seen, wanted, by=visitor().id, why=reason
             )
         except StaleRecord:
-            form.refuse(_("Somebody has changed the record meanwhile. Look again."))
+            form.refuse(_("Someone else has changed the record. Check it and try again."))
             return None
         retry_skipped(student_id)
-        return _("The record of %(name)s is corrected.", name=record.profile.name)
+        return _("Record of %(name)s corrected.", name=record.profile.name)
 
     meaning = _(
-        "It counts for prerequisites from now on. Seats that are held stay held; waitlists"
-        " that passed the student over are asked again."
+        "It counts for prerequisites from now on. The student keeps current seats."
+        " Waitlists that skipped the student are checked again."
     )
     known = bool(form.was.data)
     return _confirm(
@@ -372,30 +377,29 @@ def set_privacy(student_id: int) -> ResponseReturnValue:
 
     def act(reason: str) -> str:
         privacy.set_private(student_id, visitor().id, reason, private=wanted == "yes")
-        return _("It is noted, and lists of classes follow at once.")
+        return _("Saved. Class lists are updated at once.")
 
     meaning = [
         _("This student has not asked for privacy."),
         _(
-            "Those who teach see the name, number, year, major and email address of who is in their"
-            " class."
+            "Instructors see the name, number, year, major and email address of students"
+            " in their classes."
         ),
     ]
     if hidden:
         meaning = [
             _("This student has asked for privacy."),
             _(
-                "Those who teach see the name, the number and the seat or place in line, as a class"
-                " can’t do without. Year, major and email address are left out, on the page and on"
-                " paper, in files and lists of addresses."
+                "Instructors see only the name, number, and seat or waitlist position. Pages,"
+                " printouts, files and address lists leave out year, major and email address."
             ),
         ]
     return _confirm(
         record,
         act,
         title=_("Privacy of %(name)s", name=record.profile.name),
-        button=_("Show the details again") if hidden else _("Keep the details private"),
-        meaning=[*meaning, _("The registrar’s office sees everything.")],
+        button=_("Show details to instructors") if hidden else _("Hide details from instructors"),
+        meaning=[*meaning, _("The registrar’s office always sees everything.")],
         seen={"private": "no" if hidden else "yes"},
         then=request.path,
     )

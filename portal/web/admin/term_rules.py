@@ -39,26 +39,29 @@ class RulesForm(Form):
     credit_limit = DecimalField(
         _l("Credits"),
         most=100,
-        description=_l("The most that a student may hold, unless their record says otherwise."),
+        description=_l("The maximum per student, unless the student’s record has another limit."),
     )
     drops_per_day = NumberField(
-        _l("Seats given up a day"),
+        _l("Drops per day"),
         most=1000,
-        description=_l("How many a student may give up in a day; a swap is none."),
+        description=_l("How many seats a student can drop per day. Swaps don’t count."),
     )
     places = OneOfField(
-        _l("When a seat comes to a waiter who can’t have it"),
-        missing=_l("Choose one of the list."),
+        _l("If a waiting student can’t take a free seat"),
+        missing=_l("Choose one from the list."),
         choices={
-            "kept": _l("They keep their place, and the next in line gets the seat"),
-            "lost": _l("After some such passes they lose it"),
+            "kept": _l("Skip the student, who keeps the position"),
+            "lost": _l("Remove the student from the waitlist after several skips"),
         },
     )
     skip_limit = NumberField(
-        _l("Passes"), least=1, most=100, description=_l("With this many the place is lost.")
+        _l("Skips until removal"),
+        least=1,
+        most=100,
+        description=_l("The student is removed after this many skips."),
     )
     skip_reasons = ChoicesField(
-        _l("Only passes for these reasons count; none chosen = all"),
+        _l("Count only skips for these reasons (choose none to count all)"),
         choices=lambda: {code: label(code) for code in SKIP_CODES},
     )
 
@@ -94,18 +97,18 @@ def edit(term_id: int) -> ResponseReturnValue:
         with suppress(RulesChanged):
             if request.form.get("seen", mark) == mark:
                 term_rules.change(term_id, before, form.rules, visitor().id, why)
-                done_text = _("The rules of %(term)s are set.", term=term.name)
+                done_text = _("Rules of %(term)s saved.", term=term.name)
                 return done(done_text, url_for("admin.terms.index"))
         reason.refuse(
-            _("Somebody has changed the rules since you looked at them. Nothing was done.")
+            _("Someone else has changed the rules. Nothing was saved. Check them and try again.")
         )
         return None
 
     with transaction() as session:
         meaning = _meaning(session, term_id, form.rules)
     page = Confirmation(
-        title=_("Set these rules?"),
-        button=_("Set the rules"),
+        title=_("Save these rules?"),
+        button=_("Save rules"),
         back=(url_for("admin.term_rules.edit", term_id=term_id), _("Rules")),
         facts=[(_("Term"), term.name), *_changes(before, form.rules)],
         meaning=meaning,
@@ -139,8 +142,8 @@ def _changes(before: TermRules, after: TermRules) -> list[tuple[str, str]]:
     number = formatting.number
     pairs = [
         (_("Credits"), number(before.credit_limit), number(after.credit_limit)),
-        (_("Seats given up a day"), number(before.drops_per_day), number(after.drops_per_day)),
-        (_("Places that are passed over"), _skips(before), _skips(after)),
+        (_("Drops per day"), number(before.drops_per_day), number(after.drops_per_day)),
+        (_("Skipped students"), _skips(before), _skips(after)),
     ]
     return [(name, new if old == new else f"{old} → {new}") for name, old, new in pairs]
 
@@ -149,7 +152,7 @@ def _skips(rules: TermRules) -> str:
     if not rules.skip_limit:
         return _("kept")
     count = rules.skip_limit
-    lost = _n("lost with %(count)s pass", "lost with %(count)s passes", count, count=count)
+    lost = _n("removed after %(count)s skip", "removed after %(count)s skips", count, count=count)
     reasons = ", ".join(label(code) for code in rules.skip_reasons)
     return f"{lost} ({reasons})" if reasons else lost
 
@@ -165,19 +168,19 @@ def _meaning(session: Session, term: int, wanted: TermRules) -> list[str]:
     waiting = (WaitlistEntry.term_id == term) & WaitlistEntry.state.in_(("waiting", "passed"))
     beyond = session.scalar(select(func.count()).select_from(held.subquery())) or 0
     places = session.scalar(select(func.count()).select_from(WaitlistEntry).where(waiting)) or 0
-    sentences = [_("They count from now on: seats that are held stay held.")]
+    sentences = [_("The rules apply from now on. Students keep current seats.")]
     if beyond:
         sentences.append(
             _n(
-                "%(count)s student holds more credits than that.",
-                "%(count)s students hold more credits than that.",
+                "%(count)s student already has more credits than this limit.",
+                "%(count)s students already have more credits than this limit.",
                 beyond,
                 count=formatting.number(beyond),
             )
         )
     affected = _n(
-        "%(count)s place on a waitlist is affected.",
-        "%(count)s places on waitlists are affected.",
+        "%(count)s waitlist position is affected.",
+        "%(count)s waitlist positions are affected.",
         places,
         count=formatting.number(places),
     )

@@ -143,7 +143,7 @@ def cancel(term_id: int) -> ResponseReturnValue:
         sections.change_status("cancel", seen, by, form.reason.data)
     except Stale as stale:
         if not sections.done_before("cancel", seen, by):  # otherwise the same form was sent again
-            changed = _("it has been changed meanwhile")
+            changed = _("someone else has changed it")
             return _nothing_canceled(catalog, stale.section_id, changed)
     except NotPossible as refused:
         why = obstacle("cancel", refused.code).rstrip(".")
@@ -165,16 +165,18 @@ def _ticked(
     """Return the chosen sections; add an error if there are none or too many."""
     chosen = catalog.some(sent.getlist("section", type=int)[: MOST + 1])
     if not chosen:
-        form.refuse(_("Tick the sections that are to be canceled."))
+        form.refuse(_("Select the sections to cancel."))
     if len(chosen) > MOST:
-        form.refuse(_("No more than %(most)s sections at once.", most=MOST))
+        form.refuse(_("Select at most %(most)s sections.", most=MOST))
     return chosen
 
 
 def _nothing_canceled(catalog: TermCatalog, section_id: int, why: str) -> ResponseReturnValue:
     section = catalog.section(section_id)
     name = section_name(section) if section else str(section_id)
-    refusal = _("Nothing was canceled. %(name)s: %(why)s. Look once more.", name=name, why=why)
+    refusal = _(
+        "Nothing was canceled. %(name)s: %(why)s. Check the list and try again.", name=name, why=why
+    )
     return drafts.show_draft(request.path, refusal)
 
 
@@ -227,8 +229,10 @@ def _warnings(catalog: TermCatalog, section: SectionView, seats: SeatCounts | No
     if seats and is_full(seats):
         found.append(_("It is full."))
     if seats and seats.waiting:
-        found.append(_n("%(num)s student waits.", "%(num)s students wait.", seats.waiting))
+        found.append(
+            _n("%(num)s student is waiting.", "%(num)s students are waiting.", seats.waiting)
+        )
     needed = linked_courses.courses(section, catalog)
     if codes := [requisites.shown(catalog.course_code(each) or "") for each in needed]:
-        found.append(_("Taken along with %(courses)s", courses=", ".join(codes)))
+        found.append(_("Must be taken together with %(courses)s", courses=", ".join(codes)))
     return found

@@ -26,64 +26,60 @@ bp = Blueprint(
     "waiting_room", __name__, url_prefix="/terms/<int:term_id>/windows/<int:window_id>/room"
 )
 
-OVERTAKEN = _l("The limits are not as they were when you opened this. Look at them again.")
+OVERTAKEN = _l("The limits have changed. Check them and try again.")
 
 
 class LimitsForm(Form):
     """The two limits of a waiting room."""
 
     per_minute = NumberField(
-        _l("New ones per minute"),
+        _l("Admissions per minute"),
         most=room.MOST,
         description=_l(
-            "Let in evenly: a second’s worth at the opening, up to ten seconds’ worth after a lull."
+            "Admissions are spread evenly over the minute, with short bursts after a quiet time."
         ),
     )
     at_once = NumberField(
-        _l("Inside at once"),
+        _l("Maximum admitted at once"),
         least=1,
         most=room.MOST,
-        description=_l("The next comes in as one leaves."),
+        description=_l("When one student leaves, the next is admitted."),
     )
     reason = ReasonField()
 
 
 CONTROLS = {
     "pause": Wording(
-        _l("Pause the line"),
+        _l("Pause the waiting room"),
         _l(
-            "From this moment nobody is called. Those who are inside stay, those who wait keep"
-            " their places, and the line goes on when you let it."
+            "No more students are admitted. Admitted students can continue, and waiting"
+            " students keep their positions until you resume."
         ),
-        done=_l("Paused: nobody is called."),
-        button=_l("Pause it"),
+        done=_l("Waiting room paused. No one is admitted."),
+        button=_l("Pause"),
         danger=True,
     ),
     "resume": Wording(
-        _l("Let the line go on"),
-        _l("From this moment those who wait are called again, in their order, within the limits."),
-        done=_l("The line goes on."),
-        button=_l("Let it go on"),
+        _l("Resume the waiting room"),
+        _l("Waiting students are admitted again, in order and within the limits."),
+        done=_l("Waiting room resumed."),
+        button=_l("Resume"),
     ),
     "off": Wording(
         _l("Switch off this waiting room"),
         _l(
-            "From this moment everyone who waits or comes is let in, however many there are. The"
-            " limits are kept for when it is switched on again; the order of the line is not made"
-            " again."
+            "All waiting and arriving students are admitted at once. The limits are kept"
+            " for when you switch it on again. The order of the queue is lost."
         ),
-        done=_l("Switched off: everyone is let in."),
-        button=_l("Switch it off"),
+        done=_l("Waiting room switched off. Everyone is admitted."),
+        button=_l("Switch off"),
         danger=True,
     ),
     "on": Wording(
         _l("Switch on this waiting room"),
-        _l(
-            "From this moment whoever comes waits in line where the limits say so. Those who are"
-            " inside stay."
-        ),
-        done=_l("Switched on: the limits hold again."),
-        button=_l("Switch it on"),
+        _l("Arriving students wait when the limits are reached. Admitted students can continue."),
+        done=_l("Waiting room switched on. The limits apply again."),
+        button=_l("Switch on"),
     ),
 }
 # By control, the limits that it sets; they come from those of now and the usual number a minute.
@@ -127,10 +123,10 @@ def change(term_id: int, window_id: int) -> ResponseReturnValue:
     try:
         admission_limits.change(term_id, window_id, limits, _seen(), by=by, reason=form.reason.data)
     except LimitsChanged:
-        form.refuse(_("Somebody else has set the limits since you opened this page."))
-        form.refuse(_("Above is how they stand now. Press again if yours are to hold."))
+        form.refuse(_("Someone else has changed the limits."))
+        form.refuse(_("The current limits are shown above. Save again to use yours."))
         return _page(term_id, window, form), 409
-    return done(_("The limits are set."), _address(term_id, window_id))
+    return done(_("Limits saved."), _address(term_id, window_id))
 
 
 @bp.route(f"/<any({','.join(CONTROLS)}):control>", methods=["GET", "POST"])
@@ -158,7 +154,7 @@ def act_on(term_id: int, window_id: int, control: str) -> ResponseReturnValue:
         facts=[
             (_("Window"), window.name),
             (_("Now"), _in_words(now)),
-            (_("Then"), _in_words(wanted)),
+            (_("After"), _in_words(wanted)),
             (_("Waiting"), grouped(state.waiting)),
         ],
         seen={"seen": now.mark},
@@ -215,9 +211,9 @@ def _in_words(limits: AdmissionLimits) -> str:
     if limits.off:
         return _("switched off: no limits")
     if not limits.per_minute:
-        return _("paused: nobody is called")
+        return _("paused: no one is admitted")
     return _(
-        "%(minute)s a minute, %(once)s at once",
+        "%(minute)s per minute, %(once)s at once",
         minute=grouped(limits.per_minute),
         once=grouped(limits.at_once),
     )

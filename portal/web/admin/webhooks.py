@@ -42,10 +42,10 @@ bp = Blueprint("webhooks", __name__, url_prefix="/webhooks")
 HOME = "/admin/webhooks"
 DEAD_SHOWN = 20
 TAKEN = _l(
-    "A receiver with this address is there already. Its secret is shown no more, but you can give"
-    " it a new one."
+    "A webhook with this address already exists. Its secret is not shown again,"
+    " but you can create a new one."
 )
-CHANGED = _l("Somebody else has changed this meanwhile. Look again.")
+CHANGED = _l("Someone else has changed this. Check it and try again.")
 
 
 class WebhookForm(Form):
@@ -55,15 +55,15 @@ class WebhookForm(Form):
     url = TextField(
         _l("Address"),
         longest=2000,
-        missing=_l("Give an address such as https://example.edu/hook, without a password."),
+        missing=_l("Enter an address such as https://example.edu/hook, without a password."),
         description=_l(
-            "Where the program listens. It must begin with https:// and be reached from the"
-            " internet."
+            "The URL that receives events. It must start with https:// and be reachable"
+            " from the internet."
         ),
         render_kw={"type": "url", "inputmode": "url", "spellcheck": "false"},
     )
     names = ChoicesField(
-        _l("What it is told of"),
+        _l("Events"),
         choices=EVENT_NAMES,
         missing=_l("Choose at least one event."),
     )
@@ -80,25 +80,25 @@ class WebhookForm(Form):
 CHANGES = {
     "on": Wording(
         _l("Switch the webhook on"),
-        _l("It is told of what waits for it, and of every such event from now on."),
-        _l("It is on."),
+        _l("It receives waiting events and all new ones."),
+        _l("Webhook switched on."),
     ),
     "off": Wording(
         _l("Switch the webhook off"),
-        _l("What waits for it goes on waiting. Of what happens while it is off it is never told."),
-        _l("It is off."),
+        _l("Waiting events stay in the queue. Events that happen while it is off are never sent."),
+        _l("Webhook switched off."),
         danger=True,
     ),
     "secret": Wording(
-        _l("Make a new secret"),
-        _l("It is shown once. All is signed with it at once: the receiver has to know it first."),
-        _l("The new secret is in use."),
+        _l("Create a new secret"),
+        _l("It is shown once and used from now on. Update the receiving program with it."),
+        _l("New secret created."),
         danger=True,
     ),
     "delete": Wording(
         _l("Delete the webhook"),
-        _l("It is told of nothing any more, and what waits for it is let go."),
-        _l("It is deleted."),
+        _l("It receives no more events. Waiting events are discarded."),
+        _l("Webhook deleted."),
         danger=True,
     ),
 }
@@ -181,7 +181,7 @@ def test(webhook_id: int) -> ResponseReturnValue:
     except ChangedMeanwhile:
         return refused(page, str(CHANGED))
     enqueue(NO_TERM, ["deliver"])
-    return done(_("A test is on its way: see below how it goes."), page.back[0])
+    return done(_("Test sent. The result appears below."), page.back[0])
 
 
 @bp.route(f"/<int:webhook_id>/<any({','.join(CHANGES)}):what>", methods=["GET", "POST"])

@@ -16,7 +16,7 @@ from portal.windows.service import NewWindow
 Sent = MultiDict[str, str]
 
 FARTHEST = 5 * 365 * 24 * 60 * 60_000  # ms; a later time means a mistyped year
-TOO_FAR = _l("%(field)s: that is more than five years away. Mind the year.")
+TOO_FAR = _l("%(field)s: this is more than five years away. Check the year.")
 MOST_STUDENTS = 100_000  # in a list
 NOT_STORED = ("csrf_token", "draft", "edit")
 
@@ -54,25 +54,26 @@ class NewWindowForm(CohortForm):
     name = TextField(
         _l("Name"),
         longest=120,
-        missing=_l("Give the window a name that students will recognise."),
+        missing=_l("Enter a name that students will recognize."),
         too_long=_l("The name is longer than %(most)s characters."),
-        description=_l("Students read it, such as “Seniors first”."),
+        description=_l("Students see this name. For example: “Seniors first”."),
     )
     opens = MomentField(_l("Begins"), render_kw={"required": True})
     closes = MomentField(_l("Ends"), render_kw={"required": True})
     whom = OneOfField(
-        _l("For whom"),
+        _l("Who can register"),
         choices={
             "everyone": _l("Every student"),
-            "some": _l("Only students who match all of what is chosen below"),
+            "some": _l("Only students who match everything you choose below"),
         },
-        missing=_l("Choose whom the window is for."),
+        missing=_l("Choose who can register."),
     )
     students = StudentNumbersField(_l("Student numbers"), most=MOST_STUDENTS)
     file = FileField(
-        _l("Or a list from a file"),
+        _l("Or upload a list"),
         description=_l(
-            "Text or CSV with the student number in its first column; it is added to those above."
+            "A text or CSV file with student numbers in the first column. They are added"
+            " to the numbers above."
         ),
         render_kw={"accept": ".csv,.txt,text/csv,text/plain"},
     )
@@ -88,7 +89,7 @@ class NewWindowForm(CohortForm):
         check_times(self, now)
         cohort: cohorts.Cohort = {}
         if self.whom.data == "some":
-            empty = _("Choose at least one year, level, subject or student.")
+            empty = _("Choose at least one year, level, major or student.")
             cohort = self.check_cohort(empty, "whom")
         else:
             for kind in KINDS:
@@ -113,9 +114,9 @@ def check_times(form: Form, now: int, after: int = 0) -> None:
     if at["closes"] <= now:
         form.refuse(_("The end is in the past."), "closes")
     if "opens" in at and at["closes"] <= at["opens"]:
-        form.refuse(_("The end must come after the beginning."), "closes")
+        form.refuse(_("The end must be after the start."), "closes")
     if at["closes"] <= after:
-        form.refuse(_("The new end must come after the end that it has now."), "closes")
+        form.refuse(_("The new end must be later than the current end."), "closes")
 
 
 def with_uploaded(form: Sent, file: FileStorage | None) -> Sent:

@@ -65,14 +65,18 @@ def download_report(term_id: int, window_id: int) -> ResponseReturnValue:
     counts = ("code", "crn", "capacity", "taken", "waiting", "given", "refused")
     placed = ("code", "crn", "number", "name", "position", "why")
     rows: list[Row] = [
-        (_("Section"), "CRN", *(_("Capacity"), _("Taken"), _("Waiting"), _("Given"), _("Refused"))),
+        (
+            _("Section"),
+            "CRN",
+            *(_("Capacity"), _("Taken"), _("Waiting"), _("Enrolled"), _("Refused")),
+        ),
         *([row[part] for part in counts] for row in results.sections(offered, made)),
         (),
         (
             _("Year"),
             _("Level"),
             _("Students"),
-            _("Asked"),
+            _("Tried to register"),
             _("With a seat"),
             _("Seats"),
             _("Waiting"),
@@ -82,7 +86,7 @@ def download_report(term_id: int, window_id: int) -> ResponseReturnValue:
         (_("Reason"), _("Refusals"), _("Students")),
         *((label(row["code"]), row["refusals"], row["students"]) for row in made.result["reasons"]),
         (),
-        (_("Section"), "CRN", _("Student"), _("Name"), _("Place"), _("Passed over")),
+        (_("Section"), "CRN", _("Student"), _("Name"), _("Position"), _("Skipped")),
         *([row[part] for part in placed] for row in results.waiters(offered, made)),
     ]
     return download(f"result-{window_id}.csv", rows)
@@ -94,7 +98,7 @@ def _cohorts(rows: list[dict[str, Any]]) -> Iterator[Row]:
     for row in rows:
         named = (row["year"], row["level"])
         if named in hidden:
-            yield *named, row["students"], _("too few to show") if row["asked"] else 0
+            yield *named, row["students"], _("hidden (small group)") if row["asked"] else 0
         else:
             yield *named, *(row[part] for part in COUNTED)
 
@@ -133,8 +137,8 @@ def show_fairness(term_id: int, window_id: int) -> ResponseReturnValue:
 def download_fairness(term_id: int, window_id: int) -> ResponseReturnValue:
     """Return the same as a CSV file; small groups show no more than on the page."""
     head = (
-        *(_("Divided"), _("Group"), _("Asked"), _("Got what they asked for first")),
-        *(_("With a seat"), _("Half had it within (s)"), _("Nine of ten had it within (s)")),
+        *(_("Grouping"), _("Group"), _("Tried to register"), _("Got their first choice")),
+        *(_("With a seat"), _("Median time (s)"), _("90th percentile time (s)")),
         _("Students refused, by reason"),
     )
     rows = [
@@ -147,7 +151,7 @@ def download_fairness(term_id: int, window_id: int) -> ResponseReturnValue:
 
 def _outcome(table: Table, row: Group) -> tuple[object, ...]:
     if row["name"] in table.veiled:
-        return (_("too few to show"),)
+        return (_("hidden (small group)"),)
     often = sorted(row["reasons"].items(), key=lambda each: -each[1])
     parts = (f"{label(code)} {count}" for code, count in often if count >= FEWEST)
     waits = (None if row[name] is None else row[name] / 1000 for name in ("half", "most"))

@@ -35,26 +35,21 @@ bp = Blueprint("windows", __name__, url_prefix="/terms/<int:term_id>/windows")
 
 REFUSED = {
     "already_open": _l(
-        "The window has begun, so it can't be moved or canceled. Extend or close it."
+        "The window has already started, so you can’t move or cancel it. You can"
+        " extend or close it."
     ),
-    "already_ended": _l(
-        "The window has ended, so nothing about it can be changed. Schedule another."
-    ),
+    "already_ended": _l("The window has ended, so you can’t change it. Schedule another one."),
     "not_open": _l(
-        "The window has not begun, so it can't be extended or closed. Move or cancel it."
+        "The window has not started yet, so you can’t extend or close it. You can move"
+        " or cancel it."
     ),
-    "canceled": _l(
-        "The window was canceled, so nothing about it can be changed. Schedule another."
-    ),
-    "times_crossed": _l(
-        "The end must come after the beginning, and after the end that it has now."
-    ),
+    "canceled": _l("The window is canceled, so you can’t change it. Schedule another one."),
+    "times_crossed": _l("The end must be after the start and later than the current end."),
     "in_the_past": _l("The end is in the past."),
-    "unknown": _l("There is no such window in this term."),
-    "exists": _l("This form was sent before with other content. Begin again."),
+    "unknown": _l("This term has no such window."),
+    "exists": _l("This form was already sent with other content. Start again."),
     "changed": _l(
-        "Somebody has changed the window since you looked at it, so nothing was done."
-        " Below is how it is now."
+        "Someone else has changed the window, so nothing was changed. The current values are below."
     ),
 }
 TOO_LATE = {"before": "not_open", "open": "already_open", "ended": "already_ended"}
@@ -77,9 +72,9 @@ class WindowAction:
 ACTIONS = {
     "move": WindowAction(
         _l("Move the window"),
-        _l("Students see the new times at once; countdowns on open pages follow."),
-        _l("In the waiting room: %(waiting)s. They keep their places."),
-        _l("Move it"),
+        _l("Students see the new times at once. Countdowns on open pages are updated."),
+        _l("In the waiting room: %(waiting)s. They keep their positions."),
+        _l("Move window"),
         _l("Moved: %(name)s."),
         "before",
         ("opens", "closes"),
@@ -87,8 +82,8 @@ ACTIONS = {
     ),
     "cancel": WindowAction(
         _l("Cancel the window"),
-        _l("It will not begin, as students see at once."),
-        _l("In the waiting room: %(waiting)s. They are let go."),
+        _l("The window will not open. Students see this at once."),
+        _l("In the waiting room: %(waiting)s. They leave the queue."),
         _l("Cancel the window"),
         _l("Canceled: %(name)s."),
         "before",
@@ -97,9 +92,9 @@ ACTIONS = {
     ),
     "extend": WindowAction(
         _l("Extend the window"),
-        _l("It goes on without a break until the new end; countdowns on open pages follow."),
-        _l("In line: %(waiting)s, inside: %(inside)s. All of them have more time."),
-        _l("Extend it"),
+        _l("The window stays open until the new end. Countdowns on open pages are updated."),
+        _l("In the waiting room: %(waiting)s, admitted: %(inside)s. All of them get more time."),
+        _l("Extend window"),
         _l("Extended: %(name)s."),
         "open",
         ("closes",),
@@ -107,11 +102,12 @@ ACTIONS = {
     ),
     "close": WindowAction(
         _l("Close the window now"),
+        _l("Students can no longer add or drop classes in this window. They keep current seats."),
         _l(
-            "From this moment on nobody can pick or drop through it. Seats that are held stay held."
+            "In the waiting room: %(waiting)s, admitted: %(inside)s. None of them can"
+            " register any longer."
         ),
-        _l("In line: %(waiting)s, inside: %(inside)s. None of them can pick any more."),
-        _l("Close it now"),
+        _l("Close window now"),
         _l("Closed: %(name)s."),
         "open",
         (),
@@ -267,7 +263,7 @@ def draft(term_id: int, draft: int) -> ResponseReturnValue:
     """
     term, sent = catalog_of(term_id).term, drafts.load(visitor().id, _draft_path(term_id), draft)
     if sent is None:
-        flash(_("What you had filled in is not kept any more. Begin again."))
+        flash(_("Your entries are no longer stored. Start again."))
         return redirect(url_for(".new", term_id=term.id), 303)
     now, clock = backend().ledger.now(), local_clock()
     with transaction() as session:
@@ -284,7 +280,7 @@ def draft(term_id: int, draft: int) -> ResponseReturnValue:
         return _form_page(term, form)
     opens = clock.full(window.opens)
     return done(
-        _("Scheduled: %(name)s begins %(when)s.", name=window.name, when=opens),
+        _("Scheduled: %(name)s opens %(when)s.", name=window.name, when=opens),
         url_for("admin.terms.index"),
     )
 

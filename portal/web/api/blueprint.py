@@ -32,17 +32,20 @@ TO_READ: list[dict[str, list[str]]] = [{"token": []}, {"session": []}]
 TO_CHANGE: list[dict[str, list[str]]] = [{"token": []}, {"session": [], "form": []}]
 
 MALFORMED = Words(
-    _l("The request makes no sense as it is"),
-    _l("The errors name each field. Nothing was changed."),
+    _l("The request is not valid"),
+    _l("See “errors” for each field. Nothing was changed."),
     problem_type("malformed"),
 )
 NO_FORM_TOKEN = Words(
     _l("The form token is missing"),
-    _l("With a session, send the csrf_token of GET /api/v1/me as X-CSRFToken; or use a token."),
+    _l(
+        "With a session, send the csrf_token from GET /api/v1/me in the X-CSRFToken"
+        " header. Or use an access token."
+    ),
     problem_type("form-token"),
 )
 STUDENTS_ALONE = Words(
-    _l("Only students may do this"), _l("Each does so for themselves; nobody acts for another.")
+    _l("Only students can do this"), _l("A student can register only for themselves.")
 )
 
 
@@ -68,7 +71,7 @@ class Parser(FlaskParser):
             return json.loads(body, parse_constant=_refuse_constant)
         # Also numbers and lists that are too long or too deep.
         except (ValueError, RecursionError) as error:
-            message = _("This is no JSON: %(error)s", error=error)[:200]
+            message = _("This is not valid JSON: %(error)s", error=error)[:200]
             raise InvalidRequest([field_error("", message)], 400) from error
 
     def handle_error(self, error: ValidationError, *_: Any, **__: Any) -> NoReturn:

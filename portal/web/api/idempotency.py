@@ -32,13 +32,13 @@ HEADERS = {
 }
 
 REUSED = Words(
-    _l("This idempotency key stood for something else"),
-    _l("Take a new key. What was decided under this one stands."),
+    _l("This idempotency key was used for another request"),
+    _l("Use a new key. The decision of the first request is unchanged."),
     problem_type("key-reused"),
 )
 SILENT = Words(
     UNSURE.title,
-    _l("Send the same request again, with the Idempotency-Key of this answer: it counts once."),
+    _l("Send the same request again with the Idempotency-Key of this response. It counts once."),
     problem_type("silent"),
 )
 
@@ -56,7 +56,7 @@ def chosen_key(headers: dict[str, Any], body: dict[str, Any]) -> str:
     """
     given = {key for key in (headers.get("key"), body.get("idempotency_key")) if key}
     if len(given) > 1:
-        message = _("The header and the body have different keys.")
+        message = _("The header and the body have different idempotency keys.")
         raise invalid("/idempotency_key", message, 400)
     g.idempotency_key = given.pop() if given else uuid4().hex
     return str(g.idempotency_key)

@@ -83,7 +83,7 @@ def note() -> str:
     """Return the message of a response from the read models; blank for any other."""
     if not read_with_fallback.recorded():
         return ""
-    return _("The ledger can't be asked now: this is what was last recorded.")
+    return _("The ledger does not respond. This is the last recorded state.")
 
 
 def _all_windows(term: int) -> list[WindowView]:

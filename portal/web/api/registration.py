@@ -58,8 +58,11 @@ MOST_SECTIONS = 20
 STATUSES = ("enrolled", "waitlisted", "already_registered", "refused")
 HAD_ALREADY = {"already_enrolled": "already_registered", "already_waiting": "waitlisted"}
 NO_ACCESS_TOKEN = Words(
-    _l("This takes a pass of the waiting room"),
-    _l("Nothing was changed. POST /api/v1/waiting-room/{window_id}/requests gives passes out."),
+    _l("An access token of the waiting room is required"),
+    _l(
+        "Nothing was changed. Get an access token with POST"
+        " /api/v1/waiting-room/{window_id}/requests."
+    ),
     problem_type("no-pass"),
 )
 
@@ -210,21 +213,21 @@ def catalog_of_request(body: Mapping[str, Any], sections: Mapping[str, int]) -> 
         try:
             return catalog_of(body["semester_id"])
         except NoSuchTerm as error:
-            raise invalid("/semester_id", _("There is no such semester."), 404) from error
+            raise invalid("/semester_id", _("This semester does not exist."), 404) from error
     catalogs = [catalog_of(term.id) for term in live_terms()]
     found: list[TermCatalog] = []
     for pointer, section in sections.items():
         having = next((each for each in catalogs if each.section(section)), None)
         if having is None:
-            raise invalid(pointer, _("There is no such section."), 404)
+            raise invalid(pointer, _("This section does not exist."), 404)
         found.append(having)
     first = found[0].term
     elsewhere = [
         field_error(
             pointer,
             _(
-                "This section is of %(here)s and the first one of %(first)s."
-                " Send a request for each semester.",
+                "This section belongs to %(here)s, the first one to %(first)s. Send one"
+                " request per semester.",
                 here=catalog.term.name,
                 first=first.name,
             ),
@@ -241,7 +244,7 @@ def published_section(catalog: TermCatalog, section: int, pointer: str) -> Secti
     """Return a section that is visible to students. Raise InvalidRequest."""
     found = catalog.section(section)
     if found is None or found.status == "NEW":
-        raise invalid(pointer, _("There is no such section in this semester."), 404)
+        raise invalid(pointer, _("This semester has no such section."), 404)
     return found
 
 
@@ -253,7 +256,7 @@ def _choices(
     for pointer, item in pointers.items():
         section = published_section(catalog, item["section_id"], pointer)
         if any(section.id in choice.sections for choice in found):
-            raise invalid(pointer, _("This section is named twice."))
+            raise invalid(pointer, _("This section appears twice."))
         if "instead_of" in item:
             published_section(catalog, item["instead_of"], f"{pointer}/instead_of")
         amount = _checked_credits(section, item.get("credits"), f"{pointer}/credits")
@@ -293,7 +296,7 @@ def _taken_together(choices: Sequence[Choice], catalog: TermCatalog) -> list[Cho
     for group in groups:
         swaps = {at: choices[at].instead for at in group if choices[at].instead}
         if len(set(swaps.values())) > 1:
-            message = _("What is taken together is had for one section at most.")
+            message = _("Corequisites can be given for one section only.")
             raise invalid(f"/section_ids/{max(swaps)}/instead_of", message)
         alternative = tuple(one for at in group for one in choices[at].alternatives[0])
         wait = all(choices[at].wait for at in group)

@@ -46,10 +46,10 @@ SECOND = 1000
 
 WINDOW_ENDED = Words(
     _l("This window has ended"),
-    _l("GET /api/v1/windows tells of those that are to come."),
+    _l("GET /api/v1/windows lists upcoming windows."),
     problem_type("window-ended"),
 )
-NO_PROOF = _l("A proof that no robot asks is needed: solve a challenge of GET /api/v1/captcha.")
+NO_PROOF = _l("A captcha is required. Solve a challenge from GET /api/v1/captcha.")
 
 
 class CaptchaChallenge(Answer):

@@ -24,8 +24,8 @@ bp = Blueprint("requests", __name__)
 MOST_SEATS = 100_000
 WHY = {
     "required": True,
-    "description": _l("Whoever decides reads it."),
-    "missing": _l("Say why: the audit trail keeps it with your name."),
+    "description": _l("The registrar’s office reads this."),
+    "missing": _l("Enter a reason. It is saved in the audit trail with your name."),
 }
 
 
@@ -33,9 +33,9 @@ class SeatsForm(Form):
     """The number of seats that a section should have."""
 
     wanted = NumberField(
-        _l("Seats that the class should have"),
+        _l("New number of seats"),
         most=MOST_SEATS,
-        message=_l("Give a whole number from %(least)s to %(most)s."),
+        message=_l("Enter a whole number from %(least)s to %(most)s."),
     )
     reason = NoteField(_l("Why"), **WHY)
 
@@ -43,9 +43,9 @@ class SeatsForm(Form):
 class OverrideForm(Form):
     """The student, and the rules of a section to override."""
 
-    student = TextField(_l("Student number"), longest=64, missing=_l("Give the student’s number."))
+    student = TextField(_l("Student number"), longest=64, missing=_l("Enter the student number."))
     waives = ChoicesField(
-        _l("Rules that should not stand in the way"),
+        _l("Rules to override"),
         choices=PERMISSIONS,
         missing=_l("Choose at least one rule."),
     )
@@ -95,9 +95,9 @@ def ask_override(section_id: int) -> ResponseReturnValue:
         else:
             if useless := [code for code in rules if code in rules_without_effect(shown.card)]:
                 names = permission_names(useless)
-                flash(_("Mind that this class has no such rule: %(rules)s.", rules=names))
+                flash(_("This class has no such rule: %(rules)s.", rules=names))
             return _sent()
-    note = _("(this class has no such rule)")
+    note = _("(this class doesn’t have this rule)")
     lacking = set(rules_without_effect(shown.card))
     form.waives.offer(
         {code: f"{text} {note}" if code in lacking else text for code, text in PERMISSIONS.items()}
@@ -136,10 +136,10 @@ def withdraw(asked_id: int) -> ResponseReturnValue:
     except RequestRefused as refused:
         flash(str(REFUSED[refused.code]))
     else:
-        flash(_("Your request is withdrawn."))
+        flash(_("Request withdrawn."))
     return redirect(url_for("instructor.requests.index"), 303)
 
 
 def _sent() -> ResponseReturnValue:
-    flash(_("Your request is with the registrar’s office. You are told as soon as it is decided."))
+    flash(_("Request sent to the registrar’s office. We notify you when it is decided."))
     return redirect(url_for("instructor.requests.index"), 303)

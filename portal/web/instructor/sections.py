@@ -109,7 +109,7 @@ def emails(section_id: int) -> ResponseReturnValue:
 
 def _rows(people: Roster) -> Iterator[list[str]]:
     yield [
-        *(_("List"), _("Place"), _("Name"), _("Number"), _("Year"), _("Major"), _("Email")),
+        *(_("List"), _("Position"), _("Name"), _("Number"), _("Year"), _("Major"), _("Email")),
         *(_("Credits"), _("Since"), _("Privacy")),
     ]
     for where, listed in ((_("Roster"), people.enrolled), (_("Waitlist"), people.waiting)):

@@ -59,7 +59,7 @@ def entries() -> list[Any]:
 def test_operations_and_the_page_tell_of_them(
     admin: FlaskClient, webhook: Webhook, dead: list[int]
 ) -> None:
-    assert "3 events could not be told to a webhook" in admin.get("/admin/operations").text
+    assert "3 webhook deliveries failed" in admin.get("/admin/operations").text
     page = admin.get(f"/admin/webhooks/{webhook.id}").text
     assert "410 Gone" in page
     assert "None" not in page

@@ -73,7 +73,7 @@ def test_two_presses_make_one_receiver(app: Flask, admin: FlaskClient) -> None:
         answers = list(both.map(lambda browser: browser.post(PAGE, data=wish()), browsers))
     assert sorted(answer.status_code for answer in answers) == [201, 409]
     (late,) = (answer for answer in answers if answer.status_code == 409)
-    assert "A receiver with this address is there already" in late.text
+    assert "A webhook with this address already exists" in late.text
     with transaction() as session:
         assert len(receivers.webhooks(session)) == 1
 
@@ -82,7 +82,7 @@ def test_no_other_can_be_given_its_address(admin: FlaskClient, known: Webhook, c
     other = a_webhook("https://campus.example/other", cast)
     answer = admin.post(f"{PAGE}/{other.id}/edit", data=wish(version=1))
     assert answer.status_code == 422
-    assert "A receiver with this address is there already" in answer.text
+    assert "A webhook with this address already exists" in answer.text
     found = now(other)
     assert found
     assert (found.url, found.version) == (other.url, 1)
@@ -166,7 +166,7 @@ def test_a_test_is_sent_and_seen(
     webhook = a_webhook(receiver.url, cast)
     assert admin.post(f"{PAGE}/{webhook.id}/test").status_code == 303
     assert entries()[-1].action == "webhook.test"
-    assert "Waits" in admin.get(f"{PAGE}/{webhook.id}").text
+    assert "Waiting" in admin.get(f"{PAGE}/{webhook.id}").text
     assert any(job.startswith(b"0-") for job in backend.redis.lrange("rq:queue:background", 0, -1))
     relay.send_due()
     assert "Delivered" in admin.get(f"{PAGE}/{webhook.id}").text
@@ -178,7 +178,7 @@ def test_one_that_was_switched_off_meanwhile_is_sent_no_test(
     admin.post(f"{PAGE}/{known.id}/off", data={"version": known.version, "reason": WHY})
     answer = admin.post(f"{PAGE}/{known.id}/test")
     assert answer.status_code == 409
-    assert "Somebody else has changed this meanwhile" in answer.text
+    assert "Someone else has changed this" in answer.text
     assert not deliveries()
     assert entries()[-1].action == "webhook.switch"
 
@@ -200,7 +200,7 @@ def test_the_page_says_that_one_is_left_alone(
     relay.pauses = (60.0,)
     relay.send_due()
     page = admin.get(f"{PAGE}/{webhook.id}").text
-    assert "left alone until" in page
+    assert "The next try is at" in page
     assert "Connection refused" in page
     assert all(each.tries == 1 for each in deliveries())
 

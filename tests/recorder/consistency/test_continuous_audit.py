@@ -188,7 +188,7 @@ def test_difference_alarms_once_until_it_is_repaired(
         (outgoing,) = session.scalars(select(OutboxEntry))
         mail = compose(session, outgoing)
     assert outgoing.account_id == cast.max.id
-    assert "ledger and record differ" in mail.message["Subject"]
+    assert "the audit found" in mail.message["Subject"]
     assert "fairseat repair" in str(mail.message.get_content())
     restore(rush.term)
     assert continuous_audit.go_on(rush.term) == []

@@ -83,7 +83,7 @@ def test_repair_lists_and_audits_the_decisions_that_are_lost(backend: Backend) -
     known = recorded(rush.term)
     claims(rush, everyone_everywhere(rush))
     backend.redis.xdel(f"{prefix(rush.term)}:journal", f"{known + 1}-0")
-    assert "They will be forgotten" in " ".join(repair().output.split())
+    assert "They will be discarded" in " ".join(repair().output.split())
     done = repair("--yes")
     assert done.exit_code == 0, done.output
     with transaction() as session:
@@ -102,8 +102,8 @@ def test_nothing_is_repaired_while_decisions_wait_to_be_recorded(
         refused = repair("--yes")
     text = " ".join(refused.output.split())
     assert refused.exit_code == 1
-    assert "1 decisions of Fall 2030 are in the journal" in text
-    assert "nothing of it is mended. See that a recorder runs" in text
+    assert "1 decisions of Fall 2030 are not recorded yet" in text
+    assert "Make sure that a recorder runs" in text
     assert dump(rush.term) == before
     assert repair("--yes").exit_code == 0
     assert audit_term(rush.term)["clean"]
@@ -132,7 +132,7 @@ def test_repair_does_nothing_without_differences(rush: Rush) -> None:
     before = dump(rush.term)
     result = repair("--yes")
     assert result.exit_code == 0
-    assert "nothing differs" in result.output
+    assert "no differences" in result.output
     assert dump(rush.term) == before
 
 

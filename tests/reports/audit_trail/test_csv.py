@@ -21,7 +21,7 @@ def test_it_has_what_fits_as_it_is_kept(admin: FlaskClient, cast: Cast) -> None:
     an_entry("job.retry")
     number = an_entry(account_id=cast.max.id, after={"name": "Ñ"}, reason="Why not.", day=3)
     head, row = rows(admin, "?deed=window.close")
-    assert head[:4] == ["Entry", "Time", "Who", "User name"]
+    assert head[:4] == ["Entry", "Time", "Who", "Username"]
     assert row == [
         *(str(number), "2030-01-03T12:00:00.000+00:00", "Max", "max"),
         *("window.close", "term:1 window:2", "null", '{"name": "Ñ"}', "Why not."),

@@ -42,7 +42,7 @@ def test_a_difference_is_told_field_by_field_in_words(admin: FlaskClient) -> Non
     )
     assert told["For"] == ("Everyone", "Senior")
     assert told["Switched off"] == ("No", "Yes")
-    assert "2 fields stayed as they were" in admin.get(f"/admin/audit/{number}").text
+    assert "2 fields unchanged" in admin.get(f"/admin/audit/{number}").text
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ def listed(admin: FlaskClient) -> str:
 def test_an_import_says_what_it_changed_and_what_was_chosen(admin: FlaskClient) -> None:
     told = changed(admin, an_entry(after={"counts": COUNTS, "options": OPTIONS}))
     assert told["Changes"] == ("–", "Courses: 3 added, 1 removed")
-    settings = "Files: A semester\nTerm: Fall 2030\nA term that is there may be changed: Yes"
+    settings = "Files: Semester files\nTerm: Fall 2030\nUpdate an existing term: Yes"
     assert told["Settings"] == ("–", settings)
 
 
@@ -55,7 +55,7 @@ def test_an_import_is_named_by_its_file_and_leads_to_its_page(
 
 def test_parts_of_the_portal_and_queues_have_the_names_of_operations(admin: FlaskClient) -> None:
     an_entry("flag.switched", "flag:live_push", before={"off": False}, after={"off": True})
-    assert "Part of the portal Live push" in listed(admin)
+    assert "Switch Live updates" in listed(admin)
     told = changed(admin, an_entry("job.retry", "job:x", before={"queue": "background"}))
     assert told["Queue"] == ("Background work: imports and audits", "–")
 
@@ -64,7 +64,7 @@ def test_a_line_tells_also_what_was_blank_before(admin: FlaskClient) -> None:
     before = {"note": "", "reserves": "", "capacity": 4}
     after = {"note": "Bring a coat.", "reserves": "5 for Senior", "capacity": 4}
     an_entry("section.edit", "section:1", before=before, after=after)
-    assert "Note: – → Bring a coat., Kept seats: – → 5 for Senior" in listed(admin)
+    assert "Note: – → Bring a coat., Reserved seats: – → 5 for Senior" in listed(admin)
 
 
 def test_a_line_tells_of_seats_that_are_shared_from_now_on(admin: FlaskClient) -> None:

@@ -88,7 +88,7 @@ def test_an_imported_instructor_gets_an_account() -> None:
 def test_of_namesakes_one_must_be_chosen() -> None:
     imported("Kim", "CSC", "MAT")
     told = refused("kim", "--name", "Kim", "--teaches", "Kim")
-    assert "Several teachers are named 'Kim', in the departments CSC, MAT" in told
+    assert "Several instructors are named 'Kim'. Choose a department: CSC, MAT" in told
     assert kept("kim") is None
     done = account("kim", "--name", "Kim", "--teaches", "Kim", "--department", "MAT")
     assert done.exit_code == 0
@@ -98,7 +98,7 @@ def test_of_namesakes_one_must_be_chosen() -> None:
 @pytest.mark.usefixtures("cast")
 def test_a_instructor_who_has_an_account_is_nobody_elses() -> None:
     told = refused("eve", "--name", "Eve", "--teaches", "Iris")
-    assert "No teacher without an account is named 'Iris'." in told
+    assert "No instructor without an account is named 'Iris'." in told
     assert kept("eve") is None
 
 
@@ -148,13 +148,13 @@ def test_what_was_done_is_kept() -> None:
 @pytest.mark.parametrize(
     ("arguments", "typed", "why"),
     [
-        (["zoe", "--admin"], None, "a new one needs a name"),
+        (["zoe", "--admin"], None, "A new account needs --name"),
         (["z" * 65, "--name", "Zoe"], None, "A username has 64"),
         ([" zoe", "--name", "Zoe"], None, "no space at its ends"),
         (["", "--name", "Zoe"], None, "needs a username"),
         (["zoe", "--name", "Z" * 161], None, "A name has 160"),
-        (["zoe", "--name", "Zoe", "--password-stdin"], "short\n", "12 characters at least"),
-        (["zoe", "--name", "Zoe", "--teaches", "Nobody"], None, "No teacher without an account"),
+        (["zoe", "--name", "Zoe", "--password-stdin"], "short\n", "at least 12 characters"),
+        (["zoe", "--name", "Zoe", "--teaches", "Nobody"], None, "No instructor without an account"),
     ],
 )
 def test_what_makes_no_account_is_told(arguments: list[str], typed: str | None, why: str) -> None:
@@ -165,9 +165,9 @@ def test_what_makes_no_account_is_told(arguments: list[str], typed: str | None, 
 
 def test_an_account_that_is_there_needs_a_role_to_get() -> None:
     an_account("zoe")
-    assert "say which role it gets" in refused("zoe", "--name", "Zoe")
+    assert "Give it a role with" in refused("zoe", "--name", "Zoe")
     told = refused("zoe", "--admin", "--password-stdin", typed="a new password\n")
-    assert "its password stays" in told
+    assert "Its password was not changed" in told
 
 
 def test_a_department_alone_says_nothing() -> None:

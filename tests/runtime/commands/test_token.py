@@ -68,4 +68,4 @@ def test_it_refuses_one_too_many(cast: Cast) -> None:
         a_token(cast.ada.account_id)
     answer = token("ada")
     assert answer.exit_code == 1
-    assert "revoke one first" in answer.output
+    assert "Revoke one first" in answer.output

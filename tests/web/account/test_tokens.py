@@ -55,7 +55,7 @@ def test_form_sent_again_creates_no_second_token(ada: FlaskClient) -> None:
         ({"name": " \0 "}, "Say what the token is for"),
         ({"name": "x" * 81}, "Say what the token is for"),
         ({"scopes": []}, "Choose what the token may do."),
-        ({"scopes": ["admin"]}, "Not among those to choose from: admin."),
+        ({"scopes": ["admin"]}, "Not in the list: admin."),
         ({"days": ""}, "Choose how long the token is good."),
         ({"days": "99999"}, "Choose how long the token is good."),
         ({"days": "nine"}, "Choose how long the token is good."),

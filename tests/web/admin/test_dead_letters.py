@@ -68,10 +68,10 @@ def test_repaired_job_can_be_retried(
     admin: FlaskClient, backend: Backend, letter: DeadLetter, rush: Rush, cast: Cast
 ) -> None:
     page = admin.get("/admin/operations").text
-    assert "1 job has been given up." in page
+    assert "1 job failed." in page
     assert address(letter, "retry") in page
     requested = admin.get(address(letter, "retry")).text
-    assert "Record what is decided" in requested
+    assert "Record decisions" in requested
     assert "Traceback" in requested
     backend.redis.xdel(journal(rush), unreadable(backend, rush))
     assert admin.post(address(letter, "retry"), data=WHY).status_code == 303
@@ -85,7 +85,7 @@ def test_repaired_job_can_be_retried(
     with running(("worker", "record")):
         wait_for(lambda: caught_up(rush.term))
         wait_for(lambda: not backend.redis.exists(f"rq:job:{letter.id}"))
-    assert "None." in admin.get("/admin/operations").text
+    assert "No failed jobs." in admin.get("/admin/operations").text
 
 
 def test_dead_letter_is_discarded_after_confirmation(
@@ -101,5 +101,5 @@ def test_dead_letter_is_discarded_after_confirmation(
     for deed in ("retry", "discard"):  # another admin has settled it
         for again in (admin.get(address(letter, deed)), admin.post(address(letter, deed))):
             assert again.status_code == 409
-            assert "This job is gone" in again.text
+            assert "This job no longer exists" in again.text
     assert [entry.action for entry in entries()] == ["job.discard"]

@@ -107,9 +107,9 @@ def test_page_shows_windows_and_links_to_their_limits(
         room.enter(term.id, window.id, student)
     page = text(admin.get(PAGE).text)
     assert "Ends in 59 minutes" in page or "Ends in 60 minutes" in page
-    assert "600 a minute, 1 at once" in page
+    assert "600 per minute, 1 at once" in page
     assert f"/admin/terms/{term.id}/windows/{window.id}/room" in page
-    assert 'data-label="Wait in line">2<' in page
+    assert 'data-label="Waiting">2<' in page
 
 
 @pytest.mark.parametrize("opens", ["now", "later"])
@@ -119,7 +119,7 @@ def test_page_shows_paused_queues_with_time_and_admin(
     window = builders.an_open_window(term) if opens == "now" else builders.a_coming_window(term)
     address = f"/admin/terms/{term.id}/windows/{window.id}/room"
     seen = admin.get(address).text.split('name="seen" value="')[1].split('"')[0]
-    paused = "The line of Selection, Fall 2030 is paused since"
+    paused = "Max paused the waiting room of Selection, Fall 2030 at "
     assert paused not in text(admin.get(PAGE).text)
     why = {"reason": "A fire alarm.", "seen": seen}
     assert admin.post(f"{address}/pause", data=why).status_code == 303
@@ -127,15 +127,15 @@ def test_page_shows_paused_queues_with_time_and_admin(
     figures.forget()
     page = text(admin.get(PAGE).text)
     assert paused in page
-    assert ", by Max: nobody is called." in page
-    assert ("1 student waits." in page) == (opens == "now")
+    assert "No one is admitted." in page
+    assert ("1 student is waiting." in page) == (opens == "now")
     assert "All is well" not in page
 
 
 def test_page_shows_failures_first(admin: FlaskClient) -> None:
     page = text(admin.get(PAGE).text)
     assert "No scheduler is running" in page
-    assert "No worker listens to the queue “Record what is decided”." in page
+    assert "The queue “Record decisions” has no worker." in page
     assert "All is well" not in page
 
 
@@ -148,10 +148,10 @@ def test_page_shows_breakers_of_other_processes(
     assert "0 of 5" in page
     breakers.report(backend.redis, "mail", 0, 30.0)
     page = text(admin.get(PAGE).text)
-    assert "left alone" in page
-    assert "by 1 process; tried again at" in page
+    assert "in 1 process; next try at" in page
+    assert "in 1 process; next try at" in page
     breakers.report(backend.redis, "mail", 0, -1.0)
-    assert "on trial" in admin.get(PAGE).text
+    assert "half-open" in admin.get(PAGE).text
     breakers.report(backend.redis, "mail", 3, None)
     assert "3 of 5" in admin.get(PAGE).text
 
@@ -161,7 +161,7 @@ def test_page_works_while_postgresql_is_down(admin: FlaskClient, term: Term) -> 
     admin.get(PAGE)
     with database_outage.away():
         page = text(admin.get(PAGE).text)
-    assert "PostgreSQL does not answer" in page
+    assert "PostgreSQL does not respond" in page
     assert "of 7 seats taken" in page
 
 
@@ -172,8 +172,8 @@ def test_page_works_while_redis_is_down(
     monkeypatch.setattr(connected(), "redis", nobody)
     monkeypatch.setattr(connected(), "ledger", Ledger(nobody))
     page = text(admin.get(PAGE).text)
-    assert "Redis does not answer: no seat can be claimed" in page
-    assert "They can’t be read now." in page
+    assert "Redis does not respond. Students can’t register" in page
+    assert "Not available right now." in page
 
 
 def test_page_without_scripts_reloads(admin: FlaskClient) -> None:

@@ -39,8 +39,8 @@ def entries() -> list[Any]:
 def test_form_explains_the_effects_of_a_switch(admin: FlaskClient) -> None:
     page = admin.get(FLAG).text
     assert "Switch off: Captcha" in page
-    assert "no proof is asked for before claiming" in page
-    assert "in all processes within two seconds" in page
+    assert "students don’t solve a captcha to register" in page
+    assert "All processes follow within two seconds" in page
 
 
 def test_switching_off_is_audited(admin: FlaskClient, cast: Cast) -> None:
@@ -67,7 +67,7 @@ def test_part_can_be_switched_on_again(admin: FlaskClient) -> None:
 def test_switch_needs_a_reason(admin: FlaskClient) -> None:
     answer = admin.post(FLAG, data=OFF | {"reason": "  "})
     assert answer.status_code == 422
-    assert "Say why" in answer.text
+    assert "Enter a reason" in answer.text
     assert flags.on("captcha")
 
 
@@ -76,7 +76,7 @@ def test_two_admins_do_not_overwrite_each_other(app: Flask, admin: FlaskClient) 
     an_account("mia", is_admin=True)
     answer = browser_of(app, "mia").post(FLAG, data=OFF | {"reason": "Me too."})
     assert answer.status_code == 409
-    assert "Somebody else has switched it" in answer.text
+    assert "Someone else has changed this switch" in answer.text
     assert len(entries()) == 1
 
 
@@ -89,7 +89,7 @@ def test_form_sent_twice_switches_once(admin: FlaskClient) -> None:
 
 def test_part_not_in_the_settings_cannot_be_switched(admin: FlaskClient) -> None:
     assert admin.get("/admin/operations/flags/mail_breaker").status_code == 404
-    assert "Not in use, by the settings: " in admin.get("/admin/operations").text
+    assert "Turned off in the settings: " in admin.get("/admin/operations").text
 
 
 def test_nothing_is_switched_without_an_audit_entry(admin: FlaskClient) -> None:

@@ -38,7 +38,7 @@ def away(*_: int) -> NoReturn:
 
 
 def test_page_shows_no_work_in_progress(admin: FlaskClient) -> None:
-    assert "Sections that are being canceled, imports and exports show here" in admin.get(PAGE).text
+    assert "Cancellations, imports and exports appear here" in admin.get(PAGE).text
 
 
 def test_export_in_progress_is_shown(admin: FlaskClient, cast: Cast) -> None:
@@ -47,7 +47,7 @@ def test_export_in_progress_is_shown(admin: FlaskClient, cast: Cast) -> None:
     figures.forget()
     page = admin.get(PAGE).text
     assert f'data-export="{number}"' in page
-    assert "Export of everything for Max being made" in words(page)
+    assert "Export of all data for Max in progress" in words(page)
     with transaction() as session:
         session.get_one(Export, number).size = 1
     figures.forget()
@@ -70,7 +70,7 @@ def test_page_shows_seats_a_canceled_section_still_frees(
     page = text(admin.get(PAGE).text)
     assert "<strong>BIO 2120-07</strong>" in page
     assert "being canceled" in page
-    assert "Still to be given up: 1 seat, 1 place in line." in page
+    assert "Still to remove: 1 seat, 1 waitlist position." in page
     with database_outage.away():
         assert "being canceled" in admin.get(PAGE).text
 
@@ -106,8 +106,8 @@ def test_page_shows_readiness_for_the_next_window(
     make_ready(term.id)
     page = text(admin.get(PAGE).text)
     assert "Ready since" in page
-    assert "The ledger knows 1 section." in page
+    assert "The ledger has 1 section." in page
     backend.redis.hset(f"{{t:{term.id}}}:warmup", "told", 0)
-    assert "Getting ready: 1 of 1 sections told" in text(admin.get(PAGE).text)
+    assert "Getting ready: 1 of 1 sections are in the ledger" in text(admin.get(PAGE).text)
     with database_outage.away():
         assert "Getting ready" in admin.get(PAGE).text

@@ -54,7 +54,7 @@ def test_code_leads_to_the_receipt(max_: FlaskClient, refusal: str) -> None:
 def test_receipt_shows_student_and_actor(max_: FlaskClient, refusal: str, cast: Cast) -> None:
     text = words(max_.get(f"/admin/receipts/{refusal}").text)
     assert f"Student Ada, {cast.ada.number}" in text
-    assert "Done by Ada" in text
+    assert "By Ada" in text
     assert re.search(r"Event \d+, refused", text)
     assert "Recorded" in text
     assert "Correlation" in text
@@ -120,7 +120,7 @@ def test_page_links_to_older_receipts(
 @pytest.mark.parametrize("wanted", ["7-K3QX-0", "N999999", "<b>"])
 def test_unknown_search_says_so(max_: FlaskClient, wanted: str) -> None:
     page = max_.get("/admin/receipts", query_string={"q": wanted}).text
-    assert "No receipt has this code" in words(page)
+    assert "No receipt or student matches" in words(page)
     assert "<b>" not in page
 
 

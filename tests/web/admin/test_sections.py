@@ -30,7 +30,7 @@ def test_sections_are_searched(app: Flask, cast: Cast) -> None:
 def test_search_without_results_says_so(app: Flask, cast: Cast) -> None:
     term = a_term()
     page = browser_of(app, "max").get(f"/admin/terms/{term.id}/sections?q=zzz&page=x").text
-    assert "No section fits." in page
+    assert "No section matches." in page
     assert cast.max
 
 

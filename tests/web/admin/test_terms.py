@@ -12,7 +12,7 @@ def admin_page(app: Flask) -> str:
 
 
 def test_page_without_a_term_says_what_to_do(app: Flask, cast: Cast) -> None:
-    assert "There is no term yet" in admin_page(app)
+    assert "No terms yet" in admin_page(app)
     assert cast.max
 
 
@@ -20,7 +20,7 @@ def test_term_without_windows_is_not_scheduled(app: Flask, cast: Cast) -> None:
     a_term()
     page = admin_page(app)
     assert "Not scheduled" in page
-    assert "Nothing is scheduled." in page
+    assert "No windows scheduled." in page
     assert cast.max
 
 

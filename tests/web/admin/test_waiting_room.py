@@ -79,20 +79,20 @@ def test_page_shows_the_state_of_the_room(
     for more in ("", "/figures"):
         page = " ".join(admin.get(address(window, term, more)).text.split())
         assert '<dt>Waiting</dt><dd class="num">2</dd>' in page
-        assert '<dt>Inside</dt><dd class="num">1</dd>' in page
-        assert "of 1 at once" in page
-        assert "3 came so far" in page
-        assert "The last in line is told to wait" in page
+        assert '<dt>Admitted</dt><dd class="num">1</dd>' in page
+        assert "maximum 1 at once" in page
+        assert "3 arrived so far" in page
+        assert "Estimated wait for the last student" in page
 
 
 def test_page_shows_how_many_estimates_were_right(
     admin: FlaskClient, term: Term, window: WindowView, backend: Backend
 ) -> None:
-    assert "none to compare yet" in admin.get(address(window, term)).text
+    assert "no data yet" in admin.get(address(window, term)).text
     backend.redis.hset(f"{{t:{term.id}}}:room:{window.id}", mapping={"right": 3, "wrong": 1})
     page = admin.get(address(window, term)).text
     assert "75%" in page
-    assert "of 4 that were shown" in page
+    assert "of 4 estimates shown" in page
 
 
 def test_limits_apply_at_once(admin: FlaskClient, term: Term, window: WindowView) -> None:
@@ -112,7 +112,7 @@ def test_queue_can_be_paused_and_resumed(
     press(admin, address(window, term, "/pause"))
     assert room.enter(term.id, window.id, 1).kind == "waiting"
     assert "Paused" in admin.get(address(window, term)).text
-    assert "6,000 a minute, 5 at once" in admin.get(address(window, term, "/resume")).text
+    assert "6,000 per minute, 5 at once" in admin.get(address(window, term, "/resume")).text
     press(admin, address(window, term, "/resume"))
     assert room.look(term.id, window.id, 1).kind == "called"
     assert room.state(term.id, window.id).per_minute == 6000
@@ -128,19 +128,25 @@ def test_queue_that_never_ran_resumes_with_the_settings(
     assert room.state(term.id, window.id).per_minute == usual[0]
 
 
-@pytest.mark.parametrize("deed", ["pause", "off"])
+@pytest.mark.parametrize(
+    ("deed", "effect"),
+    [
+        ("pause", "No more students are admitted."),
+        ("off", "All waiting and arriving students are admitted at once."),
+    ],
+)
 def test_pause_and_switch_need_confirmation_and_a_reason(
-    admin: FlaskClient, term: Term, window: WindowView, deed: str
+    admin: FlaskClient, term: Term, window: WindowView, deed: str, effect: str
 ) -> None:
     press(admin, address(window, term), knobs(60, 5))
     question = address(window, term, f"/{deed}")
     assert question in admin.get(address(window, term, "/figures")).text
     page = " ".join(admin.get(question).text.split())
-    assert "60 a minute, 5 at once" in page
-    assert "From this moment" in page
+    assert "60 per minute, 5 at once" in page
+    assert effect in page
     answer = press(admin, question, {"reason": "  "})
     assert answer.status_code == 422
-    assert "Say why" in answer.text
+    assert "Enter a reason" in answer.text
     state = room.state(term.id, window.id)
     assert (state.per_minute, state.off) == (60, False)
 
@@ -193,9 +199,9 @@ def test_two_admins_do_not_overwrite_each_other(
     press(admin, page, knobs(60, 5))
     answer = other.post(page, data=knobs(6000, 5) | {"seen": before})
     assert answer.status_code == 409
-    assert "Somebody else has set the limits" in answer.text
+    assert "Someone else has changed the limits" in answer.text
     assert 'value="6000"' in answer.text  # the input is kept
-    assert "of 60 at most" in answer.text
+    assert "maximum 60" in answer.text
     state = room.state(term.id, window.id)
     assert (state.per_minute, state.at_once) == (60, 5)
     assert len(entries()) == 1
@@ -212,7 +218,7 @@ def test_outdated_confirmation_does_nothing(
     press(admin, address(window, term), knobs(60, 5))
     answer = other.post(question, data={"seen": before, "reason": WHY})
     assert answer.status_code == 409
-    assert "not as they were when you opened this" in answer.text
+    assert "The limits have changed" in answer.text
     assert not room.state(term.id, window.id).off
     assert len(entries()) == 1
 
@@ -291,8 +297,8 @@ def test_page_without_waiting_rooms_has_no_controls(
     page = admin.get(address(window, term)).text
     assert admin.post(address(window, term), data=knobs()).status_code == 400
     assert admin.get(address(window, term, "/pause")).status_code == 404
-    assert "There are no waiting rooms." in page
-    assert "Set the limits" not in page
+    assert "Waiting rooms are turned off." in page
+    assert "Save limits" not in page
 
 
 @pytest.mark.parametrize(

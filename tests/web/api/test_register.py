@@ -200,7 +200,7 @@ def test_students_cannot_register_others(ada: Caller, term: Any, section: Any, c
     for student in (cast.ben.id, 999_999):
         answer = ada.post("/register", body(cast.ada, term, section) | {"student_id": student})
         assert answer.status_code == 403
-        assert answer.json["detail"] == "Each does so for themselves; nobody acts for another."
+        assert answer.json["detail"] == "A student can register only for themselves."
 
 
 @pytest.mark.parametrize("username", ["iris", "max"])
@@ -208,7 +208,7 @@ def test_only_students_register(
     app: Flask, term: Any, section: Any, cast: Cast, username: str
 ) -> None:
     answer = caller(app, username).post("/register", body(cast.ada, term, section))
-    assert (answer.status_code, answer.json["title"]) == (403, "Only students may do this")
+    assert (answer.status_code, answer.json["title"]) == (403, "Only students can do this")
 
 
 def linked(term: Any) -> tuple[Any, Any]:

@@ -70,7 +70,7 @@ def test_students_with_privacy_are_left_out_and_counted(
 
 def test_students_without_an_address_are_counted(app: Flask, section: Section, cast: Cast) -> None:
     reached_at(cast.ben, "")
-    assert "We have no email address of 1 student." in page(app, section)
+    assert "We have no email address for 1 student." in page(app, section)
 
 
 def test_large_class_is_split_into_several_mails() -> None:

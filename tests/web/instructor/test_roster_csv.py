@@ -42,7 +42,7 @@ def test_file_has_all_students_with_their_positions(
     app: Flask, section: Section, cast: Cast
 ) -> None:
     head, ada, ben = rows(app, section)
-    assert head[:7] == ["List", "Place", "Name", "Number", "Year", "Major", "Email"]
+    assert head[:7] == ["List", "Position", "Name", "Number", "Year", "Major", "Email"]
     assert ada == [
         *("Roster", "", "Ada", cast.ada.number, "Freshman", "", "ada@u.example"),
         *("4", "2030-03-01 09:00:05", ""),

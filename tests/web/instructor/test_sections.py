@@ -28,7 +28,7 @@ def test_page_omits_sections_of_others(app: Flask, cast: Cast) -> None:
     a_section(a_course("CSC-1100"), a_term(), instructor=cast.iris)
     page = browser_of(app, "otto").get("/teaching").text
     assert "CSC-1100" not in page
-    assert "No section is yours yet." in page
+    assert "No classes yet." in page
 
 
 def test_each_term_has_a_page_with_live_counts(app: Flask, cast: Cast) -> None:

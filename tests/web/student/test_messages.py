@@ -99,7 +99,7 @@ def test_fragment_shows_no_message_of_an_admin_action(app: Flask, cast: Cast) ->
     form = {"kind": "Bursar", "said": "Fees are due.", "office": "", "since": "", "until": ""}
     assert boss.post(f"{page}/holds/new", data=form).status_code == 303
     assert "is set." not in boss.get(page, headers=HTMX).text
-    assert "The hold on Ada is set." in boss.get(page).text
+    assert "Hold placed on Ada." in boss.get(page).text
 
 
 @pytest.mark.parametrize(("length", "left"), [(10, 5), (600, 2), (2000, 0)])

@@ -75,7 +75,7 @@ def test_page_explains_the_privacy_rule(app: Flask, section: Section, eve: Stude
     private(eve)
     page = browser_of(app, "iris").get(f"/teaching/sections/{section.id}").text
     assert "1 student has asked for privacy" in page
-    assert "Year, major and email address are not shown." in page
+    assert "Year, major and email address are hidden." in page
 
 
 def test_registrar_sees_everything(app: Flask, section: Section, eve: Student) -> None:
@@ -122,7 +122,7 @@ def test_registrar_sets_privacy_with_a_reason(app: Flask, eve: Student, cast: Ca
     assert "This student has not asked for privacy." in admin.get(address).text
     refused = admin.post(address, data={"private": "yes", "reason": " "})
     assert refused.status_code == 422
-    assert "Say why" in refused.text
+    assert "Enter a reason" in refused.text
     assert not wants(eve)
     done = admin.post(address, data={"private": "yes", "reason": "In writing, May 3"})
     assert done.status_code == 303

@@ -44,7 +44,7 @@ def test_preview_of_new_times_names_students_with_a_conflict(
 ) -> None:
     page = send(admin, taken, **TO_NOON)
     result = text_of(page)
-    assert "Students for whom the new times clash:" in result
+    assert "Students with a new time conflict:" in result
     assert CLASH.format(number=cast.ada.number) in result
     clashing = page.text.split("data-clashing")[1].split("</section>")[0]
     assert record(cast.ada, taken) in clashing
@@ -68,12 +68,12 @@ def test_section_page_names_conflicts_until_they_are_resolved(
     answer = change(admin, taken, **TO_NOON)
     assert answer.status_code == 303
     page = admin.get(answer.location)
-    assert "1 student has another section at the same time now, is told so" in text_of(page)
+    assert "1 student now has a time conflict" in text_of(page)
     assert CLASH.format(number=cast.ada.number) in text_of(page)
     assert record(cast.ada, taken) in page.text
     press(browser_of(app, "ada"), lunch, "drop")
     drain(taken.term_id)
-    assert "Students with another section" not in text_of(admin.get(address(taken)))
+    assert "Students with a time conflict" not in text_of(admin.get(address(taken)))
 
 
 def test_student_page_shows_conflicts(admin: FlaskClient, taken: Section, cast: Cast) -> None:

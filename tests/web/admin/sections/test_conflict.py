@@ -44,7 +44,7 @@ def test_second_admin_sees_both_versions_and_keeps_the_input(
     answer = pages.send(admin, address(section, "/edit"), mine)
     assert answer.status_code == 409
     result = text_of(answer)
-    assert "Somebody else has changed this section meanwhile" in result
+    assert "Someone else has changed this section" in result
     assert "Section edited by Mona" in result
     assert "Seats 5 9" in result
     assert "Title Course CSC-1100 Mine" in result
@@ -99,7 +99,7 @@ def test_identical_simultaneous_change_is_reported(
     mine = filled(admin, section, capacity=9)
     change(other, section, capacity=9)
     answer = pages.send(admin, address(section, "/edit"), mine)
-    assert "changed meanwhile, to just what you have entered" in text_of(answer)
+    assert "Someone else has already made this change" in text_of(answer)
 
 
 def test_section_canceled_meanwhile_is_not_edited(
@@ -109,7 +109,7 @@ def test_section_canceled_meanwhile_is_not_edited(
     do(other, section, "cancel")
     answer = pages.send(admin, address(section, "/edit"), mine)
     assert answer.status_code == 422
-    assert "has been canceled" in text_of(answer)
+    assert "is canceled" in text_of(answer)
     assert 'value="9"' in answer.text
     assert details(section).capacity == 2
 

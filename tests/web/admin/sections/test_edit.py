@@ -94,7 +94,7 @@ def test_every_field_can_be_changed(admin: FlaskClient, section: Section, cast: 
 def test_unchanged_form_changes_nothing(admin: FlaskClient, section: Section) -> None:
     answer = change(admin, section)
     assert answer.status_code == 422
-    assert "Nothing has been changed yet." in errors(answer)
+    assert "You have not changed anything." in errors(answer)
     assert stored(section).version == 1
 
 
@@ -115,16 +115,16 @@ def test_all_errors_are_shown_at_once_with_the_input(admin: FlaskClient, section
     assert answer.status_code == 422
     wrong = errors(answer)
     for each in (
-        "Seats: give a whole number",
-        "Places on the waitlist: give a whole number",
-        "Credits: give a number such as 4",
-        "Give the section a number",
-        "Nobody who teaches is called “Nobody Known”",
-        "Prerequisites: “and” and “or” stand side by side",
+        "Seats: enter a whole number",
+        "Waitlist capacity: enter a whole number",
+        "Credits: enter a number such as 4",
+        "Enter a section number",
+        "No instructor is called “Nobody Known”",
+        "Prerequisites: “and” and “or” are mixed",
         "Corequisites: A parenthesis is not closed",
-        "Restrictions: Line 1: begin with “must be”",
-        "“what” is no course code",
-        "CSC 1100 is the course of the section itself",
+        "Restrictions: Line 1: start with “must be”",
+        "“what” is not a course code",
+        "CSC 1100 is the section’s own course",
     ):
         assert each in wrong
     assert 'value="lots"' in answer.text
@@ -176,7 +176,7 @@ def test_change_that_takes_something_from_students_needs_a_reason(
 ) -> None:
     answer = change(admin, section, **fields, reason="")
     assert answer.status_code == 422
-    assert "Say why" in errors(answer)
+    assert "Enter a reason" in errors(answer)
     assert stored(section).version == 1
     assert change(admin, section, **fields).status_code == 303
 
@@ -187,7 +187,7 @@ def test_change_that_only_gives_needs_no_reason(admin: FlaskClient, section: Sec
 
 def test_change_of_a_draft_needs_no_reason(admin: FlaskClient, term: Term) -> None:
     draft = builders.a_section(builders.a_course("CSC-1200"), term, status="NEW")
-    assert "no student sees any of this" in text_of(send(admin, draft, capacity=1))
+    assert "Students can’t see it" in text_of(send(admin, draft, capacity=1))
     assert change(admin, draft, capacity=1, reason="").status_code == 303
 
 
@@ -231,5 +231,5 @@ def test_preview_has_its_own_address(
 
 def test_expired_draft_starts_again(admin: FlaskClient, section: Section) -> None:
     page = admin.get(address(section, "/edit?draft=123"))
-    assert "What you had filled in is not kept any more." in text_of(page)
+    assert "Your entries are no longer stored." in text_of(page)
     assert typed(page.text, "capacity") == "2"

@@ -42,7 +42,7 @@ def test_no_form_causes_a_server_error_or_changes_a_section(
 @pytest.mark.parametrize("until", ["9999-12-31T23:59", "0001-01-01T00:00"])
 def test_end_of_a_reserve_must_be_near(admin: FlaskClient, section: Section, until: str) -> None:
     answer = send_form(admin, section, reserves_0_seats="1", reserves_0_until=until)
-    assert "Kept seats 1: Kept until: that is more than five years away." in errors(answer)
+    assert "Reserved seats 1: Reserved until: this is more than five years away." in errors(answer)
 
 
 def test_unstorable_characters_in_a_meeting_kind_are_removed(

@@ -30,8 +30,8 @@ def test_list_links_to_other_terms(admin: FlaskClient, section: Section) -> None
 
 def test_invalid_number_is_reported(admin: FlaskClient, section: Section) -> None:
     url = f"/admin/terms/{section.term_id}/sections?fewer="
-    assert "Give a whole number." in admin.get(url + "abc").text
-    assert "Give a whole number." not in admin.get(url + "9").text
+    assert "Enter a whole number." in admin.get(url + "abc").text
+    assert "Enter a whole number." not in admin.get(url + "9").text
 
 
 def test_sections_are_filtered_by_status(admin: FlaskClient, term: Term, section: Section) -> None:
@@ -67,7 +67,7 @@ def test_heading_sums_up_seats_taken_and_waiting(
 ) -> None:
     for name in ("ada", "ben", "cleo"):
         press(browser_of(app, name), section, "pick", wait="1")
-    assert "2 of 2 seats taken, 1 waiting" in listed(admin, term)
+    assert "2 of 2 seats taken, 1 on waitlists" in listed(admin, term)
 
 
 def test_filters_stay_from_page_to_page(admin: FlaskClient, term: Term) -> None:
@@ -90,13 +90,13 @@ def test_students_of_a_confirmed_section_are_counted(
 ) -> None:
     press(browser_of(app, "ada"), section, "pick")
     do(admin, section, "confirm")
-    assert "1 taken, 0 waiting" in listed(admin, term)
+    assert "1 taken, 0 on the waitlist" in listed(admin, term)
 
 
 def test_deleted_section_is_listed_separately(admin: FlaskClient, term: Term) -> None:
     draft = builders.a_section(builders.a_course("MAT-1000"), term, status="NEW")
     apart = f"/admin/terms/{term.id}/sections/deleted"
-    assert "No section has been deleted." in admin.get(apart).text
+    assert "No deleted sections." in admin.get(apart).text
     do(admin, draft, "delete")
     assert address(draft) not in listed(admin, term)
     assert address(draft) in admin.get(apart).text
@@ -104,7 +104,7 @@ def test_deleted_section_is_listed_separately(admin: FlaskClient, term: Term) ->
 
 
 def test_section_page_shows_its_audit_trail(admin: FlaskClient, section: Section) -> None:
-    assert "Nothing yet that was done here." in admin.get(address(section)).text
+    assert "No changes yet." in admin.get(address(section)).text
     change(admin, section, capacity=1, reason="The room is smaller.")
     answer = text_of(admin.get(address(section)))
     assert "Changed" in answer
@@ -118,5 +118,5 @@ def test_section_page_shows_live_seats(
     page = admin.get(address(section)).text
     assert f'id="seats-{section.id}"' in page
     assert f'data-live-term="{section.term_id}"' in page
-    assert "1 of 2 seats taken, 0 waiting." in text_of(admin.get(address(section)))
+    assert "1 of 2 seats taken, 0 on the waitlist." in text_of(admin.get(address(section)))
     assert cast.ada

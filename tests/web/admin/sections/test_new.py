@@ -58,7 +58,7 @@ def test_course_is_found_by_code_or_title(admin: FlaskClient, term: Term) -> Non
     assert f"course={other.id}" in page.text
     assert "1 section this term" in text_of(page)
     assert f"course={one.id}" not in page.text
-    assert "No course fits." in admin.get(address(term, "/new?q=zzz")).text
+    assert "No course matches." in admin.get(address(term, "/new?q=zzz")).text
 
 
 def test_form_is_filled_in_from_the_course(
@@ -89,9 +89,9 @@ def test_new_section_is_a_hidden_draft(
 def test_new_section_is_previewed_first(admin: FlaskClient, term: Term) -> None:
     answer = pages.send(admin, address(term, "/new"), form(builders.a_course("CSC-1100")))
     result = text_of(answer)
-    assert "Make this section?" in result
+    assert "Create this section?" in result
     assert "Tue Fri 9:00–10:20 am, Hall 9" in result
-    assert "“Hall 9” is a room that is not known yet" in result
+    assert "“Hall 9” is a new room" in result
     assert not made(term)
     assert re.search(r'<input type="hidden" name="meetings_0_starts" value="09:00">', answer.text)
 
@@ -101,7 +101,7 @@ def test_crn_is_unique(admin: FlaskClient, term: Term) -> None:
     make(admin, term, course)
     answer = make(admin, term, course)
     assert answer.status_code == 422
-    assert "This term has a section with that CRN already." in errors(answer)
+    assert "Another section of this term has this CRN." in errors(answer)
     assert len(made(term)) == 1
 
 
@@ -137,15 +137,15 @@ def test_all_errors_of_meetings_are_shown_at_once(admin: FlaskClient, term: Term
     answer = make(admin, term, builders.a_course("CSC-1100"), **fields)
     wrong = errors(answer)
     for each in (
-        "Meeting 1: choose the days on which it meets.",
-        "Meeting 2: give a time of day such as 14:30.",
-        "Meeting 3: the end must come after the beginning.",
-        "Meeting 3: the last day must not come before the first.",
-        "Meeting 4: give both times, or none while they are not settled.",
-        "Meeting 4: that day is far from the term. Mind the year.",
-        "Meeting 4: give a day such as 2030-08-26.",
-        "Meeting 4: at most 80 characters, please.",
-        "CRN: give a number or a word",
+        "Meeting 1: choose the days.",
+        "Meeting 2: enter a time such as 14:30.",
+        "Meeting 3: the end time must be after the start time.",
+        "Meeting 3: the last day must not be before the first.",
+        "Meeting 4: enter both times, or leave both blank if they are not decided yet.",
+        "Meeting 4: that date is far from the term. Check the year.",
+        "Meeting 4: enter a date such as 2030-08-26.",
+        "Meeting 4: enter at most 80 characters.",
+        "CRN: enter at most 24 letters or digits",
     ):
         assert each in wrong
     assert not made(term)

@@ -35,8 +35,8 @@ def full(app: Flask, section: Section) -> Section:
 
 def test_fewer_seats_than_taken_remove_no_student(admin: FlaskClient, full: Section) -> None:
     answer = text_of(send(admin, full, capacity=1))
-    assert "2 seats are taken, 1 student waits." in answer
-    assert "That is 1 seat fewer than are taken. Nobody is thrown out" in answer
+    assert "2 seats taken, 1 student on the waitlist." in answer
+    assert "That is 1 seat fewer than are taken. No one loses a seat" in answer
     assert change(admin, full, capacity=1).status_code == 303
     assert (seats(full).capacity, seats(full).taken, seats(full).waiting) == (1, 2, 1)
 
@@ -56,7 +56,7 @@ def test_more_seats_help_no_one_if_the_pool_is_full(
 
 def test_smaller_waitlist_removes_no_student(admin: FlaskClient, full: Section) -> None:
     answer = text_of(send(admin, full, waitlist=0))
-    assert "Everyone who waits keeps the place" in answer
+    assert "Waiting students keep their positions" in answer
     change(admin, full, waitlist=0)
     assert (seats(full).waitlist_capacity, seats(full).waiting) == (0, 1)
 
@@ -67,9 +67,9 @@ def test_new_times_count_students_with_a_conflict(
     press(browser_of(app, "ada"), lunch, "pick")
     drain(lunch.term_id)
     answer = text_of(send(admin, full, **TO_NOON))
-    assert "For 1 student with a seat the new times clash" in answer
+    assert "The new times conflict with another section for 1 enrolled student" in answer
     answer = text_of(send(admin, full, meetings_0_starts="15:00", meetings_0_ends="16:00"))
-    assert "The new times clash with no other section" in answer
+    assert "The new times cause no conflicts" in answer
 
 
 def test_new_times_and_credits_need_a_reason_if_students_are_affected(
@@ -77,16 +77,16 @@ def test_new_times_and_credits_need_a_reason_if_students_are_affected(
 ) -> None:
     assert change(admin, full, **TO_NOON, reason="").status_code == 422
     assert change(admin, full, credits="3", reason="").status_code == 422
-    assert "Seats that are held keep the credits" in text_of(send(admin, full, credits="3"))
+    assert "Enrolled students keep their current credits" in text_of(send(admin, full, credits="3"))
 
 
 def test_new_times_need_no_reason_without_students(admin: FlaskClient, section: Section) -> None:
-    assert "Nobody has a seat in it" in text_of(send(admin, section, **TO_NOON))
+    assert "No one is enrolled" in text_of(send(admin, section, **TO_NOON))
     assert change(admin, section, **TO_NOON, reason="").status_code == 303
 
 
 def test_stricter_rules_keep_held_seats(admin: FlaskClient, full: Section) -> None:
-    assert "seats that are held stay held" in text_of(send(admin, full, prerequisites="MAT-1"))
+    assert "Enrolled students keep their seats" in text_of(send(admin, full, prerequisites="MAT-1"))
 
 
 def test_double_booked_room_and_instructor_are_named_and_allowed(
@@ -106,7 +106,7 @@ def test_canceled_section_conflicts_with_nothing(
 ) -> None:
     course = builders.a_course("MAT-1000")
     builders.a_section(course, term, meetings=(MORNING,), status="CANCELED")
-    assert "Mind this" not in text_of(admin.get(address(section)))
+    assert "Please note" not in text_of(admin.get(address(section)))
 
 
 def test_cross_listed_sections_may_meet_together(
@@ -125,11 +125,11 @@ def test_lab_at_the_time_of_its_lecture_is_named(
     builders.a_section(builders.a_course("CSC-1101"), term, meetings=(NOON,), **needs)
     assert "Every open section" not in text_of(send(admin, section, corequisites="CSC-1101"))
     answer = text_of(send(admin, section, corequisites="CSC-1101"))
-    assert "It becomes linked with CSC 1101, as each names the other" in answer
+    assert "CSC 1101 and this course name each other as corequisites" in answer
     answer = text_of(send(admin, section, corequisites="CSC-1101", **TO_NOON))
-    assert "Every open section of CSC 1101" in answer
+    assert "Every open section of its corequisite CSC 1101" in answer
     change(admin, section, corequisites="CSC-1101")
-    assert "Taken along with CSC 1101" in text_of(admin.get(address(section)))
+    assert "Must be taken together with CSC 1101" in text_of(admin.get(address(section)))
 
 
 def test_overlapping_meetings_of_the_section_are_named(
@@ -137,27 +137,27 @@ def test_overlapping_meetings_of_the_section_are_named(
 ) -> None:
     twice = {"meetings_1_days": ["Mon"], "meetings_1_starts": "11:00", "meetings_1_ends": "12:00"}
     answer = text_of(send(admin, section, **twice))
-    assert "Two of its own meetings are at the same time: Mon 11:00 am–12:00 pm." in answer
+    assert "Two meetings of this section are at the same time: Mon 11:00 am–12:00 pm." in answer
 
 
 def test_unknown_names_are_named(admin: FlaskClient, section: Section) -> None:
     answer = text_of(send(admin, section, prerequisites="MAT-9", meetings_0_room="Hall 99"))
-    assert "There is no course with the code MAT 9." in answer
-    assert "“Hall 99” is a room that is not known yet" in answer
+    assert "No course has the code MAT 9." in answer
+    assert "“Hall 99” is a new room" in answer
     change(admin, section, meetings_0_room="Hall 99")
     assert details(section).meetings[0].room == "Hall 99"
-    assert "not known yet" not in text_of(admin.get(address(section)))
+    assert "is a new room" not in text_of(admin.get(address(section)))
 
 
 def test_restrictions_that_no_student_meets_are_named(admin: FlaskClient, section: Section) -> None:
     unknown = "must be level: Wizard\nmay not be year: Senoir\nmust be major: Alchemy"
     answer = text_of(send(admin, section, restrictions=unknown))
-    assert "No student’s record says “Wizard” (level). Known are: " in answer
-    assert "No student’s record says “Senoir” (classification)." in answer
+    assert "No student record has “Wizard” (level). Known values: " in answer
+    assert "No student record has “Senoir” (classification)." in answer
     builders.a_subject("ALC")
-    assert "says “Alchemy” (major)." in text_of(send(admin, section, restrictions=unknown))
+    assert "has “Alchemy” (major)." in text_of(send(admin, section, restrictions=unknown))
     known = text_of(send(admin, section, restrictions="must be level: undergraduate"))
-    assert "No student’s record" not in known
+    assert "No student record" not in known
 
 
 def test_duplicate_section_number_is_named(
@@ -166,15 +166,15 @@ def test_duplicate_section_number_is_named(
     course = builders.a_course("CSC-2000")
     one, two = (builders.a_section(course, term) for _ in range(2))
     answer = text_of(send(admin, two, number=one.number))
-    assert f"There is a CSC 2000-{one.number} in this term already: CRN {one.crn}." in answer
-    assert "in this term already" not in text_of(send(admin, section, capacity=9))
+    assert f"This term already has a section CSC 2000-{one.number}: CRN {one.crn}." in answer
+    assert "This term already has a section" not in text_of(send(admin, section, capacity=9))
 
 
 def test_course_that_requires_itself_is_named(admin: FlaskClient, section: Section) -> None:
     answer = text_of(send(admin, section, corequisites="CSC-1100"))
-    assert "CSC 1100 is asked for along with itself" in answer
+    assert "CSC 1100 is its own corequisite" in answer
 
 
 def test_credits_with_a_lower_maximum_are_refused(admin: FlaskClient, section: Section) -> None:
-    assert "the least come first" in errors(send(admin, section, credits="9-1"))
+    assert "write the lowest number first" in errors(send(admin, section, credits="9-1"))
     assert "Credits" in text_of(send(admin, section, credits="1.5 - 9"))

@@ -71,9 +71,9 @@ def test_empty_row_reserves_nothing(admin: FlaskClient, section: Section) -> Non
 @pytest.mark.usefixtures("senior")
 def test_preview_shows_cohort_and_open_seats(admin: FlaskClient, section: Section) -> None:
     answer = text_of(send(admin, section, **ONE))
-    assert "Kept seats None 1 for Senior" in answer
-    assert "Senior: that is 1 student." in answer
-    assert "Of 2 free seats, 1 will be kept and 1 open to everyone." in answer
+    assert "Reserved seats None 1 for Senior" in answer
+    assert "Senior: 1 student." in answer
+    assert "Of 2 free seats, 1 will be reserved and 1 open to everyone." in answer
     assert details(section).reserves == ()
 
 
@@ -92,7 +92,7 @@ def test_ledger_decides_by_reserves(app: Flask, section_with_reserve: Section) -
 @pytest.mark.usefixtures("senior")
 def test_new_reserve_needs_a_reason(admin: FlaskClient, section: Section) -> None:
     answer = change(admin, section, **ONE, reason="")
-    assert "Say why" in errors(answer)
+    assert "Enter a reason" in errors(answer)
 
 
 def test_seats_given_under_a_changed_reserve_still_count(
@@ -140,17 +140,17 @@ def test_end_of_a_reserve_is_in_the_institutions_zone(admin: FlaskClient, sectio
 def test_ended_reserve_is_pointed_out(admin: FlaskClient, section: Section) -> None:
     past = datetime.now(UTC) - timedelta(days=2)
     answer = text_of(send(admin, section, **ONE, reserves_0_until=f"{past:%Y-%m-%dT%H:%M}"))
-    assert "The time of the seats for Senior is over: they are open." in answer
-    assert "Of 2 free seats, 0 will be kept and 2 open to everyone." in answer
+    assert "The reservation for Senior has ended. These seats are open to everyone." in answer
+    assert "Of 2 free seats, 0 will be reserved and 2 open to everyone." in answer
 
 
 @pytest.mark.usefixtures("senior")
 def test_no_more_seats_can_be_reserved_than_exist(admin: FlaskClient, section: Section) -> None:
     one = ONE | {"reserves_0_seats": 3}
     wrong = errors(send(admin, section, **one))
-    assert "Kept seats 1: 3 seats would be kept in all, but there are 2." in wrong
+    assert "Reserved seats 1: You reserve 3 seats in total, but the section has 2." in wrong
     wrong = errors(send(admin, section, **TWO | {"reserves_1_seats": 2}))
-    assert "Kept seats 2: 3 seats would be kept in all, but there are 2." in wrong
+    assert "Reserved seats 2: You reserve 3 seats in total, but the section has 2." in wrong
     assert details(section).reserves == ()
     assert change(admin, section, **one, capacity=3).status_code == 303
 
@@ -177,11 +177,11 @@ def test_all_errors_of_a_row_are_shown_at_the_row(admin: FlaskClient, section: S
         )
     )
     for each in (
-        "Kept seats 1: give a whole number from 1 to 100,000.",
-        "Kept seats 1: Not among those to choose from: Elder.",
-        "Kept seats 2: choose at least one year, level, subject or student.",
-        "Kept seats 3: No student has the number X1, X2.",
-        "Kept seats 3: Kept until: give a day and a time",
+        "Reserved seats 1: enter a whole number from 1 to 100,000.",
+        "Reserved seats 1: Not in the list: Elder.",
+        "Reserved seats 2: choose at least one year, level, major or student.",
+        "Reserved seats 3: No student has the number X1, X2.",
+        "Reserved seats 3: Reserved until: enter a date and a time",
     ):
         assert each in wrong
     assert details(section).reserves == ()
@@ -192,7 +192,7 @@ def test_unknown_numbers_of_a_list_are_reported(
 ) -> None:
     listed = f"{senior.number} X1"
     answer = send(admin, section, reserves_0_seats=1, reserves_0_students=listed)
-    assert "Kept seats 1: No student has the number X1." in errors(answer)
+    assert "Reserved seats 1: No student has the number X1." in errors(answer)
     assert listed in answer.text
 
 
@@ -256,4 +256,4 @@ def test_ambiguous_time_is_shown_as_chosen(
     assert change(admin, section, **ONE, **until).status_code == 303
     [reserve] = details(section).reserves
     assert reserve.until == datetime(2030, 11, 3, hour, 30, tzinfo=UTC)
-    assert "Nothing has been changed yet." in errors(change(admin, section))
+    assert "You have not changed anything." in errors(change(admin, section))

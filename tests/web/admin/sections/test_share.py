@@ -80,8 +80,8 @@ def test_preview_explains_the_effects_and_changes_nothing(
     assert other
     answer = text_of(send(admin, section))
     assert "Shared seats None 3" in answer
-    assert "0 seats are taken in these sections together." in answer
-    assert "CSC 1100-01 has 2 seats of its own: no more than that" in answer
+    assert "0 seats are taken in these sections in total." in answer
+    assert "CSC 1100-01 has 2 seats, so it can use at most that many" in answer
     assert shared(section) is None
 
 
@@ -93,7 +93,7 @@ def test_sections_of_a_pool_give_shared_seats(
         press(browser_of(app, name), pooled, "pick")
     assert (seats(pooled).open, seats(other).open) == (0, 1)
     page = text_of(admin.get(address(pooled)))
-    assert "Numbers: 2 of 3 taken, in all of its sections together." in page
+    assert "Numbers: 2 of 3 taken in all its sections." in page
     assert "MAT 1000-02 1 of 2 open" in page
     drain(pooled.term_id, seconds=0)
     assert audit_term(pooled.term_id)["clean"]
@@ -112,7 +112,7 @@ def test_fewer_shared_seats_than_taken_are_allowed_with_a_note(
     for name in ("ada", "ben"):
         press(browser_of(app, name), pooled, "pick")
     assert "That is 1 seat fewer than are taken." in text_of(send(admin, pooled, capacity=1))
-    assert "Say why" in errors(change(admin, pooled, capacity=1, reason=""))
+    assert "Enter a reason" in errors(change(admin, pooled, capacity=1, reason=""))
     assert change(admin, pooled, capacity=1).status_code == 303
     assert (seats(pooled).taken, counts(pooled)) == (2, (1, 0))
 
@@ -130,7 +130,7 @@ def test_section_that_leaves_a_pool_keeps_its_own_seats(
     third = builders.a_section(builders.a_course("ART-1000"), term)
     assert change(admin, pooled, members=[*BOTH, "ART 1000-03"]).status_code == 303
     answer = text_of(send(admin, pooled, members=[BOTH[1], "ART 1000-03"]))
-    assert "Out of it, with its own seats alone: CSC 1100-01." in answer
+    assert "No longer sharing seats: CSC 1100-01." in answer
     assert change(admin, pooled, members=[BOTH[1], "ART 1000-03"]).status_code == 303
     assert shared(pooled) is None
     assert (counts(pooled), counts(other), counts(third)) == ((None, 2), (3, 2), (3, 2))
@@ -152,14 +152,14 @@ def test_all_errors_are_shown_at_once(
     names = [*BOTH, "BIO 1000-01", f"ART 1000-{gone.number}", "what"]
     wrong = errors(send(admin, section, name=" ", capacity="lots", members=names))
     for each in (
-        "Name: give one of at most 80 characters.",
-        "Shared seats: give a whole number from 0 to 100,000.",
-        "“BIO 1000-01” is a section of Spring 2031, and only sections of one term share seats.",
+        "Name: enter at most 80 characters.",
+        "Shared seats: enter a whole number from 0 to 100,000.",
+        "“BIO 1000-01” is a section of Spring 2031. Only sections of the same term can share",
         f"ART 1000-{gone.number} has been canceled.",
-        "There is no section “what” in this term.",
+        "This term has no section “what”.",
     ):
         assert each in wrong
-    assert "Name another section" in errors(send(admin, section, members=BOTH[:1]))
+    assert "Enter at least two sections" in errors(send(admin, section, members=BOTH[:1]))
     assert shared(other) is None
 
 
@@ -169,14 +169,14 @@ def test_section_in_another_pool_must_leave_it_first(
     assert pooled
     third = builders.a_section(builders.a_course("ART-1000"), term)
     answer = change(admin, third, name="More", members=["ART 1000-03", BOTH[0]])
-    assert "CSC 1100-01 shares its seats with others already." in errors(answer)
+    assert "CSC 1100-01 already shares seats with other sections." in errors(answer)
 
 
 def test_pool_name_is_unique_in_a_term(admin: FlaskClient, term: Term, pooled: Section) -> None:
     assert pooled
     pair = [builders.a_section(builders.a_course(code), term) for code in ("ART-1", "BIO-1")]
     answer = change(admin, pair[0], members=[each.crn for each in pair])
-    assert "This term has shared seats of that name already." in errors(answer)
+    assert "This term already has shared seats with this name." in errors(answer)
     assert shared(pair[0]) is None
 
 
@@ -204,7 +204,7 @@ def test_second_admin_sees_the_stored_pool_and_keeps_the_input(
     answer = change(admin, pooled, capacity=5, version=seen.version)
     assert answer.status_code == 409
     result = text_of(answer)
-    assert "Somebody else has changed these shared seats meanwhile" in result
+    assert "Someone else has changed these shared seats" in result
     assert "Shared seats 9 5" in result
     assert 'value="5"' in answer.text
     assert counts(pooled)[0] == 9

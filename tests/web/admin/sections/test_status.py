@@ -74,9 +74,9 @@ def test_cancel_shows_how_many_students_are_affected(
     for name in ("ada", "ben", "cleo"):
         press(browser_of(app, name), section, "pick", wait="1")
     answer = text_of(admin.get(address(section, "/cancel")))
-    assert "2 students have a seat." in answer
-    assert "1 student waits for one." in answer
-    assert "told at once, on the page and by mail" in answer
+    assert "2 students are enrolled." in answer
+    assert "1 student is on the waitlist." in answer
+    assert "notified at once, on the page and by email" in answer
     assert stored(section).status == "OPEN"
 
 
@@ -84,15 +84,15 @@ def test_cancel_shows_how_many_imported_seats_have_no_name(admin: FlaskClient, t
     course = builders.a_course("CSC-1300")
     imported = builders.a_section(course, term, capacity=9, prior_enrolled=4)
     answer = text_of(admin.get(address(imported, "/cancel")))
-    assert "0 students have a seat." in answer
-    assert "4 seats were taken before selection here began" in answer
-    assert "told at once" not in answer
+    assert "0 students are enrolled." in answer
+    assert "4 seats were taken before registration started here" in answer
+    assert "notified at once" not in answer
 
 
 def test_cancel_needs_a_reason(admin: FlaskClient, section: Section) -> None:
     answer = do(admin, section, "cancel", " ")
     assert answer.status_code == 422
-    assert "Say why" in errors(answer)
+    assert "Enter a reason" in errors(answer)
     assert stored(section).status == "OPEN"
 
 
@@ -107,11 +107,11 @@ def test_canceled_section_cannot_be_claimed(
 @pytest.mark.parametrize(
     ("deed", "status", "why"),
     [
-        ("publish", "CANCELED", "has been canceled"),
+        ("publish", "CANCELED", "is canceled"),
         ("confirm", "NEW", "is a draft"),
         ("cancel", "NEW", "is a draft"),
-        ("delete", "OPEN", "Cancel it before you delete it"),
-        ("delete", "CONFIRMED", "Cancel it before you delete it"),
+        ("delete", "OPEN", "Cancel the section before you delete it"),
+        ("delete", "CONFIRMED", "Cancel the section before you delete it"),
     ],
 )
 def test_forbidden_status_change_is_refused_with_the_reason(
@@ -146,7 +146,7 @@ def test_section_with_students_cannot_be_deleted(
     take_back(draft)
     answer = do(admin, draft, "delete")
     assert answer.status_code == 409
-    assert "Somebody has a seat in it" in errors(answer)
+    assert "Students are enrolled" in errors(answer)
     assert not stored(draft).deleted
 
 
@@ -176,7 +176,7 @@ def test_change_of_an_older_version_shows_the_new_one(admin: FlaskClient, sectio
     form = {"version": "1", "reason": "No teacher."}
     answer = admin.post(address(section, "/cancel"), data=form)
     assert answer.status_code == 422
-    assert "Somebody has changed the section meanwhile" in errors(answer)
+    assert "Someone else has changed this section" in errors(answer)
     assert "Algorithms" in answer.text
     assert 'name="version" value="2"' in answer.text
     assert stored(section).status == "OPEN"
@@ -206,7 +206,7 @@ def test_change_that_is_already_done_has_no_conflict(
 ) -> None:
     section = builders.a_section(builders.a_course("CSC-1300"), term, status=status)
     page = text_of(admin.get(address(section, f"/{deed}")))
-    assert "That has been done already." in page
+    assert "This was already done." in page
     assert "has to be put right" not in page
     assert f"← CSC 1300-{section.number}" in page
     assert do(admin, section, deed).status_code == 409

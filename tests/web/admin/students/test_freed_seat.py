@@ -30,20 +30,20 @@ def test_freed_seat_goes_to_a_waitlist_of_the_pool(
     boss: FlaskClient, cast: Cast, pooled: Section
 ) -> None:
     page = text_of(look(boss, cast.ada, drop=pooled))
-    assert "It goes to whoever has waited longest for CSC 1200-02 and may have it." in page
+    assert "The seat goes to the first eligible student on the waitlists of CSC 1200-02." in page
 
 
 def test_both_waitlists_are_named(boss: FlaskClient, cast: Cast, pooled: Section) -> None:
     claim(cast.cleo, pooled)
     page = text_of(look(boss, cast.ada, drop=pooled))
-    assert "longest for CSC 1100-01 or CSC 1200-02 and may" in page
+    assert "waitlists of CSC 1100-01 or CSC 1200-02" in page
 
 
 def test_move_within_a_pool_frees_no_seat(
     boss: FlaskClient, cast: Cast, pooled: Section, other: Section
 ) -> None:
     page = text_of(look(boss, cast.ada, other, pooled))
-    assert "The seat in CSC 1100-01 is given up." in page
+    assert "The student is dropped from CSC 1100-01." in page
     assert "It goes to" not in page
 
 
@@ -59,7 +59,10 @@ def test_reserved_seat_goes_to_its_cohort(
     drain(section.term_id)
     assert claim(cast.ben, section).outcome == "waitlisted"
     page = text_of(look(boss, cast.ada, drop=section))
-    assert "It is kept: it goes to the first in line for whom it is kept." in page
+    assert (
+        "The seat is reserved. It goes to the first student on the waitlist who may take it."
+        in page
+    )
 
 
 def test_freed_seat_without_a_pool_goes_to_the_first_waiting_student(
@@ -67,6 +70,6 @@ def test_freed_seat_without_a_pool_goes_to_the_first_waiting_student(
 ) -> None:
     claim(cast.ada, section)
     claim(cast.ben, section)
-    assert "It goes to the first in line who may have it." in text_of(
+    assert "The seat goes to the first eligible student on the waitlist." in text_of(
         look(boss, cast.ada, drop=section)
     )

@@ -35,7 +35,7 @@ def lift(boss: FlaskClient, student: Student, reason: str = WHY) -> TestResponse
     (entry,) = [each for each in entries() if each.action == "hold.place"]
     number = entry.subject.rpartition(":")[2]
     place = f"/admin/students/{student.id}/holds/{number}/lift"
-    assert "The student can pick again at once" in text_of(boss.get(place))
+    assert "The student can register again at once" in text_of(boss.get(place))
     return boss.post(place, data={"reason": reason})
 
 
@@ -72,7 +72,7 @@ def test_placing_and_lifting_are_audited(boss: FlaskClient, cast: Cast) -> None:
 def test_form_sent_twice_has_one_effect(boss: FlaskClient, cast: Cast) -> None:
     place(boss, cast.ada)
     again = place(boss, cast.ada)
-    assert "has this very hold already" in text_of(boss.get(again.location))
+    assert "already has this hold" in text_of(boss.get(again.location))
     assert len(known(cast.ada)) == 1
     for _ in range(2):
         (entry,) = [each for each in entries() if each.action == "hold.place"]
@@ -90,7 +90,7 @@ def test_hold_applies_from_its_first_to_its_last_day(boss: FlaskClient, cast: Ca
     assert [hold.stands for hold in known(cast.ada)] == [False]
     assert [hold.stands for hold in known(cast.ben)] == [True]
     assert [hold.stands for hold in known(cast.cleo)] == [True]
-    assert "To come" in text_of(boss.get(f"/admin/students/{cast.ada.id}"))
+    assert "Upcoming" in text_of(boss.get(f"/admin/students/{cast.ada.id}"))
 
 
 def test_hold_ends_after_its_last_day(boss: FlaskClient, cast: Cast) -> None:
@@ -109,20 +109,20 @@ def test_hold_ends_after_its_last_day(boss: FlaskClient, cast: Cast) -> None:
     )
     assert not known(cast.ben)[0].stands
     answer = text_of(boss.get(f"/admin/students/{cast.ben.id}"))
-    assert "Over" in answer
+    assert "Ended" in answer
     assert "until Nov 1, 2020" in answer
 
 
 @pytest.mark.parametrize(
     ("fields", "wrong"),
     [
-        ({"kind": " "}, "Kind: say what it is."),
-        ({"said": ""}, "What the student reads: say what it is."),
-        ({"said": "x" * 301}, "no more than 300 characters"),
-        ({"since": "soon"}, "From: give a day"),
-        ({"until": "9999-12-31"}, "Until: give a day"),
-        ({"until": "2020-01-01"}, "Until: that day is over already."),
-        ({"since": "2030-02-02", "until": "2030-02-01"}, "last day comes before the first"),
+        ({"kind": " "}, "Kind: fill in this field."),
+        ({"said": ""}, "Message to the student: fill in this field."),
+        ({"said": "x" * 301}, "enter at most 300 characters"),
+        ({"since": "soon"}, "From: enter a date"),
+        ({"until": "9999-12-31"}, "Until: enter a date"),
+        ({"until": "2020-01-01"}, "Until: this date is in the past."),
+        ({"since": "2030-02-02", "until": "2030-02-01"}, "last day must not be before the first"),
     ],
 )
 def test_errors_are_shown_and_no_hold_is_placed(

@@ -63,7 +63,7 @@ def test_account_with_the_same_name_is_suggested(
     page = f"/admin/instructors/{twin.id}"
     assert f"{page}/link?account=iris" in boss.get(page).text
     text = text_of(boss.get(f"{page}/link?account=iris"))
-    assert "Teaches also as Iris" in text
+    assert "Also linked to Iris" in text
     assert "MAT 1000-" in text_of(boss.get(page))
     assert visitors.find(cast.iris.account_id or 0).instructor_ids == {cast.iris.id}
 
@@ -96,7 +96,7 @@ def test_link_by_another_admin_is_not_overwritten(
     act(boss, twin, "link", account="otto")
     again = act(boss, twin, "link")
     assert again.status_code == 409
-    assert "Somebody else has changed this meanwhile." in text_of(again)
+    assert "Someone else has changed this." in text_of(again)
     assert twin.id in visitors.find(cast.otto.account_id or 0).instructor_ids
     assert act(boss, twin, "unlink").status_code == 409  # which was not shown with that account
 
@@ -104,9 +104,9 @@ def test_link_by_another_admin_is_not_overwritten(
 @pytest.mark.parametrize(
     ("fields", "wrong"),
     [
-        ({"account": "nobody"}, "No account has the user name nobody."),
-        ({"account": ""}, "No account has the user name –."),
-        ({"reason": " "}, "Say why"),
+        ({"account": "nobody"}, "No account has the username nobody."),
+        ({"account": ""}, "No account has the username –."),
+        ({"reason": " "}, "Enter a reason"),
     ],
 )
 def test_errors_are_shown_and_nothing_changes(

@@ -47,7 +47,7 @@ def test_student_can_claim_despite_the_rule(
     pick(browser_of(app, "ada"), barred, "pick")
     assert holds(cast.ada, barred.term_id) == [barred.id]
     text = text_of(boss.get(f"/admin/students/{cast.ada.id}"))
-    assert "CSC 2000-01 , Fall 2030 Stands Even so: A prerequisite is missing" in text
+    assert "CSC 2000-01 , Fall 2030 Active Overrides: A prerequisite is missing" in text
 
 
 def test_permission_and_revocation_are_audited(
@@ -74,13 +74,18 @@ def test_form_sent_twice_has_one_effect(boss: FlaskClient, cast: Cast, barred: S
 def test_all_errors_are_shown(boss: FlaskClient, cast: Cast, barred: Section) -> None:
     wrong = {"section": "none", "waives": "full", "until": "soon", "reason": ""}
     text = text_of(permit(boss, cast.ada, barred, **wrong))
-    for each in ("no section with that CRN", "choose from: full", "Until: give a day", "Say why"):
+    for each in (
+        "no section with this CRN",
+        "Not in the list: full",
+        "Until: enter a date",
+        "Enter a reason",
+    ):
         assert each in text
     assert entries() == []
 
 
 def test_end_in_the_past_is_refused(boss: FlaskClient, cast: Cast, barred: Section) -> None:
-    assert "that day is over already" in text_of(permit(boss, cast.ada, barred, until="2020-01-01"))
+    assert "this date is in the past" in text_of(permit(boss, cast.ada, barred, until="2020-01-01"))
     assert entries() == []
 
 

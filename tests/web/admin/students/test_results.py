@@ -37,7 +37,7 @@ def results(boss: FlaskClient, section: Section, show: str = "in", **query: int)
 
 def test_each_group_shows_its_size(boss: FlaskClient, crowd: Section, cast: Cast) -> None:
     text = results(boss, crowd)
-    assert "In the section 1 Waiting 2 Canceled 0 Left the waitlist 1" in text
+    assert "Enrolled 1 Waiting 2 Canceled 0 Left the waitlist 1" in text
     assert f"Ada {cast.ada.number}" in text
     assert cast.ben.number not in text
 
@@ -56,7 +56,7 @@ def test_dropped_student_has_no_actions_until_recorded(
 ) -> None:
     page = press(boss, look(boss, cast.ada, drop=crowd), back="section")
     now = boss.get(page.location)
-    assert f"Ada Being taken out {cast.ada.number}" in text_of(now)
+    assert f"Ada Being dropped {cast.ada.number}" in text_of(now)
     assert "Drop Ada" not in text_of(now)
     drain(crowd.term_id)
     assert "Ada" not in text_of(boss.get(page.location))
@@ -66,8 +66,8 @@ def test_imported_seats_are_listed_beside_named_ones(boss: FlaskClient, crowd: S
     assert "before" not in results(boss, crowd)
     changed(crowd, prior_enrolled=72)
     text = results(boss, crowd)
-    assert "In the section 1, and 72 from before Waiting 2" in text
-    assert "72 seats were taken before selection here began" in text
+    assert "Enrolled 1, plus 72 from before Waiting 2" in text
+    assert "72 seats were taken before registration started here" in text
     assert "72 seats" not in results(boss, crowd, "waiting")
 
 

@@ -26,16 +26,18 @@ def test_student_page_shows_seats_positions_and_credits(
     seat(cast.ada, other)
     press(browser_of(app, "ada"), section, "pick", wait="1")
     text = page(boss, cast.ada.id, section.term_id)
-    assert "CSC 1200-02 Course CSC-1200 Selected 4" in text
-    assert "CSC 1100-01 Course CSC-1100 Place 1 of 1" in text
+    assert "CSC 1200-02 Course CSC-1200 Enrolled 4" in text
+    assert "CSC 1100-01 Course CSC-1100 Waitlist position 1 of 1" in text
     assert "4 of 21 credits" in text
-    assert "cancellations left today" in text
+    assert "drops left today" in text
 
 
 def test_student_page_shows_the_students_windows(boss: FlaskClient, cast: Cast) -> None:
     term = builders.a_term()
     builders.an_open_window(term, cohort={"students": [cast.ben.number]})
-    assert "No window of this term is for this student." in page(boss, cast.ada.id, term.id)
+    assert "The student has no window in this term. Schedule one on the windows page." in page(
+        boss, cast.ada.id, term.id
+    )
     assert f"students {cast.ben.number}" in page(boss, cast.ben.id, term.id)
 
 
@@ -52,7 +54,7 @@ def test_student_page_shows_history_refusals_and_receipts(
 
 def test_latest_term_is_shown_first(boss: FlaskClient, cast: Cast, section: Section) -> None:
     seat(cast.ada, section)
-    assert "Selections in Fall 2030" in page(boss, cast.ada.id)
+    assert "Classes in Fall 2030" in page(boss, cast.ada.id)
 
 
 def test_student_page_shows_the_record(boss: FlaskClient, cast: Cast) -> None:
@@ -70,7 +72,7 @@ def test_unknown_student_is_not_found(boss: FlaskClient) -> None:
 
 
 def test_student_page_shows_privacy(boss: FlaskClient, cast: Cast) -> None:
-    assert "Privacy Not asked for" in text_of(boss.get(f"/admin/students/{cast.ada.id}"))
+    assert "Privacy Not requested" in text_of(boss.get(f"/admin/students/{cast.ada.id}"))
     privacy.set_private(cast.ada.id, cast.max.id, private=True)
     answer = boss.get(f"/admin/students/{cast.ada.id}")
     assert "Privacy Private" in text_of(answer)

@@ -32,7 +32,7 @@ def test_student_is_found_by_email(boss: FlaskClient, cast: Cast) -> None:
 
 def test_every_word_must_match(boss: FlaskClient, cast: Cast) -> None:
     assert cast.ada.number in find(boss, f"ada {cast.ada.number[:3]}")
-    assert "No student fits." in find(boss, "ada ben")
+    assert "No student matches." in find(boss, "ada ben")
 
 
 def test_number_leads_to_its_student(boss: FlaskClient, cast: Cast) -> None:
@@ -45,7 +45,7 @@ def test_wildcards_are_literal(boss: FlaskClient, text: str) -> None:
     answer = boss.get("/admin/students", query_string={"q": text})
     assert answer.status_code == 200
     if text != "\0":
-        assert "No student fits." in text_of(answer)
+        assert "No student matches." in text_of(answer)
 
 
 def test_long_list_is_paged(boss: FlaskClient, cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -62,5 +62,5 @@ def test_deleted_student_is_not_found(boss: FlaskClient, cast: Cast) -> None:
     gone = update(Student).where(Student.id == cast.ada.id)
     with transaction() as session:
         session.execute(gone.values(deleted_at=cast.max.deleted_at or "2030-01-01"))
-    assert "No student fits." in find(boss, "ada")
+    assert "No student matches." in find(boss, "ada")
     assert boss.get(f"/admin/students/{cast.ada.id}").status_code == 404

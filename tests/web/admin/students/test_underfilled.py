@@ -96,7 +96,7 @@ def test_preview_counts_affected_students_and_changes_nothing(
 ) -> None:
     text = text_of(look(boss, offer))
     assert "Cancel 3 sections?" in text
-    assert "3 seats go. 0 places in line go." in text
+    assert "3 students lose a seat. 0 students lose a waitlist position." in text
     assert statuses(offer) == ["OPEN", "OPEN", "OPEN"]
 
 
@@ -116,7 +116,7 @@ def test_several_sections_are_canceled_and_students_notified(
     for name in ("cleo", "dan"):  # the last seat, and a place in line
         pick(browser_of(app, name), offer[2], "pick", wait="1")
     page = look(boss, gone)
-    assert "It is full. 1 student waits." in text_of(page)
+    assert "It is full. 1 student is waiting." in text_of(page)
     answer = confirm(boss, page, gone)
     assert "Canceled: 2 sections." in text_of(boss.get(answer.location))
     assert statuses(offer) == ["CANCELED", "OPEN", "CANCELED"]
@@ -132,7 +132,7 @@ def test_several_sections_are_canceled_and_students_notified(
 def test_reason_is_required(boss: FlaskClient, offer: list[Any]) -> None:
     answer = confirm(boss, look(boss, offer), offer, reason="")
     assert answer.status_code == 422
-    assert "Say why" in text_of(answer)
+    assert "Enter a reason" in text_of(answer)
     assert statuses(offer) == ["OPEN", "OPEN", "OPEN"]
 
 
@@ -143,7 +143,7 @@ def test_nothing_is_canceled_if_a_section_has_changed(boss: FlaskClient, offer: 
         session.execute(moved)
     late = confirm(boss, page, offer)
     assert late.status_code == 422
-    assert "Nothing was canceled. CSC 2-02: it has been changed meanwhile." in text_of(late)
+    assert "Nothing was canceled. CSC 2-02: someone else has changed it." in text_of(late)
     assert statuses(offer) == ["OPEN", "OPEN", "OPEN"]
     assert entries() == []
     assert confirm(boss, late, offer).status_code == 303
@@ -186,4 +186,4 @@ def test_preview_has_its_own_address(boss: FlaskClient, offer: list[Any]) -> Non
 def test_empty_selection_is_reported(boss: FlaskClient, offer: list[Any]) -> None:
     answer = send(boss, f"/admin/terms/{offer[0].term_id}/underfilled", {"section": ["x", "99999"]})
     assert answer.status_code == 422
-    assert "Tick the sections" in text_of(answer)
+    assert "Select the sections" in text_of(answer)

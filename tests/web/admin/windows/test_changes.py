@@ -91,7 +91,7 @@ def test_open_window_cannot_be_moved_or_canceled(
     }
     answer = admin.post(address(window, term, action), data=form)
     assert answer.status_code == 422
-    assert "The window has begun" in answer.text
+    assert "The window has already started" in answer.text
     assert now_set(term) == window
 
 
@@ -103,7 +103,7 @@ def test_upcoming_window_cannot_be_extended_or_closed(
     form = {"closes": field(window.closes + HOUR), **WHY}
     answer = admin.post(address(window, term, action), data=form)
     assert answer.status_code == 422
-    assert "has not begun" in answer.text
+    assert "has not started yet" in answer.text
     assert now_set(term) == window
 
 
@@ -160,7 +160,7 @@ def test_earlier_end_is_no_extension(admin: FlaskClient, term: Term) -> None:
     form = {"closes": field(window.closes - HOUR), **WHY}
     answer = admin.post(address(window, term, "extend"), data=form)
     assert answer.status_code == 422
-    assert "after the end that it has now" in answer.text
+    assert "later than the current end" in answer.text
     assert form["closes"] in answer.text
 
 

@@ -36,7 +36,7 @@ def test_move_shows_old_and_new_times_and_page_texts(admin: FlaskClient, term: T
     assert clock.full(window.opens) in page
     assert clock.clock(window.opens // 1000 * 1000 + 2 * HOUR) in page
     assert "“Begins in 60 minutes”, then “Begins in 3 hours”" in page
-    assert "Move it" in page
+    assert "Move window" in page
     assert backend().ledger.windows(term.id) == [window]
 
 
@@ -49,13 +49,13 @@ def test_page_texts_consider_all_windows_of_the_students(
 ) -> None:
     coming = a_coming_window(term, minutes=210)
     alone = plain(seen(admin, coming, term, "cancel"))
-    assert "On their pages “Begins in 3 hours”, then “Not scheduled” This" in alone
-    assert "For 4 of them nothing is scheduled then." in alone
+    assert "On student pages “Begins in 3 hours”, then “Not scheduled” This" in alone
+    assert "4 students then have no window." in alone
     an_open_window(term, minutes=270, cohort={"students": [cast.ada.number]})
     some = plain(seen(admin, coming, term, "cancel"))
     assert "“Begins in 3 hours”, then “Not scheduled” · 3 students" in some
-    assert "“Ends in 4 hours”, as it is now · 1 student" in some
-    assert "For 3 of them nothing is scheduled then." in some
+    assert "“Ends in 4 hours” (unchanged) · 1 student" in some
+    assert "3 students then have no window." in some
 
 
 def test_closing_one_of_two_windows_shows_the_other(admin: FlaskClient, term: Term) -> None:
@@ -68,23 +68,25 @@ def test_closing_one_of_two_windows_shows_the_other(admin: FlaskClient, term: Te
 
 def test_window_of_an_empty_cohort_affects_no_page(admin: FlaskClient, term: Term) -> None:
     window = a_coming_window(term, cohort={"years": ["Wizard"]})
-    assert "On their pages" not in seen(admin, window, term, "cancel")
+    assert "On student pages" not in seen(admin, window, term, "cancel")
 
 
 def test_waiting_students_are_counted(admin: FlaskClient, term: Term, cast: Cast) -> None:
     window = a_coming_window(term)
-    assert "Nobody is in its waiting room." in seen(admin, window, term, "cancel")
+    assert "No one is in the waiting room." in seen(admin, window, term, "cancel")
     for student in (cast.ada, cast.ben):
         room.enter(term.id, window.id, student.id)
-    assert "In the waiting room: 2. They are let go." in seen(admin, window, term, "cancel")
-    assert "they keep their places" in seen(admin, window, term, "move", **times(window, 1)).lower()
+    assert "In the waiting room: 2. They leave the queue." in seen(admin, window, term, "cancel")
+    assert (
+        "they keep their positions" in seen(admin, window, term, "move", **times(window, 1)).lower()
+    )
 
 
 def test_closing_counts_students_inside(admin: FlaskClient, term: Term, cast: Cast) -> None:
     window = an_open_window(term)
     room.enter(term.id, window.id, cast.ada.id)
     page = seen(admin, window, term, "close")
-    assert "In line: 0, inside: 1." in page
+    assert "In the waiting room: 0, admitted: 1." in page
     assert "then “Has ended”" in page
 
 
@@ -113,7 +115,7 @@ def test_invalid_times_are_reported_in_the_form(admin: FlaskClient, term: Term) 
     requested = {"opens": "soon", "closes": field(window.closes)}
     answer = admin.get(address(window, term, "move"), query_string=requested)
     assert answer.status_code == 422
-    assert "Begins: give a day and a time" in answer.text
+    assert "Begins: enter a date and a time" in answer.text
     assert 'value="soon"' in answer.text
 
 
@@ -145,7 +147,7 @@ def test_two_admins_dont_overwrite_each_other(doing: Callable[..., Any], term: T
     for action, fields in (("move", times(window, 5)), ("cancel", {})):
         answer = doing(window, action, **fields)
         assert answer.status_code == 422
-        assert "Somebody has changed the window since" in answer.text
+        assert "Someone else has changed the window" in answer.text
         assert f"{moved[0].opens}-{moved[0].closes}" in answer.text
     assert backend().ledger.windows(term.id) == moved
     with transaction() as session:

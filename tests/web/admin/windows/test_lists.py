@@ -64,7 +64,7 @@ def test_unknown_and_duplicate_numbers_are_reported(
     numbers = [cast.ada.number, cast.ben.number, cast.ada.number, "Z1", "Z2"]
     looked = send(admin, term, whom="some", students="\n".join(numbers))
     page = plain(looked)
-    assert "Your list has 5 numbers. 1 came again and counts once." in page
+    assert "Your list has 5 numbers. 1 duplicate was ignored." in page
     assert "2 of the numbers belong to no student and are left out. Z1, Z2" in page
     assert "2 students will see it" in page
     confirm(admin, looked)

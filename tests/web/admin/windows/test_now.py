@@ -55,8 +55,8 @@ def test_page_counts_waiting_students_and_decisions(
     claim(cast.cleo, section, an_open_window(term, cohort={"years": ["Freshman"]}), wait=False)
     drain(term.id)
     page = re.sub(r"\s+", " ", re.sub("<[^>]+>", " ", admin.get("/admin/now").text))
-    assert "Inside 1" in page
-    assert "Seats given 1 Refused 1 " in page  # Cleo asked in the other one
+    assert "Admitted 1" in page
+    assert "Enrollments 1 Refused 1 " in page  # Cleo asked in the other one
 
 
 def test_figures_continue_from_the_last_reading(term: Term, cast: Cast) -> None:

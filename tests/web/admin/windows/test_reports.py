@@ -54,7 +54,7 @@ def test_result_shows_sections_reasons_and_waiting_students(
     admin: FlaskClient, term: Term, window: WindowView
 ) -> None:
     page = words(admin, address(window, term, "report"))
-    assert "With a seat 1 33% of those who asked" in page
+    assert "With a seat 1 33% of those who tried" in page
     assert "Waitlist full 1 1" in page
     assert "CSC 1-01" in page
     assert "Ben" in page
@@ -62,7 +62,7 @@ def test_result_shows_sections_reasons_and_waiting_students(
 
 def test_parts_of_a_bar_have_a_legend(admin: FlaskClient, term: Term, window: WindowView) -> None:
     page = words(admin, address(window, term, "fairness"))
-    assert "Got what they asked for first Got another seat A whole bar is all who asked." in page
+    assert "Got their first choice Got another choice A full bar is all" in page
 
 
 def test_report_shows_overfull_sections(
@@ -113,8 +113,8 @@ def test_report_of_one_student_works(admin: FlaskClient, term: Term, cast: Cast)
     claim(cast.ada, builders.a_section(builders.a_course("CSC-2"), term), found)
     closes(term, found)
     page = words(admin, address(found, term, "report"))
-    assert "With a seat 1 100% of those who asked" in page
-    assert "Nobody was refused anything." in page
+    assert "With a seat 1 100% of those who tried" in page
+    assert "No refusals in this window." in page
 
 
 def test_result_can_be_downloaded(
@@ -141,18 +141,18 @@ def test_file_has_no_spreadsheet_formulas(
 
 def test_small_groups_are_hidden(admin: FlaskClient, term: Term, window: WindowView) -> None:
     page = words(admin, address(window, term, "fairness"))
-    assert "Freshman too few to show" in page
+    assert "Freshman hidden (small group)" in page
     found = rows(admin, address(window, term, "fairness.csv"))
-    assert ["By class year", "Freshman", "too few to show"] in found
+    assert ["By class year", "Freshman", "hidden (small group)"] in found
 
 
 def test_small_groups_are_hidden_in_the_result(
     admin: FlaskClient, term: Term, window: WindowView
 ) -> None:
     page = words(admin, address(window, term, "report"))
-    assert "Freshman, Undergraduate 4 too few to show" in page
+    assert "Freshman, Undergraduate 4 hidden (small group)" in page
     found = rows(admin, address(window, term, "report.csv"))
-    assert ["Freshman", "Undergraduate", "4", "too few to show"] in found
+    assert ["Freshman", "Undergraduate", "4", "hidden (small group)"] in found
 
 
 def test_larger_groups_are_shown_with_numbers(admin: FlaskClient, term: Term) -> None:
@@ -182,7 +182,7 @@ def test_majors_are_shown_by_name(admin: FlaskClient, term: Term) -> None:
 @pytest.mark.parametrize("page", PAGES)
 def test_open_window_has_no_report(admin: FlaskClient, term: Term, page: str) -> None:
     window = builders.an_open_window(term)
-    assert "There is no report yet." in words(admin, address(window, term, page))
+    assert "No report yet." in words(admin, address(window, term, page))
     assert admin.get(address(window, term, f"{page}.csv")).status_code == 404
 
 

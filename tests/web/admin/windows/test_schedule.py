@@ -52,7 +52,7 @@ def test_confirmed_window_is_scheduled(admin: FlaskClient, term: Term) -> None:
 
 def test_next_page_confirms_the_change(admin: FlaskClient, term: Term) -> None:
     confirm(admin, send(admin, term))
-    assert "Scheduled: Seniors first begins" in admin.get("/admin").text
+    assert "Scheduled: Seniors first opens" in admin.get("/admin").text
 
 
 def test_confirmation_sent_twice_schedules_one_window(admin: FlaskClient, term: Term) -> None:
@@ -123,7 +123,7 @@ def test_students_with_two_open_windows_are_counted(
     an_open_window(term, minutes=60, cohort={"students": [cast.ada.number]})
     assert "windows open at once" not in send(admin, term).text
     looked = send(admin, term, opens=from_now(-1))
-    assert "1 student will have two windows open at once" in looked.text
+    assert "1 student will have two overlapping windows" in looked.text
 
 
 def test_scheduling_is_audited(admin: FlaskClient, term: Term, cast: Cast) -> None:
@@ -146,8 +146,8 @@ def test_all_errors_are_shown_at_once_with_the_input(admin: FlaskClient, term: T
     answer = send(admin, term, **fields)
     assert answer.status_code == 422
     page = unescape(answer.text)
-    assert "Give the window a name" in page
-    assert "Begins: give a day and a time" in page
+    assert "Enter a name" in page
+    assert "Begins: enter a date and a time" in page
     assert "No student has the number nobody." in page
     assert "nobody</textarea>" in page
     assert windows(term) == []
@@ -158,13 +158,13 @@ def test_all_errors_are_shown_at_once_with_the_input(admin: FlaskClient, term: T
     [
         ({"name": "x" * 121}, "longer than 120"),
         ({"closes": f"{YEAR - 2}-01-01T09:00"}, "The end is in the past."),
-        ({"opens": f"{YEAR}-01-02T09:00", "closes": f"{YEAR}-01-01T09:00"}, "after the beginning"),
-        ({"closes": "9999-99-99T09:00"}, "Ends: give a day and a time"),
-        ({"closes": "9999-12-31T23:59"}, "Ends: that is more than five years away."),
-        ({"opens": "0001-01-01T00:00"}, "Begins: that is more than five years away."),
-        ({"whom": "all of them"}, "Choose whom the window is for."),
+        ({"opens": f"{YEAR}-01-02T09:00", "closes": f"{YEAR}-01-01T09:00"}, "after the start"),
+        ({"closes": "9999-99-99T09:00"}, "Ends: enter a date and a time"),
+        ({"closes": "9999-12-31T23:59"}, "Ends: this is more than five years away."),
+        ({"opens": "0001-01-01T00:00"}, "Begins: this is more than five years away."),
+        ({"whom": "all of them"}, "Choose who can register."),
         ({"whom": "some"}, "Choose at least one"),
-        ({"whom": "some", "years": "Wizard"}, "Not among those to choose from: Wizard."),
+        ({"whom": "some", "years": "Wizard"}, "Not in the list: Wizard."),
         ({"opens": "2099-03-08T02:30"}, "this time does not exist"),
     ],
 )

@@ -55,8 +55,8 @@ def test_form_shows_the_current_rules(admin: FlaskClient, term: Term) -> None:
 
 def test_new_rules_are_previewed_first(admin: FlaskClient, term: Term) -> None:
     page = unescape(admin.get(address(term), query_string=a_form(places="lost")).text)
-    assert "Set these rules?" in page
-    assert "lost with 2 passes" in page
+    assert "Save these rules?" in page
+    assert "removed after 2 skips" in page
     assert now_set(term).passes is None
 
 
@@ -90,22 +90,25 @@ def test_two_admins_dont_overwrite_each_other(admin: FlaskClient, term: Term) ->
     assert admin.post(address(term), data=a_form() | WHY | seen).status_code == 303
     answer = admin.post(address(term), data=a_form(drops_per_day="9") | WHY | seen)
     assert answer.status_code == 422
-    assert "Somebody has changed the rules" in answer.text
+    assert "Someone else has changed the rules" in answer.text
     assert now_set(term).drops_per_day == 2
 
 
 @pytest.mark.parametrize(
     ("fields", "error"),
     [
-        ({"credit_limit": "lots"}, "Credits: give a number from 0 to 100."),
-        ({"credit_limit": "NaN"}, "Credits: give a number"),
-        ({"credit_limit": "12.345"}, "Credits: give a number"),
-        ({"drops_per_day": "-1"}, "Seats given up a day: give a whole number"),
+        ({"credit_limit": "lots"}, "Credits: enter a number from 0 to 100."),
+        ({"credit_limit": "NaN"}, "Credits: enter a number"),
+        ({"credit_limit": "12.345"}, "Credits: enter a number"),
+        ({"drops_per_day": "-1"}, "Drops per day: enter a whole number"),
         (
             {"places": "lost", "skip_reasons": "nonsense"},
-            "Not among those to choose from: nonsense",
+            "Not in the list: nonsense",
         ),
-        ({"places": "lost", "skip_limit": "0"}, "Passes: give a whole number from 1 to 100."),
+        (
+            {"places": "lost", "skip_limit": "0"},
+            "Skips until removal: enter a whole number from 1 to 100.",
+        ),
     ],
 )
 def test_errors_are_shown_with_the_input(
@@ -125,7 +128,7 @@ def test_students_above_a_new_limit_are_counted(admin: FlaskClient, term: Term, 
     claim(cast.ada, builders.a_section(builders.a_course("CSC-1"), term), window)
     drain(term.id)
     page = admin.get(address(term), query_string=a_form(credit_limit="3")).text
-    assert "1 student holds more credits than that." in page
+    assert "1 student already has more credits than this limit." in page
 
 
 def test_skipped_student_loses_the_position_and_is_notified(

@@ -71,7 +71,7 @@ def test_a_hold_shows_on_the_open_page_in_the_inbox_and_by_mail_and_goes_when_it
     boss.page.get_by_label("Who lifts it").fill("the bursar, Hall 3, room 12")
     boss.page.get_by_role("button", name="Set the hold").click()
     expect(box).to_contain_text("There is a hold on your record: a bill is unpaid.")
-    expect(box).to_contain_text("Please see the bursar, Hall 3, room 12")
+    expect(box).to_contain_text("Contact the bursar, Hall 3, room 12")
     expect(student.page.locator("#toasts")).to_contain_text("There is a hold on your record")
     for page in ("/mine", "/plan", "/schedule"):
         student.go(f"/terms/{term.id}{page}")
@@ -82,7 +82,7 @@ def test_a_hold_shows_on_the_open_page_in_the_inbox_and_by_mail_and_goes_when_it
     boss.page.get_by_label("Reason").fill(WHY)
     boss.page.get_by_role("button", name="Lift it").click()
     expect(box).to_be_hidden()
-    wait_for(lambda: "The hold on your record is lifted: Bursar" in mails_to(portal, name))
+    wait_for(lambda: "The hold on your record was lifted: Bursar" in mails_to(portal, name))
     student.go(f"/terms/{term.id}")
     student.pick(lab)
 
@@ -112,7 +112,7 @@ def test_a_clash_that_the_registrar_makes_is_named_to_both_until_it_is_resolved(
 
     expect(box).to_contain_text("meet at the same time")
     expect(box).to_contain_text(f"LAB {term.id}-01 (Mon 10:00–11:00 am)")
-    subject = f"TLK {term.id}-02 has changed and clashes with LAB {term.id}-01"
+    subject = f"TLK {term.id}-02 has changed and conflicts with LAB {term.id}-01"
     wait_for(lambda: subject in mails_to(portal, f"rosa{term.id}"))
     student.go("/inbox")
     expect(student.page.locator("main")).to_contain_text(subject)

@@ -52,10 +52,10 @@ def text_of(news: Notification) -> NotificationText:
 
 
 def _promoted(news: Notification) -> NotificationText:
-    text = [_("A seat came free and it is yours. You are off the waitlist.")]
+    text = [_("A seat opened and you got it. You are no longer on the waitlist.")]
     if old := news.data.get("instead"):
-        text.append(_("As you wished, your seat in %(name)s went for it.", name=_named(old)))
-    title = _("You have a seat in %(name)s", name=_named(news.data))
+        text.append(_("As you asked, you gave up your seat in %(name)s for it.", name=_named(old)))
+    title = _("You got a seat in %(name)s", name=_named(news.data))
     return NotificationText(title, tuple(text), _mine(news), "go")
 
 
@@ -69,10 +69,10 @@ def _passed_over(news: Notification) -> NotificationText:
         codes = [Reason(each["code"], each.get("facts") or {}) for each in news.data["reasons"]]
         reasons = explain(codes, case)
     if news.data.get("lost"):
-        place = _("By the rule of this term you have lost your place on the waitlist.")
+        place = _("You lost your waitlist position, as the rules of this term say.")
     else:
-        place = _("You keep your place for the next one.")
-    title = _("A seat in %(name)s came free, and could not be yours", name=_named(news.data))
+        place = _("You keep your waitlist position for the next seat.")
+    title = _("A seat opened in %(name)s, but you couldn’t get it", name=_named(news.data))
     step = next((each.step for each in reasons if each.step), _mine(news))
     return NotificationText(title, (*(each.text for each in reasons), place), step, "wait")
 
@@ -80,21 +80,19 @@ def _passed_over(news: Notification) -> NotificationText:
 def _by_hand(news: Notification) -> NotificationText:
     name, old, gone = _named(news.data), news.data.get("instead"), news.data.get("gone")
     if old:
-        title = _(
-            "The registrar has moved you from %(old)s to %(name)s", old=_named(old), name=name
-        )
+        title = _("The registrar moved you from %(old)s to %(name)s", old=_named(old), name=name)
     elif gone:
-        title = _("The registrar has taken you out of %(name)s", name=name)
+        title = _("The registrar dropped you from %(name)s", name=name)
     else:
-        title = _("The registrar has given you a seat in %(name)s", name=name)
+        title = _("The registrar gave you a seat in %(name)s", name=name)
     clashes = _clashes(news)
-    text = _("If you did not expect this, please ask the registrar.")
+    text = _("If you did not expect this, ask the registrar.")
     tone = "stop" if gone or clashes else "go"
     return NotificationText(title, (*clashes, *_alone(news), text), _mine(news), tone)
 
 
 def _corequisite_lost(news: Notification) -> NotificationText:
-    title = _("%(name)s, which another class of yours needs, is gone", name=_named(news.data))
+    title = _("You no longer have %(name)s, which another class requires", name=_named(news.data))
     return NotificationText(title, _alone(news), _mine(news), "stop")
 
 
@@ -104,8 +102,8 @@ def _alone(news: Notification) -> tuple[str, ...]:
         return ()
     views = catalog_of(news.term_id).some(news.data["alone"])
     kept = _(
-        "Your seat in %(names)s needs it. You keep that seat for now: pick another section, or"
-        " ask the registrar.",
+        "%(names)s requires it. You keep your seat there for now. "
+        "Add another section, or ask the registrar.",
         names=all_of([section_name(view) for view in views]),
     )
     return (kept,)
@@ -117,9 +115,9 @@ def _alone(news: Notification) -> tuple[str, ...]:
 def _canceled(news: Notification) -> NotificationText:
     about = {"title": news.data["title"]}
     if news.data["had"] == "seat":
-        text = _("You had a seat in %(title)s. What else you have selected stays yours.", **about)
+        text = _("You had a seat in %(title)s. You keep your other classes.", **about)
     else:
-        text = _("You were on the waitlist of %(title)s. What else you have stays yours.", **about)
+        text = _("You were on the waitlist of %(title)s. You keep your other classes.", **about)
     title = _("%(name)s has been canceled", name=_named(news.data))
     step = NextStep(_("Find another section"), _sections_of_course(news))
     return NotificationText(title, (text,), step, "stop")
@@ -130,29 +128,31 @@ def _changed(news: Notification) -> NotificationText:
     text = [_change(*each) for each in changes(news.data["changes"])]
     if any("meetings" in each for each in news.data["changes"]) and (clashes := _clashes(news)):
         others = all_of([_named(each) for each in news.data["clashes"]])
-        title = _("%(name)s has changed and clashes with %(others)s", name=name, others=others)
+        title = _("%(name)s has changed and conflicts with %(others)s", name=name, others=others)
         if seat:
             then = _(
-                "Both seats stay yours. Cancel or swap one of them, or ask the registrar’s office."
+                "You keep both seats. Drop or swap one of them, or ask the registrar’s office."
             )
         else:
-            then = _("You keep your place on the waitlist, but get no seat while they clash.")
+            then = _(
+                "You keep your waitlist position, but you get no seat while the times conflict."
+            )
         return NotificationText(title, (*clashes, *text, then), _mine(news), "stop")
     title = _("%(name)s has changed", name=name)
     if seat:
-        then = _("Look whether it still suits you. Your seat stays yours.")
+        then = _("You keep your seat. Check that it still fits your schedule.")
     else:
-        then = _("Look whether it still suits you. You keep your place on the waitlist.")
+        then = _("You keep your waitlist position. Check that it still fits your schedule.")
     return NotificationText(title, (*text, then), _mine(news), "wait")
 
 
 def _change(label: str, old: list[str], new: list[str]) -> str:
     facts = {"field": label, "old": "; ".join(old), "new": "; ".join(new)}
     if old and new:
-        return _("%(field)s: %(new)s, instead of %(old)s.", **facts)
+        return _("%(field)s: now %(new)s, before %(old)s.", **facts)
     if new:
         return _("%(field)s: now %(new)s.", **facts)
-    return _("%(field)s: no more %(old)s.", **facts)
+    return _("%(field)s: no longer %(old)s.", **facts)
 
 
 def _clashes(news: Notification) -> list[str]:
@@ -177,16 +177,19 @@ def _clashes(news: Notification) -> list[str]:
 def _permitted(news: Notification) -> NotificationText:
     name = _named(news.data)
     if news.data["gone"]:
-        title = _("You may no longer pick %(name)s past its rules", name=name)
-        kept = _("The registrar has taken it back. A seat that you have stays yours.")
+        title = _("Your permission for %(name)s was removed", name=name)
+        kept = _("The rules apply to you again. If you have a seat, you keep it.")
         return NotificationText(title, (kept,), _mine(news), "stop")
     text = [
-        _("Put aside for you: %(rules)s.", rules=permission_names(news.data["waives"])),
-        _("It gives no seat: pick the section, or wait for it, as everyone does."),
+        _(
+            "These rules don’t apply to you: %(rules)s.",
+            rules=permission_names(news.data["waives"]),
+        ),
+        _("You don’t have a seat yet. Add the section or join its waitlist."),
     ]
     if until := news.data["until"]:
-        text.append(_("You may until %(when)s.", when=_last_moment(until)))
-    title = _("You may now pick %(name)s", name=name)
+        text.append(_("Valid until %(when)s.", when=_last_moment(until)))
+    title = _("You can now add %(name)s", name=name)
     step = NextStep(_("Go to the section"), _sections_of_course(news))
     return NotificationText(title, tuple(text), step, "go")
 
@@ -194,13 +197,13 @@ def _permitted(news: Notification) -> NotificationText:
 def _hold(news: Notification) -> NotificationText:
     data, step = news.data, _mine(news)
     if data["gone"]:
-        title = _("The hold on your record is lifted: %(kind)s", kind=data["hold"])
+        title = _("The hold on your record was lifted: %(kind)s", kind=data["hold"])
         reason = hold_reason(data)
-        lifted = _("It no longer keeps you from picking sections: %(reason)s.", reason=reason)
+        lifted = _("You can add classes again. Reason of the hold: %(reason)s.", reason=reason)
         return NotificationText(title, (lifted,), step, "go")
     text = [hold_text(data)]
     if data["since"]:
-        text.append(_("It begins %(when)s.", when=LocalClock(_zone()).full(data["since"])))
+        text.append(_("It starts %(when)s.", when=LocalClock(_zone()).full(data["since"])))
     if data["until"]:
         text.append(_("It ends %(when)s.", when=_last_moment(data["until"])))
     text.append(
@@ -215,14 +218,14 @@ def _hold(news: Notification) -> NotificationText:
 
 def _window_soon(news: Notification) -> NotificationText:
     clock = LocalClock(_zone())
-    title = _("Your selection window begins on %(when)s", when=clock.full(news.data["opens"]))
+    title = _("Your registration opens on %(when)s", when=clock.full(news.data["opens"]))
     text = [
         _("It is open until %(when)s.", when=clock.full(news.data["closes"])),
-        _("Log in ahead of time: the page opens by itself."),
+        _("Log in early. The page opens automatically."),
     ]
     if news.data["name"]:
-        text.append(_("The window is called %(name)s.", name=news.data["name"]))
-    step = NextStep(_("See the sections"), _term_url(news))
+        text.append(_("Name of the window: %(name)s.", name=news.data["name"]))
+    step = NextStep(_("View sections"), _term_url(news))
     return NotificationText(title, tuple(text), step, "wait")
 
 
@@ -232,10 +235,10 @@ def _window_soon(news: Notification) -> NotificationText:
 def _request_made(news: Notification) -> NotificationText:
     facts = {"who": news.data["who"], "name": _named(news.data)}
     if wanted := news.data.get("wanted"):
-        title = _("%(who)s asks for %(wanted)s seats in %(name)s", wanted=wanted, **facts)
+        title = _("%(who)s requests %(wanted)s seats in %(name)s", wanted=wanted, **facts)
     else:
-        title = _("%(who)s asks for a way past a rule in %(name)s", **facts)
-    step = NextStep(_("Look at the request"), f"/admin/requests/{news.data['request']}")
+        title = _("%(who)s requests an override in %(name)s", **facts)
+    step = NextStep(_("View request"), f"/admin/requests/{news.data['request']}")
     return NotificationText(title, (news.data["reason"],), step, "wait")
 
 
@@ -243,23 +246,25 @@ def _request_decided(news: Notification) -> NotificationText:
     name, approved = _named(news.data), news.data["state"] == "approved"
     text: list[str] = []
     if not approved:
-        title = _("Your request for %(name)s is declined", name=name)
+        title = _("Your request for %(name)s was declined", name=name)
     elif wanted := news.data.get("wanted"):
-        title = _("%(name)s has %(wanted)s seats now", name=name, wanted=wanted)
-        text.append(_("Your request is approved."))
+        title = _("%(name)s now has %(wanted)s seats", name=name, wanted=wanted)
+        text.append(_("Your request was approved."))
         if promised := news.data.get("promise"):  # what the waiting students were to get
             text += outlook_in_words(WaitlistOutlook(**promised))
     else:
-        title = _("Your request for %(name)s is approved", name=name)
-        text.append(_("The student may now pick the section past the rules that you named."))
+        title = _("Your request for %(name)s was approved", name=name)
+        text.append(
+            _("The rules you named no longer apply to the student, who can now add the section.")
+        )
     if news.data["note"]:
         text.append(news.data["note"])
-    step = NextStep(_("See my requests"), "/teaching/requests")
+    step = NextStep(_("View my requests"), "/teaching/requests")
     return NotificationText(title, tuple(text), step, "go" if approved else "stop")
 
 
 def _mine(news: Notification) -> NextStep:
-    return NextStep(_("See my selections"), f"{_term_url(news)}/mine")
+    return NextStep(_("See my classes"), f"{_term_url(news)}/mine")
 
 
 def _sections_of_course(news: Notification) -> str:
@@ -288,78 +293,84 @@ def _zone() -> Any:
 PROMOTED = Kind(
     "promoted",
     _promoted,
-    _l("A seat has come to you"),
-    _l("You were on a waitlist, and now the seat is yours."),
+    _l("You get a seat from a waitlist"),
+    _l("A seat opened and you were next on the waitlist."),
 )
 PASSED_OVER = Kind(
     "passed_over",
     _passed_over,
-    _l("A seat could not be yours"),
-    _l("It was your turn, but a rule stood in the way. You are told which, and about your place."),
+    _l("You are skipped on a waitlist"),
+    _l(
+        "It was your turn, but a rule prevented it. We tell you "
+        "which rule, and if you keep your position."
+    ),
 )
 BY_HAND = Kind(
     "by_hand",
     _by_hand,
-    _l("The registrar has changed your selections"),
-    _l("You were put into a section, taken out of one, or moved."),
+    _l("The registrar changes your classes"),
+    _l("The registrar added, dropped or moved you."),
     toast=True,
 )
 CANCELED = Kind(
     "section_canceled",
     _canceled,
-    _l("A section has been canceled"),
-    _l("You had a seat in it, or were on its waitlist."),
+    _l("A section is canceled"),
+    _l("You had a seat in it or were on its waitlist."),
     toast=True,
 )
 COREQUISITE_LOST = Kind(
     "corequisite_lost",
     _corequisite_lost,
-    _l("A class of yours has lost its corequisite"),
-    _l("You keep your seat, but another class that it must be taken with is gone."),
+    _l("One of your classes loses its corequisite"),
+    _l("You keep your seat, but you no longer have the class it must be taken with."),
     toast=True,
 )
 CHANGED = Kind(
     "section_changed",
     _changed,
-    _l("A section of yours has changed"),
-    _l("Its times, rooms or teachers, or how it is held; you have a seat in it, or wait for one."),
+    _l("One of your sections changes"),
+    _l(
+        "New times, rooms, instructors or format of a class "
+        "that you have or are on the waitlist of."
+    ),
     toast=True,
 )
 PERMITTED = Kind(
     "permitted",
     _permitted,
-    _l("You may pick a section past a rule, or no longer"),
-    _l("The registrar has put rules of one section aside for you, or has taken that back."),
+    _l("You get or lose a permission"),
+    _l("The registrar lets you add a section despite some of its rules, or no longer does."),
     toast=True,
 )
 HOLD = Kind(
     "hold",
     _hold,
-    _l("There is a hold on your record, or it is lifted"),
-    _l("While a hold stands, you can’t pick sections. You are told why and who lifts it."),
+    _l("A hold is placed on your record or lifted"),
+    _l("You can’t add classes during a hold. We tell you the reason and who can lift it."),
     toast=True,
 )
 WINDOW_SOON = Kind(
     "window_soon",
     _window_soon,
-    _l("Your selection window begins soon"),
-    _l("A day ahead, and once more shortly before."),
+    _l("Your registration opens soon"),
+    _l("One day before, and again shortly before."),
     rank=1,
     toast=True,
 )
 REQUEST_MADE = Kind(
     "request_made",
     _request_made,
-    _l("Somebody who teaches asks for something"),
-    _l("More seats for a class, or a way past a rule for one student."),
+    _l("An instructor sends a request"),
+    _l("More seats for a class, or an override for a student."),
     toast=True,
     role="admin",
 )
 REQUEST_DECIDED = Kind(
     "request_decided",
     _request_decided,
-    _l("A request of yours has been decided"),
-    _l("You asked for more seats, or for a way past a rule for one student."),
+    _l("Your request is decided"),
+    _l("You requested more seats for a class, or an override for a student."),
     toast=True,
     role="instructor",
 )

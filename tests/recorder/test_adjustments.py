@@ -121,7 +121,7 @@ def test_a_waiter_who_is_added_has_one_notice_and_it_is_not_that_of_a_promotion(
     recorded(term)
     assert [each.kind for each in rows(Notification)] == ["by_hand", "by_hand"]
     assert [each.action for each in rows(AuditEntry)] == ["selection.add", "selection.drop"]
-    assert headlines(cast.ada)[0].startswith("The registrar took you out of CSC 1100")
+    assert headlines(cast.ada)[0].startswith("The registrar dropped you from CSC 1100")
 
 
 def test_an_actor_who_has_no_account_does_not_keep_the_term_from_being_recorded(

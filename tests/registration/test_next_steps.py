@@ -39,7 +39,7 @@ def test_a_corequisite_leads_to_its_sections() -> None:
 def test_a_full_section_leads_to_its_waitlist() -> None:
     step = one("full").step
     assert step
-    assert step.label == "Join the waitlist"
+    assert step.label == "Join waitlist"
 
 
 def test_a_full_section_whose_list_is_full_does_not() -> None:
@@ -99,16 +99,16 @@ def test_a_linked_course_is_picked_together_with_its_partner() -> None:
     lecture = a_card("PHY-1", corequisites=course("PHY-2"))
     case = RefusalContext(a_board(lecture, lab), lecture, CASE.zone)
     (found,) = explain([Reason("corequisite", {"missing": [lab.course_id]})], case)
-    assert found.text == "It is taken together with PHY 2."
+    assert found.text == "Must be taken together with PHY 2."
     url = f"/terms/7/sections/{lecture.id}/pick?with={lab.course_id}"
-    assert found.step == NextStep("Pick both together", url)
+    assert found.step == NextStep("Add both together", url)
     assert found.step.opens_form
 
 
 def test_what_another_seat_needs_can_be_given_up_with_it() -> None:
     found = one("needed_by")
-    assert found.text == "MAT 1010-01 needs CSC 2200, which you would give up."
-    assert found.step == NextStep("Cancel both", f"{drop(CARD)}?along={OTHER.id}")
+    assert found.text == "MAT 1010-01 requires CSC 2200, which you would drop."
+    assert found.step == NextStep("Drop both", f"{drop(CARD)}?along={OTHER.id}")
 
 
 def test_in_a_swap_it_is_the_old_seat_that_is_given_up_with_it() -> None:
@@ -130,7 +130,7 @@ def test_no_form_is_offered_beside_a_reason_that_stays(code: str, mended: str) -
 @pytest.mark.parametrize("code", ["time_conflict", "credit_limit", "same_course"])
 def test_no_waitlist_is_offered_that_would_refuse_as_well(code: str) -> None:
     found = explain([Reason("full", FACTS["full"]), Reason(code, FACTS[code])], CASE)
-    assert "Join the waitlist" not in [each.step.label for each in found if each.step]
+    assert "Join waitlist" not in [each.step.label for each in found if each.step]
 
 
 def test_who_lacks_a_course_is_not_sent_to_sections_that_need_it_too() -> None:
@@ -148,7 +148,10 @@ def test_what_is_only_planned_is_no_seat_to_give_up() -> None:
     planned = {"section": OTHER.id, "planned": True}
     reasons = [Reason(code, planned) for code in ("same_course", "time_conflict")]
     assert steps(CASE, *reasons) == ["", ""]
-    assert "Your plan has MAT 1010-01 too" in explain(reasons, CASE)[0].text
+    assert (
+        "Your plan already has another section of this course: MAT 1010-01."
+        in explain(reasons, CASE)[0].text
+    )
 
 
 @pytest.mark.parametrize("act", ["pick", "drop?along=2", "leave", "swap?instead=2", "pick?with=3"])

@@ -50,11 +50,13 @@ def test_where_nobody_can_come_in_nothing_is_promised() -> None:
 
 def test_the_words_say_why_nobody_gets_one() -> None:
     assert list(outlook_in_words(WaitlistOutlook(0))) == []
-    assert "all taken" in " ".join(outlook_in_words(WaitlistOutlook(2, pool_full=True)))
+    assert "all shared seats are taken" in " ".join(
+        outlook_in_words(WaitlistOutlook(2, pool_full=True))
+    )
     assert "none is free" in " ".join(outlook_in_words(WaitlistOutlook(2)))
     said = " ".join(outlook_in_words(WaitlistOutlook(3, 1, 1)))
-    assert "The first student in line gets a seat at once" in said
-    assert "1 seat is kept" in said
+    assert "The first student on the waitlist gets a seat at once" in said
+    assert "1 seat is reserved" in said
 
 
 def test_a_seat_that_is_given_up_goes_to_the_lines_of_all_that_share_it() -> None:

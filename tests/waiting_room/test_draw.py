@@ -21,7 +21,7 @@ from tests.waiting_room.rooms import open_now
 from tests.web.pages import words
 from tests.web.visitors import browser_of
 
-WRONG = "do not agree with the fingerprint"
+WRONG = "does not match the fingerprint"
 
 
 def drawn(term: Any, students: range | list[int]) -> Any:
@@ -58,14 +58,14 @@ def test_afterwards_anyone_sees_the_seed_and_the_order(client: FlaskClient, term
     listed = re.findall(r"<li[^>]*><code>([0-9a-f]{32})<", told)
     assert listed == draw.drawn_requests(term.id, window.id)
     assert len(listed) == 29
-    assert "the order is the one that follows from it" in words(told)
+    assert "the order follows from the seed" in words(told)
 
 
 def test_a_long_order_is_whole_in_the_text(client: FlaskClient, term: Any) -> None:
     window = drawn(term, range(1, 251))
     told = page(client, term, window).text
     assert len(re.findall(r"<li[^>]*><code>", told)) == 100
-    assert "150 more are in the text." in told
+    assert "150 more are in the text file." in told
     text = page(client, term, window, ".txt")
     assert text.mimetype == "text/plain"
     assert draw.parse(text.text).requests == tuple(draw.drawn_requests(term.id, window.id))
@@ -75,7 +75,7 @@ def test_a_student_finds_the_own_request(app: Flask, term: Any, cast: Cast) -> N
     window = drawn(term, [*range(100_000, 100_040), cast.ada.id])
     place = room.look(term.id, window.id, cast.ada.id).number
     told = page(browser_of(app, "ada"), term, window).text
-    assert f"The draw put your request in place {place}." in words(told)
+    assert f"The draw put you at position {place}." in words(told)
     assert "Your request" not in words(page(browser_of(app, "ben"), term, window).text)
 
 
@@ -122,7 +122,7 @@ def test_it_is_computed_once_however_often_it_is_asked_for(
     backend.redis.delete(f"{line}:line", f"{line}:who")  # whoever read these now would find none
     for _ in range(5):
         assert page(client, term, window, ".txt").text == first.text
-        assert "The draw put your request in place" in words(page(ada, term, window).text)
+        assert "The draw put you at position" in words(page(ada, term, window).text)
 
 
 def test_a_client_that_has_the_text_is_not_sent_it_again(client: FlaskClient, term: Any) -> None:

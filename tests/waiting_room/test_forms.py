@@ -82,7 +82,7 @@ def test_while_others_come_first_it_says_so_in_its_place(
 ) -> None:
     shut(term, builders.an_open_window(term))
     page = ada.get(address(section, "pick"), headers=DIALOG).text
-    assert "You are number 1 in line" in page
+    assert "You are number 1 in the queue" in page
     assert 'name="request"' not in page
     assert f'hx-get="{address(section, "pick")}"' in page
     assert 'hx-trigger="fs:turn from:body' in page

@@ -71,7 +71,7 @@ def test_leaving_is_asked_about_and_says_what_it_costs(ada: FlaskClient, term: A
     shut(term, builders.an_open_window(term))
     come(ada, term)
     page = ada.get(f"/terms/{term.id}/room/leave", headers=DIALOG).text
-    assert "Your place is kept until it would be called." in words(page)
+    assert "We keep your position until it would be your turn." in words(page)
 
 
 def test_who_leaves_the_line_is_not_put_back_by_the_page(
@@ -84,7 +84,7 @@ def test_who_leaves_the_line_is_not_put_back_by_the_page(
     assert kind(term, window, cast.ada) == "none"
     below = strip(look(ada, term))
     assert 'hx-trigger="submit"' in below
-    assert "Take my place in line" in below
+    assert "Join the queue" in below
     come(ada, term)
     assert "You are in the draw" in strip(look(ada, term))
 
@@ -112,15 +112,15 @@ def test_the_page_of_the_line_says_where_one_stands_and_since_when(
     come(ada, term)
     page = look(ada, term, "/room")
     told = words(page)
-    assert "You are number 2 in line" in told
-    assert "1 person is before you." in told
-    assert "In line since" in told
+    assert "You are number 2 in the queue" in told
+    assert "1 person is ahead of you." in told
+    assert "In the queue since" in told
     assert "http-equiv" in page
 
 
 def test_the_page_of_the_line_says_so_where_there_is_none(ada: FlaskClient, term: Any) -> None:
     builders.an_open_window(term)
-    assert "Nobody has to wait just now." in look(ada, term, "/room")
+    assert "No one has to wait right now." in look(ada, term, "/room")
 
 
 def test_an_ended_window_has_a_page_and_no_line(ada: FlaskClient, term: Any) -> None:

@@ -25,14 +25,14 @@ def test_the_lobby_of_the_proven_takes_a_place_by_itself(ada: FlaskClient, term:
     builders.a_coming_window(term)
     below = strip(look(ada, term))
     assert 'hx-trigger="load,' in below
-    assert "Take my place in line" in below
+    assert "Join the queue" in below
 
 
 def test_who_has_come_early_is_in_the_draw(ada: FlaskClient, term: Any) -> None:
     window = builders.a_coming_window(term)
     come(ada, term)
     page = look(ada, term)
-    assert "You are in the draw for the first places." in strip(page)
+    assert "You are in the draw for the first positions." in strip(page)
     assert draw_seeds.commitment(term.id, window.id)[:8] in strip(page)
     told = facts(page)
     assert (told["phase"], told["next"], told["then"]) == ("before", "line", "Drawing the order…")
@@ -52,7 +52,7 @@ def test_few_ask_sooner_at_the_opening_than_many(ada: FlaskClient, term: Any) ->
 def test_who_is_not_in_the_draw_opens_at_zero_as_ever(guarded: Flask, term: Any) -> None:
     builders.a_coming_window(term)
     told = facts(look(browser_of(guarded, "ada"), term))
-    assert (told["next"], told["then"]) == ("open", "Pick your sections")
+    assert (told["next"], told["then"]) == ("open", "Add your classes")
 
 
 def test_where_nobody_waits_an_open_window_is_as_it_was(ada: FlaskClient, term: Any) -> None:
@@ -76,15 +76,15 @@ def test_who_waits_sees_the_number_who_is_before_and_how_long(
     assert facts(page)["phase"] == "line"
     assert (facts(page)["number"], facts(page)["ahead"]) == ("2", "0")
     told = words(page)
-    assert "You are number 1 in line" in told  # of those who wait, though two came in all
+    assert "You are number 1 in the queue" in told  # of those who wait, though two came in all
     assert "You are next." in told
-    assert "Leave the line" in strip(page)
+    assert "Leave the queue" in strip(page)
 
 
 def test_where_the_line_stands_still_no_wait_is_made_up(ada: FlaskClient, term: Any) -> None:
     shut(term, builders.an_open_window(term))
     come(ada, term)
-    assert "nobody can say yet how long" in words(look(ada, term, "/room"))
+    assert "not known yet" in words(look(ada, term, "/room"))
 
 
 def test_the_range_that_is_shown_first_is_kept(
@@ -110,8 +110,8 @@ def test_who_comes_while_others_wait_is_in_line_behind_them(
     look(ada, term, page)
     told = look(ben, term, page)
     assert facts(told)["phase"] == "line"
-    assert "You are number 2 in line" in words(told)
-    assert "1 person is before you." in words(told)
+    assert "You are number 2 in the queue" in words(told)
+    assert "1 person is ahead of you." in words(told)
 
 
 def test_who_comes_to_a_full_room_where_nobody_waits_is_next_in_line(
@@ -121,7 +121,7 @@ def test_who_comes_to_a_full_room_where_nobody_waits_is_next_in_line(
     come(ada, term)
     told = look(ben, term)
     assert facts(told)["phase"] == "line"
-    assert "You are number 1 in line" in words(told)
+    assert "You are number 1 in the queue" in words(told)
     assert "You are next." in words(told)
 
 
@@ -131,7 +131,7 @@ def test_who_comes_faster_than_the_limit_lets_in_is_in_line(
     window = builders.an_open_window(term)
     room.set_limits(term.id, window.id, 1, 100, off=False)
     come(ada, term)
-    assert "You are number 1 in line" in words(look(ben, term))
+    assert "You are number 1 in the queue" in words(look(ben, term))
 
 
 @pytest.mark.parametrize("purpose", ["Sec-Purpose", "Purpose"])
@@ -165,7 +165,7 @@ def test_who_left_the_line_is_not_put_back_by_looking(
     ada.post(f"/terms/{term.id}/room/leave")
     told = look(ada, term)
     assert "Others are waiting." in strip(told)
-    assert "Take my place in line" in strip(told)
+    assert "Join the queue" in strip(told)
     assert room.look(term.id, window.id, cast.ada.id).kind == "none"
 
 
@@ -177,11 +177,11 @@ def test_the_number_counts_down_as_those_before_are_called(
     for student in (1000, 1001):
         room.enter(term.id, window.id, student)
     look(ada, term)
-    assert "You are number 4 in line" in words(look(ben, term))
+    assert "You are number 4 in the queue" in words(look(ben, term))
     shut(term, window, inside=1)
-    assert "You are number 3 in line" in words(look(ben, term))
+    assert "You are number 3 in the queue" in words(look(ben, term))
     shut(term, window, inside=3)
-    assert "You are number 1 in line" in words(look(ben, term))
+    assert "You are number 1 in the queue" in words(look(ben, term))
     assert "before you" not in words(look(ben, term))
 
 
@@ -193,12 +193,12 @@ def test_while_the_line_is_paused_every_page_says_so_and_that_the_place_is_kept(
     room.set_limits(term.id, window.id, 0, 10, off=False)
     look(ada, term)
     told = words(look(ben, term, page))
-    assert "You are number 2 in line" in told
-    assert "The registrar has paused the line. You keep your place." in told
+    assert "You are number 2 in the queue" in told
+    assert "The registrar has paused the queue. You keep your position." in told
     room.set_limits(term.id, window.id, 6000, 0, off=False)
     told = words(look(ben, term, page))
     assert "has paused" not in told
-    assert "You are number 2 in line" in told
+    assert "You are number 2 in the queue" in told
 
 
 def test_a_form_that_waits_for_its_turn_says_that_the_line_is_paused(
@@ -208,15 +208,15 @@ def test_a_form_that_waits_for_its_turn_says_that_the_line_is_paused(
     window = builders.an_open_window(term)
     room.set_limits(term.id, window.id, 0, 10, off=False)
     form = words(ada.get(f"/terms/{term.id}/sections/{section.id}/pick", headers=DIALOG).text)
-    assert "You are number 1 in line" in form
-    assert "The registrar has paused the line. You keep your place." in form
+    assert "You are number 1 in the queue" in form
+    assert "The registrar has paused the queue. You keep your position." in form
 
 
 def test_who_is_in_the_draw_of_a_paused_line_reads_so(ada: FlaskClient, term: Any) -> None:
     window = builders.a_coming_window(term)
     room.set_limits(term.id, window.id, 0, 10, off=False)
     come(ada, term)
-    assert "The registrar has paused the line" in strip(look(ada, term))
+    assert "The registrar has paused the queue" in strip(look(ada, term))
 
 
 def test_at_ones_turn_the_page_gets_in_and_says_until_when(ada: FlaskClient, term: Any) -> None:
@@ -239,7 +239,7 @@ def test_who_is_in_hears_of_those_who_wait(ada: FlaskClient, ben: FlaskClient, t
     come(ben, term)
     below = strip(look(ada, term))
     assert "1 person is waiting." in below
-    assert "I am done: let the next one in" in below
+    assert "I’m done, let the next person in" in below
 
 
 def test_buttons_in_line_say_so(ada: FlaskClient, term: Any) -> None:
@@ -247,7 +247,8 @@ def test_buttons_in_line_say_so(ada: FlaskClient, term: Any) -> None:
     shut(term, builders.an_open_window(term))
     come(ada, term)
     assert (
-        "In line" in look(ada, term).partition(f'id="act-{section.id}"')[2].partition("</div>")[0]
+        "In the queue"
+        in look(ada, term).partition(f'id="act-{section.id}"')[2].partition("</div>")[0]
     )
 
 

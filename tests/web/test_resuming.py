@@ -234,7 +234,7 @@ def test_a_section_that_is_not_for_everyone_is_not_named_to_strangers(
 ) -> None:
     hidden_one = builders.a_section(builders.a_course("HON-1", public=False), term)
     said = words(client.get(client.get(address(hidden_one, "pick")).location).text)
-    assert "Log in to continue adding your section." in said
+    assert "Log in to continue adding your class." in said
     assert "HON" not in said
 
 

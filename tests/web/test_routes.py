@@ -77,7 +77,7 @@ def test_a_page_of_another_role_is_refused(
 ) -> None:
     answer = browser_of(app, username).get(address)
     assert answer.status_code == 403
-    assert "not yours to open" in answer.text
+    assert "You don’t have access" in answer.text
 
 
 def test_htmx_puts_no_login_page_into_a_part_of_a_page(client: FlaskClient) -> None:

@@ -75,7 +75,7 @@ def test_without_a_term_it_leads_to_the_windows(app: Flask, cast: builders.Cast)
     assert browser_of(app, "max").get("/admin/sections").location == "/admin"
 
 
-STUDENT_TABS = ("Sections", "My plan", "My selections", "Schedule", "Inbox")
+STUDENT_TABS = ("Sections", "My plan", "My classes", "Schedule", "Inbox")
 OF_NO_TERM = (
     "/inbox",
     "/inbox/settings",

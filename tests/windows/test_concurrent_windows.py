@@ -98,7 +98,7 @@ def test_an_open_window_is_told_before_one_to_come(
 ) -> None:
     builders.an_open_window(terms[0], minutes=30)
     builders.a_coming_window(terms[0], minutes=60, cohort=only(cast.ada))
-    assert "Ends in 30 minutes" in page(browser_of(app, "ada"), f"/terms/{terms[0].id}")
+    assert "Closes in 30 minutes" in page(browser_of(app, "ada"), f"/terms/{terms[0].id}")
     assert sections
 
 
@@ -122,7 +122,7 @@ def test_the_terms_are_told_apart_to_students_and_admins(
         told = page(browser_of(app, person), place)
         assert "Fall 2030" in told
         assert "Spring 2031" in told
-        assert "Ends in 30 minutes" in told
-        assert "Ends in 90 minutes" in told
+        assert "Closes in 30 minutes" in told
+        assert "Closes in 90 minutes" in told
     assert cast.max
     assert sections

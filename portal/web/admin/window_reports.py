@@ -82,7 +82,7 @@ def download_report(term_id: int, window_id: int) -> ResponseReturnValue:
         (_("Reason"), _("Refusals"), _("Students")),
         *((label(row["code"]), row["refusals"], row["students"]) for row in made.result["reasons"]),
         (),
-        (_("Section"), "CRN", _("Student"), _("Name"), _("Place"), _("Passed over")),
+        (_("Section"), "CRN", _("Student"), _("Name"), _("Place"), _("Skipped")),
         *([row[part] for part in placed] for row in results.waiters(offered, made)),
     ]
     return download(f"result-{window_id}.csv", rows)

@@ -32,7 +32,7 @@ def _check() -> None:
         return
     # Send plain text: a page needs addresses, which can't be built for an unknown host.
     g.nobody = True  # the answer's language needs no look-up of the account
-    told = _("The portal does not answer to this host name.")
+    told = _("The portal does not accept this host name.")
     abort(Response(f"{told}\n", 400, mimetype="text/plain"))
 
 

@@ -29,7 +29,7 @@ def test_a_section_is_told_with_its_course_seats_and_instructor(
     seat(cast.ben, section)
     data = ada.get("/sections/available", semester_id=term.id).json["data"]
     [told] = data.pop("sections")
-    assert data.pop("sentence").startswith("Ends in")
+    assert data.pop("sentence").startswith("Closes in")
     assert data.pop("window_id")
     assert data == {
         "answer": "open",
@@ -257,7 +257,7 @@ def test_a_student_is_told_of_their_own_windows_and_the_answer_to_them(
     limits.forget_windows()
     told = ada.get("/windows", semester_id=term.id).json["data"]
     assert (told["answer"], told["window_id"]) == ("before", mine.id)
-    assert told["sentence"] == "Begins in 30 minutes"
+    assert told["sentence"] == "Opens in 30 minutes"
     [window] = told["windows"]
     assert (window["window_id"], window["state"], window["answer"]) == (
         mine.id,

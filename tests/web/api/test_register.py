@@ -38,7 +38,7 @@ def test_a_seat_is_had_with_its_number_and_its_receipt(
         {
             "section_id": section.id,
             "status": "enrolled",
-            "message": f"Selected: CSC 1100-{section.number} is yours.",
+            "message": f"You added CSC 1100-{section.number}.",
             "registration_id": mine.registration,
             "waitlist_position": None,
             "instead_of": None,
@@ -80,7 +80,7 @@ def test_several_are_decided_at_once_each_with_its_result_in_their_order(
         (free.id, "enrolled"),
     ]
     assert [each["code"] for each in results[0]["reasons"]] == ["prerequisite"]
-    assert results[0]["message"] == "It needs MAT 1, which your record does not show."
+    assert results[0]["message"] == "Requires MAT 1, which is not on your record."
     assert receipts.find(results[0]["receipt"])
     assert results[1]["registration_id"] == before.registration
     assert results[2]["waitlist_position"] == 1

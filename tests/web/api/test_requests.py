@@ -130,7 +130,7 @@ def test_what_is_not_offered_is_named(ada: Caller, sound: dict[str, Any], term: 
 def test_what_is_no_json_is_said_to_be_none(ada: Caller, body: bytes) -> None:
     answer = send(ada, body)
     assert (answer.status_code, answer.mimetype) == (400, "application/problem+json")
-    assert answer.json["errors"][0]["message"].startswith("This is no JSON")
+    assert answer.json["errors"][0]["message"].startswith("This is not valid JSON")
 
 
 @pytest.mark.parametrize("body", [b"[]", b"null", b'"text"', b"5", b"true"])
@@ -150,7 +150,7 @@ def test_another_content_type_is_refused(ada: Caller, sound: dict[str, Any], kin
 def test_a_body_that_is_too_large_is_refused(ada: Caller, sound: dict[str, Any]) -> None:
     answer = send(ada, json.dumps(sound) + " " * 300_000)
     assert (answer.status_code, answer.mimetype) == (413, "application/problem+json")
-    assert answer.json["title"] == "This body is too large"
+    assert answer.json["title"] == "The request body is too large"
 
 
 def test_a_wrong_method_says_what_would_be_right(ada: Caller) -> None:

@@ -62,7 +62,7 @@ def test_no_export_is_begun_that_nobody_would_wait_for(boss: FlaskClient) -> Non
     answer = boss.post("/admin/exports")
     assert answer.status_code == 503
     assert answer.headers["Retry-After"] == "60"
-    assert "Too much of this is under way" in answer.text
+    assert "Too many of these requests are running" in answer.text
     assert count(Export) == 0
 
 

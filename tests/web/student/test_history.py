@@ -24,7 +24,7 @@ def refused(client: FlaskClient, section: Any) -> None:
 def test_it_says_so_where_nothing_has_happened(ada: FlaskClient, term: Any) -> None:
     assert "Nothing has happened yet." in words(ada.get(f"/terms/{term.id}/history").text)
     page = ada.get(f"/terms/{term.id}/history?only=refused").text
-    assert "Nothing was refused." in words(page)
+    assert "No refused requests." in words(page)
 
 
 def test_it_tells_what_happened_why_and_how_full_it_was(
@@ -34,8 +34,8 @@ def test_it_tells_what_happened_why_and_how_full_it_was(
     press(browser_of(app, "ben"), section, "pick")
     refused(ada, section)
     text = words(ada.get(f"/terms/{term.id}/history").text)
-    assert "You asked for CSC 1100-01 and were refused." in text
-    assert "The last seat" in text
+    assert "You couldn’t add CSC 1100-01." in text
+    assert "CSC 1100-01 is full." in text
     assert "0 of 1 seats open, 0 waiting." in text
 
 

@@ -26,14 +26,14 @@ def ada(app: Flask, section: Any) -> FlaskClient:
 
 
 def test_the_form_names_the_place_that_is_given_up(ada: FlaskClient, section: Any) -> None:
-    assert "You are at place 1 of 1" in words(ada.get(address(section, "leave")).text)
+    assert "You are number 1 of 1" in words(ada.get(address(section, "leave")).text)
 
 
 def test_without_javascript_the_list_is_left(
     ada: FlaskClient, term: Any, section: Any, cast: Cast
 ) -> None:
     page = ada.get(press(ada, section, "leave").location).text
-    assert "You have left the waitlist" in words(page)
+    assert "You left the waitlist" in words(page)
     assert parts().ledger.standing(term.id, cast.ada.id).waiting == ()
 
 

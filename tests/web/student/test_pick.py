@@ -30,13 +30,13 @@ def test_the_form_says_what_is_about_to_be_picked(ada: FlaskClient, term: Any) -
     section = builders.a_section(course, term, meetings=(Meets(),), instructor=instructor)
     text = words(ada.get(address(section, "pick")).text)
     for said in (
-        f"Pick CSC 1100-{section.number}?",
+        f"Add CSC 1100-{section.number}?",
         "Data Structures",
         "Mon Thu 10:00–11:50 am",
         "Grace",
         "4 credits",
         "2 of 2 open",
-        "If the last seat is gone when I press, put me on the waitlist",
+        "If it is full by then, put me on the waitlist",
     ):
         assert said in text
 
@@ -53,8 +53,8 @@ def test_without_javascript_the_seat_is_taken_and_said_on_the_list(
     answer = press(ada, section, "pick")
     assert (answer.status_code, answer.location) == (303, f"/terms/{term.id}")
     page = ada.get(answer.location).text
-    assert f"Selected: CSC 1100-{section.number} is yours." in words(page)
-    assert "Selected" in cell(page, section)
+    assert f"You added CSC 1100-{section.number}." in words(page)
+    assert "Enrolled" in cell(page, section)
     assert held(term, cast.ada) == [section.id]
 
 
@@ -78,7 +78,7 @@ def test_with_htmx_the_change_is_put_in_place(ada: FlaskClient, section: Any) ->
     assert answer.headers["HX-Trigger-After-Settle"] == "fs:close"
     for place in (f"act-{section.id}", f"seats-{section.id}", "mine", "mine-bar"):
         assert f'hx-swap-oob="true" id="{place}"' in answer.text
-    assert "Selected" in cell_of_part(answer.text)
+    assert "Enrolled" in cell_of_part(answer.text)
     assert "0 of 1 open" in words(answer.text)
 
 
@@ -122,8 +122,8 @@ def test_all_that_is_known_beforehand_is_told_with_its_next_step(
     for code in ("time_conflict", "hold", "prerequisite"):
         assert f'data-reason="{code}"' in page
     assert address(section, "swap") not in page  # no exchange helps whoever lacks the course
-    assert "These 3 things stand in the way" in page
-    assert 'type="submit">Pick' not in page
+    assert f"You can’t add CSC 1100-{section.number} yet" in words(page)
+    assert 'type="submit">Add' not in page
 
 
 def test_a_refusal_names_every_reason(ada: FlaskClient, term: Any, cast: Cast) -> None:
@@ -144,7 +144,7 @@ def test_when_the_last_seat_is_gone_a_welcome_place_in_line_is_given(
     press(ada, section, "pick")
     answer = ben.post(address(section, "pick"), data={**form, "wait": "1"})
     page = ben.get(answer.location).text
-    assert "Place 1 of 1. A seat comes to you by itself." in words(page)
+    assert "Position 1 of 1. If a seat opens, you get it automatically." in words(page)
     assert "Waiting" in cell(page, section)
 
 
@@ -156,7 +156,7 @@ def test_when_the_last_seat_is_gone_and_waiting_is_not_wished_the_list_is_offere
     answer = ben.post(address(section, "pick"), data=form)
     assert answer.status_code == 422
     assert 'data-reason="full"' in answer.text
-    assert "Join the waitlist" in answer.text
+    assert "Join waitlist" in answer.text
 
 
 def test_a_full_section_asks_for_a_place_in_line(
@@ -165,7 +165,7 @@ def test_a_full_section_asks_for_a_place_in_line(
     press(ada, section, "pick")
     text = words(ben.get(address(section, "pick")).text)
     assert f"Join the waitlist of CSC 1100-{section.number}?" in text
-    assert "you would be number 1" in text
+    assert "You would be number 1" in text
 
 
 def test_credits_of_a_range_are_chosen(ada: FlaskClient, term: Any, cast: Cast) -> None:
@@ -189,7 +189,7 @@ def test_before_the_window_opens_the_form_says_when(ada: FlaskClient) -> None:
     section = builders.a_section(builders.a_course(), term)
     page = ada.get(address(section, "pick")).text
     assert 'data-reason="window_before"' in page
-    assert 'type="submit">Pick' not in page
+    assert 'type="submit">Add' not in page
     answer = ada.post(address(section, "pick"))
     assert answer.status_code == 422
 
@@ -206,7 +206,7 @@ def test_after_the_end_the_form_says_so_and_asks_nothing(ada: FlaskClient) -> No
     builders.an_ended_window(term)
     section = builders.a_section(builders.a_course(), term)
     page = ada.get(address(section, "pick")).text
-    assert "Selection has ended" in page
+    assert "Registration has ended" in page
     assert '<div class="ask' not in page
     answer = ada.post(address(section, "pick"))
     assert answer.status_code == 422
@@ -257,7 +257,7 @@ def test_another_section_is_given_up_only_where_that_can_work(
     seat(cast.ada, mine)
     section = builders.a_section(builders.a_course(), term, **rule)
     page = ada.get(address(section, "pick")).text
-    assert ("Give up another section for it" in page) is offered
+    assert ("Swap one of my classes for it" in page) is offered
     assert (address(section, f"swap?instead={mine.id}") in page) is offered
 
 

@@ -27,11 +27,11 @@ def test_every_line_is_told_with_its_result_and_receipt(
     press(ada, mine, "pick")
     plan(term, cast.ada, *(line(each.id) for each in (free, full, needy, mine)))
     page = submit(ada, term).text
-    assert "1 selected, 1 on a waitlist, 1 yours already, 1 refused" in words(page)
+    assert "1 added, 1 on a waitlist, 1 already yours, 1 refused" in words(page)
     outcomes = ("enrolled", "waitlisted", "refused", "had")
     for number, outcome in enumerate(outcomes, 1):
         assert f'data-outcome="{outcome}"' in result(page, number)
-    assert f"Place 1 on the waitlist of MAT 1010-{full.number}." in words(result(page, 2))
+    assert f"You are number 1 on the waitlist of MAT 1010-{full.number}." in words(result(page, 2))
     assert 'data-reason="prerequisite"' in result(page, 3)
     assert held(term, cast.ada) == [free.id, mine.id]
     for event in journal(term, cast.ada)[-4:]:
@@ -47,8 +47,8 @@ def test_the_best_choice_that_can_be_had_is_taken_and_why_no_better_one(
     plan(term, cast.ada, line(full.id, free.id))
     told = result(submit(ada, term).text, 1)
     assert 'data-outcome="enrolled"' in told
-    assert "It is your choice no. 2." in words(told)
-    assert f"Why not CSC 1100-{full.number}:" in words(told)
+    assert "This is number 2 of your choices." in words(told)
+    assert f"Why you didn’t get CSC 1100-{full.number}:" in words(told)
     assert 'data-reason="full"' in told or 'data-reason="waitlist_full"' in told
     assert held(term, cast.ada) == [free.id]
 
@@ -101,7 +101,7 @@ def test_before_it_opens_nothing_is_lost_and_it_is_said_once_when(
     answer = submit(ada, term)
     assert answer.status_code == 422
     assert answer.text.count('data-reason="window_before"') == 1
-    assert "Nothing is lost: your plan stays as it is." in answer.text
+    assert "Your plan is unchanged." in answer.text
     assert len(planned(term, cast.ada)) == 2
     assert held(term, cast.ada) == []
 

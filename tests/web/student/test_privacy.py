@@ -95,7 +95,7 @@ def test_the_api_tells_those_who_teach_no_details(
 
 def test_a_student_asks_for_it_and_takes_it_back(app: Flask, eve: Student) -> None:
     browser = browser_of(app, "eve")
-    assert "Ask for privacy" in browser.get("/account").text
+    assert "Hide my details" in browser.get("/account").text
     for wanted in ("yes", "no"):
         answer = browser.post("/account/privacy", data={"private": wanted})
         assert answer.status_code == 303
@@ -134,7 +134,7 @@ def test_the_registrar_sets_it_with_a_reason(app: Flask, eve: Student, cast: Cas
 
 def test_only_students_have_it_to_ask_for(app: Flask, cast: Cast) -> None:
     assert cast
-    assert "Ask for privacy" not in browser_of(app, "iris").get("/account").text
+    assert "Hide my details" not in browser_of(app, "iris").get("/account").text
 
 
 def test_there_is_none_of_a_student_who_does_not_exist(app: Flask, cast: Cast) -> None:

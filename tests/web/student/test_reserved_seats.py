@@ -70,22 +70,24 @@ def test_a_plan_says_for_whom_they_are_kept(
             term.id, student, 0, lambda plan: add(plan, (SectionRequest(section.id),))
         )
     for address_ in (f"/terms/{term.id}/plan", address(section, "plan")):
-        assert "1 seat is kept for students of class year Senior" in said(ada.get(address_))
-        assert "1 seat is kept for you and others" in said(senior.get(address_))
+        assert "1 seat is reserved for students of class year Senior" in said(ada.get(address_))
+        assert "1 seat is reserved for you and others" in said(senior.get(address_))
 
 
 def test_the_list_says_for_whom_and_counts_what_is_left_to_all(
     ada: FlaskClient, term: Term
 ) -> None:
     page = said(ada.get(f"/terms/{term.id}"))
-    assert "1 seat is kept for students of class year Senior until" in page
+    assert "1 seat is reserved for students of class year Senior until" in page
     assert "1 of 2 open" in page
-    assert "1 kept" in page
+    assert "1 reserved" in page
 
 
 def test_whom_they_are_for_is_told_so(senior: FlaskClient, term: Term, section: Section) -> None:
     page = senior.get(f"/terms/{term.id}")
-    assert "1 seat is kept for you and others: students of class year Senior until" in said(page)
+    assert "1 seat is reserved for you and others: students of class year Senior until" in said(
+        page
+    )
     assert "data-kept" in cell(page.text, section)
 
 
@@ -95,7 +97,7 @@ def test_nobody_on_a_list_is_named_to_others(
     cohort = {"students": [cast.ben.number]}
     changed(section, Reserve(section_id=section.id, seats=1, cohort=cohort))
     page = said(ada.get(f"/terms/{term.id}"))
-    assert "1 seat is kept for students on a list." in page
+    assert "1 seat is reserved for students on a list." in page
     assert cast.ben.number not in page
 
 
@@ -116,9 +118,9 @@ def test_where_only_kept_seats_are_left_the_others_are_asked_to_wait(
 ) -> None:
     press(ada, section, "pick")
     ben = browser_of(app, "ben")
-    assert "0 of 2 open 1 kept, nobody waits" in seats_now(ben, section)
+    assert "0 of 2 open 1 reserved, none waiting" in seats_now(ben, section)
     assert "Join the waitlist of" in seats_now(ben, section)
-    assert "Open to you: 1 of 2." in seats_now(senior, section)
+    assert "1 of 2 seats are open to you." in seats_now(senior, section)
     assert "Join the waitlist of" not in seats_now(senior, section)
     found = f"/terms/{term.id}?open=1"
     assert "CSC 1100" in said(senior.get(found))
@@ -136,11 +138,10 @@ def test_a_refusal_names_for_whom_they_are_and_until_when(
     assert answer.status_code == 422
     told = said(answer)
     assert (
-        "The 1 seat of CSC 1100-01 that is left is kept for students of class year Senior until"
-        in told
+        "The last 1 seat in CSC 1100-01 is reserved for students of class year Senior until" in told
     )
     assert 'data-reason="full"' in answer.text
-    assert "Join the waitlist" in told
+    assert "Join waitlist" in told
 
 
 def test_who_they_are_for_gets_one_ahead_of_those_who_wait_and_the_receipt_says_so(
@@ -151,7 +152,9 @@ def test_who_they_are_for_gets_one_ahead_of_those_who_wait_and_the_receipt_says_
     assert press(senior, section, "pick").status_code == 303
     drain(section.term_id, seconds=0)
     history = said(senior.get(f"/terms/{term.id}/history"))
-    assert "got a seat. It is one of the seats kept for students of class year Senior." in history
+    assert (
+        "You added CSC 1100-01. The seat is reserved for students of class year Senior." in history
+    )
 
 
 def test_of_several_only_those_that_are_left_for_one_count(
@@ -159,10 +162,10 @@ def test_of_several_only_those_that_are_left_for_one_count(
 ) -> None:
     changed(section, Reserve(section_id=section.id, seats=1, cohort={"levels": ["Graduate"]}))
     builders.a_student("stan", year="Senior")
-    assert "Open to you: 1 of 2." in seats_now(senior, section)
+    assert "1 of 2 seats are open to you." in seats_now(senior, section)
     press(browser_of(app, "stan"), section, "pick")
-    assert "0 of 2 open 1 kept" in seats_now(senior, section)
-    assert "Open to you" not in seats_now(senior, section)
+    assert "0 of 2 open 1 reserved" in seats_now(senior, section)
+    assert "are open to you" not in seats_now(senior, section)
 
 
 def test_sections_that_share_seats_name_each_other(
@@ -176,13 +179,13 @@ def test_sections_that_share_seats_name_each_other(
         number = pool.id
     changed(section, pool_id=number)
     page = said(ada.get(f"/terms/{term.id}"))
-    assert "Shares its seats with MAT 1000-02" in page
-    assert "Shares its seats with CSC 1100-01" in page
-    assert "Shares its seats with CSC 1100-01" in seats_now(ada, other)
+    assert "Shares seats with MAT 1000-02" in page
+    assert "Shares seats with CSC 1100-01" in page
+    assert "Shares seats with CSC 1100-01" in seats_now(ada, other)
 
 
 def test_subjects_are_told_by_their_names(section: Section, ada: FlaskClient) -> None:
     builders.a_subject("CSC")
     changed(section, Reserve(section_id=section.id, seats=1, cohort={"subjects": ["CSC"]}))
-    told = "1 seat is kept for majors and minors in Field of CSC (CSC)."
+    told = "1 seat is reserved for majors and minors in Field of CSC (CSC)."
     assert told in seats_now(ada, section)

@@ -66,7 +66,7 @@ def test_the_form_says_what_goes_and_what_comes(ada: FlaskClient, offer: Offer) 
     text = words(ada.get(address(offer.other, offer.act())).text)
     for said in (
         "Swap CSC 1100-01 for MAT 1-03?",
-        "You give up CSC 1100-01 Data Structures",
+        "You drop CSC 1100-01 Data Structures",
         "You get MAT 1-03",
         "You keep CSC 1100-01 unless you get MAT 1-03.",
     ):
@@ -93,10 +93,10 @@ def test_without_javascript_one_goes_and_the_other_comes(
     answer = press(ada, offer.other, offer.act())
     assert (answer.status_code, answer.location) == (303, f"/terms/{term.id}")
     page = ada.get(answer.location).text
-    said = "Swapped: MAT 1-03 is yours. 4 credits. CSC 1100-01 is given up. Receipt"
+    said = "Swapped: you now have MAT 1-03. 4 credits. You dropped CSC 1100-01. Receipt"
     assert said in words(page)
-    assert "Selected" in cell(page, offer.other)
-    assert "Selected" not in cell(page, offer.old)
+    assert "Enrolled" in cell(page, offer.other)
+    assert "Enrolled" not in cell(page, offer.old)
     assert held(term, cast.ada) == [offer.other.id]
 
 
@@ -126,10 +126,10 @@ def test_a_full_section_is_waited_for_while_the_old_seat_is_kept(
 ) -> None:
     press(ben, offer.other, "pick")
     text = words(ada.get(address(offer.other, offer.act())).text)
-    assert "Keep CSC 1100-01 and wait for MAT 1-03?" in text
-    assert "CSC 1100-01 goes only when MAT 1-03 is yours." in text
+    assert "Keep CSC 1100-01 and join the waitlist of MAT 1-03?" in text
+    assert "You give up CSC 1100-01 only when you get MAT 1-03." in text
     page = words(ada.get(press(ada, offer.other, offer.act()).location).text)
-    assert "You keep CSC 1100-01 until a seat in MAT 1-03 is yours." in page
+    assert "You keep CSC 1100-01 until you get a seat in MAT 1-03." in page
     assert held(term, cast.ada) == [offer.old.id]
     assert waiting(term, cast.ada) == [(offer.other.id, offer.old.id)]
 
@@ -141,11 +141,11 @@ def test_where_the_last_seat_goes_meanwhile_the_old_one_is_kept(
     press(ben, offer.other, "pick")
     answer = ada.post(where, data=form)
     assert answer.status_code == 422
-    assert "You keep CSC 1100-01. This is what stands in the way" in words(answer.text)
+    assert "You keep CSC 1100-01. You can’t swap yet" in words(answer.text)
     assert 'data-reason="full"' in answer.text
     assert held(term, cast.ada) == [offer.old.id]
     # What the reason would lead to is the form's own button.
-    assert "Join the waitlist, keep CSC 1100-01</button>" in answer.text
+    assert "Join waitlist, keep CSC 1100-01</button>" in answer.text
     assert "reason-step" not in answer.text
 
 
@@ -176,7 +176,7 @@ def test_what_was_given_up_meanwhile_can_be_picked_without_a_swap(
     press(ada, offer.old, "drop")
     answer = ada.post(where, data=form)
     assert answer.status_code == 422
-    assert "CSC 1100-01 is not among your selections" in words(answer.text)
+    assert "You don’t have CSC 1100-01" in words(answer.text)
     assert f'href="{address(offer.other, "pick")}"' in answer.text
     assert held(term, cast.ada) == []
 
@@ -187,7 +187,7 @@ def test_a_form_sent_twice_counts_once(
     where, form = opened(ada, offer)
     for _ in range(2):
         answer = ada.post(where, data=form)
-        assert "Swapped: MAT 1-03 is yours." in words(ada.get(answer.location).text)
+        assert "Swapped: you now have MAT 1-03." in words(ada.get(answer.location).text)
     assert held(term, cast.ada) == [offer.other.id]
 
 
@@ -196,7 +196,7 @@ def test_a_second_tab_is_told_that_it_is_done_already(ada: FlaskClient, offer: O
     tab = hidden(ada.get(where).text)
     press(ada, offer.other, offer.act())
     answer = ada.post(where, data=tab)
-    assert "You already have this: MAT 1-03 is yours." in words(ada.get(answer.location).text)
+    assert "You already have MAT 1-03." in words(ada.get(answer.location).text)
 
 
 def test_a_place_in_line_is_kept_when_it_becomes_one_for_a_swap(
@@ -207,10 +207,10 @@ def test_a_place_in_line_is_kept_when_it_becomes_one_for_a_swap(
     press(ada, offer.other, "pick")  # a place in line
     press(ada, offer.old, "pick")
     text = words(ada.get(address(offer.other, offer.act())).text)
-    assert "Give up CSC 1100-01 once MAT 1-03 is yours?" in text
-    assert "You keep place 1 in line for MAT 1-03." in text
+    assert "Give up CSC 1100-01 when you get MAT 1-03?" in text
+    assert "You keep position 1 on the waitlist of MAT 1-03." in text
     page = words(ada.get(press(ada, offer.other, offer.act()).location).text)
-    assert "You keep CSC 1100-01 until a seat in MAT 1-03 is yours." in page
+    assert "You keep CSC 1100-01 until you get a seat in MAT 1-03." in page
     assert waiting(term, cast.ada) == [(offer.other.id, offer.old.id)]
     assert 'data-reason="already_waiting"' in ada.get(address(offer.other, offer.act())).text
 

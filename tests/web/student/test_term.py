@@ -43,7 +43,7 @@ def test_there_is_no_such_term(ada: FlaskClient) -> None:
 def test_without_a_window_the_list_can_be_browsed(ada: FlaskClient, term: Any) -> None:
     section = builders.a_section(builders.a_course(), term)
     page = ada.get(f"/terms/{term.id}").text
-    assert "not scheduled yet" in page
+    assert "No registration date yet" in page
     assert "Not open yet" in cell(page, section)
 
 
@@ -53,7 +53,7 @@ def test_before_it_opens_the_page_counts_down(ada: FlaskClient, term: Any) -> No
     page = ada.get(f"/terms/{term.id}").text
     assert 'data-phase="before"' in page
     assert f'data-opens="{window.opens}"' in page
-    assert "Begins in 12 minutes" in page
+    assert "Opens in 12 minutes" in page
     assert "Opens " in words(cell(page, section))
 
 
@@ -75,7 +75,7 @@ def test_once_open_a_page_without_scripts_has_a_link_for_new_counts_and_keeps_wh
 def test_the_banner_names_the_window(ada: FlaskClient, term: Any) -> None:
     builders.a_coming_window(term, minutes=12)
     text = words(ada.get(f"/terms/{term.id}").text)
-    assert "Selection · Begins in 12 minutes" in text
+    assert "Selection · Opens in 12 minutes" in text
 
 
 def test_once_open_every_row_has_its_button_as_a_link(ada: FlaskClient, term: Any) -> None:
@@ -97,7 +97,7 @@ def test_after_it_ended_the_list_is_gone_and_my_selections_stay(
     parts().ledger.close_window(term.id, window.id, "tests")
     limits.windows.cache_clear()  # type: ignore[attr-defined]
     page = ada.get(f"/terms/{term.id}").text
-    assert "Selection has ended" in page
+    assert "Registration has ended" in page
     assert "Calculus" not in page
     assert "Data Structures" in page
     assert 'class="section-row"' not in page

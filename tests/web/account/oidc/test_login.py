@@ -88,8 +88,8 @@ def test_a_login_whose_old_session_ends_all_sessions_is_not_ended_with_them(
 def test_whoever_has_no_account_here_is_told_so_and_gets_none(portal: Flask, cast: Cast) -> None:
     client = portal.test_client()
     page = log_in(client, "zoe")
-    assert "Campus ID knows you, but you have no account here." in page
-    assert "It calls you zoe." in page
+    assert "You have no account here for your Campus ID login." in page
+    assert "Your name there is zoe." in page
     assert client.get("/api/v1/me").status_code == 401
     assert cast
 
@@ -118,7 +118,7 @@ def test_another_claim_may_have_our_name(
 
 def test_an_address_counts_only_when_it_is_verified(with_provider: With, provider: Running) -> None:
     app = with_provider(provider, "email")
-    assert "It calls you ada@u.example." in log_in(app.test_client(), "ada")
+    assert "Your name there is ada@u.example." in log_in(app.test_client(), "ada")
     assert "ben@u.example" not in log_in(app.test_client(), "ben")
 
 
@@ -136,7 +136,7 @@ def test_logging_out_offers_to_log_out_there_too(portal: Flask, cast: Cast) -> N
     client = portal.test_client()
     log_in(client)
     page = client.get(client.post("/logout").location).text
-    assert "Log out of Campus ID as well" in page
+    assert "Also log out of Campus ID" in page
     farewell = urlsplit(client.get("/login/oidc/end").location)
     assert farewell.path == "/session/end"
     assert parse_qs(farewell.query)["post_logout_redirect_uri"] == ["http://localhost/login"]

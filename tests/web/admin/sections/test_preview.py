@@ -42,7 +42,9 @@ def test_fewer_seats_than_are_taken_throw_nobody_out(admin: FlaskClient, full: S
 
 
 def test_more_seats_go_to_those_who_wait(admin: FlaskClient, full: Section) -> None:
-    assert "The first student in line gets a seat at once" in said(send(admin, full, capacity=9))
+    assert "The first student on the waitlist gets a seat at once" in said(
+        send(admin, full, capacity=9)
+    )
 
 
 def test_more_seats_help_nobody_where_the_shared_ones_are_taken(
@@ -50,8 +52,8 @@ def test_more_seats_help_nobody_where_the_shared_ones_are_taken(
 ) -> None:
     share(2, full, lunch)
     told = said(send(admin, full, capacity=9))
-    assert "in line gets a seat at once" not in told
-    assert "Nobody in line gets a seat by it: the seats that it shares are all taken." in told
+    assert "on the waitlist gets a seat at once" not in told
+    assert "No one on the waitlist gets a seat: all shared seats are taken." in told
 
 
 def test_a_shorter_waitlist_sends_nobody_away(admin: FlaskClient, full: Section) -> None:

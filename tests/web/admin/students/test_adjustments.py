@@ -45,7 +45,7 @@ def test_every_reason_that_stands_has_a_box_and_the_students_words(
     assert page.status_code == 303
     page = look(boss, cast.ada, full)
     assert set(obstacles(page)) == {"window_unscheduled", "time_conflict", "full", "prerequisite"}
-    assert "“It needs MAT 1010, which your record does not show.”" in said(page)
+    assert "“Requires MAT 1010, which is not on your record.”" in said(page)
 
 
 def test_what_is_not_ticked_still_refuses(boss: FlaskClient, cast: Cast, section: Section) -> None:
@@ -65,7 +65,7 @@ def test_what_is_not_ticked_still_refuses(boss: FlaskClient, cast: Cast, section
 def test_what_has_no_sense_has_no_box(boss: FlaskClient, cast: Cast, section: Section) -> None:
     seat(cast.ada, section)
     page = look(boss, cast.ada, section)
-    assert "This can’t be done" in said(page)
+    assert "This is not possible" in said(page)
     assert obstacles(page) == []
     assert 'method="post" action="/admin' not in page.text
 
@@ -97,7 +97,7 @@ def test_a_student_is_taken_out_and_told(
     assert holds(cast.ada, section.term_id) == []
     assert [each.action for each in entries(section.term_id)] == ["selection.drop"]
     told = said(browser_of(app, "ada").get("/inbox"))
-    assert "The registrar has taken you out of CSC 1100-01" in told
+    assert "The registrar dropped you from CSC 1100-01" in told
     assert WHY not in told
 
 
@@ -145,7 +145,7 @@ def test_the_second_of_two_tabs_is_told_how_things_stand(
     assert press(boss, one).status_code == 303
     late = press(boss, two)
     assert late.status_code == 422
-    assert "among your selections" in said(late)
+    assert "You don’t have" in said(late)
     assert len(entries(section.term_id)) == 1
 
 

@@ -61,7 +61,7 @@ def test_an_end_that_comes_twice_is_asked_for_as_it_is_now(admin: FlaskClient, t
 def test_a_running_window_is_closed_at_once(admin: FlaskClient, term: Term) -> None:
     window = an_open_window(term)
     assert admin.post(address(window, term, "close"), data=WHY).status_code == 303
-    assert "Has ended" in admin.get("/admin").text
+    assert "Ended" in admin.get("/admin").text
 
 
 def test_it_leaves_an_audit_entry_with_before_and_after(

@@ -35,7 +35,7 @@ def test_a_move_shows_old_and_new_times_and_what_pages_say(admin: FlaskClient, t
     clock = LocalClock(backend().settings.zone)
     assert clock.full(window.opens) in page
     assert clock.clock(window.opens // 1000 * 1000 + 2 * HOUR) in page
-    assert "“Begins in 60 minutes”, then “Begins in 3 hours”" in page
+    assert "“Opens in 60 minutes”, then “Opens in 3 hours”" in page
     assert "Move it" in page
     assert backend().ledger.windows(term.id) == [window]
 
@@ -49,12 +49,12 @@ def test_what_pages_say_is_told_by_all_windows_of_those_whom_it_affects(
 ) -> None:
     coming = a_coming_window(term, minutes=210)
     alone = plain(seen(admin, coming, term, "cancel"))
-    assert "On their pages “Begins in 3 hours”, then “Not scheduled” This" in alone
+    assert "On their pages “Opens in 3 hours”, then “Not scheduled” This" in alone
     assert "For 4 of them nothing is scheduled then." in alone
     an_open_window(term, minutes=270, cohort={"students": [cast.ada.number]})
     some = plain(seen(admin, coming, term, "cancel"))
-    assert "“Begins in 3 hours”, then “Not scheduled” · 3 students" in some
-    assert "“Ends in 4 hours”, as it is now · 1 student" in some
+    assert "“Opens in 3 hours”, then “Not scheduled” · 3 students" in some
+    assert "“Closes in 4 hours”, as it is now · 1 student" in some
     assert "For 3 of them nothing is scheduled then." in some
 
 
@@ -62,7 +62,7 @@ def test_closing_one_of_two_windows_leads_to_the_other(admin: FlaskClient, term:
     running = an_open_window(term, minutes=270)
     a_coming_window(term, minutes=330)
     page = plain(seen(admin, running, term, "close"))
-    assert "“Ends in 4 hours”, then “Begins in 5 hours”" in page
+    assert "“Closes in 4 hours”, then “Opens in 5 hours”" in page
     assert "nothing is scheduled" not in page
 
 
@@ -85,7 +85,7 @@ def test_closing_says_who_is_inside(admin: FlaskClient, term: Term, cast: Cast) 
     room.enter(term.id, window.id, cast.ada.id)
     page = seen(admin, window, term, "close")
     assert "In line: 0, inside: 1." in page
-    assert "then “Has ended”" in page
+    assert "then “Ended”" in page
 
 
 def test_who_would_have_two_windows_is_told_where_times_are_given(
@@ -104,7 +104,7 @@ def test_who_would_have_two_windows_is_told_where_times_are_given(
 def test_a_move_into_the_past_is_cautioned_and_can_be_made(admin: FlaskClient, term: Term) -> None:
     window = a_coming_window(term)
     asked = {"opens": field(window.opens - 2 * HOUR), "closes": field(window.closes)}
-    assert "it opens at once" in seen(admin, window, term, "move", **asked)
+    assert "the window opens at once" in seen(admin, window, term, "move", **asked)
     assert admin.post(address(window, term, "move"), data=asked | WHY).status_code == 303
 
 

@@ -91,7 +91,7 @@ def test_a_refusal_is_called_as_on_the_operations_page(
         claim(cast.ada, section, found)
     closes(term, found)
     for place in ("/admin/operations", address(found, term, "report")):
-        assert "Has the seat already 1" in words(admin, place)
+        assert "Already enrolled 1" in words(admin, place)
 
 
 def test_under_filled_sections_are_listed_by_a_share_of_choice(

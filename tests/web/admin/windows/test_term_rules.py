@@ -153,8 +153,8 @@ def test_a_waiter_who_is_passed_over_loses_the_place_by_the_rule_and_is_told(
         ).one()
     assert (told.kind, told.data["lost"]) == ("passed_over", True)
     ben = browser_of(admin.application, "ben")
-    assert "you have lost your place" in ben.get("/inbox").text
-    assert "you lost your place" in ben.get(f"/terms/{term.id}/history").text
+    assert "You lost your waitlist position" in ben.get("/inbox").text
+    assert "You lost your position" in ben.get(f"/terms/{term.id}/history").text
     assert audit()["clean"]
 
 

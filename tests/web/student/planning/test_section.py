@@ -33,7 +33,7 @@ def test_a_section_is_planned_before_selection_opens(
         f"/terms/{term.id}#section-{section.id}",
     )
     page = ada.get(f"/terms/{term.id}").text
-    assert f"Planned: CSC 1100-{section.number}." in words(page)
+    assert f"Added to your plan: CSC 1100-{section.number}." in words(page)
     assert planned(term, cast.ada) == [[[section.id]]]
 
 
@@ -64,7 +64,7 @@ def test_it_tells_how_full_it_is_and_how_full_it_was(ada: FlaskClient, term: Any
     page = ada.get(address(section, "plan")).text
     assert f'data-counts="seats-{section.id}"' in page
     assert "9 of 9 open" in words(page)
-    assert "In Fall 2029: 58 of 60 seats taken, and 12 waited." in words(page)
+    assert "In Fall 2029: 58 of 60 seats taken, 12 on the waitlist." in words(page)
 
 
 def test_what_is_foreseen_is_told_and_blocks_nothing(
@@ -77,7 +77,7 @@ def test_what_is_foreseen_is_told_and_blocks_nothing(
     page = ada.get(address(section, "plan")).text
     for code in ("time_conflict", "prerequisite"):
         assert f'data-reason="{code}"' in page
-    assert "You can plan it all the same" in words(page)
+    assert "You can still plan it" in words(page)
     place(ada, section)
     assert planned(term, cast.ada) == [[[other.id]], [[section.id]]]
 
@@ -86,7 +86,7 @@ def test_the_load_is_told_against_the_limit(ada: FlaskClient, term: Any, section
     heavy = builders.a_section(builders.a_course("PHY-1", credits=19), term)
     place(ada, section)
     page = ada.get(address(heavy, "plan")).text
-    assert "23 of 21 with all of your plan" in words(page)
+    assert "23 of 21 with your whole plan" in words(page)
     assert 'data-reason="credit_limit"' in page
 
 
@@ -100,7 +100,7 @@ def test_another_section_of_the_course_is_first_offered_as_a_fallback(
         place(ada, each)
     page = ada.get(address(other, "plan")).text
     assert 'value="else-1" selected' in page
-    assert f"If CSC 1100-{first.number} can’t be had (line 2)" in words(page)
+    assert f"As a backup for CSC 1100-{first.number} (choice 2)" in words(page)
     assert 'data-reason="same_course"' not in page
     place(ada, other, "else-1")
     assert planned(term, cast.ada) == [[[lone.id]], [[first.id], [other.id]]]
@@ -156,7 +156,7 @@ def test_a_place_that_is_none_is_said_to_be_gone(
 ) -> None:
     answer = place(ada, section, where)
     assert answer.status_code == 422
-    assert "not in your plan any more" in answer.text
+    assert "no longer in your plan" in answer.text
 
 
 def test_a_form_of_an_older_plan_changes_nothing_and_says_so(
@@ -167,7 +167,7 @@ def test_a_form_of_an_older_plan_changes_nothing_and_says_so(
     place(ada, other)
     answer = ada.post(address(section, "plan"), data=form)
     assert answer.status_code == 422
-    assert "Your plan was changed meanwhile" in words(answer.text)
+    assert "Your plan has changed, maybe in another tab" in words(answer.text)
     assert planned(term, cast.ada) == [[[other.id]]]
     ada.post(address(section, "plan"), data=own_fields(answer.text))
     assert len(planned(term, cast.ada)) == 2
@@ -189,8 +189,8 @@ def test_a_full_plan_says_so_and_offers_no_button(ada: FlaskClient, term: Any) -
     for each in sections[:20]:
         place(ada, each)
     page = ada.get(address(sections[20], "plan")).text
-    assert "A plan has room for 20 lines" in words(page)
-    assert "Plan it" not in page
+    assert "A plan holds at most 20 choices" in words(page)
+    assert "Add to plan" not in page
 
 
 def test_a_hold_is_told_with_the_rest(ada: FlaskClient, section: Any, cast: Cast) -> None:
@@ -213,7 +213,7 @@ def test_while_the_ledger_is_silent_nothing_is_planned_as_is_said(
     with stalled(servers, "valkey"):
         answer = ada.post(address(section, "plan"), data=form, headers=DIALOG)
     assert answer.status_code == 503
-    assert "nothing was changed" in words(answer.text)
+    assert "Nothing was changed" in words(answer.text)
     assert planned(term, cast.ada) == []
 
 

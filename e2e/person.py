@@ -100,7 +100,7 @@ class Person:
 
     @property
     def mine(self) -> Locator:
-        """My selections."""
+        """My classes."""
         return self.page.locator("#mine")
 
     def ask(self, section: Section) -> None:

@@ -37,7 +37,7 @@ def test_a_token_is_made_used_and_revoked_with_the_keyboard_alone(
     keys.press("Enter")
     tab_to(rosa, page.get_by_role("link", name="Access tokens"))
     keys.press("Enter")
-    tab_to(rosa, page.get_by_label("What it is for"))
+    tab_to(rosa, page.get_by_label("Purpose"))
     keys.type("My script")
     keys.press("Enter")
     secret = page.get_by_label("Your new token")
@@ -47,9 +47,9 @@ def test_a_token_is_made_used_and_revoked_with_the_keyboard_alone(
     tab_to(rosa, page.get_by_role("link", name="Revoke My script"))
     keys.press("Enter")
     expect(rosa.dialog).to_be_visible()
-    tab_to(rosa, rosa.dialog.get_by_role("button", name="Revoke it"))
+    tab_to(rosa, rosa.dialog.get_by_role("button", name="Revoke token"))
     keys.press("Enter")
-    expect(page.locator("#toasts")).to_contain_text("“My script” is revoked.")
+    expect(page.locator("#toasts")).to_contain_text("Token “My script” revoked.")
     expect(page.get_by_text("You have no access tokens.")).to_be_visible()
     wait_for(lambda: me(portal, token) == 401)
 
@@ -57,13 +57,13 @@ def test_a_token_is_made_used_and_revoked_with_the_keyboard_alone(
 def test_a_token_can_be_made_and_revoked_without_scripts(meet: Meet, portal: Running) -> None:
     sami = meet("sami", java_script_enabled=False)
     sami.go("/account/tokens")
-    sami.page.get_by_label("What it is for").fill("My script")
-    sami.page.get_by_role("button", name="Make the token").click()
+    sami.page.get_by_label("Purpose").fill("My script")
+    sami.page.get_by_role("button", name="Create token").click()
     token = sami.page.get_by_label("Your new token").input_value()
     expect(sami.page.get_by_role("button", name="Copy")).to_be_hidden()
     assert me(portal, token) == 200
     sami.page.get_by_role("link", name="Revoke My script").click()
-    sami.page.get_by_role("button", name="Revoke it").click()
+    sami.page.get_by_role("button", name="Revoke token").click()
     expect(sami.page.get_by_text("You have no access tokens.")).to_be_visible()
     wait_for(lambda: me(portal, token) == 401)
 
@@ -75,7 +75,7 @@ def test_a_changed_password_logs_out_every_other_window(meet: Meet) -> None:
     change(here, PASSWORD, "password1234")
     expect(here.page.get_by_role("alert")).to_contain_text("is easy to guess")
     change(here, PASSWORD, FRESH)
-    expect(here.page.locator("#toasts")).to_contain_text("Your password is changed.")
+    expect(here.page.locator("#toasts")).to_contain_text("Password changed.")
     there.go("/account")
     # Another process may take a moment to hear of it.
     there.asks_until(there.page.get_by_label("User name"))
@@ -85,11 +85,11 @@ def test_a_changed_password_logs_out_every_other_window(meet: Meet) -> None:
 def change(person: Person, current: str, fresh: str) -> None:
     """Fill in the form and look at what was typed."""
     page = person.page
-    page.get_by_label("Your password now").fill(current)
-    page.get_by_label("Your new password").fill(fresh)
+    page.get_by_label("Current password").fill(current)
+    page.get_by_label("New password").fill(fresh)
     shows = page.locator("[data-show=fresh]")
     expect(page.locator("#fresh")).to_have_attribute("type", "password")
     shows.click()
     expect(shows).to_have_attribute("aria-pressed", "true")
     expect(page.locator("#fresh")).to_have_attribute("type", "text")
-    page.get_by_role("button", name="Change it").click()
+    page.get_by_role("button", name="Change password").click()

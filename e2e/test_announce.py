@@ -21,7 +21,7 @@ def test_a_seat_is_announced_and_so_is_a_promotion(
     ben.pick(last_seat)
     ada.ask(last_seat)
     ada.confirm()
-    until_heard(ben, "You have a seat")
+    until_heard(ben, "You got a seat")
 
 
 def test_seats_that_move_say_nothing(meet: Meet, term: Term, section: Section) -> None:

@@ -71,7 +71,7 @@ def test_a_hold_shows_on_the_open_page_in_the_inbox_and_by_mail_and_goes_when_it
     boss.page.get_by_label("Who can lift it").fill("the bursar, Hall 3, room 12")
     boss.page.get_by_role("button", name="Add hold").click()
     expect(box).to_contain_text("There is a hold on your record: a bill is unpaid.")
-    expect(box).to_contain_text("Please see the bursar, Hall 3, room 12")
+    expect(box).to_contain_text("Contact the bursar, Hall 3, room 12")
     expect(student.page.locator("#toasts")).to_contain_text("There is a hold on your record")
     for page in ("/mine", "/plan", "/schedule"):
         student.go(f"/terms/{term.id}{page}")
@@ -82,7 +82,7 @@ def test_a_hold_shows_on_the_open_page_in_the_inbox_and_by_mail_and_goes_when_it
     boss.page.get_by_label("Reason").fill(WHY)
     boss.page.get_by_role("button", name="Lift hold").click()
     expect(box).to_be_hidden()
-    wait_for(lambda: "Hold lifted: Bursar" in mails_to(portal, name))
+    wait_for(lambda: "The hold on your record was lifted: Bursar" in mails_to(portal, name))
     student.go(f"/terms/{term.id}")
     student.pick(lab)
 

@@ -41,19 +41,19 @@ def test_a_secret_address_is_copied_renewed_and_ended(meet: Meet, term: Term) ->
     expect(ben.page.get_by_role("button", name="Copied")).to_be_visible()
     assert ben.page.evaluate("navigator.clipboard.readText()") == old
     assert status(ben, old) == 200
-    ben.page.get_by_role("button", name="Make a new address").click()
-    expect(ben.page.locator("#toasts")).to_contain_text("new calendar address")
+    ben.page.get_by_role("button", name="Create new address").click()
+    expect(ben.page.locator("#toasts")).to_contain_text("new calendar link")
     new = address_of(ben)
     assert new != old
     assert (status(ben, old), status(ben, new)) == (404, 200)
-    ben.page.get_by_role("button", name="Turn it off").click()
-    expect(ben.page.get_by_role("button", name="Make my address")).to_be_visible()
+    ben.page.get_by_role("button", name="Turn off").click()
+    expect(ben.page.get_by_role("button", name="Create my address")).to_be_visible()
     assert status(ben, new) == 404
 
 
 def make(person: Person) -> None:
     """Make an address where there is none yet."""
-    button = person.page.get_by_role("button", name="Make my address")
+    button = person.page.get_by_role("button", name="Create my address")
     field = person.page.get_by_label("Your secret address")
     expect(button.or_(field)).to_be_visible()
     if button.is_visible():

@@ -85,7 +85,7 @@ def test_it_is_read_out_and_leads_on_by_the_keyboard(meet: Meet) -> None:
     expect(said(rita)).to_match_aria_snapshot(f"- status:\n  - paragraph: '{CHECKED}'")
     rita.page.locator("h1").click()
     rita.page.keyboard.press("Tab")
-    expect(rita.page.get_by_role("link", name="Go on")).to_be_focused()
+    expect(rita.page.get_by_role("link", name="Continue")).to_be_focused()
     rita.page.keyboard.press("Enter")
     expect(rita.page).to_have_url(re.compile("/inbox$"))
 
@@ -98,7 +98,7 @@ def test_it_is_done_once_however_often_i_come_back(meet: Meet) -> None:
     rita.page.on("request", lambda request: asked.append(urlsplit(request.url).path))
     rita.page.reload()
     expect(said(rita)).to_have_text(CHECKED, use_inner_text=True)
-    rita.page.get_by_role("link", name="Go on").click()
+    rita.page.get_by_role("link", name="Continue").click()
     expect(rita.page).to_have_url(re.compile("/inbox$"))
     rita.page.go_back()
     expect(said(rita)).to_have_text(CHECKED, use_inner_text=True)
@@ -110,7 +110,7 @@ def test_where_it_does_not_work_out_i_can_try_again(meet: Meet) -> None:
     rita.expected = LOST
     rita.page.route(PUZZLE, lambda route: route.abort())
     rita.go(PAGE)
-    expect(said(rita)).to_contain_text("did not work out", use_inner_text=True)
+    expect(said(rita)).to_contain_text("couldn’t check", use_inner_text=True)
     rita.page.unroute(PUZZLE)
     rita.page.get_by_role("button", name="Try again").press("Enter")
     expect(said(rita)).to_have_text(CHECKED, use_inner_text=True)
@@ -120,15 +120,15 @@ def test_without_scripts_a_code_by_mail_does_it(meet: Meet, portal: Running) -> 
     rita = meet("rita", proven=False, java_script_enabled=False)
     rita.go(PAGE)
     expect(rita.page.get_by_text(CHECKING)).to_be_hidden()
-    rita.page.get_by_role("button", name="Send me a code").click()
+    rita.page.get_by_role("button", name="Send code").click()
     expect(rita.page.get_by_text("A code is on its way to rita@u.example.")).to_be_visible()
     rita.page.get_by_label("Code").fill("0000 0000")
-    rita.page.get_by_role("button", name="Check the code").click()
+    rita.page.get_by_role("button", name="Check code").click()
     expect(rita.page.get_by_label("Code")).to_have_accessible_description(
-        "This is not the code that we sent. Check it and try again."
+        "Wrong code. Check it and try again."
     )
     rita.page.get_by_label("Code").fill(code_for("rita", portal.folder / "mail"))
-    rita.page.get_by_role("button", name="Check the code").click()
+    rita.page.get_by_role("button", name="Check code").click()
     expect(rita.page).to_have_url(re.compile("/inbox$"))
     expect(rita.page.get_by_text(CHECKED)).to_be_visible()
 

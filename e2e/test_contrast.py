@@ -81,7 +81,7 @@ def test_buttons_and_states_are_seen_in_the_colours_of_the_system(
     before = chip.evaluate("it => getComputedStyle(it).backgroundColor")
     page.get_by_label("Open seats only").check()
     assert chip.evaluate("it => getComputedStyle(it).backgroundColor") != before
-    expect(page.locator(campus.find("#act-{held}"))).to_contain_text("Selected")
+    expect(page.locator(campus.find("#act-{held}"))).to_contain_text("Enrolled")
     page.locator(campus.find("#act-{free} a")).first.click()
     expect(ada.dialog).to_be_visible()
     assert ada.dialog.evaluate(EDGE)

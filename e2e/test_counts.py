@@ -29,7 +29,7 @@ def test_a_row_that_has_focus_keeps_it_when_it_changes(
     here.cell(last_seat).get_by_role("link").focus()
     there.pick(last_seat)
     here.has(last_seat, "selected")
-    expect(here.cell(last_seat).get_by_role("link", name="Cancel")).to_be_focused()
+    expect(here.cell(last_seat).get_by_role("link", name="Drop")).to_be_focused()
 
 
 def test_the_last_seat_turns_the_button_into_the_waitlist(
@@ -37,7 +37,7 @@ def test_the_last_seat_turns_the_button_into_the_waitlist(
 ) -> None:
     builders.an_open_window(term)
     ada, ben = meet("ada").enter(term), meet("ben").enter(term)
-    expect(ben.cell(last_seat).get_by_text("Pick")).to_be_visible()
+    expect(ben.cell(last_seat).get_by_text("Add")).to_be_visible()
     ada.pick(last_seat)
     expect(ben.cell(last_seat).get_by_text("Join waitlist")).to_be_visible()
 
@@ -47,7 +47,7 @@ def test_of_a_section_that_is_canceled_the_button_goes(
 ) -> None:
     builders.an_open_window(term)
     ben = meet("ben").enter(term)
-    expect(ben.cell(section).get_by_text("Pick")).to_be_visible()
+    expect(ben.cell(section).get_by_text("Add")).to_be_visible()
     set_section(section, status="CANCELED")
     expect(ben.seats(section)).to_contain_text("Canceled")
     expect(ben.cell(section).get_by_role("link")).to_be_hidden()

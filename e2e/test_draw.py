@@ -31,13 +31,13 @@ def test_who_came_early_finds_the_own_place_and_anyone_recomputes_the_order(
     address = f"/terms/{term.id}/windows/{window.id}/order"
     anyone.go(address)
     main = anyone.page.locator("main")
-    expect(main).to_contain_text("The seed and the order are here once the window is open.")
+    expect(main).to_contain_text("The seed and the order appear here when the window opens.")
     wait_for(lambda: room.state(term.id, window.id).line == 21)
     opens = portal.backend.ledger.now() + 3000
     portal.backend.ledger.move_window(term.id, window.id, opens, window.closes, "tests")
     banner_is(ada, "open", 30)
     anyone.page.reload()
-    expect(main).to_contain_text("the order is the one that follows from it")
+    expect(main).to_contain_text("the order follows from the seed")
     expect(main.locator(".order-list li")).to_have_count(21)
     lines = main.locator("pre").inner_text()
     said = subprocess.run(
@@ -49,4 +49,4 @@ def test_who_came_early_finds_the_own_place_and_anyone_recomputes_the_order(
     assert "requests: 21" in said.stdout
     ada.go(address)
     place = room.look(term.id, window.id, cast.ada.id).number
-    expect(ada.page.locator("main")).to_contain_text(f"put your request in place {place}.")
+    expect(ada.page.locator("main")).to_contain_text(f"put you at position {place}.")

@@ -20,7 +20,7 @@ def test_filters_survive_refresh_and_back(
     ada.page.reload()
     expect(search).to_have_value(f"MAT-{term.id}")
     expect(ada.row(section)).to_be_hidden()
-    ada.page.get_by_role("link", name="My selections").click()
+    ada.page.get_by_role("link", name="My classes").click()
     expect(ada.mine).to_be_visible()
     ada.page.go_back()
     expect(search).to_have_value(f"MAT-{term.id}")

@@ -93,7 +93,7 @@ def test_nothing_moves_where_a_mouse_is_about_to_press(
     builders.an_open_window(term)
     here, there = meet("ada").enter(term), meet("ada").enter(term)
     there.pick(many[3])
-    item = here.mine.get_by_role("link", name="Cancel")
+    item = here.mine.get_by_role("link", name="Drop")
     expect(item).to_be_visible()
     item.evaluate(AIM)
     place = item.bounding_box()

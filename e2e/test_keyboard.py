@@ -50,7 +50,7 @@ def test_the_whole_way_from_login_to_leaving(
     keys.press("Enter")
     expect(cleo.cell(section)).to_be_visible()
     keys.press("Tab")
-    expect(cleo.page.get_by_role("link", name="Skip to the content")).to_be_focused()
+    expect(cleo.page.get_by_role("link", name="Skip to content")).to_be_focused()
     keys.press("Enter")
     keys.press("Tab")
     expect(cleo.page.locator("#main :focus")).to_be_visible()

@@ -65,7 +65,7 @@ def test_news_comes_in_the_language_of_the_page(meet: Meet, term: Term, last_sea
     ben.pick(last_seat)
     ada.pick(last_seat)
     ada.has(last_seat, "waiting")
-    ben.cell(last_seat).get_by_role("link", name="Cancel").click()
+    ben.cell(last_seat).get_by_role("link", name="Drop").click()
     ben.confirm()
     ada.has(last_seat, "selected")
     expect(ada.page.locator("#toasts")).to_contain_text("Tienes plaza en")

@@ -21,7 +21,7 @@ BUSIER = """(term) => {
     for (const number of document.querySelectorAll(".ops td.num, .ops [data-figure]"))
         number.prepend("98,70");
     for (const badge of document.querySelectorAll(".ops-watched .badge"))
-        badge.textContent = "Ends in 59 minutes";
+        badge.textContent = "Closes in 59 minutes";
     return [before, heights()];
 }"""
 

@@ -14,7 +14,7 @@ from portal.catalog.models import Section, Term
 from portal.recorder.recorder import drain
 from tests import cast as builders
 
-SAID = "This page shows what was last recorded"
+SAID = "This page may miss changes"
 
 
 @contextmanager

@@ -50,8 +50,8 @@ def test_who_is_late_for_the_lab_gets_neither_and_chooses_another(
         ada.has(section, "selected")
     expect(ben.seats(pair.small)).to_contain_text("0 of 1")
 
-    ben.dialog.get_by_role("button", name="Pick them together").click()
-    expect(ben.dialog.get_by_role("alert")).to_contain_text("The last seat")
+    ben.dialog.get_by_role("button", name="Add them together").click()
+    expect(ben.dialog.get_by_role("alert")).to_contain_text("is full")
     for section in (pair.lecture, pair.small):
         ben.has(section, "")
     choose(ben, pair.large)
@@ -74,9 +74,9 @@ def test_one_is_taken_and_the_other_waited_for_where_that_is_welcome(
     ben.has(pair.small, "waiting")
 
     ada.ask(pair.lecture)
-    expect(ada.dialog).to_contain_text("It can’t be canceled now")
-    ada.dialog.get_by_role("link", name="Cancel both").click()
-    expect(ada.dialog).to_contain_text("counts as one cancellation")
+    expect(ada.dialog).to_contain_text("You can’t drop this class now")
+    ada.dialog.get_by_role("link", name="Drop both").click()
+    expect(ada.dialog).to_contain_text("counts as one drop")
     ada.confirm()
     for section in (pair.lecture, pair.small):
         ada.has(section, "")
@@ -94,16 +94,16 @@ def test_the_waitlist_that_a_seat_needs_is_left_together_with_the_seat(
         person.dialog.get_by_role("checkbox").check()
         person.confirm()
     ben.has(pair.small, "waiting")
-    expect(ben.mine).to_contain_text("If you leave the waitlist, you give up both.")
+    expect(ben.mine).to_contain_text("If you leave the waitlist, you drop both.")
 
     ben.ask(pair.small)
-    expect(ben.dialog).to_contain_text("You can leave only if you give up")
+    expect(ben.dialog).to_contain_text("To leave the waitlist, you must drop")
     ben.dialog.get_by_role("link", name="and leave the waitlist").click()
-    ben.dialog.get_by_role("button", name="Cancel and leave the waitlist").click()
+    ben.dialog.get_by_role("button", name="Drop and leave waitlist").click()
     expect(ben.dialog).to_be_hidden()
     for section in (pair.lecture, pair.small):
         ben.has(section, "")
-    expect(ben.page.locator("#toasts")).to_contain_text("You have left the waitlist of")
+    expect(ben.page.locator("#toasts")).to_contain_text("You left the waitlist of")
     portal.audit(term.name)
 
 
@@ -112,12 +112,14 @@ def test_without_scripts_it_is_the_same(meet: Meet, term: Term, pair: Pair) -> N
     ada.go(f"/terms/{term.id}")
     ada.cell(pair.lecture).get_by_role("link").first.click()
     choose(ada, pair.large)
-    ada.page.get_by_role("button", name="Pick them together").click()
+    ada.page.get_by_role("button", name="Add them together").click()
     for section in (pair.lecture, pair.large):
         ada.has(section, "selected")
-    ada.cell(pair.large).get_by_role("link", name="Cancel").click()
-    ada.page.get_by_role("link", name="Cancel both").click()
-    ada.page.get_by_role("button", name="Cancel both").click()
+    ada.cell(pair.large).get_by_role("link", name="Drop").click()
+    ada.page.get_by_role("link", name="Drop both").click()
+    ada.page.get_by_role("button", name="Drop both").click()
     for section in (pair.lecture, pair.large):
         ada.has(section, "")
-    expect(ada.page.get_by_role("status").first).to_contain_text("You can cancel 2 more today")
+    expect(ada.page.get_by_role("status").first).to_contain_text(
+        "You can drop 2 more classes today"
+    )

@@ -17,7 +17,7 @@ def test_a_wrong_password_is_told_plainly(meet: Meet) -> None:
     someone.page.get_by_label("User name").fill("ada")
     someone.page.get_by_label("Password").fill("not hers")
     someone.page.get_by_role("button", name="Log in").click()
-    expect(someone.page.get_by_role("alert")).to_contain_text("do not belong together")
+    expect(someone.page.get_by_role("alert")).to_contain_text("Wrong username or password")
 
 
 def test_a_login_leads_on_to_the_page_that_was_asked_for(meet: Meet, term: Term) -> None:

@@ -56,12 +56,12 @@ def test_a_seat_that_comes_free_is_told_in_every_way(
     nora.ask(last_seat)
     nora.confirm()
 
-    expect(omar.page.locator("#toasts")).to_contain_text("You have a seat")
+    expect(omar.page.locator("#toasts")).to_contain_text("You got a seat")
     counts(omar, 1)
     wait_for(lambda: mails_to(portal, "omar"))
     (file,) = mails_to(portal, "omar")
     assert (
-        "You have a seat" in message_from_bytes(file.read_bytes(), policy=policy.default)["Subject"]
+        "You got a seat" in message_from_bytes(file.read_bytes(), policy=policy.default)["Subject"]
     )
 
     omar.page.get_by_role("link", name="Inbox").click()
@@ -79,11 +79,11 @@ def test_who_wants_no_mail_gets_none_and_is_told_all_the_same(
 ) -> None:
     nora, pia = meet("nora").enter(open_term), meet("pia")
     pia.go("/inbox/settings")
-    pia.page.get_by_label("A seat has come to you").uncheck()
+    pia.page.get_by_label("You get a seat from a waitlist").uncheck()
     pia.page.get_by_role("button", name="Save").click()
     expect(pia.page.locator("#toasts")).to_contain_text("saved")
     pia.page.reload()
-    expect(pia.page.get_by_label("A seat has come to you")).not_to_be_checked()
+    expect(pia.page.get_by_label("You get a seat from a waitlist")).not_to_be_checked()
 
     pia.enter(open_term)
     nora.pick(last_seat)

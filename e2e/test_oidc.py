@@ -54,7 +54,7 @@ def test_one_logs_in_there_comes_back_and_logs_out_of_both(browser: Browser, nod
     expect(page.get_by_role("link", name="Dan")).to_be_visible()
 
     page.get_by_role("button", name="Log out").click()
-    page.get_by_role("link", name="Log out of Campus ID as well").click()
+    page.get_by_role("link", name="Also log out of Campus ID").click()
     page.get_by_role("button", name="Yes").click()
     page.wait_for_url(f"{node.origin}/login**")
     page.get_by_role("link", name="Log in with Campus ID").click()

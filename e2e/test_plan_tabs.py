@@ -47,9 +47,9 @@ def test_a_form_that_has_seen_an_older_plan_says_so_and_loses_nothing(
     expect(ada.dialog).to_be_visible()
     other = Person(context_of(ada).new_page()).enter(term)
     plan(other, others[0])
-    ada.dialog.get_by_role("button", name="Plan it").click()
-    expect(ada.dialog).to_contain_text("Your plan was changed meanwhile")
-    ada.dialog.get_by_role("button", name="Plan it").click()
+    ada.dialog.get_by_role("button", name="Add to plan").click()
+    expect(ada.dialog).to_contain_text("Your plan has changed, maybe in another tab")
+    ada.dialog.get_by_role("button", name="Add to plan").click()
     expect(ada.dialog).to_be_hidden()
     expect(lines(ada)).to_have_count(2)
 

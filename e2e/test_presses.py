@@ -79,7 +79,7 @@ def test_the_back_button_is_harmless(
     ada = meet("ada", java_script_enabled=False)
     ada.go(f"/terms/{term.id}")
     ada.cell(section).get_by_role("link").click()
-    ada.page.locator("form button[type=submit]", has_text="Pick").click()
+    ada.page.locator("form button[type=submit]", has_text="Add").click()
     expect(ada.mine).to_contain_text(section.title)
     ada.page.go_back()
     ada.page.go_forward()
@@ -93,11 +93,11 @@ def test_a_refusal_that_is_loaded_again_says_when_it_was_decided_and_can_be_trie
     builders.an_open_window(term)
     only = builders.a_section(course, term, capacity=1, waitlist=0)
     ada, ben = meet("ada", java_script_enabled=False), meet("ben").enter(term)
-    button = ada.page.locator("form button[type=submit]", has_text="Pick")
+    button = ada.page.locator("form button[type=submit]", has_text="Add")
     ada.go(f"/terms/{term.id}/sections/{only.id}/pick")
     ben.pick(only)
     button.click()
-    expect(ada.page.get_by_role("alert")).to_contain_text("The last seat of")
+    expect(ada.page.get_by_role("alert")).to_contain_text("is full")
     ben.ask(only)
     ben.confirm()
     ben.has(only, "")
@@ -118,7 +118,7 @@ def test_a_refusal_says_why_and_what_to_do_next(
     why = one.dialog.get_by_role("alert")
     expect(why).to_contain_text("another section of this course")
     why.get_by_role("link", name="Swap").click()
-    expect(one.dialog).to_contain_text("You give up")
+    expect(one.dialog).to_contain_text("You drop")
     one.confirm()
     two.has(section, "selected")
     two.has(last_seat, "")
@@ -143,12 +143,12 @@ def test_rows_say_at_once_what_a_new_seat_makes_of_them(
     builders.an_open_window(term)
     ada = meet("ada", viewport=screen).enter(term)
     for each in (mine, again, clashing):
-        expect(ada.cell(each)).to_contain_text("Pick")
+        expect(ada.cell(each)).to_contain_text("Add")
     rows = [f"#section-{each.id}" for each in (mine, again, clashing)]
     before = [size[2:] for size in places(ada.page, *rows)]
     ada.pick(mine)
     expect(ada.cell(again)).to_contain_text("Swap")
-    expect(ada.cell(clashing)).to_contain_text("Yours: CSC")
+    expect(ada.cell(clashing)).to_contain_text("You have CSC")
     assert [size[2:] for size in places(ada.page, *rows)] == before
     expect(ada.cell(clashing)).to_contain_text("Time conflict")
     ada.ask(clashing)
@@ -157,7 +157,7 @@ def test_rows_say_at_once_what_a_new_seat_makes_of_them(
     ada.ask(mine)
     ada.confirm()
     for each in (mine, again, clashing):
-        expect(ada.cell(each)).to_contain_text("Pick")
+        expect(ada.cell(each)).to_contain_text("Add")
 
 
 def test_the_seats_in_a_dialog_are_those_of_this_moment(

@@ -46,7 +46,7 @@ def test_the_last_seat_goes_to_one_and_then_to_the_other(
     first.has(last_seat, "")
 
     second.has(last_seat, "selected")
-    expect(second.page.locator("#toasts")).to_contain_text("You have a seat")
+    expect(second.page.locator("#toasts")).to_contain_text("You got a seat")
     expect(iris.page.locator("#roster tbody tr")).to_have_count(1)
     expect(iris.seats(last_seat)).to_contain_text("0 of 1")
     portal.audit(term.name)
@@ -61,16 +61,16 @@ def test_the_story_ends_in_the_same_database(
     for person in (ada, ben):
         person.go(f"/terms/{term.id}")
         person.cell(last_seat).get_by_role("link").click()
-        person.page.locator("form button[type=submit]", has_text="Pick").or_(
+        person.page.locator("form button[type=submit]", has_text="Add").or_(
             person.page.locator("form button[type=submit]", has_text="Join")
         ).click()
-        expect(person.mine).to_contain_text("Cancel" if person is ada else "Leave")
+        expect(person.mine).to_contain_text("Drop" if person is ada else "Leave")
     ada.go(f"/terms/{term.id}/mine")
-    ada.mine.get_by_role("link", name="Cancel").click()
-    ada.page.get_by_role("button", name="Cancel this section").click()
-    expect(ada.mine).to_contain_text("Nothing yet")
+    ada.mine.get_by_role("link", name="Drop").click()
+    ada.page.get_by_role("button", name="Drop class").click()
+    expect(ada.mine).to_contain_text("No classes yet")
     ben.go(f"/terms/{term.id}/mine")
-    ben.asks_until(ben.mine.get_by_role("link", name="Cancel"))
+    ben.asks_until(ben.mine.get_by_role("link", name="Drop"))
     portal.audit(term.name)
     names = [event["name"] for event in story(term)]
     assert names == ["enrolled", "waitlisted", "dropped", "promoted"]

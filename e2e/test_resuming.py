@@ -47,7 +47,7 @@ def test_a_pick_goes_on_after_a_login(  # noqa: PLR0917
     ada.dialog.get_by_role("link", name="Log in").click()
     log_in_again(ada)
     assert portal.backend.ledger.seats(term.id)[section.id].taken == 0
-    ada.page.get_by_role("button", name="Pick this section").click()
+    ada.page.get_by_role("button", name="Add class").click()
     ada.has(section, "selected")
     expect(ada.page.get_by_role("searchbox")).to_have_value(section.crn)
     portal.audit(term.name)
@@ -63,11 +63,11 @@ def test_without_scripts_it_is_the_same(
     ada.cell(section).get_by_role("link").click()
     ada.page.get_by_role("checkbox").uncheck()
     context_of(ada).clear_cookies(name="fairseat")
-    ada.page.get_by_role("button", name="Pick this section").click()
+    ada.page.get_by_role("button", name="Add class").click()
     log_in_again(ada)
     expect(ada.page.get_by_role("checkbox")).not_to_be_checked()
     assert portal.backend.ledger.seats(term.id)[section.id].taken == 0
-    ada.page.get_by_role("button", name="Pick this section").click()
+    ada.page.get_by_role("button", name="Add class").click()
     ada.has(section, "selected")
 
 

@@ -44,13 +44,13 @@ def test_what_ada_picks_on_one_page_is_in_her_week_on_another(
 ) -> None:
     builders.an_open_window(term)
     picker, schedule = meet("ada").enter(term), look(meet("ada"), term)
-    expect(schedule.page.locator("#schedule")).to_contain_text("Nothing yet")
+    expect(schedule.page.locator("#schedule")).to_contain_text("No classes yet")
     picker.pick(section)
     expect(block(schedule, "Monday")).to_contain_text("Alder Hall 101")
     expect(block(schedule, "Thursday")).to_contain_text("10:00–11:50 am")
     picker.ask(section)
     picker.confirm()
-    expect(schedule.page.locator("#schedule")).to_contain_text("Nothing yet")
+    expect(schedule.page.locator("#schedule")).to_contain_text("No classes yet")
 
 
 def test_a_seat_that_comes_to_who_waits_moves_into_the_week_by_itself(
@@ -62,7 +62,7 @@ def test_a_seat_that_comes_to_who_waits_moves_into_the_week_by_itself(
     ada.pick(last_seat)
     ben.pick(last_seat)
     look(ben, term)
-    waiting = ben.page.get_by_role("region", name="Waiting for a seat")
+    waiting = ben.page.get_by_role("region", name="On the waitlist")
     expect(waiting).to_contain_text("place 1 of 1")
     expect(ben.page.locator(".week")).to_have_count(0)
     ada.ask(last_seat)
@@ -184,7 +184,7 @@ def test_a_device_in_another_zone_is_told_by_how_much_it_differs(
     told = ada.page.locator("#zone")
     if note:
         expect(told).to_contain_text(note)
-        assert ("For a part of the term" in told.inner_text()) is varies
+        assert ("For part of the term" in told.inner_text()) is varies
     else:
         expect(told).to_be_hidden()
 
@@ -194,7 +194,7 @@ def test_without_scripts_all_of_it_is_there(meet: Meet, term: Term, section: Sec
     ada = meet("ada", java_script_enabled=False)
     ada.go(f"/terms/{term.id}")
     ada.cell(section).get_by_role("link").first.click()
-    ada.page.locator("form button[type=submit]", has_text="Pick").click()
+    ada.page.locator("form button[type=submit]", has_text="Add").click()
     ada.go(f"/terms/{term.id}/schedule")
     expect(block(ada, "Monday")).to_contain_text("Alder Hall 101")
     expect(ada.page.get_by_role("button", name="Print")).to_be_hidden()

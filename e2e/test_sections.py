@@ -42,7 +42,9 @@ def test_raised_seats_reach_a_waiting_student_on_screen(
     ben.has(last_seat, "waiting")
     edit(boss, last_seat, capacity="3", number="77")
     look_over(boss)
-    expect(boss.page.locator("main")).to_contain_text("The first student in line gets a seat")
+    expect(boss.page.locator("main")).to_contain_text(
+        "The first student on the waitlist gets a seat"
+    )
     change(boss)
     ben.has(last_seat, "selected")
     expect(ben.page.locator(f'.toast[data-about="{last_seat.id}"]')).to_contain_text("seat")
@@ -114,13 +116,15 @@ def test_a_kept_seat_is_a_seniors_until_the_admin_opens_the_rest(
     boss.page.locator("#reason").fill("Seniors graduate.")
     change(boss)
     ada, senior = meet("ada").enter(term), meet(f"sena{section.id}", proven=False).enter(term)
-    expect(ada.row(section)).to_contain_text("2 seats are kept for students of class year Senior.")
+    expect(ada.row(section)).to_contain_text(
+        "2 seats are reserved for students of class year Senior."
+    )
     expect(ada.cell(section)).to_contain_text("Join waitlist", use_inner_text=True)
-    expect(senior.row(section)).to_contain_text("kept for you and others")
-    expect(senior.cell(section)).to_contain_text("Pick", use_inner_text=True)
+    expect(senior.row(section)).to_contain_text("reserved for you and others")
+    expect(senior.cell(section)).to_contain_text("Add", use_inner_text=True)
     senior.pick(section)
     senior.has(section, "selected")
-    expect(ada.seats(section)).to_contain_text("1 kept")
+    expect(ada.seats(section)).to_contain_text("1 reserved")
     ada.pick(section)
     ada.has(section, "waiting")
     edit(boss, section)

@@ -46,7 +46,7 @@ def test_the_old_seat_goes_at_once_to_the_one_who_waits_for_it(
     ben.has(pair.old, "waiting")
 
     ada.ask(pair.new)  # of the same course, so it is the exchange that is asked for
-    expect(ada.dialog).to_contain_text("You give up")
+    expect(ada.dialog).to_contain_text("You drop")
     ada.confirm()
     expect(toasts(ada)).to_contain_text("Swapped")
     expect(toasts(ada).locator(".receipt-code").last).to_be_visible()
@@ -55,7 +55,7 @@ def test_the_old_seat_goes_at_once_to_the_one_who_waits_for_it(
     expect(ada.mine.locator("li")).to_have_count(1)
 
     ben.has(pair.old, "selected")
-    expect(toasts(ben)).to_contain_text("You have a seat")
+    expect(toasts(ben)).to_contain_text("You got a seat")
     expect(ben.seats(pair.new)).to_contain_text("0 of 1")
     expect(ada.seats(pair.old)).to_contain_text("0 of 1")
     portal.audit(term.name)
@@ -69,7 +69,7 @@ def test_the_old_seat_is_kept_until_the_new_one_comes(
     ben.pick(pair.new)
     expect(ada.seats(pair.new)).to_contain_text("0 of 1")
     ada.ask(pair.new)
-    expect(ada.dialog).to_contain_text("goes only when")
+    expect(ada.dialog).to_contain_text("You give up")
     ada.confirm()
     ada.has(pair.old, "selected")
     ada.has(pair.new, "waiting")
@@ -93,7 +93,7 @@ def test_where_the_last_seat_goes_to_another_the_old_one_stays(
     ben.pick(pair.new)
     ada.dialog.get_by_role("button", name="Swap").click()
     why = ada.dialog.get_by_role("alert")
-    expect(why).to_contain_text("The last seat")
+    expect(why).to_contain_text("is full")
     expect(why).to_contain_text("You keep")
     ada.has(pair.old, "selected")
     # What can be done next stands there already.
@@ -111,10 +111,10 @@ def test_from_my_selections_with_seats_that_move(meet: Meet, term: Term, pair: S
     ben.pick(pair.new)
     expect(ada.dialog).to_contain_text("0 of 1 open")
     ada.dialog.get_by_role("link", name="Swap for").click()
-    expect(ada.dialog).to_contain_text("goes only when")
+    expect(ada.dialog).to_contain_text("You give up")
     ada.confirm()
     expect(ada.mine).to_contain_text("Place 1 of 1")
-    expect(ada.mine.get_by_role("link", name="Cancel")).to_have_count(1)
+    expect(ada.mine.get_by_role("link", name="Drop")).to_have_count(1)
 
 
 def test_without_scripts_it_is_the_same(
@@ -124,12 +124,12 @@ def test_without_scripts_it_is_the_same(
     for person, section in ((ada, pair.old), (ben, pair.new)):
         person.go(f"/terms/{term.id}")
         person.cell(section).get_by_role("link").first.click()
-        person.page.get_by_role("button", name="Pick this section").click()
+        person.page.get_by_role("button", name="Add class").click()
     ada.cell(pair.new).get_by_role("link").first.click()
-    ada.page.get_by_role("button", name="Join the waitlist").click()
+    ada.page.get_by_role("button", name="Join waitlist").click()
     expect(ada.page.get_by_role("status").first).to_contain_text("You keep")
     ben.go(f"/terms/{term.id}/sections/{pair.new.id}/drop")
-    ben.page.get_by_role("button", name="Cancel this section").click()
-    ada.asks_until(ada.cell(pair.new).get_by_text("Selected"))
+    ben.page.get_by_role("button", name="Drop class").click()
+    ada.asks_until(ada.cell(pair.new).get_by_text("Enrolled"))
     ada.has(pair.old, "")
     portal.audit(term.name)

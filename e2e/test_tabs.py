@@ -47,7 +47,7 @@ def test_a_place_on_a_waitlist_moves_and_becomes_a_seat_in_both(
     ada.confirm()
     for tab in (one, two):
         expect(tab.mine.locator("[data-state=selected]")).to_contain_text(last_seat.title)
-        expect(tab.page.locator(".toast").last).to_contain_text("You have a seat")
+        expect(tab.page.locator(".toast").last).to_contain_text("You got a seat")
 
 
 def test_the_history_in_one_tells_what_is_done_in_the_other_once_it_is_recorded(
@@ -57,7 +57,7 @@ def test_the_history_in_one_tells_what_is_done_in_the_other_once_it_is_recorded(
     one = meet("ada").enter(term)
     two = second_tab(one).listen(f"/terms/{term.id}/history")
     one.pick(section)
-    expect(two.page.locator("#history")).to_contain_text("Selected")
+    expect(two.page.locator("#history")).to_contain_text("Enrolled")
 
 
 def test_who_logs_out_in_one_is_told_so_in_the_other_and_loses_nothing(
@@ -80,7 +80,7 @@ def test_who_logs_out_in_one_is_told_so_in_the_other_and_loses_nothing(
     dan.page.get_by_label("User name").fill("dan")
     dan.page.get_by_label("Password").fill(builders.PASSWORD)
     dan.page.get_by_role("button", name="Log in").click()
-    dan.page.get_by_role("button", name="Pick this section").click()
+    dan.page.get_by_role("button", name="Add class").click()
     dan.has(section, "selected")
     expect(dan.page.get_by_label("Search")).to_have_value("Course")
 

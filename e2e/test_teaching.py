@@ -39,8 +39,8 @@ def test_a_roster_follows_its_students_and_their_wishes(
 
     student = meet("vera")
     student.go("/account")
-    student.page.get_by_role("button", name="Ask for privacy").click()
-    expect(student.page.locator("main")).to_contain_text("You have asked for privacy.")
+    student.page.get_by_role("button", name="Hide my details").click()
+    expect(student.page.locator("main")).to_contain_text("Your details are private.")
     expect(line).not_to_contain_text("vera@u.example")
     expect(line).to_contain_text("Private")
 
@@ -81,15 +81,15 @@ def test_seats_that_are_asked_for_reach_who_waits(
     asked = admin.page.locator(".request-row", has_text="One of them has to graduate.")
     asked.get_by_role("link", name="Decide").click()
     expect(admin.page.locator("main")).to_contain_text(
-        "The first student in line gets a seat at once"
+        "The first student on the waitlist gets a seat at once"
     )
     admin.page.get_by_role("button", name="Approve").click()
     expect(admin.page.locator("#toasts")).to_contain_text("Approved")
 
     cleo.has(last_seat, "selected")
-    expect(cleo.page.locator("#toasts")).to_contain_text("You have a seat")
+    expect(cleo.page.locator("#toasts")).to_contain_text("You got a seat")
     expect(iris.page.locator(".request-row").first).to_contain_text("Approved")
-    expect(iris.page.locator("#toasts")).to_contain_text("has 2 seats now")
+    expect(iris.page.locator("#toasts")).to_contain_text("now has 2 seats")
 
 
 def test_the_audit_trail_is_searched_down_to_what_was_changed(meet: Meet, term: Term) -> None:

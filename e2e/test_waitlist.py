@@ -29,11 +29,11 @@ def test_a_place_moves_up_before_my_eyes_and_who_joins_again_is_last(
     cleo, ada, ben = (meet(name).enter(term) for name in ("cleo", "ada", "ben"))
     for person in (cleo, ada, ben):
         person.pick(last_seat)
-    expect(place(ben, last_seat)).to_have_text("Place 2 of 2")
+    expect(place(ben, last_seat)).to_have_text("Position 2 of 2")
     step_out(ada, last_seat)
     expect(place(ben, last_seat)).to_have_text("Place 1 of 1")
     ada.pick(last_seat)
-    expect(place(ada, last_seat)).to_have_text("Place 2 of 2")
+    expect(place(ada, last_seat)).to_have_text("Position 2 of 2")
     expect(place(ben, last_seat)).to_have_text("Place 1 of 2")
 
 
@@ -52,16 +52,16 @@ def test_who_is_passed_over_is_told_why_takes_the_step_and_gets_the_seat(
 
     step_out(ada, wanted)
     told = ben.page.locator(f'.toast[data-about="{wanted.id}"]')
-    expect(told).to_contain_text("could not be yours")
+    expect(told).to_contain_text("you couldn’t get it")
     expect(told).to_contain_text("meets at the same time")
-    expect(ben.mine).to_contain_text("You keep your place")
+    expect(ben.mine).to_contain_text("You keep your waitlist position")
 
     ben.mine.locator('[data-reason="time_conflict"]').get_by_role("link").click()
     expect(ben.dialog).to_be_visible()
     ben.confirm()
     ben.has(wanted, "selected")
     ben.has(rival, "")
-    expect(told).to_contain_text("You have a seat")
+    expect(told).to_contain_text("You got a seat")
     portal.audit(term.name)
 
 
@@ -78,7 +78,7 @@ def test_a_refusal_reads_the_same_to_the_student_and_to_the_registrar(
     code = ben.dialog.locator(".receipt-code").first.inner_text()
 
     ben.go(f"/receipts/{code}")
-    expect(ben.page.locator("main")).to_contain_text("and were refused")
+    expect(ben.page.locator("main")).to_contain_text("You couldn’t")
     expect(ben.page.locator("main")).to_contain_text("0 of 1 seats open, 0 waiting.")
     assert ada.page.request.get(f"/receipts/{code}").status == 404
 

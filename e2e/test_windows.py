@@ -41,10 +41,10 @@ def test_a_moved_window_is_followed_by_the_countdown_on_screen(
         later = face.field(moment // 60_000 * 60_000 + 5 * HOUR)
         boss.dialog.get_by_label(label, exact=True).fill(later)
     boss.dialog.get_by_role("button", name="Look it over").click()
-    expect(boss.dialog).to_contain_text("then “Begins in 5 hours”")
+    expect(boss.dialog).to_contain_text("then “Opens in 5 hours”")
     expect(boss.dialog).to_contain_text("In the waiting room: 1. They keep their positions.")
     confirmed(boss, "The hall is flooded")
-    expect(panel(boss, term).locator(".badge")).to_have_text("Begins in 5 hours")
+    expect(panel(boss, term).locator(".badge")).to_have_text("Opens in 5 hours")
     expect(clock).to_contain_text(re.compile(r"5\D+\d\d\D"))
     assert section.id
 

@@ -37,15 +37,15 @@ def test_the_number_of_those_before_goes_down_by_itself_and_nothing_moves(
 ) -> None:
     ada = waits_as(meet("ada", viewport=PHONE).enter(term), 6)
     note = ada.page.locator("#banner")
-    expect(note).to_contain_text("5 people are before you.")
+    expect(note).to_contain_text("5 people are ahead of you.")
     asked: list[str] = []
     ada.page.on("request", lambda request: asked.append(request.url))
     before = ada.page.evaluate(FRAME)
     admit(3)
-    expect(note).to_contain_text("2 people are before you.")
+    expect(note).to_contain_text("2 people are ahead of you.")
     waits_as(ada, 3)
     admit(4)
-    expect(note).to_contain_text("1 person is before you.")
+    expect(note).to_contain_text("1 person is ahead of you.")
     waits_as(ada, 2)
     assert not [url for url in asked if "/stage" in url]
     assert ada.page.evaluate(FRAME) == before
@@ -63,7 +63,7 @@ def test_the_page_tells_the_same_wait_as_the_server(
     ada = waits_as(meet("ada").enter(term), 6)
     banner = ada.page.locator("#banner")
     admit(inside)
-    expect(banner).to_contain_text(f"{5 - inside} people are before you.")
+    expect(banner).to_contain_text(f"{5 - inside} people are ahead of you.")
     by_script = ada.page.locator("#banner .clock").inner_text()
     assert "min" in by_script
     ada.page.reload()
@@ -83,7 +83,7 @@ def test_where_there_is_no_socket_the_page_asks(
     ada.ask(section)
     waits_as(ada, 1)
     admit(1)
-    expect(ada.dialog.get_by_role("button", name="Pick this section")).to_be_visible()
+    expect(ada.dialog.get_by_role("button", name="Add class")).to_be_visible()
 
 
 @pytest.mark.usefixtures("crowd")
@@ -91,13 +91,13 @@ def test_the_wait_and_the_turn_are_announced_and_nothing_between(
     meet: Meet, term: Term, admit: Admit
 ) -> None:
     ada = meet("ada").enter(term)
-    until_heard(ada, "You are number 6 in line:")
+    until_heard(ada, "You are number 6 in the queue:")
     told = heard(ada)
     admit(2)
-    expect(ada.page.locator("#banner")).to_contain_text("3 people are before you.")
+    expect(ada.page.locator("#banner")).to_contain_text("3 people are ahead of you.")
     assert heard(ada) == told
     admit(10)
-    until_heard(ada, "Your turn. Pick your sections")
+    until_heard(ada, "Your turn. Add your classes")
 
 
 @pytest.mark.usefixtures("crowd")
@@ -110,10 +110,10 @@ def test_in_line_on_arrival_the_dialog_and_the_page_count_down_together(
     ben = meet("ben")
     ben.go(f"/terms/{term.id}/sections/{section.id}/pick")
     main = ben.page.locator("main")
-    expect(main).to_contain_text("You are number 7 in line")
+    expect(main).to_contain_text("You are number 7 in the queue")
     admit(2)
-    expect(main).to_contain_text("You are number 5 in line")
-    expect(main).to_contain_text("4 people are before you.")
+    expect(main).to_contain_text("You are number 5 in the queue")
+    expect(main).to_contain_text("4 people are ahead of you.")
     waits_as(ada, 4)
 
 
@@ -127,13 +127,13 @@ def test_a_pause_is_told_at_once_and_so_is_its_end(
     banner = ada.page.locator("#banner")
     before = ada.page.evaluate(FRAME)
     room.set_limits(term.id, window.id, 0, 10, off=False)
-    expect(banner).to_contain_text("The registrar has paused the line. You keep your place.")
+    expect(banner).to_contain_text("The registrar has paused the queue. You keep your position.")
     expect(banner.locator(".clock")).to_have_text("Paused")
-    until_heard(ada, "You are number 6 in line. The registrar has paused the line.")
+    until_heard(ada, "You are number 6 in the queue. The registrar has paused the queue.")
     if page:
-        expect(ada.page.locator("#room")).to_contain_text("while the line is paused")
+        expect(ada.page.locator("#room")).to_contain_text("while the queue is paused")
     assert ada.page.evaluate(FRAME) == before
     waits_as(ada, 6)
     room.set_limits(term.id, window.id, 6000, 2, off=False)
     waits_as(ada, 4)
-    expect(banner).to_contain_text("3 people are before you.")
+    expect(banner).to_contain_text("3 people are ahead of you.")

@@ -14,5 +14,5 @@ def waits_as(person: Person, number: int) -> Person:
     """See that the person waits with that number."""
     banner_is(person, "line")
     title = person.page.locator("#banner .banner-title")
-    expect(title).to_have_text(f"You are number {number} in line")
+    expect(title).to_have_text(f"You are number {number} in the queue")
     return person

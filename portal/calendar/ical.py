@@ -212,5 +212,5 @@ def _description(meeting: ClassMeeting, exam_times: list[ClassMeeting]) -> list[
     lines.append(_("CRN %(crn)s", crn=meeting.crn))
     for each in exam_times:
         days, times = formatting.days(each.days), formatting.times(each.starts, each.ends)
-        lines.append(_("Kept free for exams: %(days)s %(times)s", days=days, times=times))
+        lines.append(_("Reserved for exams: %(days)s %(times)s", days=days, times=times))
     return lines

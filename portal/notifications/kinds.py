@@ -52,10 +52,10 @@ def text_of(notification: Notification) -> NotificationText:
 
 
 def _promoted(notification: Notification) -> NotificationText:
-    text = [_("A seat came free and it is yours. You are off the waitlist.")]
+    text = [_("A seat opened and you got it. You are no longer on the waitlist.")]
     if old := notification.data.get("instead"):
-        text.append(_("As you wished, your seat in %(name)s went for it.", name=_named(old)))
-    title = _("You have a seat in %(name)s", name=_named(notification.data))
+        text.append(_("As you asked, you gave up your seat in %(name)s for it.", name=_named(old)))
+    title = _("You got a seat in %(name)s", name=_named(notification.data))
     return NotificationText(title, tuple(text), _mine(notification), "go")
 
 
@@ -71,12 +71,10 @@ def _passed_over(notification: Notification) -> NotificationText:
         ]
         reasons = explain(codes, case)
     if notification.data.get("lost"):
-        outcome = _("By the rule of this term you have lost your place on the waitlist.")
+        outcome = _("You lost your waitlist position, as the rules of this term say.")
     else:
-        outcome = _("You keep your place for the next one.")
-    title = _(
-        "A seat in %(name)s came free, and could not be yours", name=_named(notification.data)
-    )
+        outcome = _("You keep your waitlist position for the next seat.")
+    title = _("A seat opened in %(name)s, but you couldn’t get it", name=_named(notification.data))
     step = next((each.step for each in reasons if each.step), _mine(notification))
     return NotificationText(title, (*(each.text for each in reasons), outcome), step, "wait")
 
@@ -88,15 +86,13 @@ def _adjusted(notification: Notification) -> NotificationText:
         notification.data.get("gone"),
     )
     if old:
-        title = _(
-            "The registrar has moved you from %(old)s to %(name)s", old=_named(old), name=name
-        )
+        title = _("The registrar moved you from %(old)s to %(name)s", old=_named(old), name=name)
     elif gone:
-        title = _("The registrar has taken you out of %(name)s", name=name)
+        title = _("The registrar dropped you from %(name)s", name=name)
     else:
-        title = _("The registrar has given you a seat in %(name)s", name=name)
+        title = _("The registrar gave you a seat in %(name)s", name=name)
     clashes = _clashes(notification)
-    text = _("If you did not expect this, please ask the registrar.")
+    text = _("If you did not expect this, ask the registrar.")
     tone = "stop" if gone or clashes else "go"
     return NotificationText(
         title, (*clashes, *_alone(notification), text), _mine(notification), tone
@@ -105,7 +101,7 @@ def _adjusted(notification: Notification) -> NotificationText:
 
 def _corequisite_lost(notification: Notification) -> NotificationText:
     title = _(
-        "%(name)s, which another class of yours needs, is gone", name=_named(notification.data)
+        "You no longer have %(name)s, which another class requires", name=_named(notification.data)
     )
     return NotificationText(title, _alone(notification), _mine(notification), "stop")
 
@@ -116,8 +112,8 @@ def _alone(notification: Notification) -> tuple[str, ...]:
         return ()
     views = catalog_of(notification.term_id).some(notification.data["alone"])
     kept = _(
-        "Your seat in %(names)s needs it. You keep that seat for now: pick another section, or"
-        " ask the registrar.",
+        "%(names)s requires it. You keep your seat there for now. "
+        "Add another section, or ask the registrar.",
         names=all_of([section_name(view) for view in views]),
     )
     return (kept,)
@@ -129,9 +125,9 @@ def _alone(notification: Notification) -> tuple[str, ...]:
 def _canceled(notification: Notification) -> NotificationText:
     about = {"title": notification.data["title"]}
     if notification.data["had"] == "seat":
-        text = _("You had a seat in %(title)s. What else you have selected stays yours.", **about)
+        text = _("You had a seat in %(title)s. You keep your other classes.", **about)
     else:
-        text = _("You were on the waitlist of %(title)s. What else you have stays yours.", **about)
+        text = _("You were on the waitlist of %(title)s. You keep your other classes.", **about)
     title = _("%(name)s has been canceled", name=_named(notification.data))
     step = NextStep(_("Find another section"), _sections_of_course(notification))
     return NotificationText(title, (text,), step, "stop")
@@ -144,29 +140,31 @@ def _changed(notification: Notification) -> NotificationText:
         clashes := _clashes(notification)
     ):
         others = all_of([_named(each) for each in notification.data["clashes"]])
-        title = _("%(name)s has changed and clashes with %(others)s", name=name, others=others)
+        title = _("%(name)s has changed and conflicts with %(others)s", name=name, others=others)
         if seat:
             then = _(
-                "Both seats stay yours. Cancel or swap one of them, or ask the registrar’s office."
+                "You keep both seats. Drop or swap one of them, or ask the registrar’s office."
             )
         else:
-            then = _("You keep your place on the waitlist, but get no seat while they clash.")
+            then = _(
+                "You keep your waitlist position, but you get no seat while the times conflict."
+            )
         return NotificationText(title, (*clashes, *text, then), _mine(notification), "stop")
     title = _("%(name)s has changed", name=name)
     if seat:
-        then = _("Look whether it still suits you. Your seat stays yours.")
+        then = _("You keep your seat. Check that it still fits your schedule.")
     else:
-        then = _("Look whether it still suits you. You keep your place on the waitlist.")
+        then = _("You keep your waitlist position. Check that it still fits your schedule.")
     return NotificationText(title, (*text, then), _mine(notification), "wait")
 
 
 def _change(label: str, old: list[str], new: list[str]) -> str:
     facts = {"field": label, "old": "; ".join(old), "new": "; ".join(new)}
     if old and new:
-        return _("%(field)s: %(new)s, instead of %(old)s.", **facts)
+        return _("%(field)s: now %(new)s, before %(old)s.", **facts)
     if new:
         return _("%(field)s: now %(new)s.", **facts)
-    return _("%(field)s: no more %(old)s.", **facts)
+    return _("%(field)s: no longer %(old)s.", **facts)
 
 
 def _clashes(notification: Notification) -> list[str]:
@@ -191,16 +189,19 @@ def _clashes(notification: Notification) -> list[str]:
 def _permitted(notification: Notification) -> NotificationText:
     name = _named(notification.data)
     if notification.data["gone"]:
-        title = _("You may no longer pick %(name)s past its rules", name=name)
-        meaning = _("The registrar has taken it back. A seat that you have stays yours.")
+        title = _("Your permission for %(name)s was removed", name=name)
+        meaning = _("The rules apply to you again. If you have a seat, you keep it.")
         return NotificationText(title, (meaning,), _mine(notification), "stop")
     text = [
-        _("Put aside for you: %(rules)s.", rules=permission_names(notification.data["waives"])),
-        _("It gives no seat: pick the section, or wait for it, as everyone does."),
+        _(
+            "These rules don’t apply to you: %(rules)s.",
+            rules=permission_names(notification.data["waives"]),
+        ),
+        _("You don’t have a seat yet. Add the section or join its waitlist."),
     ]
     if until := notification.data["until"]:
-        text.append(_("You may until %(when)s.", when=_last_moment(until)))
-    title = _("You may now pick %(name)s", name=name)
+        text.append(_("Valid until %(when)s.", when=_last_moment(until)))
+    title = _("You can now add %(name)s", name=name)
     step = NextStep(_("Go to the section"), _sections_of_course(notification))
     return NotificationText(title, tuple(text), step, "go")
 
@@ -208,13 +209,13 @@ def _permitted(notification: Notification) -> NotificationText:
 def _hold(notification: Notification) -> NotificationText:
     data, step = notification.data, _mine(notification)
     if data["gone"]:
-        title = _("The hold on your record is lifted: %(kind)s", kind=data["hold"])
+        title = _("The hold on your record was lifted: %(kind)s", kind=data["hold"])
         reason = hold_reason(data)
-        lifted = _("It no longer keeps you from picking sections: %(reason)s.", reason=reason)
+        lifted = _("You can add classes again. Reason of the hold: %(reason)s.", reason=reason)
         return NotificationText(title, (lifted,), step, "go")
     text = [hold_text(data)]
     if data["since"]:
-        text.append(_("It begins %(when)s.", when=LocalClock(_zone()).full(data["since"])))
+        text.append(_("It starts %(when)s.", when=LocalClock(_zone()).full(data["since"])))
     if data["until"]:
         text.append(_("It ends %(when)s.", when=_last_moment(data["until"])))
     text.append(
@@ -229,16 +230,14 @@ def _hold(notification: Notification) -> NotificationText:
 
 def _window_soon(notification: Notification) -> NotificationText:
     clock = LocalClock(_zone())
-    title = _(
-        "Your selection window begins on %(when)s", when=clock.full(notification.data["opens"])
-    )
+    title = _("Your registration opens on %(when)s", when=clock.full(notification.data["opens"]))
     text = [
         _("It is open until %(when)s.", when=clock.full(notification.data["closes"])),
-        _("Log in ahead of time: the page opens by itself."),
+        _("Log in early. The page opens automatically."),
     ]
     if notification.data["name"]:
-        text.append(_("The window is called %(name)s.", name=notification.data["name"]))
-    step = NextStep(_("See the sections"), _term_url(notification))
+        text.append(_("Name of the window: %(name)s.", name=notification.data["name"]))
+    step = NextStep(_("View sections"), _term_url(notification))
     return NotificationText(title, tuple(text), step, "wait")
 
 
@@ -248,10 +247,10 @@ def _window_soon(notification: Notification) -> NotificationText:
 def _request_made(notification: Notification) -> NotificationText:
     facts = {"who": notification.data["who"], "name": _named(notification.data)}
     if wanted := notification.data.get("wanted"):
-        title = _("%(who)s asks for %(wanted)s seats in %(name)s", wanted=wanted, **facts)
+        title = _("%(who)s requests %(wanted)s seats in %(name)s", wanted=wanted, **facts)
     else:
-        title = _("%(who)s asks for a way past a rule in %(name)s", **facts)
-    step = NextStep(_("Look at the request"), f"/admin/requests/{notification.data['request']}")
+        title = _("%(who)s requests an override in %(name)s", **facts)
+    step = NextStep(_("View request"), f"/admin/requests/{notification.data['request']}")
     return NotificationText(title, (notification.data["reason"],), step, "wait")
 
 
@@ -259,23 +258,25 @@ def _request_decided(notification: Notification) -> NotificationText:
     name, approved = _named(notification.data), notification.data["state"] == "approved"
     text: list[str] = []
     if not approved:
-        title = _("Your request for %(name)s is declined", name=name)
+        title = _("Your request for %(name)s was declined", name=name)
     elif wanted := notification.data.get("wanted"):
-        title = _("%(name)s has %(wanted)s seats now", name=name, wanted=wanted)
-        text.append(_("Your request is approved."))
+        title = _("%(name)s now has %(wanted)s seats", name=name, wanted=wanted)
+        text.append(_("Your request was approved."))
         if promised := notification.data.get("promise"):  # what the waiting students were promised
             text += outlook_in_words(WaitlistOutlook(**promised))
     else:
-        title = _("Your request for %(name)s is approved", name=name)
-        text.append(_("The student may now pick the section past the rules that you named."))
+        title = _("Your request for %(name)s was approved", name=name)
+        text.append(
+            _("The rules you named no longer apply to the student, who can now add the section.")
+        )
     if notification.data["note"]:
         text.append(notification.data["note"])
-    step = NextStep(_("See my requests"), "/teaching/requests")
+    step = NextStep(_("View my requests"), "/teaching/requests")
     return NotificationText(title, tuple(text), step, "go" if approved else "stop")
 
 
 def _mine(notification: Notification) -> NextStep:
-    return NextStep(_("See my selections"), f"{_term_url(notification)}/mine")
+    return NextStep(_("See my classes"), f"{_term_url(notification)}/mine")
 
 
 def _sections_of_course(notification: Notification) -> str:
@@ -304,78 +305,84 @@ def _zone() -> Any:
 PROMOTED = Kind(
     "promoted",
     _promoted,
-    _l("A seat has come to you"),
-    _l("You were on a waitlist, and now the seat is yours."),
+    _l("You get a seat from a waitlist"),
+    _l("A seat opened and you were next on the waitlist."),
 )
 PASSED_OVER = Kind(
     "passed_over",
     _passed_over,
-    _l("A seat could not be yours"),
-    _l("It was your turn, but a rule stood in the way. You are told which, and about your place."),
+    _l("You are skipped on a waitlist"),
+    _l(
+        "It was your turn, but a rule prevented it. We tell you "
+        "which rule, and if you keep your position."
+    ),
 )
 BY_HAND = Kind(
     "by_hand",
     _adjusted,
-    _l("The registrar has changed your selections"),
-    _l("You were put into a section, taken out of one, or moved."),
+    _l("The registrar changes your classes"),
+    _l("The registrar added, dropped or moved you."),
     toast=True,
 )
 CANCELED = Kind(
     "section_canceled",
     _canceled,
-    _l("A section has been canceled"),
-    _l("You had a seat in it, or were on its waitlist."),
+    _l("A section is canceled"),
+    _l("You had a seat in it or were on its waitlist."),
     toast=True,
 )
 COREQUISITE_LOST = Kind(
     "corequisite_lost",
     _corequisite_lost,
-    _l("A class of yours has lost its corequisite"),
-    _l("You keep your seat, but another class that it must be taken with is gone."),
+    _l("One of your classes loses its corequisite"),
+    _l("You keep your seat, but you no longer have the class it must be taken with."),
     toast=True,
 )
 CHANGED = Kind(
     "section_changed",
     _changed,
-    _l("A section of yours has changed"),
-    _l("Its times, rooms or teachers, or how it is held; you have a seat in it, or wait for one."),
+    _l("One of your sections changes"),
+    _l(
+        "New times, rooms, instructors or format of a class "
+        "that you have or are on the waitlist of."
+    ),
     toast=True,
 )
 PERMITTED = Kind(
     "permitted",
     _permitted,
-    _l("You may pick a section past a rule, or no longer"),
-    _l("The registrar has put rules of one section aside for you, or has taken that back."),
+    _l("You get or lose a permission"),
+    _l("The registrar lets you add a section despite some of its rules, or no longer does."),
     toast=True,
 )
 HOLD = Kind(
     "hold",
     _hold,
-    _l("There is a hold on your record, or it is lifted"),
-    _l("While a hold stands, you can’t pick sections. You are told why and who lifts it."),
+    _l("A hold is placed on your record or lifted"),
+    _l("You can’t add classes during a hold. We tell you the reason and who can lift it."),
     toast=True,
 )
 WINDOW_SOON = Kind(
     "window_soon",
     _window_soon,
-    _l("Your selection window begins soon"),
-    _l("A day ahead, and once more shortly before."),
+    _l("Your registration opens soon"),
+    _l("One day before, and again shortly before."),
     rank=1,
     toast=True,
 )
 REQUEST_MADE = Kind(
     "request_made",
     _request_made,
-    _l("Somebody who teaches asks for something"),
-    _l("More seats for a class, or a way past a rule for one student."),
+    _l("An instructor sends a request"),
+    _l("More seats for a class, or an override for a student."),
     toast=True,
     role="admin",
 )
 REQUEST_DECIDED = Kind(
     "request_decided",
     _request_decided,
-    _l("A request of yours has been decided"),
-    _l("You asked for more seats, or for a way past a rule for one student."),
+    _l("Your request is decided"),
+    _l("You requested more seats for a class, or an override for a student."),
     toast=True,
     role="instructor",
 )

@@ -81,7 +81,7 @@ def _of_rooms(figures: Figures) -> Iterator[Alarm]:
     for term in figures.terms or ():
         for each in term.windows:
             if each.room and each.room.paused:
-                name = each.window.name or _("Selection")
+                name = each.window.name or _("Registration")
                 open_now = each.room.phase == "open"
                 text = _paused(pauses.get(each.window.id), f"{name}, {term.term.name}")
                 waits = _n(

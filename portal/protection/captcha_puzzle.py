@@ -31,14 +31,13 @@ LONGEST = 8192  # characters of a payload
 
 Refusal = Literal["bad", "expired", "replayed", "another", "wrong_code", "no_code"]
 REFUSALS = {
-    "bad": _l("The check did not work out. Start it again."),
-    "expired": _l("This check was begun too long ago. Start it again."),
-    "replayed": _l("This check has been used before, and each counts once. Start it again."),
-    "another": _l("This check was begun with another account. Start it again."),
-    "wrong_code": _l("This is not the code that we sent. Check it and try again."),
+    "bad": _l("The check failed. Start it again."),
+    "expired": _l("This check has expired. Start it again."),
+    "replayed": _l("This check was already used. Start a new one."),
+    "another": _l("This check belongs to another account. Start it again."),
+    "wrong_code": _l("Wrong code. Check it and try again."),
     "no_code": _l(
-        "No code of yours is good now: each counts once, for ten minutes and five tries."
-        " Have another one sent."
+        "Your code no longer works. A code lasts ten minutes, for five tries. Request a new one."
     ),
 }
 

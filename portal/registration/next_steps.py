@@ -84,7 +84,7 @@ def section_name(section: "SectionView") -> str:
 
 def my_selections(context: RefusalContext) -> NextStep:
     """Return a link to the student's seats and waitlists."""
-    return NextStep(_("See my selections"), f"{context.term_url}/mine")
+    return NextStep(_("See my classes"), f"{context.term_url}/mine")
 
 
 def section_list(context: RefusalContext) -> NextStep:
@@ -116,8 +116,8 @@ def drop_or_swap(section: int, context: RefusalContext) -> NextStep:
     """Return a link that swaps a seat for the refused section if that is enough, else drops it."""
     name = context.named(section)
     if section != context.swap or not context.section:
-        return NextStep(_("Cancel %(name)s", name=name), context.url(section, "drop"))
-    label = _("Swap: give up %(old)s for %(new)s", old=name, new=context.name)
+        return NextStep(_("Drop %(name)s", name=name), context.url(section, "drop"))
+    label = _("Swap %(old)s for %(new)s", old=name, new=context.name)
     return NextStep(label, context.url(context.section.id, f"swap?instead={section}"))
 
 
@@ -125,7 +125,7 @@ def make_room(context: RefusalContext) -> NextStep:
     """Return a link to hold fewer credits."""
     if context.swap:
         return drop_or_swap(context.swap, context)
-    return NextStep(_("Make room"), my_selections(context).url)
+    return NextStep(_("Change my classes"), my_selections(context).url)
 
 
 def join_waitlist(context: RefusalContext) -> NextStep | None:
@@ -133,7 +133,7 @@ def join_waitlist(context: RefusalContext) -> NextStep | None:
     if not context.section:
         return None
     act = f"swap?instead={context.instead}" if context.instead else "pick"
-    return NextStep(_("Join the waitlist"), context.url(context.section.id, act))
+    return NextStep(_("Join waitlist"), context.url(context.section.id, act))
 
 
 def pick_together(missing: list[int], context: RefusalContext) -> NextStep | None:
@@ -143,14 +143,14 @@ def pick_together(missing: list[int], context: RefusalContext) -> NextStep | Non
     course = next((each for each in missing if each in linked), None)
     if course is None or not section:
         return None
-    return NextStep(_("Pick both together"), context.url(section.id, f"pick?with={course}"))
+    return NextStep(_("Add both together"), context.url(section.id, f"pick?with={course}"))
 
 
 def pick_alone(context: RefusalContext) -> NextStep | None:
     """Return a link to register for the section alone."""
     if not context.section:
         return None
-    label = _("Pick %(name)s", name=context.name)
+    label = _("Add %(name)s", name=context.name)
     return NextStep(label, context.url(context.section.id, "pick"))
 
 
@@ -161,7 +161,7 @@ def drop_and_leave(held: list[int], context: RefusalContext) -> NextStep | None:
     names = requisites.all_of([context.named(each) for each in held])
     first, *more = held
     query = "&".join(f"along={each}" for each in (*more, context.section.id))
-    label = _("Cancel %(names)s and leave the waitlist", names=names)
+    label = _("Drop %(names)s and leave the waitlist", names=names)
     return NextStep(label, context.url(first, f"drop?{query}"))
 
 
@@ -170,5 +170,5 @@ def drop_both(section: int, context: RefusalContext) -> NextStep | None:
     dropped = context.instead or (context.section.id if context.section else 0)
     names = requisites.all_of([context.named(dropped), context.named(section)])
     # In a swap, "both" could mean the two sections of the swap.
-    label = _("Cancel %(names)s", names=names) if context.instead else _("Cancel both")
+    label = _("Drop %(names)s", names=names) if context.instead else _("Drop both")
     return NextStep(label, context.url(dropped, f"drop?along={section}")) if dropped else None

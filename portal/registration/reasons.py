@@ -133,7 +133,7 @@ def _seat_to_swap(reasons: list[Reason], context: RefusalContext) -> int:
 
 def _unknown(_facts: Facts, context: RefusalContext) -> Answer:
     """Explain an unknown code, such as one of a newer release."""
-    text = _("%(name)s can’t be yours just now. Please ask the registrar.", name=context.name)
+    text = _("You can’t add %(name)s right now. Ask the registrar.", name=context.name)
     return text, next_steps.my_selections(context)
 
 
@@ -143,25 +143,27 @@ def _unknown(_facts: Facts, context: RefusalContext) -> Answer:
 @reason(
     "window_unscheduled",
     _l("No window is scheduled"),
-    obstacle=_l("No window is scheduled for the student"),
+    obstacle=_l("The student has no registration window"),
     no_window=True,
     for_all=True,
     counts_as_skip=True,
 )
 def _window_unscheduled(_facts: Facts, context: RefusalContext) -> Answer:
-    text = _("No selection window is scheduled for you in this term.")
-    return text, NextStep(_("Browse the sections"), context.term_url)
+    text = _("You have no registration window in this term.")
+    return text, NextStep(_("View sections"), context.term_url)
 
 
 @reason(
     "window_before",
-    _l("Too early: the window has not begun"),
+    _l("Too early: the window has not opened"),
     obstacle=_l("The student’s window has not opened yet"),
     no_window=True,
     for_all=True,
 )
 def _window_before(facts: Facts, context: RefusalContext) -> Answer:
-    text = _("Selection has not begun. It opens at %(time)s.", time=context.when(facts["opens"]))
+    text = _(
+        "Registration is not open yet. It opens at %(time)s.", time=context.when(facts["opens"])
+    )
     return text, NextStep(_("See the countdown"), context.term_url)
 
 
@@ -174,7 +176,7 @@ def _window_before(facts: Facts, context: RefusalContext) -> Answer:
     counts_as_skip=True,
 )
 def _window_ended(facts: Facts, context: RefusalContext) -> Answer:
-    text = _("Selection ended at %(time)s.", time=context.when(facts["closes"]))
+    text = _("Registration ended at %(time)s.", time=context.when(facts["closes"]))
     return text, next_steps.my_selections(context)
 
 
@@ -183,7 +185,7 @@ def _window_ended(facts: Facts, context: RefusalContext) -> Answer:
 
 @reason("section_unknown", _l("No such section"), overridable=False)
 def _section_unknown(_facts: Facts, context: RefusalContext) -> Answer:
-    return _("This section is not offered any more."), next_steps.section_list(context)
+    return _("This section is no longer offered."), next_steps.section_list(context)
 
 
 @reason("section_new", _l("Section not published"), overridable=False)
@@ -194,7 +196,7 @@ def _section_new(_facts: Facts, context: RefusalContext) -> Answer:
 
 @reason("section_confirmed", _l("Section already confirmed"), obstacle=_l("The roster is closed"))
 def _section_confirmed(_facts: Facts, context: RefusalContext) -> Answer:
-    text = _("%(name)s is confirmed: its roster is closed.", name=context.name)
+    text = _("%(name)s is confirmed. You can no longer add it.", name=context.name)
     return text, next_steps.other_sections(context)
 
 
@@ -207,17 +209,17 @@ def _section_canceled(_facts: Facts, context: RefusalContext) -> Answer:
 # The student's own seats and positions ------------------------------------------------------------
 
 
-@reason("already_enrolled", _l("Has the seat already"), fixable=True, overridable=False)
+@reason("already_enrolled", _l("Already enrolled"), fixable=True, overridable=False)
 def _already_enrolled(_facts: Facts, context: RefusalContext) -> Answer:
-    text = _("You already have this: %(name)s is among your selections.", name=context.name)
+    text = _("You already have %(name)s.", name=context.name)
     return text, next_steps.my_selections(context)
 
 
-@reason("already_waiting", _l("Waits already"), fixable=True)
+@reason("already_waiting", _l("Already on the waitlist"), fixable=True)
 def _already_waiting(facts: Facts, context: RefusalContext) -> Answer:
     if position := facts.get("position"):
         text = _(
-            "You are already on the waitlist of %(name)s, at place %(place)s.",
+            "You are already on the waitlist of %(name)s, at position %(place)s.",
             name=context.name,
             place=position,
         )
@@ -238,7 +240,7 @@ def _already_waiting(facts: Facts, context: RefusalContext) -> Answer:
 )
 def _prerequisite(facts: Facts, context: RefusalContext) -> Answer:
     courses = requisites.describe(facts["missing"])
-    text = _("It needs %(courses)s, which your record does not show.", courses=courses)
+    text = _("Requires %(courses)s, which is not on your record.", courses=courses)
     codes = requisites.codes(facts["missing"])
     offered = next((code for code in codes if context.catalog.course_id(code)), None)
     if offered:
@@ -248,9 +250,9 @@ def _prerequisite(facts: Facts, context: RefusalContext) -> Answer:
 
 @reason(
     "restriction",
-    _l("Restricted to others"),
-    obstacle=_l("The section is for others"),
-    permission=_l("Restrictions to majors, years, levels and the like"),
+    _l("Restricted section"),
+    obstacle=_l("The student does not meet the section’s restrictions"),
+    permission=_l("Restrictions by major, year, level and so on"),
     counts_as_skip=True,
 )
 def _restriction(facts: Facts, context: RefusalContext) -> Answer:
@@ -261,7 +263,7 @@ def _restriction(facts: Facts, context: RefusalContext) -> Answer:
     "not_for_you",
     _l("Course not shown to the student"),
     obstacle=_l("The course is not shown to this student"),
-    permission=_l("Courses that are not for everyone"),
+    permission=_l("Courses hidden from some students"),
 )
 def _not_for_you(_facts: Facts, context: RefusalContext) -> Answer:
     text = _("%(name)s is for other majors, levels or class years than yours.", name=context.name)
@@ -280,16 +282,16 @@ def _not_for_you(_facts: Facts, context: RefusalContext) -> Answer:
 def _same_course(facts: Facts, context: RefusalContext) -> Answer:
     name = context.named(facts["section"])
     if facts.get("planned"):
-        return _("Your plan has %(name)s too, another section of this course.", name=name), None
-    text = _("You already have %(name)s, another section of this course.", name=name)
+        return _("Your plan already has another section of this course: %(name)s.", name=name), None
+    text = _("You already have another section of this course: %(name)s.", name=name)
     return text, next_steps.drop_or_swap(facts["section"], context)
 
 
 @reason(
     "time_conflict",
     _l("Time conflict"),
-    obstacle=_l("The times clash"),
-    permission=_l("A clash of times"),
+    obstacle=_l("The section has a time conflict"),
+    permission=_l("Time conflicts"),
     ledger_checks=True,
     fixable=True,
     counts_as_skip=True,
@@ -304,8 +306,8 @@ def _time_conflict(facts: Facts, context: RefusalContext) -> Answer:
 @reason(
     "credit_limit",
     _l("Over the credit limit"),
-    obstacle=_l("It goes over the limit of credits"),
-    permission=_l("The limit of credits"),
+    obstacle=_l("The section exceeds the credit limit"),
+    permission=_l("Credit limit"),
     ledger_checks=True,
     fixable=True,
     counts_as_skip=True,
@@ -314,13 +316,13 @@ def _credit_limit(facts: Facts, context: RefusalContext) -> Answer:
     total, limit = credits_in_words(facts["held"] + facts["adds"]), amount(facts["limit"])
     if facts.get("planned"):
         text = _(
-            "With it, your plan comes to %(total)s, and your limit is %(limit)s.",
+            "Your plan would have %(total)s with this section. Your limit is %(limit)s.",
             total=total,
             limit=limit,
         )
         return text, None
     text = _(
-        "It would bring you to %(total)s, and your limit is %(limit)s. You have %(held)s now.",
+        "You have %(held)s now and would have %(total)s. Your limit is %(limit)s.",
         total=total,
         limit=limit,
         held=amount(facts["held"]),
@@ -332,7 +334,7 @@ def _credit_limit(facts: Facts, context: RefusalContext) -> Answer:
     "corequisite",
     _l("Corequisite missing"),
     obstacle=_l("A corequisite is missing"),
-    permission=_l("Courses to be taken along with it"),
+    permission=_l("Corequisites"),
     ledger_checks=True,
     fixable=True,
     counts_as_skip=True,
@@ -341,18 +343,18 @@ def _corequisite(facts: Facts, context: RefusalContext) -> Answer:
     missing = (context.catalog.course_code(course) for course in facts["missing"])
     offered = [code for code in missing if code]
     if not offered:
-        text = _("It needs another course in the same term that is not offered.")
+        text = _("Requires another course in the same term, which is not offered.")
         return text, next_steps.other_sections(context, "corequisites")
     courses = requisites.any_of([requisites.shown(code) for code in offered])
     if facts.get("waiting"):
         text = _(
-            "It needs a seat in %(courses)s: a place on that waitlist is not enough.",
+            "Requires a seat in %(courses)s. A waitlist position is not enough.",
             courses=courses,
         )
         return text, next_steps.find_course(offered[0], context)
     if both := next_steps.pick_together(facts["missing"], context):
-        return _("It is taken together with %(courses)s.", courses=courses), both
-    text = _("It is taken together with %(courses)s: pick that first.", courses=courses)
+        return _("Must be taken together with %(courses)s.", courses=courses), both
+    text = _("Must be taken together with %(courses)s. Add that first.", courses=courses)
     return text, next_steps.find_course(offered[0], context)
 
 
@@ -363,7 +365,8 @@ def _corequisite(facts: Facts, context: RefusalContext) -> Answer:
 )
 def _corequisite_not_offered(facts: Facts, context: RefusalContext) -> Answer:
     text = _(
-        "It is taken together with %(courses)s, not offered this term. Ask the department.",
+        "Must be taken together with %(courses)s, which is not "
+        "offered this term. Ask the department.",
         courses=requisites.describe(facts["missing"]),
     )
     return text, next_steps.other_sections(context, "corequisites")
@@ -372,12 +375,12 @@ def _corequisite_not_offered(facts: Facts, context: RefusalContext) -> Answer:
 @reason(
     "credit_range",
     _l("Credits out of range"),
-    obstacle=_l("The section can’t be taken for so many credits"),
+    obstacle=_l("The section does not allow that number of credits"),
     fixable=True,
 )
 def _credit_range(facts: Facts, context: RefusalContext) -> Answer:
     text = _(
-        "%(name)s can be taken for %(least)s to %(most)s credits; choose an amount in between.",
+        "%(name)s allows %(least)s to %(most)s credits. Choose a number in that range.",
         name=context.name,
         least=amount(facts["min"]),
         most=amount(facts["max"]),
@@ -387,7 +390,7 @@ def _credit_range(facts: Facts, context: RefusalContext) -> Answer:
 
 @reason(
     "hold",
-    _l("Hold on the account"),
+    _l("Hold on the record"),
     obstacle=_l("There is a hold on the student’s record"),
     for_all=True,
     counts_as_skip=True,
@@ -399,7 +402,7 @@ def _hold(facts: Facts, _context: RefusalContext) -> Answer:
 def hold_text(facts: Facts) -> str:
     """Return a sentence with the hold, its reason, and the office that lifts it."""
     return _(
-        "There is a hold on your record: %(reason)s. Please see %(office)s to have it lifted.",
+        "There is a hold on your record: %(reason)s. Contact %(office)s to have it lifted.",
         reason=hold_reason(facts),
         office=facts.get("office") or _("the registrar"),
     )
@@ -412,38 +415,36 @@ def hold_reason(facts: Facts) -> str:
 
 @reason("student_unknown", _l("No such student"), overridable=False)
 def _student_unknown(_facts: Facts, _context: RefusalContext) -> Answer:
-    return _("Your student record can’t be found. Please ask the registrar."), None
+    return _("We can’t find your student record. Ask the registrar."), None
 
 
 # Sections that are taken together -----------------------------------------------------------------
 
 
-@reason("together", _l("Its partner could not be had"), fixable=True)
+@reason("together", _l("Corequisite not available"), fixable=True)
 def _together(facts: Facts, context: RefusalContext) -> Answer:
     name = context.named(facts["section"])
-    return _("It is taken together with %(name)s, which can’t be yours now.", name=name), None
+    return _("Must be taken together with %(name)s, which you can’t add now.", name=name), None
 
 
-@reason("not_partner", _l("Asked for together, but no corequisite"))
+@reason("not_partner", _l("Submitted together, but no corequisite"))
 def _not_partner(_facts: Facts, context: RefusalContext) -> Answer:
-    text = _(
-        "%(name)s is not taken together with the others. Pick it by itself.", name=context.name
-    )
+    text = _("%(name)s is not a corequisite of the others. Add it separately.", name=context.name)
     return text, next_steps.pick_alone(context)
 
 
 @reason(
     "needed_by",
-    _l("Needed by another seat"),
-    obstacle=_l("Another selection needs the one that goes"),
+    _l("Required by another class"),
+    obstacle=_l("Another class of the student requires the dropped one"),
     fixable=True,
 )
 def _needed_by(facts: Facts, context: RefusalContext) -> Answer:
     held, name = facts["section"], context.named(facts["section"])
     if facts.get("waiting"):  # a held seat needs the course of this waitlist
         text = _(
-            "%(held)s needs %(name)s, and you wait for that. You can leave only if you give up"
-            " %(held)s too.",
+            "%(held)s requires %(name)s, and you are on its waitlist. To "
+            "leave the waitlist, you must drop %(held)s too.",
             held=name,
             name=context.name,
         )
@@ -451,7 +452,7 @@ def _needed_by(facts: Facts, context: RefusalContext) -> Answer:
     lost = (context.catalog.course_code(course) for course in facts.get("missing", ()))
     courses = [requisites.shown(code) for code in lost if code]
     text = _(
-        "%(name)s needs %(courses)s, which you would give up.",
+        "%(name)s requires %(courses)s, which you would drop.",
         name=name,
         courses=requisites.any_of(courses) or context.name,
     )
@@ -465,8 +466,8 @@ def _needed_by(facts: Facts, context: RefusalContext) -> Answer:
     "full",
     _l("Full"),
     obstacle=_l(
-        "There is no free seat for this student: it goes over the capacity, past those who wait,"
-        " or into seats that are kept for others"
+        "The section has no free seat for this student: it is full, "
+        "others are waiting, or the seats are reserved"
     ),
     fixable=True,
 )
@@ -477,11 +478,11 @@ def _full(facts: Facts, context: RefusalContext) -> Answer:
     if reserved := _only_reserved(facts, context):
         return reserved, step
     if not waiting:
-        text = _("The last seat of %(name)s is gone. Nobody waits for one yet.", name=context.name)
+        text = _("%(name)s is full. No one is on the waitlist yet.", name=context.name)
         return text, step
     text = _n(
-        "The last seat of %(name)s is gone. %(num)s student is on the waitlist.",
-        "The last seat of %(name)s is gone. %(num)s students are on the waitlist.",
+        "%(name)s is full. %(num)s student is on the waitlist.",
+        "%(name)s is full. %(num)s students are on the waitlist.",
         waiting,
         name=context.name,
     )
@@ -492,12 +493,12 @@ def _full(facts: Facts, context: RefusalContext) -> Answer:
 def _waitlist_full(facts: Facts, context: RefusalContext) -> Answer:
     size, step = facts.get("waitlist_capacity", 0), next_steps.other_sections(context)
     if reserved := _only_reserved(facts, context):
-        full = _("Its waitlist is full.") if size else _("It keeps no waitlist.")
+        full = _("Its waitlist is full.") if size else _("It has no waitlist.")
         return f"{reserved} {full}", step
     if not size:
-        return _("%(name)s is full and it keeps no waitlist.", name=context.name), step
+        return _("%(name)s is full and has no waitlist.", name=context.name), step
     text = _(
-        "%(name)s is full and its waitlist of %(size)s is full as well.",
+        "%(name)s is full, and its waitlist of %(size)s is full too.",
         name=context.name,
         size=size,
     )
@@ -511,8 +512,8 @@ def _only_reserved(facts: Facts, context: RefusalContext) -> str:
     known = context.section.reserves if context.section else ()
     holders = [each for each in known if each.id in facts.get("kept_for", ())]
     return _n(
-        "The %(num)s seat of %(name)s that is left is kept for %(whom)s.",
-        "The %(num)s seats of %(name)s that are left are kept for %(whom)s.",
+        "The last %(num)s seat in %(name)s is reserved for %(whom)s.",
+        "The last %(num)s seats in %(name)s are reserved for %(whom)s.",
         facts["kept"],
         name=context.name,
         whom="; ".join(reserve_in_words(each, context.when) for each in holders) or _("others"),
@@ -533,38 +534,38 @@ def reserved_seat_text(reserve: int, context: RefusalContext) -> str:
     known = context.section.reserves if context.section else ()
     found = next((each for each in known if each.id == reserve), None)
     cohort = cohort_names.describe_publicly(found.cohort) if found else _("a cohort")
-    return _("It is one of the seats kept for %(whom)s.", whom=cohort)
+    return _("The seat is reserved for %(whom)s.", whom=cohort)
 
 
 # Drops and waitlists ------------------------------------------------------------------------------
 
 
-@reason("not_enrolled", _l("Drop of a seat not held"), fixable=True, overridable=False)
+@reason("not_enrolled", _l("Not enrolled"), fixable=True, overridable=False)
 def _not_enrolled(facts: Facts, context: RefusalContext) -> Answer:
     name = context.named(facts["section"]) if "section" in facts else context.name
-    text = _("%(name)s is not among your selections (any more).", name=name)
+    text = _("You don’t have %(name)s (any longer).", name=name)
     return text, next_steps.my_selections(context)
 
 
 @reason(
     "drop_limit",
-    _l("Drops of the day used up"),
-    obstacle=_l("The cancellations of today are used up"),
+    _l("Daily drop limit reached"),
+    obstacle=_l("The student has used all drops of today"),
 )
 def _drop_limit(facts: Facts, context: RefusalContext) -> Answer:
     resets, step = context.when(facts["resets"]), next_steps.my_selections(context)
     if facts.get("left"):
         text = _(
-            "This counts as %(drops)s cancellations, and you have %(left)s left today."
-            " You can cancel again from %(time)s.",
+            "This counts as %(drops)s drops, and you have %(left)s left "
+            "today. You can drop again from %(time)s.",
             drops=facts["drops"],
             left=facts["left"],
             time=resets,
         )
         return text, step
     text = _n(
-        "You have used your %(num)s cancellation of today. You can cancel again from %(time)s.",
-        "You have used your %(num)s cancellations of today. You can cancel again from %(time)s.",
+        "You have used your %(num)s drop for today. You can drop again from %(time)s.",
+        "You have used your %(num)s drops for today. You can drop again from %(time)s.",
         facts["limit"],
         time=resets,
     )
@@ -573,7 +574,7 @@ def _drop_limit(facts: Facts, context: RefusalContext) -> Answer:
 
 @reason("not_waiting", _l("Not on the waitlist"), fixable=True)
 def _not_waiting(_facts: Facts, context: RefusalContext) -> Answer:
-    text = _("You are not on the waitlist of %(name)s (any more).", name=context.name)
+    text = _("You are not on the waitlist of %(name)s (any longer).", name=context.name)
     return text, next_steps.my_selections(context)
 
 

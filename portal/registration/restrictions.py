@@ -24,11 +24,11 @@ def why_restricted(rule: str, kind: str, values: list[str], have: list[str]) -> 
     attribute = _attribute(kind)
     if have:
         record = _(
-            "Your record says %(attribute)s %(have)s.", attribute=attribute, have=all_of(have)
+            "Your record shows %(attribute)s %(have)s.", attribute=attribute, have=all_of(have)
         )
     else:
         record = _(
-            "Your record names no %(attribute)s: ask the registrar to add it.", attribute=attribute
+            "Your record has no %(attribute)s. Ask the registrar to add it.", attribute=attribute
         )
     return f"{_sentence(rule, kind, values, SHOWN)}. {record}"
 
@@ -53,7 +53,7 @@ def _sentence(rule: str, kind: str, values: list[str], most: int | None = None) 
     named = [*values[:most], _n("%(num)s other", "%(num)s others", others)] if cut else values
     cohort = _students(kind, any_of(named))
     if rule == "must_be":
-        return _("For %(whom)s only", whom=cohort)
+        return _("Only for %(whom)s", whom=cohort)
     return _("Not for %(whom)s", whom=cohort)
 
 

@@ -81,22 +81,22 @@ def outlook_in_words(outlook: WaitlistOutlook) -> Iterable[str]:
     """Yield the outlook in sentences; none if the waitlist is empty."""
     if outlook.open:
         yield _n(
-            "The first student in line gets a seat at once, unless a rule stands in the way.",
-            "The first %(num)s students in line get a seat at once, unless a rule stands in"
-            " the way.",
+            "The first student on the waitlist gets a seat at once, unless a rule prevents it.",
+            "The first %(num)s students on the waitlist get a seat "
+            "at once, unless a rule prevents it.",
             outlook.open,
         )
     if outlook.reserved:
         yield _n(
-            "%(num)s seat is kept: it goes to the first in line for whom it is kept.",
-            "%(num)s seats are kept: they go to the first in line for whom they are kept.",
+            "%(num)s seat is reserved. It goes to the first eligible student on the waitlist.",
+            "%(num)s seats are reserved. They go to the first eligible students on the waitlist.",
             outlook.reserved,
         )
     if outlook.waiting and not outlook.anyone:
         yield (
-            _("Nobody in line gets a seat by it: the seats that it shares are all taken.")
+            _("No one on the waitlist gets a seat: all shared seats are taken.")
             if outlook.pool_full
-            else _("Nobody in line gets a seat by it: none is free.")
+            else _("No one on the waitlist gets a seat: none is free.")
         )
 
 

@@ -19,29 +19,32 @@ LONG = 120  # minutes; a longer wait is shown in hours
 
 def title(number: object) -> str:
     """Return the queue position as a title."""
-    return _("You are number %(number)s in line", number=number)
+    return _("You are number %(number)s in the queue", number=number)
 
 
 def before(count: int, shown: object) -> str:
     """Return how many students are ahead; `shown` is the number in the reader's format."""
     return _n(
-        "%(count)s person is before you.", "%(count)s people are before you.", count, count=shown
+        "%(count)s person is ahead of you.",
+        "%(count)s people are ahead of you.",
+        count,
+        count=shown,
     )
 
 
 def ahead(count: int, *, paused: bool = False) -> str:
     """Return how many students are ahead, that you are next, or that the queue is paused."""
     if paused:
-        return _("The registrar has paused the line. You keep your place.")
+        return _("The registrar has paused the queue. You keep your position.")
     return before(count, grouped(count)) if count else _("You are next.")
 
 
 def wait(long: WaitRange, *, paused: bool = False) -> str:
     """Return the expected wait as a part of a sentence."""
     if paused:
-        return _("unknown while the line is paused")
+        return _("unknown while the queue is paused")
     if long.most >= NEVER:
-        return _("nobody can say yet how long")
+        return _("not known yet")
     least, most, unit = _rounded(long)
     if most <= 1 and unit == "minutes":
         return _("less than a minute")

@@ -24,25 +24,25 @@ def sentence(kind: str, unit: Unit, amount: int, count: object) -> str:
     return {
         "before": {
             "seconds": _n(
-                "Begins in %(count)s second", "Begins in %(count)s seconds", amount, count=count
+                "Opens in %(count)s second", "Opens in %(count)s seconds", amount, count=count
             ),
             "minutes": _n(
-                "Begins in %(count)s minute", "Begins in %(count)s minutes", amount, count=count
+                "Opens in %(count)s minute", "Opens in %(count)s minutes", amount, count=count
             ),
-            "hours": _n(
-                "Begins in %(count)s hour", "Begins in %(count)s hours", amount, count=count
-            ),
-            "days": _n("Begins in %(count)s day", "Begins in %(count)s days", amount, count=count),
+            "hours": _n("Opens in %(count)s hour", "Opens in %(count)s hours", amount, count=count),
+            "days": _n("Opens in %(count)s day", "Opens in %(count)s days", amount, count=count),
         },
         "open": {
             "seconds": _n(
-                "Ends in %(count)s second", "Ends in %(count)s seconds", amount, count=count
+                "Closes in %(count)s second", "Closes in %(count)s seconds", amount, count=count
             ),
             "minutes": _n(
-                "Ends in %(count)s minute", "Ends in %(count)s minutes", amount, count=count
+                "Closes in %(count)s minute", "Closes in %(count)s minutes", amount, count=count
             ),
-            "hours": _n("Ends in %(count)s hour", "Ends in %(count)s hours", amount, count=count),
-            "days": _n("Ends in %(count)s day", "Ends in %(count)s days", amount, count=count),
+            "hours": _n(
+                "Closes in %(count)s hour", "Closes in %(count)s hours", amount, count=count
+            ),
+            "days": _n("Closes in %(count)s day", "Closes in %(count)s days", amount, count=count),
         },
     }[kind][unit]
 
@@ -90,9 +90,9 @@ def _words(locale: Locale) -> dict[str, Any]:
         },
         "until": {kind: plural_forms(locale, partial(until, kind)) for kind in kinds},
         "long": _("%(days)s d %(hours)s h"),
-        "agrees": _("Your clock agrees with ours"),
-        "ahead": _("Your clock is %(amount)s ahead of ours"),
-        "behind": _("Your clock is %(amount)s behind ours"),
+        "agrees": _("Your clock is correct"),
+        "ahead": _("Your clock is %(amount)s fast"),
+        "behind": _("Your clock is %(amount)s slow"),
         "seconds": _("%(count)s s"),
         "minutes": _("%(count)s min"),
     }
@@ -129,7 +129,7 @@ class Phase:
         if self.kind in {"before", "open"}:
             amount, unit = span(self.seconds)
             return sentence(self.kind, unit, amount, amount)
-        return _("Not scheduled") if self.kind == "unscheduled" else _("Has ended")
+        return _("Not scheduled") if self.kind == "unscheduled" else _("Ended")
 
     @property
     def brief(self) -> str:

@@ -117,18 +117,18 @@ def time_warnings(
     """Return sentences about a start in the past and times outside the term (all in ms)."""
     found = []
     if opens <= now:
-        found.append(_("It begins in the past, so it opens at once."))
+        found.append(_("The start is in the past, so the window opens at once."))
     if clock.at(opens).date() < term.starts_on - EARLY:
         found.append(
             _(
-                "It begins more than a year before the term does, on %(day)s. Mind the year.",
+                "The window starts more than a year before the term (%(day)s). Check the year.",
                 day=formatting.day(term.starts_on, year=True),
             )
         )
     if clock.at(closes - 1).date() > term.ends_on:
         found.append(
             _(
-                "It reaches beyond the last day of the term, %(day)s.",
+                "The window ends after the last day of the term, %(day)s.",
                 day=formatting.day(term.ends_on, year=True),
             )
         )

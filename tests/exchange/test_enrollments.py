@@ -87,7 +87,7 @@ def test_a_new_class_without_seats_has_those_of_its_students(
         ({"status": "CANCELED"}, "Section canceled"),
         ({"prerequisites": {"course": "MAT-1"}}, "Prerequisite missing"),
         ({"corequisites": {"course": "MAT-1"}}, "Corequisite not offered"),
-        ({"restrictions": [["must_be", "level", "Graduate"]]}, "Restricted to others"),
+        ({"restrictions": [["must_be", "level", "Graduate"]]}, "Restricted section"),
         ({"credits": [2400, 2400]}, "Over the credit limit"),
         ({"credits": [100, 300]}, "Credits out of range"),
     ],

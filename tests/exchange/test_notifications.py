@@ -46,7 +46,7 @@ def seated(tmp_path: Path, cast: Cast) -> Path:  # noqa: ARG001
 def test_everyone_in_it_is_told_of_another_room_once(seated: Path) -> None:
     imported(school("Hall 2").write(seated))
     hall = "Lecture, Mon 10:00–11:00 am, Hall"
-    assert [each[0] for each in changed()] == [f"Meetings: {hall} 2, instead of {hall} 1."] * 2
+    assert [each[0] for each in changed()] == [f"Meetings: now {hall} 2, before {hall} 1."] * 2
     imported(school("Hall 2").write(seated))
     assert len(changed()) == 2
 
@@ -55,7 +55,7 @@ def test_another_instructor_is_news_though_nothing_else_changes(seated: Path) ->
     without = school()
     without.rows["enrollments"] = without.rows["enrollments"][1:]
     imported(without.write(seated), remove=True)
-    assert [each[0] for each in changed()] == ["Instructors: no more Terry Lee."] * 2
+    assert [each[0] for each in changed()] == ["Instructors: no longer Terry Lee."] * 2
 
 
 def test_what_is_nothing_to_them_is_not_told(seated: Path) -> None:

@@ -19,7 +19,7 @@ from tests.exchange.makers import TERM, as_zip, latest, page, press, sections, s
 
 def test_what_is_sent_is_shown_and_changes_nothing(boss: FlaskClient) -> None:
     shown = page(boss, sent(boss, as_zip(Campus().section("10002"))))
-    assert "To be looked at" in shown
+    assert "Ready for review" in shown
     assert "Apply the import" in shown
     assert "Spring 2021 · 10002" in shown
     assert sections() == []
@@ -187,4 +187,4 @@ def test_a_preview_that_is_out_of_date_is_not_applied(boss: FlaskClient) -> None
     with transaction() as session:
         assert session.scalar(select(Section.capacity)) == 30
     press(boss, import_id, "again")
-    assert "To be looked at" in page(boss, import_id)
+    assert "Ready for review" in page(boss, import_id)

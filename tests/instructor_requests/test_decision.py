@@ -44,7 +44,7 @@ def overrides() -> list[Permission]:
 def test_it_says_beforehand_what_it_will_mean(admin: FlaskClient, asked: int) -> None:
     page = unescape(admin.get(f"/admin/requests/{asked}").text)
     assert "If you approve, the class has 3 seats from now on." in page
-    assert "The first 2 students in line get a seat at once" in page
+    assert "The first 2 students on the waitlist get a seat at once" in page
     assert "So many wait." in page
 
 
@@ -55,11 +55,11 @@ def test_where_the_shared_seats_are_taken_it_promises_none(
         term = session.get_one(Term, section.term_id)
     share(1, section, a_section(a_course("MAT-1"), term))
     page = unescape(admin.get(f"/admin/requests/{asked}").text)
-    assert "Nobody in line gets a seat by it: the seats that it shares are all taken." in page
+    assert "No one on the waitlist gets a seat: all shared seats are taken." in page
     admin.post(f"/admin/requests/{asked}", data=YES)
     told = unescape(browser_of(app, "iris").get("/inbox").text)
-    assert "Your request is approved." in told
-    assert "Nobody in line gets a seat by it" in told
+    assert "Your request was approved." in told
+    assert "No one on the waitlist gets a seat" in told
 
 
 def test_a_room_that_is_too_small_is_pointed_out(admin: FlaskClient, asked: int) -> None:
@@ -240,11 +240,11 @@ def test_whoever_asked_is_told_with_the_note(
     (told,) = [each for each in notices() if each.kind == "request_decided"]
     assert told.account_id == cast.iris.account_id
     page = unescape(browser_of(app, "iris").get("/inbox").text)
-    assert "CSC 1100-01 has 3 seats now" in page
+    assert "CSC 1100-01 now has 3 seats" in page
     assert "Fine." in page
     mail = a_letter()
     assert mail.to == "iris@u.example"
-    assert "3 seats now" in mail.message["Subject"]
+    assert "now has 3 seats" in mail.message["Subject"]
 
 
 @pytest.mark.parametrize("name", ["iris", "otto", "ada"])

@@ -114,7 +114,7 @@ def test_every_admin_is_told_and_nobody_else(asked: int, cast: Cast) -> None:
 def test_the_inbox_leads_to_the_request(app: Flask, asked: int) -> None:
     admin = browser_of(app, "max")
     page = unescape(admin.get("/inbox").text)
-    assert "Iris asks for 3 seats in CSC 1100-01" in page
+    assert "Iris requests 3 seats in CSC 1100-01" in page
     assert "So many wait." in page
     (told,) = [each for each in notices() if each.kind == "request_made"]
     assert admin.get(f"/inbox/{told.id}").location == f"/admin/requests/{asked}"
@@ -123,9 +123,9 @@ def test_the_inbox_leads_to_the_request(app: Flask, asked: int) -> None:
 def test_each_chooses_mails_by_what_they_can_get(app: Flask, cast: Cast) -> None:
     assert cast
     kinds = {
-        "ada": "A seat has come to you",
-        "iris": "A request of yours has been decided",
-        "max": "Somebody who teaches asks for something",
+        "ada": "You get a seat from a waitlist",
+        "iris": "Your request is decided",
+        "max": "An instructor sends a request",
     }
     for name, kind in kinds.items():
         page = browser_of(app, name).get("/inbox/settings").text

@@ -40,6 +40,6 @@ def test_news_of_ones_own_comes_in_ones_own_language(
     claim(cast.ada.id, section.id)
     for tab in tabs.values():
         tab.ask(term.id, [section.id], held=[section.id])
-    tabs["en"].hear(lambda tab: "My selections" in "".join(tab.frames))
+    tabs["en"].hear(lambda tab: "My classes" in "".join(tab.frames))
     tabs["es"].hear(lambda tab: "Mi selección" in "".join(tab.frames))
-    assert "My selections" not in "".join(tabs["es"].frames)
+    assert "My classes" not in "".join(tabs["es"].frames)

@@ -91,8 +91,8 @@ def test_a_promotion_is_told_in_words(
     ben = opened(open_tab, cast.ben, last_seat)
     cleo = opened(open_tab, cast.cleo, last_seat)
     free(cast.ada)
-    ben.hear(lambda tab: "You have a seat in" in "".join(tab.frames))
-    assert "You have a seat in" not in "".join(cleo.listen(0.3).frames)
+    ben.hear(lambda tab: "You got a seat in" in "".join(tab.frames))
+    assert "You got a seat in" not in "".join(cleo.listen(0.3).frames)
 
 
 def test_those_who_wait_see_their_place_move(

@@ -54,8 +54,8 @@ def test_new_times_that_clash_name_the_other_section(
     both(story, physics, cast.ada)
     story.claim(cast.ben)
     changed(story, cast, meetings=meeting(story, "Hall 1", 660))
-    assert said(cast.ada)[:2] == ("CSC 1100-01 has changed and clashes with PHY 2000-02", CLASH)
-    assert "Cancel or swap one of them" in said(cast.ada)[-1]
+    assert said(cast.ada)[:2] == ("CSC 1100-01 has changed and conflicts with PHY 2000-02", CLASH)
+    assert "Drop or swap one of them" in said(cast.ada)[-1]
     assert said(cast.ben)[0] == "CSC 1100-01 has changed"
 
 
@@ -63,7 +63,7 @@ def test_the_clash_is_in_the_mail_too(story: Story, cast: Cast, physics: Any) ->
     both(story, physics, cast.ada)
     changed(story, cast, meetings=meeting(story, "Hall 1", 660))
     message = a_letter().message
-    assert message["Subject"] == "CSC 1100-01 has changed and clashes with PHY 2000-02"
+    assert message["Subject"] == "CSC 1100-01 has changed and conflicts with PHY 2000-02"
     assert CLASH in " ".join(message.get_content().split())
 
 
@@ -76,9 +76,9 @@ def test_who_only_waits_is_told_of_the_clash_as_well(
     story.record()
     waiting = replace(story, section=other)
     changed(waiting, cast, meetings=meeting(story, "Hall 1", 660))
-    assert said(cast.ada)[:2] == ("MAT 1000-03 has changed and clashes with PHY 2000-02", CLASH)
+    assert said(cast.ada)[:2] == ("MAT 1000-03 has changed and conflicts with PHY 2000-02", CLASH)
     assert said(cast.ada)[-1] == (
-        "You keep your place on the waitlist, but get no seat while they clash."
+        "You keep your waitlist position, but you get no seat while the times conflict."
     )
 
 
@@ -116,4 +116,4 @@ def test_a_clashing_seat_that_the_registrar_gives_is_named(
     assert answer.outcome == Outcome.ENROLLED
     story.record()
     assert told(cast.ada)[-1] == "by_hand"
-    assert said(cast.ada)[:2] == ("The registrar has given you a seat in CSC 1100-01", CLASH)
+    assert said(cast.ada)[:2] == ("The registrar gave you a seat in CSC 1100-01", CLASH)

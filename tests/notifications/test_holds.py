@@ -46,7 +46,7 @@ def test_a_hold_that_is_placed_says_why_who_lifts_it_and_what_it_means(
     place(cast)
     inbox = text_of(browser_of(app, "ada").get("/inbox").text)
     assert "There is a hold on your record: Bursar" in inbox
-    assert "a bill is unpaid. Please see the bursar’s office to have it lifted." in inbox
+    assert "a bill is unpaid. Contact the bursar’s office to have it lifted." in inbox
     assert "While the hold is active you can’t add classes" in inbox
     assert "Unpaid." not in inbox  # the registrar's own reason
     assert told(cast.ben) == []
@@ -69,7 +69,7 @@ def test_the_days_of_a_hold_are_told(cast: Cast) -> None:
         ends_at=datetime(2030, 12, 1, 5, tzinfo=UTC),
     )
     told_of = " ".join(said())
-    assert "It begins Mon, Nov 4, 2030" in told_of
+    assert "It starts Mon, Nov 4, 2030" in told_of
     assert "It ends Sat, Nov 30, 2030" in told_of
 
 
@@ -81,7 +81,7 @@ def test_a_hold_that_is_lifted_is_told_once(cast: Cast) -> None:
     lift(cast)
     assert told(cast.ada) == ["hold", "hold"]
     assert len(outbox()) == 2
-    assert said()[0] == "The hold on your record is lifted: Bursar"
+    assert said()[0] == "The hold on your record was lifted: Bursar"
 
 
 def test_a_hold_without_any_term_is_placed_all_the_same(cast: Cast) -> None:

@@ -60,8 +60,8 @@ def shown(page: str) -> list[int]:
 
 def test_it_tells_what_has_happened_and_that_it_is_new(ben: FlaskClient) -> None:
     text = text_of(ben.get("/inbox").text)
-    assert "New You have a seat in CSC 1100-01" in text
-    assert "A seat came free and it is yours." in text
+    assert "New You got a seat in CSC 1100-01" in text
+    assert "A seat opened and you got it." in text
     assert "1 unread" in text
 
 
@@ -166,7 +166,7 @@ def test_the_seat_that_went_for_it_is_named() -> None:
     old = {"code": "MAT-1010", "number": "02"}
     data = {"code": "CSC-1100", "number": "01", "title": "Data Structures", "instead": old}
     told = words(Notification(kind="promoted", term_id=1, section_id=1, data=data)).text
-    assert told[1] == "As you wished, your seat in MAT 1010-02 went for it."
+    assert told[1] == "As you asked, you gave up your seat in MAT 1010-02 for it."
 
 
 def test_titles_are_no_markup(ben: FlaskClient) -> None:

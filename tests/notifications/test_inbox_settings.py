@@ -39,7 +39,7 @@ def wished(account: int) -> dict[str, bool]:
 def test_at_first_everything_comes_by_mail(ben: FlaskClient) -> None:
     page = ben.get("/inbox/settings").text
     assert checked(page) == FOR_STUDENTS
-    assert "Emails go to ben@u.example." in words(page)
+    assert "We send emails to ben@u.example." in words(page)
 
 
 def test_what_is_left_unchecked_comes_no_more(ben: FlaskClient, story: Story, cast: Cast) -> None:
@@ -69,10 +69,10 @@ def test_one_changes_nobody_elses(ben: FlaskClient, cast: Cast) -> None:
 
 
 def test_it_is_told_that_it_was_saved(ben: FlaskClient) -> None:
-    assert "Your choice is saved." in ben.post("/inbox/settings", follow_redirects=True).text
+    assert "Settings saved." in ben.post("/inbox/settings", follow_redirects=True).text
 
 
 def test_who_has_no_address_is_told_so(ben: FlaskClient) -> None:
     with transaction() as session:
         session.execute(update(Account).values(email=""))
-    assert "We have no email address of yours." in ben.get("/inbox/settings").text
+    assert "We don’t have your email address." in ben.get("/inbox/settings").text

@@ -46,9 +46,9 @@ def test_who_got_a_seat_reads_so_first_and_where_to_go_next(story: Story, cast: 
     story.hand_over(cast.ada, cast.ben)
     assert body().startswith(
         "Hello Ben,\n\n"
-        f"You have a seat in CSC 1100-{story.section.number}.\n\n"
-        "A seat came free and it is yours. You are off the waitlist.\n\n"
-        "See my selections:\n"
+        f"You got a seat in CSC 1100-{story.section.number}.\n\n"
+        "A seat opened and you got it. You are no longer on the waitlist.\n\n"
+        "See my classes:\n"
         f"http://127.0.0.1:8000/terms/{story.term.id}/mine\n"
     )
 
@@ -57,7 +57,7 @@ def test_it_says_why_it_comes_and_how_to_have_no_more(story: Story, cast: Cast) 
     story.hand_over(cast.ada, cast.ben)
     settings = "http://127.0.0.1:8000/inbox/settings"
     assert f"Change your email settings:\n{settings}\n" in body()
-    assert "A seat has come to you" in " ".join(body().split())
+    assert "You get a seat from a waitlist" in " ".join(body().split())
     assert sent()["List-Unsubscribe"] == f"<{settings}>"
     assert sent()["Auto-Submitted"] == "auto-generated"
 
@@ -70,9 +70,9 @@ def test_who_was_passed_over_reads_every_reason(backend: Backend, story: Story, 
     who = Candidate(student=cast.ben.id, windows=(window,), limit=9900, rules=(hold,))
     backend.ledger.promote(story.term.id, story.section.id, [who], "tests")
     story.record()
-    assert "came free, and could not be yours" in sent()["Subject"]
+    assert "opened in" in sent()["Subject"]
     assert "A bill is unpaid" in body()
-    assert "You keep your place for the next one." in body()
+    assert "You keep your waitlist position for the next seat." in body()
 
 
 def test_a_canceled_section_says_what_one_had_in_it(story: Story, cast: Cast) -> None:

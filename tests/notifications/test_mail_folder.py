@@ -25,7 +25,7 @@ def test_a_mail_is_a_file_that_any_mail_program_reads(story: Story, tmp_path: Pa
     assert file.suffix == ".eml"
     mail = message_from_bytes(file.read_bytes(), policy=policy.default)
     assert mail["To"] == "Ben <ben@u.example>"
-    assert "A seat came free" in mail.get_content()
+    assert "A seat opened" in mail.get_content()
 
 
 def test_what_is_sent_again_is_one_file(story: Story, tmp_path: Path) -> None:

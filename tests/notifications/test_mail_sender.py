@@ -21,7 +21,7 @@ def test_what_is_due_is_sent_once(news: Story, relay: MailSender, postman: Postm
     assert relay.send_due() == 1
     assert relay.send_due() == 0
     assert postman.recipients == ["ben@u.example"]
-    assert "You have a seat in CSC 1100-" in postman.mails[0]["Subject"]
+    assert "You got a seat in CSC 1100-" in postman.mails[0]["Subject"]
 
 
 def test_many_mails_go_over_one_connection(

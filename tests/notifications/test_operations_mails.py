@@ -59,7 +59,7 @@ def test_the_page_shows_each_with_what_went_wrong(admin: FlaskClient, dead: list
     assert "4 emails were not delivered." in page
     assert page.count("550 no such user") == 4
     assert "ben@u.example" in page
-    assert "A section has been canceled" in page
+    assert "A section is canceled" in page
     assert f'href="{address(dead[0], "retry")}"' in page
     assert f'href="{address("all", "discard")}"' in page
 

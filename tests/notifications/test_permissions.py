@@ -36,9 +36,9 @@ def test_it_says_what_may_be_picked_past_which_rules_until_when(
 ) -> None:
     permit(story, cast, until=datetime(2030, 11, 4, 5, tzinfo=UTC))  # midnight in New York
     text = words(browser_of(app, "ada").get("/inbox").text)
-    assert f"You may now pick CSC 1100-{story.section.number}" in text
-    assert "Put aside for you: Prerequisites." in text
-    assert "You may until Sun, Nov 3, 2030, 11:59:59 pm EST." in text
+    assert f"You can now add CSC 1100-{story.section.number}" in text
+    assert "These rules don’t apply to you: Prerequisites." in text
+    assert "Valid until Sun, Nov 3, 2030, 11:59:59 pm EST." in text
     assert "Took it abroad." not in text
 
 
@@ -75,5 +75,5 @@ def test_what_is_taken_back_is_told_and_a_seat_stays(app: Flask, story: Story, c
     take_back(cast)
     assert told(cast.ada) == ["permitted", "permitted"]
     text = words(browser_of(app, "ada").get("/inbox").text)
-    assert f"You may no longer pick CSC 1100-{story.section.number} past its rules" in text
-    assert "A seat that you have stays yours." in text
+    assert f"Your permission for CSC 1100-{story.section.number} was removed" in text
+    assert "If you have a seat, you keep it." in text

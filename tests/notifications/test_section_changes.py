@@ -67,13 +67,13 @@ def test_the_difference_can_be_read(story: Story, cast: Cast) -> None:
         story, cast, meetings=meeting(story, "Hall 2", 660), instructors=(one,), method="Online"
     )
     assert said() == (
-        f"Meetings: {later}, instead of {before}.",
+        f"Meetings: now {later}, before {before}.",
         f"Teachers: now {one.name}.",
         "Method: now Online.",
-        "Look whether it still suits you. Your seat stays yours.",
+        "You keep your seat. Check that it still fits your schedule.",
     )
     changed(story, cast, method="")
-    assert said()[0] == "Method: no more Online."
+    assert said()[0] == "Method: no longer Online."
 
 
 def test_it_goes_by_mail_in_the_language_of_its_reader(story: Story, cast: Cast) -> None:

@@ -121,8 +121,8 @@ def test_a_page_says_what_to_do_and_has_the_form_to_send_again(
     spend(DECISIONS, cast.ada.account_id)
     answer = ada.post(section, request="the-same-key", back='/terms/1?q=a&b="c"', wait="1")
     text = words(answer.text)
-    assert "Too many tries in a short time" in text
-    assert "nothing that you have is lost" in text
+    assert "Too many attempts" in text
+    assert "Your seats and waitlist positions are safe" in text
     minutes = ceil(int(answer.headers["Retry-After"]) / 60)
     assert f"Wait {minutes} minutes, then try again." in text
     assert f'action="{address(section, "pick")}"' in answer.text
@@ -149,7 +149,7 @@ def test_a_button_is_answered_with_a_toast(ada: Holder, section: Any, cast: Cast
         f"/terms/{section.term_id}/plan/change", data={"do": "up", "version": "0"}, headers=HTMX
     )
     assert (answer.status_code, answer.headers["HX-Retarget"]) == (429, "#toasts")
-    assert "Too many tries" in answer.text
+    assert "Too many attempts" in answer.text
 
 
 def test_a_program_gets_problem_details(guarded: Flask, cast: Cast) -> None:

@@ -121,7 +121,7 @@ def test_added_waiting_student_gets_one_notification_not_that_of_a_promotion(
     recorded(term)
     assert [each.kind for each in rows(Notification)] == ["by_hand", "by_hand"]
     assert [each.action for each in rows(AuditEntry)] == ["selection.add", "selection.drop"]
-    assert headlines(cast.ada)[0].startswith("The registrar took you out of CSC 1100")
+    assert headlines(cast.ada)[0].startswith("The registrar dropped you from CSC 1100")
 
 
 def test_unknown_actor_does_not_stop_the_recorder(cast: Cast, term: Any) -> None:

@@ -40,13 +40,13 @@ def test_each_event_has_a_sentence(term: Term, cast: Cast) -> None:
     drain(term.id)
     result = texts(history(cast.ada.id, term.id))
     assert result == [
-        "A seat in CSC 1101-02 came free, but it could not be yours.",
-        "You canceled CSC 1100-01 and gave your seat up.",
-        "You joined the waitlist of CSC 1101-02 at place 1.",
+        "A seat opened in CSC 1101-02, but you couldn’t get it.",
+        "You dropped CSC 1100-01.",
+        "You joined the waitlist of CSC 1101-02 at position 1.",
         "You left the waitlist of CSC 1101-02.",
-        "You joined the waitlist of CSC 1101-02 at place 1.",
-        "You asked for CSC 1101-02 and were refused.",
-        "You asked for CSC 1100-01 and got a seat.",
+        "You joined the waitlist of CSC 1101-02 at position 1.",
+        "You couldn’t add CSC 1101-02.",
+        "You added CSC 1100-01.",
     ]
 
 
@@ -58,7 +58,7 @@ def test_history_has_promotions(term: Term, cast: Cast) -> None:
     promote(cast.ada, full)
     drain(term.id)
     assert texts(history(cast.ada.id, term.id))[0] == (
-        "A seat in CSC 1100-01 came free and became yours."
+        "You got a seat in CSC 1100-01 from the waitlist."
     )
 
 
@@ -94,8 +94,8 @@ def test_promoted_swap_is_one_entry(term: Term, cast: Cast) -> None:
     promote(cast.ada, new)
     drain(term.id)
     assert texts(history(cast.ada.id, term.id))[:2] == [
-        "A seat in CSC 1101-02 came free and became yours, and CSC 1100-01 went for it.",
-        "You joined the waitlist of CSC 1101-02 at place 1, to swap CSC 1100-01 for it.",
+        "You got a seat in CSC 1101-02 from the waitlist and gave up CSC 1100-01.",
+        "You joined the waitlist of CSC 1101-02 at position 1, to swap CSC 1100-01 for it.",
     ]
 
 
@@ -107,7 +107,7 @@ def test_position_that_becomes_a_swap_is_shown(term: Term, cast: Cast) -> None:
     latest = history(cast.ada.id, term.id).receipts[0]
     assert (latest.event.seq, receipt_text(latest).text) == (
         planned.seq,
-        "You chose to give CSC 1100-01 up once a seat in CSC 1101-02 comes to you.",
+        "You chose to give up CSC 1100-01 when you get a seat in CSC 1101-02.",
     )
 
 
@@ -119,9 +119,9 @@ def test_history_can_show_only_refusals(term: Term, cast: Cast) -> None:
     leave(cast.ada, full)
     drain(term.id)
     assert texts(history(cast.ada.id, term.id, refused=True)) == [
-        "You asked to leave the waitlist of CSC 1101-02 and were refused.",
-        "You asked to cancel CSC 1101-02 and were refused.",
-        "You asked for CSC 1101-02 and were refused.",
+        "You couldn’t leave the waitlist of CSC 1101-02.",
+        "You couldn’t drop CSC 1101-02.",
+        "You couldn’t add CSC 1101-02.",
     ]
 
 
@@ -181,6 +181,6 @@ def test_event_of_a_newer_release_does_not_break_the_history(term: Term, cast: C
             )
         )
     [line_] = [receipt_text(each) for each in history(cast.ada.id, term.id).receipts]
-    assert line_.text == "You asked for section 999 and were refused."
+    assert line_.text == "You couldn’t add section 999."
     assert line_.seats == ""
     assert line_.reasons[0].text

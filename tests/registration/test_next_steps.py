@@ -39,7 +39,7 @@ def test_missing_corequisite_links_to_its_sections() -> None:
 def test_full_section_links_to_its_waitlist() -> None:
     step = one("full").step
     assert step
-    assert step.label == "Join the waitlist"
+    assert step.label == "Join waitlist"
 
 
 def test_full_section_with_full_waitlist_has_no_link_to_it() -> None:
@@ -99,16 +99,16 @@ def test_linked_course_links_to_registering_for_both() -> None:
     lecture = a_card("PHY-1", corequisites=course("PHY-2"))
     case = RefusalContext(a_board(lecture, lab), lecture, CASE.zone)
     (found,) = explain([Reason("corequisite", {"missing": [lab.course_id]})], case)
-    assert found.text == "It is taken together with PHY 2."
+    assert found.text == "Must be taken together with PHY 2."
     url = f"/terms/7/sections/{lecture.id}/pick?with={lab.course_id}"
-    assert found.step == NextStep("Pick both together", url)
+    assert found.step == NextStep("Add both together", url)
     assert found.step.opens_form
 
 
 def test_needed_seat_links_to_dropping_both() -> None:
     found = one("needed_by")
-    assert found.text == "MAT 1010-01 needs CSC 2200, which you would give up."
-    assert found.step == NextStep("Cancel both", f"{drop(CARD)}?along={OTHER.id}")
+    assert found.text == "MAT 1010-01 requires CSC 2200, which you would drop."
+    assert found.step == NextStep("Drop both", f"{drop(CARD)}?along={OTHER.id}")
 
 
 def test_in_a_swap_the_old_seat_is_dropped_with_its_dependent() -> None:
@@ -130,7 +130,7 @@ def test_no_form_is_offered_if_another_reason_stays(code: str, mended: str) -> N
 @pytest.mark.parametrize("code", ["time_conflict", "credit_limit", "same_course"])
 def test_no_waitlist_is_offered_that_would_refuse(code: str) -> None:
     found = explain([Reason("full", FACTS["full"]), Reason(code, FACTS[code])], CASE)
-    assert "Join the waitlist" not in [each.step.label for each in found if each.step]
+    assert "Join waitlist" not in [each.step.label for each in found if each.step]
 
 
 def test_missing_prerequisite_does_not_link_to_sections_that_need_it() -> None:
@@ -148,7 +148,10 @@ def test_planned_section_is_no_seat_to_drop() -> None:
     planned = {"section": OTHER.id, "planned": True}
     reasons = [Reason(code, planned) for code in ("same_course", "time_conflict")]
     assert steps(CASE, *reasons) == ["", ""]
-    assert "Your plan has MAT 1010-01 too" in explain(reasons, CASE)[0].text
+    assert (
+        "Your plan already has another section of this course: MAT 1010-01."
+        in explain(reasons, CASE)[0].text
+    )
 
 
 @pytest.mark.parametrize("act", ["pick", "drop?along=2", "leave", "swap?instead=2", "pick?with=3"])

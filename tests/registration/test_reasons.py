@@ -46,7 +46,7 @@ def test_every_reason_is_covered_here() -> None:
 
 
 def test_unknown_reason_still_has_a_sentence() -> None:
-    assert explain([Reason("of_tomorrow")], CASE)[0].text.endswith("ask the registrar.")
+    assert explain([Reason("of_tomorrow")], CASE)[0].text.endswith("Ask the registrar.")
 
 
 def test_missing_prerequisite_reads_naturally() -> None:
@@ -56,7 +56,7 @@ def test_missing_prerequisite_reads_naturally() -> None:
 def test_conflict_names_the_other_section_its_times_and_offers_a_swap() -> None:
     clash = one("time_conflict")
     assert "MAT 1010-01 (Mon Thu 10:00–11:50 am)" in clash.text
-    assert clash.step == NextStep("Swap: give up MAT 1010-01 for CSC 2200-02", swap(OTHER))
+    assert clash.step == NextStep("Swap MAT 1010-01 for CSC 2200-02", swap(OTHER))
     assert clash.step.opens_form
 
 
@@ -87,11 +87,11 @@ def test_long_list_of_majors_is_shortened() -> None:
     values = [f"Major {letter}" for letter in "ABCDEFGH"]
     text = one("restriction", kind="major", values=values, have=["Biology"]).text
     assert "Major D or 4 others" in text
-    assert "Your record says major Biology" in text
+    assert "Your record shows major Biology" in text
 
 
 def test_blank_record_field_is_named_with_the_office_that_fills_it() -> None:
-    assert "ask the registrar" in one("restriction").text
+    assert "Ask the registrar" in one("restriction").text
 
 
 def test_deleted_section_is_still_identified() -> None:
@@ -109,15 +109,15 @@ def test_reserved_seats_are_explained_with_cohort_and_end() -> None:
     facts = {"waiting": 0, "waitlist_capacity": 5, "kept": 3, "kept_for": [61, 62]}
     [reason] = explain([Reason("full", facts)], case)
     assert reason.text == (
-        f"The 3 seats of {CASE.name} that are left are kept for students of class year"
+        f"The last 3 seats in {CASE.name} are reserved for students of class year"
         " Senior or Junior until 9:00 am on Sunday, September 1;"
         " majors and minors in NEW, students on a list."
     )
     assert reason.step
-    assert reason.step.label == "Join the waitlist"
+    assert reason.step.label == "Join waitlist"
     [lineless] = explain([Reason("waitlist_full", facts | {"waitlist_capacity": 0})], case)
-    assert lineless.text.endswith("It keeps no waitlist.")
+    assert lineless.text.endswith("It has no waitlist.")
 
 
 def test_reserved_seats_of_an_unknown_cohort_are_for_others() -> None:
-    assert one("full", kept=1).text == f"The 1 seat of {CASE.name} that is left is kept for others."
+    assert one("full", kept=1).text == f"The last 1 seat in {CASE.name} is reserved for others."

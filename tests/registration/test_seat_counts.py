@@ -50,11 +50,13 @@ def test_nothing_is_promised_without_free_seats() -> None:
 
 def test_text_explains_why_no_student_gets_a_seat() -> None:
     assert list(outlook_in_words(WaitlistOutlook(0))) == []
-    assert "all taken" in " ".join(outlook_in_words(WaitlistOutlook(2, pool_full=True)))
+    assert "all shared seats are taken" in " ".join(
+        outlook_in_words(WaitlistOutlook(2, pool_full=True))
+    )
     assert "none is free" in " ".join(outlook_in_words(WaitlistOutlook(2)))
     text = " ".join(outlook_in_words(WaitlistOutlook(3, 1, 1)))
-    assert "The first student in line gets a seat at once" in text
-    assert "1 seat is kept" in text
+    assert "The first student on the waitlist gets a seat at once" in text
+    assert "1 seat is reserved" in text
 
 
 def test_dropped_seat_reaches_all_waitlists_of_its_pool() -> None:

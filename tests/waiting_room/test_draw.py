@@ -21,7 +21,7 @@ from tests.waiting_room.rooms import open_now
 from tests.web.pages import words
 from tests.web.visitors import browser_of
 
-WRONG = "do not agree with the fingerprint"
+WRONG = "does not match the fingerprint"
 
 
 def drawn(term: Any, students: range | list[int]) -> Any:
@@ -58,14 +58,14 @@ def test_seed_and_order_are_public_after_the_opening(client: FlaskClient, term: 
     listed = re.findall(r"<li[^>]*><code>([0-9a-f]{32})<", text)
     assert listed == draw.drawn_requests(term.id, window.id)
     assert len(listed) == 29
-    assert "the order is the one that follows from it" in words(text)
+    assert "the order follows from the seed" in words(text)
 
 
 def test_text_has_the_whole_of_a_long_order(client: FlaskClient, term: Any) -> None:
     window = drawn(term, range(1, 251))
     result = page(client, term, window).text
     assert len(re.findall(r"<li[^>]*><code>", result)) == 100
-    assert "150 more are in the text." in result
+    assert "150 more are in the text file." in result
     text = page(client, term, window, ".txt")
     assert text.mimetype == "text/plain"
     assert draw.parse(text.text).requests == tuple(draw.drawn_requests(term.id, window.id))
@@ -75,7 +75,7 @@ def test_student_finds_their_own_request(app: Flask, term: Any, cast: Cast) -> N
     window = drawn(term, [*range(100_000, 100_040), cast.ada.id])
     entry = room.look(term.id, window.id, cast.ada.id).number
     text = page(browser_of(app, "ada"), term, window).text
-    assert f"The draw put your request in place {entry}." in words(text)
+    assert f"The draw put you at position {entry}." in words(text)
     assert "Your request" not in words(page(browser_of(app, "ben"), term, window).text)
 
 
@@ -124,7 +124,7 @@ def test_draw_is_computed_once(
     backend.redis.delete(f"{line}:line", f"{line}:who")  # a process that reads them now finds none
     for _ in range(5):
         assert page(client, term, window, ".txt").text == first.text
-        assert "The draw put your request in place" in words(page(ada, term, window).text)
+        assert "The draw put you at position" in words(page(ada, term, window).text)
 
 
 def test_client_with_the_current_text_gets_304(client: FlaskClient, term: Any) -> None:

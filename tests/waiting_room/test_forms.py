@@ -82,7 +82,7 @@ def test_form_is_replaced_by_the_queue_while_others_are_first(
 ) -> None:
     shut(term, builders.an_open_window(term))
     page = ada.get(address(section, "pick"), headers=DIALOG).text
-    assert "You are number 1 in line" in page
+    assert "You are number 1 in the queue" in page
     assert 'name="request"' not in page
     assert f'hx-get="{address(section, "pick")}"' in page
     assert 'hx-trigger="fs:turn from:body' in page

@@ -75,7 +75,7 @@ def test_leaving_asks_for_confirmation_and_explains_the_loss(ada: FlaskClient, t
     shut(term, builders.an_open_window(term))
     come(ada, term)
     page = ada.get(f"/terms/{term.id}/room/leave", headers=DIALOG).text
-    assert "Your place is kept until it would be called." in words(page)
+    assert "We keep your position until it would be your turn." in words(page)
 
 
 def test_page_does_not_rejoin_for_a_student_who_left(
@@ -88,7 +88,7 @@ def test_page_does_not_rejoin_for_a_student_who_left(
     assert kind(term, window, cast.ada) == "none"
     below = strip(look(ada, term))
     assert 'hx-trigger="submit"' in below
-    assert "Take my place in line" in below
+    assert "Join the queue" in below
     come(ada, term)
     assert "You are in the draw" in strip(look(ada, term))
 
@@ -114,15 +114,15 @@ def test_queue_page_shows_the_position_and_since_when(ada: FlaskClient, term: An
     come(ada, term)
     page = look(ada, term, "/room")
     text = words(page)
-    assert "You are number 2 in line" in text
-    assert "1 person is before you." in text
-    assert "In line since" in text
+    assert "You are number 2 in the queue" in text
+    assert "1 person is ahead of you." in text
+    assert "In the queue since" in text
     assert "http-equiv" in page
 
 
 def test_queue_page_says_if_there_is_no_queue(ada: FlaskClient, term: Any) -> None:
     builders.an_open_window(term)
-    assert "Nobody has to wait just now." in look(ada, term, "/room")
+    assert "No one has to wait right now." in look(ada, term, "/room")
 
 
 def test_ended_window_has_a_page_without_a_queue(ada: FlaskClient, term: Any) -> None:

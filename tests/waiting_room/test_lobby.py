@@ -25,14 +25,14 @@ def test_lobby_joins_the_queue_after_the_captcha(ada: FlaskClient, term: Any) ->
     builders.a_coming_window(term)
     below = strip(look(ada, term))
     assert 'hx-trigger="load,' in below
-    assert "Take my place in line" in below
+    assert "Join the queue" in below
 
 
 def test_early_student_is_in_the_draw(ada: FlaskClient, term: Any) -> None:
     window = builders.a_coming_window(term)
     come(ada, term)
     page = look(ada, term)
-    assert "You are in the draw for the first places." in strip(page)
+    assert "You are in the draw for the first positions." in strip(page)
     assert draw_seeds.commitment(term.id, window.id)[:8] in strip(page)
     data = facts(page)
     assert (data["phase"], data["next"], data["then"]) == ("before", "line", "Drawing the order…")
@@ -52,7 +52,7 @@ def test_few_pages_poll_sooner_at_the_opening_than_many(ada: FlaskClient, term: 
 def test_page_outside_the_draw_reloads_at_zero(guarded: Flask, term: Any) -> None:
     builders.a_coming_window(term)
     data = facts(look(browser_of(guarded, "ada"), term))
-    assert (data["next"], data["then"]) == ("open", "Pick your sections")
+    assert (data["next"], data["then"]) == ("open", "Add your classes")
 
 
 def test_open_window_without_a_queue_shows_the_list(ada: FlaskClient, term: Any) -> None:
@@ -76,15 +76,15 @@ def test_waiting_student_sees_position_students_ahead_and_wait(
     assert facts(page)["phase"] == "line"
     assert (facts(page)["number"], facts(page)["ahead"]) == ("2", "0")
     text = words(page)
-    assert "You are number 1 in line" in text  # of the waiting students; two came in all
+    assert "You are number 1 in the queue" in text  # of the waiting students; two came in all
     assert "You are next." in text
-    assert "Leave the line" in strip(page)
+    assert "Leave the queue" in strip(page)
 
 
 def test_no_wait_is_shown_while_the_queue_stands_still(ada: FlaskClient, term: Any) -> None:
     shut(term, builders.an_open_window(term))
     come(ada, term)
-    assert "nobody can say yet how long" in words(look(ada, term, "/room"))
+    assert "not known yet" in words(look(ada, term, "/room"))
 
 
 def test_first_shown_range_is_stored(
@@ -110,8 +110,8 @@ def test_new_student_queues_behind_the_others(
     look(ada, term, page)
     text = look(ben, term, page)
     assert facts(text)["phase"] == "line"
-    assert "You are number 2 in line" in words(text)
-    assert "1 person is before you." in words(text)
+    assert "You are number 2 in the queue" in words(text)
+    assert "1 person is ahead of you." in words(text)
 
 
 def test_new_student_is_next_if_the_room_is_full(
@@ -121,7 +121,7 @@ def test_new_student_is_next_if_the_room_is_full(
     come(ada, term)
     text = look(ben, term)
     assert facts(text)["phase"] == "line"
-    assert "You are number 1 in line" in words(text)
+    assert "You are number 1 in the queue" in words(text)
     assert "You are next." in words(text)
 
 
@@ -131,7 +131,7 @@ def test_new_student_queues_if_the_rate_limit_is_reached(
     window = builders.an_open_window(term)
     room.set_limits(term.id, window.id, 1, 100, off=False)
     come(ada, term)
-    assert "You are number 1 in line" in words(look(ben, term))
+    assert "You are number 1 in the queue" in words(look(ben, term))
 
 
 @pytest.mark.parametrize("purpose", ["Sec-Purpose", "Purpose"])
@@ -165,7 +165,7 @@ def test_loading_the_page_does_not_rejoin_after_leaving(
     ada.post(f"/terms/{term.id}/room/leave")
     text = look(ada, term)
     assert "Others are waiting." in strip(text)
-    assert "Take my place in line" in strip(text)
+    assert "Join the queue" in strip(text)
     assert room.look(term.id, window.id, cast.ada.id).kind == "none"
 
 
@@ -177,11 +177,11 @@ def test_position_counts_down_as_others_are_admitted(
     for student in (1000, 1001):
         room.enter(term.id, window.id, student)
     look(ada, term)
-    assert "You are number 4 in line" in words(look(ben, term))
+    assert "You are number 4 in the queue" in words(look(ben, term))
     shut(term, window, inside=1)
-    assert "You are number 3 in line" in words(look(ben, term))
+    assert "You are number 3 in the queue" in words(look(ben, term))
     shut(term, window, inside=3)
-    assert "You are number 1 in line" in words(look(ben, term))
+    assert "You are number 1 in the queue" in words(look(ben, term))
     assert "before you" not in words(look(ben, term))
 
 
@@ -193,12 +193,12 @@ def test_every_page_says_that_the_queue_is_paused_and_the_place_kept(
     room.set_limits(term.id, window.id, 0, 10, off=False)
     look(ada, term)
     text = words(look(ben, term, page))
-    assert "You are number 2 in line" in text
-    assert "The registrar has paused the line. You keep your place." in text
+    assert "You are number 2 in the queue" in text
+    assert "The registrar has paused the queue. You keep your position." in text
     room.set_limits(term.id, window.id, 6000, 0, off=False)
     text = words(look(ben, term, page))
     assert "has paused" not in text
-    assert "You are number 2 in line" in text
+    assert "You are number 2 in the queue" in text
 
 
 def test_queued_form_says_that_the_queue_is_paused(ada: FlaskClient, term: Any) -> None:
@@ -206,15 +206,15 @@ def test_queued_form_says_that_the_queue_is_paused(ada: FlaskClient, term: Any) 
     window = builders.an_open_window(term)
     room.set_limits(term.id, window.id, 0, 10, off=False)
     form = words(ada.get(f"/terms/{term.id}/sections/{section.id}/pick", headers=DIALOG).text)
-    assert "You are number 1 in line" in form
-    assert "The registrar has paused the line. You keep your place." in form
+    assert "You are number 1 in the queue" in form
+    assert "The registrar has paused the queue. You keep your position." in form
 
 
 def test_lobby_says_that_the_queue_is_paused(ada: FlaskClient, term: Any) -> None:
     window = builders.a_coming_window(term)
     room.set_limits(term.id, window.id, 0, 10, off=False)
     come(ada, term)
-    assert "The registrar has paused the line" in strip(look(ada, term))
+    assert "The registrar has paused the queue" in strip(look(ada, term))
 
 
 def test_admitted_page_shows_the_end_of_the_visit(ada: FlaskClient, term: Any) -> None:
@@ -237,7 +237,7 @@ def test_picker_mentions_waiting_students(ada: FlaskClient, ben: FlaskClient, te
     come(ben, term)
     below = strip(look(ada, term))
     assert "1 person is waiting." in below
-    assert "I am done: let the next one in" in below
+    assert "I’m done, let the next person in" in below
 
 
 def test_buttons_are_marked_while_the_student_waits(ada: FlaskClient, term: Any) -> None:
@@ -245,7 +245,8 @@ def test_buttons_are_marked_while_the_student_waits(ada: FlaskClient, term: Any)
     shut(term, builders.an_open_window(term))
     come(ada, term)
     assert (
-        "In line" in look(ada, term).partition(f'id="act-{section.id}"')[2].partition("</div>")[0]
+        "In the queue"
+        in look(ada, term).partition(f'id="act-{section.id}"')[2].partition("</div>")[0]
     )
 
 

@@ -19,7 +19,7 @@ HOUR = 60 * MINUTE
         (70 * MINUTE, 119 * MINUTE, "about 70 to 119 minutes", "70–119 min"),
         (70 * MINUTE, 130 * MINUTE, "about 1 to 3 hours", "1–3 h"),
         (10 * MINUTE, 130 * MINUTE, "at most 3 hours", "0–3 h"),
-        (0, NEVER, "nobody can say yet how long", ""),
+        (0, NEVER, "not known yet", ""),
     ],
 )
 def test_a_wait_is_a_range(
@@ -32,8 +32,8 @@ def test_a_wait_is_a_range(
 
 def test_numbers_are_in_the_readers_format(application: Flask) -> None:
     with application.test_request_context():
-        assert wording.title(wording.grouped(1250)) == "You are number 1,250 in line"
-        assert wording.ahead(1) == "1 person is before you."
+        assert wording.title(wording.grouped(1250)) == "You are number 1,250 in the queue"
+        assert wording.ahead(1) == "1 person is ahead of you."
         assert wording.ahead(0) == "You are next."
         with in_language("es"):
             assert wording.grouped(12500) == "12.500"
@@ -42,7 +42,7 @@ def test_numbers_are_in_the_readers_format(application: Flask) -> None:
 def test_script_gets_the_same_texts(application: Flask) -> None:
     with application.test_request_context():
         words = wording.words()
-        assert words["before"]["other"] == "%(count)s people are before you."
+        assert words["before"]["other"] == "%(count)s people are ahead of you."
         assert words["about"]["minutes"]["other"] == "about %(count)s minutes"
         assert words["span"] == "%(least)s to %(most)s"
 

@@ -30,7 +30,7 @@ def broken(app: Flask) -> Iterator[Flask]:
 def test_missing_page_says_so(client: FlaskClient) -> None:
     answer = client.get("/nowhere")
     assert answer.status_code == 404
-    assert "There is no such page" in answer.text
+    assert "Page not found" in answer.text
 
 
 def test_missing_term_says_so(client: FlaskClient) -> None:
@@ -76,7 +76,7 @@ def test_api_gets_problem_details(client: FlaskClient) -> None:
     assert answer.status_code == 404
     assert answer.mimetype == "application/problem+json"
     assert answer.json["status"] == 404
-    assert answer.json["title"] == "There is no such thing"
+    assert answer.json["title"] == "Not found"
 
 
 def test_htmx_gets_a_toast(client: FlaskClient) -> None:

@@ -37,10 +37,10 @@ def test_terms_are_listed_with_their_state_next_first(app: Flask, cast: Cast) ->
     a_coming_window(a_term("Summer 2031"), minutes=12)
     text = words(browser_of(app, "ada").get("/").text)
     result = [
-        "Summer 2031 Begins in 12 minutes",
-        "Spring 2031 Begins in 30 minutes",
+        "Summer 2031 Opens in 12 minutes",
+        "Spring 2031 Opens in 30 minutes",
         "Winter 2030 Not scheduled",
-        "Fall 2030 Has ended",
+        "Fall 2030 Ended",
     ]
     places = [text.find(each) for each in result]
     assert -1 not in places
@@ -49,7 +49,7 @@ def test_terms_are_listed_with_their_state_next_first(app: Flask, cast: Cast) ->
 
 
 def test_student_sees_that_no_term_is_offered(app: Flask, cast: Cast) -> None:
-    assert "No term is offered yet" in browser_of(app, "ada").get("/").text
+    assert "No terms yet" in browser_of(app, "ada").get("/").text
     assert cast.ada
 
 

@@ -79,7 +79,7 @@ def test_page_refuses_an_invalid_section(
     before = standing(backend)
     answer = ada.post(f"{here}/{act}?instead={scene.section.id}", data={"version": "0"})
     assert answer.status_code == 404
-    assert "There is no such page" in answer.text
+    assert "Page not found" in answer.text
     assert standing(backend) == before
 
 

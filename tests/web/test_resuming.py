@@ -226,7 +226,7 @@ def test_login_returns_without_too_long_choices(guarded: Flask, section: Any, qu
 def test_restricted_section_is_not_named_to_strangers(client: FlaskClient, term: Any) -> None:
     hidden_one = builders.a_section(builders.a_course("HON-1", public=False), term)
     text = words(client.get(client.get(address(hidden_one, "pick")).location).text)
-    assert "Log in to continue adding your section." in text
+    assert "Log in to continue adding your class." in text
     assert "HON" not in text
 
 

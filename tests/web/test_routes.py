@@ -77,7 +77,7 @@ def test_page_of_another_role_is_refused(
 ) -> None:
     answer = browser_of(app, username).get(address)
     assert answer.status_code == 403
-    assert "not yours to open" in answer.text
+    assert "You don’t have access" in answer.text
 
 
 def test_htmx_does_not_load_the_login_page_into_a_fragment(client: FlaskClient) -> None:

@@ -73,7 +73,7 @@ def test_sections_tab_leads_to_the_windows_without_a_term(app: Flask, cast: buil
     assert browser_of(app, "max").get("/admin/sections").location == "/admin"
 
 
-STUDENT_TABS = ("Sections", "My plan", "My selections", "Schedule", "Inbox")
+STUDENT_TABS = ("Sections", "My plan", "My classes", "Schedule", "Inbox")
 OF_NO_TERM = (
     "/inbox",
     "/inbox/settings",

@@ -96,7 +96,7 @@ def test_open_window_is_shown_before_an_upcoming_one(
 ) -> None:
     builders.an_open_window(terms[0], minutes=30)
     builders.a_coming_window(terms[0], minutes=60, cohort=only(cast.ada))
-    assert "Ends in 30 minutes" in page(browser_of(app, "ada"), f"/terms/{terms[0].id}")
+    assert "Closes in 30 minutes" in page(browser_of(app, "ada"), f"/terms/{terms[0].id}")
     assert sections
 
 
@@ -120,7 +120,7 @@ def test_pages_distinguish_terms(
         text = page(browser_of(app, person), position)
         assert "Fall 2030" in text
         assert "Spring 2031" in text
-        assert "Ends in 30 minutes" in text
-        assert "Ends in 90 minutes" in text
+        assert "Closes in 30 minutes" in text
+        assert "Closes in 90 minutes" in text
     assert cast.max
     assert sections

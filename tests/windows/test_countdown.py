@@ -16,13 +16,13 @@ HOUR, DAY = 60 * MINUTE, 24 * 60 * MINUTE
 @pytest.mark.parametrize(
     ("left", "english", "spanish", "brief"),
     [
-        (1, "Begins in 1 second", "Empieza en 1 segundo", "1 s"),
-        (4000, "Begins in 4 seconds", "Empieza en 4 segundos", "4 s"),
-        (MINUTE, "Begins in 1 minute", "Empieza en 1 minuto", "1 min"),
-        (5 * MINUTE, "Begins in 5 minutes", "Empieza en 5 minutos", "5 min"),
-        (90 * MINUTE, "Begins in 90 minutes", "Empieza en 90 minutos", "90 min"),
-        (3 * HOUR, "Begins in 3 hours", "Empieza en 3 horas", "3 h"),
-        (2 * DAY, "Begins in 2 days", "Empieza en 2 días", "2 d"),
+        (1, "Opens in 1 second", "Empieza en 1 segundo", "1 s"),
+        (4000, "Opens in 4 seconds", "Empieza en 4 segundos", "4 s"),
+        (MINUTE, "Opens in 1 minute", "Empieza en 1 minuto", "1 min"),
+        (5 * MINUTE, "Opens in 5 minutes", "Empieza en 5 minutos", "5 min"),
+        (90 * MINUTE, "Opens in 90 minutes", "Empieza en 90 minutos", "90 min"),
+        (3 * HOUR, "Opens in 3 hours", "Empieza en 3 horas", "3 h"),
+        (2 * DAY, "Opens in 2 days", "Empieza en 2 días", "2 d"),
     ],
 )
 def test_countdown_is_in_the_readers_language(

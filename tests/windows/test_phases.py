@@ -29,15 +29,15 @@ ADA = StudentProfile(
 @pytest.mark.parametrize(
     ("now", "kind", "sentence"),
     [
-        (0, "before", "Begins in 100 minutes"),
-        (98 * MINUTE + 1, "before", "Begins in 2 minutes"),
-        (99 * MINUTE, "before", "Begins in 1 minute"),
-        (99 * MINUTE + 1001, "before", "Begins in 59 seconds"),
-        (100 * MINUTE - 4000, "before", "Begins in 4 seconds"),
-        (100 * MINUTE - 1, "before", "Begins in 1 second"),
-        (100 * MINUTE, "open", "Ends in 100 minutes"),
-        (200 * MINUTE - 1, "open", "Ends in 1 second"),
-        (200 * MINUTE, "ended", "Has ended"),
+        (0, "before", "Opens in 100 minutes"),
+        (98 * MINUTE + 1, "before", "Opens in 2 minutes"),
+        (99 * MINUTE, "before", "Opens in 1 minute"),
+        (99 * MINUTE + 1001, "before", "Opens in 59 seconds"),
+        (100 * MINUTE - 4000, "before", "Opens in 4 seconds"),
+        (100 * MINUTE - 1, "before", "Opens in 1 second"),
+        (100 * MINUTE, "open", "Closes in 100 minutes"),
+        (200 * MINUTE - 1, "open", "Closes in 1 second"),
+        (200 * MINUTE, "ended", "Ended"),
     ],
 )
 def test_phase_of_a_window_depends_on_the_moment(now: int, kind: str, sentence: str) -> None:
@@ -54,12 +54,12 @@ def test_a_canceled_window_counts_as_none() -> None:
 
 
 def test_a_window_that_was_closed_early_has_ended() -> None:
-    assert phase([replace(WINDOW, state="closed")], 150 * MINUTE).sentence == "Has ended"
+    assert phase([replace(WINDOW, state="closed")], 150 * MINUTE).sentence == "Ended"
 
 
 def test_distant_moments_are_in_hours_and_days() -> None:
     far = replace(WINDOW, opens=3 * 24 * 60 * MINUTE + 1, closes=10**12)
-    assert phase([far], 0).sentence == "Begins in 3 days"
+    assert phase([far], 0).sentence == "Opens in 3 days"
 
 
 def test_open_window_comes_before_an_upcoming_one() -> None:

@@ -18,8 +18,8 @@ bp = Blueprint("tokens", __name__, url_prefix="/tokens")
 
 DAYS = (30, 90, 365)  # choices of a token's validity
 SCOPES = {
-    "read": _l("See what I have: my sections, my places in line, what is offered"),
-    "register": _l("Act for me: pick, cancel, join and leave waitlists"),
+    "read": _l("View my classes, waitlist positions and available sections"),
+    "register": _l("Register for me: add, drop and swap classes, join and leave waitlists"),
 }
 
 
@@ -27,22 +27,22 @@ class TokenForm(Form):
     """A new access token."""
 
     name = TextField(
-        _l("What it is for"),
+        _l("Purpose"),
         longest=80,
-        missing=_l("Say what the token is for, in 80 characters at most."),
-        too_long=_l("Say what the token is for, in %(most)s characters at most."),
-        description=_l("Such as “My calendar script”."),
+        missing=_l("Enter a purpose of at most 80 characters."),
+        too_long=_l("Enter a purpose of at most %(most)s characters."),
+        description=_l("For example: “My calendar script”."),
     )
     scopes = ChoicesField(
-        _l("What it may do"),
+        _l("Permissions"),
         choices=SCOPES,
-        missing=_l("Choose what the token may do."),
+        missing=_l("Choose at least one permission."),
         default=["read"],
     )
     days = SelectOneField(
-        _l("How long it is good"),
+        _l("Valid for"),
         choices=lambda: {str(days): _n("%(num)s day", "%(num)s days", days) for days in DAYS},
-        missing=_l("Choose how long the token is good."),
+        missing=_l("Choose how long the token is valid."),
         default="90",
     )
 
@@ -80,7 +80,7 @@ def ask(token: int) -> ResponseReturnValue:
 def revoke(token: int) -> ResponseReturnValue:
     """Revoke a token: programs that send it are refused within two seconds."""
     for name in tokens.revoke(visitor().id, token) or abort(404):
-        flash(_("“%(name)s” is revoked.", name=name), "message")
+        flash(_("Token “%(name)s” revoked.", name=name), "message")
     return go(url_for(".index"))
 
 
@@ -90,10 +90,12 @@ def _make(form: TokenForm) -> str:
     try:
         return tokens.create(visitor().id, wanted)
     except tokens.NameTakenError:
-        why = _("You have a token of this name. Choose another, or revoke that one.")
+        why = _(
+            "You already have a token with this name. Choose another name, or revoke that token."
+        )
     except tokens.TooManyError:
         why = _(
-            "You have %(most)s tokens, which is the most. Revoke one you don’t need.",
+            "You have reached the limit of %(most)s tokens. Revoke one that you don’t need.",
             most=MAX_TOKENS,
         )
     form.refuse(why, "name")

@@ -155,7 +155,7 @@ def save() -> ResponseReturnValue:
                 index_elements=["account_id", "kind"], set_={"by_mail": setting.excluded.by_mail}
             )
         )
-    flash(_("Your choice is saved."))
+    flash(_("Settings saved."))
     return redirect(url_for("inbox_settings.form", term=request.args.get("term")), 303)
 
 

@@ -40,9 +40,9 @@ ROLES = {
 class PasswordForm(Form):
     """The current password, and a new one."""
 
-    current = PasswordField(_l("Your password now"))
-    fresh = PasswordField(_l("Your new password"))
-    tokens = BooleanField(_l("Revoke my access tokens as well"))
+    current = PasswordField(_l("Current password"))
+    fresh = PasswordField(_l("New password"))
+    tokens = BooleanField(_l("Also revoke my access tokens"))
 
     def __init__(self, account: Account) -> None:
         super().__init__()
@@ -51,7 +51,7 @@ class PasswordForm(Form):
     def validate_current(self, field: PasswordField) -> None:
         """Raise ValidationError if it is not the password."""
         if not accounts.is_password(self.account.id, (field.data or "")[:LONGEST]):
-            raise ValidationError(_("This is not your password."))
+            raise ValidationError(_("Wrong password. Try again."))
 
     def validate_fresh(self, field: PasswordField) -> None:
         """Raise ValidationError if the new password is weak, or the old one."""
@@ -60,7 +60,7 @@ class PasswordForm(Form):
         if wrong := passwords.weakness(fresh, about):
             raise ValidationError(wrong)
         if fresh == self.current.data:
-            raise ValidationError(_("This is the password that you have already."))
+            raise ValidationError(_("This is already your password. Choose a different one."))
 
 
 @bp.get("")
@@ -102,9 +102,9 @@ def change_privacy() -> ResponseReturnValue:
     who = visitor()
     privacy.set_private(who.student_id or 0, who.id, private=wanted == "yes")
     if wanted == "yes":
-        flash(_("Those who teach you see no more than your name and number."))
+        flash(_("Instructors now see only your name and number."))
     else:
-        flash(_("Those who teach you see your details again."))
+        flash(_("Instructors see your details again."))
     return redirect(url_for("account.show"), 303)
 
 
@@ -132,9 +132,9 @@ def change_password() -> ResponseReturnValue:
     shared = not session.permanent
     who = visitors.find(account.id) or abort(401)
     sessions.begin(who, shared=shared)
-    flash(_("Your password is changed. You are logged out everywhere else."), "message")
+    flash(_("Password changed. You are logged out on all other devices."), "message")
     if count := len(revoked):
-        text = _n("%(num)s access token is revoked.", "%(num)s access tokens are revoked.", count)
+        text = _n("%(num)s access token revoked.", "%(num)s access tokens revoked.", count)
         flash(text, "message")
     answer = make_response(redirect(url_for("account.show"), 303))
     if not shared:

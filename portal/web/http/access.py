@@ -23,13 +23,13 @@ INSTEAD = {
     "receipts.show": ("admin", "admin.receipts.show"),
 }
 EXPIRED = Words(
-    _l("This form has been open for too long"),
-    _l("Nothing was changed. Go back, reload the page and send it again."),
+    _l("This form has expired"),
+    _l("Nothing was changed. Go back, reload the page and try again."),
 )
-AGAIN = Words(EXPIRED.title, _l("Nothing was changed. Send it again, and it counts."))
+AGAIN = Words(EXPIRED.title, _l("Nothing was changed. Send it again."))
 ENDED = Words(
     _l("You are no longer logged in"),
-    _l("Nothing was changed. Log in in a new tab, come back here, and send it again."),
+    _l("Nothing was changed. Log in in a new tab, then come back and send it again."),
 )
 
 View = TypeVar("View", bound=Callable[..., Any])
@@ -118,9 +118,9 @@ def _beyond_scope(view: Callable[..., Any]) -> ResponseReturnValue | None:
     needed = getattr(view, "scope", usual)
     if needed in g.get("scopes", {needed}):
         return None
-    advice = _("It needs the scope “%(scope)s”. Make another token that has it.", scope=needed)
+    advice = _("This requires the scope “%(scope)s”. Create a token with it.", scope=needed)
     challenge = f'Bearer error="insufficient_scope", scope="{needed}"'
-    wording = Words(_l("This access token may not do that"), advice)
+    wording = Words(_l("This access token doesn’t have permission"), advice)
     return problem(403, wording, {"WWW-Authenticate": challenge}, scope=needed)
 
 

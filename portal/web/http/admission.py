@@ -33,7 +33,7 @@ PROOF_LASTS = 12 * 60 * 60  # seconds
 
 NOT_YOUR_TURN = Words(
     _l("It is not your turn yet"),
-    _l("Nothing was changed. Open the list of sections: it says when your turn comes."),
+    _l("Nothing was changed. Open the list of sections to see when your turn comes."),
 )
 
 

@@ -38,73 +38,79 @@ class Words:
 
 WORDS = {
     400: Words(
-        _l("This request can't be read"),
+        _l("We can’t read this request"),
         _l("Go back, reload the page and try again. Nothing was changed."),
     ),
     401: Words(_l("You are not logged in"), _l("Log in, then try again.")),
     403: Words(
-        _l("This page is not yours to open"),
+        _l("You don’t have access to this page"),
         _l(
-            "You may be logged in with another account."
-            " If you should have access, ask the registrar."
+            "You may be logged in to a different account. If you "
+            "should have access, ask the registrar."
         ),
     ),
     404: Words(
-        _l("There is no such page"),
-        _l("The address may be mistyped, or what it showed is no longer offered."),
+        _l("Page not found"),
+        _l("Check the address. The page may also no longer be available."),
     ),
     405: Words(
-        _l("This page can't be used that way"), _l("Go back and use the buttons on the page.")
+        _l("This action is not available here"), _l("Go back and use the buttons on the page.")
     ),
     408: Words(
-        _l("This took too long to arrive"),
-        _l("Your connection may be slow. Send it again. Nothing was changed."),
+        _l("The request took too long"),
+        _l("Your connection may be slow. Nothing was changed. Send it again."),
     ),
     413: Words(
-        _l("That was too much at once"),
-        _l("Send less text or a smaller file. Nothing was changed."),
+        _l("The request is too large"),
+        _l("Nothing was changed. Send less text or a smaller file."),
     ),
     429: Words(
-        _l("Too many tries in a short time"),
-        _l("Wait a moment, then try again. Waiting costs you neither a seat nor a place in line."),
+        _l("Too many attempts"),
+        _l(
+            "Wait a moment, then try again. You don’t lose a seat "
+            "or a waitlist position by waiting."
+        ),
     ),
     500: Words(
-        _l("Something broke on our side"),
+        _l("Something went wrong on our side"),
         _l(
-            "Your seats are safe."
-            " Reload the page; if it happens again, tell the registrar the code."
+            "Your seats are safe. Reload the page. If it happens "
+            "again, send the registrar the code."
         ),
     ),
     503: Words(
-        _l("The seat desk is taking a breath"),
-        _l("Your seats and places are safe and nothing was changed. Try again in a few seconds."),
+        _l("Registration is not available right now"),
+        _l(
+            "Your seats and waitlist positions are safe. Nothing was "
+            "changed. Try again in a few seconds."
+        ),
     ),
 }
 # The texts for API clients, which have no pages to reload.
 FOR_CLIENTS = {
-    400: Words(_l("This request can't be read"), _l("Nothing was changed.")),
+    400: Words(_l("We can’t read this request"), _l("Nothing was changed.")),
     401: Words(
-        _l("Nobody is logged in"),
-        _l("Send an access token that is valid, or log in, and ask again."),
+        _l("You are not logged in"),
+        _l("Send a valid access token, or log in, and try again."),
     ),
-    403: Words(_l("This is not yours to do"), _l("Another account or another scope is needed.")),
+    403: Words(_l("You don’t have permission"), _l("Use an account or a token that has it.")),
     404: Words(
-        _l("There is no such thing"),
-        _l("The address may be mistyped, or what it named is not offered, or not yours to see."),
+        _l("Not found"),
+        _l("Check the address. It may not exist, or you may not have access."),
     ),
-    405: Words(
-        _l("This address is not asked that way"), _l("The Allow header names the ways to ask.")
+    405: Words(_l("Method not allowed"), _l("The Allow header lists the allowed methods.")),
+    413: Words(_l("The request body is too large"), _l("Nothing was changed. Send less data.")),
+    415: Words(
+        _l("This is not valid JSON"), _l("Send JSON with the content type application/json.")
     ),
-    413: Words(_l("This body is too large"), _l("Send less at once. Nothing was changed.")),
-    415: Words(_l("This is no JSON"), _l("Send JSON, with the content type application/json.")),
 }
 UNSURE = Words(
-    _l("We don’t know yet whether it went through"),
-    _l("Send the same form again: it can’t count twice."),
+    _l("We don’t know yet if your request was processed"),
+    _l("Send the same form again. It counts only once."),
 )
 CROWDED = Words(
-    _l("Too much of this is under way"),
-    _l("Others have asked for the same before you. Nothing was changed. Try again in a minute."),
+    _l("Too many of these requests are running"),
+    _l("Nothing was changed. Try again in a minute."),
 )
 BUSY_SECONDS = 10
 LATER = {"Retry-After": str(RETRY_SECONDS)}
@@ -186,7 +192,8 @@ def _busy(error: Exception) -> ResponseReturnValue:
     """Answer that the PostgreSQL connection pool is exhausted."""
     logs.warn(log, "All connections to PostgreSQL are in use", error)
     advice = _(
-        "Your seats and places are safe and nothing was changed. Try again in %(num)s seconds.",
+        "Your seats and waitlist positions are safe. Nothing was "
+        "changed. Try again in %(num)s seconds.",
         num=BUSY_SECONDS,
     )
     return answer(
@@ -222,7 +229,9 @@ def _slower(seconds: int) -> tuple[Words, dict[str, str]]:
         if seconds < 100
         else _n("Wait a minute, then try again.", "Wait %(num)s minutes, then try again.", minutes)
     )
-    advice = _("Nothing was changed, and nothing that you have is lost. %(wait)s", wait=wait)
+    advice = _(
+        "Nothing was changed. Your seats and waitlist positions are safe. %(wait)s", wait=wait
+    )
     return Words(WORDS[429].title, advice), {"Retry-After": str(seconds)}
 
 

@@ -32,7 +32,7 @@ def _check() -> None:
         return
     # Send plain text: a page needs addresses, which can't be built for an unknown host.
     g.nobody = True  # the response's language needs no lookup of the account
-    text = _("The portal does not answer to this host name.")
+    text = _("The portal does not accept this host name.")
     abort(Response(f"{text}\n", 400, mimetype="text/plain"))
 
 

@@ -31,12 +31,12 @@ from portal.windows.phases import sections_visible
 log = logging.getLogger(__name__)
 
 REUSED = Words(
-    _l("This form was sent before with another choice"),
-    _l("Go back to the list and begin again. What was decided then stands."),
+    _l("This form was already sent with other choices"),
+    _l("The first decision stands. Go back to the list and start again."),
 )
 ENDED = Words(
-    _l("Selection has ended"),
-    _l("Sections are no longer shown. What you have is under My selections."),
+    _l("Registration has ended"),
+    _l("You can no longer see the sections. Find your classes under “My classes”."),
 )
 BECAUSE_OF_ANOTHER = {"together", "already_enrolled"}
 
@@ -65,11 +65,6 @@ class Refusals:
     def open(self) -> bool:
         """Return whether the form has a submit button."""
         return self.retry or not self.refusals
-
-    @property
-    def number(self) -> int:
-        """Return the number of reasons."""
-        return sum(len(each.reasons) for each in self.refusals)
 
     @property
     def urls(self) -> set[str]:

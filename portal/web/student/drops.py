@@ -95,7 +95,7 @@ def drop_form(
     refused = in_words(now, shown, answers, retry=not known)
     if needing := _needing(shown):  # one next step drops the section with every seat that needs it
         number = 1 + len(along) + len(needing)
-        label = _("Cancel both") if number == 2 else _("Cancel all %(number)s", number=number)
+        label = _("Drop both") if number == 2 else _("Drop all %(number)s", number=number)
         all_at_once = address(card, "drop") + _query([*going[1:], *needing])
         refused = refused.with_step("needed_by", NextStep(label, all_at_once))
     return form(

@@ -172,15 +172,15 @@ def _needs(scene: StudentTerm, missing: list[int], waited: bool) -> str:  # noqa
     courses = requisites.any_of(codes)
     if waited:
         return _(
-            "It needs %(courses)s, and you wait for that. If you leave the waitlist, you give up"
-            " both.",
+            "Requires %(courses)s, and you are on its waitlist. If "
+            "you leave the waitlist, you drop both.",
             courses=courses,
         )
     if not courses:
-        return _("It needs a course that is not offered now. Ask the registrar.")
+        return _("Requires a course that is not offered now. Ask the registrar.")
     return _(
-        "It needs %(courses)s, which you don’t have now. Pick a section of it, or ask the"
-        " registrar.",
+        "Requires %(courses)s, which you don’t have now. Add a "
+        "section of it, or ask the registrar.",
         courses=courses,
     )
 
@@ -237,7 +237,7 @@ def _hold(hold: HoldView) -> str:
     facts = {"when": _when(hold.since), "reason": reasons.hold_reason(hold.facts)}
     office = hold.office or _("the registrar")
     return _(
-        "From %(when)s on there is a hold on your record: %(reason)s. Please see %(office)s.",
+        "A hold on your record starts %(when)s: %(reason)s. Contact %(office)s.",
         office=office,
         **facts,
     )

@@ -53,11 +53,11 @@ def draw_own(  # noqa: PLR0913, PLR0917 - what a page shows, and what happened
 
 def _promoted(now: StudentTerm, event: dict[str, Any]) -> Markup:
     name = now.case(None).named(event["section"])
-    text = _("A seat came free and it is yours. You are off the waitlist.")
+    text = _("A seat opened and you got it. You are no longer on the waitlist.")
     if event.get("instead"):
         old = now.case(None).named(event["instead"])
-        text = _("A seat came free and it is yours. Your seat in %(old)s went for it.", old=old)
-    title = _("You have a seat in %(name)s", name=name)
+        text = _("A seat opened and you got it, in exchange for your seat in %(old)s.", old=old)
+    title = _("You got a seat in %(name)s", name=name)
     return fragments.toast(title, text, "go", about=event["section"])
 
 
@@ -68,12 +68,12 @@ def _passed_over(now: StudentTerm, event: dict[str, Any]) -> Markup:
     reasons = [Reason(each["code"], each.get("facts") or {}) for each in event.get("reasons", ())]
     why = explain(reasons, case)
     position = (
-        _("By the rule of this term you have lost your place on the waitlist.")
+        _("You lost your waitlist position, as the rules of this term say.")
         if event.get("lost")
-        else _("You keep your place. Put this right and you are asked again.")
+        else _("You keep your waitlist position. You can get a seat again once this is resolved.")
     )
     text = " ".join([*(each.text for each in why), position])
-    title = _("A seat in %(name)s came free, and could not be yours", name=case.named(section))
+    title = _("A seat opened in %(name)s, but you couldn’t get it", name=case.named(section))
     steps = [each.step for each in why if each.step]
     return fragments.toast(title, text, "wait", about=section, steps=steps)
 

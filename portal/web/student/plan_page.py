@@ -40,14 +40,16 @@ from portal.web.student.term_page import around, mine_of, or_recorded
 
 log = logging.getLogger(__name__)
 
-STALE = _l("Your plan was changed meanwhile, perhaps in another tab. This is what it is now.")
+STALE = _l("Your plan has changed, maybe in another tab. This is the current version.")
 HINDRANCES = {
-    Problem.CHOICES: _l("A plan has room for 20 lines. Take one out first."),
-    Problem.ALTERNATIVES: _l("A line has room for 6 choices. Take one out first."),
-    Problem.SECTIONS: _l("A plan has room for 80 sections in all. Take one out first."),
-    Problem.TOGETHER: _l("At most 4 sections can be had together."),
-    Problem.PLANNED: _l("This is in your plan already."),
-    Problem.GONE: _l("This is not in your plan any more."),
+    Problem.CHOICES: _l("A plan holds at most 20 choices. Remove one first."),
+    Problem.ALTERNATIVES: _l(
+        "A choice holds at most 6 sections: one and its backups. Remove one first."
+    ),
+    Problem.SECTIONS: _l("A plan holds at most 80 sections in total. Remove one first."),
+    Problem.TOGETHER: _l("You can take at most 4 sections together."),
+    Problem.PLANNED: _l("This section is already in your plan."),
+    Problem.GONE: _l("This section is no longer in your plan."),
 }
 TAKES_OUT = ("remove", "omit")
 
@@ -89,7 +91,7 @@ def change_plan(term_id: int) -> ResponseReturnValue:
     if not request.htmx:
         return redirect(page, 303)
     if word.startswith(TAKES_OUT):
-        message = fragments.toast(_("Taken out of your plan."), brief=True)
+        message = fragments.toast(_("Removed from your plan."), brief=True)
         return panel(now, lost=True) + message
     return panel(now)
 
@@ -185,10 +187,10 @@ def plan_section(term_id: int, section_id: int) -> ResponseReturnValue:
     try:
         if out:
             _change(term_id, partial(plans.take_out, section=card.id))
-            message = _("Taken out of your plan: %(name)s.", name=name)
+            message = _("Removed from your plan: %(name)s.", name=name)
         else:
             _change(term_id, change_to(request.form.get("place", "new"), _alternative(card)))
-            message = _("Planned: %(name)s.", name=name)
+            message = _("Added to your plan: %(name)s.", name=name)
     except (StalePlan, CannotPlan) as error:
         return _plan_form(now, card, _hindrance(error)), 422
     if not request.htmx:
@@ -256,10 +258,10 @@ def places(now: StudentTerm, plan: Plan, card: SectionView) -> list[tuple[str, s
     others: list[tuple[str, str]] = []
     for at, choice in enumerate(plan.choices):
         name = _names(now, choice.alternatives[0])
-        label = _("If %(name)s can’t be had (line %(number)s)", name=name, number=at + 1)
+        label = _("As a backup for %(name)s (choice %(number)s)", name=name, number=at + 1)
         fitting = same if _is_of(card, now, choice.sections) else others
         fitting.append((f"else-{at}", label))
-    own_line = ("new", _("As a line of its own"))
+    own_line = ("new", _("As a separate choice"))
     return [*_joins(now, plan, card), *same, own_line, *others]
 
 

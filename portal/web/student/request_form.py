@@ -134,7 +134,7 @@ def _about(text: object) -> Callable[[int, int], str]:
             card = catalog_of(term_id).published(section_id)
         except (NoSuchTerm, SQLAlchemyError):
             card = None
-        name = section_name(card) if card and card.public else _("your section")
+        name = section_name(card) if card and card.public else _("your class")
         return str(text) % {"name": name}
 
     return say

@@ -58,7 +58,7 @@ def show_result(
         parts = _changed(decided, now, also) if request.htmx else []
     except UNREAD as error:
         logs.warn(log, "Decided, but not read again", error)
-        advice, seen = _("Refresh the page to see all that you have."), False
+        advice, seen = _("Reload the page to see your current classes."), False
         words = Words(decision_in_words(decided, card.term_id, also), advice)
         parts = [fragments.seats(each.seats) for each in decided if each.seats]
     links = render_fragment(
@@ -124,19 +124,19 @@ def result_words(decided: Sequence[Decision], now: StudentTerm, also: Sequence[i
         return Words(title, _position(now, waiting))
     if not held:
         name = _names(now, sections)
-        title = _("You had %(name)s before, and have given it up since.", name=name)
-        return Words(title, _("Pick it again from the list."))
+        title = _("You had %(name)s, but you dropped it since.", name=name)
+        return Words(title, _("You can add it again from the list."))
     name = _names(now, held)
     if all(each.outcome == Outcome.REFUSED for each in decided):
-        title = _("You already have this: %(name)s is yours.", name=name)
+        title = _("You already have %(name)s.", name=name)
         return Words(title, _("Nothing was changed."))
     amount = credits_in_words(sum(now.held[section].credits for section in held))
     gone = [each.given_up for each in decided if each.given_up not in {0, *now.held}]
     if not gone:
         return Words(_got([named(each) for each in held], []), f"{amount}.")
-    title = _n("Swapped: %(name)s is yours.", "Swapped: %(name)s are yours.", len(held), name=name)
+    title = _("Swapped: you now have %(name)s.", name=name)
     old = named(gone[0])
-    return Words(title, _("%(credits)s. %(old)s is given up.", credits=amount, old=old))
+    return Words(title, _("%(credits)s. You dropped %(old)s.", credits=amount, old=old))
 
 
 def decision_in_words(decided: Sequence[Decision], term: int, also: Sequence[int]) -> str:
@@ -144,7 +144,7 @@ def decision_in_words(decided: Sequence[Decision], term: int, also: Sequence[int
     offered, first = catalog_of(term), decided[0]
     named = RefusalContext(offered, None, backend().settings.zone).named
     if first.replayed:
-        return _("It went through when you first sent it.")
+        return _("Your first request was already successful.")
     if first.outcome == Outcome.DROPPED:
         waiting = [each for each in also if each not in first.left]
         gone = _canceled([named(each) for each in (first.section, *waiting)])
@@ -154,7 +154,7 @@ def decision_in_words(decided: Sequence[Decision], term: int, also: Sequence[int
     if first.outcome == Outcome.REFUSED and len(decided) == 1:
         if any(each.code == "already_enrolled" for each in first.reasons):
             return _("You already have %(name)s.", name=named(first.section))
-        return _("You already wait for %(name)s.", name=named(first.section))
+        return _("You are already on the waitlist of %(name)s.", name=named(first.section))
     waits = [each.section for each in decided if each.outcome == Outcome.WAITLISTED]
     has = [each.section for each in decided if each.section not in waits]
     return _got([named(each) for each in has], [named(each) for each in waits])
@@ -165,17 +165,19 @@ def _given_up(now: StudentTerm, first: Decision, also: Sequence[int]) -> Words:
     named, left_list = now.case(None).named, first.outcome == Outcome.LEFT
     sections = [first.section, *(each for each in also if each not in first.left)]
     if back := [section for section in sections if now.state(section)]:
-        title = _(
-            "You had given %(name)s up before, and have it again now.", name=_names(now, back)
-        )
+        title = _("You dropped %(name)s before, but you have it again now.", name=_names(now, back))
         return Words(title, _("Nothing was changed."))
     if left_list:
         return Words(_left([named(first.section)]), "")
     drops = limits.drops_left(now.profile.student, now.term.id, now.phase.now)
     more = (
-        _n("You can cancel %(num)s more today.", "You can cancel %(num)s more today.", drops)
+        _n(
+            "You can drop %(num)s more class today.",
+            "You can drop %(num)s more classes today.",
+            drops,
+        )
         if drops
-        else _("You can cancel no more today.")
+        else _("You can’t drop any more classes today.")
     )
     advice = f"{_left([named(each) for each in first.left])} {more}".strip()
     return Words(_canceled([named(each) for each in sections]), advice)
@@ -184,46 +186,38 @@ def _given_up(now: StudentTerm, first: Decision, also: Sequence[int]) -> Words:
 def _position(now: StudentTerm, waiting: list[int]) -> str:
     """Return the first waitlist position, and what becomes of the seat to swap."""
     position = now.places[waiting[0]]
-    spot = _("Place %(place)s of %(size)s.", place=position.position, size=position.size)
+    spot = _("Position %(place)s of %(size)s.", place=position.position, size=position.size)
     if position.instead not in now.held:
-        return f"{spot} {_('A seat comes to you by itself.')}"
+        soon = _("If a seat opens, you get it automatically.")
+        return f"{spot} {soon}"
     old = _names(now, [position.instead])
     then = _(
-        "You keep %(old)s until a seat in %(name)s is yours.", old=old, name=_names(now, waiting)
+        "You keep %(old)s until you get a seat in %(name)s.", old=old, name=_names(now, waiting)
     )
     return f"{spot} {then}"
 
 
 def _got(held: list[str], waiting: list[str]) -> str:
     if held and waiting:
-        return _n(
-            "%(held)s is yours, and you wait for %(waiting)s.",
-            "%(held)s are yours, and you wait for %(waiting)s.",
-            len(held),
+        return _(
+            "You added %(held)s. You are on the waitlist of %(waiting)s.",
             held=requisites.all_of(held),
             waiting=requisites.all_of(waiting),
         )
     if waiting:
         return _("You are on the waitlist of %(name)s.", name=requisites.all_of(waiting))
-    return _n(
-        "Selected: %(name)s is yours.",
-        "Selected: %(name)s are yours.",
-        len(held),
-        name=requisites.all_of(held),
-    )
+    return _("You added %(name)s.", name=requisites.all_of(held))
 
 
 def _left(names: list[str]) -> str:
     """Return which waitlists were left; blank if none was."""
     if not names:
         return ""
-    return _("You have left the waitlist of %(name)s.", name=requisites.all_of(names))
+    return _("You left the waitlist of %(name)s.", name=requisites.all_of(names))
 
 
 def _canceled(names: list[str]) -> str:
-    return _n(
-        "%(name)s is canceled.", "%(name)s are canceled.", len(names), name=requisites.all_of(names)
-    )
+    return _("You dropped %(name)s.", name=requisites.all_of(names))
 
 
 def _names(now: StudentTerm, sections: Sequence[int]) -> str:
@@ -286,9 +280,9 @@ def fulfilled(plan: Plan, decided: SubmissionResult) -> list[int]:
 def summary(statuses: "Counter[str]") -> str:
     """Return the number of choices of each kind: `2 selected, 1 on a waitlist`."""
     texts = {
-        "enrolled": _n("%(num)s selected", "%(num)s selected", statuses["enrolled"]),
+        "enrolled": _n("%(num)s added", "%(num)s added", statuses["enrolled"]),
         "waitlisted": _n("%(num)s on a waitlist", "%(num)s on waitlists", statuses["waitlisted"]),
-        "had": _n("%(num)s yours already", "%(num)s yours already", statuses["had"]),
+        "had": _n("%(num)s already yours", "%(num)s already yours", statuses["had"]),
         "refused": _n("%(num)s refused", "%(num)s refused", statuses["refused"]),
     }
     return ", ".join(text for status, text in texts.items() if statuses[status])
@@ -338,7 +332,7 @@ def _details(status: Status, result: ChoiceResult, case: RefusalContext) -> str:
     """Return details of a successful choice: waitlist positions, and its rank."""
     found = [
         _(
-            "Place %(place)s on the waitlist of %(name)s.",
+            "You are number %(place)s on the waitlist of %(name)s.",
             place=each.position,
             name=case.named(each.section),
         )
@@ -346,7 +340,7 @@ def _details(status: Status, result: ChoiceResult, case: RefusalContext) -> str:
         if status == "waitlisted" and each.outcome == Outcome.WAITLISTED
     ]
     if result.rank > 1:
-        found.append(_("It is your choice no. %(rank)s.", rank=result.rank))
+        found.append(_("This is number %(rank)s of your choices.", rank=result.rank))
     return " ".join(found)
 
 

@@ -60,10 +60,10 @@ def change_feed(term_id: int) -> ResponseReturnValue:
     student, was = visitor().student_id or 0, request.form.get("feed", 0, type=int)
     if request.form.get("act") == "end":
         feeds.end(student, was)
-        flash(_("Your calendar address is turned off."), "message")
+        flash(_("Your calendar link is turned off."), "message")
     else:
         feeds.renew(student, was)
-        flash(_("Your new calendar address is ready."), "message")
+        flash(_("Your new calendar link is ready."), "message")
     return go(url_for("student.schedule_feed", term_id=term_id))
 
 

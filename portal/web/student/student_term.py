@@ -139,12 +139,12 @@ class StudentTerm:
         window = self.phase.window
         if self.phase.kind == "open" and window:
             until = self.moment(window.closes)
-            return _("Free seats go down the list by themselves until %(when)s.", when=until)
+            return _("Free seats go to the waitlist automatically until %(when)s.", when=until)
         if self.phase.kind == "before" and window:
-            return _("The lists move again %(when)s.", when=self.when(window.opens))
+            return _("The waitlists start moving again %(when)s.", when=self.when(window.opens))
         if self.phase.kind == "ended":
-            return _("Selection is over, so the lists move no more.")
-        return _("The lists move once selection is scheduled.")
+            return _("Registration is over. The waitlists no longer move.")
+        return _("The waitlists move once a registration window is scheduled.")
 
     def shows(self, card: SectionView) -> bool:
         """Return whether the student sees a section without a seat or waitlist position in it."""
@@ -272,14 +272,14 @@ def _text(now: StudentTerm, reserve: ReserveView, mine: bool) -> str:  # noqa: F
     cohort = reasons.reserve_in_words(reserve, now.moment)
     if mine:
         return _n(
-            "%(num)s seat is kept for you and others: %(whom)s.",
-            "%(num)s seats are kept for you and others: %(whom)s.",
+            "%(num)s seat is reserved for you and others: %(whom)s.",
+            "%(num)s seats are reserved for you and others: %(whom)s.",
             reserve.seats,
             whom=cohort,
         )
     return _n(
-        "%(num)s seat is kept for %(whom)s.",
-        "%(num)s seats are kept for %(whom)s.",
+        "%(num)s seat is reserved for %(whom)s.",
+        "%(num)s seats are reserved for %(whom)s.",
         reserve.seats,
         whom=cohort,
     )

@@ -58,7 +58,7 @@ def ask_to_leave_room(term_id: int) -> ResponseReturnValue:
 def leave_room(term_id: int) -> ResponseReturnValue:
     """Leave the queue for the next student."""
     left = waiting_room.leave(mine_of(term_id))
-    message = _("You have left. What you selected stays yours.")
+    message = _("You left. You keep the classes you have.")
     if request.htmx:
         answer = close_dialog([fragments.stage(left), fragments.toast(message, brief=True)])
     else:

@@ -35,44 +35,46 @@ def waitlist_odds(scene: StudentTerm) -> dict[int, Odds]:
 
 def _likelihood(found: Estimate) -> str:
     if found.band == Band.EARLY:
-        return _("It is too early to say how likely a seat is.")
+        return _("It is too early to say how likely you are to get a seat.")
     if found.band == Band.UNLIKELY:
-        return _("A seat before selection ends is unlikely.")
+        return _("You are unlikely to get a seat before registration ends.")
     if found.band == Band.EVEN:
-        return _("A seat before selection ends is about as likely as not.")
+        return _("You have about a 50% chance of a seat before registration ends.")
     return {
-        1: _("A seat within the hour is likely."),
-        24: _("A seat within a day is likely."),
-        48: _("A seat within 2 days is likely."),
-        168: _("A seat within a week is likely."),
-    }.get(found.hours) or _("A seat before selection ends is likely.")
+        1: _("You will likely get a seat within an hour."),
+        24: _("You will likely get a seat within a day."),
+        48: _("You will likely get a seat within 2 days."),
+        168: _("You will likely get a seat within a week."),
+    }.get(found.hours) or _("You will likely get a seat before registration ends.")
 
 
 def _basis(found: Estimate, capacity: int) -> str:
     facts = {"seats": capacity, "days": found.days, "place": found.place}
     if found.band == Band.EARLY:
-        return _("Few seats have come free in the term so far.")
+        return _("Few seats have opened this term so far.")
     if not found.freed:
         return _prior(found)
     if found.freed > capacity:
         return _n(
-            "%(num)s seat came free here lately, and you are number %(place)s in line.",
-            "%(num)s seats came free here lately, and you are number %(place)s in line.",
+            "%(num)s seat opened here recently, and you are number %(place)s on the waitlist.",
+            "%(num)s seats opened here recently, and you are number %(place)s on the waitlist.",
             found.freed,
             **facts,
         )
     if found.days:
         return _n(
-            "%(num)s of %(seats)s seats came free in the last %(days)s days,"
-            " and you are number %(place)s in line.",
-            "%(num)s of %(seats)s seats came free in the last %(days)s days,"
-            " and you are number %(place)s in line.",
+            "%(num)s of %(seats)s seats opened in the last %(days)s days, "
+            "and you are number %(place)s on the waitlist.",
+            "%(num)s of %(seats)s seats opened in the last %(days)s days, "
+            "and you are number %(place)s on the waitlist.",
             found.freed,
             **facts,
         )
     return _n(
-        "%(num)s of %(seats)s seats has come free so far, and you are number %(place)s in line.",
-        "%(num)s of %(seats)s seats have come free so far, and you are number %(place)s in line.",
+        "%(num)s of %(seats)s seats has opened so far, and you "
+        "are number %(place)s on the waitlist.",
+        "%(num)s of %(seats)s seats have opened so far, and you "
+        "are number %(place)s on the waitlist.",
         found.freed,
         **facts,
     )
@@ -80,14 +82,14 @@ def _basis(found: Estimate, capacity: int) -> str:
 
 def _prior(found: Estimate) -> str:
     if found.one_in == 0:
-        return _("No seat has come free here lately, and hardly any does across the term.")
+        return _("No seat has opened here recently, and few open anywhere this term.")
     if found.one_in == 1:
         return _(
-            "No seat has come free here lately, though across the term most do"
-            " before selection ends."
+            "No seat has opened here recently, but most seats of "
+            "this term open before registration ends."
         )
     return _(
-        "No seat has come free here lately; across the term about 1 in %(many)s does"
-        " before selection ends.",
+        "No seat has opened here recently. This term, about 1 in "
+        "%(many)s opens before registration ends.",
         many=found.one_in,
     )

@@ -26,7 +26,7 @@ from tests.protection.captcha.solving import is_proven
 
 __all__ = ["postman", "relay"]
 
-NO_CODE = "No code of yours is good now"
+NO_CODE = "Your code no longer works"
 
 
 @pytest.fixture(autouse=True)
@@ -100,21 +100,21 @@ def test_a_wrong_one_is_refused(ada: FlaskClient, typed: str) -> None:
     ask(ada)
     answer = enter(ada, typed)
     assert answer.status_code == 422
-    assert "This is not the code that we sent" in answer.text
+    assert "Wrong code" in answer.text
     assert not is_proven(ada)
 
 
 def test_after_five_wrong_tries_the_right_one_is_too_late(ada: FlaskClient) -> None:
     code = ask(ada)
     for _ in range(5):
-        assert "not the code" in enter(ada, other_than(code)).text
+        assert "Wrong code" in enter(ada, other_than(code)).text
     assert NO_CODE in enter(ada, code).text
     assert enter(ada, ask(ada)).status_code == 303
 
 
 def test_a_newer_one_takes_the_place_of_the_older(ada: FlaskClient) -> None:
     older, newer = ask(ada), ask(ada)
-    assert "not the code" in enter(ada, older).text
+    assert "Wrong code" in enter(ada, older).text
     assert enter(ada, newer).status_code == 303
 
 
@@ -129,7 +129,7 @@ def test_it_is_good_for_ten_minutes(ada: FlaskClient, backend: Backend) -> None:
 def test_the_code_of_another_does_not_count(ada: FlaskClient, ben: FlaskClient) -> None:
     ask(ben)
     code = ask(ada)
-    assert "not the code" in enter(ben, code).text
+    assert "Wrong code" in enter(ben, code).text
 
 
 def test_without_one_nothing_that_is_typed_counts(ada: FlaskClient) -> None:
@@ -192,5 +192,5 @@ def test_who_has_no_address_is_told(ada: FlaskClient) -> None:
         session.execute(update(Account).values(email=""))
     answer = ada.post("/captcha/code/mail")
     assert answer.status_code == 422
-    assert "We have no email address of yours." in answer.text
+    assert "We don’t have your email address." in answer.text
     assert outbox() == []

@@ -88,7 +88,7 @@ def test_it_is_not_asked_about_what_we_know_to_be_wrong(
 def test_its_puzzles_count_once_as_well(ada: FlaskClient, elsewhere: Elsewhere) -> None:
     payload = work(ada)
     send(ada, payload)
-    assert "has been used before" in send(ada, payload).text
+    assert "was already used" in send(ada, payload).text
     assert len(elsewhere.asked) == 2
 
 

@@ -19,7 +19,7 @@ def test_a_captcha_that_is_off_asks_nobody(
 ) -> None:
     without(monkeypatch)
     page = ada.get("/captcha").text
-    assert "Go on" in page
+    assert "Continue" in page
     assert "data-captcha=" not in page
 
 

@@ -18,7 +18,7 @@ from portal.protection.captcha import NotProven
 from tests.cast import Cast
 from tests.protection.captcha.solving import ask, is_proven, send, solved, work
 
-BAD = "The check did not work out"
+BAD = "The check failed"
 
 
 def packed(told: Any) -> str:
@@ -79,7 +79,7 @@ def test_a_puzzle_that_is_not_signed(ada: FlaskClient) -> None:
 
 def test_a_puzzle_of_another_account(ada: FlaskClient, ben: FlaskClient) -> None:
     payload = work(ben)
-    is_refused(ada, payload, "begun with another account")
+    is_refused(ada, payload, "belongs to another account")
     assert send(ben, payload).status_code == 204  # who may still use it
 
 
@@ -87,7 +87,7 @@ def test_a_puzzle_of_half_an_hour_ago(ada: FlaskClient, monkeypatch: pytest.Monk
     with monkeypatch.context() as clock:
         clock.setattr(captcha_puzzle, "time", lambda: time() - 30 * 60)
         payload = work(ada)
-    is_refused(ada, payload, "begun too long ago")
+    is_refused(ada, payload, "has expired")
 
 
 def test_a_puzzle_lasts_twenty_minutes(ada: FlaskClient) -> None:
@@ -142,4 +142,4 @@ def test_a_form_without_scripts_is_told_too(ada: FlaskClient) -> None:
     assert answer.status_code == 422
     assert BAD in answer.text
     assert 'role="alert"' in answer.text
-    assert "Send me a code" in answer.text
+    assert "Send code" in answer.text

@@ -13,7 +13,7 @@ from tests.cast import Cast
 from tests.protection.captcha.solving import is_proven, redis_away, send, solved, work
 from tests.web.visitors import browser_of
 
-USED = "has been used before"
+USED = "was already used"
 ON_ANOTHER_NODE = """
 import sys
 from portal.app import create_app

@@ -63,7 +63,7 @@ def test_where_no_replica_follows_claims_are_refused_and_nothing_is_half_done(
     cut_off(stage, backend)
     answer = ada.post("/register", body, Idempotency_Key="the-morning")
     assert (answer.status_code, answer.json["type"]) == (503, "about:blank")
-    assert "nothing was changed" in answer.json["detail"]
+    assert "Nothing was changed" in answer.json["detail"]
     assert int(answer.headers["Retry-After"]) > 0
     assert journal.last_seq(rush.term) == known
     stage.heal()

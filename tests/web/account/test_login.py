@@ -147,7 +147,7 @@ def test_ten_wrong_passwords_in_a_minute_are_the_limit(client: FlaskClient, cast
     answer = log_in(client)
     assert answer.status_code == 429
     assert 0 < int(answer.headers["Retry-After"]) <= 3600
-    assert "Too many tries" in answer.text
+    assert "Too many attempts" in answer.text
     assert cast.ada
 
 
@@ -184,7 +184,7 @@ def test_form_without_its_token_is_refused(app: Flask, cast: Cast) -> None:
     finally:
         app.config["WTF_CSRF_ENABLED"] = False
     assert answer.status_code == 400
-    assert "open for too long" in answer.text
+    assert "This form has expired" in answer.text
     assert cast.ada
 
 

@@ -25,7 +25,7 @@ def test_overview_is_for_every_role(app: Flask, cast: Cast, username: str, role:
 
 
 def test_overview_counts_tokens(ada: FlaskClient, cast: Cast) -> None:
-    assert "you have none" in ada.get("/account").text
+    assert "No access tokens" in ada.get("/account").text
     a_token(cast.ada.account_id)
     assert "With 1 access token" in ada.get("/account").text
 

@@ -44,21 +44,21 @@ def test_form_sent_again_creates_no_second_token(ada: FlaskClient) -> None:
     make(ada)
     answer = make(ada)
     assert answer.status_code == 422
-    assert "You have a token of this name." in answer.text
+    assert "You already have a token with this name." in answer.text
     assert len(kept()) == 1
 
 
 @pytest.mark.parametrize(
     ("wrong", "told"),
     [
-        ({"name": ""}, "Say what the token is for"),
-        ({"name": " \0 "}, "Say what the token is for"),
-        ({"name": "x" * 81}, "Say what the token is for"),
-        ({"scopes": []}, "Choose what the token may do."),
+        ({"name": ""}, "Enter a purpose"),
+        ({"name": " \0 "}, "Enter a purpose"),
+        ({"name": "x" * 81}, "Enter a purpose"),
+        ({"scopes": []}, "Choose at least one permission."),
         ({"scopes": ["admin"]}, "Not in the list: admin."),
-        ({"days": ""}, "Choose how long the token is good."),
-        ({"days": "99999"}, "Choose how long the token is good."),
-        ({"days": "nine"}, "Choose how long the token is good."),
+        ({"days": ""}, "Choose how long the token is valid."),
+        ({"days": "99999"}, "Choose how long the token is valid."),
+        ({"days": "nine"}, "Choose how long the token is valid."),
     ],
 )
 def test_errors_are_shown(ada: FlaskClient, wrong: dict[str, object], told: str) -> None:
@@ -81,7 +81,7 @@ def test_too_many_tokens_are_refused(ada: FlaskClient, cast: Cast) -> None:
         a_token(cast.ada.account_id, name=f"{number}")
     answer = make(ada)
     assert answer.status_code == 422
-    assert "You have 20 tokens, which is the most." in answer.text
+    assert "You have reached the limit of 20 tokens." in answer.text
 
 
 def test_list_shows_scopes_and_last_use(ada: FlaskClient, cast: Cast) -> None:
@@ -110,7 +110,7 @@ def test_token_is_revoked_after_confirmation(ada: FlaskClient, cast: Cast) -> No
     assert ada.post(f"/account/tokens/{key.id}/revoke").status_code == 303
     assert kept()[0].revoked_at
     page = ada.get("/account/tokens").text
-    assert "“old one” is revoked." in page
+    assert "Token “old one” revoked." in page
     assert f"/account/tokens/{key.id}/revoke" not in page
 
 

@@ -106,7 +106,7 @@ def test_page_shows_windows_and_links_to_their_limits(
     for student in (900_001, 900_002, 900_003):
         room.enter(term.id, window.id, student)
     page = text(admin.get(PAGE).text)
-    assert "Ends in 59 minutes" in page or "Ends in 60 minutes" in page
+    assert "Closes in 59 minutes" in page or "Closes in 60 minutes" in page
     assert "600 per minute, 1 at once" in page
     assert f"/admin/terms/{term.id}/windows/{window.id}/room" in page
     assert 'data-label="Waiting">2<' in page

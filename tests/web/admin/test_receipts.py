@@ -48,7 +48,7 @@ def test_code_leads_to_the_receipt(max_: FlaskClient, refusal: str) -> None:
     typed = refusal.lower().replace("-", " ")
     answer = max_.get("/admin/receipts", query_string={"q": typed}, follow_redirects=True)
     assert answer.request.path == f"/admin/receipts/{refusal}"
-    assert "You asked for CSC 1100-01 and were refused." in words(answer.text)
+    assert "You couldn’t add CSC 1100-01." in words(answer.text)
 
 
 def test_receipt_shows_student_and_actor(max_: FlaskClient, refusal: str, cast: Cast) -> None:

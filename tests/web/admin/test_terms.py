@@ -28,7 +28,7 @@ def test_upcoming_window_can_be_moved_or_canceled(app: Flask, cast: Cast) -> Non
     term = a_term()
     window = a_coming_window(term, minutes=10)
     page = admin_page(app)
-    assert "Begins in 10 minutes" in page
+    assert "Opens in 10 minutes" in page
     address = f"/admin/terms/{term.id}/windows/{window.id}"
     assert f"{address}/move" in page
     assert f"{address}/cancel" in page
@@ -40,7 +40,7 @@ def test_open_window_can_be_extended_or_closed(app: Flask, cast: Cast) -> None:
     term = a_term()
     window = an_open_window(term, minutes=30)
     page = admin_page(app)
-    assert "Ends in 30 minutes" in page
+    assert "Closes in 30 minutes" in page
     address = f"/admin/terms/{term.id}/windows/{window.id}"
     assert f"{address}/extend" in page
     assert f"{address}/close" in page
@@ -52,7 +52,7 @@ def test_ended_window_has_no_actions(app: Flask, cast: Cast) -> None:
     term = a_term()
     window = an_ended_window(term)
     page = admin_page(app)
-    assert "Has ended" in page
+    assert "Ended" in page
     deeds = ("move", "cancel", "extend", "close")
     assert not any(f"/windows/{window.id}/{deed}" in page for deed in deeds)
     assert cast.max

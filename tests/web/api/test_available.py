@@ -27,7 +27,7 @@ def test_section_has_course_seats_and_instructor(ada: Caller, term: Any, cast: C
     seat(cast.ben, section)
     data = ada.get("/sections/available", semester_id=term.id).json["data"]
     [result] = data.pop("sections")
-    assert data.pop("sentence").startswith("Ends in")
+    assert data.pop("sentence").startswith("Closes in")
     assert data.pop("window_id")
     assert data == {
         "answer": "open",
@@ -249,7 +249,7 @@ def test_student_sees_own_windows_and_their_phase(ada: Caller, admin: Caller) ->
     limits.forget_windows()
     data = ada.get("/windows", semester_id=term.id).json["data"]
     assert (data["answer"], data["window_id"]) == ("before", mine.id)
-    assert data["sentence"] == "Begins in 30 minutes"
+    assert data["sentence"] == "Opens in 30 minutes"
     [window] = data["windows"]
     assert (window["window_id"], window["state"], window["answer"]) == (
         mine.id,

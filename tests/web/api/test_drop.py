@@ -65,7 +65,7 @@ def test_seat_can_be_dropped(ada: Caller, term: Any, section: Any, cast: Cast) -
     answer = ada.post("/register/drop", gone(cast.ada, section, semester_id=term.id))
     data = answer.json["data"]
     assert (answer.status_code, answer.json["success"]) == (200, True)
-    assert answer.json["message"] == f"CSC 1100-{section.number} is canceled."
+    assert answer.json["message"] == f"You dropped CSC 1100-{section.number}."
     assert (data["section_id"], data["student_id"]) == (section.id, cast.ada.id)
     assert (data["seat_released"], data["waitlist_processed"]) == (True, False)
     assert data["promoted_student_id"] is None
@@ -199,7 +199,7 @@ def test_waitlist_can_be_left(ben: Caller, section: Any, cast: Cast) -> None:
     queue(ben, cast.ben, section)
     answer = ben.post("/register/leave", gone(cast.ben, section))
     assert answer.status_code == 200
-    assert answer.json["message"] == f"You have left the waitlist of CSC 1100-{section.number}."
+    assert answer.json["message"] == f"You left the waitlist of CSC 1100-{section.number}."
     assert answer.json["data"]["left_at"]
     again = ben.post("/register/leave", gone(cast.ben, section))
     assert again.status_code == 409

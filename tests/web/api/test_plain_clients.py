@@ -100,7 +100,9 @@ def test_waitlist_entries_have_an_end_and_an_estimate(ada: Caller, term: Any, ca
     assert data["total_waitlist_entries"] == 1
     assert (entry["position"], entry["section"]["course_code"]) == (1, "CSC-1100")
     assert entry["added_at"] == entry["joined_at"]
-    assert entry["estimated_wait_time"] == "It is too early to say how likely a seat is."
+    assert (
+        entry["estimated_wait_time"] == "It is too early to say how likely you are to get a seat."
+    )
     (window,) = ada.get("/windows", semester_id=term.id).json["data"]["windows"]
     assert entry["expires_at"] == window["closes_at"]
 

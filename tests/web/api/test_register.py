@@ -38,7 +38,7 @@ def test_registration_has_a_number_and_a_receipt(
         {
             "section_id": section.id,
             "status": "enrolled",
-            "message": f"Selected: CSC 1100-{section.number} is yours.",
+            "message": f"You added CSC 1100-{section.number}.",
             "registration_id": mine.registration,
             "waitlist_position": None,
             "instead_of": None,
@@ -78,7 +78,7 @@ def test_several_sections_have_results_in_order(ada: Caller, term: Any, cast: Ca
         (free.id, "enrolled"),
     ]
     assert [each["code"] for each in results[0]["reasons"]] == ["prerequisite"]
-    assert results[0]["message"] == "It needs MAT 1, which your record does not show."
+    assert results[0]["message"] == "Requires MAT 1, which is not on your record."
     assert receipts.find(results[0]["receipt"])
     assert results[1]["registration_id"] == before.registration
     assert results[2]["waitlist_position"] == 1

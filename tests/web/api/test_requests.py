@@ -152,7 +152,7 @@ def test_other_content_type_is_refused(ada: Caller, sound: dict[str, Any], kind:
 def test_large_body_is_refused(ada: Caller, sound: dict[str, Any]) -> None:
     answer = send(ada, json.dumps(sound) + " " * 300_000)
     assert (answer.status_code, answer.mimetype) == (413, "application/problem+json")
-    assert answer.json["title"] == "This body is too large"
+    assert answer.json["title"] == "The request body is too large"
 
 
 def test_wrong_method_names_the_allowed_ones(ada: Caller) -> None:

@@ -62,7 +62,7 @@ def test_full_bulkhead_refuses_exports(boss: FlaskClient) -> None:
     answer = boss.post("/admin/exports")
     assert answer.status_code == 503
     assert answer.headers["Retry-After"] == "60"
-    assert "Too much of this is under way" in answer.text
+    assert "Too many of these requests are running" in answer.text
     assert count(Export) == 0
 
 

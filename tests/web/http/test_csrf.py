@@ -19,7 +19,7 @@ from tests.cast import PASSWORD, Cast
 from tests.web.http.all_routes import Values, a_values, address, routes
 
 READING = {"GET", "HEAD", "OPTIONS"}
-EXPIRED = "open for too long"
+EXPIRED = "This form has expired"
 
 
 @pytest.fixture

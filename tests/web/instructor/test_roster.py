@@ -80,7 +80,7 @@ def test_roster_fragment_has_no_page_around_it(app: Flask, section: Section, cas
 def test_section_of_another_instructor_is_refused(app: Flask, section: Section, part: str) -> None:
     answer = browser_of(app, "otto").get(f"/teaching/sections/{section.id}{part}")
     assert answer.status_code == 403
-    assert "not yours to open" in answer.text
+    assert "You don’t have access" in answer.text
 
 
 @pytest.mark.parametrize("part", PARTS)

@@ -56,7 +56,7 @@ def test_forms_of_other_sections_are_not_found(
     sections.end()
     answer = ada.get(where)
     assert answer.status_code == 404
-    assert "Selection has ended" in answer.text
+    assert "Registration has ended" in answer.text
     assert TITLE not in answer.text
 
 

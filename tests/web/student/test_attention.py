@@ -21,7 +21,7 @@ from tests.web.ledger_outage import ledger_away
 from tests.web.pages import press, seat, words
 
 PAGES = ("", "/mine", "/plan", "/schedule", "/room")
-HELD = "There is a hold on your record: a bill is unpaid. Please see the bursar to have it lifted."
+HELD = "There is a hold on your record: a bill is unpaid. Contact the bursar to have it lifted."
 CLASH = "CSC 1100-01 and PHY 2000-02 meet at the same time (Mon 10:00–11:00 am)."
 
 
@@ -75,7 +75,7 @@ def test_hold_without_an_office_names_the_registrar(
     ada: FlaskClient, cast: Cast, term: Any
 ) -> None:
     hold(cast, office="")
-    assert "Please see the registrar" in words(ada.get(f"/terms/{term.id}").text)
+    assert "Contact the registrar" in words(ada.get(f"/terms/{term.id}").text)
 
 
 def test_future_hold_is_announced_and_past_hold_is_not_shown(
@@ -84,7 +84,7 @@ def test_future_hold_is_announced_and_past_hold_is_not_shown(
     now = datetime.now(UTC)
     hold(cast, starts_at=now + timedelta(days=30))
     text = words(ada.get(f"/terms/{term.id}").text)
-    assert "there is a hold on your record: a bill is unpaid" in text
+    assert "A hold on your record starts" in text
     assert HELD not in text
     hold(cast, reason="an old bill", ends_at=now - timedelta(days=1))
     assert "an old bill" not in ada.get(f"/terms/{term.id}").text

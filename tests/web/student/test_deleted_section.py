@@ -20,7 +20,7 @@ def test_history_names_a_deleted_section(ada: FlaskClient, term: Any) -> None:
     set_section(section, deleted_at=func.now())
     forget()
     text = words(ada.get(f"/terms/{term.id}/history").text)
-    assert "CSC 1100-01 has been canceled, and your seat in it is gone." in text
+    assert "CSC 1100-01 was canceled. You no longer have a seat in it." in text
     assert f"section {section.id}" not in text
 
 

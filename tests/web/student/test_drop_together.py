@@ -42,7 +42,7 @@ def test_needed_section_is_kept_and_the_next_step_shown(
     page = ada.get(address(pair.lecture, "drop")).text
     assert 'data-reason="needed_by"' in page
     assert f'href="{address(pair.lecture, pair.both())}"' in page
-    assert "Cancel both</a>" in page
+    assert "Drop both</a>" in page
     answer = ada.post(address(pair.lecture, "drop"))
     assert answer.status_code == 422
     assert f'href="{address(pair.lecture, pair.both())}"' in answer.text
@@ -51,8 +51,8 @@ def test_needed_section_is_kept_and_the_next_step_shown(
 
 def test_form_names_both_sections(ada: FlaskClient, pair: Pair) -> None:
     text = words(ada.get(address(pair.lecture, pair.both())).text)
-    assert "Cancel BIO 1-01 and BIO 2-02?" in text
-    assert "It counts as one cancellation." in text
+    assert "Drop BIO 1-01 and BIO 2-02?" in text
+    assert "This counts as one drop." in text
     assert "Keep both" in text
 
 
@@ -60,7 +60,7 @@ def test_linked_sections_drop_as_one_without_javascript(
     ada: FlaskClient, term: Any, pair: Pair, cast: Cast
 ) -> None:
     page = words(ada.get(press(ada, pair.lecture, pair.both()).location).text)
-    assert "BIO 1-01 and BIO 2-02 are canceled. You can cancel 2 more today. Receipt" in page
+    assert "You dropped BIO 1-01 and BIO 2-02. You can drop 2 more classes today. Receipt" in page
     assert held(term, cast.ada) == []
     assert list(parts().ledger.drops(term.id, cast.ada.id).values()) == [1]
 
@@ -81,7 +81,7 @@ def test_form_sent_twice_has_one_effect(
     form = hidden(ada.get(where).text)
     for _ in range(2):
         answer = ada.post(where, data=form)
-        assert "are canceled" in words(ada.get(answer.location).text)
+        assert "You dropped" in words(ada.get(answer.location).text)
     assert list(parts().ledger.drops(term.id, cast.ada.id).values()) == [1]
 
 
@@ -93,7 +93,7 @@ def test_section_not_held_is_not_dropped_along(
     seat(cast.ada, pair.lecture)
     answer = ada.post(address(pair.lecture, pair.both()))
     assert answer.status_code == 422
-    assert "BIO 2-02 is not among your selections" in words(answer.text)
+    assert "You don’t have BIO 2-02" in words(answer.text)
     assert held(term, cast.ada) == [pair.lecture.id]
 
 
@@ -118,15 +118,15 @@ def test_unrelated_sections_count_separately(ada: FlaskClient, term: Any, cast: 
     one, *others = made
     everything = "drop?" + "&".join(f"along={each.id}" for each in others)
     page = words(ada.get(address(one, everything)).text)
-    assert "This counts as 4 cancellations, and you have 3 left today." in page
+    assert "This counts as 4 drops, but you have 3 left today." in page
     refused = ada.post(address(one, everything), data={"request": "all-of-them"})
     assert refused.status_code == 422
     assert 'data-reason="drop_limit"' in refused.text
     assert len(held(term, cast.ada)) == 4
     two = f"drop?along={others[0].id}"
-    assert "It counts as 2 cancellations." in words(ada.get(address(one, two)).text)
+    assert "This counts as 2 drops." in words(ada.get(address(one, two)).text)
     page = words(ada.get(press(ada, one, two).location).text)
-    assert "You can cancel 1 more today." in page
+    assert "You can drop 1 more class today." in page
     drain(term.id)
     assert audit_term(term.id)["clean"]
 
@@ -153,4 +153,4 @@ def test_link_to_drop_all_names_every_section(ada: FlaskClient, term: Any, cast:
     page = ada.get(address(lecture, f"drop?along={lab.id}")).text
     everything = f"drop?along={lab.id}&amp;along={seminar.id}"
     assert f'href="{address(lecture, everything)}"' in page
-    assert "Cancel all 3" in words(page)
+    assert "Drop all 3" in words(page)

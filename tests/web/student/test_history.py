@@ -24,7 +24,7 @@ def refused(client: FlaskClient, section: Any) -> None:
 def test_empty_history_says_so(ada: FlaskClient, term: Any) -> None:
     assert "Nothing has happened yet." in words(ada.get(f"/terms/{term.id}/history").text)
     page = ada.get(f"/terms/{term.id}/history?only=refused").text
-    assert "Nothing was refused." in words(page)
+    assert "No refused requests." in words(page)
 
 
 def test_history_shows_events_reasons_and_counts(app: Flask, ada: FlaskClient, term: Any) -> None:
@@ -32,8 +32,8 @@ def test_history_shows_events_reasons_and_counts(app: Flask, ada: FlaskClient, t
     press(browser_of(app, "ben"), section, "pick")
     refused(ada, section)
     text = words(ada.get(f"/terms/{term.id}/history").text)
-    assert "You asked for CSC 1100-01 and were refused." in text
-    assert "The last seat" in text
+    assert "You couldn’t add CSC 1100-01." in text
+    assert "CSC 1100-01 is full." in text
     assert "0 of 1 seats open, 0 waiting." in text
 
 

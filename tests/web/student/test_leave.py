@@ -26,14 +26,14 @@ def ada(app: Flask, section: Any) -> FlaskClient:
 
 
 def test_form_names_the_waitlist_position(ada: FlaskClient, section: Any) -> None:
-    assert "You are at place 1 of 1" in words(ada.get(address(section, "leave")).text)
+    assert "You are number 1 of 1" in words(ada.get(address(section, "leave")).text)
 
 
 def test_leave_works_without_javascript(
     ada: FlaskClient, term: Any, section: Any, cast: Cast
 ) -> None:
     page = ada.get(press(ada, section, "leave").location).text
-    assert "You have left the waitlist" in words(page)
+    assert "You left the waitlist" in words(page)
     assert parts().ledger.registrations(term.id, cast.ada.id).waiting == ()
 
 

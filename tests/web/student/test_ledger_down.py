@@ -51,7 +51,7 @@ def test_seats_and_selections_are_the_recorded_ones(
     assert answer.status_code == 200
     assert answer.text.count(SAID) == 1
     assert ": yours</li>" in answer.text
-    assert '<td class="num" data-label="Seats open then">1</td>' in answer.text
+    assert '<td class="num" data-label="Open seats at that time">1</td>' in answer.text
 
 
 @pytest.mark.usefixtures("away")
@@ -61,19 +61,19 @@ def test_plan_is_shown(ada: FlaskClient, section: Any, cast: Cast) -> None:
         return add_alternative(add(plan, one), 0, other)
 
     page = f"/terms/{section.term_id}/plan"
-    assert "Nothing is planned." in ada.get(page).text
+    assert "Your plan is empty." in ada.get(page).text
     change(section.term_id, cast.ada.id, 0, make)
-    assert "My plan CSC 1100-01, Course CSC-1100 or else No longer offered" in words(
+    assert "My plan CSC 1100-01, Course CSC-1100 Backup No longer offered" in words(
         ada.get(page).text
     )
-    assert "or else" not in ada.get(f"/terms/{section.term_id}").text
+    assert "Backup" not in ada.get(f"/terms/{section.term_id}").text
 
 
 @pytest.mark.usefixtures("away")
 def test_sections_can_still_be_searched(ada: FlaskClient, section: Any) -> None:
     found = ada.get(f"/terms/{section.term_id}?q=nothing-of-the-kind").text
-    assert "Seats open then</th>" in found
-    assert 'data-label="Seats open then"' not in found
+    assert "Open seats at that time</th>" in found
+    assert 'data-label="Open seats at that time"' not in found
 
 
 @pytest.mark.usefixtures("away")
@@ -97,7 +97,7 @@ def test_nothing_is_decided_without_the_ledger(ada: FlaskClient, section: Any) -
     answer = ada.post(act, data={"request": "0" * 32})
     assert answer.status_code == 503
     assert answer.headers["Retry-After"]
-    assert "nothing was changed" in answer.text
+    assert "Nothing was changed" in answer.text
     assert REFRESH not in answer.text
 
 

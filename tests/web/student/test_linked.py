@@ -61,11 +61,11 @@ def checked(page: str) -> str:
 def test_form_offers_linked_sections(ada: FlaskClient, biology: Biology) -> None:
     page = ada.get(address(biology.lecture, "pick")).text
     for result in (
-        "Pick BIO 1-01 with BIO 2?",
+        "Add BIO 1-01 with BIO 2?",
         "BIO 2-02 Tue 2:00–3:50 pm",
         "2 of 2 open",
         "You get all of them or none.",
-        "Pick them together",
+        "Add them together",
     ):
         assert result in words(page)
     assert "reason-step" not in page
@@ -86,7 +86,7 @@ def test_linked_sections_are_taken_together_without_javascript(
 ) -> None:
     answer = press(ada, biology.lecture, "pick", **biology.with_lab())
     page = words(ada.get(answer.location).text)
-    assert "Selected: BIO 1-01 and BIO 2-02 are yours. 5 credits. Receipt" in page
+    assert "You added BIO 1-01 and BIO 2-02. 5 credits. Receipt" in page
     assert held(term, cast.ada) == [biology.lecture.id, biology.lab.id]
 
 
@@ -107,7 +107,7 @@ def test_neither_is_taken_if_one_is_full(
     sent = {**form, **biology.with_lab()}
     answer = ada.post(address(biology.lecture, "pick"), data=sent)
     assert answer.status_code == 422
-    why = "This is what stands in the way BIO 2-02 The last seat of BIO 2-02 is gone"
+    why = "You can’t add BIO 1-01 yet BIO 2-02 BIO 2-02 is full"
     assert why in words(answer.text)
     assert answer.text.count('href="/receipts/') == 2
     assert checked(answer.text) == str(biology.lab.id)  # as she had chosen
@@ -123,7 +123,7 @@ def test_each_part_shows_its_reasons(
     seat(cast.ada, biology.rival)
     answer = ada.post(address(biology.lecture, "pick"), data={**form, **biology.with_lab()})
     text = words(answer.text)
-    assert "These 2 things stand in the way BIO 1-01 The last seat of BIO 1-01 is gone" in text
+    assert "You can’t add BIO 1-01 yet BIO 1-01 BIO 1-01 is full" in text
     assert "BIO 2-02 It meets at the same time as your MAT 1-04" in text
     assert held(term, cast.ada) == [biology.rival.id]
 
@@ -134,7 +134,7 @@ def test_open_part_is_taken_if_waiting_is_accepted(
     seat(cast.ben, biology.lab)
     answer = press(ada, biology.lecture, "pick", **biology.with_lab(), wait="1")
     page = words(ada.get(answer.location).text)
-    assert "BIO 1-01 is yours, and you wait for BIO 2-02. Place 1 of 1." in page
+    assert "You added BIO 1-01. You are on the waitlist of BIO 2-02. Position 1 of 1." in page
     assert held(term, cast.ada) == [biology.lecture.id]
     assert waiting(term, cast.ada) == [biology.lab.id]
 
@@ -153,11 +153,11 @@ def test_form_says_that_all_linked_sections_are_full(
     ada: FlaskClient, biology: Biology, cast: Cast
 ) -> None:
     seat(cast.ben, biology.lecture)
-    assert "None of them has a seat now" not in ada.get(address(biology.lecture, "pick")).text
+    assert "None of them has a free seat" not in ada.get(address(biology.lecture, "pick")).text
     for student in (cast.dan, cast.cleo):
         seat(student, biology.evening)
     seat(cast.ben, biology.lab)
-    assert "None of them has a seat now" in ada.get(address(biology.lecture, "pick")).text
+    assert "None of them has a free seat" in ada.get(address(biology.lecture, "pick")).text
 
 
 def test_held_or_passed_course_needs_no_linked_section(
@@ -165,11 +165,11 @@ def test_held_or_passed_course_needs_no_linked_section(
 ) -> None:
     seat(cast.ada, biology.lab)
     text = words(ada.get(address(biology.lecture, "pick")).text)
-    assert "Pick BIO 1-01?" in text
+    assert "Add BIO 1-01?" in text
     with transaction() as session:
         session.add(CompletedCourse(student_id=cast.dan.id, course_code="BIO-2"))
     dan = browser_of(ada.application, "dan")
-    assert "Pick BIO 1-01?" in words(dan.get(address(biology.lecture, "pick")).text)
+    assert "Add BIO 1-01?" in words(dan.get(address(biology.lecture, "pick")).text)
 
 
 def test_claim_without_the_linked_section_is_refused_with_the_choice(
@@ -178,7 +178,7 @@ def test_claim_without_the_linked_section_is_refused_with_the_choice(
     answer = ada.post(address(biology.lecture, "pick"))
     assert answer.status_code == 422
     assert 'data-reason="corequisite"' in answer.text
-    assert "Pick them together" in answer.text
+    assert "Add them together" in answer.text
     assert held(term, cast.ada) == []
 
 
@@ -188,7 +188,7 @@ def test_form_sent_twice_has_one_effect(
     form = {**hidden(ada.get(address(biology.lecture, "pick")).text), **biology.with_lab()}
     for _ in range(2):
         answer = ada.post(address(biology.lecture, "pick"), data=form)
-        assert "are yours" in words(ada.get(answer.location).text)
+        assert "You added" in words(ada.get(answer.location).text)
     assert held(term, cast.ada) == [biology.lecture.id, biology.lab.id]
 
 
@@ -216,7 +216,7 @@ def test_section_is_swapped_with_its_linked_one(
     where = f"swap?instead={biology.rival.id}"
     answer = press(ada, biology.lecture, where, **biology.with_lab())
     page = words(ada.get(answer.location).text)
-    assert "Swapped: BIO 1-01 and BIO 2-02 are yours." in page
+    assert "Swapped: you now have BIO 1-01 and BIO 2-02." in page
     assert held(term, cast.ada) == [biology.lecture.id, biology.lab.id]
 
 
@@ -238,13 +238,13 @@ def test_needed_waitlist_is_left_only_with_the_seat(
         ada.post(address(biology.lab, "leave"), data={"request": "leave-it"}),
     ):
         assert 'data-reason="needed_by"' in page.text
-        assert "You can leave only if you give up BIO 1-01 too." in words(page.text)
+        assert "To leave the waitlist, you must drop BIO 1-01 too." in words(page.text)
         assert f'href="{address(biology.lecture, both)}"' in page.text
     assert waiting(term, cast.ada) == [biology.lab.id]
     form = words(ada.get(address(biology.lecture, both)).text)
-    assert "Cancel BIO 1-01 and leave the waitlist of BIO 2-02?" in form
+    assert "Drop BIO 1-01 and leave the waitlist of BIO 2-02?" in form
     page = words(ada.get(press(ada, biology.lecture, both).location).text)
-    assert "BIO 1-01 is canceled. You have left the waitlist of BIO 2-02." in page
+    assert "You dropped BIO 1-01. You left the waitlist of BIO 2-02." in page
     assert held(term, cast.ada) == waiting(term, cast.ada) == []
     assert list(parts().ledger.drops(term.id, cast.ada.id).values()) == [1]
 
@@ -269,7 +269,7 @@ def test_no_drop_is_offered_for_a_needed_waitlist_after_the_window(
         parts().ledger.close_window(term.id, window.id, "tests")
     limits.forget_windows()
     for page in left_alone(ada, biology):
-        assert "Selection ended at" in page
+        assert "Registration ended at" in page
 
 
 def test_no_drop_is_offered_for_a_needed_waitlist_without_drops_left(
@@ -281,7 +281,7 @@ def test_no_drop_is_offered_for_a_needed_waitlist_without_drops_left(
         seat(cast.ada, other)
         assert press(ada, other, "drop").status_code == 303
     for page in left_alone(ada, biology):
-        assert "You have used your 3 cancellations of today. You can cancel again from" in page
+        assert "You have used your 3 drops for today. You can drop again from" in page
 
 
 def test_last_drop_of_the_day_can_leave_a_waitlist_with_its_seat(
@@ -299,10 +299,12 @@ def test_last_drop_of_the_day_can_leave_a_waitlist_with_its_seat(
 def test_pages_say_that_the_waitlist_cannot_be_left_alone(
     ada: FlaskClient, term: Any, biology: Biology, cast: Cast
 ) -> None:
-    assert "if you leave it, you give up both" in ada.get(address(biology.lecture, "pick")).text
+    assert (
+        "If you leave the waitlist, you lose both" in ada.get(address(biology.lecture, "pick")).text
+    )
     half_waiting(ada, term, biology, cast)
     page = words(ada.get(f"/terms/{term.id}/mine").text)
-    assert "It needs BIO 2, and you wait for that." in page
+    assert "Requires BIO 2, and you are on its waitlist." in page
 
 
 def test_one_sided_corequisite_cannot_be_waitlisted(
@@ -314,7 +316,7 @@ def test_one_sided_corequisite_cannot_be_waitlisted(
     form = {"request": "lab-and-lecture", PARTNER: str(lecture.id), "wait": "1"}
     answer = ada.post(address(lab, "pick"), data=form)
     assert answer.status_code == 422
-    assert "It needs a seat in PHY 1: a place on that waitlist is not enough." in words(answer.text)
+    assert "Requires a seat in PHY 1. A waitlist position is not enough." in words(answer.text)
     assert held(term, cast.ada) == waiting(term, cast.ada) == []
 
 
@@ -336,9 +338,9 @@ def test_removed_corequisite_is_reported_beside_the_seat(
     press(ada, biology.lecture, "pick", **biology.with_lab())
     adjust(cast.ada, biology.lab)
     page = words(ada.get(f"/terms/{term.id}/mine").text)
-    assert "It needs BIO 2, which you don’t have now." in page
+    assert "Requires BIO 2, which you don’t have now." in page
     drain(term.id)
-    assert "Your seat in BIO 1-01 needs it." in words(ada.get("/inbox").text)
+    assert "BIO 1-01 requires it." in words(ada.get("/inbox").text)
 
 
 def test_seat_canceled_with_its_corequisite_is_not_mentioned(
@@ -350,7 +352,7 @@ def test_seat_canceled_with_its_corequisite_is_not_mentioned(
     drain(term.id)
     page = words(ada.get("/inbox").text)
     assert "BIO 1-01 has been canceled" in page
-    assert "You keep that seat for now" not in page
+    assert "You keep your seat there for now" not in page
 
 
 def test_student_waiting_for_a_canceled_corequisite_is_informed(
@@ -360,8 +362,8 @@ def test_student_waiting_for_a_canceled_corequisite_is_informed(
     set_section(biology.lab, status="CANCELED")
     drain(term.id)
     inbox = words(ada.get("/inbox").text)
-    assert "BIO 2-02, which another class of yours needs, is gone" in inbox
-    assert "Your seat in BIO 1-01 needs it." in inbox
+    assert "You no longer have BIO 2-02, which another class requires" in inbox
+    assert "BIO 1-01 requires it." in inbox
 
 
 def adjust(student: Any, section: Any) -> None:

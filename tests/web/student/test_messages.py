@@ -15,7 +15,7 @@ from tests.web.ledger_outage import SAID, ledger_away, ledger_frozen
 from tests.web.pages import HTMX, press, words
 from tests.web.visitors import browser_of
 
-DECIDED = "Selected: CSC 1100-01 is yours."
+DECIDED = "You added CSC 1100-01."
 
 
 @pytest.fixture

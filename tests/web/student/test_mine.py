@@ -19,7 +19,7 @@ from tests.web.visitors import browser_of
 
 def test_empty_page_explains_what_to_expect(ada: FlaskClient, term: Any) -> None:
     text = words(ada.get(f"/terms/{term.id}/mine").text)
-    assert "Nothing yet" in text
+    assert "No classes yet" in text
     assert "0 of 21 credits" in text
 
 
@@ -39,7 +39,7 @@ def test_page_lists_selections_with_times_and_credits(ada: FlaskClient, term: An
     text = words(ada.get(f"/terms/{term.id}/mine").text)
     assert "7 of 21 credits" in text
     assert "Data Structures Mon Thu 10:00–11:50 am" in text
-    assert "4 credits, selected at" in text
+    assert "4 credits, added at" in text
 
 
 def test_selections_of_others_are_never_shown(app: Flask, ada: FlaskClient, term: Any) -> None:

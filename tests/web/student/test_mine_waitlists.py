@@ -32,7 +32,7 @@ def test_waitlists_have_position_size_and_time(app: Flask, ada: FlaskClient, ter
     assert f'id="place-{section.id}"' in page
     assert "Data Structures" in words(page)
     assert "no longer offered" not in words(page).lower()
-    assert "Place 2 of 2" in words(page)
+    assert "Position 2 of 2" in words(page)
     assert "joined at" in words(page)
     assert f"/terms/{term.id}/sections/{section.id}/leave" in page
 
@@ -57,9 +57,9 @@ def test_skipped_student_sees_the_reasons(ada: FlaskClient, term: Any, cast: Cas
     hold = Reason("hold", {"kind": "fees", "reason": "Unpaid fees", "office": ""})
     pass_over(term, section, cast.ada, hold)
     text = words(ada.get(f"/terms/{term.id}/mine").text)
-    assert "A seat came free, but it could not be yours" in text
+    assert "A seat opened, but you couldn’t get it" in text
     assert "Unpaid fees" in text
-    assert "You keep your place" in text
+    assert "You keep your waitlist position" in text
 
 
 def test_skipped_student_sees_the_next_step(ada: FlaskClient, term: Any, cast: Cast) -> None:
@@ -78,12 +78,12 @@ def test_waiting_student_sees_the_end_of_the_waitlist(ada: FlaskClient, term: An
     section = builders.a_section(builders.a_course(), term, capacity=0)
     press(ada, section, "pick", wait="1")
     text = words(ada.get(f"/terms/{term.id}/mine").text)
-    assert "Free seats go down the list by themselves until" in text
+    assert "Free seats go to the waitlist automatically until" in text
     for window in parts().ledger.windows(term.id):
         parts().ledger.close_window(term.id, window.id, "tests")
     limits.forget_windows()
     text = words(ada.get(f"/terms/{term.id}/mine").text)
-    assert "Selection is over, so the lists move no more." in text
+    assert "Registration is over. The waitlists no longer move." in text
 
 
 def test_swap_position_names_the_section_to_drop(ada: FlaskClient, term: Any, cast: Cast) -> None:
@@ -104,7 +104,7 @@ def test_swap_position_names_the_section_to_drop(ada: FlaskClient, term: Any, ca
         correlation="tests",
     )
     text = words(ada.get(f"/terms/{term.id}/mine").text)
-    assert "Your seat in MAT 1010-01 goes for it, once one comes." in text
+    assert "When you get a seat, you give up MAT 1010-01." in text
 
 
 def test_student_who_rejoins_is_last(app: Flask, ada: FlaskClient, term: Any) -> None:
@@ -113,7 +113,7 @@ def test_student_who_rejoins_is_last(app: Flask, ada: FlaskClient, term: Any) ->
     press(browser_of(app, "ben"), section, "pick", wait="1")
     press(ada, section, "leave")
     press(ada, section, "pick", wait="1")
-    assert "Place 2 of 2" in words(ada.get(f"/terms/{term.id}/mine").text)
+    assert "Position 2 of 2" in words(ada.get(f"/terms/{term.id}/mine").text)
 
 
 def seats_have_come_free(term: Any, section: int, seats: int) -> None:
@@ -145,11 +145,14 @@ def test_waiting_student_sees_the_odds_and_their_basis(ada: FlaskClient, term: A
     for section in (quiet, lively):
         press(ada, section, "pick", wait="1")
     text = words(ada.get(f"/terms/{term.id}/mine").text)
-    assert text.count("It is too early to say how likely a seat is.") == 2
+    assert text.count("It is too early to say how likely you are to get a seat.") == 2
     seats_have_come_free(term, lively.id, 12)
     text = words(ada.get(f"/terms/{term.id}/mine").text)
-    assert "A seat before selection ends is unlikely. No seat has come free here lately" in text
-    assert "12 seats came free here lately, and you are number 1 in line." in text
+    assert (
+        "You are unlikely to get a seat before registration ends. No seat has opened here recently"
+        in text
+    )
+    assert "12 seats opened here recently, and you are number 1 on the waitlist." in text
 
 
 def test_changed_odds_send_no_update(app: Flask, ada: FlaskClient, term: Any, cast: Cast) -> None:
@@ -172,8 +175,8 @@ def test_skipped_student_is_notified_at_once_with_the_next_step(
     reasons = [{"code": "credit_limit", "facts": too_many}]
     with app.test_request_context():
         html = rendering.draw_student(term.id, cast.ada.id, [], [event | {"reasons": reasons}]).html
-    assert "could not be yours" in words(html)
-    assert "your limit is 21" in words(html)
+    assert "you couldn’t get it" in words(html)
+    assert "Your limit is 21" in words(html)
     assert 'class="toast-step"' in html
 
 

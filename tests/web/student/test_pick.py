@@ -30,13 +30,13 @@ def test_form_shows_the_section(ada: FlaskClient, term: Any) -> None:
     section = builders.a_section(course, term, meetings=(Meets(),), instructor=instructor)
     text = words(ada.get(address(section, "pick")).text)
     for result in (
-        f"Pick CSC 1100-{section.number}?",
+        f"Add CSC 1100-{section.number}?",
         "Data Structures",
         "Mon Thu 10:00–11:50 am",
         "Grace",
         "4 credits",
         "2 of 2 open",
-        "If the last seat is gone when I press, put me on the waitlist",
+        "If it is full by then, put me on the waitlist",
     ):
         assert result in text
 
@@ -53,8 +53,8 @@ def test_claim_works_without_javascript(
     answer = press(ada, section, "pick")
     assert (answer.status_code, answer.location) == (303, f"/terms/{term.id}")
     page = ada.get(answer.location).text
-    assert f"Selected: CSC 1100-{section.number} is yours." in words(page)
-    assert "Selected" in cell(page, section)
+    assert f"You added CSC 1100-{section.number}." in words(page)
+    assert "Enrolled" in cell(page, section)
     assert held(term, cast.ada) == [section.id]
 
 
@@ -78,7 +78,7 @@ def test_htmx_response_updates_the_page(ada: FlaskClient, section: Any) -> None:
     assert answer.headers["HX-Trigger-After-Settle"] == "fs:close"
     for position in (f"act-{section.id}", f"seats-{section.id}", "mine", "mine-bar"):
         assert f'hx-swap-oob="true" id="{position}"' in answer.text
-    assert "Selected" in cell_of_part(answer.text)
+    assert "Enrolled" in cell_of_part(answer.text)
     assert "0 of 1 open" in words(answer.text)
 
 
@@ -118,8 +118,8 @@ def test_likely_refusals_are_shown_with_next_steps(ada: FlaskClient, term: Any, 
     for code in ("time_conflict", "hold", "prerequisite"):
         assert f'data-reason="{code}"' in page
     assert address(section, "swap") not in page  # no swap helps a student without the course
-    assert "These 3 things stand in the way" in page
-    assert 'type="submit">Pick' not in page
+    assert f"You can’t add CSC 1100-{section.number} yet" in words(page)
+    assert 'type="submit">Add' not in page
 
 
 def test_refusal_names_every_reason(ada: FlaskClient, term: Any, cast: Cast) -> None:
@@ -140,7 +140,7 @@ def test_claim_joins_the_waitlist_if_the_last_seat_is_gone(
     press(ada, section, "pick")
     answer = ben.post(address(section, "pick"), data={**form, "wait": "1"})
     page = ben.get(answer.location).text
-    assert "Place 1 of 1. A seat comes to you by itself." in words(page)
+    assert "Position 1 of 1. If a seat opens, you get it automatically." in words(page)
     assert "Waiting" in cell(page, section)
 
 
@@ -152,7 +152,7 @@ def test_refused_claim_offers_the_waitlist(
     answer = ben.post(address(section, "pick"), data=form)
     assert answer.status_code == 422
     assert 'data-reason="full"' in answer.text
-    assert "Join the waitlist" in answer.text
+    assert "Join waitlist" in answer.text
 
 
 def test_form_of_a_full_section_offers_the_waitlist(
@@ -161,7 +161,7 @@ def test_form_of_a_full_section_offers_the_waitlist(
     press(ada, section, "pick")
     text = words(ben.get(address(section, "pick")).text)
     assert f"Join the waitlist of CSC 1100-{section.number}?" in text
-    assert "you would be number 1" in text
+    assert "You would be number 1" in text
 
 
 def test_credits_of_a_range_are_chosen(ada: FlaskClient, term: Any, cast: Cast) -> None:
@@ -185,7 +185,7 @@ def test_form_shows_when_the_window_opens(ada: FlaskClient) -> None:
     section = builders.a_section(builders.a_course(), term)
     page = ada.get(address(section, "pick")).text
     assert 'data-reason="window_before"' in page
-    assert 'type="submit">Pick' not in page
+    assert 'type="submit">Add' not in page
     answer = ada.post(address(section, "pick"))
     assert answer.status_code == 422
 
@@ -202,7 +202,7 @@ def test_form_after_the_window_has_no_button(ada: FlaskClient) -> None:
     builders.an_ended_window(term)
     section = builders.a_section(builders.a_course(), term)
     page = ada.get(address(section, "pick")).text
-    assert "Selection has ended" in page
+    assert "Registration has ended" in page
     assert '<div class="ask' not in page
     answer = ada.post(address(section, "pick"))
     assert answer.status_code == 422
@@ -253,7 +253,7 @@ def test_swap_is_offered_only_if_it_can_work(
     seat(cast.ada, mine)
     section = builders.a_section(builders.a_course(), term, **rule)
     page = ada.get(address(section, "pick")).text
-    assert ("Give up another section for it" in page) is offered
+    assert ("Swap one of my classes for it" in page) is offered
     assert (address(section, f"swap?instead={mine.id}") in page) is offered
 
 

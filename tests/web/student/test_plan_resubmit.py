@@ -36,8 +36,8 @@ def test_plan_submitted_twice_has_one_effect(ada: FlaskClient, term: Any, cast: 
     form = submission(ada.get(f"/terms/{term.id}/plan").text)
     first, second = (ada.post(f"/terms/{term.id}/plan/submit", data=form) for _ in range(2))
     assert result(first.text, 1) == result(second.text, 1)
-    assert "This is what was decided at " in second.text
-    assert "when you first pressed." in second.text
+    assert "This was decided at " in second.text
+    assert "when you first sent it." in second.text
     assert len(journal(term, cast.ada)) == 1
 
 
@@ -88,7 +88,7 @@ def test_plan_with_an_unknown_result_can_be_sent_again(
     with stalled(servers, "valkey"):
         answer = ada.post(here, data={**form, "unsure": "1"})
     assert answer.status_code == 503
-    assert "We don’t know yet whether it went through" in words(answer.text)
+    assert "We don’t know yet if your request was processed" in words(answer.text)
     again = own_fields(answer.text)
     assert again == {**again, **form, "csrf_token": again["csrf_token"], "unsure": "1"}
     assert 'data-outcome="enrolled"' in result(ada.post(here, data=again).text, 1)

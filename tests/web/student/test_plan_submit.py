@@ -27,11 +27,11 @@ def test_every_choice_shows_its_result_and_receipt(
     press(ada, mine, "pick")
     plan(term, cast.ada, *(line(each.id) for each in (free, full, needy, mine)))
     page = submit(ada, term).text
-    assert "1 selected, 1 on a waitlist, 1 yours already, 1 refused" in words(page)
+    assert "1 added, 1 on a waitlist, 1 already yours, 1 refused" in words(page)
     outcomes = ("enrolled", "waitlisted", "refused", "had")
     for number, outcome in enumerate(outcomes, 1):
         assert f'data-outcome="{outcome}"' in result(page, number)
-    assert f"Place 1 on the waitlist of MAT 1010-{full.number}." in words(result(page, 2))
+    assert f"You are number 1 on the waitlist of MAT 1010-{full.number}." in words(result(page, 2))
     assert 'data-reason="prerequisite"' in result(page, 3)
     assert held(term, cast.ada) == [free.id, mine.id]
     for event in journal(term, cast.ada)[-4:]:
@@ -47,8 +47,8 @@ def test_best_possible_alternative_is_taken_and_explained(
     plan(term, cast.ada, line(full.id, free.id))
     text = result(submit(ada, term).text, 1)
     assert 'data-outcome="enrolled"' in text
-    assert "It is your choice no. 2." in words(text)
-    assert f"Why not CSC 1100-{full.number}:" in words(text)
+    assert "This is number 2 of your choices." in words(text)
+    assert f"Why you didn’t get CSC 1100-{full.number}:" in words(text)
     assert 'data-reason="full"' in text or 'data-reason="waitlist_full"' in text
     assert held(term, cast.ada) == [free.id]
 
@@ -97,7 +97,7 @@ def test_plan_before_the_opening_is_kept_with_one_message(ada: FlaskClient, cast
     answer = submit(ada, term)
     assert answer.status_code == 422
     assert answer.text.count('data-reason="window_before"') == 1
-    assert "Nothing is lost: your plan stays as it is." in answer.text
+    assert "Your plan is unchanged." in answer.text
     assert len(planned(term, cast.ada)) == 2
     assert held(term, cast.ada) == []
 

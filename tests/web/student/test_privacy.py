@@ -95,7 +95,7 @@ def test_api_hides_details_from_instructors(app: Flask, section: Section, eve: S
 
 def test_student_can_request_privacy_and_end_it(app: Flask, eve: Student) -> None:
     browser = browser_of(app, "eve")
-    assert "Ask for privacy" in browser.get("/account").text
+    assert "Hide my details" in browser.get("/account").text
     for wanted in ("yes", "no"):
         answer = browser.post("/account/privacy", data={"private": wanted})
         assert answer.status_code == 303
@@ -134,7 +134,7 @@ def test_registrar_sets_privacy_with_a_reason(app: Flask, eve: Student, cast: Ca
 
 def test_only_students_can_request_privacy(app: Flask, cast: Cast) -> None:
     assert cast
-    assert "Ask for privacy" not in browser_of(app, "iris").get("/account").text
+    assert "Hide my details" not in browser_of(app, "iris").get("/account").text
 
 
 def test_unknown_student_is_not_found(app: Flask, cast: Cast) -> None:

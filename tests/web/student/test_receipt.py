@@ -27,12 +27,11 @@ def test_receipt_shows_decision_time_and_reasons(ada: FlaskClient, refusal: str)
     text = words(ada.get(f"/receipts/{refusal}").text)
     for fact in (
         f"Receipt {refusal}",
-        "You asked for CSC 1100-01 and were refused.",
-        "The last seat of CSC 1100-01 is gone.",
-        "Seats then 0 of 0 seats open, 0 waiting.",
+        "You couldn’t add CSC 1100-01.",
+        "CSC 1100-01 is full.",
+        "Seats at that time 0 of 0 seats open, 0 waiting.",
         "Student Ada",
         "Refused",
-        "Being recorded",
     ):
         assert fact in text
     assert re.search(r"\d\d:\d\d:\d\d\.\d{3} E[SD]T", text)
@@ -42,7 +41,7 @@ def test_receipt_is_the_same_after_recording(ada: FlaskClient, term: Any, refusa
     before = words(ada.get(f"/receipts/{refusal}").text)
     drain(term.id)
     after = words(ada.get(f"/receipts/{refusal}").text)
-    assert before.replace("Being recorded", "Recorded") == after
+    assert before == after
 
 
 def test_code_may_be_in_small_letters(ada: FlaskClient, refusal: str) -> None:
@@ -74,5 +73,5 @@ def test_given_seat_has_a_receipt(ada: FlaskClient, term: Any) -> None:
     press(ada, builders.a_section(builders.a_course(), term, capacity=3), "pick")
     given = code(term.id, last_seq(term.id))
     text = words(ada.get(f"/receipts/{given}").text)
-    assert "You asked for CSC 1100-01 and got a seat." in text
+    assert "You added CSC 1100-01." in text
     assert "2 of 3 seats open" in text

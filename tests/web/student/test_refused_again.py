@@ -48,7 +48,7 @@ def test_old_form_shows_the_refusal_and_offers_a_retry(
     assert old.status_code == 422
     assert ANSWERED in words(old.text)
     assert RETRY in words(old.text)
-    assert "Pick this section" in old.text
+    assert "Add class" in old.text
     assert held(term, cast.ada) == []
     assert ada.post(address(section, "pick"), data=hidden(old.text)).status_code == 303
     assert held(term, cast.ada) == [section.id]
@@ -62,9 +62,9 @@ def test_old_form_with_lasting_reasons_has_no_button(
     ada.post(address(section, "pick"), data=form)
     old = ada.post(address(section, "pick"), data=form)
     assert ANSWERED in words(old.text)
-    assert "Below is what stands in the way now." in words(old.text)
+    assert "The current reasons are below." in words(old.text)
     assert 'data-reason="full"' in old.text or 'data-reason="waitlist_full"' in old.text
-    assert "Pick this section" not in old.text
+    assert "Add class" not in old.text
 
 
 def test_old_form_shows_current_reasons(

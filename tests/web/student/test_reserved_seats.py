@@ -70,22 +70,24 @@ def test_plan_shows_the_cohort_of_reserved_seats(
             term.id, student, 0, lambda plan: add(plan, (SectionRequest(section.id),))
         )
     for address_ in (f"/terms/{term.id}/plan", address(section, "plan")):
-        assert "1 seat is kept for students of class year Senior" in text_of(ada.get(address_))
-        assert "1 seat is kept for you and others" in text_of(senior.get(address_))
+        assert "1 seat is reserved for students of class year Senior" in text_of(ada.get(address_))
+        assert "1 seat is reserved for you and others" in text_of(senior.get(address_))
 
 
 def test_list_shows_the_cohort_and_counts_unreserved_seats(ada: FlaskClient, term: Term) -> None:
     page = text_of(ada.get(f"/terms/{term.id}"))
-    assert "1 seat is kept for students of class year Senior until" in page
+    assert "1 seat is reserved for students of class year Senior until" in page
     assert "1 of 2 open" in page
-    assert "1 kept" in page
+    assert "1 reserved" in page
 
 
 def test_student_of_the_cohort_sees_their_reserved_seats(
     senior: FlaskClient, term: Term, section: Section
 ) -> None:
     page = senior.get(f"/terms/{term.id}")
-    assert "1 seat is kept for you and others: students of class year Senior until" in text_of(page)
+    assert "1 seat is reserved for you and others: students of class year Senior until" in text_of(
+        page
+    )
     assert "data-kept" in cell(page.text, section)
 
 
@@ -95,7 +97,7 @@ def test_listed_students_are_not_named_to_others(
     cohort = {"students": [cast.ben.number]}
     changed(section, Reserve(section_id=section.id, seats=1, cohort=cohort))
     page = text_of(ada.get(f"/terms/{term.id}"))
-    assert "1 seat is kept for students on a list." in page
+    assert "1 seat is reserved for students on a list." in page
     assert cast.ben.number not in page
 
 
@@ -114,9 +116,9 @@ def test_others_can_only_wait_if_all_free_seats_are_reserved(
 ) -> None:
     press(ada, section, "pick")
     ben = browser_of(app, "ben")
-    assert "0 of 2 open 1 kept, nobody waits" in seats_now(ben, section)
+    assert "0 of 2 open 1 reserved, none waiting" in seats_now(ben, section)
     assert "Join the waitlist of" in seats_now(ben, section)
-    assert "Open to you: 1 of 2." in seats_now(senior, section)
+    assert "1 of 2 seats are open to you." in seats_now(senior, section)
     assert "Join the waitlist of" not in seats_now(senior, section)
     found = f"/terms/{term.id}?open=1"
     assert "CSC 1100" in text_of(senior.get(found))
@@ -134,11 +136,11 @@ def test_refusal_names_cohort_and_end_of_reserved_seats(
     assert answer.status_code == 422
     result = text_of(answer)
     assert (
-        "The 1 seat of CSC 1100-01 that is left is kept for students of class year Senior until"
+        "The last 1 seat in CSC 1100-01 is reserved for students of class year Senior until"
         in result
     )
     assert 'data-reason="full"' in answer.text
-    assert "Join the waitlist" in result
+    assert "Join waitlist" in result
 
 
 def test_student_of_the_cohort_gets_a_reserved_seat_before_waiting_students(
@@ -149,7 +151,9 @@ def test_student_of_the_cohort_gets_a_reserved_seat_before_waiting_students(
     assert press(senior, section, "pick").status_code == 303
     drain(section.term_id, seconds=0)
     history = text_of(senior.get(f"/terms/{term.id}/history"))
-    assert "got a seat. It is one of the seats kept for students of class year Senior." in history
+    assert (
+        "You added CSC 1100-01. The seat is reserved for students of class year Senior." in history
+    )
 
 
 def test_only_reserves_with_seats_left_count(
@@ -157,10 +161,10 @@ def test_only_reserves_with_seats_left_count(
 ) -> None:
     changed(section, Reserve(section_id=section.id, seats=1, cohort={"levels": ["Graduate"]}))
     builders.a_student("stan", year="Senior")
-    assert "Open to you: 1 of 2." in seats_now(senior, section)
+    assert "1 of 2 seats are open to you." in seats_now(senior, section)
     press(browser_of(app, "stan"), section, "pick")
-    assert "0 of 2 open 1 kept" in seats_now(senior, section)
-    assert "Open to you" not in seats_now(senior, section)
+    assert "0 of 2 open 1 reserved" in seats_now(senior, section)
+    assert "are open to you" not in seats_now(senior, section)
 
 
 def test_sections_of_a_pool_name_each_other(ada: FlaskClient, section: Section, term: Term) -> None:
@@ -172,13 +176,13 @@ def test_sections_of_a_pool_name_each_other(ada: FlaskClient, section: Section, 
         number = pool.id
     changed(section, pool_id=number)
     page = text_of(ada.get(f"/terms/{term.id}"))
-    assert "Shares its seats with MAT 1000-02" in page
-    assert "Shares its seats with CSC 1100-01" in page
-    assert "Shares its seats with CSC 1100-01" in seats_now(ada, other)
+    assert "Shares seats with MAT 1000-02" in page
+    assert "Shares seats with CSC 1100-01" in page
+    assert "Shares seats with CSC 1100-01" in seats_now(ada, other)
 
 
 def test_subjects_are_shown_by_name(section: Section, ada: FlaskClient) -> None:
     builders.a_subject("CSC")
     changed(section, Reserve(section_id=section.id, seats=1, cohort={"subjects": ["CSC"]}))
-    result = "1 seat is kept for majors and minors in Field of CSC (CSC)."
+    result = "1 seat is reserved for majors and minors in Field of CSC (CSC)."
     assert result in seats_now(ada, section)

@@ -47,7 +47,7 @@ def blocks(html: str) -> list[str]:
 
 
 def test_empty_page_explains_what_to_expect(ada: FlaskClient, term: Any) -> None:
-    assert "Nothing yet" in words(page(ada, term))
+    assert "No classes yet" in words(page(ada, term))
 
 
 def test_class_is_shown_on_each_day_with_time_name_and_room(ada: FlaskClient, term: Any) -> None:
@@ -69,7 +69,7 @@ def test_list_has_instructors_and_total_credits(ada: FlaskClient, term: Any, cas
         builders.a_section(builders.a_course("MAT-1", credits=3), term),
     )
     text = part(page(ada, term), "selected-title")
-    assert "7 credits together" in text
+    assert "7 credits total" in text
     assert "Data Structures Mon Thu 10:00–11:50 am Alder Hall 1 Iris 4" in text
 
 
@@ -89,8 +89,8 @@ def test_waitlisted_section_is_only_in_the_list(app: Flask, ada: FlaskClient, te
     assert blocks(html) == []
     assert "selected-title" not in html
     text = part(html, "waiting-title")
-    assert "These are not yours yet" in text
-    assert "Waiting: place 2 of 2" in text
+    assert "You don’t have a seat in these yet" in text
+    assert "Waitlist position 2 of 2" in text
 
 
 def test_half_term_classes_are_marked_and_side_by_side(ada: FlaskClient, term: Any) -> None:
@@ -117,7 +117,7 @@ def test_exams_are_listed_by_date(ada: FlaskClient, term: Any) -> None:
     assert len(blocks(html)) == 1
     text = part(html, "exams-title")
     assert "Wed, Dec 18, 6:00–7:50 pm CSC 1100-01 Test block" in text
-    assert "Wed 8:00 am–9:50 pm CSC 1100-01 Test block Kept free" in text
+    assert "Wed 8:00 am–9:50 pm CSC 1100-01 Test block Reserved" in text
 
 
 def test_days_off_are_listed(ada: FlaskClient, term: Any) -> None:
@@ -176,9 +176,9 @@ def test_recorded_schedule_is_shown_while_the_ledger_is_down(
     nobody = Ledger(redis_clients.commands("redis://127.0.0.1:1"))
     monkeypatch.setattr(parts(), "ledger", nobody)
     html = page(ada, term)
-    assert "This page shows what was last recorded" in words(html)
+    assert "This page may miss changes" in words(html)
     assert "Data Structures" in part(html, "selected-title")
-    assert "Calculus Waiting: place 1 of 1 To be arranged" in part(html, "waiting-title")
+    assert "Calculus Waitlist position 1 of 1 To be arranged" in part(html, "waiting-title")
 
 
 def test_current_page_gets_no_update(ada: FlaskClient, term: Any) -> None:

@@ -66,7 +66,7 @@ def test_form_names_both_sections_of_the_swap(ada: FlaskClient, offer: Offer) ->
     text = words(ada.get(address(offer.other, offer.act())).text)
     for result in (
         "Swap CSC 1100-01 for MAT 1-03?",
-        "You give up CSC 1100-01 Data Structures",
+        "You drop CSC 1100-01 Data Structures",
         "You get MAT 1-03",
         "You keep CSC 1100-01 unless you get MAT 1-03.",
     ):
@@ -93,10 +93,10 @@ def test_swap_works_without_javascript(
     answer = press(ada, offer.other, offer.act())
     assert (answer.status_code, answer.location) == (303, f"/terms/{term.id}")
     page = ada.get(answer.location).text
-    result = "Swapped: MAT 1-03 is yours. 4 credits. CSC 1100-01 is given up. Receipt"
+    result = "Swapped: you now have MAT 1-03. 4 credits. You dropped CSC 1100-01. Receipt"
     assert result in words(page)
-    assert "Selected" in cell(page, offer.other)
-    assert "Selected" not in cell(page, offer.old)
+    assert "Enrolled" in cell(page, offer.other)
+    assert "Enrolled" not in cell(page, offer.old)
     assert held(term, cast.ada) == [offer.other.id]
 
 
@@ -124,10 +124,10 @@ def test_swap_to_a_full_section_waits_and_keeps_the_old_seat(
 ) -> None:
     press(ben, offer.other, "pick")
     text = words(ada.get(address(offer.other, offer.act())).text)
-    assert "Keep CSC 1100-01 and wait for MAT 1-03?" in text
-    assert "CSC 1100-01 goes only when MAT 1-03 is yours." in text
+    assert "Keep CSC 1100-01 and join the waitlist of MAT 1-03?" in text
+    assert "You give up CSC 1100-01 only when you get MAT 1-03." in text
     page = words(ada.get(press(ada, offer.other, offer.act()).location).text)
-    assert "You keep CSC 1100-01 until a seat in MAT 1-03 is yours." in page
+    assert "You keep CSC 1100-01 until you get a seat in MAT 1-03." in page
     assert held(term, cast.ada) == [offer.old.id]
     assert waiting(term, cast.ada) == [(offer.other.id, offer.old.id)]
 
@@ -139,11 +139,11 @@ def test_old_seat_is_kept_if_the_last_seat_is_gone(
     press(ben, offer.other, "pick")
     answer = ada.post(where, data=form)
     assert answer.status_code == 422
-    assert "You keep CSC 1100-01. This is what stands in the way" in words(answer.text)
+    assert "You keep CSC 1100-01. You can’t swap yet" in words(answer.text)
     assert 'data-reason="full"' in answer.text
     assert held(term, cast.ada) == [offer.old.id]
     # The reason's next step is the form's own button.
-    assert "Join the waitlist, keep CSC 1100-01</button>" in answer.text
+    assert "Join waitlist, keep CSC 1100-01</button>" in answer.text
     assert "reason-step" not in answer.text
 
 
@@ -174,7 +174,7 @@ def test_section_can_be_claimed_without_a_swap_after_a_drop(
     press(ada, offer.old, "drop")
     answer = ada.post(where, data=form)
     assert answer.status_code == 422
-    assert "CSC 1100-01 is not among your selections" in words(answer.text)
+    assert "You don’t have CSC 1100-01" in words(answer.text)
     assert f'href="{address(offer.other, "pick")}"' in answer.text
     assert held(term, cast.ada) == []
 
@@ -185,7 +185,7 @@ def test_form_sent_twice_has_one_effect(
     where, form = opened(ada, offer)
     for _ in range(2):
         answer = ada.post(where, data=form)
-        assert "Swapped: MAT 1-03 is yours." in words(ada.get(answer.location).text)
+        assert "Swapped: you now have MAT 1-03." in words(ada.get(answer.location).text)
     assert held(term, cast.ada) == [offer.other.id]
 
 
@@ -194,7 +194,7 @@ def test_second_tab_learns_that_it_is_done(ada: FlaskClient, offer: Offer) -> No
     tab = hidden(ada.get(where).text)
     press(ada, offer.other, offer.act())
     answer = ada.post(where, data=tab)
-    assert "You already have this: MAT 1-03 is yours." in words(ada.get(answer.location).text)
+    assert "You already have MAT 1-03." in words(ada.get(answer.location).text)
 
 
 def test_waitlist_position_is_kept_when_it_becomes_a_swap(
@@ -205,10 +205,10 @@ def test_waitlist_position_is_kept_when_it_becomes_a_swap(
     press(ada, offer.other, "pick")  # a place in line
     press(ada, offer.old, "pick")
     text = words(ada.get(address(offer.other, offer.act())).text)
-    assert "Give up CSC 1100-01 once MAT 1-03 is yours?" in text
-    assert "You keep place 1 in line for MAT 1-03." in text
+    assert "Give up CSC 1100-01 when you get MAT 1-03?" in text
+    assert "You keep position 1 on the waitlist of MAT 1-03." in text
     page = words(ada.get(press(ada, offer.other, offer.act()).location).text)
-    assert "You keep CSC 1100-01 until a seat in MAT 1-03 is yours." in page
+    assert "You keep CSC 1100-01 until you get a seat in MAT 1-03." in page
     assert waiting(term, cast.ada) == [(offer.other.id, offer.old.id)]
     assert 'data-reason="already_waiting"' in ada.get(address(offer.other, offer.act())).text
 

@@ -43,7 +43,7 @@ def test_unknown_term_is_not_found(ada: FlaskClient) -> None:
 def test_list_can_be_browsed_without_a_window(ada: FlaskClient, term: Any) -> None:
     section = builders.a_section(builders.a_course(), term)
     page = ada.get(f"/terms/{term.id}").text
-    assert "not scheduled yet" in page
+    assert "No registration date yet" in page
     assert "Not open yet" in cell(page, section)
 
 
@@ -53,7 +53,7 @@ def test_page_counts_down_to_the_opening(ada: FlaskClient, term: Any) -> None:
     page = ada.get(f"/terms/{term.id}").text
     assert 'data-phase="before"' in page
     assert f'data-opens="{window.opens}"' in page
-    assert "Begins in 12 minutes" in page
+    assert "Opens in 12 minutes" in page
     assert "Opens " in words(cell(page, section))
 
 
@@ -73,7 +73,7 @@ def test_page_without_scripts_has_a_link_for_new_counts(ada: FlaskClient, term: 
 def test_banner_names_the_window(ada: FlaskClient, term: Any) -> None:
     builders.a_coming_window(term, minutes=12)
     text = words(ada.get(f"/terms/{term.id}").text)
-    assert "Selection · Begins in 12 minutes" in text
+    assert "Selection · Opens in 12 minutes" in text
 
 
 def test_every_row_has_a_link_in_an_open_window(ada: FlaskClient, term: Any) -> None:
@@ -93,7 +93,7 @@ def test_ended_window_shows_only_own_selections(ada: FlaskClient, term: Any) -> 
     parts().ledger.close_window(term.id, window.id, "tests")
     limits.windows.cache_clear()  # type: ignore[attr-defined]
     page = ada.get(f"/terms/{term.id}").text
-    assert "Selection has ended" in page
+    assert "Registration has ended" in page
     assert "Calculus" not in page
     assert "Data Structures" in page
     assert 'class="section-row"' not in page

@@ -21,7 +21,7 @@ from tests.web.visitors import browser_of
 def test_section_without_seats_says_so(ada: FlaskClient, term: Any) -> None:
     builders.a_section(builders.a_course(), term, capacity=0, waitlist=0)
     page = ada.get(f"/terms/{term.id}").text
-    assert "Not offered for selection" in page
+    assert "No seats offered" in page
     assert 'data-level="none"' in page
     assert "0 open" not in words(page)
 
@@ -89,7 +89,7 @@ def test_meetings_are_shown_briefly(ada: FlaskClient, term: Any) -> None:
     builders.a_section(builders.a_course("RES-1"), term, credits_min=1, credits_max=15)
     text = words(ada.get(f"/terms/{term.id}").text)
     assert "Mon Thu 2:00–3:50 pm Fri 9:00–9:50 am" in text.replace(", CLASS", "")
-    assert "Common exam time Wed 8:00 am–9:50 pm, clashes with nothing" in text
+    assert "Common exam time Wed 8:00 am–9:50 pm, never conflicts" in text
     assert "To be arranged" in text
     assert "1–15 credits" in text
 
@@ -110,7 +110,7 @@ def test_list_shows_likely_refusals(ada: FlaskClient, term: Any) -> None:
     needs = {"prerequisites": {"any": [{"course": "MAT-1010"}, {"course": "MAT-1020"}]}}
     builders.a_section(builders.a_course(), term, **needs)
     text = words(ada.get(f"/terms/{term.id}").text)
-    assert "one of MAT 1010 or MAT 1020, which your record does not show" in text
+    assert "Requires one of MAT 1010 or MAT 1020, which is not on your record" in text
 
 
 def test_search_survives_a_refresh(ada: FlaskClient, term: Any) -> None:
@@ -126,7 +126,7 @@ def test_search_survives_a_refresh(ada: FlaskClient, term: Any) -> None:
 def test_search_without_results_says_what_to_do(ada: FlaskClient, term: Any) -> None:
     builders.a_section(builders.a_course(), term)
     text = words(ada.get(f"/terms/{term.id}?q=nothing+like+it").text)
-    assert "No section fits all of that" in text
+    assert "No section matches" in text
     assert "Clear search and filters" in text
 
 
@@ -177,14 +177,14 @@ def test_row_of_a_conflicting_section_has_a_note_instead_of_a_button(
     page = ada.get(f"/terms/{term.id}").text
     again, clashing, free = (words(cell(page, each)) for each in beside)
     assert "Swap" in again
-    assert "Yours: PHY 1000-01" in again
+    assert "You have PHY 1000-01" in again
     assert "Time conflict" in clashing
-    assert "Yours: PHY 1000-01" in clashing
-    assert "Pick" in free
-    assert "Pick" not in again + clashing
+    assert "You have PHY 1000-01" in clashing
+    assert "Add" in free
+    assert "Add" not in again + clashing
     assert f'href="{address(beside[1], "pick")}"' in cell(page, beside[1])  # which says why
     for each in beside:
-        assert "Pick" in words(cell(ben.get(f"/terms/{term.id}").text, each))
+        assert "Add" in words(cell(ben.get(f"/terms/{term.id}").text, each))
 
 
 def test_permitted_conflict_is_not_marked(
@@ -198,7 +198,7 @@ def test_permitted_conflict_is_not_marked(
             reason="By the dean.",
         )
     )
-    assert "Pick" in words(cell(ada.get(f"/terms/{term.id}").text, beside[1]))
+    assert "Add" in words(cell(ada.get(f"/terms/{term.id}").text, beside[1]))
 
 
 def test_open_page_learns_which_rows_conflict_with_a_new_seat(

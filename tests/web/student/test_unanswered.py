@@ -42,12 +42,12 @@ def test_unanswered_swap_is_sent_again_unchanged(
     with stalled(servers, "valkey"):
         answer = ada.post(path, data={**sent, "unsure": "1"})
     assert answer.status_code == 503
-    assert "We don’t know yet whether it went through" in words(answer.text)
+    assert "We don’t know yet if your request was processed" in words(answer.text)
     assert "Swap for BIO 1-01: send again" in words(answer.text)
     assert where(answer.text) == path
     assert hidden(answer.text) == {**hidden(answer.text), **sent, "unsure": "1"}
     again = ada.post(path, data=hidden(answer.text))
-    assert "Swapped: BIO 1-01 and BIO 2-02 are yours." in words(ada.get(again.location).text)
+    assert "Swapped: you now have BIO 1-01 and BIO 2-02." in words(ada.get(again.location).text)
     assert held(term, cast.ada) == [lecture.id, lab.id]
 
 

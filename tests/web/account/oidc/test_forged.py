@@ -11,7 +11,7 @@ from tests.web.account.oidc.conftest import With
 from tests.web.account.oidc.provider import running, walk
 from tests.web.account.oidc.test_login import leave
 
-UNTRUE = "The login through Campus ID could not be completed."
+UNTRUE = "You were not logged in with Campus ID."
 STATE = "_state_oidc_"
 
 

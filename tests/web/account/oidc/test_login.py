@@ -86,8 +86,8 @@ def test_new_login_survives_the_end_of_all_old_sessions(portal: Flask, cast: Cas
 def test_user_without_an_account_is_refused(portal: Flask, cast: Cast) -> None:
     client = portal.test_client()
     page = log_in(client, "zoe")
-    assert "Campus ID knows you, but you have no account here." in page
-    assert "It calls you zoe." in page
+    assert "You have no account here for your Campus ID login." in page
+    assert "Your name there is zoe." in page
     assert client.get("/api/v1/me").status_code == 401
     assert cast
 
@@ -116,7 +116,7 @@ def test_username_claim_can_be_configured(
 
 def test_only_a_verified_address_counts(with_provider: With, provider: Running) -> None:
     app = with_provider(provider, "email")
-    assert "It calls you ada@u.example." in log_in(app.test_client(), "ada")
+    assert "Your name there is ada@u.example." in log_in(app.test_client(), "ada")
     assert "ben@u.example" not in log_in(app.test_client(), "ben")
 
 
@@ -134,7 +134,7 @@ def test_logout_offers_to_log_out_at_the_provider(portal: Flask, cast: Cast) -> 
     client = portal.test_client()
     log_in(client)
     page = client.get(client.post("/logout").location).text
-    assert "Log out of Campus ID as well" in page
+    assert "Also log out of Campus ID" in page
     farewell = urlsplit(client.get("/login/oidc/end").location)
     assert farewell.path == "/session/end"
     assert parse_qs(farewell.query)["post_logout_redirect_uri"] == ["http://localhost/login"]

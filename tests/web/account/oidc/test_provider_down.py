@@ -15,7 +15,7 @@ from tests.web.account.oidc.provider import Running, running, walk
 from tests.web.account.oidc.test_login import leave
 from tests.web.visitors import browser_of
 
-AWAY = "Campus ID can’t be reached right now."
+AWAY = "We can’t reach Campus ID right now."
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def is_away(client: FlaskClient, address: str) -> None:
     answer = client.get(address)
     assert answer.status_code == 503
     assert AWAY in answer.text
-    assert "You can log in with your password instead." in answer.text
+    assert "Log in with your password instead." in answer.text
     assert answer.headers["Retry-After"]
 
 

@@ -42,7 +42,9 @@ def test_fewer_seats_than_taken_remove_no_student(admin: FlaskClient, full: Sect
 
 
 def test_more_seats_go_to_waiting_students(admin: FlaskClient, full: Section) -> None:
-    assert "The first student in line gets a seat at once" in text_of(send(admin, full, capacity=9))
+    assert "The first student on the waitlist gets a seat at once" in text_of(
+        send(admin, full, capacity=9)
+    )
 
 
 def test_more_seats_help_no_one_if_the_pool_is_full(
@@ -50,8 +52,8 @@ def test_more_seats_help_no_one_if_the_pool_is_full(
 ) -> None:
     share(2, full, lunch)
     answer = text_of(send(admin, full, capacity=9))
-    assert "in line gets a seat at once" not in answer
-    assert "Nobody in line gets a seat by it: the seats that it shares are all taken." in answer
+    assert "on the waitlist gets a seat at once" not in answer
+    assert "No one on the waitlist gets a seat: all shared seats are taken." in answer
 
 
 def test_smaller_waitlist_removes_no_student(admin: FlaskClient, full: Section) -> None:

@@ -52,7 +52,7 @@ def test_every_reason_has_a_checkbox_with_the_students_text(boss: FlaskClient, c
     assert page.status_code == 303
     page = look(boss, cast.ada, full)
     assert set(obstacles(page)) == {"window_unscheduled", "time_conflict", "full", "prerequisite"}
-    assert "“It needs MAT 1010, which your record does not show.”" in text_of(page)
+    assert "“Requires MAT 1010, which is not on your record.”" in text_of(page)
 
 
 def test_reason_that_is_not_ticked_still_refuses(
@@ -108,7 +108,7 @@ def test_dropped_student_is_notified(
     assert holds(cast.ada, section.term_id) == []
     assert [each.action for each in entries(section.term_id)] == ["selection.drop"]
     answer = text_of(browser_of(app, "ada").get("/inbox"))
-    assert "The registrar has taken you out of CSC 1100-01" in answer
+    assert "The registrar dropped you from CSC 1100-01" in answer
     assert WHY not in answer
 
 
@@ -152,7 +152,7 @@ def test_second_tab_sees_the_current_state(boss: FlaskClient, cast: Cast, sectio
     assert press(boss, one).status_code == 303
     late = press(boss, two)
     assert late.status_code == 422
-    assert "among your selections" in text_of(late)
+    assert "You don’t have" in text_of(late)
     assert len(entries(section.term_id)) == 1
 
 

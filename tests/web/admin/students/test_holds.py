@@ -49,7 +49,7 @@ def test_hold_refuses_with_its_reason_until_lifted(
     assert place(boss, cast.ada).status_code == 303
     student_profile._profiles.clear()  # noqa: SLF001  rather than wait two seconds
     refused = pick_of(app, section)
-    assert "There is a hold on your record: a bill is unpaid. Please see the bursar" in refused
+    assert "There is a hold on your record: a bill is unpaid. Contact the bursar" in refused
     assert holds(cast.ada, section.term_id) == []
     assert lift(boss, cast.ada).status_code == 303
     student_profile._profiles.clear()  # noqa: SLF001

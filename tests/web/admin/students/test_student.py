@@ -48,7 +48,7 @@ def test_student_page_shows_history_refusals_and_receipts(
     browser_of(app, "ada").post(f"/terms/{section.term_id}/sections/{section.id}/pick")
     drain(section.term_id)
     answer = boss.get(f"/admin/students/{cast.ada.id}?term={section.term_id}")
-    assert "You asked for CSC 1100-01 and were refused." in text_of(answer)
+    assert "You couldn’t add CSC 1100-01." in text_of(answer)
     assert 'href="/admin/receipts/' in answer.text
 
 

@@ -61,7 +61,7 @@ def test_ambiguous_end_is_shown_as_it_is(admin: FlaskClient, term: Term) -> None
 def test_open_window_can_be_closed_at_once(admin: FlaskClient, term: Term) -> None:
     window = an_open_window(term)
     assert admin.post(address(window, term, "close"), data=WHY).status_code == 303
-    assert "Has ended" in admin.get("/admin").text
+    assert "Ended" in admin.get("/admin").text
 
 
 def test_change_is_audited_with_before_and_after(

@@ -35,7 +35,7 @@ def test_move_shows_old_and_new_times_and_page_texts(admin: FlaskClient, term: T
     clock = LocalClock(backend().settings.zone)
     assert clock.full(window.opens) in page
     assert clock.clock(window.opens // 1000 * 1000 + 2 * HOUR) in page
-    assert "“Begins in 60 minutes”, then “Begins in 3 hours”" in page
+    assert "“Opens in 60 minutes”, then “Opens in 3 hours”" in page
     assert "Move window" in page
     assert backend().ledger.windows(term.id) == [window]
 
@@ -49,12 +49,12 @@ def test_page_texts_consider_all_windows_of_the_students(
 ) -> None:
     coming = a_coming_window(term, minutes=210)
     alone = plain(seen(admin, coming, term, "cancel"))
-    assert "On student pages “Begins in 3 hours”, then “Not scheduled” This" in alone
+    assert "On student pages “Opens in 3 hours”, then “Not scheduled” This" in alone
     assert "4 students then have no window." in alone
     an_open_window(term, minutes=270, cohort={"students": [cast.ada.number]})
     some = plain(seen(admin, coming, term, "cancel"))
-    assert "“Begins in 3 hours”, then “Not scheduled” · 3 students" in some
-    assert "“Ends in 4 hours” (unchanged) · 1 student" in some
+    assert "“Opens in 3 hours”, then “Not scheduled” · 3 students" in some
+    assert "“Closes in 4 hours” (unchanged) · 1 student" in some
     assert "3 students then have no window." in some
 
 
@@ -62,7 +62,7 @@ def test_closing_one_of_two_windows_shows_the_other(admin: FlaskClient, term: Te
     running = an_open_window(term, minutes=270)
     a_coming_window(term, minutes=330)
     page = plain(seen(admin, running, term, "close"))
-    assert "“Ends in 4 hours”, then “Begins in 5 hours”" in page
+    assert "“Closes in 4 hours”, then “Opens in 5 hours”" in page
     assert "nothing is scheduled" not in page
 
 
@@ -87,7 +87,7 @@ def test_closing_counts_students_inside(admin: FlaskClient, term: Term, cast: Ca
     room.enter(term.id, window.id, cast.ada.id)
     page = seen(admin, window, term, "close")
     assert "In the waiting room: 0, admitted: 1." in page
-    assert "then “Has ended”" in page
+    assert "then “Ended”" in page
 
 
 def test_students_with_two_windows_are_counted_at_the_times(
@@ -106,7 +106,7 @@ def test_students_with_two_windows_are_counted_at_the_times(
 def test_move_into_the_past_has_a_warning_and_is_possible(admin: FlaskClient, term: Term) -> None:
     window = a_coming_window(term)
     requested = {"opens": field(window.opens - 2 * HOUR), "closes": field(window.closes)}
-    assert "it opens at once" in seen(admin, window, term, "move", **requested)
+    assert "the window opens at once" in seen(admin, window, term, "move", **requested)
     assert admin.post(address(window, term, "move"), data=requested | WHY).status_code == 303
 
 

@@ -91,7 +91,7 @@ def test_refusals_have_the_labels_of_the_operations_page(
         claim(cast.ada, section, found)
     closes(term, found)
     for position in ("/admin/operations", address(found, term, "report")):
-        assert "Has the seat already 1" in words(admin, position)
+        assert "Already enrolled 1" in words(admin, position)
 
 
 def test_underfilled_sections_are_listed_by_a_chosen_share(

@@ -110,9 +110,9 @@ def test_preview_has_its_own_address(admin: FlaskClient, term: Term) -> None:
 def test_past_start_and_times_outside_the_term_are_pointed_out(
     admin: FlaskClient, term: Term
 ) -> None:
-    assert "It begins in the past" in send(admin, term, opens=from_now(-1)).text
+    assert "The start is in the past" in send(admin, term, opens=from_now(-1)).text
     late = {"opens": "2030-12-20T09:00", "closes": "2030-12-21T09:00"}
-    assert "beyond the last day of the term, Dec 20, 2030" in send(admin, term, **late).text
+    assert "after the last day of the term, Dec 20, 2030" in send(admin, term, **late).text
     fine = {"opens": "2030-08-01T09:00", "closes": "2030-08-02T09:00"}
     assert "Mind the year" not in send(admin, term, **fine).text
 

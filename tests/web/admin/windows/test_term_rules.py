@@ -154,8 +154,8 @@ def test_skipped_student_loses_the_position_and_is_notified(
         ).one()
     assert (result.kind, result.data["lost"]) == ("passed_over", True)
     ben = browser_of(admin.application, "ben")
-    assert "you have lost your place" in ben.get("/inbox").text
-    assert "you lost your place" in ben.get(f"/terms/{term.id}/history").text
+    assert "You lost your waitlist position" in ben.get("/inbox").text
+    assert "You lost your position" in ben.get(f"/terms/{term.id}/history").text
     assert audit()["clean"]
 
 

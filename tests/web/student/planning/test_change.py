@@ -83,7 +83,7 @@ def test_focus_moves_to_the_title_if_a_button_disappears(
     data = {"version": plan.version, "line": "0", "do": "remove"}
     answer = ada.post(f"/terms/{term.id}/plan/change", data=data, headers=PANEL)
     assert "autofocus" in answer.text
-    assert "Taken out of your plan." in answer.text
+    assert "Removed from your plan." in answer.text
 
 
 def test_page_of_an_older_plan_changes_nothing_and_gets_the_current_one(
@@ -93,10 +93,10 @@ def test_page_of_an_older_plan_changes_nothing_and_gets_the_current_one(
     data = {"version": plan.version - 1, "line": "0", "do": "remove"}
     answer = ada.post(f"/terms/{term.id}/plan/change", data=data, headers=PANEL)
     assert answer.status_code == 422
-    assert "Your plan was changed meanwhile" in answer.text
+    assert "Your plan has changed, maybe in another tab" in answer.text
     assert f'data-seq="{plan.version}"' in answer.text
     plain = ada.post(f"/terms/{term.id}/plan/change", data=data)
-    assert "Your plan was changed meanwhile" in ada.get(plain.location).text
+    assert "Your plan has changed, maybe in another tab" in ada.get(plain.location).text
     assert planned(term, cast.ada) == before
 
 
@@ -137,5 +137,5 @@ def test_change_while_the_ledger_is_silent_is_refused(
     with stalled(servers, "valkey"):
         answer = ada.post(f"/terms/{term.id}/plan/change", data=form, headers=PANEL)
     assert answer.status_code == 503
-    assert "nothing was changed" in words(answer.text)
+    assert "Nothing was changed" in words(answer.text)
     assert plan_of(term.id, cast.ada.id) == plan

@@ -33,7 +33,7 @@ def test_section_can_be_planned_before_the_window(
         f"/terms/{term.id}#section-{section.id}",
     )
     page = ada.get(f"/terms/{term.id}").text
-    assert f"Planned: CSC 1100-{section.number}." in words(page)
+    assert f"Added to your plan: CSC 1100-{section.number}." in words(page)
     assert planned(term, cast.ada) == [[[section.id]]]
 
 
@@ -62,7 +62,7 @@ def test_dialog_shows_current_and_earlier_occupancy(ada: FlaskClient, term: Any)
     page = ada.get(address(section, "plan")).text
     assert f'data-counts="seats-{section.id}"' in page
     assert "9 of 9 open" in words(page)
-    assert "In Fall 2029: 58 of 60 seats taken, and 12 waited." in words(page)
+    assert "In Fall 2029: 58 of 60 seats taken, 12 on the waitlist." in words(page)
 
 
 def test_likely_refusals_do_not_block_planning(ada: FlaskClient, term: Any, cast: Cast) -> None:
@@ -73,7 +73,7 @@ def test_likely_refusals_do_not_block_planning(ada: FlaskClient, term: Any, cast
     page = ada.get(address(section, "plan")).text
     for code in ("time_conflict", "prerequisite"):
         assert f'data-reason="{code}"' in page
-    assert "You can plan it all the same" in words(page)
+    assert "You can still plan it" in words(page)
     plan_section(ada, section)
     assert planned(term, cast.ada) == [[[other.id]], [[section.id]]]
 
@@ -84,7 +84,7 @@ def test_planned_credits_are_shown_with_the_limit(
     heavy = builders.a_section(builders.a_course("PHY-1", credits=19), term)
     plan_section(ada, section)
     page = ada.get(address(heavy, "plan")).text
-    assert "23 of 21 with all of your plan" in words(page)
+    assert "23 of 21 with your whole plan" in words(page)
     assert 'data-reason="credit_limit"' in page
 
 
@@ -98,7 +98,7 @@ def test_another_section_of_the_course_is_offered_as_an_alternative(
         plan_section(ada, each)
     page = ada.get(address(other, "plan")).text
     assert 'value="else-1" selected' in page
-    assert f"If CSC 1100-{first.number} can’t be had (line 2)" in words(page)
+    assert f"As a backup for CSC 1100-{first.number} (choice 2)" in words(page)
     assert 'data-reason="same_course"' not in page
     plan_section(ada, other, "else-1")
     assert planned(term, cast.ada) == [[[lone.id]], [[first.id], [other.id]]]
@@ -150,7 +150,7 @@ def test_invalid_input_is_refused(
 def test_missing_place_in_the_plan_is_reported(ada: FlaskClient, section: Any, where: str) -> None:
     answer = plan_section(ada, section, where)
     assert answer.status_code == 422
-    assert "not in your plan any more" in answer.text
+    assert "no longer in your plan" in answer.text
 
 
 def test_form_of_an_older_plan_changes_nothing(
@@ -161,7 +161,7 @@ def test_form_of_an_older_plan_changes_nothing(
     plan_section(ada, other)
     answer = ada.post(address(section, "plan"), data=form)
     assert answer.status_code == 422
-    assert "Your plan was changed meanwhile" in words(answer.text)
+    assert "Your plan has changed, maybe in another tab" in words(answer.text)
     assert planned(term, cast.ada) == [[[other.id]]]
     ada.post(address(section, "plan"), data=own_fields(answer.text))
     assert len(planned(term, cast.ada)) == 2
@@ -183,8 +183,8 @@ def test_full_plan_offers_no_button(ada: FlaskClient, term: Any) -> None:
     for each in sections[:20]:
         plan_section(ada, each)
     page = ada.get(address(sections[20], "plan")).text
-    assert "A plan has room for 20 lines" in words(page)
-    assert "Plan it" not in page
+    assert "A plan holds at most 20 choices" in words(page)
+    assert "Add to plan" not in page
 
 
 def test_hold_is_shown_with_other_reasons(ada: FlaskClient, section: Any, cast: Cast) -> None:
@@ -207,7 +207,7 @@ def test_planning_while_the_ledger_is_silent_is_refused(
     with stalled(servers, "valkey"):
         answer = ada.post(address(section, "plan"), data=form, headers=DIALOG)
     assert answer.status_code == 503
-    assert "nothing was changed" in words(answer.text)
+    assert "Nothing was changed" in words(answer.text)
     assert planned(term, cast.ada) == []
 
 

@@ -59,21 +59,22 @@ class Gain:
 
 def measures(result: Result, sample: int = 2000) -> Measures:
     """Return the table of a result; envy is looked for among `sample` students."""
-    asked = _asked(result.table)
-    courses = {student: _courses(result, student) for student in asked}
+    active = _active(result.table)
+    courses = {student: _courses(result, student) for student in active}
     wanted = [
-        student for student in asked if len(result.table.problem.ballots[student].choices) > 2
+        student for student in active if len(result.table.problem.ballots[student].choices) > 2
     ]
     firsts = [each.first_choice for each in by_cohort(result).values()]
     return Measures(
-        students=len(asked),
-        first_choice=_mean(_has_first(result, student) for student in asked),
-        choices=_mean(len(result.held[student]) for student in asked),
+        students=len(active),
+        first_choice=_mean(_has_first(result, student) for student in active),
+        choices=_mean(len(result.held[student]) for student in active),
         courses=_mean(courses.values()),
-        nothing=_mean(not courses[student] for student in asked),
+        nothing=_mean(not courses[student] for student in active),
         few=_mean(courses[student] <= 2 for student in wanted),
         envy=_mean(_envies(result, sample)),
-        justified_envy=len({student for student, _ in blocking_pairs(result)}) / max(1, len(asked)),
+        justified_envy=len({student for student, _ in blocking_pairs(result)})
+        / max(1, len(active)),
         seats_left=sum(_seats_left(result)),
         spread=max(firsts, default=0) - min(firsts, default=0),
     )
@@ -83,7 +84,7 @@ def by_cohort(result: Result) -> dict[str, CohortMeasures]:
     """Return the main measures of each cohort, by name."""
     ballots = result.table.problem.ballots
     members: dict[str, list[int]] = defaultdict(list)
-    for student in _asked(result.table):
+    for student in _active(result.table):
         for cohort in ballots[student].cohorts:
             members[cohort].append(student)
     return {
@@ -228,7 +229,7 @@ def _sample(table: Compact) -> Iterator[int]:
     """Yield the students with choices in an order that has nothing to do with the round."""
     ballots = table.problem.ballots
     yield from sorted(
-        _asked(table), key=lambda student: ticket("sample", ballots[student].pseudonym)
+        _active(table), key=lambda student: ticket("sample", ballots[student].pseudonym)
     )
 
 
@@ -251,7 +252,7 @@ def _seats_left(result: Result) -> list[int]:
     return left
 
 
-def _asked(table: Compact) -> list[int]:
+def _active(table: Compact) -> list[int]:
     return [student for student, options in enumerate(table.options) if options]
 
 

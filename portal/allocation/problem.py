@@ -120,12 +120,12 @@ def mistakes(problem: Problem) -> Iterator[str]:
         yield from _mistakes_of_ballot(ballot, known)
     for joint, members in problem.groups.items():
         students = {student for student, _ in members}
-        asked = {
+        rankings = {
             problem.ballots[student].choices[choice].alternatives for student, choice in members
         }
         if not GROUP[0] <= len(students) == len(members) <= GROUP[1]:
             yield f"{joint}: a joint choice has two to four students"
-        if len(asked) > 1 or any(len(alternatives) != 1 for alternatives in asked):
+        if len(rankings) > 1 or any(len(alternatives) != 1 for alternatives in rankings):
             yield f"{joint}: a joint choice is one alternative, the same for all"
 
 

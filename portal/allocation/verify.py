@@ -47,9 +47,9 @@ class Round:
             draw.append((min(sha256(f"{seed}:{who}:{number}") for number in tickets), who))
             self.held[who] = {}  # the number of an option: its turn
             self.options[who] = [
-                (choice, rank, [sections[name] for name in bundle], asked["joint"])
-                for choice, asked in enumerate(ballot["choices"], 1)
-                for rank, bundle in enumerate(asked["alternatives"], 1)
+                (choice, rank, [sections[name] for name in bundle], entry["joint"])
+                for choice, entry in enumerate(ballot["choices"], 1)
+                for rank, bundle in enumerate(entry["alternatives"], 1)
             ]
             for at, (*_, joint) in enumerate(self.options[who]):
                 self.teams.setdefault(joint or (who, at), []).append((who, at))

@@ -35,9 +35,10 @@ JOBS = {
     "notify": "jobs.notify.notify",
     "reconcile": "jobs.background.reconcile",
     "deliver": "jobs.background.deliver",
+    "act": "jobs.background.act",
 }
 # other jobs have a queue of their own
-QUEUE_OF = {"reconcile": "background", "deliver": "background"}
+QUEUE_OF = dict.fromkeys(("reconcile", "deliver", "act"), "background")
 NO_TERM = 0  # for jobs about all terms: mails and webhooks
 JOB_SECONDS = 60  # seconds that a job may take; the scheduler enqueues another for the rest
 LONG_JOBS = {"reconcile": 10 * 60}  # compares all differences in one run

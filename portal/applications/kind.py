@@ -22,10 +22,14 @@ class Step:
     title: Any
     fields: Mapping[str, Any]
 
+    def form(self, answers: Mapping[str, Any]) -> Form:
+        """Return a form that shows the stored answers and can check them."""
+        form = type("Answers", (Form,), dict(self.fields))
+        return form(MultiDict(answers))
+
     def is_complete(self, answers: Mapping[str, Any]) -> bool:
         """Return whether the stored answers are valid."""
-        form = type("Answers", (Form,), dict(self.fields))
-        return bool(form(MultiDict(answers)).validate())
+        return bool(self.form(answers).validate())
 
 
 @dataclass(frozen=True)

@@ -125,12 +125,9 @@ def submit(application: int, student: int) -> None:
             raise ApplicationRefused("too_late")
         found.stage = 0
         found.submitted_at = session.scalar(func.now())
-        by = found.student.account
-        entry = _move(session, found, REVIEW, "submit", by.id)
-        about = {"who": by.name, **_about(found)}
-        announce(
-            session, APPLICATION_SENT, found.section, Account.is_admin.is_(True), entry.id, **about
-        )
+        entry = _move(session, found, REVIEW, "submit", found.student.account_id)
+        about, admins = _about(found), Account.is_admin.is_(True)
+        announce(session, APPLICATION_SENT, found.section, admins, entry.id, **about)
 
 
 def withdraw(application: int, student: int) -> None:

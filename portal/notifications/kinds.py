@@ -262,9 +262,7 @@ def _request_decided(news: Notification) -> NotificationText:
 
 
 def _application_sent(news: Notification) -> NotificationText:
-    title = _(
-        "%(who)s has sent an application for %(name)s", who=news.data["who"], name=_named(news.data)
-    )
+    title = _("There is a new application for %(name)s", name=_named(news.data))
     step = NextStep(_("Look at the application"), f"/admin/applications/{news.data['application']}")
     return NotificationText(title, (), step, "wait")
 

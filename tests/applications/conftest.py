@@ -30,7 +30,8 @@ def term(app: Flask, cast: Cast) -> Any:  # noqa: ARG001
 def held(term: Any, cast: Cast) -> Section:
     """Ada's, who has its only seat."""
     window = builders.an_open_window(term)
-    section = builders.a_section(builders.a_course("CSC-1100", credits=3), term, capacity=1, waitlist=0)
+    course = builders.a_course("CSC-1100", credits=3)
+    section = builders.a_section(course, term, capacity=1, waitlist=0)
     claim(Rush(term.id, [section.id], [cast.ada.id], window.id), cast.ada.id, section.id)
     backend().ledger.close_window(term.id, window.id, "tests")
     limits.forget_windows()

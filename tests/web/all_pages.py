@@ -9,6 +9,8 @@ from flask import Flask
 from sqlalchemy import select
 from werkzeug.routing import Rule
 
+from portal.applications import service as applications
+from portal.applications.kinds import KINDS
 from portal.catalog.models import Term
 from portal.catalog.sections import STATUS_CHANGES
 from portal.core.audit_trail import AuditEntry
@@ -28,6 +30,7 @@ from portal.recorder.recorder import drain
 from portal.web.admin.webhooks import CHANGES as WEBHOOK_CHANGES
 from portal.web.admin.windows import ACTIONS
 from tests import cast as builders
+from tests.applications.stories import an_application, decider
 from tests.cast import Cast, Meets
 from tests.exchange.makers import an_export, an_import
 from tests.web.pages import address, press
@@ -75,6 +78,9 @@ def a_story(app: Flask, cast: Cast) -> Values:
         "notice": _notices(),
         "action": list(ACTIONS),
         "asked_id": _asked(cast, sections),
+        "application_id": _applied(cast, sections),
+        "kind": list(KINDS),
+        "part": ["reason"],
         "entry_id": _entries(),
         "name": ["captcha", "mail"],
         "job": ["1-gone"],
@@ -136,6 +142,20 @@ def _asked(cast: Cast, sections: dict[str, Any]) -> list[int]:
         service.ask_seats(held, 20, "So many wait.", iris),
         service.ask_override(held, cast.dan.id, ["prerequisite"], "Knows it all.", iris),
     ]
+
+
+def _applied(cast: Cast, sections: dict[str, Any]) -> list[int]:
+    """An application of Ada's that is in review, and others in the states that follow."""
+    clash, held, other = sections["clash"], sections["held"], sections["range"]
+    found = [
+        an_application("permission", cast.ada, clash),
+        an_application("withdrawal", cast.ada, held),
+        an_application("credit_overload", cast.ada, other),
+        applications.start(KINDS["late_add"], cast.ada.id, other.id),
+    ]
+    applications.ask_more(found[1], decider(found[1], cast.max.id))
+    applications.decline(found[2], decider(found[2], cast.max.id))
+    return found
 
 
 def _entries() -> list[int]:

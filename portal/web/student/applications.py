@@ -1,0 +1,275 @@
+"""My applications: start one, fill in its steps, send it, follow it, withdraw it."""
+
+from typing import Any
+
+from flask import abort, flash, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from wtforms import ValidationError
+
+from portal.applications import listing, service
+from portal.applications.kind import Kind, Step
+from portal.applications.kinds import KINDS
+from portal.applications.listing import ApplicationView
+from portal.applications.models import ACTIONS, EDITABLE, REVIEW, STATES, TONES
+from portal.applications.service import REFUSED, ApplicationRefused
+from portal.catalog.formatting import day
+from portal.catalog.term_catalog import NoSuchTerm, SectionView, TermCatalog, catalog_of
+from portal.core.i18n import _, _l
+from portal.core.moments import milliseconds
+from portal.recorder import read_with_fallback
+from portal.registration.next_steps import NextStep, find_section, section_name
+from portal.web.confirm import Confirmation, NotPossible, confirm, done
+from portal.web.forms import Form, OneOfField, TextField
+from portal.web.http.access import requires, visitor
+from portal.web.http.layout import go
+from portal.web.student import bp
+
+TEXTS = {"states": STATES, "tones": TONES, "actions": ACTIONS, "moments": milliseconds}
+ADVICE = {
+    "draft": _l("Finish the form and send it. Nobody else sees it before."),
+    "review": _l("You have nothing to do now. You get a message when it is decided."),
+    "more": _l("Read what is needed, change your answers and send it again."),
+    "acting": _l("It is being carried out. This takes a moment."),
+    "declined": _l("Read the reason. The registrar’s office answers questions about it."),
+}
+
+
+class SeatForm(Form):
+    """A section in which the student has a seat."""
+
+    section = OneOfField(_l("Class"), missing=_l("Choose the class."))
+
+    def __init__(self, offered: TermCatalog, sent: Any) -> None:
+        super().__init__(section=sent)
+        standing = read_with_fallback.standing(offered.term.id, visitor().student_id or 0)
+        found = offered.some(each.section for each in standing.enrolled)
+        self.section.offer({str(each.id): _named(each) for each in found})
+
+    @property
+    def chosen(self) -> int:
+        """Return the section of a valid form."""
+        return int(self.section.data)
+
+
+class SectionForm(Form):
+    """A section that the student wants, by its CRN or its course and number."""
+
+    section = TextField(
+        _l("Class"),
+        longest=60,
+        missing=_l("Name the class."),
+        description=_l("CRN, or course and number such as CSC 1100-01."),
+        render_kw={"spellcheck": "false"},
+    )
+
+    def __init__(self, offered: TermCatalog, sent: Any) -> None:
+        asked = offered.published(int(sent)) if sent and sent.isdecimal() else None
+        super().__init__(section=section_name(asked) if asked else "")
+        self.offered, self.chosen = offered, 0
+
+    def validate_section(self, field: TextField) -> None:
+        """Find the section; raise ValidationError if there is none of that name."""
+        found = find_section(field.data, self.offered)
+        if found is None or found.status not in {"OPEN", "CONFIRMED"}:
+            facts = {"term": self.offered.term.name, "text": field.data}
+            said = _("%(term)s has no section with the CRN or the number %(text)s.", **facts)
+            raise ValidationError(said)
+        self.chosen = found.id
+
+
+@bp.get("/applications")
+@requires("student")
+def applications(term_id: int) -> ResponseReturnValue:
+    """Render the student's applications of the term, and the kinds to start."""
+    term = _offered(term_id).term
+    return render_template(
+        "student/applications.html",
+        term=term,
+        lines=listing.of_student(visitor().student_id or 0, term_id),
+        kinds=[(each, service.is_late(each, term_id)) for each in KINDS.values()],
+        last_day=lambda kind: day(kind.last_day(term), year=True),
+        **TEXTS,
+    )
+
+
+@bp.route("/applications/new/<kind>", methods=["GET", "POST"])
+@requires("student")
+def start_application(term_id: int, kind: str) -> ResponseReturnValue:
+    """Choose the class that the application is about, and start a draft."""
+    offered, declared = _offered(term_id), KINDS.get(kind) or abort(404)
+    asked_for = request.args.get("section", "")
+    form = SeatForm(offered, asked_for) if declared.holds else SectionForm(offered, asked_for)
+    if service.is_late(declared, term_id):
+        form.refuse(REFUSED["too_late"])
+    elif request.method == "POST" and form.validate():
+        try:
+            made = service.start(declared, visitor().student_id or 0, form.chosen)
+        except ApplicationRefused as refused:
+            form.refuse(REFUSED[refused.code])
+        else:
+            return go(_step_url(term_id, made, declared.steps[0]))
+    page = render_template(
+        "student/application_start.html",
+        term=offered.term,
+        kind=declared,
+        form=form,
+        late=service.is_late(declared, term_id),
+        last_day=day(declared.last_day(offered.term), year=True),
+    )
+    return page, 422 if form.errors else 200
+
+
+@bp.get("/applications/<int:application_id>")
+@requires("student")
+def application(term_id: int, application_id: int) -> ResponseReturnValue:
+    """Render how the application stands, its history and the next step."""
+    line = _mine(term_id, application_id)
+    return render_template(
+        "student/application.html",
+        term=_offered(term_id).term,
+        line=line,
+        progress=_progress(line),
+        advice=ADVICE.get(line.application.state, ""),
+        step=_next_step(term_id, line),
+        open=line.application.state in {*EDITABLE, REVIEW},
+        **TEXTS,
+    )
+
+
+@bp.route("/applications/<int:application_id>/steps/<part>", methods=["GET", "POST"])
+@requires("student")
+def application_step(term_id: int, application_id: int, part: str) -> ResponseReturnValue:
+    """Render a step of the form, or store its answers and go on."""
+    line = _mine(term_id, application_id)
+    step = line.kind.step(part) or abort(404)
+    if line.application.state not in EDITABLE:
+        return _back(term_id, line)
+    form = type("StepForm", (Form,), dict(step.fields))(data=line.application.answers)
+    if request.method == "POST" and form.validate():
+        try:
+            service.save(line.id, visitor().student_id or 0, form.data)
+        except ApplicationRefused as refused:
+            flash(str(REFUSED[refused.code]))
+            return _back(term_id, line)
+        return go(_after(term_id, line, step))
+    page = render_template(
+        "student/application_step.html",
+        term=_offered(term_id).term,
+        line=line,
+        step=step,
+        number=line.kind.steps.index(step) + 1,
+        form=form,
+    )
+    return page, 422 if form.errors else 200
+
+
+@bp.route("/applications/<int:application_id>/review", methods=["GET", "POST"])
+@requires("student")
+def review_application(term_id: int, application_id: int) -> ResponseReturnValue:
+    """Render all answers, or send the application, which happens once however often it is asked."""
+    line, form = _mine(term_id, application_id), Form()
+    if request.method == "POST":
+        try:
+            service.submit(line.id, visitor().student_id or 0)
+        except ApplicationRefused as refused:
+            form.refuse(REFUSED[refused.code])
+        else:
+            return _back(term_id, line)
+    elif line.application.state not in EDITABLE:
+        return _back(term_id, line)
+    answers = line.application.answers
+    if missing := next((each for each in line.kind.steps if not each.is_complete(answers)), None):
+        return go(_step_url(term_id, line.id, missing))
+    term = _offered(term_id).term
+    page = render_template("student/application_review.html", term=term, line=line, form=form)
+    return page, 422 if form.errors else 200
+
+
+@bp.route("/applications/<int:application_id>/withdraw", methods=["GET", "POST"])
+@requires("student")
+def withdraw_application(term_id: int, application_id: int) -> ResponseReturnValue:
+    """Withdraw an application that is not decided."""
+    line = _mine(term_id, application_id)
+    address = url_for("student.application", term_id=term_id, application_id=line.id)
+    page = Confirmation(
+        title=_("Withdraw this application"),
+        button=_("Withdraw"),
+        back=(address, _("My application")),
+        facts=[(_("Application"), f"{line.kind.title}, {line.name}")],
+        meaning=[_("It is not decided. You can send another one until the last day.")],
+        danger=True,
+    )
+
+    def act(_reason: str) -> ResponseReturnValue:
+        try:
+            service.withdraw(line.id, visitor().student_id or 0)
+        except ApplicationRefused as refused:
+            raise NotPossible(str(REFUSED[refused.code])) from refused
+        return done(_("Your application is withdrawn."), address)
+
+    return confirm(page, act, Form())
+
+
+def _offered(term_id: int) -> TermCatalog:
+    try:
+        return catalog_of(term_id)
+    except NoSuchTerm:
+        abort(404)
+
+
+def _mine(term_id: int, application_id: int) -> ApplicationView:
+    """Return the visitor's application; 404 if it is another's or of another term."""
+    found = listing.one(application_id)
+    if found is None or found.application.student_id != visitor().student_id:
+        abort(404)
+    return found if found.application.section.term_id == term_id else abort(404)
+
+
+def _named(section: SectionView) -> str:
+    return f"{section_name(section)} {section.title or section.course_title}"
+
+
+def _step_url(term_id: int, application: int, step: Step) -> str:
+    return url_for(
+        "student.application_step", term_id=term_id, application_id=application, part=step.name
+    )
+
+
+def _after(term_id: int, line: ApplicationView, step: Step) -> str:
+    """Return the address of the next step, or of the review after the last one."""
+    following = line.kind.steps[line.kind.steps.index(step) + 1 :]
+    if following:
+        return _step_url(term_id, line.id, following[0])
+    return url_for("student.review_application", term_id=term_id, application_id=line.id)
+
+
+def _back(term_id: int, line: ApplicationView) -> ResponseReturnValue:
+    return go(url_for("student.application", term_id=term_id, application_id=line.id))
+
+
+def _next_step(term_id: int, line: ApplicationView) -> NextStep | None:
+    """Return what the student can do next."""
+    asked, mine = line.application, f"/terms/{term_id}/mine"
+    if asked.state in EDITABLE:
+        here = url_for("student.review_application", term_id=term_id, application_id=line.id)
+        return NextStep(_("Go on with the form"), here)
+    if asked.state == "approved":
+        return NextStep(_("See my selections"), mine)
+    return None
+
+
+def _progress(line: ApplicationView) -> list[tuple[str, str]]:
+    """Return the parts of its way, each with `done`, `now` or blank for later."""
+    asked, kind = line.application, line.kind
+    parts = [_("Sent"), *(_stage(kind, number) for number in range(len(kind.stages)))]
+    parts.append(str(STATES[asked.state]) if asked.decided_at else _("Decided"))
+    if asked.decided_at:
+        return [(part, "done") for part in parts]
+    reached = 0 if asked.state in EDITABLE else 1 + min(asked.stage, len(kind.stages))
+    marks = ["done"] * reached + ["now"] + [""] * len(parts)
+    return list(zip(parts, marks, strict=False))
+
+
+def _stage(kind: Kind, number: int) -> str:
+    who = str(listing.STAGES[kind.stages[number]])
+    return _("In review: %(who)s", who=who)

@@ -21,6 +21,7 @@ from portal.people.models import Account, Student
 
 PAGE = 30
 RECENT = timedelta(days=30)
+INTERNAL = {"approve", "refused"}
 STAGES = {"department": _l("Department"), "registrar": _l("Registrar")}
 
 
@@ -64,6 +65,11 @@ class ApplicationView:
     def since(self) -> int:
         """When it was sent last, or begun (ms)."""
         return milliseconds(self.application.submitted_at or self.application.made_at)
+
+    @property
+    def told(self) -> list[ApplicationEntry]:
+        """Return the history that the student sees: an approval counts once it is carried out."""
+        return [each for each in self.application.entries if each.action not in INTERNAL]
 
     @property
     def answers(self) -> Iterator[tuple[Any, str, str]]:

@@ -118,7 +118,7 @@ ACTIONS = {
     "more": _l("More was asked for"),
     "forward": _l("Approved by the department"),
     "approve": _l("Approved"),
-    "done": _l("Carried out"),
+    "done": _l("Approved and carried out"),
     "refused": _l("Could not be carried out"),
     "decline": _l("Declined"),
     "withdraw": _l("Withdrawn"),

@@ -257,7 +257,7 @@ def _settle(session: Session, application: Application, acted: Acted) -> None:
     application.event = acted.event
     application.decided_at = session.scalar(func.now())
     note = (application.approval or {})["note"]
-    _announce(session, application, _move(session, application, APPROVED, "done", None), note)
+    _announce(session, application, _move(session, application, APPROVED, "done", None, note))
 
 
 # Parts of each change
@@ -326,10 +326,8 @@ def _about(application: Application) -> dict[str, Any]:
     return {"application": application.id, "state": application.state}
 
 
-def _announce(
-    session: Session, application: Application, entry: ApplicationEntry, note: str = ""
-) -> None:
+def _announce(session: Session, application: Application, entry: ApplicationEntry) -> None:
     """Notify the student of a decision."""
-    about = _about(application) | {"note": note or entry.note}
+    about = _about(application) | {"note": entry.note}
     whom = Account.id == application.student.account_id
     announce(session, APPLICATION_MOVED, application.section, whom, entry.id, **about)

@@ -4,6 +4,7 @@ from flask import Blueprint
 
 from portal.web.admin import (
     adjustments,
+    applications,
     audit_trail,
     exports,
     imports,
@@ -36,6 +37,7 @@ for part in (
         student_record,
         instructors,
         requests,
+        applications,
         receipts,
         audit_trail,
     ),

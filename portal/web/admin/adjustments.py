@@ -225,13 +225,13 @@ def _review_page(form: TargetForm, review: ReviewForm) -> str:
         form=form,
         review=review,
         impossible=explain(adjustments.not_overridable(reasons), context),
-        obstacles=_obstacles(reasons, context),
+        obstacles=obstacles_in_words(reasons, context),
         effects=list(_effects(target, standing)),
         key=new_key(),
     )
 
 
-def _obstacles(
+def obstacles_in_words(
     reasons: Sequence[Reason], context: RefusalContext
 ) -> list[tuple[str, str, list[str]]]:
     """Return the codes that can be overridden, each with its label and texts for students."""

@@ -122,6 +122,12 @@ RULES = {
     "POST /teaching/sections/<int:section_id>/requests/override": ASKS,
     "GET /teaching/requests": Rule("login no no in own no"),
     "POST /teaching/requests/<int:asked_id>/withdraw": Rule("login no no in none no"),
+    "GET /admin/applications": ADMIN,
+    "GET /admin/applications/all.csv": ADMIN,
+    "GET /admin/applications/<int:application_id>": ADMIN,
+    "POST /admin/applications/<int:application_id>": ADMIN._replace(
+        body={"decision": "decline", "note": "No.", "version": "1"}
+    ),
     "GET /admin/audit": ADMIN,
     "GET /admin/audit/<int:entry_id>": ADMIN,
     "GET /admin/audit.csv": ADMIN,

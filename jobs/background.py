@@ -1,5 +1,6 @@
 """Jobs of the queue `background`: long work that can wait."""
 
+from portal.applications import documents
 from portal.applications import service as applications
 from portal.core.queue import NO_TERM, enqueue
 from portal.exchange.exporting import export_jobs
@@ -28,6 +29,11 @@ def deliver(_term: int) -> None:
 def act(_term: int) -> None:
     """Carry out approved applications that their deciders' requests could not."""
     applications.act_all()
+
+
+def check(_term: int) -> None:
+    """Check documents of applications."""
+    documents.check_due()
 
 
 def work_import(import_id: int) -> None:

@@ -2,6 +2,7 @@
 
 from sqlalchemy.orm import Session
 
+from portal.applications import documents
 from portal.applications import service as applications
 from portal.live import publish
 from portal.notifications import from_events, reminders
@@ -29,6 +30,7 @@ def connect() -> None:
         webhooks.due_jobs,
         closeout.due_jobs,
         applications.due_jobs,
+        documents.due_jobs,
     ]
 
 

@@ -74,8 +74,49 @@ def upgrade() -> None:
     op.create_index(
         op.f("ix_application_entries_application_id"), "application_entries", ["application_id"]
     )
+    op.create_table(
+        "application_documents",
+        sa.Column("id", sa.BigInteger(), nullable=False),
+        sa.Column("application_id", sa.Integer(), nullable=False),
+        sa.Column("name", sa.String(length=100), nullable=False),
+        sa.Column("part", sa.String(length=20), nullable=False),
+        sa.Column("size", sa.Integer(), nullable=False),
+        sa.Column("digest", sa.String(length=64), nullable=False),
+        sa.Column("type", sa.String(length=4), nullable=False),
+        sa.Column("refused", sa.String(length=12), server_default="", nullable=False),
+        sa.Column("made_at", MOMENT, server_default=sa.text("now()"), nullable=False),
+        sa.Column("due_at", MOMENT, nullable=False),
+        sa.Column("tries", sa.SmallInteger(), nullable=False),
+        sa.Column("error", sa.Text(), nullable=False),
+        sa.Column("sent_at", MOMENT),
+        sa.Column("dead_at", MOMENT),
+        sa.ForeignKeyConstraint(
+            ["application_id"],
+            ["applications.id"],
+            name=op.f("fk_application_documents_application_id"),
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_application_documents")),
+    )
+    op.create_index(
+        op.f("ix_application_documents_application_id"),
+        "application_documents",
+        ["application_id"],
+    )
+    op.create_index(
+        "ix_application_documents_due",
+        "application_documents",
+        ["due_at"],
+        postgresql_where="sent_at IS NULL AND dead_at IS NULL",
+    )
+    op.create_index(
+        "ix_application_documents_dead",
+        "application_documents",
+        ["dead_at"],
+        postgresql_where="dead_at IS NOT NULL",
+    )
 
 
 def downgrade() -> None:
+    op.drop_table("application_documents")
     op.drop_table("application_entries")
     op.drop_table("applications")

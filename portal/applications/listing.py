@@ -113,7 +113,8 @@ def of_student(student: int, term: int) -> list[ApplicationView]:
 def one(application: int) -> ApplicationView | None:
     """Return an application with its history."""
     history = selectinload(Application.entries).joinedload(ApplicationEntry.account)
-    found = _with_section().options(history).where(Application.id == application)
+    files = selectinload(Application.documents)
+    found = _with_section().options(history, files).where(Application.id == application)
     with transaction() as session:
         row = session.scalars(found).unique().one_or_none()
         return _view(row) if row else None

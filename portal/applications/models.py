@@ -22,6 +22,8 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 from portal.catalog.models import Section
 from portal.core.db import Base
 from portal.core.i18n import _l
+from portal.core.metrics import DOCUMENTS
+from portal.notifications.models import Outgoing
 from portal.people.models import Account, Student
 
 Moment = DateTime(timezone=True)
@@ -95,6 +97,60 @@ class Application(Base):
     student: Mapped[Student] = relationship()
     section: Mapped[Section] = relationship()
     entries: Mapped[list["ApplicationEntry"]] = relationship(order_by="ApplicationEntry.id")
+    documents: Mapped[list["ApplicationDocument"]] = relationship(
+        order_by="ApplicationDocument.id", back_populates="application"
+    )
+
+
+class ApplicationDocument(Outgoing):
+    """A document of an application, due to be checked; `sent_at` is when that was done.
+
+    `refused` is the code of why the checks refused it. The file is kept under its digest.
+    """
+
+    __tablename__ = "application_documents"
+    __table_args__ = (
+        Index(
+            "ix_application_documents_due",
+            "due_at",
+            postgresql_where="sent_at IS NULL AND dead_at IS NULL",
+        ),
+        Index("ix_application_documents_dead", "dead_at", postgresql_where="dead_at IS NOT NULL"),
+    )
+    outcomes = DOCUMENTS
+
+    application_id: Mapped[int] = mapped_column(ForeignKey("applications.id"), index=True)
+    name: Mapped[str] = mapped_column(String(100))  # as the student calls it
+    part: Mapped[str] = mapped_column(String(20))  # which of the kind's documents
+    size: Mapped[int] = mapped_column(Integer)  # bytes
+    digest: Mapped[str] = mapped_column(String(64))  # SHA-256
+    type: Mapped[str] = mapped_column(String(4))  # pdf, jpg or png
+    refused: Mapped[str] = mapped_column(String(12), default="", server_default="")
+    made_at: Mapped[datetime] = mapped_column(Moment, server_default=func.now())
+
+    application: Mapped[Application] = relationship(back_populates="documents")
+
+    @property
+    def label(self) -> str:
+        return f"Document {self.id}"
+
+    @property
+    def state(self) -> str:
+        """Return one of DOCUMENT_STATES."""
+        if self.dead_at:
+            return "dead"
+        if not self.sent_at:
+            return "waiting"
+        return "refused" if self.refused else "ok"
+
+
+DOCUMENT_STATES = {
+    "waiting": _l("Being checked"),
+    "ok": _l("Checked"),
+    "refused": _l("Refused"),
+    "dead": _l("Could not be checked"),
+}
+DOCUMENT_TONES = {"waiting": "wait", "ok": "go", "refused": "stop", "dead": "few"}
 
 
 class ApplicationEntry(Base):

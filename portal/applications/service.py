@@ -7,6 +7,7 @@ import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+from functools import partial
 from typing import Any
 
 from sqlalchemy import func, select
@@ -55,6 +56,8 @@ REFUSED = {
     "changed": _l("The application has changed since you opened this page. Look at it again."),
     "decided": _l("It has been decided already."),
     "same_person": _l("Somebody else must decide the second stage."),
+    "unchecked": _l("A document is not checked yet. Wait, or decline the application."),
+    "refused_document": _l("A document was refused. Remove it, or send another one."),
     "canceled": _l("The section has been canceled."),
     "gone": _l("The student’s record has been closed."),
     "has_seat": _l("The student has a seat in this section already."),
@@ -105,7 +108,7 @@ def is_late(kind: Kind, term: int) -> bool:
 def save(application: int, student: int, answers: dict[str, Any]) -> None:
     """Store the answers of a step; raise ApplicationRefused once it can't be changed."""
     with transaction() as session:
-        found = _locked(session, application, student)
+        found = locked(session, application, student)
         if found.state not in EDITABLE:
             raise ApplicationRefused("changed")
         found.answers = {**found.answers, **answers}
@@ -115,12 +118,14 @@ def save(application: int, student: int, answers: dict[str, Any]) -> None:
 def submit(application: int, student: int) -> None:
     """Send an application; do nothing if it was sent already. Raises ApplicationRefused."""
     with transaction() as session:
-        found = _locked(session, application, student)
+        found = locked(session, application, student)
         if found.state not in EDITABLE:
             return
         kind = KINDS[found.kind]
         if not all(step.is_complete(found.answers) for step in kind.steps):
             raise ApplicationRefused("not_complete")
+        if any(each.refused for each in found.documents):
+            raise ApplicationRefused("refused_document")
         if found.state == DRAFT and is_late(kind, found.section.term_id):
             raise ApplicationRefused("too_late")
         found.stage = 0
@@ -133,7 +138,7 @@ def submit(application: int, student: int) -> None:
 def withdraw(application: int, student: int) -> None:
     """Withdraw an application that is not decided; raise ApplicationRefused."""
     with transaction() as session:
-        found = _locked(session, application, student)
+        found = locked(session, application, student)
         if found.state == WITHDRAWN:
             return
         if found.state not in {*EDITABLE, REVIEW}:
@@ -149,6 +154,12 @@ def ask_more(application: int, decider: Decider) -> None:
     with transaction() as session:
         found = _in_review(session, application, decider)
         _announce(session, found, _move(session, found, MORE, "more", decider.by, decider.note))
+
+
+def return_for_document(session: Session, application: Application, name: str) -> None:
+    """Send an application in review back to the student: the checks refused a document."""
+    entry = _move(session, application, MORE, "more", None, document=name)
+    _announce(session, application, entry)
 
 
 def decline(application: int, decider: Decider) -> None:
@@ -170,6 +181,8 @@ def approve(application: int, decider: Decider, overrides: Sequence[str] = ()) -
         found = _in_review(session, application, decider)
         if code := pointless(found):
             raise ApplicationRefused(code)
+        if any(each.state in {"waiting", "dead"} for each in found.documents):
+            raise ApplicationRefused("unchecked")
         earlier = {each.account_id for each in found.entries if _counts(found, each)}
         if decider.by in earlier:
             raise ApplicationRefused("same_person")
@@ -200,7 +213,8 @@ def pointless(application: Application) -> str:
         who = student_profile.profile(application.student_id)
     except LookupError:
         return "gone"
-    standing = read_with_fallback.standing(section.term_id, application.student_id)
+    read = partial(read_with_fallback.standing, section.term_id, application.student_id)
+    standing = read_with_fallback.beside(read)
     return KINDS[application.kind].approval.pointless(Situation(application, who, standing))
 
 
@@ -267,7 +281,7 @@ def _today() -> date:
     return datetime.now(backend().settings.zone).date()
 
 
-def _locked(session: Session, application: int, student: int) -> Application:
+def locked(session: Session, application: int, student: int) -> Application:
     """Return the student's application, locked; raise LookupError if it is another's."""
     found = session.get(Application, application, with_for_update=True)
     if found is None or found.student_id != student:

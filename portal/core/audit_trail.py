@@ -15,6 +15,8 @@ AUDIT_ACTIONS = {
     "account.make": _l("Account made"),
     "application.approve": _l("Application approved"),
     "application.decline": _l("Application declined"),
+    "application.document": _l("Document of an application read"),
+    "application.recheck": _l("Documents of an application checked again"),
     "application.done": _l("Application carried out"),
     "application.forward": _l("Application approved by the department"),
     "application.more": _l("More asked for an application"),

@@ -1,11 +1,12 @@
 """Students who apply, and what is known afterwards."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from sqlalchemy import select
 
 from portal.applications import service
+from portal.applications.documents import NewDocument, add
 from portal.applications.kinds import KINDS
 from portal.applications.models import Application, ApplicationEntry
 from portal.applications.service import Decider
@@ -24,10 +25,15 @@ ANSWERS: Mapping[str, dict[str, Any]] = {
 }
 
 
-def an_application(kind: str, student: Student, section: Section) -> int:
-    """An application that was sent."""
+def an_application(
+    kind: str, student: Student, section: Section, documents: Iterable[bytes] = ()
+) -> int:
+    """An application that was sent, with PDFs of these contents."""
     made = service.start(KINDS[kind], student.id, section.id)
     service.save(made, student.id, ANSWERS[kind])
+    for content in documents:
+        part = next(iter(KINDS[kind].documents))
+        add(made, student.id, NewDocument(part, "letter.pdf", content))
     service.submit(made, student.id)
     return made
 

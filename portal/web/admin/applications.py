@@ -8,7 +8,7 @@ from flask import Blueprint, abort, flash, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from wtforms import SelectMultipleField
 
-from portal.applications import listing, service
+from portal.applications import documents, listing, service
 from portal.applications.kinds import KINDS
 from portal.applications.listing import ApplicationView, Filters
 from portal.applications.models import ACTIONS, APPROVED, DRAFT, REVIEW, STATES, TONES
@@ -21,6 +21,7 @@ from portal.ledger.errors import LedgerUnavailable
 from portal.registration.next_steps import RefusalContext
 from portal.registration.reasons import OBSTACLES, label
 from portal.web.admin.adjustments import obstacles_in_words
+from portal.web.application_documents import DOCUMENT_TEXTS, document_to_download
 from portal.web.confirm import seen_number
 from portal.web.forms import Form, NoteField
 from portal.web.http.access import requires, visitor
@@ -40,7 +41,7 @@ DONE = {
 FORWARDED = _l("Approved for the department: %(name)s. The registrar decides next.")
 UNDERWAY = _l("Approved: %(name)s. It is carried out once the ledger is back.")
 RETURNED = _l("It could not be carried out. Choose what to override, or decline the application.")
-TEXTS = {"states": STATES, "tones": TONES, "actions": ACTIONS, "stale": REFUSED}
+TEXTS = {"states": STATES, "tones": TONES, "actions": ACTIONS, "stale": REFUSED, **DOCUMENT_TEXTS}
 
 
 class DecisionForm(Form):
@@ -104,6 +105,24 @@ def decide(application_id: int) -> ResponseReturnValue:
         return _page(_line(application_id), form), 409
     flash(said % {"name": f"{line.kind.title}, {line.name}"})
     return go(url_for("admin.applications.index"))
+
+
+@bp.get("/<int:application_id>/documents/<int:document_id>")
+@requires("admin")
+def read_document(application_id: int, document_id: int) -> ResponseReturnValue:
+    """Return a checked document."""
+    line = _line(application_id)
+    return document_to_download(line.id, document_id, visitor().id)
+
+
+@bp.post("/<int:application_id>/documents/check")
+@requires("admin")
+def check_again(application_id: int) -> ResponseReturnValue:
+    """Let documents that could not be checked be checked again."""
+    line = _line(application_id)
+    if documents.check_again(line.id, visitor().id, ""):
+        flash(_("The documents are checked again."))
+    return go(url_for("admin.applications.show", application_id=line.id))
 
 
 @bp.get("/all.csv")

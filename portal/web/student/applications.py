@@ -1,12 +1,15 @@
 """My applications: start one, fill in its steps, send it, follow it, withdraw it."""
 
+from functools import partial
 from typing import Any
 
 from flask import abort, flash, render_template, request, url_for
 from flask.typing import ResponseReturnValue
-from wtforms import ValidationError
+from wtforms import FileField, HiddenField, ValidationError
 
-from portal.applications import listing, service
+from portal.applications import documents, listing, service
+from portal.applications.documents import REFUSED_DOCUMENT, NewDocument
+from portal.applications.inspection import MOST_BYTES, Refused
 from portal.applications.kind import Kind, Step
 from portal.applications.kinds import KINDS
 from portal.applications.listing import ApplicationView
@@ -18,13 +21,21 @@ from portal.core.i18n import _, _l
 from portal.core.moments import milliseconds
 from portal.recorder import read_with_fallback
 from portal.registration.next_steps import NextStep, find_section, section_name
+from portal.web.application_documents import DOCUMENT_TEXTS, document_to_download
 from portal.web.confirm import Confirmation, NotPossible, confirm, done
 from portal.web.forms import Form, OneOfField, TextField
 from portal.web.http.access import requires, visitor
 from portal.web.http.layout import go
+from portal.web.http.uploads import takes_files
 from portal.web.student import bp
 
-TEXTS = {"states": STATES, "tones": TONES, "actions": ACTIONS, "moments": milliseconds}
+TEXTS = {
+    "states": STATES,
+    "tones": TONES,
+    "actions": ACTIONS,
+    "moments": milliseconds,
+    **DOCUMENT_TEXTS,
+}
 ADVICE = {
     "draft": _l("Finish the form and send it. Nobody else sees it before."),
     "review": _l("You have nothing to do now. You get a message when it is decided."),
@@ -41,7 +52,8 @@ class SeatForm(Form):
 
     def __init__(self, offered: TermCatalog, sent: Any) -> None:
         super().__init__(section=sent)
-        standing = read_with_fallback.standing(offered.term.id, visitor().student_id or 0)
+        read = partial(read_with_fallback.standing, offered.term.id, visitor().student_id or 0)
+        standing = read_with_fallback.beside(read)
         found = offered.some(each.section for each in standing.enrolled)
         self.section.offer({str(each.id): _named(each) for each in found})
 
@@ -163,6 +175,79 @@ def application_step(term_id: int, application_id: int, part: str) -> ResponseRe
     return page, 422 if form.errors else 200
 
 
+class DocumentForm(Form):
+    """A file, and which of the kind's documents it is."""
+
+    part = HiddenField()
+    file = FileField(
+        _l("File"),
+        description=_l("PDF, JPEG or PNG; 10 MB at most."),
+        render_kw={"accept": ".pdf,.jpg,.jpeg,.png"},
+    )
+
+
+@bp.route("/applications/<int:application_id>/documents", methods=["GET", "POST"])
+@requires("student")
+@takes_files
+def application_documents(term_id: int, application_id: int) -> ResponseReturnValue:
+    """Render the documents of an application, or add one."""
+    line, form = _mine(term_id, application_id), DocumentForm()
+    parts = line.kind.documents
+    if line.application.state not in EDITABLE or not parts:
+        return _back(term_id, line)
+    if request.method == "POST":
+        file = form.file.data
+        if form.part.data not in parts:
+            abort(400)
+        if not file:
+            form.refuse(_("Choose a file."), "file")
+        else:
+            content = file.stream.read(MOST_BYTES + 1)
+            sent = NewDocument(form.part.data, file.filename or "", content)
+            try:
+                documents.add(line.id, visitor().student_id or 0, sent)
+            except Refused as refused:
+                form.refuse(REFUSED_DOCUMENT[refused.code], "file")
+            else:
+                return go(_documents_url(term_id, line))
+    return _documents_page(term_id, line, form), 422 if form.errors else 200
+
+
+@bp.post("/applications/<int:application_id>/documents/<int:document_id>/remove")
+@requires("student")
+def remove_document(term_id: int, application_id: int, document_id: int) -> ResponseReturnValue:
+    """Delete a document, or say why not."""
+    line, form = _mine(term_id, application_id), DocumentForm(formdata=None)
+    try:
+        documents.remove(line.id, visitor().student_id or 0, document_id)
+    except Refused as refused:
+        form.refuse(REFUSED_DOCUMENT[refused.code])
+        return _documents_page(term_id, line, form), 409
+    return go(_documents_url(term_id, line))
+
+
+@bp.get("/applications/<int:application_id>/documents/<int:document_id>")
+@requires("student")
+def read_document(term_id: int, application_id: int, document_id: int) -> ResponseReturnValue:
+    """Return a checked document to its owner."""
+    line = _mine(term_id, application_id)
+    return document_to_download(line.id, document_id, visitor().id)
+
+
+def _documents_url(term_id: int, line: ApplicationView) -> str:
+    return url_for("student.application_documents", term_id=term_id, application_id=line.id)
+
+
+def _documents_page(term_id: int, line: ApplicationView, form: DocumentForm) -> str:
+    return render_template(
+        "student/application_documents.html",
+        term=_offered(term_id).term,
+        line=line,
+        form=form,
+        **TEXTS,
+    )
+
+
 @bp.route("/applications/<int:application_id>/review", methods=["GET", "POST"])
 @requires("student")
 def review_application(term_id: int, application_id: int) -> ResponseReturnValue:
@@ -240,6 +325,8 @@ def _after(term_id: int, line: ApplicationView, step: Step) -> str:
     following = line.kind.steps[line.kind.steps.index(step) + 1 :]
     if following:
         return _step_url(term_id, line.id, following[0])
+    if line.kind.documents:
+        return _documents_url(term_id, line)
     return url_for("student.review_application", term_id=term_id, application_id=line.id)
 
 

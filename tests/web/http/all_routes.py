@@ -71,4 +71,5 @@ def a_values(app: Flask, cast: Cast) -> Values:
         "application_id": story["application_id"][0],
         "kind": "late_add",
         "part": "reason",
+        "document_id": story["document_id"][0],
     }

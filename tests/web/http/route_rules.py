@@ -94,6 +94,10 @@ RULES = {
     f"POST {APPLICATION}/steps/<part>": HER_APPLICATION,
     f"GET {APPLICATION}/review": HER_APPLICATION,
     f"POST {APPLICATION}/review": HER_APPLICATION,
+    f"GET {APPLICATION}/documents": HER_APPLICATION,
+    f"POST {APPLICATION}/documents": Rule("- - none no no no"),  # tests/applications
+    f"GET {APPLICATION}/documents/<int:document_id>": HER_APPLICATION,
+    f"POST {APPLICATION}/documents/<int:document_id>/remove": Rule("- - none no no no"),
     f"GET {APPLICATION}/withdraw": HER_APPLICATION,
     f"POST {APPLICATION}/withdraw": HER_APPLICATION,
     "GET /terms/<int:term_id>/schedule": OWN,
@@ -125,6 +129,8 @@ RULES = {
     "GET /admin/applications": ADMIN,
     "GET /admin/applications/all.csv": ADMIN,
     "GET /admin/applications/<int:application_id>": ADMIN,
+    "GET /admin/applications/<int:application_id>/documents/<int:document_id>": ADMIN,
+    "POST /admin/applications/<int:application_id>/documents/check": ADMIN,
     "POST /admin/applications/<int:application_id>": ADMIN._replace(
         body={"decision": "decline", "note": "No.", "version": "1"}
     ),

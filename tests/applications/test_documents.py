@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from html import unescape
-from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -81,8 +80,13 @@ def checked(draft: int, cast: Cast, content: bytes, name: str = "letter.pdf") ->
 
 
 def send(browser: FlaskClient, draft: int, name: str, content: bytes) -> TestResponse:
-    sent = {"part": "record", "file": (BytesIO(content), name)}
-    return browser.post(f"{pages(draft)}/documents", data=sent, buffered=True)
+    # Written here: the client of the tests would leave a temporary file open.
+    body = (
+        b'--x\r\nContent-Disposition: form-data; name="part"\r\n\r\nrecord\r\n--x\r\n'
+        b'Content-Disposition: form-data; name="file"; filename="%b"\r\n\r\n%b\r\n--x--\r\n'
+    ) % (name.encode(), content)
+    kind = "multipart/form-data; boundary=x"
+    return browser.post(f"{pages(draft)}/documents", data=body, content_type=kind, buffered=True)
 
 
 def pages(draft: int) -> str:
@@ -130,9 +134,18 @@ def test_the_upload_itself_refuses_what_is_clear(
     assert not the_documents()
 
 
-def test_more_than_ten_megabytes_are_refused(draft: int, cast: Cast) -> None:
+def test_more_than_ten_megabytes_are_refused(
+    app: Flask, ada: FlaskClient, draft: int, cast: Cast
+) -> None:
     with pytest.raises(Refused, match="large"):
         add(draft, cast, PDF + bytes(MOST_BYTES))
+    answer = send(ada, draft, "large.pdf", PDF + bytes(MOST_BYTES + 2**20))
+    assert answer.status_code == 413
+    assert str(REFUSED_DOCUMENT["large"]) in unescape(answer.text)
+    for browser in (browser_of(app, "ben"), app.test_client()):
+        answer = send(browser, draft, "large.pdf", PDF + bytes(MOST_BYTES + 2**20))
+        assert answer.status_code in {302, 404, 413}
+    assert not the_documents()
 
 
 @pytest.mark.parametrize(

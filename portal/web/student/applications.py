@@ -3,8 +3,9 @@
 from functools import partial
 from typing import Any
 
-from flask import abort, flash, render_template, request, url_for
+from flask import abort, flash, g, render_template, request, url_for
 from flask.typing import ResponseReturnValue
+from werkzeug.exceptions import RequestEntityTooLarge
 from wtforms import FileField, HiddenField, ValidationError
 
 from portal.applications import documents, listing, service
@@ -188,7 +189,7 @@ class DocumentForm(Form):
 
 @bp.route("/applications/<int:application_id>/documents", methods=["GET", "POST"])
 @requires("student")
-@takes_files
+@partial(takes_files, most=MOST_BYTES + 64 * 1024)
 def application_documents(term_id: int, application_id: int) -> ResponseReturnValue:
     """Render the documents of an application, or add one."""
     line, form = _mine(term_id, application_id), DocumentForm()
@@ -232,6 +233,18 @@ def read_document(term_id: int, application_id: int, document_id: int) -> Respon
     """Return a checked document to its owner."""
     line = _mine(term_id, application_id)
     return document_to_download(line.id, document_id, visitor().id)
+
+
+@bp.errorhandler(RequestEntityTooLarge)
+def _too_large(error: RequestEntityTooLarge) -> ResponseReturnValue:
+    """Render the documents again, if it was a file of theirs that is too large."""
+    if request.endpoint != "student.application_documents" or not g.get("uploads"):
+        return error
+    line, form = listing.one((request.view_args or {})["application_id"]), DocumentForm(None)
+    if line is None or line.application.student_id != visitor().student_id:
+        return error
+    form.refuse(REFUSED_DOCUMENT["large"], "file")
+    return _documents_page(line.application.section.term_id, line, form), 413
 
 
 def _documents_url(term_id: int, line: ApplicationView) -> str:

@@ -144,7 +144,7 @@ def test_more_than_ten_megabytes_are_refused(
     assert str(REFUSED_DOCUMENT["large"]) in unescape(answer.text)
     for browser in (browser_of(app, "ben"), app.test_client()):
         answer = send(browser, draft, "large.pdf", PDF + bytes(MOST_BYTES + 2**20))
-        assert answer.status_code in {302, 404, 413}
+        assert answer.status_code in {303, 404, 413}
     assert not the_documents()
 
 
@@ -251,6 +251,22 @@ def test_a_refused_document_sends_the_application_back(
     documents.remove(draft, cast.ada.id, made)
     service.submit(draft, cast.ada.id)
     assert the(draft).state == "review"
+
+
+@pytest.mark.parametrize("content", [a_pdf(), files.a_pdf_with_script()])
+def test_every_page_shows_a_document_and_its_state(
+    ada: FlaskClient, admin: FlaskClient, draft: int, cast: Cast, content: bytes
+) -> None:
+    add(draft, cast, content)
+    for state in ("Being checked", "Checked" if b"JavaScript" not in content else "Refused"):
+        for page in ("", "/documents", "/review"):
+            found = unescape(ada.get(f"{pages(draft)}{page}").text)
+            assert "letter.pdf" in found
+            assert state in found
+        documents.check_due()
+    if state == "Checked":
+        service.submit(draft, cast.ada.id)
+        assert "letter.pdf" in admin.get(f"/admin/applications/{draft}").text
 
 
 def test_the_same_file_sent_twice_is_one_document(draft: int, cast: Cast) -> None:

@@ -278,8 +278,13 @@ def review_application(term_id: int, application_id: int) -> ResponseReturnValue
     answers = line.application.answers
     if missing := next((each for each in line.kind.steps if not each.is_complete(answers)), None):
         return go(_step_url(term_id, line.id, missing))
-    term = _offered(term_id).term
-    page = render_template("student/application_review.html", term=term, line=line, form=form)
+    page = render_template(
+        "student/application_review.html",
+        term=_offered(term_id).term,
+        line=line,
+        form=form,
+        **TEXTS,
+    )
     return page, 422 if form.errors else 200
 
 

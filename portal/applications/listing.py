@@ -123,7 +123,8 @@ def one(application: int) -> ApplicationView | None:
 def queue(shown: Filters, page: int) -> list[ApplicationView]:
     """Return a page of the queue and one more, those that wait longest first."""
     order = Application.submitted_at if shown.state == REVIEW else Application.id.desc()
-    found = _filtered(shown).order_by(order, Application.id)
+    files = selectinload(Application.documents)
+    found = _filtered(shown).options(files).order_by(order, Application.id)
     with transaction() as session:
         rows = session.scalars(found.offset((page - 1) * PAGE).limit(PAGE + 1)).unique()
         return [_view(row) for row in rows]

@@ -42,7 +42,7 @@ from portal.ledger.errors import LedgerUnavailable
 from portal.notifications.creation import announce
 from portal.notifications.kinds import APPLICATION_MOVED, APPLICATION_SENT
 from portal.people import student_profile
-from portal.people.models import Account
+from portal.people.models import Account, Student
 from portal.recorder import read_with_fallback
 from portal.recorder.promotion import retry_skipped
 from portal.recorder.subscribers import DueJob
@@ -52,6 +52,7 @@ log = logging.getLogger(__name__)
 UNDECIDED_WHERE = Application.state.in_(UNDECIDED)
 REFUSED = {
     "too_late": _l("The last day for this kind of application has passed."),
+    "many": _l("You have 20 applications that are not decided. Withdraw one first."),
     "not_complete": _l("A part of the form is not complete."),
     "changed": _l("The application has changed since you opened this page. Look at it again."),
     "decided": _l("It has been decided already."),
@@ -64,6 +65,9 @@ REFUSED = {
     "no_seat": _l("The student no longer has a seat in this section."),
     "permitted": _l("The student may pass these rules already."),
 }
+
+
+MOST_UNDECIDED = 20  # applications of a student: each may hold documents
 
 
 class ApplicationRefused(Exception):  # noqa: N818  a fact, not a mistake
@@ -87,17 +91,26 @@ class Decider:
 
 
 def start(kind: Kind, student: int, section: int) -> int:
-    """Return the id of a new draft, or of the unfinished application that there is already."""
+    """Return the id of a new draft, or of the unfinished application that there is already.
+
+    Raises ApplicationRefused.
+    """
     row = {"kind": kind.name, "student_id": student, "section_id": section}
     made = insert(Application).values(row).on_conflict_do_nothing().returning(Application.id)
+    mine = UNDECIDED_WHERE, Application.student_id == student
     same = (getattr(Application, name) == value for name, value in row.items())
     with transaction() as session:
         if is_late(kind, session.get_one(Section, section).term_id):
             raise ApplicationRefused("too_late")
-        found = session.scalar(made) or session.scalar(
-            select(Application.id).where(UNDECIDED_WHERE, *same)
-        )
-    return found or start(kind, student, section)  # the other one was decided in between
+        # The lock lets no two starts of a student pass the limit together.
+        session.execute(select(Student.id).where(Student.id == student).with_for_update())
+        found = session.scalar(select(Application.id).where(UNDECIDED_WHERE, *same))
+        if found is None:
+            number = session.scalar(select(func.count(Application.id)).where(*mine)) or 0
+            if number >= MOST_UNDECIDED:
+                raise ApplicationRefused("many")
+            found = session.scalar(made)
+    return found or start(kind, student, section)  # another way of starting came first
 
 
 def is_late(kind: Kind, term: int) -> bool:

@@ -184,7 +184,7 @@ def test_a_virus_is_found_by_the_scanner(
 
 
 def test_without_a_verdict_it_is_tried_again_and_then_given_up(
-    draft: int, cast: Cast, backend: Backend, monkeypatch: pytest.MonkeyPatch
+    admin: FlaskClient, draft: int, cast: Cast, backend: Backend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     use(backend, monkeypatch, clamd="unix:/nowhere/clamd.ctl")
     made, seen = add(draft, cast, a_pdf()), []
@@ -196,6 +196,8 @@ def test_without_a_verdict_it_is_tried_again_and_then_given_up(
             session.execute(update(ApplicationDocument).values(due_at=found.made_at))
     assert seen == [(1, "waiting"), (2, "waiting"), (3, "waiting"), (4, "dead")]
     assert "No such file" in document(made).error
+    service.submit(draft, cast.ada.id)
+    assert "Could not be checked" in admin.get("/admin/applications").text
     assert not list(documents.due_jobs([]))
     use(backend, monkeypatch, clamd="")
     assert documents.check_again(draft, cast.max.id, "")

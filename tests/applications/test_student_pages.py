@@ -92,6 +92,19 @@ def test_starting_twice_opens_the_same_draft(ada: FlaskClient, free: Section) ->
     assert number() == 1
 
 
+def test_a_student_has_at_most_twenty_open_applications(
+    ada: FlaskClient, term: Any, cast: Cast
+) -> None:
+    codes = [f"BIO-{number}" for number in range(21)]
+    more, *others = [builders.a_section(builders.a_course(code), term) for code in codes]
+    made = [service.start(KINDS["late_add"], cast.ada.id, each.id) for each in others]
+    answer = ada.post(here(more, "/new/late_add"), data={"section": more.crn})
+    assert answer.status_code == 422
+    assert "You have 20 applications that are not decided." in unescape(answer.text)
+    service.withdraw(made[0], cast.ada.id)
+    assert ada.post(here(more, "/new/late_add"), data={"section": more.crn}).status_code == 303
+
+
 def test_sending_twice_sends_once(ada: FlaskClient, free: Section, cast: Cast) -> None:
     made = an_application("late_add", cast.ada, free)
     for _ in range(2):

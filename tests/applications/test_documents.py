@@ -25,7 +25,7 @@ from portal.core.db import transaction
 from tests.applications import files
 from tests.applications.clamd import Confused, clamd
 from tests.applications.files import EICAR, a_pdf, a_picture
-from tests.applications.stories import ANSWERS, decider, history, the
+from tests.applications.stories import ANSWERS, decider, deeds, history, the
 from tests.cast import Cast
 from tests.notifications.stories import told
 from tests.web.visitors import browser_of
@@ -200,7 +200,9 @@ def test_without_a_verdict_it_is_tried_again_and_then_given_up(
     assert "Could not be checked" in admin.get("/admin/applications").text
     assert not list(documents.due_jobs([]))
     use(backend, monkeypatch, clamd="")
-    assert documents.check_again(draft, cast.max.id, "")
+    for _ in range(2):
+        assert admin.post(f"/admin/applications/{draft}/documents/check").status_code == 303
+    assert deeds().count("application.recheck") == 1
     assert list(documents.due_jobs([]))
     documents.check_due()
     assert document(made).state == "ok"

@@ -1,4 +1,4 @@
-"""What an approval can do: give a seat, take one, or lift rules for one section."""
+"""The effects of approvals: give a seat, drop one, or lift rules for one section."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from portal.registration import adjustments
 from portal.registration.adjustments import Adjustment
 from portal.registration.reasons import NOT_OVERRIDABLE, REASONS
 
-# That no window is open is why students apply.
+# Students apply because no window is open to them.
 ALWAYS_OVERRIDDEN = tuple(each.code for each in REASONS.values() if each.no_window)
 
 

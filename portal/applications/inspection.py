@@ -54,7 +54,7 @@ class Refused(Exception):  # noqa: N818  a fact, not a mistake
 def first_look(content: bytes, name: str) -> str:
     """Return the type of a document by its first bytes and its name; raise Refused.
 
-    It takes no time, so the upload itself can say what is wrong.
+    It is fast, so the request that uploads the document calls it.
     """
     if not content:
         raise Refused("empty")

@@ -52,7 +52,7 @@ class Situation:
 
 
 class Approval(Protocol):
-    """What an approval does."""
+    """The effect of an approval."""
 
     @property
     def effect(self) -> Any:

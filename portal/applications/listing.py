@@ -55,7 +55,7 @@ class ApplicationView:
 
     @property
     def stage(self) -> str:
-        """Return who decides now; blank if nobody does."""
+        """Return who decides now; blank if it is not in review."""
         asked = self.application
         if asked.state != REVIEW:
             return ""
@@ -131,7 +131,7 @@ def queue(shown: Filters, page: int) -> list[ApplicationView]:
 
 
 def exported(shown: Filters) -> list[ApplicationView]:
-    """Return all that the filters let through, in the order of their ids."""
+    """Return all applications that match the filters, in the order of their ids."""
     with transaction() as session:
         found = session.scalars(_filtered(shown).order_by(Application.id)).unique()
         return [ApplicationView(row) for row in found]

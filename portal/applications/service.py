@@ -163,7 +163,7 @@ def withdraw(application: int, student: int) -> None:
 
 
 def ask_more(application: int, decider: Decider) -> None:
-    """Send it back to the student, with what is missing."""
+    """Return it to the student; the note names the missing information."""
     with transaction() as session:
         found = _in_review(session, application, decider)
         _announce(session, found, _move(session, found, MORE, "more", decider.by, decider.note))
@@ -313,7 +313,7 @@ def _in_review(session: Session, application: int, decider: Decider) -> Applicat
 
 
 def _counts(application: Application, entry: ApplicationEntry) -> bool:
-    """Return whether the entry approved an earlier stage of what is now in review."""
+    """Return whether the entry approved an earlier stage of the current submission."""
     since = application.submitted_at
     return entry.action == "forward" and bool(since and entry.at >= since)
 

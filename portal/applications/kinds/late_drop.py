@@ -1,4 +1,4 @@
-"""A seat given up after the selection window has ended, without a mark."""
+"""Drop a seat after the selection window has ended, without a mark."""
 
 from datetime import timedelta
 

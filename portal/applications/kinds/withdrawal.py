@@ -1,4 +1,4 @@
-"""A seat given up late in the term; the student's record shows a W."""
+"""Leave a class during the term; the student's record shows a W."""
 
 from datetime import timedelta
 

@@ -9,6 +9,8 @@ from typing import Any
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
+from portal.applications import service as applications
+from portal.applications.kinds import KINDS
 from portal.backend import backend
 from portal.catalog.models import Course, Section, Term
 from portal.core.audit_trail import AuditEntry
@@ -26,6 +28,7 @@ from portal.reports.models import WindowReport
 from portal.waiting_room import room
 from portal.windows.warmup import spec
 from tests import cast as builders
+from tests.applications.stories import an_application
 from tests.cast import Cast, Meets
 from tests.exchange.makers import an_import
 from tests.ledger_claims import claim
@@ -63,6 +66,8 @@ class Campus:
     full_crn: str
     receipt: str  # of Ada's seat
     asked: int  # Iris wants more seats
+    application: int  # Ada's, in review
+    draft: int  # hers, not sent yet
     entry: int  # of the audit trail
     refusal: str  # of what Cleo could not have
     imported: int  # an import that Max may apply
@@ -107,6 +112,8 @@ def campus(cast: Cast) -> Campus:
         window=window.id,
         coming=opening.id,
         asked=asked,
+        application=an_application("credit_overload", cast.ada, offer["full"]),
+        draft=applications.start(KINDS["permission"], cast.ada.id, offer["barred"].id),
         entry=_entry(),
         past=ended,
         **_record(cast.ada, offer["full"]),

@@ -1,5 +1,7 @@
 """Jobs of the queue `background`: long work that can wait."""
 
+from portal.applications import documents
+from portal.applications import service as applications
 from portal.core.queue import NO_TERM, enqueue
 from portal.exchange.exporting import export_jobs
 from portal.exchange.importing import runs as imports
@@ -22,6 +24,16 @@ def deliver(_term: int) -> None:
     """Send webhook events of all terms; if more are left, another job continues."""
     if webhooks.webhook_sender().send_due():
         enqueue(NO_TERM, ["deliver"])
+
+
+def act(_term: int) -> None:
+    """Carry out approved applications that their deciders' requests could not."""
+    applications.act_all()
+
+
+def check(_term: int) -> None:
+    """Check documents of applications."""
+    documents.check_due()
 
 
 def work_import(import_id: int) -> None:

@@ -1,5 +1,6 @@
 """Every table, so that `Base.metadata` is whole for migrations."""
 
+from portal.applications import models as applications
 from portal.calendar import models as schedule
 from portal.catalog import models as catalog
 from portal.catalog import section_changes
@@ -18,6 +19,7 @@ from portal.windows import models as windows
 
 __all__ = [
     "Base",
+    "applications",
     "catalog",
     "checkpoints",
     "exports",

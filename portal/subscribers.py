@@ -2,6 +2,8 @@
 
 from sqlalchemy.orm import Session
 
+from portal.applications import documents
+from portal.applications import service as applications
 from portal.live import publish
 from portal.notifications import from_events, reminders
 from portal.notifications.creation import announce_hold, announce_permission
@@ -23,7 +25,13 @@ def connect() -> None:
     signals.privacy_changed.subscribe(publish.privacy_changed)
     of_recorder.recorded[:] = [from_events.notify_of_events, trail.note, webhooks.put_events]
     of_recorder.differences_found[:] = [alert_admins]
-    of_recorder.due_jobs[:] = [reminders.due_jobs, webhooks.due_jobs, closeout.due_jobs]
+    of_recorder.due_jobs[:] = [
+        reminders.due_jobs,
+        webhooks.due_jobs,
+        closeout.due_jobs,
+        applications.due_jobs,
+        documents.due_jobs,
+    ]
 
 
 def _mail_about_password(session: Session, account: int) -> None:

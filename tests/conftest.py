@@ -46,13 +46,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="session")
 def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servers]:
     """A real PostgreSQL and a real Valkey, gone when the tests are."""
-    folder = DataFolder(tmp_path_factory.mktemp("servers") / "var")
+    var = tmp_path_factory.mktemp("servers") / "var"
+    folder = DataFolder(var)
     folder.own()
     servers = Servers(folder, durable=False)
     servers.start()
     # For the tests' own child processes, and so that no test finds the real ones.
     os.environ.update(
-        servers.all_urls(), SECRET_KEY="for tests alone", FAIRSEAT_CAPTCHA_COST="4000"
+        servers.all_urls(),
+        SECRET_KEY="for tests alone",
+        FAIRSEAT_CAPTCHA_COST="4000",
+        FAIRSEAT_DOCUMENTS=str(var / "documents"),
     )
     yield servers
     servers.stop()

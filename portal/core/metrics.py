@@ -56,6 +56,7 @@ EVENT_LAG = Histogram(
     buckets=LATER,
 )
 WEBHOOKS = Counter("fairseat_webhooks", "Tries to tell receivers of events", ["outcome"])
+DOCUMENTS = Counter("fairseat_documents", "Checks of documents", ["outcome"])
 MAILS = Counter("fairseat_mails", "Mails sent, put off or given up", ["outcome"])
 
 

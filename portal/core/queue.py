@@ -35,12 +35,17 @@ JOBS = {
     "notify": "jobs.notify.notify",
     "reconcile": "jobs.background.reconcile",
     "deliver": "jobs.background.deliver",
+    "act": "jobs.background.act",
+    "check": "jobs.background.check",
 }
 # other jobs have a queue of their own
-QUEUE_OF = {"reconcile": "background", "deliver": "background"}
+QUEUE_OF = dict.fromkeys(("reconcile", "deliver", "act", "check"), "background")
 NO_TERM = 0  # for jobs about all terms: mails and webhooks
 JOB_SECONDS = 60  # seconds that a job may take; the scheduler enqueues another for the rest
-LONG_JOBS = {"reconcile": 10 * 60}  # compares all differences in one run
+LONG_JOBS = {
+    "reconcile": 10 * 60,  # compares all differences in one run
+    "check": 6 * 60,  # five documents, each with a limit of its own
+}
 REST_AFTER_FAILURE = 60  # seconds without a new job for a term after one failed for good
 
 NAME_SUFFIX = re.compile(r"-[0-9a-f]{16}$")

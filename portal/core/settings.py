@@ -61,6 +61,8 @@ class Settings:
     # Our own networks that may have webhook receivers, besides the public internet.
     webhook_networks: tuple[Network, ...] = ()
     reconcile: int = 300  # seconds between parts of the continuous audit
+    documents: Path = field(default_factory=lambda: var_folder() / "documents")
+    clamd: str = ""  # unix:/path or tcp://host:port of a virus scanner; "" = none
     notice_days: int = 400  # for which notifications and sent mail are kept
 
     @classmethod
@@ -95,6 +97,8 @@ class Settings:
             webhook_networks=_networks(env.get("FAIRSEAT_WEBHOOK_NETWORKS", "")),
             reconcile=int(env.get("FAIRSEAT_RECONCILE") or cls.reconcile),
             notice_days=int(env.get("FAIRSEAT_NOTICE_DAYS") or cls.notice_days),
+            documents=_folder(env.get("FAIRSEAT_DOCUMENTS", "")),
+            clamd=_scanner(env.get("FAIRSEAT_CLAMD", "")),
             passwords=env.get("FAIRSEAT_PASSWORDS", "1") != "0",
             workers=_workers(env.get("FAIRSEAT_WORKERS", "")),
         )
@@ -175,6 +179,18 @@ def _networks(text: str) -> tuple[Network, ...]:
         return tuple(ip_network(each) for each in _listed(text))
     except ValueError as error:
         raise SettingsError(f"FAIRSEAT_WEBHOOK_NETWORKS: {error}.") from error
+
+
+def _folder(text: str) -> Path:
+    return Path(text).resolve() if text else var_folder() / "documents"
+
+
+def _scanner(text: str) -> str:
+    """Return the address of clamd as given; raise SettingsError if it is none."""
+    found = urlsplit(text)
+    if text and not (text.startswith("unix:/") or (found.scheme == "tcp" and found.hostname)):
+        raise SettingsError("FAIRSEAT_CLAMD: write unix:/run/clamav/clamd.ctl or tcp://host:3310.")
+    return text
 
 
 def _minutes(text: str) -> tuple[int, ...]:

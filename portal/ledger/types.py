@@ -320,6 +320,8 @@ class AdminAdjustment:
     days: tuple[tuple[int, str], ...]
     drop_limit: int
     asked: int = 0
+    application: int | None = None  # whose approval this is; the event names it
+    mark: str | None = None  # what the student's record shows for a dropped section, such as W
 
 
 def content(lines: Sequence[LedgerChoice]) -> list[Any]:

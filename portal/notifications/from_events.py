@@ -191,7 +191,9 @@ def _kind(event: Event) -> str:
         return COREQUISITE_LOST.name
     if not event.is_adjustment:
         return event.name
-    return "" if moves else BY_HAND.name
+    # The decision on an application has a notification of its own.
+    told = event.context.get("application") and "alone" not in event.payload
+    return "" if moves or told else BY_HAND.name
 
 
 def _without_canceled(session: Session, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

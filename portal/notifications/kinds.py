@@ -12,7 +12,7 @@ from portal.catalog.requisites import all_of, shown
 from portal.catalog.section_changes import changes
 from portal.catalog.term_catalog import catalog_of
 from portal.catalog.views import MeetingView
-from portal.core.i18n import _, _l
+from portal.core.i18n import _, _k, _l
 from portal.ledger.types import Reason
 from portal.notifications.models import Notification
 from portal.registration.next_steps import NextStep, RefusalContext, section_name
@@ -275,6 +275,27 @@ def _request_decided(notification: Notification) -> NotificationText:
     return NotificationText(title, tuple(text), step, "go" if approved else "stop")
 
 
+# Applications of students
+
+
+def _application_sent(news: Notification) -> NotificationText:
+    title = _("There is a new application for %(name)s", name=_named(news.data))
+    step = NextStep(_("Look at the application"), f"/admin/applications/{news.data['application']}")
+    return NotificationText(title, (), step, "wait")
+
+
+def _application_moved(news: Notification) -> NotificationText:
+    title, tone = {
+        "approved": (_k("Your application for %(name)s is approved"), "go"),
+        "declined": (_k("Your application for %(name)s is declined"), "stop"),
+        "more": (_k("Your application for %(name)s needs something more"), "few"),
+    }[news.data["state"]]
+    url = f"{_term_url(news)}/applications/{news.data['application']}"
+    text = (news.data["note"],) if news.data["note"] else ()
+    step = NextStep(_("See my application"), url)
+    return NotificationText(_(title, name=_named(news.data)), text, step, tone)
+
+
 def _mine(notification: Notification) -> NextStep:
     return NextStep(_("See my classes"), f"{_term_url(notification)}/mine")
 
@@ -386,10 +407,25 @@ REQUEST_DECIDED = Kind(
     toast=True,
     role="instructor",
 )
+APPLICATION_MOVED = Kind(
+    "application_moved",
+    _application_moved,
+    _l("An application of yours has been decided"),
+    _l("It is approved or declined, or needs something more from you."),
+    toast=True,
+)
+APPLICATION_SENT = Kind(
+    "application_sent",
+    _application_sent,
+    _l("A student has sent an application"),
+    _l("It waits for a decision."),
+    toast=True,
+    role="admin",
+)
 KINDS = {
     kind.name: kind
     for kind in (
         *(PROMOTED, PASSED_OVER, BY_HAND, CANCELED, COREQUISITE_LOST, CHANGED, PERMITTED, HOLD),
-        *(WINDOW_SOON, REQUEST_MADE, REQUEST_DECIDED),
+        *(WINDOW_SOON, APPLICATION_MOVED, REQUEST_MADE, APPLICATION_SENT, REQUEST_DECIDED),
     )
 }

@@ -10,9 +10,10 @@ from portal.core.moments import milliseconds, moment
 
 CONTEXT = ("actor", "correlation", "cause", "request")
 OF_A_SEAT = ("enrolled", "promoted", "dropped")
-# Present only where they apply: the reason and the overridden rules of an admin adjustment;
-# otherwise the window that was open to the student.
-MORE = ("reason", "overrides", "during")
+# Present only where they apply: the reason and the overridden rules of an admin adjustment, with
+# the approved application that caused it and its mark; otherwise the window that was open to the
+# student.
+MORE = ("reason", "overrides", "application", "mark", "during")
 
 IMPORT_PREFIX = "import:"  # begins the correlation id of an import; its number follows
 

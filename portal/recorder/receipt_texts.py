@@ -32,6 +32,11 @@ SENTENCES = (
     ("enrolled", "instead", _k("You swapped %(old)s for %(name)s.")),
     ("enrolled", "rank", _k("You added %(name)s, number %(rank)s of your choices.")),
     ("enrolled", "", _k("You added %(name)s.")),
+    (
+        "added",
+        "application",
+        _k("Your application was approved: you have a seat in %(name)s."),
+    ),
     ("added", "instead", _k("The registrar moved you from %(old)s to %(name)s.")),
     ("added", "", _k("The registrar gave you a seat in %(name)s.")),
     (
@@ -55,6 +60,16 @@ SENTENCES = (
     ("dropped", "canceled", _k("%(name)s was canceled. You no longer have a seat in it.")),
     ("dropped", "along", _k("You dropped %(name)s together with %(other)s.")),
     ("dropped", "", _k("You dropped %(name)s.")),
+    (
+        "taken out",
+        "mark",
+        _k("Your withdrawal from %(name)s was approved. Your record shows it as %(mark)s."),
+    ),
+    (
+        "taken out",
+        "application",
+        _k("Your application was approved: you are out of %(name)s."),
+    ),
     ("taken out", "swap", _k("You gave up your seat in %(name)s for one in %(new)s.")),
     ("taken out", "", _k("The registrar dropped you from %(name)s.")),
     ("left", "canceled", _k("%(name)s was canceled, and so was its waitlist.")),
@@ -145,11 +160,13 @@ def _sentence(event: Event, name: str, context: RefusalContext) -> str:
     payload = event.payload
     kind = BY_ADMIN.get(event.name, event.name) if event.is_adjustment else event.name
     given = {key for key in ("instead", "swap", "canceled", "along", "lost") if payload.get(key)}
+    given |= {key for key in ("application", "mark") if event.context.get(key)}
     given |= {"", payload.get("act", ""), "rank" if payload.get("rank", 1) > 1 else ""}
     other = payload.get("instead") or payload.get("swap") or payload.get("along")
     named = context.named(other) if other else ""
     facts: dict[str, object] = {"name": name, "old": named, "new": named, "other": named}
     facts |= {"place": payload.get("position"), "rank": payload.get("rank")}
+    facts |= {"mark": event.context.get("mark")}
     fitting = (text for what, key, text in SENTENCES if what == kind and key in given)
     # Perhaps the event is one of a newer release.
     return _(next(fitting, _k("Something changed for you in %(name)s.")), **facts)

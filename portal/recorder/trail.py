@@ -31,7 +31,7 @@ def note(session: Session, term: int, events: Sequence[Event]) -> None:
                 at=event.at,
                 account_id=account if account in known else None,
                 action=MOVE if added and dropped else ACTIONS[event.name],
-                subject=f"term:{term} section:{payload['section']} student:{payload['student']}",
+                subject=_subject(term, event),
                 before={"section": dropped},
                 after={
                     "section": added,
@@ -41,6 +41,12 @@ def note(session: Session, term: int, events: Sequence[Event]) -> None:
                 reason=event.context["reason"],
             )
         )
+
+
+def _subject(term: int, event: Event) -> str:
+    subject = f"term:{term} section:{event.payload['section']} student:{event.payload['student']}"
+    application = event.context.get("application")
+    return f"{subject} application:{application}" if application else subject
 
 
 def _account(event: Event) -> int:

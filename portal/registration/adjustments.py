@@ -22,7 +22,8 @@ class Adjustment:
     """A student is added to a section (`add`), dropped from one (`drop`), or moved (both).
 
     `overrides` are codes of reasons that no longer refuse. `credits` only matter for a section with
-    a credit range; None is its minimum.
+    a credit range; None is its minimum. `application` is the id of the approved application that
+    causes it, `mark` what the student's record then shows for the section.
     """
 
     term: int
@@ -31,6 +32,8 @@ class Adjustment:
     drop: int | None = None
     credits: Decimal | None = None
     overrides: tuple[str, ...] = ()
+    application: int | None = None
+    mark: str | None = None
 
 
 @dataclass(frozen=True)
@@ -122,4 +125,6 @@ def _for_ledger(change: Adjustment, student: StudentProfile) -> AdminAdjustment:
         days=tuple(days_around(datetime.now(zone), zone)),
         drop_limit=catalog.term.drops_per_day,
         asked=chosen or 0,
+        application=change.application,
+        mark=change.mark,
     )

@@ -82,6 +82,17 @@ def section_name(section: "SectionView") -> str:
     return f"{requisites.shown(section.course_code)}-{section.number}"
 
 
+def find_section(text: str, catalog: "TermCatalog") -> "SectionView | None":
+    """Return the section of a CRN, or of a course and number such as CSC 1100-01."""
+    wanted = requisites.key(text)
+    fits = (
+        section
+        for section in catalog.sections
+        if text == section.crn or wanted == requisites.key(section_name(section))
+    )
+    return next(fits, None)
+
+
 def my_selections(context: RefusalContext) -> NextStep:
     """Return a link to the student's seats and waitlists."""
     return NextStep(_("See my classes"), f"{context.term_url}/mine")

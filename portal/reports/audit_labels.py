@@ -8,6 +8,7 @@ from portal.core.i18n import _l
 
 THINGS = {
     "account": _l("Account"),
+    "application": _l("Application"),
     "course": _l("Course"),
     "flag": _l("Switch"),
     "export": _l("Export"),
@@ -116,6 +117,7 @@ OPTIONS = {
 }
 
 VALUES = {
+    "acting": _l("Approved, being carried out"),
     "CANCELED": _l("Canceled"),
     "CONFIRMED": _l("Confirmed"),
     "NEW": _l("New"),
@@ -124,7 +126,10 @@ VALUES = {
     "canceled": _l("Canceled"),
     "closed": _l("Closed"),
     "declined": _l("Declined"),
+    "draft": _l("Not sent yet"),
+    "more": _l("More is needed"),
     "open": _l("Open"),
+    "review": _l("In review"),
     "scheduled": _l("Scheduled"),
     "withdrawn": _l("Withdrawn"),
 }

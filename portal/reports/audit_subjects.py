@@ -61,7 +61,8 @@ def named(keys: Iterable[Key]) -> dict[Key, Thing]:
         if key.isascii() and key.isdigit() and int(key) < LARGEST:
             numbers[kind].add(int(key))
     names: dict[str, Mapping[str, str]] = {"flag": flags.LABELS}
-    names["request"] = {str(number): str(number) for number in numbers["request"]}
+    for kind in ("request", "application"):
+        names[kind] = {str(number): str(number) for number in numbers[kind]}
     with transaction() as session:
         for kind, query in NAMES.items():
             if ids := numbers[kind]:

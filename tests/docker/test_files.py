@@ -156,12 +156,16 @@ def test_what_is_mounted_is_there(compose: dict[str, Any]) -> None:
                 assert source in volumes, name
 
 
-def test_backups_go_where_their_user_may_write() -> None:
-    text, made = _dockerfile(), r"^RUN install -d -o (\d+) -g (\d+) -m 700 (\S+)$"
+def test_backups_and_documents_go_where_their_user_may_write() -> None:
+    text, made = _dockerfile(), r"^RUN install -d -o (\d+) -g (\d+) -m 700 (\S+) (\S+)$"
     (user,) = re.findall(r"^USER (\d+:\d+)$", text, re.MULTILINE)
-    ((owner, group, folder),) = re.findall(made, text, re.MULTILINE)
+    ((owner, group, folder, documents),) = re.findall(made, text, re.MULTILINE)
     for name in PORTALS:
-        service = _read(name)["services"]["backup"]
+        services = _read(name)["services"]
+        for each in ("web-1", "web-2", "workers-1", "workers-2"):
+            assert services[each]["volumes"] == [f"documents:{documents}"]
+            assert services[each]["environment"]["FAIRSEAT_DOCUMENTS"] == documents
+        service = services["backup"]
         (mounted,) = service["volumes"]
         assert service["user"] == user == f"{owner}:{group}"
         assert mounted.endswith(f":{folder}")

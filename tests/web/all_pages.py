@@ -9,6 +9,10 @@ from flask import Flask
 from sqlalchemy import select
 from werkzeug.routing import Rule
 
+from portal.applications import documents
+from portal.applications import service as applications
+from portal.applications.kinds import KINDS
+from portal.applications.models import ApplicationDocument
 from portal.catalog.models import Term
 from portal.catalog.sections import STATUS_CHANGES
 from portal.core.audit_trail import AuditEntry
@@ -28,6 +32,8 @@ from portal.recorder.recorder import drain
 from portal.web.admin.webhooks import CHANGES as WEBHOOK_CHANGES
 from portal.web.admin.windows import ACTIONS
 from tests import cast as builders
+from tests.applications.files import a_pdf
+from tests.applications.stories import an_application, decider
 from tests.cast import Cast, Meets
 from tests.exchange.makers import an_export, an_import
 from tests.web.pages import address, press
@@ -70,6 +76,7 @@ def a_story(app: Flask, cast: Cast) -> Values:
         builders.a_section(course, other)
     windows += [builders.a_coming_window(others[0]), builders.an_ended_window(others[1])]
     last = last_seq(term.id)
+    applied = _applied(cast, sections)
     return {
         "term_id": [each.id for each in (term, *others)],
         "section_id": [each.id for each in sections.values()],
@@ -78,6 +85,10 @@ def a_story(app: Flask, cast: Cast) -> Values:
         "notice": _notices(),
         "action": list(ACTIONS),
         "asked_id": _asked(cast, sections),
+        "application_id": applied,
+        "document_id": _documents(),
+        "kind": list(KINDS),
+        "part": ["reason"],
         "entry_id": _entries(),
         "name": ["captcha", "mail"],
         "job": ["1-gone"],
@@ -139,6 +150,27 @@ def _asked(cast: Cast, sections: dict[str, Any]) -> list[int]:
         service.ask_seats(held, 20, "So many wait.", iris),
         service.ask_override(held, cast.dan.id, ["prerequisite"], "Knows it all.", iris),
     ]
+
+
+def _applied(cast: Cast, sections: dict[str, Any]) -> list[int]:
+    """An application of Ada's that is in review, and others in the states that follow."""
+    clash, held, other = sections["clash"], sections["held"], sections["range"]
+    found = [
+        an_application("permission", cast.ada, clash, documents=[a_pdf()]),
+        an_application("withdrawal", cast.ada, held),
+        an_application("credit_overload", cast.ada, other),
+        applications.start(KINDS["late_add"], cast.ada.id, other.id),
+    ]
+    applications.ask_more(found[1], decider(found[1], cast.max.id))
+    applications.decline(found[2], decider(found[2], cast.max.id))
+    return found
+
+
+def _documents() -> list[int]:
+    """Checked documents of Ada's applications."""
+    documents.check_due()
+    with transaction() as session:
+        return list(session.scalars(select(ApplicationDocument.id)))
 
 
 def _entries() -> list[int]:

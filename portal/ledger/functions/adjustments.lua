@@ -93,7 +93,11 @@ end
 
 -- The student acted in no window.
 local function begin_adjustment(term, aside)
-  term.context = { reason = term.ask.reason, overrides = #aside > 0 and aside or nil }
+  local ask = term.ask
+  term.context = {
+    reason = ask.reason, overrides = #aside > 0 and aside or nil,
+    application = ask.application, mark = ask.mark,
+  }
   term.during = nil
 end
 

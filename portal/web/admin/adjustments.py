@@ -27,7 +27,7 @@ from portal.recorder.models import Enrollment
 from portal.registration import adjustments
 from portal.registration.adjustments import Adjustment
 from portal.registration.credits import credit_choices
-from portal.registration.next_steps import RefusalContext, section_name
+from portal.registration.next_steps import RefusalContext, find_section, section_name
 from portal.registration.reasons import NOT_OVERRIDABLE, OBSTACLES, explain
 from portal.registration.seat_counts import reached_waitlists, reserved_left
 from portal.web import drafts
@@ -225,13 +225,13 @@ def _review_page(form: TargetForm, review: ReviewForm) -> str:
         form=form,
         review=review,
         impossible=explain(adjustments.not_overridable(reasons), context),
-        obstacles=_obstacles(reasons, context),
+        obstacles=obstacles_in_words(reasons, context),
         effects=list(_effects(target, registrations)),
         key=new_key(),
     )
 
 
-def _obstacles(
+def obstacles_in_words(
     reasons: Sequence[Reason], context: RefusalContext
 ) -> list[tuple[str, str, list[str]]]:
     """Return the codes that can be overridden, each with its label and texts for students."""
@@ -358,17 +358,6 @@ def _new_clashes(target: Target) -> list[str]:
 
 
 # Also for the page of a student
-
-
-def find_section(text: str, catalog: TermCatalog) -> SectionView | None:
-    """Return the section of a CRN, or of a course and number such as CSC 1100-01."""
-    wanted = requisites.key(text)
-    fits = (
-        section
-        for section in catalog.sections
-        if text == section.crn or wanted == requisites.key(section_name(section))
-    )
-    return next(fits, None)
 
 
 def clashes(

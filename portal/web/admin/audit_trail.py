@@ -23,6 +23,7 @@ bp = Blueprint("audit_trail", __name__)
 
 # By kind, the page of a thing, and the argument that names it there.
 PAGES = {
+    "application": ("admin.applications.show", "application_id"),
     "import": ("admin.imports.show", "import_id"),
     "request": ("admin.requests.show", "asked_id"),
     "section": ("instructor.section", "section_id"),

@@ -23,8 +23,8 @@ from portal.people.student_records import (
     StudentRecord,
 )
 from portal.recorder.promotion import retry_skipped
+from portal.registration.next_steps import find_section
 from portal.registration.reasons import OBSTACLES, PERMISSIONS
-from portal.web.admin.adjustments import find_section
 from portal.web.admin.students import address_of, record_or_404
 from portal.web.confirm import Confirmation, confirm, done
 from portal.web.forms import (

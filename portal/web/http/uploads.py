@@ -15,9 +15,10 @@ AT_ONCE = 4  # uploads of a process: they use its disk and memory
 uploads = Bulkhead(AT_ONCE)
 
 
-def takes_files(view: View) -> View:
-    """Let a view accept larger bodies than other views."""
+def takes_files(view: View, most: int = 0) -> View:
+    """Let a view accept larger bodies than other views: `most` bytes, by default MOST_BYTES."""
     view.takes_files = True  # type: ignore[attr-defined]
+    view.most_bytes = most  # type: ignore[attr-defined]
     return view
 
 
@@ -34,7 +35,7 @@ def _allow() -> None:
     if current_user.is_authenticated and rule_of(view) & visitor().roles:
         uploads.enter()
         g.uploads = True
-        request.max_content_length = MOST_BYTES
+        request.max_content_length = getattr(view, "most_bytes", 0) or MOST_BYTES
         request.max_form_memory_size = MOST_TEXT
         if BODY in request.environ:
             request.environ[BODY].expect_more(SECONDS)

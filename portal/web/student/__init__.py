@@ -8,6 +8,7 @@ from portal.web.home import LAST_TERM
 bp = Blueprint("student", __name__, url_prefix="/terms/<int:term_id>")
 
 from portal.web.student import (  # noqa: E402  they use `bp`
+    applications,
     drops,
     live_updates,
     plan_page,
@@ -19,6 +20,7 @@ from portal.web.student import (  # noqa: E402  they use `bp`
 )
 
 __all__ = [
+    "applications",
     "bp",
     "drops",
     "plan_page",

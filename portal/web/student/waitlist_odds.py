@@ -39,7 +39,7 @@ def _likelihood(found: Estimate) -> str:
     if found.band == Band.UNLIKELY:
         return _("You are unlikely to get a seat before registration ends.")
     if found.band == Band.EVEN:
-        return _("You have about a 50% chance of a seat before registration ends.")
+        return _("Your chance of a seat before registration ends is about 1 in 2.")
     return {
         1: _("You will likely get a seat within an hour."),
         24: _("You will likely get a seat within a day."),

@@ -23,6 +23,10 @@ Form = Callable[[Values], dict[str, Any]]
 TRAIL = re.compile(r"AuditEntry|\bentries\b")
 # By the route of the act: what is sent, or the test that looks for the entry.
 ACTS: dict[str, Form | str] = {
+    "POST /admin/applications/<int:application_id>": "tests/applications/test_approval.py",
+    "POST /admin/applications/<int:application_id>/documents/check": (
+        "tests/applications/test_documents.py"
+    ),
     "POST /admin/requests/<int:asked_id>": lambda _: {"decision": "decline", "note": "No."},
     "POST /admin/students/<int:student_id>/privacy": lambda _: {"private": "yes", "reason": "x"},
     "POST /admin/terms/<int:term_id>/windows": "tests/web/admin/windows/test_schedule.py",

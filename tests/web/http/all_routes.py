@@ -68,4 +68,8 @@ def a_values(app: Flask, cast: Cast) -> Values:
         "webhook_id": story["webhook_id"][0],
         "what": "off",
         "filename": "img/mark.svg",
+        "application_id": story["application_id"][0],
+        "kind": "late_add",
+        "part": "reason",
+        "document_id": story["document_id"][0],
     }

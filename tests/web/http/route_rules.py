@@ -26,6 +26,7 @@ class Rule(NamedTuple):
 ID = "<int(min=1, max=2147483647):{}_id>"
 STUDENT_ID, WINDOW_ID = ID.format("student"), ID.format("window")
 
+APPLICATION = "/terms/<int:term_id>/applications/<int:application_id>"
 FLAG = f"/admin/operations/flags/<any({','.join(NAMES)}):name>"
 LETTER = "/admin/operations/jobs/<job>/<any(retry,discard):remedy>"
 WEBHOOK = "/admin/webhooks/<int:webhook_id>"
@@ -50,6 +51,8 @@ TEACHES = Rule("login no no in no in")
 ASKS = Rule("login no no in no no")  # of their own classes
 ADMIN = Rule("login no no no no in")
 NOT_YET = Rule("login no no no no none")
+
+HER_APPLICATION = Rule("login in none no no no")
 
 RULES = {
     "GET /": SIGNED_IN,
@@ -83,6 +86,20 @@ RULES = {
     "GET /terms/<int:term_id>/plan/panel": OWN,
     "POST /terms/<int:term_id>/plan/change": STUDENT,
     "POST /terms/<int:term_id>/plan/submit": STUDENT,
+    "GET /terms/<int:term_id>/applications": OWN,
+    "GET /terms/<int:term_id>/applications/new/<kind>": OWN,
+    "POST /terms/<int:term_id>/applications/new/<kind>": STUDENT,
+    f"GET {APPLICATION}": HER_APPLICATION,
+    f"GET {APPLICATION}/steps/<part>": HER_APPLICATION,
+    f"POST {APPLICATION}/steps/<part>": HER_APPLICATION,
+    f"GET {APPLICATION}/review": HER_APPLICATION,
+    f"POST {APPLICATION}/review": HER_APPLICATION,
+    f"GET {APPLICATION}/documents": HER_APPLICATION,
+    f"POST {APPLICATION}/documents": Rule("- - none no no no"),  # tests/applications
+    f"GET {APPLICATION}/documents/<int:document_id>": HER_APPLICATION,
+    f"POST {APPLICATION}/documents/<int:document_id>/remove": Rule("- - none no no no"),
+    f"GET {APPLICATION}/withdraw": HER_APPLICATION,
+    f"POST {APPLICATION}/withdraw": HER_APPLICATION,
     "GET /terms/<int:term_id>/schedule": OWN,
     "GET /terms/<int:term_id>/schedule/feed": OWN,
     "POST /terms/<int:term_id>/schedule/feed": STUDENT,
@@ -109,6 +126,14 @@ RULES = {
     "POST /teaching/sections/<int:section_id>/requests/override": ASKS,
     "GET /teaching/requests": Rule("login no no in own no"),
     "POST /teaching/requests/<int:asked_id>/withdraw": Rule("login no no in none no"),
+    "GET /admin/applications": ADMIN,
+    "GET /admin/applications/all.csv": ADMIN,
+    "GET /admin/applications/<int:application_id>": ADMIN,
+    "GET /admin/applications/<int:application_id>/documents/<int:document_id>": ADMIN,
+    "POST /admin/applications/<int:application_id>/documents/check": ADMIN,
+    "POST /admin/applications/<int:application_id>": ADMIN._replace(
+        body={"decision": "decline", "note": "No.", "version": "1"}
+    ),
     "GET /admin/audit": ADMIN,
     "GET /admin/audit/<int:entry_id>": ADMIN,
     "GET /admin/audit.csv": ADMIN,

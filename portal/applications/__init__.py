@@ -1,0 +1,1 @@
+"""Applications of students for an exception, and the decisions on them."""

@@ -1,0 +1,101 @@
+"""The effects of approvals: give a seat, drop one, or lift rules for one section."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy.orm import object_session
+
+from portal.applications.kind import Acted, Situation
+from portal.applications.models import Application
+from portal.core.correlation import correlation
+from portal.ledger.types import Decision, Outcome, Reason
+from portal.people import permissions
+from portal.people.permissions import NewPermission
+from portal.registration import adjustments
+from portal.registration.adjustments import Adjustment
+from portal.registration.reasons import NOT_OVERRIDABLE, REASONS
+
+# Students apply because no window is open to them.
+ALWAYS_OVERRIDDEN = tuple(each.code for each in REASONS.values() if each.no_window)
+
+
+@dataclass(frozen=True)
+class Adjust:
+    """Enroll the student in the section, or drop the seat; a drop may leave a mark."""
+
+    effect: Any
+    drop: bool = False
+    mark: str | None = None
+
+    def pointless(self, now: Situation) -> str:
+        if self.drop:
+            return "" if now.holds else "no_seat"
+        return "has_seat" if now.holds else ""
+
+    def preview(self, application: Application) -> list[Reason]:
+        found = adjustments.preview(self._change(application))
+        kept = {*ALWAYS_OVERRIDDEN, *NOT_OVERRIDABLE}
+        return [reason for reason in found if reason.code not in kept]
+
+    def act(self, application: Application) -> Acted:
+        approval = application.approval or {}
+        try:
+            decision = adjustments.adjust(
+                self._change(application, tuple(approval["overrides"])),
+                why=approval["note"],
+                by=approval["by"],
+                request=f"application-{application.id}-{approval['entry']}",
+                correlation=correlation(),
+            )
+        except LookupError:
+            return Acted(reasons=(Reason("student_unknown"),))
+        return _acted(decision)
+
+    def _change(self, application: Application, overrides: tuple[str, ...] = ()) -> Adjustment:
+        section = application.section_id
+        return Adjustment(
+            application.section.term_id,
+            application.student_id,
+            add=None if self.drop else section,
+            drop=section if self.drop else None,
+            overrides=(*ALWAYS_OVERRIDDEN, *overrides),
+            application=application.id,
+            mark=self.mark,
+        )
+
+
+def _acted(decision: Decision) -> Acted:
+    if decision.outcome == Outcome.REFUSED:
+        return Acted(reasons=decision.reasons)
+    return Acted(event=decision.seq)
+
+
+@dataclass(frozen=True)
+class Permit:
+    """Grant a permission for the section; `waives` finds the rules in the application."""
+
+    waives: Callable[[Application], list[str]]
+    effect: Any
+
+    def pointless(self, now: Situation) -> str:
+        if now.holds:
+            return "has_seat"
+        return "permitted" if set(self.waives(now.application)) <= now.permitted else ""
+
+    def preview(self, application: Application) -> list[Reason]:  # noqa: ARG002
+        return []
+
+    def act(self, application: Application) -> Acted:
+        """Grant it in the application's transaction, so that both are stored or neither."""
+        session, approval = object_session(application), application.approval or {}
+        if session is None:
+            raise RuntimeError("A permission is granted in the application's transaction.")
+        wanted = NewPermission(
+            application.student_id,
+            application.section_id,
+            self.waives(application),
+            approval["note"],
+        )
+        permissions.grant(session, wanted, approval["by"])
+        return Acted()

@@ -1,0 +1,250 @@
+"""Documents of applications: stored under their digest, checked by a worker, read by few."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from secrets import token_hex
+
+from sqlalchemy import func, select
+from sqlalchemy.event import listen
+from sqlalchemy.orm import Session
+
+from portal.applications import scanner, service
+from portal.applications.inspection import Refused, first_look
+from portal.applications.models import (
+    EDITABLE,
+    REVIEW,
+    Application,
+    ApplicationDocument,
+)
+from portal.applications.scanner import ScannerFailed
+from portal.backend import backend
+from portal.core.audit_trail import add_audit_entry
+from portal.core.db import transaction
+from portal.core.i18n import _l
+from portal.core.moments import milliseconds
+from portal.core.private_files import owner_only
+from portal.core.queue import NO_TERM, enqueue
+from portal.live.publish import signal_student
+from portal.notifications.outbox import due, mark_sent, retry_later, revive, take_due
+from portal.recorder.subscribers import DueJob
+
+PAUSES = (2.0, 4.0, 8.0)  # seconds before each retry
+SECONDS = 40.0  # for the inspection of one document
+AT_ONCE = 5  # documents of one job; if more are due, another continues
+MOST_DOCUMENTS = 5  # of an application
+LONGEST_NAME = 100
+MEDIA = {"pdf": "application/pdf", "jpg": "image/jpeg", "png": "image/png"}
+REFUSED_DOCUMENT = {
+    "empty": _l("The file is empty. Choose another one."),
+    "large": _l("The file is larger than 10 MB. Send a smaller one."),
+    "type": _l("The file is not a PDF, JPEG or PNG. Save it as one of these."),
+    "name": _l("The name of the file does not fit its content. Name it like letter.pdf."),
+    "two_types": _l("The file contains something besides its PDF or picture. Save it anew."),
+    "broken": _l("The file can’t be read. Save it anew and send it again."),
+    "pixels": _l("The picture has more than 40 megapixels. Send a smaller one."),
+    "pages": _l("The PDF has more than 100 pages. Send only those that matter."),
+    "encrypted": _l("The PDF is protected by a password. Send it without one."),
+    "script": _l("The PDF contains scripts or forms. Print it into a new PDF."),
+    "files": _l("The PDF contains other files. Print it into a new PDF."),
+    "complex": _l("The file takes too much to read. Print it into a new PDF."),
+    "virus": _l("The virus scanner refuses the file."),
+    "many": _l("An application has at most 5 documents. Remove one first."),
+    "checking": _l("The file is being checked. Try again in a moment."),
+    "late": _l("The application was sent already, so its documents can’t change."),
+}
+
+
+@dataclass(frozen=True)
+class NewDocument:
+    """A file as it was sent: which of the kind's documents it is, its name and its content."""
+
+    part: str
+    name: str
+    content: bytes = field(repr=False)
+
+
+def add(application: int, student: int, sent: NewDocument) -> int:
+    """Store a document, to be checked by a worker; return its id. Raises Refused."""
+    found = first_look(sent.content, sent.name)
+    digest = sha256(sent.content).hexdigest()
+    with transaction() as session:
+        owner = service.locked(session, application, student)
+        if owner.state not in EDITABLE:
+            raise Refused("late")
+        for each in owner.documents:
+            if not each.refused and (each.part, each.digest) == (sent.part, digest):
+                return each.id  # the same form, sent twice
+        if len(owner.documents) >= MOST_DOCUMENTS:
+            raise Refused("many")
+        _store(path_of(application, digest), sent.content)
+        made = ApplicationDocument(
+            application_id=application,
+            part=sent.part,
+            name=tidy(sent.name),
+            size=len(sent.content),
+            digest=digest,
+            type=found,
+        )
+        session.add(made)
+        owner.version += 1
+        session.flush()
+        listen(session, "after_commit", lambda _: enqueue(NO_TERM, ["check"]), once=True)
+        return made.id
+
+
+def remove(application: int, student: int, document: int) -> None:
+    """Delete a document and its file while the application can be changed; raise Refused."""
+    with transaction() as session:
+        # Before the application, as the check does; so neither waits for the other.
+        mine = select(ApplicationDocument).where(
+            ApplicationDocument.id == document, ApplicationDocument.application_id == application
+        )
+        gone = session.scalar(mine.with_for_update(skip_locked=True))
+        owner = service.locked(session, application, student)
+        if owner.state not in EDITABLE:
+            raise Refused("late")
+        if gone is None and any(each.id == document for each in owner.documents):
+            raise Refused("checking")
+        if gone is None:
+            return
+        session.delete(gone)
+        owner.version += 1
+        if gone.digest not in {each.digest for each in owner.documents if each is not gone}:
+            _delete_afterwards(session, path_of(application, gone.digest))
+
+
+def open_for(document: int, application: int, by: int) -> tuple[ApplicationDocument, bytes]:
+    """Return a checked document with its content, and record in the audit trail who read it.
+
+    Raises LookupError if there is none, or it is not checked.
+    """
+    with transaction() as session:
+        found = session.get(ApplicationDocument, document)
+        if found is None or found.application_id != application or found.state != "ok":
+            raise LookupError(f"document {document}")
+        content = path_of(application, found.digest).read_bytes()
+        if sha256(content).hexdigest() != found.digest:
+            raise LookupError(f"document {document} has changed")
+        subject = f"application:{application} student:{found.application.student_id}"
+        after = {"name": found.name, "sha256": found.digest}
+        add_audit_entry(session, "application.document", subject, by=by, after=after)
+        return found, content
+
+
+def check_again(application: int, by: int, reason: str) -> bool:
+    """Let dead letters of an application be checked again; return whether there were any."""
+    with transaction() as session:
+        dead = select(ApplicationDocument.id).where(
+            ApplicationDocument.application_id == application,
+            ApplicationDocument.dead_at.is_not(None),
+        )
+        again = revive(session, ApplicationDocument, session.scalars(dead).all())
+        if again:
+            subject = f"application:{application}"
+            add_audit_entry(session, "application.recheck", subject, by=by, reason=reason)
+    enqueue(NO_TERM, ["check"])
+    return bool(again)
+
+
+def tidy(name: str) -> str:
+    """Return the name of a file without folders and signs that can't be shown."""
+    last = name.replace("\\", "/").rpartition("/")[2]
+    return "".join(each for each in last if each.isprintable())[-LONGEST_NAME:]
+
+
+def path_of(application: int, digest: str) -> Path:
+    """Return where a document is stored: outside of anything that a web server shows."""
+    return backend().settings.documents / str(application) / digest
+
+
+def _store(path: Path, content: bytes) -> None:
+    """Write a file that is there in whole or not at all."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    begun = path.with_name(f"{path.name}.{token_hex(4)}")
+    try:
+        with open(begun, "xb", opener=owner_only) as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        begun.replace(path)
+    finally:
+        begun.unlink(missing_ok=True)
+
+
+def _delete_afterwards(session: Session, path: Path) -> None:
+    listen(session, "after_commit", lambda _: path.unlink(missing_ok=True), once=True)
+
+
+# The checks, by a worker
+
+
+def check_due() -> None:
+    """Check the documents that are due; enqueue another job if there are more."""
+    for _each in range(AT_ONCE):
+        if not _check_next():
+            return
+    enqueue(NO_TERM, ["check"])
+
+
+def due_jobs(_terms: Sequence[int]) -> Iterable[DueJob]:
+    """Return the job that checks documents, if some are due."""
+    with transaction() as session:
+        first = select(func.min(ApplicationDocument.due_at)).where(*due(ApplicationDocument))
+        since = session.scalar(first)
+    return [DueJob(NO_TERM, "check", milliseconds(since))] if since else []
+
+
+def _check_next() -> bool:
+    """Check one document; return whether there was one."""
+    with transaction() as session:
+        order = (ApplicationDocument.due_at, ApplicationDocument.id)
+        found = next(iter(take_due(session, ApplicationDocument, order=order, most=1)), None)
+        if found is None:
+            return False
+        try:
+            found.refused = verdict(path_of(found.application_id, found.digest), found.name)
+        except (ScannerFailed, OSError, ValueError) as error:
+            retry_later(found, str(error) or type(error).__name__, PAUSES)
+        else:
+            mark_sent(found)
+            session.flush()
+            _tell(session, found)
+    return True
+
+
+def verdict(file: Path, name: str) -> str:
+    """Return the code of why a document is refused, "" if it is not.
+
+    Raises ScannerFailed, OSError or ValueError if that can't be told now.
+    """
+    command = [sys.executable, "-m", "portal.applications.inspection", str(file), name]
+    try:
+        done = subprocess.run(  # noqa: S603  our own module
+            command, capture_output=True, timeout=SECONDS, check=False, env={"PATH": os.defpath}
+        )
+    except subprocess.TimeoutExpired:
+        return "complex"
+    if done.returncode < 0:  # killed by a limit
+        return "complex"
+    said = json.loads(done.stdout)
+    if "refused" in said:
+        return str(said["refused"])
+    scan = backend().settings.clamd
+    return "virus" if scan and scanner.is_infected(scan, file) else ""
+
+
+def _tell(session: Session, document: ApplicationDocument) -> None:
+    """Refresh the student's pages; a refused document of a sent application goes back."""
+    owner = session.get_one(Application, document.application_id, with_for_update=True)
+    if document.refused:
+        _delete_afterwards(session, path_of(owner.id, document.digest))
+        if owner.state == REVIEW:
+            service.return_for_document(session, owner, document.name)
+    term, student = owner.section.term_id, owner.student_id
+    listen(session, "after_commit", lambda _: signal_student(term, student, "notice"), once=True)

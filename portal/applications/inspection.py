@@ -1,0 +1,202 @@
+"""Judge a document by its content: type, pictures, pages, scripts, files inside.
+
+`python -m portal.applications.inspection FILE NAME` runs in a process of its own, with limits of
+memory and time, and prints a JSON object: `type`, or the code of why it is `refused`.
+"""
+
+import json
+import re
+import resource
+import sys
+import warnings
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import filetype
+from PIL import Image
+from pypdf import PdfReader
+from pypdf.errors import PyPdfError
+from pypdf.generic import ArrayObject, DictionaryObject, IndirectObject, StreamObject
+
+MEMORY = 2**30  # bytes
+CPU = 20  # seconds
+MOST_BYTES = 10 * 2**20
+MOST_PIXELS = 40_000_000
+MOST_PAGES = 100
+MOST_OBJECTS = 50_000
+MOST_UNPACKED = 512 * 2**20  # bytes of all streams of a PDF
+PIECE = 2**20
+# By type, the endings of its names.
+ENDINGS = {"pdf": (".pdf",), "jpg": (".jpg", ".jpeg"), "png": (".png",)}
+# A name such as `grades.exe.pdf` or `grades.pdf.exe` deceives people.
+PROGRAMS = re.compile(
+    r"\.(?:app|bat|cmd|com|dll|dmg|exe|hta|html?|jar|js|lnk|msi|php|ps1|py|scr|sh|svg|vbs|wsf|zip)"
+    r"(?:\.|$)"
+)
+SCRIPT_KEYS = {"/JS", "/JavaScript", "/XFA"}
+SCRIPT_ACTIONS = {"/JavaScript", "/Launch", "/SubmitForm", "/ImportData", "/Rendition"}
+FILE_KEYS = {"/EmbeddedFiles", "/EF", "/RichMedia"}
+FILE_TYPES = {"/EmbeddedFile", "/RichMedia"}
+
+
+class Refused(Exception):  # noqa: N818  a fact, not a mistake
+    """The document is refused: `code` is one of documents.REFUSED_DOCUMENT."""
+
+    def __init__(self, code: str) -> None:
+        super().__init__(code)
+        self.code = code
+
+
+def first_look(content: bytes, name: str) -> str:
+    """Return the type of a document by its first bytes and its name; raise Refused.
+
+    It is fast, so the request that uploads the document calls it.
+    """
+    if not content:
+        raise Refused("empty")
+    if len(content) > MOST_BYTES:
+        raise Refused("large")
+    found = filetype.guess_extension(content[:8192])
+    if found not in ENDINGS:
+        raise Refused("type")
+    if not name.lower().endswith(ENDINGS[found]) or PROGRAMS.search(name.lower()):
+        raise Refused("name")
+    return str(found)
+
+
+def inspect(file: Path, name: str) -> str:
+    """Return the type of a document that is harmless as far as it can be told; raise Refused."""
+    content = file.read_bytes()
+    found = first_look(content, name)
+    if zipfile.is_zipfile(file):
+        raise Refused("two_types")
+    try:
+        if found == "pdf":
+            _check_pdf(file, content)
+        else:
+            _check_picture(file, content, found)
+    except (MemoryError, RecursionError) as error:
+        raise Refused("complex") from error
+    return found
+
+
+# Pictures
+
+
+def _check_picture(file: Path, content: bytes, found: str) -> None:
+    Image.MAX_IMAGE_PIXELS = None  # ours is the limit, and an error rather than a warning
+    try:
+        with Image.open(file, formats=["JPEG" if found == "jpg" else "PNG"]) as picture:
+            if picture.width * picture.height > MOST_PIXELS:
+                raise Refused("pixels")
+            picture.load()
+    except (OSError, SyntaxError, ValueError, zlib.error) as error:
+        raise Refused("broken") from error
+    end = _end_of_png(content) if found == "png" else content.rstrip(b"\0").endswith(b"\xff\xd9")
+    if not end:
+        raise Refused("two_types")
+
+
+def _end_of_png(content: bytes) -> bool:
+    """Return whether the last chunk ends the file."""
+    at = 8
+    while at + 12 <= len(content):
+        following = at + 12 + int.from_bytes(content[at : at + 4])
+        if content[at + 4 : at + 8] == b"IEND":
+            return following == len(content)
+        at = following
+    return False
+
+
+# PDFs
+
+
+def _check_pdf(file: Path, content: bytes) -> None:
+    _body, mark, rest = content.rpartition(b"%%EOF")
+    if not content.startswith(b"%PDF-") or not mark or rest.strip():
+        raise Refused("two_types")
+    try:
+        reader = PdfReader(file)
+        if reader.is_encrypted:
+            raise Refused("encrypted")
+        if len(reader.pages) > MOST_PAGES:
+            raise Refused("pages")
+        if not len(reader.pages):
+            raise Refused("broken")
+        unpacked = 0
+        for each in _objects(reader):
+            _check_object(each)
+            if isinstance(each, StreamObject):
+                unpacked += _unpacked(each)
+                if unpacked > MOST_UNPACKED:
+                    raise Refused("complex")
+    except (PyPdfError, OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        code = "complex" if "limit" in type(error).__name__.lower() else "broken"
+        raise Refused(code) from error
+
+
+def _objects(reader: PdfReader) -> Iterator[Any]:
+    """Yield every object that the file's tables name, and its trailer."""
+    names = {(number, gen) for gen, table in reader.xref.items() for number in table}
+    names |= {(number, 0) for number in reader.xref_objStm}
+    if len(names) > MOST_OBJECTS:
+        raise Refused("complex")
+    yield reader.trailer
+    for number, generation in sorted(names):
+        if number:
+            yield reader.get_object(IndirectObject(number, generation, reader))
+
+
+def _check_object(found: Any) -> None:
+    """Raise Refused if the object, or what it holds itself, is a script or a file."""
+    if isinstance(found, DictionaryObject):
+        keys = set(found)
+        if keys & SCRIPT_KEYS or found.get("/S") in SCRIPT_ACTIONS:
+            raise Refused("script")
+        if keys & FILE_KEYS or found.get("/Type") in FILE_TYPES:
+            raise Refused("files")
+        held = [found.raw_get(key) for key in found]
+    else:
+        held = list(found) if isinstance(found, ArrayObject) else []
+    for each in held:
+        if isinstance(each, DictionaryObject | ArrayObject):
+            _check_object(each)
+
+
+def _unpacked(stream: StreamObject) -> int:
+    """Return the size of a stream's content, without keeping it."""
+    filters = stream.get("/Filter")
+    names = filters if isinstance(filters, ArrayObject) else [filters]
+    if names.count("/FlateDecode") > 1:
+        raise Refused("complex")  # packed twice: only bombs are
+    if "/FlateDecode" not in names:
+        return len(stream._data)  # noqa: SLF001  pypdf has no other name for the raw bytes
+    unpacker, size, left = zlib.decompressobj(), 0, stream._data  # noqa: SLF001
+    with suppress(zlib.error):  # readers show what comes before the damage
+        while left and not unpacker.eof:
+            size += len(unpacker.decompress(left, PIECE))
+            left = unpacker.unconsumed_tail
+            if size > MOST_UNPACKED:
+                break
+    return size
+
+
+def main() -> None:
+    """Inspect the file named on the command line, and print the result."""
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    resource.setrlimit(resource.RLIMIT_CPU, (CPU, CPU))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    warnings.simplefilter("ignore")
+    try:
+        said = {"type": inspect(Path(sys.argv[1]), sys.argv[2])}
+    except Refused as refused:
+        said = {"refused": refused.code}
+    print(json.dumps(said))  # noqa: T201
+
+
+if __name__ == "__main__":
+    main()

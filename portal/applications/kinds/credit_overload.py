@@ -1,0 +1,43 @@
+"""Leave to go over the credit limit for one section: department, then registrar."""
+
+from portal.applications.approvals import Permit
+from portal.applications.kind import Kind, Step
+from portal.core.form_fields import NoteField
+from portal.core.i18n import _l
+
+KIND = Kind(
+    name="credit_overload",
+    title=_l("Credit overload"),
+    intro=_l("Ask to take a class that brings you over your credit limit."),
+    steps=(
+        Step(
+            "reason",
+            _l("Your reasons"),
+            {
+                "why": NoteField(
+                    _l("Why do you need this class in this term?"),
+                    required=True,
+                    missing=_l("Say why you need this class in this term."),
+                ),
+            },
+        ),
+        Step(
+            "workload",
+            _l("Your workload"),
+            {
+                "workload": NoteField(
+                    _l("How will you manage the additional work?"),
+                    description=_l("Name jobs and other duties, with their hours a week."),
+                    required=True,
+                    missing=_l("Say how you will manage the work."),
+                ),
+            },
+        ),
+    ),
+    approval=Permit(
+        lambda _application: ["credit_limit"],
+        _l("The student may register for the section past the credit limit. It gives no seat."),
+    ),
+    last_day=lambda term: term.ends_on,
+    stages=("department", "registrar"),
+)

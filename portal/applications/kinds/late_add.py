@@ -1,0 +1,34 @@
+"""A seat after the selection window has ended."""
+
+from datetime import timedelta
+
+from portal.applications.approvals import Adjust
+from portal.applications.kind import Kind, Step
+from portal.core.form_fields import NoteField
+from portal.core.i18n import _l
+
+KIND = Kind(
+    name="late_add",
+    title=_l("Late add"),
+    intro=_l("Ask for a seat after your selection window has ended."),
+    steps=(
+        Step(
+            "reason",
+            _l("Your reasons"),
+            {
+                "why": NoteField(
+                    _l("Why do you need this class?"),
+                    required=True,
+                    missing=_l("Say why you need this class."),
+                ),
+                "missed": NoteField(
+                    _l("How will you catch up on what you missed?"),
+                    description=_l("Leave it blank if classes have not begun."),
+                ),
+            },
+        ),
+    ),
+    approval=Adjust(_l("The student gets a seat in the section at once.")),
+    last_day=lambda term: min(term.starts_on + timedelta(days=21), term.ends_on),
+    documents={"support": _l("Letter or note that supports it")},
+)

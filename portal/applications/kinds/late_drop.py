@@ -1,0 +1,31 @@
+"""Drop a seat after the selection window has ended, without a mark."""
+
+from datetime import timedelta
+
+from portal.applications.approvals import Adjust
+from portal.applications.kind import Kind, Step
+from portal.core.form_fields import NoteField
+from portal.core.i18n import _l
+
+KIND = Kind(
+    name="late_drop",
+    title=_l("Late drop"),
+    intro=_l("Ask to drop a class after your selection window has ended. It leaves no mark."),
+    holds=True,
+    steps=(
+        Step(
+            "reason",
+            _l("Your reasons"),
+            {
+                "why": NoteField(
+                    _l("Why could you not drop it in time?"),
+                    required=True,
+                    missing=_l("Say why you could not drop it in time."),
+                ),
+            },
+        ),
+    ),
+    approval=Adjust(_l("The student loses the seat at once."), drop=True),
+    last_day=lambda term: min(term.starts_on + timedelta(days=42), term.ends_on),
+    documents={"support": _l("Letter or note that supports it")},
+)

@@ -1,0 +1,46 @@
+"""Leave to register past named rules of a section."""
+
+from portal.applications.approvals import Permit
+from portal.applications.kind import Kind, Step
+from portal.core.form_fields import ChoicesField, NoteField
+from portal.core.i18n import _l
+from portal.registration.reasons import PERMISSIONS
+
+# More credits are a kind of their own, with a decision of the department.
+RULES = {code: label for code, label in PERMISSIONS.items() if code != "credit_limit"}
+
+KIND = Kind(
+    name="permission",
+    title=_l("Permission past a rule"),
+    intro=_l("Ask to register for a class although a rule, such as a prerequisite, refuses you."),
+    steps=(
+        Step(
+            "rules",
+            _l("The rules"),
+            {
+                "waives": ChoicesField(
+                    _l("Rules that should not refuse you"),
+                    choices=RULES,
+                    missing=_l("Choose at least one rule."),
+                ),
+            },
+        ),
+        Step(
+            "reason",
+            _l("Your reasons"),
+            {
+                "why": NoteField(
+                    _l("Why are you ready for this class?"),
+                    required=True,
+                    missing=_l("Say why you are ready for this class."),
+                ),
+            },
+        ),
+    ),
+    approval=Permit(
+        lambda application: application.answers["waives"],
+        _l("The student may register for the section past these rules. It gives no seat."),
+    ),
+    last_day=lambda term: term.ends_on,
+    documents={"record": _l("Transcript or certificate")},
+)

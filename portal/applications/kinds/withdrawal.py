@@ -1,0 +1,34 @@
+"""Leave a class during the term; the student's record shows a W."""
+
+from datetime import timedelta
+
+from portal.applications.approvals import Adjust
+from portal.applications.kind import Kind, Step
+from portal.core.form_fields import NoteField
+from portal.core.i18n import _l
+
+KIND = Kind(
+    name="withdrawal",
+    title=_l("Withdrawal"),
+    intro=_l("Ask to leave a class during the term. Your record then shows a W for it."),
+    holds=True,
+    steps=(
+        Step(
+            "reason",
+            _l("Your reasons"),
+            {
+                "why": NoteField(
+                    _l("Why do you have to leave the class?"),
+                    description=_l("Only the registrar’s office reads it."),
+                    required=True,
+                    missing=_l("Say why you have to leave the class."),
+                ),
+            },
+        ),
+    ),
+    approval=Adjust(
+        _l("The student loses the seat at once, and the record shows a W."), drop=True, mark="W"
+    ),
+    last_day=lambda term: term.ends_on - timedelta(days=14),
+    documents={"support": _l("Letter or note that supports it")},
+)

@@ -1,0 +1,193 @@
+"""Applications as pages list them, and figures on how long they wait."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from sqlalchemy import Select, case, func, or_, select
+from sqlalchemy.orm import joinedload, selectinload
+
+from portal.applications import service
+from portal.applications.kind import Kind
+from portal.applications.kinds import KINDS
+from portal.applications.models import ACTING, REVIEW, Application, ApplicationEntry
+from portal.catalog import requisites
+from portal.catalog.models import Course, Section
+from portal.core.db import transaction
+from portal.core.i18n import _l
+from portal.core.moments import milliseconds
+from portal.people.models import Account, Student
+
+PAGE = 30
+RECENT = timedelta(days=30)
+INTERNAL = {"approve", "refused"}
+STAGES = {"department": _l("Department"), "registrar": _l("Registrar")}
+
+
+@dataclass(frozen=True)
+class ApplicationView:
+    """An application, and the code of why an approval would change nothing ("" if it would)."""
+
+    application: Application
+    stale: str = ""
+
+    @property
+    def id(self) -> int:
+        """The application's id."""
+        return self.application.id
+
+    @property
+    def kind(self) -> Kind:
+        """Return what its kind declares."""
+        return KINDS[self.application.kind]
+
+    @property
+    def name(self) -> str:
+        """The section's name, such as CSC 1100-01."""
+        section = self.application.section
+        return f"{requisites.shown(section.course.code)}-{section.number}"
+
+    @property
+    def title(self) -> str:
+        """The section's title."""
+        return self.application.section.title or self.application.section.course.title
+
+    @property
+    def stage(self) -> str:
+        """Return who decides now; blank if it is not in review."""
+        asked = self.application
+        if asked.state != REVIEW:
+            return ""
+        return str(STAGES[self.kind.stages[min(asked.stage, len(self.kind.stages) - 1)]])
+
+    @property
+    def since(self) -> int:
+        """When it was sent last, or begun (ms)."""
+        return milliseconds(self.application.submitted_at or self.application.made_at)
+
+    @property
+    def told(self) -> list[ApplicationEntry]:
+        """Return the history that the student sees: an approval counts once it is carried out."""
+        return [each for each in self.application.entries if each.action not in INTERNAL]
+
+    @property
+    def answers(self) -> Iterator[tuple[Any, str, str]]:
+        """Yield the label, the step and the answer in words of each field, in order."""
+        for step in self.kind.steps:
+            for field in step.form(self.application.answers):
+                labels = {each.value: each.label for each in getattr(field, "choices", ())}
+                data = field.data if isinstance(field.data, list) else [field.data or ""]
+                yield field.label.text, step.name, "; ".join(str(labels.get(x, x)) for x in data)
+
+
+@dataclass(frozen=True)
+class Filters:
+    """What the queue shows: a state, kind and term, and text in the student's name or number."""
+
+    state: str = REVIEW
+    kind: str = ""
+    term: int = 0
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """How long applications wait, in hours; None where there are none."""
+
+    open: int
+    oldest: float | None
+    median: float | None
+    slow: float | None  # 90th percentile
+    decided: int
+
+
+def of_student(student: int, term: int) -> list[ApplicationView]:
+    """Return a student's applications of a term, the newest first."""
+    mine = Application.student_id == student, Section.term_id == term
+    found = _with_section().where(*mine).order_by(Application.id.desc())
+    with transaction() as session:
+        return [ApplicationView(each) for each in session.scalars(found).unique()]
+
+
+def one(application: int) -> ApplicationView | None:
+    """Return an application with its history."""
+    history = selectinload(Application.entries).joinedload(ApplicationEntry.account)
+    files = selectinload(Application.documents)
+    found = _with_section().options(history, files).where(Application.id == application)
+    with transaction() as session:
+        row = session.scalars(found).unique().one_or_none()
+        return _view(row) if row else None
+
+
+def queue(shown: Filters, page: int) -> list[ApplicationView]:
+    """Return a page of the queue and one more, those that wait longest first."""
+    order = Application.submitted_at if shown.state == REVIEW else Application.id.desc()
+    files = selectinload(Application.documents)
+    found = _filtered(shown).options(files).order_by(order, Application.id)
+    with transaction() as session:
+        rows = session.scalars(found.offset((page - 1) * PAGE).limit(PAGE + 1)).unique()
+        return [_view(row) for row in rows]
+
+
+def exported(shown: Filters) -> list[ApplicationView]:
+    """Return all applications that match the filters, in the order of their ids."""
+    with transaction() as session:
+        found = session.scalars(_filtered(shown).order_by(Application.id)).unique()
+        return [ApplicationView(row) for row in found]
+
+
+def waiting() -> Waiting:
+    """Return figures on the open applications, and on those decided in the last 30 days."""
+    took = func.extract("epoch", Application.decided_at - Application.submitted_at) / 3600
+    age = func.extract("epoch", func.now() - Application.submitted_at) / 3600
+    is_open = Application.state.in_((REVIEW, ACTING))
+    recent = Application.decided_at > func.now() - RECENT
+    figures = select(
+        func.count().filter(is_open),
+        func.max(case((is_open, age))),
+        func.percentile_cont(0.5).within_group(case((recent, took))),
+        func.percentile_cont(0.9).within_group(case((recent, took))),
+        func.count().filter(recent),
+    ).select_from(Application)
+    with transaction() as session:
+        found, oldest, median, slow, decided = session.execute(figures).one()
+    return Waiting(found, _hours(oldest), _hours(median), _hours(slow), decided)
+
+
+def _view(row: Application) -> ApplicationView:
+    return ApplicationView(row, service.pointless(row) if row.state == REVIEW else "")
+
+
+def _hours(found: Any) -> float | None:
+    return None if found is None else float(found)
+
+
+def _filtered(shown: Filters) -> Select[Application]:
+    found = _with_section().where(Application.submitted_at.is_not(None))
+    if shown.state:
+        found = found.where(Application.state == shown.state)
+    if shown.kind:
+        found = found.where(Application.kind == shown.kind)
+    if shown.term:
+        found = found.where(Section.term_id == shown.term)
+    if shown.text:
+        name = Account.name.icontains(shown.text, autoescape=True)
+        found = found.where(or_(name, Student.number == shown.text))
+    return found
+
+
+def _with_section() -> Select[Application]:
+    section = joinedload(Application.section)
+    return (
+        select(Application)
+        .join(Section, Section.id == Application.section_id)
+        .join(Course, Course.id == Section.course_id)
+        .join(Student, Student.id == Application.student_id)
+        .join(Account, Account.id == Student.account_id)
+        .options(
+            section.joinedload(Section.course),
+            section.joinedload(Section.term),
+            joinedload(Application.student).joinedload(Student.account),
+        )
+    )

@@ -1,0 +1,29 @@
+"""A document of an application as a download that no browser opens as a page of ours."""
+
+from flask import Response, abort
+from flask.typing import ResponseReturnValue
+
+from portal.applications import documents
+from portal.applications.documents import MEDIA, REFUSED_DOCUMENT
+from portal.applications.models import DOCUMENT_STATES, DOCUMENT_TONES
+
+DOCUMENT_TEXTS = {
+    "document_states": DOCUMENT_STATES,
+    "document_tones": DOCUMENT_TONES,
+    "document_refusals": REFUSED_DOCUMENT,
+}
+
+
+def document_to_download(application: int, document: int, by: int) -> ResponseReturnValue:
+    """Return a checked document; the caller has checked who may read it. The trail records it."""
+    try:
+        found, content = documents.open_for(document, application, by)
+    except (LookupError, OSError):
+        abort(404)
+    answer = Response(content, mimetype=MEDIA[found.type])
+    # A name of ours: that of the student may deceive.
+    name = f"document-{found.id}.{found.type}"
+    answer.headers.set("Content-Disposition", "attachment", filename=name)
+    answer.headers.set("Content-Security-Policy", "default-src 'none'; sandbox")
+    answer.cache_control.no_store = True
+    return answer

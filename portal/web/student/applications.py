@@ -1,0 +1,380 @@
+"""My applications: start one, fill in its steps, send it, follow it, withdraw it."""
+
+from functools import partial
+from typing import Any
+
+from flask import abort, flash, g, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from werkzeug.exceptions import RequestEntityTooLarge
+from wtforms import FileField, HiddenField, ValidationError
+
+from portal.applications import documents, listing, service
+from portal.applications.documents import REFUSED_DOCUMENT, NewDocument
+from portal.applications.inspection import MOST_BYTES, Refused
+from portal.applications.kind import Kind, Step
+from portal.applications.kinds import KINDS
+from portal.applications.listing import ApplicationView
+from portal.applications.models import ACTIONS, EDITABLE, REVIEW, STATES, TONES
+from portal.applications.service import REFUSED, ApplicationRefused
+from portal.catalog.formatting import day
+from portal.catalog.term_catalog import NoSuchTerm, SectionView, TermCatalog, catalog_of
+from portal.core.i18n import _, _l
+from portal.core.moments import milliseconds
+from portal.recorder import read_with_fallback
+from portal.registration.next_steps import NextStep, find_section, section_name
+from portal.web.application_documents import DOCUMENT_TEXTS, document_to_download
+from portal.web.confirm import Confirmation, NotPossible, confirm, done
+from portal.web.forms import Form, OneOfField, TextField
+from portal.web.http.access import requires, visitor
+from portal.web.http.layout import go
+from portal.web.http.uploads import takes_files
+from portal.web.student import bp
+
+TEXTS = {
+    "states": STATES,
+    "tones": TONES,
+    "actions": ACTIONS,
+    "moments": milliseconds,
+    **DOCUMENT_TEXTS,
+}
+ADVICE = {
+    "draft": _l("Finish the form and send it. Nobody else sees it before."),
+    "review": _l("You have nothing to do now. You get a message when it is decided."),
+    "more": _l("Read what is needed, change your answers and send it again."),
+    "acting": _l("It is being carried out. This takes a moment."),
+    "declined": _l("Read the reason. The registrar’s office answers questions about it."),
+}
+
+
+class SeatForm(Form):
+    """A section in which the student has a seat."""
+
+    section = OneOfField(_l("Class"), missing=_l("Choose the class."))
+
+    def __init__(self, offered: TermCatalog, sent: Any) -> None:
+        super().__init__(section=sent)
+        read = partial(read_with_fallback.registrations, offered.term.id, visitor().student_id or 0)
+        registrations = read_with_fallback.beside(read)
+        found = offered.some(each.section for each in registrations.enrolled)
+        self.section.offer({str(each.id): _named(each) for each in found})
+
+    @property
+    def chosen(self) -> int:
+        """Return the section of a valid form."""
+        return int(self.section.data)
+
+
+class SectionForm(Form):
+    """A section that the student wants, by its CRN or its course and number."""
+
+    section = TextField(
+        _l("Class"),
+        longest=60,
+        missing=_l("Name the class."),
+        description=_l("CRN, or course and number such as CSC 1100-01."),
+        render_kw={"spellcheck": "false"},
+    )
+
+    def __init__(self, offered: TermCatalog, sent: Any) -> None:
+        asked = offered.published(int(sent)) if sent and sent.isdecimal() else None
+        super().__init__(section=section_name(asked) if asked else "")
+        self.offered, self.chosen = offered, 0
+
+    def validate_section(self, field: TextField) -> None:
+        """Find the section; raise ValidationError if there is none of that name."""
+        found = find_section(field.data, self.offered)
+        if found is None or found.status not in {"OPEN", "CONFIRMED"}:
+            facts = {"term": self.offered.term.name, "text": field.data}
+            said = _("%(term)s has no section with the CRN or the number %(text)s.", **facts)
+            raise ValidationError(said)
+        self.chosen = found.id
+
+
+@bp.get("/applications")
+@requires("student")
+def applications(term_id: int) -> ResponseReturnValue:
+    """Render the student's applications of the term, and the kinds to start."""
+    term = _offered(term_id).term
+    return render_template(
+        "student/applications.html",
+        term=term,
+        lines=listing.of_student(visitor().student_id or 0, term_id),
+        kinds=[(each, service.is_late(each, term_id)) for each in KINDS.values()],
+        last_day=lambda kind: day(kind.last_day(term), year=True),
+        **TEXTS,
+    )
+
+
+@bp.route("/applications/new/<kind>", methods=["GET", "POST"])
+@requires("student")
+def start_application(term_id: int, kind: str) -> ResponseReturnValue:
+    """Choose the class that the application is about, and start a draft."""
+    offered, declared = _offered(term_id), KINDS.get(kind) or abort(404)
+    asked_for = request.args.get("section", "")
+    form = SeatForm(offered, asked_for) if declared.holds else SectionForm(offered, asked_for)
+    if service.is_late(declared, term_id):
+        form.refuse(REFUSED["too_late"])
+    elif request.method == "POST" and form.validate():
+        try:
+            made = service.start(declared, visitor().student_id or 0, form.chosen)
+        except ApplicationRefused as refused:
+            form.refuse(REFUSED[refused.code])
+        else:
+            return go(_step_url(term_id, made, declared.steps[0]))
+    page = render_template(
+        "student/application_start.html",
+        term=offered.term,
+        kind=declared,
+        form=form,
+        late=service.is_late(declared, term_id),
+        last_day=day(declared.last_day(offered.term), year=True),
+    )
+    return page, 422 if form.errors else 200
+
+
+@bp.get("/applications/<int:application_id>")
+@requires("student")
+def application(term_id: int, application_id: int) -> ResponseReturnValue:
+    """Render how the application stands, its history and the next step."""
+    line = _mine(term_id, application_id)
+    return render_template(
+        "student/application.html",
+        term=_offered(term_id).term,
+        line=line,
+        progress=_progress(line),
+        advice=ADVICE.get(line.application.state, ""),
+        step=_next_step(term_id, line),
+        open=line.application.state in {*EDITABLE, REVIEW},
+        **TEXTS,
+    )
+
+
+@bp.route("/applications/<int:application_id>/steps/<part>", methods=["GET", "POST"])
+@requires("student")
+def application_step(term_id: int, application_id: int, part: str) -> ResponseReturnValue:
+    """Render a step of the form, or store its answers and go on."""
+    line = _mine(term_id, application_id)
+    step = line.kind.step(part) or abort(404)
+    if line.application.state not in EDITABLE:
+        return _back(term_id, line)
+    form = type("StepForm", (Form,), dict(step.fields))(data=line.application.answers)
+    if request.method == "POST" and form.validate():
+        try:
+            service.save(line.id, visitor().student_id or 0, form.data)
+        except ApplicationRefused as refused:
+            flash(str(REFUSED[refused.code]))
+            return _back(term_id, line)
+        return go(_after(term_id, line, step))
+    page = render_template(
+        "student/application_step.html",
+        term=_offered(term_id).term,
+        line=line,
+        step=step,
+        number=line.kind.steps.index(step) + 1,
+        form=form,
+    )
+    return page, 422 if form.errors else 200
+
+
+class DocumentForm(Form):
+    """A file, and which of the kind's documents it is."""
+
+    part = HiddenField()
+    file = FileField(
+        _l("File"),
+        description=_l("PDF, JPEG or PNG; 10 MB at most."),
+        render_kw={"accept": ".pdf,.jpg,.jpeg,.png"},
+    )
+
+
+@bp.route("/applications/<int:application_id>/documents", methods=["GET", "POST"])
+@requires("student")
+@partial(takes_files, most=MOST_BYTES + 64 * 1024)
+def application_documents(term_id: int, application_id: int) -> ResponseReturnValue:
+    """Render the documents of an application, or add one."""
+    line, form = _mine(term_id, application_id), DocumentForm()
+    parts = line.kind.documents
+    if line.application.state not in EDITABLE or not parts:
+        return _back(term_id, line)
+    if request.method == "POST":
+        file = form.file.data
+        if form.part.data not in parts:
+            abort(400)
+        if not file:
+            form.refuse(_("Choose a file."), "file")
+        else:
+            content = file.stream.read(MOST_BYTES + 1)
+            sent = NewDocument(form.part.data, file.filename or "", content)
+            try:
+                documents.add(line.id, visitor().student_id or 0, sent)
+            except Refused as refused:
+                form.refuse(REFUSED_DOCUMENT[refused.code], "file")
+            else:
+                return go(_documents_url(term_id, line))
+    return _documents_page(term_id, line, form), 422 if form.errors else 200
+
+
+@bp.post("/applications/<int:application_id>/documents/<int:document_id>/remove")
+@requires("student")
+def remove_document(term_id: int, application_id: int, document_id: int) -> ResponseReturnValue:
+    """Delete a document, or say why not."""
+    line, form = _mine(term_id, application_id), DocumentForm(formdata=None)
+    try:
+        documents.remove(line.id, visitor().student_id or 0, document_id)
+    except Refused as refused:
+        form.refuse(REFUSED_DOCUMENT[refused.code])
+        return _documents_page(term_id, line, form), 409
+    return go(_documents_url(term_id, line))
+
+
+@bp.get("/applications/<int:application_id>/documents/<int:document_id>")
+@requires("student")
+def read_document(term_id: int, application_id: int, document_id: int) -> ResponseReturnValue:
+    """Return a checked document to its owner."""
+    line = _mine(term_id, application_id)
+    return document_to_download(line.id, document_id, visitor().id)
+
+
+@bp.errorhandler(RequestEntityTooLarge)
+def _too_large(error: RequestEntityTooLarge) -> ResponseReturnValue:
+    """Render the documents again, if it was a file of theirs that is too large."""
+    if request.endpoint != "student.application_documents" or not g.get("uploads"):
+        return error
+    line, form = listing.one((request.view_args or {})["application_id"]), DocumentForm(None)
+    if line is None or line.application.student_id != visitor().student_id:
+        return error
+    form.refuse(REFUSED_DOCUMENT["large"], "file")
+    return _documents_page(line.application.section.term_id, line, form), 413
+
+
+def _documents_url(term_id: int, line: ApplicationView) -> str:
+    return url_for("student.application_documents", term_id=term_id, application_id=line.id)
+
+
+def _documents_page(term_id: int, line: ApplicationView, form: DocumentForm) -> str:
+    return render_template(
+        "student/application_documents.html",
+        term=_offered(term_id).term,
+        line=line,
+        form=form,
+        **TEXTS,
+    )
+
+
+@bp.route("/applications/<int:application_id>/review", methods=["GET", "POST"])
+@requires("student")
+def review_application(term_id: int, application_id: int) -> ResponseReturnValue:
+    """Render all answers, or send the application, which happens once however often it is asked."""
+    line, form = _mine(term_id, application_id), Form()
+    if request.method == "POST":
+        try:
+            service.submit(line.id, visitor().student_id or 0)
+        except ApplicationRefused as refused:
+            form.refuse(REFUSED[refused.code])
+        else:
+            return _back(term_id, line)
+    elif line.application.state not in EDITABLE:
+        return _back(term_id, line)
+    answers = line.application.answers
+    if missing := next((each for each in line.kind.steps if not each.is_complete(answers)), None):
+        return go(_step_url(term_id, line.id, missing))
+    page = render_template(
+        "student/application_review.html",
+        term=_offered(term_id).term,
+        line=line,
+        form=form,
+        **TEXTS,
+    )
+    return page, 422 if form.errors else 200
+
+
+@bp.route("/applications/<int:application_id>/withdraw", methods=["GET", "POST"])
+@requires("student")
+def withdraw_application(term_id: int, application_id: int) -> ResponseReturnValue:
+    """Withdraw an application that is not decided."""
+    line = _mine(term_id, application_id)
+    address = url_for("student.application", term_id=term_id, application_id=line.id)
+    page = Confirmation(
+        title=_("Withdraw this application"),
+        button=_("Withdraw"),
+        back=(address, _("My application")),
+        facts=[(_("Application"), f"{line.kind.title}, {line.name}")],
+        meaning=[_("It is not decided. You can send another one until the last day.")],
+        danger=True,
+    )
+
+    def act(_reason: str) -> ResponseReturnValue:
+        try:
+            service.withdraw(line.id, visitor().student_id or 0)
+        except ApplicationRefused as refused:
+            raise NotPossible(str(REFUSED[refused.code])) from refused
+        return done(_("Your application is withdrawn."), address)
+
+    return confirm(page, act, Form())
+
+
+def _offered(term_id: int) -> TermCatalog:
+    try:
+        return catalog_of(term_id)
+    except NoSuchTerm:
+        abort(404)
+
+
+def _mine(term_id: int, application_id: int) -> ApplicationView:
+    """Return the visitor's application; 404 if it is another's or of another term."""
+    found = listing.one(application_id)
+    if found is None or found.application.student_id != visitor().student_id:
+        abort(404)
+    return found if found.application.section.term_id == term_id else abort(404)
+
+
+def _named(section: SectionView) -> str:
+    return f"{section_name(section)} {section.title or section.course_title}"
+
+
+def _step_url(term_id: int, application: int, step: Step) -> str:
+    return url_for(
+        "student.application_step", term_id=term_id, application_id=application, part=step.name
+    )
+
+
+def _after(term_id: int, line: ApplicationView, step: Step) -> str:
+    """Return the address of the next step, or of the review after the last one."""
+    following = line.kind.steps[line.kind.steps.index(step) + 1 :]
+    if following:
+        return _step_url(term_id, line.id, following[0])
+    if line.kind.documents:
+        return _documents_url(term_id, line)
+    return url_for("student.review_application", term_id=term_id, application_id=line.id)
+
+
+def _back(term_id: int, line: ApplicationView) -> ResponseReturnValue:
+    return go(url_for("student.application", term_id=term_id, application_id=line.id))
+
+
+def _next_step(term_id: int, line: ApplicationView) -> NextStep | None:
+    """Return what the student can do next."""
+    asked, mine = line.application, f"/terms/{term_id}/mine"
+    if asked.state in EDITABLE:
+        here = url_for("student.review_application", term_id=term_id, application_id=line.id)
+        return NextStep(_("Go on with the form"), here)
+    if asked.state == "approved":
+        return NextStep(_("See my selections"), mine)
+    return None
+
+
+def _progress(line: ApplicationView) -> list[tuple[str, str]]:
+    """Return the parts of its way, each with `done`, `now` or blank for later."""
+    asked, kind = line.application, line.kind
+    parts = [_("Sent"), *(_stage(kind, number) for number in range(len(kind.stages)))]
+    parts.append(str(STATES[asked.state]) if asked.decided_at else _("Decided"))
+    if asked.decided_at:
+        return [(part, "done") for part in parts]
+    reached = 0 if asked.state in EDITABLE else 1 + min(asked.stage, len(kind.stages))
+    marks = ["done"] * reached + ["now"] + [""] * len(parts)
+    return list(zip(parts, marks, strict=False))
+
+
+def _stage(kind: Kind, number: int) -> str:
+    who = str(listing.STAGES[kind.stages[number]])
+    return _("In review: %(who)s", who=who)

@@ -1,0 +1,224 @@
+"""What an approval does: through the ledger, once, with a receipt and the audit trail."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from sqlalchemy import select
+
+from portal.applications import service
+from portal.applications.service import ApplicationRefused
+from portal.backend import Backend
+from portal.catalog.models import Section
+from portal.core.audit_trail import AuditEntry
+from portal.core.db import transaction
+from portal.core.queue import NO_TERM
+from portal.people.models import Account, Permission
+from portal.recorder import read_with_fallback
+from portal.recorder.consistency.audit import audit_term
+from portal.recorder.receipt_texts import receipt_text
+from portal.recorder.receipts import code, find
+from portal.recorder.recorder import drain
+from tests.applications.stories import an_application, decider, deeds, has_seat, history, the
+from tests.cast import Cast
+from tests.notifications.stories import a_letter, set_section, told
+from tests.web.ledger_outage import ledger_away
+
+
+def pages(backend: Backend, deed: Callable[[], str]) -> str:
+    """What it gives in a request while the ledger is away."""
+    with ledger_away(backend):
+        read_with_fallback.begin_request()
+        try:
+            return deed()
+        finally:
+            read_with_fallback.end_request()
+
+
+def approve(application: int, by: int, overrides: tuple[str, ...] = ()) -> str:
+    return service.approve(application, decider(application, by), overrides).state
+
+
+def test_a_late_add_gives_the_seat_after_the_window(free: Section, cast: Cast) -> None:
+    asked = an_application("late_add", cast.ada, free)
+    assert approve(asked, cast.max.id) == "approved"
+    assert has_seat(cast.ada, free)
+    assert history(asked) == ["submit", "approve", "done"]
+
+
+def test_a_late_drop_takes_the_seat(held: Section, cast: Cast) -> None:
+    asked = an_application("late_drop", cast.ada, held)
+    assert approve(asked, cast.max.id) == "approved"
+    assert not has_seat(cast.ada, held)
+
+
+def test_the_receipt_says_that_an_application_was_approved(free: Section, cast: Cast) -> None:
+    asked = an_application("late_add", cast.ada, free)
+    approve(asked, cast.max.id)
+    drain(free.term_id, seconds=0)
+    receipt = find(code(free.term_id, the(asked).event or 0))
+    assert receipt
+    said = receipt_text(receipt).text
+    assert said == "Your application was approved: you have a seat in MAT 1-02."
+
+
+def test_a_withdrawal_leaves_its_mark_on_the_receipt(held: Section, cast: Cast) -> None:
+    asked = an_application("withdrawal", cast.ada, held)
+    approve(asked, cast.max.id)
+    drain(held.term_id, seconds=0)
+    receipt = find(code(held.term_id, the(asked).event or 0))
+    assert receipt
+    assert "Your record shows it as W." in receipt_text(receipt).text
+    assert not has_seat(cast.ada, held)
+
+
+def test_the_audit_trail_names_the_application(free: Section, cast: Cast) -> None:
+    asked = an_application("late_add", cast.ada, free)
+    approve(asked, cast.max.id)
+    drain(free.term_id, seconds=0)
+    with transaction() as session:
+        entry = session.scalars(
+            select(AuditEntry).where(AuditEntry.action == "selection.add")
+        ).one()
+    assert entry.account_id == cast.max.id
+    assert f"application:{asked}" in entry.subject
+    assert entry.reason == "Fine."
+    assert deeds()[-3:] == ["application.approve", "application.done", "selection.add"]
+
+
+def test_ledger_and_record_agree_afterwards(held: Section, free: Section, cast: Cast) -> None:
+    approve(an_application("late_add", cast.ada, free), cast.max.id)
+    approve(an_application("withdrawal", cast.ada, held), cast.max.id)
+    drain(free.term_id, seconds=0)
+    assert audit_term(free.term_id)["clean"]
+
+
+def test_the_student_is_told_once_with_the_reason(free: Section, cast: Cast) -> None:
+    approve(an_application("late_add", cast.ada, free), cast.max.id)
+    drain(free.term_id, seconds=0)
+    assert told(cast.ada) == ["application_moved"]
+    letter = a_letter()
+    assert letter.to == "ada@u.example"
+    assert letter.message["Subject"].startswith("Your application for MAT 1-02 is approved")
+
+
+def test_a_permission_lifts_the_rules_that_were_asked_for(free: Section, cast: Cast) -> None:
+    assert approve(an_application("permission", cast.ada, free), cast.max.id) == "approved"
+    with transaction() as session:
+        (given,) = session.scalars(select(Permission))
+    assert (given.student_id, given.section_id) == (cast.ada.id, free.id)
+    assert (given.waives, given.granted_by) == (["prerequisite"], cast.max.id)
+
+
+def test_an_overload_needs_two_people(free: Section, cast: Cast, mia: Account) -> None:
+    asked = an_application("credit_overload", cast.ada, free)
+    assert approve(asked, cast.max.id) == "review"
+    with pytest.raises(ApplicationRefused, match="same_person"):
+        approve(asked, cast.max.id)
+    assert approve(asked, mia.id) == "approved"
+    assert history(asked) == ["submit", "forward", "approve", "done"]
+    with transaction() as session:
+        assert session.scalars(select(Permission)).one().waives == ["credit_limit"]
+
+
+def test_a_full_section_refuses_and_the_application_returns(
+    held: Section, cast: Cast, mia: Account
+) -> None:
+    asked = an_application("late_add", cast.ben, held)
+    assert approve(asked, cast.max.id) == "review"
+    assert history(asked) == ["submit", "approve", "refused"]
+    assert not has_seat(cast.ben, held)
+    assert approve(asked, mia.id, ("full",)) == "approved"
+    assert has_seat(cast.ben, held)
+
+
+def test_a_section_canceled_meanwhile_makes_it_pointless(free: Section, cast: Cast) -> None:
+    asked = an_application("late_add", cast.ada, free)
+    set_section(free, status="CANCELED")
+    with pytest.raises(ApplicationRefused, match="canceled"):
+        approve(asked, cast.max.id)
+    assert the(asked).state == "review"
+    service.decline(asked, decider(asked, cast.max.id))
+    assert the(asked).state == "declined"
+
+
+def test_a_drop_of_a_seat_that_is_gone_is_pointless(held: Section, cast: Cast) -> None:
+    first = an_application("late_drop", cast.ada, held)
+    second = an_application("withdrawal", cast.ada, held)
+    approve(first, cast.max.id)
+    with pytest.raises(ApplicationRefused, match="no_seat"):
+        approve(second, cast.max.id)
+
+
+def test_many_approvals_at_once_act_once(free: Section, cast: Cast) -> None:
+    asked = an_application("late_add", cast.ada, free)
+    seen = decider(asked, cast.max.id)
+
+    def press(_: int) -> str:
+        try:
+            return service.approve(asked, seen).state
+        except ApplicationRefused as refused:
+            return refused.code
+
+    with ThreadPoolExecutor(6) as pool:
+        said = list(pool.map(press, range(6)))
+    assert said.count("approved") == 1
+    assert set(said) <= {"approved", "decided", "changed"}
+    drain(free.term_id, seconds=0)
+    assert deeds().count("selection.add") == 1
+
+
+def test_withdrawing_and_approving_at_once_ends_in_one_of_them(free: Section, cast: Cast) -> None:
+    asked = an_application("late_add", cast.ada, free)
+    seen = decider(asked, cast.max.id)
+
+    def press(deed: str) -> bool:
+        try:
+            if deed == "withdraw":
+                service.withdraw(asked, cast.ada.id)
+            else:
+                service.approve(asked, seen)
+        except ApplicationRefused:
+            return False
+        return True
+
+    with ThreadPoolExecutor(2) as pool:
+        done = list(pool.map(press, ["withdraw", "approve"]))
+    assert sorted(done) == [False, True]
+    assert has_seat(cast.ada, free) == (the(asked).state == "approved")
+
+
+def test_a_decision_on_what_was_not_seen_is_refused(free: Section, cast: Cast) -> None:
+    asked = an_application("late_add", cast.ada, free)
+    seen = decider(asked, cast.max.id)
+    service.ask_more(asked, decider(asked, cast.max.id, "Which class did you miss?"))
+    service.save(asked, cast.ada.id, {"missed": "One."})
+    service.submit(asked, cast.ada.id)
+    with pytest.raises(ApplicationRefused, match="changed"):
+        service.approve(asked, seen)
+
+
+def test_an_approval_waits_for_the_ledger(free: Section, cast: Cast, backend: Backend) -> None:
+    asked = an_application("late_add", cast.ada, free)
+    seen = decider(asked, cast.max.id)
+    found = pages(backend, lambda: service.approve(asked, seen).state)
+    assert found == "acting"
+    (job,) = service.due_jobs([])
+    assert (job.term, job.job) == (NO_TERM, "act")
+    service.act_all()
+    assert the(asked).state == "approved"
+    assert has_seat(cast.ada, free)
+    assert not list(service.due_jobs([]))
+
+
+def test_an_act_repeated_after_a_kill_takes_no_second_seat(free: Section, cast: Cast) -> None:
+    asked = an_application("late_add", cast.ada, free)
+    approve(asked, cast.max.id)
+    before = the(asked)
+    with transaction() as session:  # as if the process had died before it stored the answer
+        found = session.get_one(type(before), asked)
+        found.state, found.event = "acting", None
+    service.act_all()
+    assert (the(asked).state, the(asked).event) == ("approved", before.event)
+    drain(free.term_id, seconds=0)
+    assert deeds().count("selection.add") == 1

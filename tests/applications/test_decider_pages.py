@@ -1,0 +1,215 @@
+"""GET and POST /admin/applications, without JavaScript."""
+
+from html import unescape
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+from portal.applications import service
+from portal.applications.service import ApplicationRefused
+from portal.catalog.models import Section
+from portal.people.models import Account
+from tests.applications.stories import an_application, decider, has_seat, history, the
+from tests.cast import Cast
+from tests.notifications.stories import notices, set_section, told
+from tests.web.visitors import browser_of
+
+HERE = "/admin/applications"
+
+
+def press(admin: FlaskClient, application: int, decision: str, **more: object) -> TestResponse:
+    """Send the form of a page that was opened just now."""
+    sent = {"decision": decision, "note": "Fine.", "version": the(application).version, **more}
+    return admin.post(f"{HERE}/{application}", data=sent)
+
+
+def test_the_queue_shows_what_waits_longest_first(
+    admin: FlaskClient, held: Section, free: Section, cast: Cast
+) -> None:
+    first = an_application("withdrawal", cast.ada, held)
+    second = an_application("late_add", cast.ben, free)
+    page = unescape(admin.get(HERE).text)
+    assert page.index(f"application-{first}") < page.index(f"application-{second}")
+    assert "Ada" in page
+    assert "Withdrawal" in page
+
+
+def test_drafts_are_nobodys_business(admin: FlaskClient, free: Section, cast: Cast) -> None:
+    made = an_application("late_add", cast.ada, free)
+    draft = service.start(service.KINDS["permission"], cast.ada.id, free.id)
+    page = admin.get(f"{HERE}?state=").text
+    assert f"application-{made}" in page
+    assert f"application-{draft}" not in page
+    assert admin.get(f"{HERE}/{draft}").status_code == 404
+    assert press(admin, draft, "decline").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("query", "finds"),
+    [
+        ("", "ab"),
+        ("?kind=credit_overload", "a"),
+        ("?kind=late_add", "b"),
+        ("?q=ben", "b"),
+        ("?q=nobody", ""),
+        ("?state=declined", "c"),
+        ("?state=", "abc"),
+        ("?term=1000000", ""),
+        ("?term=x&kind=y&page=0", "ab"),
+        ("?page=2", ""),
+        ("?q=%00%25", ""),
+    ],
+)
+def test_filters(admin: FlaskClient, free: Section, cast: Cast, query: str, finds: str) -> None:
+    made = {
+        "a": an_application("credit_overload", cast.ada, free),
+        "b": an_application("late_add", cast.ben, free),
+        "c": an_application("permission", cast.ben, free),
+    }
+    service.decline(made["c"], decider(made["c"], cast.max.id))
+    page = admin.get(f"{HERE}{query}").text
+    assert {name for name, each in made.items() if f"application-{each}" in page} == set(finds)
+
+
+def test_approval_gives_the_seat(admin: FlaskClient, free: Section, cast: Cast) -> None:
+    made = an_application("late_add", cast.ada, free)
+    page = unescape(admin.get(f"{HERE}/{made}").text)
+    assert "I need it to graduate." in page
+    assert "The student gets a seat in the section at once." in page
+    answer = press(admin, made, "approve")
+    assert answer.location == HERE
+    assert "Approved: Late add, MAT 1-02." in unescape(admin.get(HERE).text)
+    assert has_seat(cast.ada, free)
+
+
+def test_what_the_ledger_refuses_must_be_ticked(
+    admin: FlaskClient, held: Section, cast: Cast
+) -> None:
+    made = an_application("late_add", cast.ben, held)
+    page = unescape(admin.get(f"{HERE}/{made}").text)
+    assert 'name="over" value="full"' in page
+    assert "window_ended" not in page
+    answer = press(admin, made, "approve")
+    assert answer.status_code == 409
+    assert "It could not be carried out." in unescape(answer.text)
+    assert the(made).state == "review"
+    assert told(cast.ben) == []
+    assert press(admin, made, "approve", over="full").status_code == 303
+    assert has_seat(cast.ben, held)
+
+
+@pytest.mark.parametrize(("decision", "state"), [("decline", "declined"), ("more", "more")])
+def test_the_other_decisions(
+    admin: FlaskClient, free: Section, cast: Cast, decision: str, state: str
+) -> None:
+    made = an_application("late_add", cast.ada, free)
+    assert press(admin, made, decision).status_code == 303
+    assert the(made).state == state
+    assert told(cast.ada) == ["application_moved"]
+    assert notices()[-1].data["note"] == "Fine."
+
+
+@pytest.mark.parametrize("decision", ["approve", "decline", "more"])
+def test_each_decision_needs_a_reason(
+    admin: FlaskClient, free: Section, cast: Cast, decision: str
+) -> None:
+    made = an_application("late_add", cast.ada, free)
+    answer = press(admin, made, decision, note=" ")
+    assert answer.status_code == 422
+    assert "Give a reason." in answer.text
+    assert history(made) == ["submit"]
+
+
+def test_two_people_decide_on_more_credits(
+    app: Flask, admin: FlaskClient, free: Section, cast: Cast, mia: Account
+) -> None:
+    made = an_application("credit_overload", cast.ada, free)
+    assert "Department" in admin.get(f"{HERE}/{made}").text
+    assert press(admin, made, "approve").status_code == 303
+    assert "The registrar decides next." in unescape(admin.get(HERE).text)
+    answer = press(admin, made, "approve")
+    assert answer.status_code == 409
+    assert "Somebody else must decide the second stage." in unescape(answer.text)
+    assert press(browser_of(app, mia.username), made, "approve").status_code == 303
+    assert the(made).state == "approved"
+
+
+def test_a_pointless_application_says_so_before_the_decision(
+    admin: FlaskClient, free: Section, cast: Cast
+) -> None:
+    made = an_application("late_add", cast.ada, free)
+    set_section(free, status="CANCELED")
+    for page in (admin.get(HERE).text, admin.get(f"{HERE}/{made}").text):
+        assert "The section has been canceled." in page
+    assert 'value="approve"' not in admin.get(f"{HERE}/{made}").text
+    assert press(admin, made, "approve").status_code == 409
+    assert press(admin, made, "decline").status_code == 303
+
+
+def test_a_page_that_is_out_of_date_decides_nothing(
+    admin: FlaskClient, free: Section, cast: Cast
+) -> None:
+    made = an_application("late_add", cast.ada, free)
+    answer = press(admin, made, "approve", version="1")
+    assert answer.status_code == 409
+    assert "has changed since you opened this page" in unescape(answer.text)
+    service.withdraw(made, cast.ada.id)
+    assert press(admin, made, "approve").status_code == 409
+    with pytest.raises(ApplicationRefused):
+        service.approve(made, decider(made, cast.max.id))
+    assert the(made).state == "withdrawn"
+
+
+def test_a_second_press_is_told_that_it_is_decided(
+    admin: FlaskClient, free: Section, cast: Cast
+) -> None:
+    made = an_application("late_add", cast.ada, free)
+    version = the(made).version
+    assert press(admin, made, "approve", version=version).status_code == 303
+    answer = press(admin, made, "approve", version=version)
+    assert answer.status_code == 409
+    assert "It has been decided already." in answer.text
+
+
+def test_figures_on_waiting_times(admin: FlaskClient, free: Section, cast: Cast) -> None:
+    assert "Median –" in unescape(admin.get(HERE).text)
+    made = an_application("late_add", cast.ada, free)
+    an_application("permission", cast.ada, free)
+    press(admin, made, "decline")
+    page = unescape(admin.get(HERE).text)
+    assert "Median 0 h, 90th percentile 0 h, of 1" in page
+
+
+def test_the_export_follows_the_filters(admin: FlaskClient, free: Section, cast: Cast) -> None:
+    an_application("late_add", cast.ada, free)
+    an_application("permission", cast.ben, free)
+    answer = admin.get(f"{HERE}/all.csv?kind=late_add")
+    assert answer.mimetype == "text/csv"
+    head, row = answer.text.splitlines()
+    assert head.startswith("\ufeffApplication,Kind,State")
+    assert "Late add,In review,Fall 2030,MAT 1-02" in row
+    assert "Ada" in row
+
+
+@pytest.mark.parametrize("name", ["ada", "ben", "iris"])
+def test_admins_alone_decide(app: Flask, free: Section, cast: Cast, name: str) -> None:
+    made = an_application("late_add", cast.ada, free)
+    browser = browser_of(app, name)
+    for answer in (
+        browser.get(HERE),
+        browser.get(f"{HERE}/{made}"),
+        browser.get(f"{HERE}/all.csv"),
+        press(browser, made, "approve"),
+    ):
+        assert answer.status_code == 403
+    assert the(made).state == "review"
+
+
+def test_nonsense_is_refused(admin: FlaskClient, free: Section, cast: Cast) -> None:
+    made = an_application("late_add", cast.ada, free)
+    assert press(admin, made, "eat").status_code == 400
+    assert press(admin, made, "decline", version="x").status_code == 400
+    for number in ("999999", "99999999999999"):
+        assert admin.get(f"{HERE}/{number}").status_code == 404

@@ -1,0 +1,85 @@
+"""Workers of documents and approvals, the scheduler that calls them, and kill -9."""
+
+import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from sqlalchemy import update
+
+from portal.applications import documents, service
+from portal.applications.kinds import KINDS
+from portal.applications.models import Application
+from portal.catalog.models import Section
+from portal.core.db import transaction
+from portal.people.models import Student
+from portal.recorder.recorder import drain
+from tests.applications.clamd import Handler, clamd
+from tests.applications.files import a_pdf
+from tests.applications.stories import ANSWERS, an_application, decider, deeds, has_seat, the
+from tests.cast import Cast
+from tests.recorder.processes import ready, running, wait_for
+
+pytestmark = pytest.mark.slow
+
+heard: list[float] = []
+
+
+class Slow(Handler):
+    """Takes a while, so that its client can be killed meanwhile."""
+
+    def handle(self) -> None:
+        heard.append(time.monotonic())
+        if len(heard) == 1:
+            time.sleep(20)
+        else:
+            super().handle()
+
+
+def a_draft(student: Student, section: Section) -> int:
+    made = service.start(KINDS["permission"], student.id, section.id)
+    service.save(made, student.id, ANSWERS["permission"])
+    return made
+
+
+def test_a_worker_killed_during_a_check_leaves_it_to_the_next(
+    free: Section, cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heard.clear()
+    with TemporaryDirectory() as folder, clamd(Path(folder), Slow) as address:
+        monkeypatch.setenv("FAIRSEAT_CLAMD", address)
+        draft = a_draft(cast.ada, free)
+        sent = documents.NewDocument("record", "letter.pdf", a_pdf())
+        documents.add(draft, cast.ada.id, sent)
+        service.submit(draft, cast.ada.id)
+        with running(("worker", "background"), ("scheduler",)) as (worker, _):
+            ready("background")
+            wait_for(lambda: heard)
+            worker.kill()
+            worker.wait()
+            assert _state(draft) == "waiting"
+            with running(("worker", "background")):
+                wait_for(lambda: _state(draft) == "ok")
+    assert len(heard) == 2
+
+
+def test_the_scheduler_has_an_approval_carried_out_that_was_left(free: Section, cast: Cast) -> None:
+    made = an_application("late_add", cast.ada, free)
+    service.approve(made, decider(made, cast.max.id))
+    drain(free.term_id, seconds=0)
+    event = the(made).event
+    left = {"state": "acting", "event": None}  # as by a process that died with the answer
+    with transaction() as session:
+        session.execute(update(Application).where(Application.id == made).values(left))
+    with running(("worker", "background"), ("scheduler",)):
+        wait_for(lambda: the(made).state == "approved")
+    assert the(made).event == event
+    assert has_seat(cast.ada, free)
+    drain(free.term_id, seconds=0)
+    assert deeds().count("selection.add") == 1
+
+
+def _state(draft: int) -> str:
+    with transaction() as session:
+        (found,) = session.get_one(Application, draft).documents
+        return found.state

@@ -38,7 +38,7 @@ def test_a_late_add_on_a_phone(
     person.go(f"/terms/{term.id}/applications")
     page.get_by_role("link", name=re.compile("Start.*Late add")).click()
     page.get_by_label("Class").fill(over.crn)
-    page.get_by_role("button", name="Go on").click()
+    page.get_by_role("button", name="Continue").click()
     page.get_by_label("Why do you need this class?").fill("I need it to graduate.")
     page.get_by_role("button", name="Save and go on").click()
     page.get_by_label("Letter or note").set_input_files(letter)
@@ -46,7 +46,7 @@ def test_a_late_add_on_a_phone(
     person.asks_until(page.get_by_text("Checked"))
     if scripts:
         assert not page.evaluate(TOO_WIDE)
-    page.get_by_role("link", name="Go on").click()
+    page.get_by_role("link", name="Continue").click()
     page.get_by_role("button", name="Send the application").click()
     expect(page.get_by_text("You have nothing to do now.")).to_be_visible()
 

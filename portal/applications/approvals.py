@@ -35,8 +35,8 @@ class Adjust:
 
     def preview(self, application: Application) -> list[Reason]:
         found = adjustments.preview(self._change(application))
-        kept = {*ALWAYS_OVERRIDDEN, *NOT_OVERRIDABLE}
-        return [reason for reason in found if reason.code not in kept]
+        not_offered = {*ALWAYS_OVERRIDDEN, *NOT_OVERRIDABLE}
+        return [reason for reason in found if reason.code not in not_offered]
 
     def act(self, application: Application) -> Acted:
         approval = application.approval or {}

@@ -232,9 +232,9 @@ def verdict(file: Path, name: str) -> str:
         return "complex"
     if done.returncode < 0:  # killed by a limit
         return "complex"
-    said = json.loads(done.stdout)
-    if "refused" in said:
-        return str(said["refused"])
+    result = json.loads(done.stdout)
+    if "refused" in result:
+        return str(result["refused"])
     scan = backend().settings.clamd
     return "virus" if scan and scanner.is_infected(scan, file) else ""
 

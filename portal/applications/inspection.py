@@ -192,10 +192,10 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     warnings.simplefilter("ignore")
     try:
-        said = {"type": inspect(Path(sys.argv[1]), sys.argv[2])}
+        result = {"type": inspect(Path(sys.argv[1]), sys.argv[2])}
     except Refused as refused:
-        said = {"refused": refused.code}
-    print(json.dumps(said))  # noqa: T201
+        result = {"refused": refused.code}
+    print(json.dumps(result))  # noqa: T201
 
 
 if __name__ == "__main__":

@@ -56,10 +56,10 @@ class ApplicationView:
     @property
     def stage(self) -> str:
         """Return who decides now; blank if it is not in review."""
-        asked = self.application
-        if asked.state != REVIEW:
+        application = self.application
+        if application.state != REVIEW:
             return ""
-        return str(STAGES[self.kind.stages[min(asked.stage, len(self.kind.stages) - 1)]])
+        return str(STAGES[self.kind.stages[min(application.stage, len(self.kind.stages) - 1)]])
 
     @property
     def since(self) -> int:
@@ -67,7 +67,7 @@ class ApplicationView:
         return milliseconds(self.application.submitted_at or self.application.made_at)
 
     @property
-    def told(self) -> list[ApplicationEntry]:
+    def history(self) -> list[ApplicationEntry]:
         """Return the history that the student sees: an approval counts once it is carried out."""
         return [each for each in self.application.entries if each.action not in INTERNAL]
 

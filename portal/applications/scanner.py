@@ -22,14 +22,14 @@ def is_infected(address: str, file: Path) -> bool:
                 while piece := content.read(PIECE):
                     wire.sendall(len(piece).to_bytes(4) + piece)
             wire.sendall(bytes(4))
-            said = _answer(wire)
+            answer = _answer(wire)
     except OSError as error:
         raise ScannerFailed(str(error) or type(error).__name__) from error
-    if said.endswith(" FOUND"):
+    if answer.endswith(" FOUND"):
         return True
-    if said.endswith(" OK"):
+    if answer.endswith(" OK"):
         return False
-    raise ScannerFailed(said or "no answer")
+    raise ScannerFailed(answer or "no answer")
 
 
 def _connected(address: str) -> socket.socket:
@@ -47,7 +47,7 @@ def _connected(address: str) -> socket.socket:
 
 
 def _answer(wire: socket.socket) -> str:
-    said = b""
-    while len(said) < LONGEST and (piece := wire.recv(LONGEST)):
-        said += piece
-    return said.rstrip(b"\0\n").decode(errors="replace")
+    answer = b""
+    while len(answer) < LONGEST and (piece := wire.recv(LONGEST)):
+        answer += piece
+    return answer.rstrip(b"\0\n").decode(errors="replace")

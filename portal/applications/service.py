@@ -55,7 +55,7 @@ REFUSED = {
     "many": _l("You have 20 applications that are not decided. Withdraw one first."),
     "not_complete": _l("A part of the form is not complete."),
     "changed": _l("The application has changed since you opened this page. Look at it again."),
-    "decided": _l("It has been decided already."),
+    "decided": _l("This application has already been decided."),
     "same_person": _l("Somebody else must decide the second stage."),
     "unchecked": _l("A document is not checked yet. Wait, or decline the application."),
     "refused_document": _l("A document was refused. Remove it, or send another one."),
@@ -356,5 +356,5 @@ def _about(application: Application) -> dict[str, Any]:
 def _announce(session: Session, application: Application, entry: ApplicationEntry) -> None:
     """Notify the student of a decision."""
     about = _about(application) | {"note": entry.note}
-    whom = Account.id == application.student.account_id
-    announce(session, APPLICATION_MOVED, application.section, whom, entry.id, **about)
+    recipient = Account.id == application.student.account_id
+    announce(session, APPLICATION_MOVED, application.section, recipient, entry.id, **about)

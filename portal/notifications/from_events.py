@@ -192,8 +192,8 @@ def _kind(event: Event) -> str:
     if not event.is_adjustment:
         return event.name
     # The decision on an application has a notification of its own.
-    told = event.context.get("application") and "alone" not in event.payload
-    return "" if moves or told else BY_HAND.name
+    has_its_own = event.context.get("application") and "alone" not in event.payload
+    return "" if moves or has_its_own else BY_HAND.name
 
 
 def _without_canceled(session: Session, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

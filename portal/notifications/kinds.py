@@ -278,22 +278,24 @@ def _request_decided(notification: Notification) -> NotificationText:
 # Applications of students
 
 
-def _application_sent(news: Notification) -> NotificationText:
-    title = _("There is a new application for %(name)s", name=_named(news.data))
-    step = NextStep(_("Look at the application"), f"/admin/applications/{news.data['application']}")
+def _application_sent(notification: Notification) -> NotificationText:
+    title = _("There is a new application for %(name)s", name=_named(notification.data))
+    step = NextStep(
+        _("View the application"), f"/admin/applications/{notification.data['application']}"
+    )
     return NotificationText(title, (), step, "wait")
 
 
-def _application_moved(news: Notification) -> NotificationText:
+def _application_moved(notification: Notification) -> NotificationText:
     title, tone = {
         "approved": (_k("Your application for %(name)s is approved"), "go"),
         "declined": (_k("Your application for %(name)s is declined"), "stop"),
         "more": (_k("Your application for %(name)s needs something more"), "few"),
-    }[news.data["state"]]
-    url = f"{_term_url(news)}/applications/{news.data['application']}"
-    text = (news.data["note"],) if news.data["note"] else ()
+    }[notification.data["state"]]
+    url = f"{_term_url(notification)}/applications/{notification.data['application']}"
+    text = (notification.data["note"],) if notification.data["note"] else ()
     step = NextStep(_("See my application"), url)
-    return NotificationText(_(title, name=_named(news.data)), text, step, tone)
+    return NotificationText(_(title, name=_named(notification.data)), text, step, tone)
 
 
 def _mine(notification: Notification) -> NextStep:

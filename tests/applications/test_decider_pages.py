@@ -170,7 +170,7 @@ def test_a_second_press_is_told_that_it_is_decided(
     assert press(admin, made, "approve", version=version).status_code == 303
     answer = press(admin, made, "approve", version=version)
     assert answer.status_code == 409
-    assert "It has been decided already." in answer.text
+    assert "This application has already been decided." in answer.text
 
 
 def test_figures_on_waiting_times(admin: FlaskClient, free: Section, cast: Cast) -> None:

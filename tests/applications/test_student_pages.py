@@ -82,7 +82,7 @@ def test_a_draft_is_saved_and_resumed(app: Flask, ada: FlaskClient, free: Sectio
     other_device = browser_of(app, "ada")
     page = unescape(other_device.get(draft).text)
     assert "Not sent yet" in page
-    assert "Go on with the form" in page
+    assert "Continue the form" in page
     assert other_device.get(f"{draft}/review").location == f"{draft}/steps/reason"
     assert "checked" in other_device.get(f"{draft}/steps/rules").text
 

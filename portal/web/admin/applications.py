@@ -96,14 +96,14 @@ def decide(application_id: int) -> ResponseReturnValue:
         return _page(line, form), 422
     decider = Decider(visitor().id, form.note.data, seen_number())
     try:
-        said = _decide(application_id, decision, decider, form)
+        message = _decide(application_id, decision, decider, form)
     except ApplicationRefused as refused:
         form.refuse(REFUSED[refused.code])
         return _page(_line(application_id), form), 409
-    if not said:
+    if not message:
         form.refuse(RETURNED)
         return _page(_line(application_id), form), 409
-    flash(said % {"name": f"{line.kind.title}, {line.name}"})
+    flash(message % {"name": f"{line.kind.title}, {line.name}"})
     return go(url_for("admin.applications.index"))
 
 
@@ -183,11 +183,13 @@ def _page(line: ApplicationView, form: DecisionForm) -> str:
 
 def _obstacles(line: ApplicationView) -> list[tuple[str, str, list[str]]] | None:
     """Return what the ledger would refuse now; None while it is unavailable."""
-    asked = line.application
-    offered = catalog_of(asked.section.term_id)
-    context = RefusalContext(offered, offered.section(asked.section_id), backend().settings.zone)
+    application = line.application
+    offered = catalog_of(application.section.term_id)
+    context = RefusalContext(
+        offered, offered.section(application.section_id), backend().settings.zone
+    )
     try:
-        return obstacles_in_words(line.kind.approval.preview(asked), context)
+        return obstacles_in_words(line.kind.approval.preview(application), context)
     except LedgerUnavailable:
         return None
     except LookupError:
@@ -196,16 +198,16 @@ def _obstacles(line: ApplicationView) -> list[tuple[str, str, list[str]]] | None
 
 def _rows(lines: list[ApplicationView]) -> Iterator[list[Any]]:
     for line in lines:
-        asked = line.application
-        times = (asked.submitted_at, asked.decided_at)
+        application = line.application
+        times = (application.submitted_at, application.decided_at)
         yield [
-            asked.id,
+            application.id,
             str(line.kind.title),
-            str(STATES[asked.state]),
-            asked.section.term.name,
+            str(STATES[application.state]),
+            application.section.term.name,
             line.name,
-            asked.student.number,
-            asked.student.account.name,
+            application.student.number,
+            application.student.account.name,
             *(each.isoformat(timespec="seconds") if each else "" for each in times),
-            asked.event or "",
+            application.event or "",
         ]

@@ -76,8 +76,8 @@ class SectionForm(Form):
     )
 
     def __init__(self, offered: TermCatalog, sent: Any) -> None:
-        asked = offered.published(int(sent)) if sent and sent.isdecimal() else None
-        super().__init__(section=section_name(asked) if asked else "")
+        section = offered.published(int(sent)) if sent and sent.isdecimal() else None
+        super().__init__(section=section_name(section) if section else "")
         self.offered, self.chosen = offered, 0
 
     def validate_section(self, field: TextField) -> None:
@@ -85,8 +85,8 @@ class SectionForm(Form):
         found = find_section(field.data, self.offered)
         if found is None or found.status not in {"OPEN", "CONFIRMED"}:
             facts = {"term": self.offered.term.name, "text": field.data}
-            said = _("%(term)s has no section with the CRN or the number %(text)s.", **facts)
-            raise ValidationError(said)
+            message = _("%(term)s has no section with the CRN or number %(text)s.", **facts)
+            raise ValidationError(message)
         self.chosen = found.id
 
 
@@ -354,23 +354,23 @@ def _back(term_id: int, line: ApplicationView) -> ResponseReturnValue:
 
 def _next_step(term_id: int, line: ApplicationView) -> NextStep | None:
     """Return what the student can do next."""
-    asked, mine = line.application, f"/terms/{term_id}/mine"
-    if asked.state in EDITABLE:
+    application, mine = line.application, f"/terms/{term_id}/mine"
+    if application.state in EDITABLE:
         here = url_for("student.review_application", term_id=term_id, application_id=line.id)
-        return NextStep(_("Go on with the form"), here)
-    if asked.state == "approved":
-        return NextStep(_("See my selections"), mine)
+        return NextStep(_("Continue the form"), here)
+    if application.state == "approved":
+        return NextStep(_("See my classes"), mine)
     return None
 
 
 def _progress(line: ApplicationView) -> list[tuple[str, str]]:
     """Return the parts of its way, each with `done`, `now` or blank for later."""
-    asked, kind = line.application, line.kind
+    application, kind = line.application, line.kind
     parts = [_("Sent"), *(_stage(kind, number) for number in range(len(kind.stages)))]
-    parts.append(str(STATES[asked.state]) if asked.decided_at else _("Decided"))
-    if asked.decided_at:
+    parts.append(str(STATES[application.state]) if application.decided_at else _("Decided"))
+    if application.decided_at:
         return [(part, "done") for part in parts]
-    reached = 0 if asked.state in EDITABLE else 1 + min(asked.stage, len(kind.stages))
+    reached = 0 if application.state in EDITABLE else 1 + min(application.stage, len(kind.stages))
     marks = ["done"] * reached + ["now"] + [""] * len(parts)
     return list(zip(parts, marks, strict=False))
 

@@ -157,8 +157,8 @@ def test_the_audit_notes_the_fingerprint_when_a_window_is_scheduled(
     [(at, fingerprint)] = draw.audited_commitments(term.id, number)
     assert fingerprint == draw_seeds.commitment(term.id, number)
     told = words(client.get(f"/terms/{term.id}/windows/{number}/order").text)
-    assert "Noted" in told
-    assert "another one" not in told
+    assert "Recorded" in told
+    assert "which is different" not in told
     assert at
 
 
@@ -170,7 +170,9 @@ def test_another_fingerprint_than_was_noted_is_told(
     service.schedule(term.id, number, NewWindow("", now + 10**6, now + 10**7, {}), cast.max.id)
     backend.redis.hset(f"{{t:{term.id}}}:room:{number}", "seed", "0" * 64)
     draw_seeds.forget()  # as if the portal had been restarted
-    assert "another one" in words(client.get(f"/terms/{term.id}/windows/{number}/order").text)
+    assert "which is different" in words(
+        client.get(f"/terms/{term.id}/windows/{number}/order").text
+    )
 
 
 def test_it_is_there_while_postgresql_is_away(client: FlaskClient, term: Any, servers: Any) -> None:

@@ -59,7 +59,7 @@ def test_a_store_that_is_away_asks_for_patience(broken: Flask, error: Exception)
     answer = broken.test_client().get("/clock")
     assert answer.status_code == 503
     assert answer.headers["Retry-After"] == "5"
-    assert "Your seats and places are safe" in answer.text
+    assert "Your seats and waitlist positions are safe" in answer.text
     assert '<meta http-equiv="refresh"' in answer.text
 
 

@@ -71,7 +71,7 @@ def test_a_form_that_cannot_be_opened_says_so_and_is_open_after_the_login(
     assert ENDED in said
     assert f"Log in to continue adding CSC 1100-{section.number}." in said
     resumed = ada.get(log_in(ada, link(answer.text))).text
-    assert f"Pick CSC 1100-{section.number}?" in words(resumed)
+    assert f"Add CSC 1100-{section.number}?" in words(resumed)
     assert hidden(resumed)["back"] == here
 
 

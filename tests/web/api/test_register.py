@@ -33,7 +33,7 @@ def test_a_seat_is_had_with_its_number_and_its_receipt(
     answer = ada.post("/register", body(cast.ada, term, section))
     [mine] = parts().ledger.standing(term.id, cast.ada.id).enrolled
     assert answer.status_code == 200
-    assert (answer.json["success"], answer.json["message"]) == (True, "1 selected")
+    assert (answer.json["success"], answer.json["message"]) == (True, "1 added")
     assert answer.json["data"]["results"] == [
         {
             "section_id": section.id,

@@ -130,7 +130,7 @@ def test_what_is_not_offered_is_named(ada: Caller, sound: dict[str, Any], term: 
 def test_what_is_no_json_is_said_to_be_none(ada: Caller, body: bytes) -> None:
     answer = send(ada, body)
     assert (answer.status_code, answer.mimetype) == (400, "application/problem+json")
-    assert answer.json["errors"][0]["message"].startswith("This is not valid JSON")
+    assert answer.json["errors"][0]["message"].startswith("This is no JSON")
 
 
 @pytest.mark.parametrize("body", [b"[]", b"null", b'"text"', b"5", b"true"])

@@ -65,7 +65,7 @@ def test_what_is_not_ticked_still_refuses(boss: FlaskClient, cast: Cast, section
 def test_what_has_no_sense_has_no_box(boss: FlaskClient, cast: Cast, section: Section) -> None:
     seat(cast.ada, section)
     page = look(boss, cast.ada, section)
-    assert "This is not possible" in said(page)
+    assert "This can’t be done" in said(page)
     assert obstacles(page) == []
     assert 'method="post" action="/admin' not in page.text
 
@@ -145,7 +145,7 @@ def test_the_second_of_two_tabs_is_told_how_things_stand(
     assert press(boss, one).status_code == 303
     late = press(boss, two)
     assert late.status_code == 422
-    assert "You don’t have" in said(late)
+    assert "You already have" in said(late)
     assert len(entries(section.term_id)) == 1
 
 

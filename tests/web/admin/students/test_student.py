@@ -26,7 +26,7 @@ def test_seats_places_and_credits_of_the_term(
     seat(cast.ada, other)
     press(browser_of(app, "ada"), section, "pick", wait="1")
     text = page(boss, cast.ada.id, section.term_id)
-    assert "CSC 1200-02 Course CSC-1200 Selected 4" in text
+    assert "CSC 1200-02 Course CSC-1200 Enrolled 4" in text
     assert "CSC 1100-01 Course CSC-1100 Place 1 of 1" in text
     assert "4 of 21 credits" in text
     assert "cancellations left today" in text

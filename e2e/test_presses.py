@@ -148,7 +148,7 @@ def test_rows_say_at_once_what_a_new_seat_makes_of_them(
     before = [size[2:] for size in places(ada.page, *rows)]
     ada.pick(mine)
     expect(ada.cell(again)).to_contain_text("Swap")
-    expect(ada.cell(clashing)).to_contain_text("You have CSC")
+    expect(ada.cell(clashing)).to_contain_text("Yours: CSC")
     assert [size[2:] for size in places(ada.page, *rows)] == before
     expect(ada.cell(clashing)).to_contain_text("Time conflict")
     ada.ask(clashing)

@@ -4,6 +4,7 @@ const SAMPLES = 3;
 const AGREES = 150; // ms below which the difference is not worth a word
 const CLOSED = [0, 1000];
 const AGAIN = [1500, 3000];
+const URGENT = 3600; // seconds left from which the banner is large
 const MILESTONES = [600, 300, 60]; // seconds left that are said aloud
 
 let offset = 0; // ms to add to this computer's clock
@@ -86,6 +87,7 @@ function tick() {
   if (Number.isNaN(left)) return;
   const seconds = Math.max(0, Math.ceil(left / 1000));
   banner.querySelector(".clock").textContent = clockface(seconds);
+  if (seconds <= URGENT) document.getElementById("gate")?.removeAttribute("data-calm");
   answer(seconds);
   announce(seconds);
   if (left > 0) timer = setTimeout(tick, left % 1000 || 1000);

@@ -278,5 +278,5 @@ def test_where_postgresql_refuses_the_backup_all_stays_as_it_was(
     told = json.loads((copy / "backup.json").read_text())
     told["sha256"] = sha256(dump.read_bytes()).hexdigest()
     (copy / "backup.json").write_text(json.dumps(told))
-    assert "Nothing was changed" in fairseat(spare, "restore", "--yes", str(copy)).stderr
+    assert "nothing was changed" in fairseat(spare, "restore", "--yes", str(copy)).stderr
     assert a_student("ben").id

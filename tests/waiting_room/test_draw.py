@@ -157,8 +157,8 @@ def test_audit_trail_has_the_commitment_of_a_scheduled_window(
     [(at, fingerprint)] = draw.audited_commitments(term.id, number)
     assert fingerprint == draw_seeds.commitment(term.id, number)
     text = words(client.get(f"/terms/{term.id}/windows/{number}/order").text)
-    assert "Noted" in text
-    assert "another one" not in text
+    assert "Recorded" in text
+    assert "which is different" not in text
     assert at
 
 
@@ -170,7 +170,9 @@ def test_commitment_that_differs_from_the_audit_trail_is_reported(
     service.schedule(term.id, number, NewWindow("", now + 10**6, now + 10**7, {}), cast.max.id)
     backend.redis.hset(f"{{t:{term.id}}}:room:{number}", "seed", "0" * 64)
     draw_seeds.forget()  # as if the portal had been restarted
-    assert "another one" in words(client.get(f"/terms/{term.id}/windows/{number}/order").text)
+    assert "which is different" in words(
+        client.get(f"/terms/{term.id}/windows/{number}/order").text
+    )
 
 
 def test_draw_is_shown_while_postgresql_is_down(

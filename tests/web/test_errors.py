@@ -59,7 +59,7 @@ def test_unavailable_store_asks_to_retry(broken: Flask, error: Exception) -> Non
     answer = broken.test_client().get("/clock")
     assert answer.status_code == 503
     assert answer.headers["Retry-After"] == "5"
-    assert "Your seats and places are safe" in answer.text
+    assert "Your seats and waitlist positions are safe" in answer.text
     assert '<meta http-equiv="refresh"' in answer.text
 
 

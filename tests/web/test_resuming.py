@@ -69,7 +69,7 @@ def test_form_reopens_after_the_login(ada: FlaskClient, section: Any, out: Any) 
     assert ENDED in text
     assert f"Log in to continue adding CSC 1100-{section.number}." in text
     resumed = ada.get(log_in(ada, link(answer.text))).text
-    assert f"Pick CSC 1100-{section.number}?" in words(resumed)
+    assert f"Add CSC 1100-{section.number}?" in words(resumed)
     assert hidden(resumed)["back"] == here
 
 

@@ -40,7 +40,7 @@ def test_phases_without_a_number_are_in_the_readers_language() -> None:
     ended = WindowView(1, "Selection", 0, 1, "scheduled", {})
     with in_language("es"):
         assert phase([], 0).sentence == "Sin fecha"
-        assert phase([ended], 2).sentence == "Ha terminado"
+        assert phase([ended], 2).sentence == "Terminado"
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

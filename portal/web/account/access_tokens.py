@@ -34,7 +34,7 @@ class TokenForm(Form):
         description=_l("For example: “My calendar script”."),
     )
     scopes = ChoicesField(
-        _l("Permissions"),
+        _l("Allowed actions"),
         choices=SCOPES,
         missing=_l("Choose at least one permission."),
         default=["read"],

@@ -32,6 +32,7 @@ from portal.web.http.access import requires, visitor
 from portal.web.http.request_info import split_url
 from portal.web.student import bp, fragments
 from portal.web.student.plan_panel import on_plan_page, panel
+from portal.web.student.row_size import row_size
 from portal.web.student.section_list import PAGE, distinct_meetings, listing
 from portal.web.student.student_term import StudentTerm, find_attention, section_title, student_term
 from portal.web.student.waiting_room import WaitingRoomStatus, status_on_page
@@ -77,6 +78,7 @@ def term(term_id: int) -> ResponseReturnValue:
     return render_template(
         "student/term.html",
         listing=found,
+        row_size=row_size(),
         subjects=now.catalog.subjects,
         days=list(zip(DAYS, day_names(), strict=True)),
         oclock=lambda hour: clock(time(hour)),

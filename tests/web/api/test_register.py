@@ -33,7 +33,7 @@ def test_registration_has_a_number_and_a_receipt(
     answer = ada.post("/register", body(cast.ada, term, section))
     [mine] = parts().ledger.registrations(term.id, cast.ada.id).enrolled
     assert answer.status_code == 200
-    assert (answer.json["success"], answer.json["message"]) == (True, "1 selected")
+    assert (answer.json["success"], answer.json["message"]) == (True, "1 added")
     assert answer.json["data"]["results"] == [
         {
             "section_id": section.id,

@@ -177,9 +177,9 @@ def test_row_of_a_conflicting_section_has_a_note_instead_of_a_button(
     page = ada.get(f"/terms/{term.id}").text
     again, clashing, free = (words(cell(page, each)) for each in beside)
     assert "Swap" in again
-    assert "You have PHY 1000-01" in again
+    assert "Yours: PHY 1000-01" in again
     assert "Time conflict" in clashing
-    assert "You have PHY 1000-01" in clashing
+    assert "Yours: PHY 1000-01" in clashing
     assert "Add" in free
     assert "Add" not in again + clashing
     assert f'href="{address(beside[1], "pick")}"' in cell(page, beside[1])  # which says why

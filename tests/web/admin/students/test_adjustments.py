@@ -76,7 +76,7 @@ def test_reason_that_cannot_be_overridden_has_no_checkbox(
 ) -> None:
     seat(cast.ada, section)
     page = look(boss, cast.ada, section)
-    assert "This is not possible" in text_of(page)
+    assert "This can’t be done" in text_of(page)
     assert obstacles(page) == []
     assert 'method="post" action="/admin' not in page.text
 
@@ -152,7 +152,7 @@ def test_second_tab_sees_the_current_state(boss: FlaskClient, cast: Cast, sectio
     assert press(boss, one).status_code == 303
     late = press(boss, two)
     assert late.status_code == 422
-    assert "You don’t have" in text_of(late)
+    assert "You already have" in text_of(late)
     assert len(entries(section.term_id)) == 1
 
 

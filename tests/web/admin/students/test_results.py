@@ -97,7 +97,7 @@ def test_history_shows_actor_action_and_reason(
     press(boss, look(boss, cast.ada, drop=crowd))
     drain(crowd.term_id)
     text = results(boss, crowd, "history")
-    assert "Canceled Ada Max: Agreed with the dean." in text
+    assert "Dropped Ada Max: Agreed with the dean." in text
     assert "Left the waitlist Dan Dan" in text
     assert "Seats: 1, waitlist: 5" in text
 

@@ -1,0 +1,110 @@
+"""The section list shows what matters, and its acts look like what they do."""
+
+import re
+from typing import Any
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from e2e.person import Meet
+from portal.catalog.models import Section, Term
+from tests import cast as builders
+
+LAPTOP, PHONE = {"width": 1366, "height": 768}, {"width": 390, "height": 844}
+COLOUR = "it => getComputedStyle(it).color"
+GROUND = "it => getComputedStyle(it).backgroundColor"
+HEIGHT = "document.querySelector('#banner')?.offsetHeight"
+CLEAR = "rgba(0, 0, 0, 0)"
+
+
+def test_only_the_main_act_of_the_page_is_filled(
+    meet: Meet, term: Term, section: Section, others: list[Section]
+) -> None:
+    builders.an_open_window(term)
+    ada = meet("ada").enter(term)
+    for each in (section, *others):
+        assert ada.cell(each).get_by_role("link").evaluate(GROUND) == CLEAR
+    ada.go(f"/terms/{term.id}/sections/{section.id}/pick")
+    button = ada.page.get_by_role("button", name="Add class")
+    assert button.evaluate(GROUND) != CLEAR
+
+
+def test_the_bar_shows_open_seats(meet: Meet, term: Term, last_seat: Section) -> None:
+    builders.an_open_window(term)
+    ada, ben = meet("ada").enter(term), meet("ben").enter(term)
+    bar = ada.seats(last_seat).locator("meter")
+    expect(bar).to_have_attribute("value", "1")
+    ben.pick(last_seat)
+    expect(bar).to_have_attribute("value", "0")
+    cleo = meet("cleo").enter(term)
+    cleo.pick(last_seat)
+    expect(ada.seats(last_seat)).to_contain_text("1 waiting, 5 places")
+
+
+def test_dropping_looks_unlike_swapping(meet: Meet, term: Term, section: Section) -> None:
+    builders.an_open_window(term)
+    ada = meet("ada").enter(term)
+    ada.pick(section)
+    swap, drop = (ada.mine.get_by_role("link", name=it) for it in ("Swap", "Drop"))
+    assert swap.evaluate(COLOUR) != drop.evaluate(COLOUR)
+    assert ada.cell(section).get_by_role("link").evaluate(COLOUR) == drop.evaluate(COLOUR)
+
+
+def test_the_banner_is_large_only_when_minutes_count(meet: Meet, term: Term) -> None:
+    builders.a_coming_window(term, minutes=120)
+    ada = meet("ada")
+    ada.go(f"/terms/{term.id}")
+    ada.until(f"{HEIGHT} < 60")
+    soon = builders.a_term(f"Soon {term.id}")
+    builders.a_coming_window(soon, minutes=30)
+    ada.go(f"/terms/{soon.id}")
+    ada.until(f"{HEIGHT} > 100")
+
+
+@pytest.mark.parametrize(("screen", "fewest"), [(LAPTOP, 10), (PHONE, 5)], ids=["laptop", "phone"])
+def test_many_rows_fit_and_the_choice_of_their_size_is_kept(
+    meet: Meet, term: Term, screen: Any, fewest: int
+) -> None:
+    for number in range(12):
+        builders.a_section(builders.a_course(f"ROW-{term.id}{number:02}"), term)
+    builders.an_open_window(term, minutes=300)
+    ada = meet("ada", viewport=screen)
+    ada.go(f"/terms/{term.id}?q=ROW")
+    compact = rows_in_sight(ada.page)
+    assert compact >= fewest
+    ada.page.get_by_role("button", name="Comfortable").click()
+    expect(ada.page).to_have_url(re.compile("q=ROW"))
+    expect(pressed(ada.page)).to_have_text("Comfortable")
+    assert rows_in_sight(ada.page) * 2 <= compact + 1
+    ada.page.reload()
+    expect(pressed(ada.page)).to_have_text("Comfortable")
+    ada.page.get_by_role("button", name="Compact").click()
+    expect(pressed(ada.page)).to_have_text("Compact")
+    assert rows_in_sight(ada.page) == compact
+
+
+def test_without_javascript_the_size_of_rows_can_be_chosen_too(
+    meet: Meet, term: Term, section: Section
+) -> None:
+    ada = meet("ada", java_script_enabled=False)
+    ada.go(f"/terms/{term.id}")
+    expect(ada.row(section)).to_be_visible()
+    ada.page.get_by_role("button", name="Comfortable").click()
+    expect(pressed(ada.page)).to_have_text("Comfortable")
+
+
+def pressed(page: Page) -> Locator:
+    return page.locator('.row-size [aria-pressed="true"]')
+
+
+def rows_in_sight(page: Page) -> int:
+    """How many rows fit on the screen below the search, which is at its top."""
+    size = page.viewport_size
+    assert size
+    rows = page.locator(".section-row")
+    expect(rows).to_have_count(12)
+    top = page.locator("#filters").bounding_box()
+    boxes = [box for row in rows.all() if (box := row.bounding_box())]
+    assert top
+    end = top["y"] + size["height"]
+    return sum(1 for box in boxes if box["y"] + box["height"] <= end)

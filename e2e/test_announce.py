@@ -17,7 +17,7 @@ def test_a_seat_is_announced_and_so_is_a_promotion(
     builders.an_open_window(term)
     ada, ben = meet("ada").enter(term), meet("ben").enter(term)
     ada.pick(last_seat)
-    until_heard(ada, "is yours")
+    until_heard(ada, "You added")
     ben.pick(last_seat)
     ada.ask(last_seat)
     ada.confirm()

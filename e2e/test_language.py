@@ -55,8 +55,8 @@ def test_two_people_see_the_same_seats_go_each_in_their_own_language(
     expect(ada.seats(section)).to_contain_text("19 de 20 libres")
     ada.pick(section)
     expect(ben.seats(section)).to_contain_text("18 of 20 open")
-    expect(ada.page.locator("#toasts")).to_contain_text("es tuyo")
-    expect(ben.page.locator("#toasts")).to_contain_text("is yours")
+    expect(ada.page.locator("#toasts")).to_contain_text("Has añadido")
+    expect(ben.page.locator("#toasts")).to_contain_text("You added")
 
 
 def test_news_comes_in_the_language_of_the_page(meet: Meet, term: Term, last_seat: Section) -> None:
@@ -68,8 +68,8 @@ def test_news_comes_in_the_language_of_the_page(meet: Meet, term: Term, last_sea
     ben.cell(last_seat).get_by_role("link", name="Drop").click()
     ben.confirm()
     ada.has(last_seat, "selected")
-    expect(ada.page.locator("#toasts")).to_contain_text("Tienes plaza en")
-    expect(ada.mine).to_contain_text("Mi selección")
+    expect(ada.page.locator("#toasts")).to_contain_text("Conseguiste plaza en")
+    expect(ada.mine).to_contain_text("Mis clases")
 
 
 def test_the_countdown_and_the_opening_speak_the_language(
@@ -83,8 +83,8 @@ def test_the_countdown_and_the_opening_speak_the_language(
     expect(ada.page.locator("[data-offset]")).to_contain_text("Tu reloj")
     builders.open_soon(term, window)
     title = ada.page.locator("#banner .banner-title")
-    expect(title).to_have_text("Elige tus grupos")
-    expect(ada.cell(section).get_by_text("Elegir")).to_be_visible()
+    expect(title).to_have_text("Añade tus clases")
+    expect(ada.cell(section).get_by_text("Añadir")).to_be_visible()
     expect(answer).to_have_text("Termina en 60 minutos")
 
 

@@ -74,5 +74,5 @@ def test_a_student_without_scripts_reads_a_decision_though_the_ledger_freezes_be
     with frozen(portal):
         ada.go(answer.headers["location"])
         expect(ada.page.locator("main")).to_contain_text(SAID)
-        expect(ada.page.locator(".note[data-tone=go]")).to_contain_text("is yours")
+        expect(ada.page.locator(".note[data-tone=go]")).to_contain_text("You added")
         expect(ada.page.locator(".note[data-tone=go] a")).to_have_count(1)

@@ -43,7 +43,7 @@ def test_a_plan_made_in_the_lobby_is_submitted_by_one_press_at_zero(  # noqa: PL
     assert places(ada.page, AWAKE, row) == before
     ada.page.locator(AWAKE).click()
     assert outcomes(ada) == ["enrolled"] * 3
-    expect(ada.dialog).to_contain_text("3 selected")
+    expect(ada.dialog).to_contain_text("3 added")
     for each in (section, *others):
         ada.has(each, "selected")
     expect(lines(ada)).to_have_count(0)
@@ -151,7 +151,7 @@ def test_by_keyboard_alone_and_the_focus_stays_where_it_waits(
     expect(ada.page.locator(AWAKE)).to_be_focused()
     ada.page.keyboard.press("Enter")
     assert outcomes(ada) == ["enrolled", "enrolled"]
-    expect(ada.dialog.get_by_role("heading", name="Your plan: 2 selected")).to_be_focused()
+    expect(ada.dialog.get_by_role("heading", name="Your plan: 2 added")).to_be_focused()
     ada.page.keyboard.press("Escape")
     expect(ada.page.locator("#plan :focus")).to_have_count(1)
 

@@ -38,7 +38,7 @@ def test_the_last_seat_goes_to_one_and_then_to_the_other(
 
     first, second = race(ada, ben, last_seat)
     expect(first.seats(last_seat)).to_contain_text("0 of 1")
-    expect(second.mine).to_contain_text("Place 1 of 1")
+    expect(second.mine).to_contain_text("Position 1 of 1")
     expect(iris.page.locator("#roster tbody tr")).to_have_count(2)
 
     first.ask(last_seat)

@@ -24,7 +24,7 @@ def log_in_again(person: Person) -> None:
     page.get_by_label("User name").fill("ada")
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Log in").click()
-    expect(page.get_by_role("heading", name="Pick CSC")).to_be_visible()
+    expect(page.get_by_role("heading", name="Add CSC")).to_be_visible()
 
 
 @pytest.mark.parametrize("screen", [DESKTOP, PHONE], ids=["desktop", "phone"])

@@ -113,7 +113,7 @@ def test_from_my_selections_with_seats_that_move(meet: Meet, term: Term, pair: S
     ada.dialog.get_by_role("link", name="Swap for").click()
     expect(ada.dialog).to_contain_text("You give up")
     ada.confirm()
-    expect(ada.mine).to_contain_text("Place 1 of 1")
+    expect(ada.mine).to_contain_text("Position 1 of 1")
     expect(ada.mine.get_by_role("link", name="Drop")).to_have_count(1)
 
 

@@ -31,10 +31,10 @@ def test_a_place_moves_up_before_my_eyes_and_who_joins_again_is_last(
         person.pick(last_seat)
     expect(place(ben, last_seat)).to_have_text("Position 2 of 2")
     step_out(ada, last_seat)
-    expect(place(ben, last_seat)).to_have_text("Place 1 of 1")
+    expect(place(ben, last_seat)).to_have_text("Position 1 of 1")
     ada.pick(last_seat)
     expect(place(ada, last_seat)).to_have_text("Position 2 of 2")
-    expect(place(ben, last_seat)).to_have_text("Place 1 of 2")
+    expect(place(ben, last_seat)).to_have_text("Position 1 of 2")
 
 
 def test_who_is_passed_over_is_told_why_takes_the_step_and_gets_the_seat(

@@ -41,5 +41,5 @@ def test_news_of_ones_own_comes_in_ones_own_language(
     for tab in tabs.values():
         tab.ask(term.id, [section.id], held=[section.id])
     tabs["en"].hear(lambda tab: "My classes" in "".join(tab.frames))
-    tabs["es"].hear(lambda tab: "Mi selección" in "".join(tab.frames))
+    tabs["es"].hear(lambda tab: "Mis clases" in "".join(tab.frames))
     assert "My classes" not in "".join(tabs["es"].frames)

@@ -63,7 +63,7 @@ def test_a_seat_that_comes_to_who_waits_moves_into_the_week_by_itself(
     ben.pick(last_seat)
     look(ben, term)
     waiting = ben.page.get_by_role("region", name="On the waitlist")
-    expect(waiting).to_contain_text("place 1 of 1")
+    expect(waiting).to_contain_text("position 1 of 1")
     expect(ben.page.locator(".week")).to_have_count(0)
     ada.ask(last_seat)
     ada.confirm()

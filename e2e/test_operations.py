@@ -34,7 +34,7 @@ def test_a_job_that_was_given_up_is_tried_again(meet: Meet, portal: Running, ter
     redis = portal.backend.redis
     queue = Queue("maintain", connection=redis, serializer=JSONSerializer)
     boss = meet("max").listen("/admin/operations")
-    expect(boss.page.locator("#ops-dead-jobs")).to_contain_text("None.")
+    expect(boss.page.locator("#ops-dead-jobs")).to_contain_text("No failed jobs.")
     job = queue.enqueue("jobs.maintain.maintain", "no number", job_id=f"{term.id}-poison")
     row = boss.page.locator("#ops-dead-jobs li")
     expect(row).to_have_count(1)
@@ -47,5 +47,5 @@ def test_a_job_that_was_given_up_is_tried_again(meet: Meet, portal: Running, ter
     boss.dialog.get_by_label("Reason").fill("The call is mended.")
     boss.dialog.get_by_role("button", name="Retry").click()
     expect(boss.page.locator("#toasts")).to_contain_text("The job will be retried.")
-    expect(boss.page.locator("#ops-dead-jobs")).to_contain_text("None.")
+    expect(boss.page.locator("#ops-dead-jobs")).to_contain_text("No failed jobs.")
     assert dead_letters.counts(redis)["maintain"] == 0

@@ -36,7 +36,7 @@ def test_a_student_is_added_over_capacity_and_sees_it_at_once(
     open_record(boss, cast.ben, term)
     boss.page.get_by_role("link", name="Enroll").click()
     main = boss.page.locator("main")
-    expect(main).to_contain_text("1 of 1 seats taken now.")
+    expect(main).to_contain_text("1 of 1 seats are taken.")
     main.locator("#reason").fill(WHY)
     main.locator("button[type=submit]").click()
     expect(main.locator(".errors")).to_contain_text("A rule still prevents this")

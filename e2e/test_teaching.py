@@ -52,7 +52,7 @@ def test_a_roster_follows_its_students_and_their_wishes(
     ben.ask(last_seat)
     ben.confirm()
     expect(roster).to_contain_text("Vera")
-    expect(line).to_contain_text("No student on the waitlist matches.")
+    expect(line).to_contain_text("No students on waitlists.")
     expect(search).to_be_focused()
     expect(search).to_have_value("ver")
 
@@ -77,7 +77,7 @@ def test_seats_that_are_asked_for_reach_who_waits(
     iris.page.get_by_role("button", name="Send request").click()
     expect(iris.page.locator(".request-row").first).to_contain_text("Open")
 
-    expect(admin.page.locator("#toasts")).to_contain_text("Iris asks for 2 seats")
+    expect(admin.page.locator("#toasts")).to_contain_text("Iris requests 2 seats")
     asked = admin.page.locator(".request-row", has_text="One of them has to graduate.")
     asked.get_by_role("link", name="Decide").click()
     expect(admin.page.locator("main")).to_contain_text(

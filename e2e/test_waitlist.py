@@ -85,7 +85,7 @@ def test_a_refusal_reads_the_same_to_the_student_and_to_the_registrar(
     registrar = meet("max")
     registrar.go("/admin/receipts")
     registrar.page.get_by_label("Receipt code").fill(code.lower())
-    registrar.page.get_by_role("button", name="Find").click()
+    registrar.page.get_by_role("button", name="Search").click()
     expect(registrar.page.locator("main")).to_contain_text(cast.ben.number)
     assert facts(registrar) == facts(ben)
 

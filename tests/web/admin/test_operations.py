@@ -129,14 +129,14 @@ def test_page_shows_paused_queues_with_time_and_admin(
     assert paused in page
     assert "No one is admitted." in page
     assert ("1 student is waiting." in page) == (opens == "now")
-    assert "All is well" not in page
+    assert "Everything works" not in page
 
 
 def test_page_shows_failures_first(admin: FlaskClient) -> None:
     page = text(admin.get(PAGE).text)
     assert "No scheduler is running" in page
     assert "The queue “Record decisions” has no worker." in page
-    assert "All is well" not in page
+    assert "Everything works" not in page
 
 
 def test_page_shows_breakers_of_other_processes(

@@ -207,7 +207,7 @@ def test_change_that_is_already_done_has_no_conflict(
     section = builders.a_section(builders.a_course("CSC-1300"), term, status=status)
     page = text_of(admin.get(address(section, f"/{deed}")))
     assert "This was already done." in page
-    assert "has to be put right" not in page
+    assert "Please fix the following" not in page
     assert f"← CSC 1300-{section.number}" in page
     assert do(admin, section, deed).status_code == 409
     assert not entries()

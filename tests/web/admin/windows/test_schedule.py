@@ -114,14 +114,14 @@ def test_past_start_and_times_outside_the_term_are_pointed_out(
     late = {"opens": "2030-12-20T09:00", "closes": "2030-12-21T09:00"}
     assert "after the last day of the term, Dec 20, 2030" in send(admin, term, **late).text
     fine = {"opens": "2030-08-01T09:00", "closes": "2030-08-02T09:00"}
-    assert "Mind the year" not in send(admin, term, **fine).text
+    assert "Check the year" not in send(admin, term, **fine).text
 
 
 def test_students_with_two_open_windows_are_counted(
     admin: FlaskClient, term: Term, cast: Cast
 ) -> None:
     an_open_window(term, minutes=60, cohort={"students": [cast.ada.number]})
-    assert "windows open at once" not in send(admin, term).text
+    assert "overlapping windows" not in send(admin, term).text
     looked = send(admin, term, opens=from_now(-1))
     assert "1 student will have two overlapping windows" in looked.text
 

@@ -132,7 +132,7 @@ def test_section_that_is_not_offered_is_named(
 def test_invalid_json_is_refused(ada: Caller, body: bytes) -> None:
     answer = send(ada, body)
     assert (answer.status_code, answer.mimetype) == (400, "application/problem+json")
-    assert answer.json["errors"][0]["message"].startswith("This is no JSON")
+    assert answer.json["errors"][0]["message"].startswith("This is not valid JSON")
 
 
 @pytest.mark.parametrize("body", [b"[]", b"null", b'"text"', b"5", b"true"])

@@ -161,8 +161,8 @@ class _Deferred:
     def __init__(self, table: Compact, order: Sequence[int], dead: Dead) -> None:
         self.table, self.seats = table, Seats(table)
         self.position = {student: at for at, student in enumerate(order)}
-        self.crossed: list[set[int]] = [
-            {place for place, option in enumerate(options) if option.joint in dead}
+        self.left = [  # the options of each student that are not crossed out
+            [place for place, option in enumerate(options) if option.joint not in dead]
             for options in table.options
         ]
         self.applied: list[list[int]] = [[] for _ in table.options]
@@ -184,16 +184,14 @@ class _Deferred:
             venues = {venue for student in changed for venue in self._apply_again(student)}
             turned_away = self._turned_away(venues)
             for student, place in turned_away:
-                self.crossed[student].add(place)
+                self.left[student].remove(place)
             changed = {student for student, _ in turned_away}
         self._give_seats(self.applicants)
         return [dict.fromkeys(places, 0) for places in self.applied], self.seats
 
     def _apply_again(self, student: int) -> Iterator[int]:
         """Send a student's applications; yield the venues where something changed."""
-        crossed = self.crossed[student]
-        left = (at for at in range(len(self.table.options[student])) if at not in crossed)
-        before, after = self.applied[student], self.table.chosen(student, left)
+        before, after = self.applied[student], self.table.chosen(student, self.left[student])
         self.applied[student] = after
         for place in set(before) ^ set(after):
             sections = self._sections(student, place)
@@ -201,9 +199,9 @@ class _Deferred:
             application = level, self.position[student], student, place
             venues = {self.venues[section] for section in sections}
             for venue in venues:
-                self.applicants[venue] ^= {application}
+                _toggle(self.applicants[venue], application)
                 if len(venues) > 1:
-                    self.linking[venue] ^= {application}
+                    _toggle(self.linking[venue], application)
             yield from venues
 
     def _turned_away(self, venues: set[int]) -> list[tuple[int, int]]:
@@ -260,26 +258,33 @@ class _FinalPass:
                 self.make(move, keep=True)
 
     def _candidates(self) -> Iterator[Move]:
-        for student, options in enumerate(self.table.options):
-            for place, option in enumerate(options):
-                if option.bundle == REFUSED or option.joint or place in self.held[student]:
+        """Yield the moves that nothing above them in the ballot excludes and that may find seats.
+
+        Seats may be free, or held by the student in a lower choice.
+        """
+        table, bundles = self.table, self.table.bundles
+        free = {
+            section for section in range(len(self.seats.open)) if self.seats.may_be_free(section)
+        }
+        vacant = {number for number, sections in enumerate(bundles) if free.issuperset(sections)}
+        for student, options in enumerate(table.options):
+            held = self.held[student]
+            mine = {each for place in held for each in bundles[options[place].bundle]}
+            busy, left = 0, table.problem.ballots[student].most_courses
+            for place, (_, _, bundle, joint) in enumerate(options):
+                if place in held:
+                    busy |= table.blocks[bundle]
+                    left -= table.sizes[bundle]
+                    if not left:
+                        break
+                elif bundle == REFUSED or joint or table.needs[bundle] & busy:
                     continue
-                if self._may_be_free(student, self.table.bundles[option.bundle]):
+                elif bundle in vacant or not mine.isdisjoint(bundles[bundle]):
                     yield [(student, place)]
         for members in self.table.groups.values():
             student, place = members[0]
             if place not in self.held[student]:
                 yield members
-
-    def _may_be_free(self, student: int, sections: Sequence[int]) -> bool:
-        options = self.table.options[student]
-        return all(
-            self.seats.may_be_free(section)
-            or any(
-                section in self.table.bundles[options[place].bundle] for place in self.held[student]
-            )
-            for section in sections
-        )
 
     def _key(self, move: Move) -> tuple[int, int, int]:
         level = max(
@@ -324,6 +329,13 @@ class _FinalPass:
     def _sections(self, student: int, places: Iterable[int]) -> Iterator[tuple[int, ...]]:
         for place in places:
             yield self.table.bundles[self.table.options[student][place].bundle]
+
+
+def _toggle(applications: set[Application], application: Application) -> None:
+    if application in applications:
+        applications.remove(application)
+    else:
+        applications.add(application)
 
 
 def _parted(table: Compact, held: Sequence[Held]) -> set[str]:

@@ -253,38 +253,61 @@ class _FinalPass:
 
     def give_what_is_left(self) -> None:
         """Make the moves that are possible, by priority and draw order, until there are none."""
-        while moves := [move for move in self._candidates() if self.make(move, keep=False)]:
-            for move in sorted(moves, key=self._key):
+        while moves := sorted(self._moves(), key=self._key):
+            for move in moves:
                 self.make(move, keep=True)
 
-    def _candidates(self) -> Iterator[Move]:
-        """Yield the moves that nothing above them in the ballot excludes and that may find seats.
-
-        Seats may be free, or held by the student in a lower choice.
-        """
+    def _moves(self) -> Iterator[Move]:
+        """Yield the possible moves: of each student alone, then of each group."""
         table, bundles = self.table, self.table.bundles
-        free = {
-            section for section in range(len(self.seats.open)) if self.seats.may_be_free(section)
-        }
-        vacant = {number for number, sections in enumerate(bundles) if free.issuperset(sections)}
-        for student, options in enumerate(table.options):
-            held = self.held[student]
-            mine = {each for place in held for each in bundles[options[place].bundle]}
-            busy, left = 0, table.problem.ballots[student].most_courses
-            for place, (_, _, bundle, joint) in enumerate(options):
-                if place in held:
-                    busy |= table.blocks[bundle]
-                    left -= table.sizes[bundle]
-                    if not left:
-                        break
-                elif bundle == REFUSED or joint or table.needs[bundle] & busy:
-                    continue
-                elif bundle in vacant or not mine.isdisjoint(bundles[bundle]):
+        may_be_free, surely_free = self._vacant()
+        in_groups = {student for members in table.groups.values() for student, _ in members}
+        for student, held in enumerate(self.held):
+            mine = set(self._sections(student, held))
+            for place, bundle in self._not_excluded(student):
+                if (bundle in surely_free and student not in in_groups) or (
+                    (bundle in may_be_free or not mine.isdisjoint(bundles[bundle]))
+                    and self.make([(student, place)], keep=False)
+                ):
                     yield [(student, place)]
-        for members in self.table.groups.values():
+        for members in table.groups.values():
             student, place = members[0]
-            if place not in self.held[student]:
+            if place not in self.held[student] and self.make(members, keep=False):
                 yield members
+
+    def _vacant(self) -> tuple[set[int], set[int]]:
+        """Return the bundles that may have free seats, and those that have some for everyone."""
+        seats, sections = self.seats, range(len(self.seats.open))
+        may_be = {section for section in sections if seats.may_be_free(section)}
+        surely = {section for section in may_be if seats.open[section] > 0 > seats.pool[section]}
+        bundles = list(enumerate(self.table.bundles))
+        return (
+            {number for number, parts in bundles if may_be.issuperset(parts)},
+            {number for number, parts in bundles if surely.issuperset(parts)},
+        )
+
+    def _not_excluded(self, student: int) -> Iterator[tuple[int, int]]:
+        """Yield the options, with their bundles, that nothing above them in the ballot excludes."""
+        table, held, ballot = self.table, self.held[student], self.table.problem.ballots[student]
+        busy, credits_left, courses_left = 0, ballot.most_credits, ballot.most_courses
+        last = -1
+        for place, (choice, _, bundle, joint) in enumerate(table.options[student]):
+            if place in held:
+                last = choice
+                busy |= table.blocks[bundle]
+                credits_left -= table.credits[bundle]
+                courses_left -= table.sizes[bundle]
+                if not courses_left:
+                    return
+            elif not (
+                bundle == REFUSED
+                or joint
+                or choice == last
+                or table.needs[bundle] & busy
+                or table.credits[bundle] > credits_left
+                or table.sizes[bundle] > courses_left
+            ):
+                yield place, bundle
 
     def _key(self, move: Move) -> tuple[int, int, int]:
         level = max(
@@ -308,7 +331,7 @@ class _FinalPass:
         freed = [
             (student, sections, self.seats.give_back(student, sections))
             for student, places in after.items()
-            for sections in self._sections(student, self.held[student].keys() - places)
+            for sections in [tuple(self._sections(student, self.held[student].keys() - places))]
         ]
         taken = []
         for student, place in move:
@@ -326,9 +349,9 @@ class _FinalPass:
             self.seats.put_back(student, sections, found)
         return possible
 
-    def _sections(self, student: int, places: Iterable[int]) -> Iterator[tuple[int, ...]]:
-        for place in places:
-            yield self.table.bundles[self.table.options[student][place].bundle]
+    def _sections(self, student: int, places: Iterable[int]) -> Iterator[int]:
+        options = self.table.options[student]
+        return (each for place in places for each in self.table.bundles[options[place].bundle])
 
 
 def _toggle(applications: set[Application], application: Application) -> None:

@@ -1,8 +1,8 @@
 """Allocation rounds: processor time, memory, and what each mechanism gives on the same ballots.
 
 The semester is simulated: 30,000 students rank 12 choices each over 4,500 sections, popular ones
-more often. Every second choice has another section of its course as an alternative. A fifth of the
-students are majors of a section's department and have priority there. A process of its own computes
+more often. Every second choice has another section of its course as an alternative. Each student
+is a major of one of 30 departments and has priority in its sections. A process of its own computes
 each mechanism, from the ballots in memory to the result; its peak memory includes the ballots. The
 time is processor time of one core. The tables also show the survey of the University of
 Massachusetts, where its data is at hand (FAIRSEAT_DATA), and eight terms with more tickets for

@@ -35,4 +35,8 @@ BARS = {
     "rush_oversold": Bar(0, most=True),
     "rush_unrecorded": Bar(0, most=True),
     "rush_p99_vs_hello": Bar(2, most=True),
+    "allocation_draft_s": Bar(5, most=True),
+    "allocation_serial_s": Bar(5, most=True),
+    "allocation_deferred_s": Bar(5, most=True),
+    "allocation_mb": Bar(1024, most=True),
 }

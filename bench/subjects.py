@@ -32,6 +32,7 @@ SUBJECTS = (
     ("scale",),
     ("waits",),
     ("waiters",),
+    ("allocation",),
 )
 # For quick runs, whose values do not matter: subjects that need the same servers share them.
 QUICK = (
@@ -42,6 +43,7 @@ QUICK = (
     ("claim_cost",),
     ("scale",),
     ("waits",),
+    ("allocation",),
 )
 
 

@@ -5,6 +5,7 @@ course is a bit and each distinct meeting is a bit. A bundle `needs` its own bit
 bit that it excludes, so one AND finds every clash.
 """
 
+import gc
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
@@ -55,37 +56,50 @@ class Compact:
     def chosen(self, student: int, places: Iterable[int]) -> list[int]:
         """Return what a student takes of some options, walking them from the best down."""
         options, ballot = self.options[student], self.problem.ballots[student]
+        needs, blocks, costs, sizes = self.needs, self.blocks, self.credits, self.sizes
         busy, credits_left, courses_left = 0, ballot.most_credits, ballot.most_courses
-        choice, taken = -1, []
+        last, taken = -1, []
         for place in places:
-            option = options[place]
-            bundle = option.bundle
+            choice, _, bundle, _ = options[place]
             if (
-                option.choice == choice
+                choice == last
                 or bundle == REFUSED
-                or self.needs[bundle] & busy
-                or self.credits[bundle] > credits_left
-                or self.sizes[bundle] > courses_left
+                or needs[bundle] & busy
+                or costs[bundle] > credits_left
+                or sizes[bundle] > courses_left
             ):
                 continue
-            choice = option.choice
-            busy |= self.blocks[bundle]
-            credits_left -= self.credits[bundle]
-            courses_left -= self.sizes[bundle]
+            last = choice
+            busy |= blocks[bundle]
+            credits_left -= costs[bundle]
+            courses_left -= sizes[bundle]
             taken.append(place)
+            if not courses_left:
+                break
         return taken
 
     def level(self, student: int, section: int) -> int:
         """Return a student's priority level at a section; 0 is the best."""
         priority = self.problem.settings.sections[section].priority
-        if not priority:
-            return 0
         cohorts = self.problem.ballots[student].cohorts
-        return next((at for at, cohort in enumerate(priority) if cohort in cohorts), len(priority))
+        for level, cohort in enumerate(priority):
+            if cohort in cohorts:
+                return level
+        return len(priority)
 
 
 def compact(problem: Problem) -> Compact:
     """Return a problem in integers."""
+    collects = gc.isenabled()
+    gc.disable()  # it would look for cycles among a million tuples, and find none
+    try:
+        return _compact(problem)
+    finally:
+        if collects:
+            gc.enable()
+
+
+def _compact(problem: Problem) -> Compact:
     sections = problem.settings.sections
     number = {section.id: at for at, section in enumerate(sections)}
     bundles: dict[Bundle, int] = {}

@@ -161,8 +161,8 @@ class _Deferred:
     def __init__(self, table: Compact, order: Sequence[int], dead: Dead) -> None:
         self.table, self.seats = table, Seats(table)
         self.position = {student: at for at, student in enumerate(order)}
-        self.crossed: list[set[int]] = [
-            {place for place, option in enumerate(options) if option.joint in dead}
+        self.left = [  # the options of each student that are not crossed out
+            [place for place, option in enumerate(options) if option.joint not in dead]
             for options in table.options
         ]
         self.applied: list[list[int]] = [[] for _ in table.options]
@@ -184,16 +184,14 @@ class _Deferred:
             venues = {venue for student in changed for venue in self._apply_again(student)}
             turned_away = self._turned_away(venues)
             for student, place in turned_away:
-                self.crossed[student].add(place)
+                self.left[student].remove(place)
             changed = {student for student, _ in turned_away}
         self._give_seats(self.applicants)
         return [dict.fromkeys(places, 0) for places in self.applied], self.seats
 
     def _apply_again(self, student: int) -> Iterator[int]:
         """Send a student's applications; yield the venues where something changed."""
-        crossed = self.crossed[student]
-        left = (at for at in range(len(self.table.options[student])) if at not in crossed)
-        before, after = self.applied[student], self.table.chosen(student, left)
+        before, after = self.applied[student], self.table.chosen(student, self.left[student])
         self.applied[student] = after
         for place in set(before) ^ set(after):
             sections = self._sections(student, place)
@@ -201,9 +199,9 @@ class _Deferred:
             application = level, self.position[student], student, place
             venues = {self.venues[section] for section in sections}
             for venue in venues:
-                self.applicants[venue] ^= {application}
+                _toggle(self.applicants[venue], application)
                 if len(venues) > 1:
-                    self.linking[venue] ^= {application}
+                    _toggle(self.linking[venue], application)
             yield from venues
 
     def _turned_away(self, venues: set[int]) -> list[tuple[int, int]]:
@@ -255,31 +253,61 @@ class _FinalPass:
 
     def give_what_is_left(self) -> None:
         """Make the moves that are possible, by priority and draw order, until there are none."""
-        while moves := [move for move in self._candidates() if self.make(move, keep=False)]:
-            for move in sorted(moves, key=self._key):
+        while moves := sorted(self._moves(), key=self._key):
+            for move in moves:
                 self.make(move, keep=True)
 
-    def _candidates(self) -> Iterator[Move]:
-        for student, options in enumerate(self.table.options):
-            for place, option in enumerate(options):
-                if option.bundle == REFUSED or option.joint or place in self.held[student]:
-                    continue
-                if self._may_be_free(student, self.table.bundles[option.bundle]):
+    def _moves(self) -> Iterator[Move]:
+        """Yield the possible moves: of each student alone, then of each group."""
+        table, bundles = self.table, self.table.bundles
+        may_be_free, surely_free = self._vacant()
+        in_groups = {student for members in table.groups.values() for student, _ in members}
+        for student, held in enumerate(self.held):
+            mine = set(self._sections(student, held))
+            for place, bundle in self._not_excluded(student):
+                if (bundle in surely_free and student not in in_groups) or (
+                    (bundle in may_be_free or not mine.isdisjoint(bundles[bundle]))
+                    and self.make([(student, place)], keep=False)
+                ):
                     yield [(student, place)]
-        for members in self.table.groups.values():
+        for members in table.groups.values():
             student, place = members[0]
-            if place not in self.held[student]:
+            if place not in self.held[student] and self.make(members, keep=False):
                 yield members
 
-    def _may_be_free(self, student: int, sections: Sequence[int]) -> bool:
-        options = self.table.options[student]
-        return all(
-            self.seats.may_be_free(section)
-            or any(
-                section in self.table.bundles[options[place].bundle] for place in self.held[student]
-            )
-            for section in sections
+    def _vacant(self) -> tuple[set[int], set[int]]:
+        """Return the bundles that may have free seats, and those that have some for everyone."""
+        seats, sections = self.seats, range(len(self.seats.open))
+        may_be = {section for section in sections if seats.may_be_free(section)}
+        surely = {section for section in may_be if seats.open[section] > 0 > seats.pool[section]}
+        bundles = list(enumerate(self.table.bundles))
+        return (
+            {number for number, parts in bundles if may_be.issuperset(parts)},
+            {number for number, parts in bundles if surely.issuperset(parts)},
         )
+
+    def _not_excluded(self, student: int) -> Iterator[tuple[int, int]]:
+        """Yield the options, with their bundles, that nothing above them in the ballot excludes."""
+        table, held, ballot = self.table, self.held[student], self.table.problem.ballots[student]
+        busy, credits_left, courses_left = 0, ballot.most_credits, ballot.most_courses
+        last = -1
+        for place, (choice, _, bundle, joint) in enumerate(table.options[student]):
+            if place in held:
+                last = choice
+                busy |= table.blocks[bundle]
+                credits_left -= table.credits[bundle]
+                courses_left -= table.sizes[bundle]
+                if not courses_left:
+                    return
+            elif not (
+                bundle == REFUSED
+                or joint
+                or choice == last
+                or table.needs[bundle] & busy
+                or table.credits[bundle] > credits_left
+                or table.sizes[bundle] > courses_left
+            ):
+                yield place, bundle
 
     def _key(self, move: Move) -> tuple[int, int, int]:
         level = max(
@@ -303,7 +331,7 @@ class _FinalPass:
         freed = [
             (student, sections, self.seats.give_back(student, sections))
             for student, places in after.items()
-            for sections in self._sections(student, self.held[student].keys() - places)
+            for sections in [tuple(self._sections(student, self.held[student].keys() - places))]
         ]
         taken = []
         for student, place in move:
@@ -321,9 +349,16 @@ class _FinalPass:
             self.seats.put_back(student, sections, found)
         return possible
 
-    def _sections(self, student: int, places: Iterable[int]) -> Iterator[tuple[int, ...]]:
-        for place in places:
-            yield self.table.bundles[self.table.options[student][place].bundle]
+    def _sections(self, student: int, places: Iterable[int]) -> Iterator[int]:
+        options = self.table.options[student]
+        return (each for place in places for each in self.table.bundles[options[place].bundle])
+
+
+def _toggle(applications: set[Application], application: Application) -> None:
+    if application in applications:
+        applications.remove(application)
+    else:
+        applications.add(application)
 
 
 def _parted(table: Compact, held: Sequence[Held]) -> set[str]:

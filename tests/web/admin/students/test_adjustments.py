@@ -76,7 +76,7 @@ def test_reason_that_cannot_be_overridden_has_no_checkbox(
 ) -> None:
     seat(cast.ada, section)
     page = look(boss, cast.ada, section)
-    assert "This can’t be done" in text_of(page)
+    assert "This is not possible" in text_of(page)
     assert obstacles(page) == []
     assert 'method="post" action="/admin' not in page.text
 

@@ -68,7 +68,7 @@ def test_the_difference_can_be_read(story: Story, cast: Cast) -> None:
     )
     assert said() == (
         f"Meetings: now {later}, before {before}.",
-        f"Teachers: now {one.name}.",
+        f"Instructors: now {one.name}.",
         "Method: now Online.",
         "You keep your seat. Check that it still fits your schedule.",
     )

@@ -86,6 +86,7 @@ RULES = {
     "GET /terms/<int:term_id>/plan/panel": OWN,
     "POST /terms/<int:term_id>/plan/change": STUDENT,
     "POST /terms/<int:term_id>/plan/submit": STUDENT,
+    "POST /terms/<int:term_id>/rows": STUDENT,
     "GET /terms/<int:term_id>/applications": OWN,
     "GET /terms/<int:term_id>/applications/new/<kind>": OWN,
     "POST /terms/<int:term_id>/applications/new/<kind>": STUDENT,

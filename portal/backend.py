@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from redis import Redis
+from sqlalchemy import Engine
 
 from portal.core import breakers, db, queue, redis_clients
 from portal.core.settings import Settings
@@ -14,6 +15,7 @@ class Backend:
     """The connected parts; `backend` below is the one of this process."""
 
     settings: Settings
+    engine: Engine
     redis: Redis
     ledger: Ledger
 
@@ -23,11 +25,18 @@ _backend: Backend | None = None
 
 def connect(settings: Settings) -> Backend:
     """Connect this process to PostgreSQL and the ledger, loading its functions."""
-    global _backend  # noqa: PLW0603  one per process, as the docstring says
-    db.connect(settings.database_url)
+    engine = db.connect(settings.database_url)
     redis = redis_clients.commands(settings.redis_url)
-    _backend = Backend(settings, redis, Ledger(redis, settings.replicas))
-    return _backend
+    connected = Backend(settings, engine, redis, Ledger(redis, settings.replicas))
+    use(connected)
+    return connected
+
+
+def use(connected: Backend) -> None:
+    """Make these parts the ones of this process."""
+    global _backend  # noqa: PLW0603  one per process, as the docstring of Backend says
+    db.use(connected.engine)
+    _backend = connected
 
 
 def backend() -> Backend:

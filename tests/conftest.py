@@ -91,7 +91,7 @@ def backend(connected: Backend, owner: Engine) -> Backend:
     with owner.begin() as connection:
         connection.execute(text("; ".join(EMPTY)))
     connected.redis.flushall()
-    connections._backend = connected  # noqa: SLF001 - a test may have made an app of other settings
+    connections.use(connected)  # a test may have made an app of other settings
     flags.read()
     postgresql.end()
     return connected

@@ -52,9 +52,14 @@ def connect(url: str, **options: Any) -> Engine:
     )
     traces.watch(engine)
     _keep_alive(engine)
+    use(engine)
+    return engine
+
+
+def use(engine: Engine) -> None:
+    """Bind every later transaction of this process to an engine that `connect` made."""
     Sessions.configure(bind=engine)
     ReadSessions.configure(bind=engine.execution_options(isolation_level="AUTOCOMMIT"))
-    return engine
 
 
 def crowded(error: BaseException) -> bool:

@@ -49,6 +49,7 @@ def test_nobody_hears_of_others_whatever_they_ask_for(
     claim(cast.ada.id, section.id)
     drain(term.id)
     tabs["ada"].hear(lambda tab: _named(tab, "own") and _named(tab, "recorded"))
+    assert "mine-item" in "".join(tabs["ada"].frames)
     for name in ("iris", "max"):
         tabs[name].hear(
             lambda tab: any(s["name"] == "roster" and "seq" in s["detail"] for s in tab.signals)
@@ -59,7 +60,7 @@ def test_nobody_hears_of_others_whatever_they_ask_for(
     for name in ("ben", "iris", "otto", "max"):
         tab = tabs[name].listen(0.2)
         assert name == "max" or not (_named(tab, "own") or _named(tab, "recorded")), name
-        assert "mine-sum" not in "".join(tab.frames), name
+        assert "mine-item" not in "".join(tab.frames), name
     for name in ("ada", "ben", "otto"):
         assert not _named(tabs[name], "roster"), name
 

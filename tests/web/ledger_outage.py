@@ -22,7 +22,7 @@ def ledger_away(backend: Backend) -> Iterator[None]:
     try:
         yield
     finally:
-        connections._backend = backend  # noqa: SLF001 - as it was
+        connections.use(backend)
 
 
 @contextmanager

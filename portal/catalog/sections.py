@@ -33,7 +33,8 @@ from portal.core.audit_trail import AuditEntry, add_audit_entry
 from portal.core.db import transaction
 from portal.core.i18n import in_language
 
-EDITABLE = {"NEW", "OPEN", "CONFIRMED"}
+RUNNING = {"OPEN", "CONFIRMED"}
+EDITABLE = {"NEW", *RUNNING}
 LISTS: dict[str, Any] = {
     "meetings": Meeting.__table__,
     "instructors": section_instructors,

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from portal.ledger.types import WindowView
-from portal.web.admin.timeline import LETTER, WIDTH, Bar, Row, timeline
 from portal.windows.coverage import CoveredPeriod, GroupCoverage
+from portal.windows.timeline import LETTER, WIDTH, Bar, Row, timeline
 
 ZONE = ZoneInfo("America/New_York")
 NOW = 1_795_000_000_000

@@ -20,7 +20,7 @@ from portal.core.moments import milliseconds
 from portal.ledger.errors import LedgerUnavailable
 from portal.registration.next_steps import RefusalContext
 from portal.registration.reasons import OBSTACLES, label
-from portal.web.admin.adjustments import obstacles_in_words
+from portal.reports.effects.adjustments import obstacles_in_words
 from portal.web.application_documents import DOCUMENT_TEXTS, document_to_download
 from portal.web.confirm import seen_number
 from portal.web.forms import Form, NoteField

@@ -17,7 +17,7 @@ from portal.catalog.term_catalog import live_terms
 from portal.core.db import transaction
 from portal.core.i18n import _, _l, _n, current_locale, translated
 from portal.exchange.exporting import export_jobs
-from portal.exchange.importing import enrollments, import_jobs, runs
+from portal.exchange.importing import enrollments, import_jobs, review, runs
 from portal.exchange.importing.findings import ACTIONS
 from portal.exchange.importing.import_jobs import MOST_FILES, File, ProgressStep, bare_name, step_of
 from portal.exchange.importing.models import BUSY, LAYOUTS, Import, Options
@@ -25,7 +25,6 @@ from portal.exchange.importing.report import report_rows
 from portal.exchange.importing.semester import LONGEST_NAME
 from portal.exchange.importing.upserts import count_changes, count_notified
 from portal.people.models import Account
-from portal.web.admin import import_view
 from portal.web.confirm import Confirmation, NotPossible, confirm, done
 from portal.web.forms import Form, NumberField, OneOfField, TextField
 from portal.web.http.access import requires, visitor
@@ -242,16 +241,16 @@ def show(import_id: int) -> ResponseReturnValue:
             notified=count_notified(session, import_id, found.counts)
             if found.state == "ready"
             else 0,
-            refused=import_view.count_refused(found),
-            terms=import_view.terms(session, found) if found.state == "done" else [],
+            refused=review.count_refused(found),
+            terms=review.terms(session, found) if found.state == "done" else [],
             mine=found.account_id == visitor().id,
             state=import_jobs.state_of(session, found),
             step=step_of(import_id),
-            changes=import_view.changes(session, found),
+            changes=review.changes(session, found),
             idle=not any(map(count_changes, found.counts.values())),
-            kinds=import_view.KINDS,
-            sorts=import_view.SORTS,
-            findings=import_view.findings(session, found),
+            kinds=review.KINDS,
+            sorts=review.SORTS,
+            findings=review.findings(session, found),
             actions=ACTIONS,
         )
 

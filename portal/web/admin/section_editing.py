@@ -31,10 +31,12 @@ from portal.core.db import transaction
 from portal.core.i18n import _, _n
 from portal.registration.next_steps import section_name
 from portal.reports import audit_labels, audit_trail
+from portal.reports.effects import section_warnings, students
+from portal.reports.effects import sections as section_effects
+from portal.reports.effects.section_status import OBSTACLES
 from portal.web import drafts
-from portal.web.admin import affected, section_effects
 from portal.web.admin.section_forms import NewSectionForm, SectionForm, Sent, SharedSeatsForm
-from portal.web.admin.sections import OBSTACLES, apply_in_ledger, find_or_404
+from portal.web.admin.sections import apply_in_ledger, find_or_404
 from portal.web.confirm import Confirmation, confirm, done
 from portal.web.drafts import look_over
 from portal.web.forms import Form, OptionalReasonForm, ReasonForm
@@ -76,10 +78,10 @@ def edit(term_id: int, section_id: int) -> ResponseReturnValue:
             stored,
             changes=changes,
             effects=effects,
-            cautions=section_effects.warnings(
+            cautions=section_warnings.of_section(
                 session, offered, stored.course_code, details, section_id
             ),
-            people=affected.people(session, section_id) if stored.status != "NEW" else (),
+            people=students.people(session, section_id) if stored.status != "NEW" else (),
         )
 
     def store(reason: str) -> ResponseReturnValue:
@@ -162,7 +164,7 @@ def new(term_id: int) -> ResponseReturnValue:
                 "term": offered.term,
                 "course": course,
                 "lines": [("CRN", [form.crn.data]), *lines],
-                "cautions": section_effects.warnings(session, offered, course.code, details),
+                "cautions": section_warnings.of_section(session, offered, course.code, details),
             },
         )
 
@@ -247,7 +249,7 @@ def share(term_id: int, section_id: int) -> ResponseReturnValue:
         form.refuse(_("You have not changed anything."))
         return look_over(lambda: _share_page(stored, form, seen))
     effects = section_effects.of_pool(now, form.pool, term_id)
-    cautions = [*section_effects.pool_warnings(form.pool, offered)]
+    cautions = [*section_warnings.of_pool(form.pool, offered)]
     page = _preview(stored, changes=changes, effects=effects, cautions=cautions)
 
     def store(reason: str) -> ResponseReturnValue:

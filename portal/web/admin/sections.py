@@ -15,6 +15,7 @@ from portal.catalog.models import Course, Section
 from portal.catalog.search import Query
 from portal.catalog.section_fields import FIELDS
 from portal.catalog.sections import (
+    RUNNING,
     STATUS_CHANGES,
     NotPossible,
     SeenSection,
@@ -24,16 +25,16 @@ from portal.catalog.sections import (
 )
 from portal.catalog.term_catalog import SectionView, TermCatalog, catalog_of, live_terms
 from portal.core.db import transaction
-from portal.core.i18n import _, _l, _n
+from portal.core.i18n import _, _l
 from portal.core.moments import milliseconds
 from portal.ledger.types import SeatCounts
 from portal.recorder import read_with_fallback
 from portal.registration.seat_counts import is_active, totals
 from portal.reports import audit_labels, audit_trail
 from portal.reports.audit_differences import names_in, short
+from portal.reports.effects import section_status, section_warnings, students
+from portal.reports.effects.sections import occupancy
 from portal.web import confirm
-from portal.web.admin import affected
-from portal.web.admin.section_effects import Occupancy, occupancy, warnings
 from portal.web.confirm import Confirmation, done, seen_number
 from portal.web.forms import OptionalReasonForm, ReasonForm
 from portal.web.http.access import requires, visitor
@@ -46,24 +47,6 @@ bp = Blueprint("sections", __name__, url_prefix="/terms/<int:term_id>/sections")
 
 PAGE = 100  # sections
 STATUSES = ("NEW", "OPEN", "CONFIRMED", "CANCELED")
-RUNNING = {"OPEN", "CONFIRMED"}
-OBSTACLES = {
-    "NEW": _l("The section is a draft: publish it first, or delete it."),
-    "OPEN": _l("The section is already open."),
-    "CONFIRMED": _l("The section is already confirmed."),
-    "CANCELED": _l("The section is canceled, so it can’t be changed."),
-    "live": _l("Students can still register. Cancel the section before you delete it."),
-    "deleted": _l("The section is deleted. Restore it first."),
-    "not_deleted": _l("The section is not deleted, so it can’t be restored."),
-    "held": _l("Students are enrolled or on the waitlist, so the section can’t be deleted."),
-    "unknown": _l("This term has no such section."),
-    "crn_taken": _l("Another section of this term has this CRN. Choose another."),
-    "pooled": _l("One of the sections already shares seats with others. Remove it there first."),
-    "pool_name_taken": _l(
-        "This term already has shared seats with this name. Choose another name."
-    ),
-    "untold": _l("The ledger does not respond, so we can’t check this. Try again in a moment."),
-}
 
 
 @dataclass(frozen=True)
@@ -201,11 +184,11 @@ def show(term_id: int, section_id: int) -> ResponseReturnValue:
     with transaction() as session:
         stored = find_or_404(session, term_id, section_id)
         cautions: list[str] = []
-        clashing: list[affected.AffectedStudent] = []
+        clashing: list[students.AffectedStudent] = []
         if not stored.deleted and stored.status != "CANCELED":
             code, details = stored.course_code, stored.details
-            cautions = warnings(session, offered, code, details, stored.id)
-            clashing = affected.clashing(session, stored.id, offered, details.meetings)
+            cautions = section_warnings.of_section(session, offered, code, details, stored.id)
+            clashing = students.clashing(session, stored.id, offered, details.meetings)
         log = audit_trail.of(session, stored.subject)
     names, times = names_in(log), local_clock()
     pooled = sorted(stored.pool.ids) if stored.pool else []
@@ -282,7 +265,7 @@ def change_status(term_id: int, section_id: int, change: str) -> ResponseReturnV
     """Publish, confirm, reopen, cancel, delete or restore a section, once it is confirmed."""
     with transaction() as session:
         stored = find_or_404(session, term_id, section_id)
-        people = affected.people(session, stored.id) if change in {"cancel", "confirm"} else []
+        people = students.people(session, stored.id) if change in {"cancel", "confirm"} else []
     now, name, texts = occupancy(stored), stored.name, STATUS_PAGES[change]
     address = url_for(".show", term_id=term_id, section_id=section_id)
     form = ReasonForm() if change == "cancel" else OptionalReasonForm()
@@ -291,7 +274,7 @@ def change_status(term_id: int, section_id: int, change: str) -> ResponseReturnV
         seen = SeenSection(term_id, section_id, seen_number())
         repeated = sections.done_before(change, [seen], visitor().id)
         if not (repeated and stored.version == seen.version + 1):
-            if why := _refusal(change, stored, now):
+            if why := section_status.refusal(change, stored, now):
                 raise confirm.NotPossible(why)
             try:
                 sections.change_status(change, [seen], visitor().id, reason)
@@ -299,7 +282,7 @@ def change_status(term_id: int, section_id: int, change: str) -> ResponseReturnV
                 form.refuse(_("Someone else has changed this section. Check it and try again."))
                 return None
             except NotPossible as error:
-                raise confirm.NotPossible(obstacle(change, error.code)) from error
+                raise confirm.NotPossible(section_status.obstacle(change, error.code)) from error
         apply_in_ledger(term_id, section_id)
         return done(str(texts.done) % {"name": name}, address)
 
@@ -307,108 +290,11 @@ def change_status(term_id: int, section_id: int, change: str) -> ResponseReturnV
         title=str(texts.title),
         button=str(texts.button),
         back=(address, name),
-        meaning=_meaning(change, now),
+        meaning=section_status.meaning(change, now),
         danger=change in {"cancel", "delete"},
         seen={"version": stored.version},
-        refusal=_refusal(change, stored, now) if request.method == "GET" else "",
+        refusal=section_status.refusal(change, stored, now) if request.method == "GET" else "",
         template="admin/section_status.html",
         context={"people": people, "term": catalog_of(term_id).term, "stored": stored},
     )
     return confirm.confirm(page, act, form)
-
-
-def obstacle(action: str, code: str) -> str:
-    """Return why a change is not possible, for a code of NotPossible."""
-    live = action == "delete" and code in RUNNING
-    return str(OBSTACLES["live" if live else code])
-
-
-def _refusal(action: str, stored: StoredSection, now: Occupancy) -> str:
-    """Return why the section's state prevents the change; blank if it does not."""
-    wanted = STATUS_CHANGES[action]
-    moved = stored.deleted == wanted.deletes if wanted.deletes is not None else False
-    if moved or (stored.status == wanted.status and not stored.deleted):
-        return _("This was already done.")
-    if why := sections.status_obstacle(action, stored):
-        return obstacle(action, why)
-    if action != "delete" or not now.seats:
-        return ""
-    if now.anyone:
-        return obstacle(action, "held")
-    if now.seats.status != stored.status:
-        # The ledger still admits students to the section: close it there first.
-        apply_in_ledger(stored.term_id, stored.id)
-        return obstacle(action, "untold")
-    return ""
-
-
-def _meaning(action: str, now: Occupancy) -> list[str]:
-    """Return the effects of a change of the status on students."""
-    match action:
-        case "publish":
-            return [
-                _("Students can find it now and register while their window is open."),
-                _("Pages that are already open show it after a reload."),
-            ]
-        case "confirm":
-            return [
-                _(
-                    "The section will take place. Its roster is closed: students can no longer"
-                    " register."
-                ),
-                _("Enrolled students keep their seats."),
-                *_waiters(now, _("They stay on the waitlist but get no seat.")),
-            ]
-        case "reopen":
-            return [
-                _("Students can register again while a window is open."),
-                *_waiters(now, _("They get the free seats at once, in waitlist order.")),
-            ]
-        case "cancel":
-            return _meaning_of_cancel(now)
-        case "delete":
-            return [
-                _("It disappears from all lists. No one is enrolled or on the waitlist."),
-                _("Its history is kept, and you can restore it."),
-            ]
-        case _:
-            return [_("The section returns unchanged, and students can see it again.")]
-
-
-def _meaning_of_cancel(now: Occupancy) -> list[str]:
-    sentences = [
-        _n("%(num)s student is enrolled.", "%(num)s students are enrolled.", now.taken - now.prior),
-        _n(
-            "%(num)s student is on the waitlist.",
-            "%(num)s students are on the waitlist.",
-            now.waiting,
-        ),
-    ]
-    if now.anyone:
-        sentences.append(
-            _(
-                "They lose their seats and waitlist positions. Each of them is notified at"
-                " once, on the page and by email."
-            )
-        )
-    if now.prior:
-        sentences.append(
-            _n(
-                "%(num)s seat was taken before registration started here. We don’t know by"
-                " whom: please tell the student yourself.",
-                "%(num)s seats were taken before registration started here. We don’t know by"
-                " whom: please tell the students yourself.",
-                now.prior,
-            )
-        )
-    return [*sentences, _("This can’t be undone. To offer the class again, create a new section.")]
-
-
-def _waiters(now: Occupancy, then: str) -> list[str]:
-    if not now.waiting:
-        return []
-    return [
-        " ".join(
-            (_n("%(num)s student is waiting.", "%(num)s students are waiting.", now.waiting), then)
-        )
-    ]

@@ -19,7 +19,7 @@ from portal.registration import limits
 from portal.registration.credits import amount, hundredths
 from portal.registration.next_steps import RefusalContext
 from portal.registration.reasons import OBSTACLES
-from portal.web.admin.adjustments import clashes
+from portal.reports.effects.adjustments import conflicts
 from portal.web.http.access import requires
 from portal.web.http.layout import go
 from portal.windows.cohorts import open_to
@@ -94,7 +94,7 @@ def _selections(who: StudentProfile, term: int) -> dict[str, Any]:
         "drops_left": limits.drops_left_after(
             read_with_fallback.drops(term, who.student), term, now
         ),
-        "clashes": clashes(offered, registrations),
+        "clashes": conflicts(offered, registrations),
         "windows": [
             (each, phase([each], now), cohort_names.describe(each.cohort))
             for each in windows

@@ -6,15 +6,12 @@ from typing import Any
 
 from flask import Blueprint, abort, render_template, request, url_for
 from flask.typing import ResponseReturnValue
-from sqlalchemy import func, select
-from sqlalchemy.orm import Session
 
-from portal.catalog import formatting
 from portal.catalog.models import Term
 from portal.core.db import transaction
-from portal.core.i18n import _, _l, _n
-from portal.recorder.models import Enrollment, WaitlistEntry
+from portal.core.i18n import _, _l
 from portal.registration.reasons import SKIP_CODES, label
+from portal.reports.effects import term_rules as effects
 from portal.web.confirm import Confirmation, confirm, done
 from portal.web.forms import (
     ChoicesField,
@@ -105,12 +102,12 @@ def edit(term_id: int) -> ResponseReturnValue:
         return None
 
     with transaction() as session:
-        meaning = _meaning(session, term_id, form.rules)
+        meaning = effects.meaning(session, term_id, form.rules)
     page = Confirmation(
         title=_("Save these rules?"),
         button=_("Save rules"),
         back=(url_for("admin.term_rules.edit", term_id=term_id), _("Rules")),
-        facts=[(_("Term"), term.name), *_changes(before, form.rules)],
+        facts=[(_("Term"), term.name), *effects.changes(before, form.rules)],
         meaning=meaning,
         seen={**_fields(form.rules), "seen": mark},
     )
@@ -136,52 +133,3 @@ def _fields(rules: TermRules) -> dict[str, Any]:
         "skip_limit": rules.skip_limit or USUAL_SKIPS,
         "skip_reasons": list(rules.skip_reasons),
     }
-
-
-def _changes(before: TermRules, after: TermRules) -> list[tuple[str, str]]:
-    number = formatting.number
-    pairs = [
-        (_("Credits"), number(before.credit_limit), number(after.credit_limit)),
-        (_("Drops per day"), number(before.drops_per_day), number(after.drops_per_day)),
-        (_("Skipped students"), _skips(before), _skips(after)),
-    ]
-    return [(name, new if old == new else f"{old} → {new}") for name, old, new in pairs]
-
-
-def _skips(rules: TermRules) -> str:
-    if not rules.skip_limit:
-        return _("kept")
-    count = rules.skip_limit
-    lost = _n("removed after %(count)s skip", "removed after %(count)s skips", count, count=count)
-    reasons = ", ".join(label(code) for code in rules.skip_reasons)
-    return f"{lost} ({reasons})" if reasons else lost
-
-
-def _meaning(session: Session, term: int, wanted: TermRules) -> list[str]:
-    """Return how many students and waitlist positions the rules would affect now."""
-    held = (
-        select(Enrollment.student_id)
-        .where(Enrollment.term_id == term, Enrollment.state == "enrolled")
-        .group_by(Enrollment.student_id)
-        .having(func.sum(Enrollment.credits) > int(wanted.credit_limit * 100))
-    )
-    waiting = (WaitlistEntry.term_id == term) & WaitlistEntry.state.in_(("waiting", "passed"))
-    beyond = session.scalar(select(func.count()).select_from(held.subquery())) or 0
-    places = session.scalar(select(func.count()).select_from(WaitlistEntry).where(waiting)) or 0
-    sentences = [_("The rules apply from now on. Students keep current seats.")]
-    if beyond:
-        sentences.append(
-            _n(
-                "%(count)s student already has more credits than this limit.",
-                "%(count)s students already have more credits than this limit.",
-                beyond,
-                count=formatting.number(beyond),
-            )
-        )
-    affected = _n(
-        "%(count)s waitlist position is affected.",
-        "%(count)s waitlist positions are affected.",
-        places,
-        count=formatting.number(places),
-    )
-    return [*sentences, affected]

@@ -17,11 +17,11 @@ from portal.operations.figures import ready
 from portal.recorder import read_with_fallback
 from portal.reports.progress import progress_of
 from portal.waiting_room import room
-from portal.web.admin.timeline import timeline
 from portal.web.http.access import requires
 from portal.windows import cohorts, readiness
 from portal.windows.coverage import coverage_by_group
 from portal.windows.phases import Phase, phase
+from portal.windows.timeline import timeline
 
 bp = Blueprint("terms", __name__)
 

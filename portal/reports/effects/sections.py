@@ -1,0 +1,217 @@
+"""What a change of a section or of a seat pool means, in sentences, before it is made."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from sqlalchemy.orm import Session
+
+from portal.backend import backend
+from portal.catalog import cohort_names, linked_courses, requisites
+from portal.catalog.seat_pools import SeatPool
+from portal.catalog.section_fields import FIELDS, SectionDetails
+from portal.catalog.sections import StoredSection
+from portal.catalog.term_catalog import TermCatalog
+from portal.core.i18n import _, _n
+from portal.ledger.types import SeatCounts
+from portal.registration.seat_counts import (
+    is_active,
+    outlook_in_words,
+    reserved_left,
+    waitlist_outlook,
+)
+from portal.reports.effects import students
+from portal.reports.effects.students import AffectedStudent
+from portal.windows import cohorts
+
+HARDER = ("prerequisites", "corequisites", "restrictions")
+
+
+@dataclass(frozen=True)
+class Occupancy:
+    """The number of students of a section in the ledger; `prior` were imported without names."""
+
+    taken: int
+    waiting: int
+    prior: int
+    seats: SeatCounts | None  # None if the ledger does not know the section
+
+    @property
+    def anyone(self) -> bool:
+        """Return whether a student known by name has a seat or a waitlist position."""
+        return self.taken > self.prior or self.waiting > 0
+
+
+@dataclass(frozen=True)
+class Effects:
+    """What a change means to students, and whether it takes something so that it needs a reason."""
+
+    said: list[str]
+    needs_reason: bool = False
+    clashing: list[AffectedStudent] = field(default_factory=list)  # by the new times
+
+
+def occupancy(stored: StoredSection) -> Occupancy:
+    """Return the section's current students."""
+    seats = backend().ledger.seats_of(stored.term_id, [stored.id]).get(stored.id)
+    if seats is None:
+        return Occupancy(0, 0, stored.prior, None)
+    return Occupancy(seats.taken, seats.waiting, stored.prior, seats)
+
+
+def of_change(
+    session: Session, stored: StoredSection, wanted: SectionDetails, offered: TermCatalog
+) -> Effects:
+    """Return the effects of the changed fields, and how many students each concerns."""
+    if stored.status == "NEW":
+        return Effects([_("This section is a draft. Students can’t see it.")])
+    old, now = stored.details, occupancy(stored)
+    changed = {name for name in FIELDS if getattr(old, name) != getattr(wanted, name)}
+    known = now.seats and old.reserves
+    held = backend().ledger.reserved(stored.term_id, stored.id) if known else {}
+    sentences, clashing = [_people_affected(now)], []
+    if "capacity" in changed:
+        sentences += _too_few(now.taken - wanted.capacity)
+    if now.seats and (wanted.capacity > old.capacity or "reserves" in changed):
+        left = reserved_left(wanted.reserves, held)
+        then = replace(now.seats, capacity=wanted.capacity, kept=left)
+        sentences += outlook_in_words(waitlist_outlook(then))
+    if "waitlist" in changed and wanted.waitlist < now.waiting:
+        sentences.append(
+            _(
+                "Waiting students keep their positions. No one can join until the waitlist is"
+                " shorter."
+            )
+        )
+    if "reserves" in changed:
+        sentences += _reserved(session, wanted, now, held)
+    if "meetings" in changed:
+        clashing = _clashing(session, stored, wanted, offered)
+        sentences += [_new_times(len(clashing))] if now.taken else []
+    if changed.intersection(HARDER):
+        sentences.append(
+            _(
+                "The new rules apply to students who register or are promoted from now on."
+                " Enrolled students keep their seats."
+            )
+        )
+    sentences += _newly_linked(stored, wanted, offered)
+    if "credits" in changed and now.taken:
+        sentences.append(_("Enrolled students keep their current credits."))
+    needs_reason = (
+        "reserves" in changed
+        or wanted.capacity < old.capacity
+        or wanted.waitlist < old.waitlist
+        or any(getattr(wanted, name) for name in changed.intersection(HARDER))
+        or (bool(now.taken or now.waiting) and bool(changed & {"meetings", "credits"}))
+    )
+    return Effects(sentences, needs_reason, clashing)
+
+
+def _people_affected(now: Occupancy) -> str:
+    if not (now.taken or now.waiting):
+        return _("No one is enrolled or on the waitlist.")
+    seats = _n("%(num)s seat taken", "%(num)s seats taken", now.taken)
+    waiting = _n("%(num)s student on the waitlist", "%(num)s students on the waitlist", now.waiting)
+    return _("%(seats)s, %(waiting)s.", seats=seats, waiting=waiting)
+
+
+def _too_few(missing: int) -> list[str]:
+    if missing <= 0:
+        return []
+    return [
+        _n(
+            "That is %(num)s seat fewer than are taken. No one loses a seat. Freed seats"
+            " are assigned again once the section is below capacity.",
+            "That is %(num)s seats fewer than are taken. No one loses a seat. Freed seats"
+            " are assigned again once the section is below capacity.",
+            missing,
+        )
+    ]
+
+
+def _reserved(
+    session: Session, wanted: SectionDetails, now: Occupancy, held: Mapping[int, int]
+) -> Iterator[str]:
+    lasting = [each for each in wanted.reserves if is_active(each)]
+    for each in lasting:
+        yield _n(
+            "%(whom)s: %(num)s student.",
+            "%(whom)s: %(num)s students.",
+            cohorts.count_students(session, dict(each.cohort)),
+            whom=cohort_names.describe(each.cohort),
+        )
+    free = max(0, wanted.capacity - now.taken)
+    closed = min(free, reserved_left(lasting, held))
+    yield _n(
+        "Of %(num)s free seat, %(kept)s will be reserved and %(open)s open to everyone.",
+        "Of %(num)s free seats, %(kept)s will be reserved and %(open)s open to everyone.",
+        free,
+        kept=closed,
+        open=free - closed,
+    )
+    yield _("No one loses a seat. The waitlist is checked again, in order.")
+
+
+def _clashing(
+    session: Session, stored: StoredSection, wanted: SectionDetails, offered: TermCatalog
+) -> list[AffectedStudent]:
+    """Return those with a seat whose other sections newly clash with the changed times."""
+    before = students.clashing(session, stored.id, offered, stored.details.meetings)
+    known = {(person.id, clash) for person in before for clash in person.clashes}
+    after = students.clashing(session, stored.id, offered, wanted.meetings)
+    return [each for each in after if {(each.id, clash) for clash in each.clashes} - known]
+
+
+def _new_times(troubled: int) -> str:
+    if not troubled:
+        return _("The new times cause no conflicts for enrolled students.")
+    return _n(
+        "The new times conflict with another section for %(num)s enrolled student. The"
+        " student keeps the seat.",
+        "The new times conflict with another section for %(num)s enrolled students."
+        " They keep their seats.",
+        troubled,
+    )
+
+
+def _newly_linked(
+    stored: StoredSection, wanted: SectionDetails, offered: TermCatalog
+) -> Iterator[str]:
+    """Yield that courses become corequisites, because each now names the other."""
+    card = offered.section(stored.id)
+    if card is None:
+        return
+    then = replace(card, corequisites=wanted.corequisites)
+    new = set(linked_courses.courses(then, offered)) - set(linked_courses.courses(card, offered))
+    codes = sorted(code for each in new if (code := offered.course_code(each)))
+    if codes:
+        yield _(
+            "%(courses)s and this course name each other as corequisites. Students add and"
+            " drop them together.",
+            courses=requisites.all_of([requisites.shown(code) for code in codes]),
+        )
+
+
+# Seat pools
+
+
+def of_pool(now: SeatPool, wanted: SeatPool, term_id: int) -> Effects:
+    """Return the effects of a change of a seat pool, and how many students each concerns."""
+    needs_reason = not wanted.ids <= now.ids or wanted.capacity < now.capacity
+    if len(wanted.members) <= 1:
+        alone = _("The sections no longer share seats. Enrolled students keep their seats.")
+        return Effects([alone], needs_reason)
+    counts = backend().ledger.seats_of(term_id, sorted(wanted.ids))
+    taken = sum(each.taken for each in counts.values())
+    sentences = [
+        _n(
+            "%(num)s seat is taken in these sections in total.",
+            "%(num)s seats are taken in these sections in total.",
+            taken,
+        ),
+        _("A student gets a seat if both the section and the shared seats have one free."),
+        *_too_few(taken - wanted.capacity),
+    ]
+    if gone := [each.name for each in now.members if each.id not in wanted.ids]:
+        sentences.append(_("No longer sharing seats: %(names)s.", names=requisites.all_of(gone)))
+    return Effects(sentences, needs_reason)

@@ -1,0 +1,60 @@
+"""A change of a term's rules in sentences: what differs, and whom it affects."""
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from portal.catalog import formatting
+from portal.core.i18n import _, _n
+from portal.recorder.models import Enrollment, WaitlistEntry
+from portal.registration.reasons import label
+from portal.windows.term_rules import TermRules
+
+
+def changes(before: TermRules, after: TermRules) -> list[tuple[str, str]]:
+    """Return the name of each rule with its value, or its old and its new value."""
+    number = formatting.number
+    pairs = [
+        (_("Credits"), number(before.credit_limit), number(after.credit_limit)),
+        (_("Drops per day"), number(before.drops_per_day), number(after.drops_per_day)),
+        (_("Skipped students"), _skips(before), _skips(after)),
+    ]
+    return [(name, new if old == new else f"{old} → {new}") for name, old, new in pairs]
+
+
+def _skips(rules: TermRules) -> str:
+    if not rules.skip_limit:
+        return _("kept")
+    count = rules.skip_limit
+    lost = _n("removed after %(count)s skip", "removed after %(count)s skips", count, count=count)
+    reasons = ", ".join(label(code) for code in rules.skip_reasons)
+    return f"{lost} ({reasons})" if reasons else lost
+
+
+def meaning(session: Session, term: int, wanted: TermRules) -> list[str]:
+    """Return how many students and waitlist positions the rules would affect now."""
+    held = (
+        select(Enrollment.student_id)
+        .where(Enrollment.term_id == term, Enrollment.state == "enrolled")
+        .group_by(Enrollment.student_id)
+        .having(func.sum(Enrollment.credits) > int(wanted.credit_limit * 100))
+    )
+    waiting = (WaitlistEntry.term_id == term) & WaitlistEntry.state.in_(("waiting", "passed"))
+    beyond = session.scalar(select(func.count()).select_from(held.subquery())) or 0
+    places = session.scalar(select(func.count()).select_from(WaitlistEntry).where(waiting)) or 0
+    sentences = [_("The rules apply from now on. Students keep current seats.")]
+    if beyond:
+        sentences.append(
+            _n(
+                "%(count)s student already has more credits than this limit.",
+                "%(count)s students already have more credits than this limit.",
+                beyond,
+                count=formatting.number(beyond),
+            )
+        )
+    affected = _n(
+        "%(count)s waitlist position is affected.",
+        "%(count)s waitlist positions are affected.",
+        places,
+        count=formatting.number(places),
+    )
+    return [*sentences, affected]

@@ -119,23 +119,12 @@ class SupervisedChild:
     started: float = 0.0
     failures: int = 0
     due: float | None = None  # when it restarts
-    restarting: bool = False
     longest_wait: float = LONGEST_WAIT  # seconds
 
     def start(self) -> None:
         """Start it now."""
-        self.started, self.due, self.restarting = time.monotonic(), None, False
+        self.started, self.due = time.monotonic(), None
         self.child.start()
-
-    def ask_to_restart(self) -> None:
-        """Ask it to exit, so that it restarts at once, without waiting."""
-        self.restarting = self.child.alive
-        self.child.ask_to_stop()
-
-    def go_back_to(self, old: subprocess.Popen[bytes] | None) -> None:
-        """Kill the new process, which failed to start, and supervise the old one again."""
-        self.child.kill()
-        self.child.process, self.due, self.failures = old, None, 0
 
     def look_after(self) -> None:
         """Start the process when that is due; if it has exited, plan a restart."""
@@ -143,8 +132,6 @@ class SupervisedChild:
         if self.due is not None:
             if time.monotonic() >= self.due:
                 self._try_to_start()
-        elif not self.child.alive and self.restarting:
-            self._try_to_start()
         elif not self.child.alive:
             status = self.child.process.returncode if self.child.process else "?"
             self._plan_start(f"{self.child.name} ended (status {status})")

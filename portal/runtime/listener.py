@@ -1,20 +1,23 @@
 """The portal's listener on this machine: opened first, and asked until the portal is ready."""
 
 import json
+import os
 import socket
 import sys
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from portal.runtime import starting_page
 from portal.runtime.child_process import Child, SupervisedChild
 from portal.runtime.data_folder import StartupError
-from portal.runtime.restart import STARTED, forget_started, has_started
 
+STARTED = "FAIRSEAT_STARTED"  # the file that a web server touches when it serves
+PREPARED = "FAIRSEAT_PREPARED"  # the file that it waits for before it serves
 UNNAMED = "a part that /ready does not name"
 # A restarted web server is back within seconds: visitors wait that long before they see a message.
 TOLERATED = 3.0
@@ -41,6 +44,24 @@ def open_listener(host: str, port: int, timeout: float = 0.0) -> socket.socket:
                     f" or choose another: PORT={port + 1}"
                 ) from error
         time.sleep(0.2)
+
+
+def forget_started(started: Path) -> None:
+    """Note that no web server has touched the file yet.
+
+    Make it in advance: on a full disk a file can still be touched, but not made.
+    """
+    with suppress(OSError):  # without the file it is the same
+        started.touch()
+        os.utime(started, (0, 0))
+
+
+def has_started(started: Path) -> bool:
+    """Return whether a web server has touched the file."""
+    try:
+        return started.stat().st_mtime > 0
+    except OSError:
+        return False
 
 
 def not_ready(address: str, token: str = "") -> str:

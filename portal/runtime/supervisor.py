@@ -1,4 +1,4 @@
-"""Supervise the processes of a portal on one machine: start, keep alive, replace and stop them."""
+"""Supervise the processes of a portal on one machine: start, restart and stop them."""
 
 import compileall
 import os
@@ -7,21 +7,32 @@ import socket
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from subprocess import Popen
 from types import FrameType
 
 from portal.core import logs, scaling
 from portal.core.settings import ROOT
-from portal.runtime import restart
 from portal.runtime.child_process import LONGEST_WAIT_OF_SERVERS, Child, SupervisedChild, greet, say
 from portal.runtime.data_folder import DataFolder, Run, StartupError
 from portal.runtime.embedded_servers import Servers
-from portal.runtime.listener import StartingPage, address_of, not_ready, open_listener
-from portal.runtime.restart import RestartLog
+from portal.runtime.listener import (
+    PREPARED,
+    STARTED,
+    StartingPage,
+    address_of,
+    forget_started,
+    has_started,
+    not_ready,
+    open_listener,
+)
 from portal.runtime.worker_pools import WorkerPools
 
 STOP_TIMEOUT = 20.0  # seconds before a process is killed
+WEB_TIMEOUT = 60.0  # seconds for a web server to start, or to stop
 REMIND = 20.0  # seconds between two lines about parts that are not ready
 SAME_ALARM = 30.0  # seconds before an alarm is repeated
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -62,7 +73,6 @@ class Supervisor:
         self.supervised: list[SupervisedChild] = []
         self.pools = WorkerPools(self.supervised, self.child, lambda: self.servers.redis_url)
         self.metrics = folder.emptied("metrics")  # each process counts here
-        self.restarting = False
         self._restart_requested = False
         self._stopping_since: float | None = None
         self._hurry = False
@@ -83,10 +93,6 @@ class Supervisor:
     def greet(self) -> None:
         """Say that all processes have started."""
         say("Workers and a scheduler are started.")
-
-    def missing(self) -> str:
-        """Return what cannot serve yet; "" if all can."""
-        return ""
 
     def close(self) -> None:
         """Accept no new visitors."""
@@ -175,7 +181,8 @@ class Supervisor:
         self._start_group(first)
         self.prepare()
         for group in others:
-            restart.wait_for_web(self.supervised, self._wait)
+            for each in self._web():
+                self._wait_for(partial(_serves, each.child), WEB_TIMEOUT)
             self._start_group(group)
         self.attempt(self._note_pids)
 
@@ -184,12 +191,9 @@ class Supervisor:
             self.supervised.append(SupervisedChild(child))
             self.supervised[-1].start()
 
-    def _wait(self) -> None:
+    def _go_on(self) -> None:
         self.pause(0.2)
         self.look_after()
-
-    def _go_on(self) -> None:
-        self._wait()
         self.attempt(self.pools.look_after)
 
     def _note_pids(self) -> None:
@@ -213,22 +217,47 @@ class Supervisor:
         self._restart_requested = True
 
     def _restart(self) -> None:
-        self._restart_requested, self.restarting = False, True
+        """Replace our own processes one by one; none if a new web server does not start."""
+        self._restart_requested = False
         _compile()
-        own = [each for each in self.supervised if each.child not in self.servers.children]
-        log = RestartLog(self.folder.path)
-        failure = restart.replace_all(own, self._go_on, log.write)
-        self.restarting = False
-        if not failure and (missing := self._wait_until_ready()):
-            failure = f"All processes were restarted, but this is missing: {missing}."
-        log.end(failure)
+        web = self._web()
+        if not all(self._replace_web(each) for each in web):
+            return
+        for each in self.supervised[:]:
+            old = each.child.process
+            if each not in web and each.child not in self.servers.children:
+                each.child.ask_to_stop()
+                self._wait_for(partial(_replaced, each, old), STOP_TIMEOUT)
+        say("Restarted.")
 
-    def _wait_until_ready(self) -> str:
-        """Return the missing part after the timeout; "" if none is missing."""
-        deadline = time.monotonic() + restart.TIMEOUT
-        while (missing := self.missing()) and time.monotonic() < deadline:
+    def _replace_web(self, web: SupervisedChild) -> bool:
+        """Start a new web server at the same listener; then stop the old one."""
+        old, new = web.child, replace(web.child, process=None)
+        started = Path(new.env[STARTED])
+        forget_started(started)
+        with suppress(OSError):  # such as a full disk
+            new.start()
+        self._wait_for(lambda: _serves(new) or not new.alive, WEB_TIMEOUT)
+        if not _serves(new):
+            new.kill()
+            with suppress(OSError):
+                started.touch()  # the old one serves
+            say(f"{new.name} does not start, so nothing is replaced. Its log is {new.log}")
+            return False
+        web.child, web.started = new, time.monotonic()
+        old.ask_to_stop()
+        self._wait_for(lambda: not old.alive, WEB_TIMEOUT)
+        old.kill()
+        return True
+
+    def _web(self) -> list[SupervisedChild]:
+        return [each for each in self.supervised if STARTED in each.child.env]
+
+    def _wait_for(self, holds: Callable[[], bool], timeout: float) -> None:
+        """Supervise until `holds` is true, or for `timeout` seconds."""
+        deadline = time.monotonic() + timeout
+        while not holds() and time.monotonic() < deadline:
             self._go_on()
-        return missing
 
     def _stop(self) -> None:
         """Stop the web first, so that no new request comes, and the servers last."""
@@ -287,16 +316,15 @@ class PortalSupervisor(Supervisor):
     def web(self, name: str, bind: str, **env: str) -> Child:
         """Return a web server that binds to the address, and waits until all is prepared."""
         web, started = self.child(name), self.folder.path / f"{name}.started"
-        restart.forget_started(started)
+        forget_started(started)
         web.command = GUNICORN
-        waits = {restart.STARTED: str(started), restart.PREPARED: str(self.prepared)}
+        waits = {STARTED: str(started), PREPARED: str(self.prepared)}
         web.env = {**web.env, **waits, "FAIRSEAT_BIND": bind, **env}
         return web
 
     def look_after(self) -> None:
         """Restart processes that have exited; show the starting page while no web server serves."""
-        if not self.restarting:  # then old web servers serve until new ones do
-            self.attempt(lambda: self._starting_page.look_after(self.supervised))
+        self.attempt(lambda: self._starting_page.look_after(self.supervised))
         super().look_after()
 
     def prepare(self) -> None:
@@ -316,7 +344,8 @@ class PortalSupervisor(Supervisor):
     def greet(self) -> None:
         """Wait until the portal is ready, then print its address and the demo's accounts."""
         reminded = time.monotonic()
-        while missing := self.missing():
+        token = os.environ.get("FAIRSEAT_METRICS_TOKEN", "")
+        while missing := not_ready(self.address, token):
             self.pause(0.2)
             self.look_after()
             if time.monotonic() - reminded > REMIND:
@@ -332,10 +361,6 @@ class PortalSupervisor(Supervisor):
             greet("  Demo accounts: student0001 to student2000, instructor01 and on, admin")
             greet(f"  Their password: {password.read_text()}")
         greet("  Ctrl-C stops everything; the data stays.")
-
-    def missing(self) -> str:
-        """Return what `/ready` says is missing."""
-        return not_ready(self.address, os.environ.get("FAIRSEAT_METRICS_TOKEN", ""))
 
     def close(self) -> None:
         """Close the listener."""
@@ -359,6 +384,14 @@ def _port() -> int:
     if not given.isdecimal() or not 0 < int(given) < 65536:
         raise StartupError(f"PORT={given} is not a port: choose one between 1 and 65535.")
     return int(given)
+
+
+def _serves(web: Child) -> bool:
+    return has_started(Path(web.env[STARTED]))
+
+
+def _replaced(one: SupervisedChild, old: Popen[bytes] | None) -> bool:
+    return one.child.process is not old
 
 
 def _compile() -> None:

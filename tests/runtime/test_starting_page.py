@@ -14,8 +14,14 @@ import requests
 from portal.backend import Backend
 from portal.runtime import listener
 from portal.runtime.child_process import Child, SupervisedChild
-from portal.runtime.listener import StartingPage, address_of, open_listener
-from portal.runtime.restart import PREPARED, STARTED, has_started
+from portal.runtime.listener import (
+    PREPARED,
+    STARTED,
+    StartingPage,
+    address_of,
+    has_started,
+    open_listener,
+)
 from tests.recorder.processes import wait_for
 from tests.runtime.test_up import Up, free_port
 

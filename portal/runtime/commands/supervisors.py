@@ -2,18 +2,21 @@
 
 import os
 import signal
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import click
 
 from portal.core.settings import Settings, SettingsError, var_folder
-from portal.runtime import demo_cluster, restart
-from portal.runtime.data_folder import DataFolder, FolderError, StartupError
+from portal.runtime import demo_cluster
+from portal.runtime.data_folder import DataFolder, StartupError
 from portal.runtime.embedded_servers import Servers
 from portal.runtime.supervisor import Supervisor, owned, supervise
 
 NEEDED = ("DATABASE_URL", "REDIS_URL", "SECRET_KEY")
+NO_RESTART = "`fairseat restart` works with `fairseat up` and `fairseat workers` only."
+PATIENCE = 90.0  # seconds to wait for the next process
 
 
 @contextmanager
@@ -78,32 +81,38 @@ def workers_command() -> None:
 @click.command("restart")
 @click.option("--no-wait", is_flag=True, help="Return at once; the portal's log has the result.")
 def restart_command(*, no_wait: bool) -> None:
-    """Replace the portal's processes one by one, without downtime.
+    """Replace the portal's own processes one by one, without downtime.
 
-    Works with `fairseat up` and `fairseat cluster`. Each web server, worker and scheduler finishes
-    its work first, and pages reconnect automatically. PostgreSQL and the ledger keep running. The
-    command waits until the new processes serve. Exit status 1 if a web server does not start (the
-    old processes then keep running), or if a part of the portal is missing.
+    Works with `fairseat up` and `fairseat workers`. Each process finishes its work first, and pages
+    reconnect automatically. PostgreSQL and the ledger keep running. If the new web server does not
+    start, nothing is replaced, and the exit status is 1.
     """
     with _errors_in_a_line():
         folder = DataFolder(var_folder())
-        pid = folder.supervisor()
-    before = restart.latest(folder.path)["id"]
-    os.kill(pid, signal.SIGUSR1)
-    if no_wait:
-        click.echo("Restart requested.")
-        return
-    click.echo("Restarting the processes one by one.")
-    try:
-        for line in restart.follow(folder.path, before, alive=lambda: _supervises(pid, folder)):
-            click.echo(line)
-    except restart.RestartError as why:
-        raise click.ClickException(str(why)) from why
+        supervisor, before = folder.supervisor(), folder.pids()
+        if "scheduler" not in before:
+            raise StartupError(NO_RESTART)
+        os.kill(supervisor, signal.SIGUSR1)
+        if no_wait:
+            click.echo("Restart requested.")
+            return
+        click.echo("Restarting the processes one by one.")
+        for name in _replaced(folder, before):
+            click.echo(name)
     click.echo("Restarted.")
 
 
-def _supervises(pid: int, folder: DataFolder) -> bool:
-    try:
-        return folder.supervisor() == pid
-    except FolderError:
-        return False
+def _replaced(folder: DataFolder, before: dict[str, int]) -> Iterator[str]:
+    """Yield each replaced process, until the scheduler, which is the last; raise StartupError."""
+    found: set[str] = set()
+    deadline = time.monotonic() + PATIENCE
+    while "scheduler" not in found:
+        after = folder.pids()
+        new = [name for name in before if after.get(name) != before[name] and name not in found]
+        found.update(new)
+        yield from new
+        if new:
+            deadline = time.monotonic() + PATIENCE
+        if time.monotonic() > deadline:
+            raise StartupError("The restart has stopped. The portal's own log says why.")
+        time.sleep(0.2)

@@ -1,4 +1,4 @@
-"""`fairseat cluster` with students who claim over HTTP: what its nodes count, and their restart."""
+"""`fairseat cluster`: what its nodes count."""
 
 import re
 from collections.abc import Iterator
@@ -9,13 +9,9 @@ import requests
 
 from portal import backend as connections
 from portal.backend import Backend
-from portal.runtime.data_folder import DataFolder
 from tests.faults import trial as trials
-from tests.faults.checker import judge
-from tests.faults.history import DECIDED, Try
-from tests.faults.trial import Trial, log_of, standing, until
+from tests.faults.trial import Trial
 from tests.runtime.cluster.test_command import needs_haproxy
-from tests.runtime.test_up import Up
 
 pytestmark = [pytest.mark.slow, needs_haproxy]
 TOKEN = "for tests alone"
@@ -68,29 +64,3 @@ def test_what_happens_once_is_counted_once_by_all_nodes_together(trial: Trial) -
 def test_a_node_tells_of_its_own_processes_alone(trial: Trial) -> None:
     for node in NODES:
         assert 'fairseat_processes{kind="scheduler"} 1.0' in scraped(trial, node)
-
-
-def test_nobody_who_claims_during_a_restart_is_left_without_an_answer(trial: Trial) -> None:
-    folder, rush = DataFolder(trial.folder), trial.a_rush()
-    before = folder.pids()
-    rush.begin()
-    try:
-        until(lambda: len(rush.decided(0)) == STUDENTS, "nobody is answered")
-        said, _ = Up(trial.folder, trial.up.port).command("restart").communicate(timeout=120)
-        assert "Restarting" in said
-        until(
-            lambda: all(folder.pids()[node] != before[node] for node in NODES), "a node is old", 300
-        )
-        until(trial.ready, "it is not ready again")
-    finally:
-        rush.end()
-    until(lambda: trial.settled(rush.term), "the workers don't catch up")
-    lost = [each for deed in rush.deeds for each in deed.tries if not answered(each)]
-    assert lost == []
-    assert judge(rush.deeds, log_of(rush.term), *standing(rush)).clean
-    assert folder.pids()["haproxy"] == before["haproxy"]
-
-
-def answered(one: Try) -> bool:
-    """Return whether it was decided, or was the asker's own fault: too impatient."""
-    return one.said == DECIDED or "Timeout" in one.what

@@ -33,7 +33,7 @@ run: $(READY) $(WORDS) $(ASSETS) $(JEMALLOC)
 	@$(BIN)/fairseat up
 
 cluster: $(READY) $(WORDS) $(ASSETS) $(JEMALLOC)
-	@$(BIN)/fairseat cluster
+	@$(BIN)/python -m tests.demo_cluster
 
 rehearsal: $(READY) $(WORDS)
 	@$(BIN)/fairseat rehearse $(if $(STUDENTS),--students $(STUDENTS)) $(if $(MINUTES),--minutes $(MINUTES)) $(if $(ANYWAY),--anyway)

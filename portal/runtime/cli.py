@@ -10,7 +10,7 @@ from portal.core.settings import SettingsError
 
 # The module of each command, in the order of the help.
 MODULES = {
-    **dict.fromkeys(("up", "cluster", "restart"), "supervisors"),
+    **dict.fromkeys(("up", "restart"), "supervisors"),
     "prepare": "processes",
     "workers": "supervisors",
     **dict.fromkeys(("worker", "scheduler"), "processes"),

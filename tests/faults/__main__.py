@@ -1,7 +1,7 @@
 """`make faults`: every fault during a rush, and whether all that was told holds.
 
 `--short` runs a few in one rush on `fairseat up` and writes nothing; else each runs on
-`fairseat cluster`, and what came of it goes to docs/faults.json and docs/reliability.md at once. A
+`make cluster`, and what came of it goes to docs/faults.json and docs/reliability.md at once. A
 run goes on where the last one ended; `--anew` has faults take their turn again.
 """
 

@@ -10,8 +10,9 @@ from redis import Redis
 from redis.exceptions import ConnectionError  # noqa: A004  Redis's own
 
 from portal.core import redis_clients
-from portal.runtime import demo_cluster, embedded_postgres
+from portal.runtime import embedded_postgres
 from portal.runtime.embedded_postgres import DATABASE
+from tests import demo_cluster
 from tests.faults import proxies
 from tests.faults.processes import named, primary, send, topology
 from tests.faults.trial import Trial, until

@@ -7,7 +7,7 @@ from contextlib import suppress
 import psutil
 
 from portal.core.redis_clients import parsed, pool
-from portal.runtime import demo_cluster
+from tests import demo_cluster
 from tests.faults.trial import Trial
 
 

@@ -10,7 +10,7 @@ from contextlib import ExitStack
 import psutil
 
 from portal.core import redis_clients
-from portal.runtime.demo_cluster import Topology
+from tests.demo_cluster import Topology
 from tests.faults.client import Rush
 from tests.faults.partitions import reopen
 from tests.faults.processes import primary, topology

@@ -175,7 +175,7 @@ def standing(rush: Rush) -> tuple[set[Pair], set[Pair]]:
 
 @contextmanager
 def running(what: str, students: int, disks: Disks, keep: Path | None = None) -> Iterator[Trial]:
-    """`fairseat up` or `fairseat cluster`, and this process connected to its servers.
+    """`fairseat up` or `make cluster`, and this process connected to its servers.
 
     Its logs are copied to `keep` at the end.
     """

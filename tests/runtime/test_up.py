@@ -24,11 +24,12 @@ from tests.recorder.processes import wait_for
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("up")]
 FAIRSEAT = [sys.executable, "-m", "portal.runtime.cli"]
+CLUSTER = [sys.executable, "-m", "tests.demo_cluster"]
 
 
 @dataclass
 class Up:
-    """A `fairseat up` of a test, or `cluster`, in a data folder and at a port of its own."""
+    """A `fairseat up` of a test, or the demo cluster, in a data folder and at a port of its own."""
 
     var: Path
     port: int
@@ -55,7 +56,7 @@ class Up:
         with ExitStack() as files:
             said = files.enter_context(self.said.open("a")) if self.said else subprocess.PIPE
             return subprocess.Popen(
-                [*FAIRSEAT, *arguments],
+                CLUSTER if arguments == ("cluster",) else [*FAIRSEAT, *arguments],
                 env=env,
                 text=True,
                 stdout=said,

@@ -9,7 +9,6 @@ from contextlib import contextmanager
 import click
 
 from portal.core.settings import Settings, SettingsError, var_folder
-from portal.runtime import demo_cluster
 from portal.runtime.data_folder import DataFolder, StartupError
 from portal.runtime.embedded_servers import Servers
 from portal.runtime.supervisor import Supervisor, owned, supervise
@@ -42,24 +41,6 @@ def up_command() -> None:
             redis_url=os.environ.get("REDIS_URL", ""),
         )
         supervise(folder, servers)
-
-
-@click.command("cluster")
-@click.option("--pids", is_flag=True, help="Print the running cluster's processes with their ids.")
-def cluster_command(pids: bool) -> None:  # noqa: FBT001  click's way
-    """Start a demo of failover: replicas, sentinels and two web nodes.
-
-    Kill any process and watch the others take over. The data is in cluster/ in the data folder.
-    """
-    with _errors_in_a_line():
-        folder = DataFolder(var_folder() / "cluster")
-        if pids:
-            for name, pid in sorted(folder.pids().items()):
-                click.echo(f"{name} {pid}")
-            return
-        os.environ["FAIRSEAT_VAR"] = str(folder.path)
-        database, owner = (os.environ.get(f"DATABASE_{name}", "") for name in ("URL", "OWNER_URL"))
-        demo_cluster.run_cluster(folder, database, owner)
 
 
 @click.command("workers")

@@ -9,8 +9,8 @@ from redis import RedisError
 
 from portal.core import redis_clients
 from portal.core.redis_clients import parsed, pool
-from portal.runtime import demo_cluster
 from portal.runtime.child_process import Child
+from tests import demo_cluster
 
 TIMEOUT = 90.0  # seconds, for machines that are busy with other things
 

@@ -1,4 +1,4 @@
-"""`fairseat cluster`: one command runs it all, and nothing of it outlives it."""
+"""`make cluster`: one command runs it all, and nothing of it outlives it."""
 
 import signal
 from collections.abc import Iterator
@@ -7,9 +7,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from portal.runtime import demo_cluster
 from portal.runtime.data_folder import DataFolder, StartupError
 from portal.runtime.listener import not_ready
+from tests import demo_cluster
 from tests.runtime.cluster.replicated_ledger import until
 from tests.runtime.test_up import Up, free_port
 
@@ -31,11 +31,6 @@ def cluster(tmp_path: Path) -> Iterator[Up]:
     running.end()
 
 
-def pids(cluster: Up) -> dict[str, int]:
-    said, _ = cluster.command("cluster", "--pids").communicate(timeout=120)
-    return {name: int(pid) for name, pid in (line.split() for line in said.splitlines())}
-
-
 def test_it_says_how_to_install_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
     monkeypatch.setattr(demo_cluster, "HAPROXY_PATHS", "")
@@ -43,15 +38,11 @@ def test_it_says_how_to_install_what_is_missing(monkeypatch: pytest.MonkeyPatch)
         demo_cluster.haproxy_program()
 
 
-def test_where_nothing_runs_it_names_no_process(cluster: Up) -> None:
-    said, _ = cluster.command("cluster", "--pids").communicate(timeout=120)
-    assert "Nothing runs on" in said
-
-
 @needs_haproxy
 def test_whoever_is_killed_comes_back_and_an_end_leaves_nobody(cluster: Up) -> None:
     cluster.start()
-    known, folder = pids(cluster), DataFolder(cluster.var / "cluster")
+    folder = DataFolder(cluster.var / "cluster")
+    known = folder.pids()
     expected = {"valkey-1", "valkey-2", "valkey-3", "sentinel-1", "sentinel-2", "sentinel-3"}
     expected |= {"postgres", "haproxy", "web-1", "web-2", "scheduler-1", "scheduler-2"}
     expected |= {"record-1", "record-2", "promote-1", "promote-2", "maintain-1"}

@@ -7,7 +7,7 @@ import pytest
 from portal.backend import Backend
 from portal.ledger import replicas
 from portal.ledger.errors import LedgerSilent, LedgerUnavailable
-from portal.runtime.demo_cluster import in_sync
+from tests.demo_cluster import in_sync
 from tests.recorder.rush import Rush, a_rush, claim
 from tests.runtime.cluster.claimants import claiming
 from tests.runtime.cluster.replicated_ledger import Stage, until

@@ -1,4 +1,4 @@
-"""`fairseat cluster`: what its nodes count."""
+"""`make cluster`: what its nodes count."""
 
 import re
 from collections.abc import Iterator

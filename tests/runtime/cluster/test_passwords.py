@@ -5,7 +5,7 @@ from redis import Redis
 from redis.exceptions import AuthenticationError
 
 from portal.core import redis_clients
-from portal.runtime import demo_cluster
+from tests import demo_cluster
 from tests.runtime.cluster.replicated_ledger import Stage, until
 
 pytestmark = pytest.mark.slow

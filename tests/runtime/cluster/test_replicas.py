@@ -12,8 +12,8 @@ from portal.ledger.errors import LedgerSilent, LedgerUnavailable
 from portal.recorder import journal
 from portal.recorder.models import LoggedEvent
 from portal.recorder.recorder import drain
-from portal.runtime.demo_cluster import in_sync
 from tests.cast import Cast
+from tests.demo_cluster import in_sync
 from tests.recorder.rush import Rush, a_rush, claim
 from tests.runtime.cluster.replicated_ledger import Stage, until
 from tests.web.api.callers import caller

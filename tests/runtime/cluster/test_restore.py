@@ -9,7 +9,7 @@ from portal.ledger.errors import LedgerSilent, LedgerUnavailable
 from portal.recorder.consistency import fence
 from portal.recorder.consistency.restore import restore
 from portal.recorder.recorder import drain
-from portal.runtime.demo_cluster import in_sync
+from tests.demo_cluster import in_sync
 from tests.recorder.ledger_dump import dump
 from tests.recorder.rush import Rush, a_rush, claim, claims, everyone_everywhere
 from tests.runtime.cluster.replicated_ledger import Stage, until

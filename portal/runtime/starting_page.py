@@ -5,7 +5,6 @@ A separate program that needs only Python, so that it answers within a tenth of 
     python -IS starting_page.py DESCRIPTOR_OF_THE_LISTENING_SOCKET FOLDER_OF_THE_TRANSLATIONS
 """
 
-import asyncio
 import gettext
 import json
 import random
@@ -13,15 +12,15 @@ import re
 import signal
 import socket
 import sys
+from contextlib import suppress
 from html import escape
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
 
 RETRY_SECONDS = 5
-HEALTH = {b"/ready", b"/live", b"/health"}
-BACKLOG = 4096  # that of listener.py: asyncio would set its own on the shared socket
-HEAD_SECONDS = 5.0  # for the head of a request
-HEAD_BYTES = 16_384
-REST_SECONDS = 2.0  # for the rest that a client sends: unread, it would reset the connection
-LANGUAGE = re.compile(rb"^accept-language:[ \t]*([a-z]{2})", re.IGNORECASE | re.MULTILINE)
+HEALTH = {"/ready", "/live", "/health"}
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+LANGUAGE = re.compile(r"[a-z]{2}", re.IGNORECASE)
 PAGE = """<!doctype html>
 <html lang="{language}">
 <meta charset="utf-8">
@@ -31,6 +30,7 @@ PAGE = """<!doctype html>
 <h1>{title}</h1>
 <p>{advice}</p>
 """
+AGAIN = '<meta http-equiv="refresh" content="{}">\n'
 # Like the portal's own toast (templates/macros/ui.html), whose scripts handle it.
 TOAST = """<div class="toast" data-tone="stop">
 <div><p class="toast-title">{title}</p><p>{advice}</p></div>
@@ -39,28 +39,76 @@ TOAST = """<div class="toast" data-tone="stop">
 """
 
 
-def answer(head: bytes, translations: str) -> bytes:
-    """Return the response to a request with this head: a page, part of a page, or JSON."""
-    method, _, rest = head.partition(b" ")
-    path = rest.partition(b" ")[0].partition(b"?")[0]
-    reads = method in {b"GET", b"HEAD"}
-    language, texts = _texts(head, translations)
-    words = _words(texts, reads=reads)
-    if path in HEALTH:
-        headers = {"Content-Type": "application/json"}
-        body = json.dumps({"ready": False, "missing": ["the web server, which is starting"]})
-    elif path.startswith(b"/api/"):
-        headers = {"Content-Type": "application/problem+json"}
-        body = json.dumps(_problem(words, path))
-    else:
-        headers = {"Content-Type": "text/html; charset=utf-8", "Content-Language": language}
-        words = {name: escape(text) for name, text in words.items()}
-        if re.search(rb"^hx-request:", head, re.IGNORECASE | re.MULTILINE):
+class Handler(BaseHTTPRequestHandler):
+    """Answers a request with a page, a part of a page, or JSON."""
+
+    server_version, sys_version = "Fairseat", ""
+    timeout = 5.0  # seconds to wait for a client's next bytes
+    translations = ""  # the folder
+
+    def answer(self) -> None:
+        """Answer the request."""
+        language, texts = self._texts()
+        kind, body = self._body(language, _words(texts, reads=self._reads))
+        self.send_response(503)
+        headers = {
+            "Content-Type": kind,
+            "Content-Length": str(len(body)),
+            "Content-Language": language,
+            "Retry-After": str(RETRY_SECONDS),
+            "Cache-Control": "no-store",
+            "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+            "X-Content-Type-Options": "nosniff",
+            "Connection": "close",
+        }
+        if "HX-Request" in self.headers:
             headers |= {"HX-Retarget": "#toasts", "HX-Reswap": "beforeend"}
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(b"" if self.command == "HEAD" else body)
+        with suppress(OSError, ValueError):  # unread, a form would reset the connection
+            self.rfile.read(int(self.headers.get("Content-Length", 0)))
+
+    def send_error(self, *_: object, **__: object) -> None:
+        """Close the connection of a client that does not speak HTTP."""
+        self.close_connection = True
+
+    def log_message(self, *_: object) -> None:
+        """Log nothing: the portal itself logs requests."""
+
+    @property
+    def _reads(self) -> bool:
+        return self.command in {"GET", "HEAD"}
+
+    def _texts(self) -> tuple[str, gettext.NullTranslations]:
+        """Return the browser's first language and its texts; English if there are none."""
+        if found := LANGUAGE.match(self.headers.get("Accept-Language", "")):
+            language = found[0].lower()
+            with suppress(OSError):
+                return language, gettext.translation("messages", self.translations, [language])
+        return "en", gettext.NullTranslations()
+
+    def _body(self, language: str, words: dict[str, str]) -> tuple[str, bytes]:
+        """Return the response's content type and body."""
+        path = self.path.partition("?")[0]
+        if path in HEALTH:
+            missing = ["the web server, which is starting"]
+            return "application/json", json.dumps({"ready": False, "missing": missing}).encode()
+        if path.startswith("/api/"):
+            return "application/problem+json", json.dumps(_problem(words, path)).encode()
+        words = {name: escape(text) for name, text in words.items()}
+        if "HX-Request" in self.headers:
             body = TOAST.format(**words)
         else:
-            body = PAGE.format(**words, language=language, again=_reload() if reads else "")
-    return _whole(headers, body.encode(), with_body=method != b"HEAD")
+            # Reload at a random time to spread the load.
+            again = AGAIN.format(random.randint(8, 24)) if self._reads else ""  # noqa: S311
+            body = PAGE.format(**words, language=language, again=again)
+        return "text/html; charset=utf-8", body.encode()
+
+
+for each in METHODS:
+    setattr(Handler, f"do_{each}", Handler.answer)
 
 
 def _words(texts: gettext.NullTranslations, *, reads: bool) -> dict[str, str]:
@@ -74,86 +122,31 @@ def _words(texts: gettext.NullTranslations, *, reads: bool) -> dict[str, str]:
     }
 
 
-def _reload() -> str:
-    """Return markup that reloads a page, at a random time to spread the load."""
-    return f'<meta http-equiv="refresh" content="{random.randint(8, 24)}">\n'  # noqa: S311
-
-
-def _problem(words: dict[str, str], path: bytes) -> dict[str, object]:
+def _problem(words: dict[str, str], path: str) -> dict[str, object]:
     """Return the response as problem details (RFC 9457), as the API does."""
     return {
         "type": "about:blank",
         "title": words["title"],
         "status": 503,
         "detail": words["advice"],
-        "instance": path.decode("latin-1"),
+        "instance": path,
         "success": False,
         "message": words["advice"],
     }
 
 
-def _texts(head: bytes, folder: str) -> tuple[str, gettext.NullTranslations]:
-    """Return the browser's first language and its texts; English if there are none."""
-    header = LANGUAGE.search(head)
-    if header:
-        language = header[1].decode().lower()
-        try:
-            return language, gettext.translation("messages", folder, [language])
-        except OSError:
-            pass
-    return "en", gettext.NullTranslations()
-
-
-def _whole(headers: dict[str, str], body: bytes, *, with_body: bool) -> bytes:
-    lines = {
-        **headers,
-        "Content-Length": str(len(body)),
-        "Retry-After": str(RETRY_SECONDS),
-        "Cache-Control": "no-store",
-        "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
-        "X-Content-Type-Options": "nosniff",
-        "Connection": "close",
-    }
-    head = "".join(f"{name}: {value}\r\n" for name, value in lines.items())
-    return f"HTTP/1.1 503 Service Unavailable\r\n{head}\r\n".encode() + body * with_body
-
-
-async def _meet(
-    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, translations: str
-) -> None:
-    """Answer one connection."""
-    try:
-        head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), HEAD_SECONDS)
-        writer.write(answer(head, translations))
-        writer.write_eof()
-        async with asyncio.timeout(REST_SECONDS):
-            while await reader.read(65_536):
-                pass
-    except (OSError, EOFError, TimeoutError, asyncio.LimitOverrunError):
-        pass
-    finally:
-        writer.close()
-
-
-async def serve(door: socket.socket, translations: str) -> None:
+def serve(listener: socket.socket) -> None:
     """Answer all connections until a signal, then those accepted by then."""
-    ended = asyncio.Event()
-    loop = asyncio.get_running_loop()
+    listener.settimeout(0)  # a web server may accept a connection first
+    server = ThreadingHTTPServer(("", 0), Handler, bind_and_activate=False)
+    server.socket.close()
+    server.socket, server.daemon_threads = listener, False
     for each in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(each, ended.set)
-    meetings: set[asyncio.Task[None]] = set()
-
-    def meet(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        meeting = asyncio.ensure_future(_meet(reader, writer, translations))
-        meetings.add(meeting)
-        meeting.add_done_callback(meetings.discard)
-
-    server = await asyncio.start_server(meet, sock=door, limit=HEAD_BYTES, backlog=BACKLOG)
-    await ended.wait()
-    server.close()
-    if meetings:
-        await asyncio.wait(meetings, timeout=HEAD_SECONDS)
+        signal.signal(each, lambda *_: Thread(target=server.shutdown).start())
+    server.serve_forever(poll_interval=0.05)
+    server.server_close()
 
 
 if __name__ == "__main__":
-    asyncio.run(serve(socket.socket(fileno=int(sys.argv[1])), sys.argv[2]))
+    Handler.translations = sys.argv[2]
+    serve(socket.socket(fileno=int(sys.argv[1])))

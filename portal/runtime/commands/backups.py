@@ -25,7 +25,7 @@ from portal.recorder.recorder import record_all
 from portal.runtime import backup, command_context
 from portal.runtime.backup import Manifest
 from portal.runtime.command_context import connected
-from portal.runtime.commands.audit_trail import note
+from portal.runtime.commands.common import note
 from portal.runtime.commands.consistency import print_plan, restore_term
 
 WRONG = (click.ClickException, psycopg2.Error, SQLAlchemyError, *AWAY)

@@ -1,13 +1,9 @@
 """`fairseat audit`, `rebuild` and `repair`: compare ledger, log and read models; repair them."""
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import click
-from rich.console import Console
-from rich.progress import MofNCompleteColumn, Progress, TaskID, TimeElapsedColumn
 
 from portal.backend import backend
 from portal.catalog.term_catalog import terms_named
@@ -20,9 +16,8 @@ from portal.recorder.consistency.fence import Changed
 from portal.recorder.consistency.partial_audit import explain
 from portal.recorder.consistency.repair import LogDamaged, rebuild, repairs
 from portal.recorder.consistency.restore import Plan
-from portal.recorder.event_log import ProgressCallback
 from portal.runtime.command_context import connected
-from portal.runtime.commands.audit_trail import note
+from portal.runtime.commands.common import note, progress_bars
 
 KINDS = "section", "student"
 SIDES = "ledger", "read_model", "log"
@@ -126,8 +121,8 @@ def record(name: str) -> None:
     with connected():
         for number, term in chosen(name):
             try:
-                with bars() as tell:
-                    rebuilt = rebuild(number, tell)
+                with progress_bars() as show:
+                    rebuilt = rebuild(number, show)
             except LogDamaged as damaged:
                 raise click.ClickException(DAMAGED.format(term, damaged)) from damaged
             print_differences(rebuilt.differences)
@@ -195,8 +190,8 @@ def rebuild_ledger(number: int, term: str, *, yes: bool) -> None:
 
 def print_plan(number: int, term: str) -> Plan:
     """Print and return what a restored ledger will hold, and what will be lost."""
-    with bars() as tell:
-        planned = restore.plan(number, tell)
+    with progress_bars() as show:
+        planned = restore.plan(number, show)
     click.echo(f"{term}: at event {planned.seq}, the ledger will have:")
     for what, count in planned.holds.items():
         click.echo(f"  {count:>9,}  {what}")
@@ -210,8 +205,8 @@ def print_plan(number: int, term: str) -> Plan:
 
 def restore_term(number: int, term: str, planned: Plan) -> None:
     """Execute the plan, add it to the audit trail, and print the result."""
-    with bars() as tell:
-        restored = restore.restore(number, tell)
+    with progress_bars() as show:
+        restored = restore.restore(number, show)
     lost = [[event.seq, event.name, event.payload] for event in restored.lost[:KEPT]]
     facts = {"event": planned.seq, "holds": planned.holds, "forgotten": lost}
     note("ledger.rebuilt", f"term:{number}", facts)
@@ -281,8 +276,8 @@ def _repair(number: int, term: str, *, yes: bool) -> bool:
     if found.log:
         return False
     if found.record and yes:
-        with bars() as tell:
-            rebuild(number, tell)
+        with progress_bars() as show:
+            rebuild(number, show)
     if found.ledger:
         rebuild_ledger(number, term, yes=yes)
     if not yes:
@@ -297,19 +292,19 @@ def _repair(number: int, term: str, *, yes: bool) -> bool:
 
 def _audited(number: int) -> Report:
     """Return the audit, and store it, which sets or clears the alarm."""
-    with bars() as tell:
-        report = audit_term(number, tell)
+    with progress_bars() as show:
+        report = audit_term(number, show)
     audit_runs.keep(number, report)
     return report
 
 
 def _audited_twice(number: int) -> Report:
     """Return the audit, repeated if anything differs; store it."""
-    with bars() as tell:
-        report = audit_term(number, tell)
+    with progress_bars() as show:
+        report = audit_term(number, show)
     if report["differences"]:
-        with bars() as tell:
-            again = audit_term(number, tell)
+        with progress_bars() as show:
+            again = audit_term(number, show)
         found = repair.seen_twice(report["differences"], again["differences"])
         report = again | {"differences": found, "clean": not found and not again["unrecorded"]}
     audit_runs.keep(number, report)
@@ -343,18 +338,3 @@ def _sides(difference: Difference) -> str:
             for who, row in sides.items()
         }
     return "; ".join(f"{who.replace('_', ' ')} {data}" for who, data in sides.items())
-
-
-@contextmanager
-def bars() -> Iterator[ProgressCallback]:
-    """Show a progress bar for each step of the block, on standard error."""
-    known: dict[str, TaskID] = {}
-    columns = (*Progress.get_default_columns(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True)) as progress:
-
-        def tell(step: str, done: int, of: int) -> None:
-            if step not in known:
-                known[step] = progress.add_task(step, total=of)
-            progress.update(known[step], completed=done, total=of)
-
-        yield tell

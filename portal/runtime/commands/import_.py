@@ -7,14 +7,6 @@ from typing import Any
 
 import click
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TaskID,
-    TextColumn,
-    TimeElapsedColumn,
-)
 from rich.table import Table
 
 from portal.core.settings import var_folder
@@ -27,6 +19,7 @@ from portal.exchange.importing.report import Report
 from portal.exchange.importing.runs import Imported, import_files
 from portal.ledger.errors import LedgerUnavailable
 from portal.runtime.command_context import connected, portal
+from portal.runtime.commands.common import progress_bars
 
 AWAY = (
     "The ledger does not respond. The data is stored, except enrollments. They are applied"
@@ -36,12 +29,6 @@ GONE = "The import was interrupted for too long and was discarded. Nothing was i
 STOPPED = (
     "%(why)s The data is stored, except some enrollments. An admin must try these again or end the"
     " import without them, on the page of the import."
-)
-COLUMNS = (
-    TextColumn("{task.description:24}"),
-    BarColumn(),
-    MofNCompleteColumn(),
-    TimeElapsedColumn(),
 )
 
 
@@ -100,7 +87,8 @@ def import_command(source: Path, path: Path | None, *, dry: bool, **choices: Any
     write(report, path)  # before anything is stored: a report that cannot be written is useless
     with connected():
         try:
-            done = imported(source, options, report, console, dry=dry)
+            with progress_bars(console) as show:
+                done = import_files(source, options, report, show, dry=dry)
         except (ImportFailedError, import_jobs.Busy) as failure:
             print_report(report, path, console)
             busy = isinstance(failure, import_jobs.Busy)
@@ -133,21 +121,6 @@ def default_path(name: str) -> Path:
     """Return a file path in the data folder, by term and time."""
     slug = re.sub(r"\W+", "-", name.lower()).strip("-")[:60]
     return var_folder() / "imports" / f"{slug}-{datetime.now(UTC):%Y%m%d-%H%M%S}.csv"
-
-
-def imported(
-    source: Path, options: Options, report: Report, console: Console, *, dry: bool
-) -> Imported:
-    """Run the import, with a progress bar for each step."""
-    bars: dict[str, TaskID] = {}
-    with Progress(*COLUMNS, console=console) as progress:
-
-        def show(step: str, done: int, total: int) -> None:
-            if step not in bars:
-                bars[step] = progress.add_task(step, total=total)
-            progress.update(bars[step], completed=done, total=total)
-
-        return import_files(source, options, report, show, dry=dry)
 
 
 def print_changes(done: Imported, console: Console) -> None:

@@ -1,4 +1,4 @@
-"""`fairseat jobs`, `mail` and `order`: dead letters, and the check of a draw."""
+"""`fairseat jobs`, `mail` and `order`: dead mails, and the check of a draw."""
 
 import click
 import requests
@@ -9,7 +9,7 @@ from portal.notifications import outbox
 from portal.notifications.models import OutboxEntry
 from portal.operations import dead_letters
 from portal.runtime.command_context import connected
-from portal.runtime.commands.audit_trail import note
+from portal.runtime.commands.common import note
 from portal.waiting_room import draw
 from portal.waiting_room.draw import Draw
 
@@ -27,16 +27,16 @@ def jobs_command(ids: tuple[str, ...], *, retry: bool, discard: bool) -> None:
     if retry and discard:
         raise click.UsageError("Use either --retry or --discard, not both.")
     with connected() as parts:
-        found = [each for each in dead_letters.letters(parts.redis) if not ids or each.id in ids]
+        found = [each for each in dead_letters.find_all(parts.redis) if not ids or each.id in ids]
         missing = set(ids) - {each.id for each in found}
         if missing:
             raise click.BadParameter(f"Unknown job: {', '.join(sorted(missing))}.")
-        for letter in found if retry or discard else ():
-            note(f"job.{'retry' if retry else 'discard'}", f"job:{letter.id}")
+        for job in found if retry or discard else ():
+            note(f"job.{'retry' if retry else 'discard'}", f"job:{job.id}")
             if retry:
-                dead_letters.retry(parts.redis, letter)
+                dead_letters.retry(parts.redis, job)
             else:
-                dead_letters.discard(parts.redis, letter)
+                dead_letters.discard(parts.redis, job)
     _say(found, at_length=bool(ids))
     if retry or discard:
         click.echo(f"{'Retrying' if retry else 'Discarded'}: {len(found)}.", err=True)
@@ -46,9 +46,9 @@ def jobs_command(ids: tuple[str, ...], *, retry: bool, discard: bool) -> None:
 
 
 def _say(found: list[dead_letters.DeadLetter], *, at_length: bool) -> None:
-    for letter in found:
-        click.echo(f"{letter.id}  {letter.died_at:%Y-%m-%d %H:%M}  {letter.queue}")
-        click.echo(letter.trace if at_length else f"    {letter.error}")
+    for job in found:
+        click.echo(f"{job.id}  {job.died_at:%Y-%m-%d %H:%M}  {job.queue}")
+        click.echo(job.trace if at_length else f"    {job.error}")
 
 
 # `fairseat mail`: mail that could not be sent.
@@ -63,21 +63,21 @@ def mail_command(*, retry: bool) -> None:
     """
     with connected():
         with transaction() as session:
-            letters = outbox.dead(session)
+            mails = outbox.dead(session)
             revived = (
-                outbox.revive(session, OutboxEntry, [each.id for each in letters]) if retry else []
+                outbox.revive(session, OutboxEntry, [each.id for each in mails]) if retry else []
             )
         if revived:
             note("mail.retry", "mail:all", {"mails": revived})
             enqueue(NO_TERM, ["notify"])
-    for each in letters:
+    for each in mails:
         click.echo(f"{each.id}  {each.dead_at:%Y-%m-%d %H:%M}  {each.kind} for {each.to}")
         click.echo(f"    after {each.tries} attempts: {each.error}")
     if retry:
         click.echo(f"Sending again: {len(revived)}.", err=True)
-    elif not letters:
+    elif not mails:
         click.echo("No undelivered mail.", err=True)
-    raise SystemExit(bool(letters) and not retry)
+    raise SystemExit(bool(mails) and not retry)
 
 
 # `fairseat order TERM WINDOW`: check that a window's draw follows from its published seed.

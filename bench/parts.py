@@ -96,7 +96,7 @@ def backlog(trial: Trial) -> float:
 
         def until_done() -> None:
             while queue.count:
-                pools.look_after()
+                pools.check()
                 time.sleep(0.05)
 
         return JOBS / seconds(until_done)

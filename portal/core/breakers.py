@@ -24,8 +24,6 @@ from portal.core import flags
 
 KEY = "fairseat:breakers"
 KEPT = 60 * 60  # seconds after which a silent process may be gone
-COUNTED_SECONDS = 60  # seconds during which a failure counts
-
 
 State = Literal["closed", "open", "half-open"]
 
@@ -53,10 +51,6 @@ class BreakerState:
         if self.rest_ends is None:
             return "closed"
         return "open" if now < self.rest_ends else "half-open"
-
-    def counted(self, now: float) -> int:
-        """Return the number of failures that still count at `now` (ms)."""
-        return self.failures if now - self.at < COUNTED_SECONDS * 1000 else 0
 
 
 def report(redis: Redis, part: str, failures: int, rest_left: float | None) -> None:

@@ -56,7 +56,7 @@ def counts(redis: Redis) -> dict[str, int]:
         return dict(zip(QUEUES, pipe.execute(), strict=True))
 
 
-def letters(redis: Redis, queues: Iterable[str] = QUEUES) -> list[DeadLetter]:
+def find_all(redis: Redis, queues: Iterable[str] = QUEUES) -> list[DeadLetter]:
     """Return the dead letters, oldest first."""
     found = [_letter(job) for name in queues for job in _jobs(redis, name)]
     return sorted(found, key=lambda letter: letter.died_at)
@@ -96,12 +96,12 @@ class Watch:
         )
         self._scheduler.prepare_registries(QUEUES)
 
-    def look(self) -> None:
+    def check(self) -> None:
         """Do the work of a second; a new scheduler reports all existing dead letters."""
         self._scheduler.enqueue_scheduled_jobs()  # type: ignore[no-untyped-call]
         found = counts(self.redis)
         changed = [name for name in QUEUES if found[name] != self._counts.get(name, 0)]
-        dead = letters(self.redis, changed)
+        dead = find_all(self.redis, changed)
         # Only the latest about a subject counts.
         latest = {(letter.queue, letter.about): letter for letter in dead}
         for letter in dead:

@@ -3,7 +3,7 @@
 A store that is unavailable leaves a gap (None): the page matters most when something is broken.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -21,15 +21,14 @@ from portal.catalog import requisites
 from portal.catalog.models import Term
 from portal.catalog.term_catalog import NoSuchTerm, catalog_of, live_terms
 from portal.core import breakers as breaking
-from portal.core import flags, scaling
-from portal.core.breakers import FAILURES, BreakerState, State
+from portal.core import flags
+from portal.core.breakers import BreakerState, State
 from portal.core.cache import Cache
 from portal.core.checkpoints import Checkpoint
 from portal.core.db import transaction
 from portal.core.flags import Flag
 from portal.core.i18n import _l
 from portal.core.outage import postgresql
-from portal.core.scaling import Pool, WorkerRequest
 from portal.exchange.exporting import export_jobs
 from portal.exchange.exporting.models import Export
 from portal.exchange.importing import import_jobs
@@ -115,13 +114,11 @@ class TermNow:
 
 @dataclass(frozen=True)
 class Jobs:
-    """Queues with their workers and pools, whether the scheduler runs, and dead letters."""
+    """Queues with their workers, whether the scheduler runs, and dead letters."""
 
     queues: Sequence[QueueState]
     scheduler_runs: bool
     dead: Sequence[DeadLetter]
-    pools: Mapping[str, Pool]
-    asked: Mapping[str, WorkerRequest]  # by the scheduler
 
 
 @dataclass(frozen=True)
@@ -190,14 +187,10 @@ class Figures:
 
 @dataclass(frozen=True)
 class Breaker:
-    """A circuit breaker: its worst state in any process, and how many processes have it open."""
+    """A circuit breaker, and its worst state in any process."""
 
     part: str
     state: State
-    failures: int  # that count against the service, of `most`
-    tries_at: int | None  # when it is called again (ms)
-    processes: int
-    most: int = FAILURES
 
     @property
     def name(self) -> str:
@@ -368,9 +361,8 @@ def _jobs() -> Jobs:
     redis = backend().redis
     found = workers.queues(redis)
     failed = [queue.name for queue in found if queue.dead]
-    dead_jobs = dead_letters.letters(redis, failed)[::-1]
-    pools = scaling.pools(backend().settings.workers)
-    return Jobs(found, workers.scheduler_runs(redis), dead_jobs, pools, scaling.requested(redis))
+    dead_jobs = dead_letters.find_all(redis, failed)[::-1]
+    return Jobs(found, workers.scheduler_runs(redis), dead_jobs)
 
 
 def _cancellations(terms: Sequence[Term]) -> Iterator[Cancellation]:
@@ -390,13 +382,9 @@ def _section_name(term: int, section: int) -> str:
 
 
 def _breaker(figures: Figures, part: str) -> Breaker:
-    reports, now = [each for each in figures.reports or () if each.part == part], figures.at
-    opened = [each for each in reports if each.state(now) == "open"]
-    on_trial = any(each.state(now) == "half-open" for each in reports)
-    failures = max((each.counted(now) for each in reports), default=0)
-    ends = min((each.rest_ends or 0 for each in opened), default=None)
-    state: State = "open" if opened else "half-open" if on_trial else "closed"
-    return Breaker(part, state, failures, ends, len(opened))
+    states = {each.state(figures.at) for each in figures.reports or () if each.part == part}
+    worst: tuple[State, ...] = ("open", "half-open")
+    return Breaker(part, next((state for state in worst if state in states), "closed"))
 
 
 def _read_stored(terms: tuple[int, ...]) -> Stored:

@@ -59,7 +59,7 @@ class HourlyCleanup:
         self.queue = Queue("background", connection=redis, serializer=JSONSerializer)
         self.due = 0.0
 
-    def look(self) -> None:
+    def check(self) -> None:
         """Enqueue it if it is time."""
         if monotonic() >= self.due:
             self.queue.enqueue(CLEANUP_JOB, job_id="cleanup", result_ttl=0, failure_ttl=KEPT)
@@ -73,7 +73,7 @@ def run() -> None:
         signal.signal(each, lambda *_: stop.set())
     settings, redis = backend().settings, backend().redis
     watches = Watch(redis), HourlyCleanup(redis), Autoscaler(redis, scaling.pools(settings.workers))
-    duties = runs.resume, export_jobs.resume, *(each.look for each in watches)
+    duties = runs.resume, export_jobs.resume, *(each.check for each in watches)
     sweeper, backoff = Sweeper(), Backoff(usual=TICK)
     if settings.room:
         Thread(target=_advance_waiting_rooms, args=(sweeper, stop), daemon=True).start()

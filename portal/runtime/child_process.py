@@ -126,7 +126,7 @@ class SupervisedChild:
         self.started, self.due = time.monotonic(), None
         self.child.start()
 
-    def look_after(self) -> None:
+    def check(self) -> None:
         """Start the process when that is due; if it has exited, plan a restart."""
         rotate(self.child.log)
         if self.due is not None:

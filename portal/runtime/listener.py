@@ -113,7 +113,7 @@ class StartingPage:
         """Stop accepting new requests."""
         self._child.stop(timeout=1)
 
-    def look_after(self, processes: Sequence[SupervisedChild]) -> None:
+    def check(self, processes: Sequence[SupervisedChild]) -> None:
         """Stop when a web server serves; start when all have been down for a while."""
         web = [each.child for each in processes if STARTED in each.child.env]
         files = {each.name: Path(each.env[STARTED]) for each in web}

@@ -1,6 +1,5 @@
 """Supervise the processes of a portal on one machine: start, restart and stop them."""
 
-import compileall
 import os
 import signal
 import socket
@@ -15,7 +14,6 @@ from subprocess import Popen
 from types import FrameType
 
 from portal.core import logs, scaling
-from portal.core.settings import ROOT
 from portal.runtime.child_process import LONGEST_WAIT_OF_SERVERS, Child, SupervisedChild, greet, say
 from portal.runtime.data_folder import DataFolder, Run, StartupError
 from portal.runtime.embedded_servers import Servers
@@ -73,6 +71,7 @@ class Supervisor:
         self.supervised: list[SupervisedChild] = []
         self.pools = WorkerPools(self.supervised, self.child, lambda: self.servers.redis_url)
         self.metrics = folder.emptied("metrics")  # each process counts here
+        self._started = False
         self._restart_requested = False
         self._stopping_since: float | None = None
         self._hurry = False
@@ -148,10 +147,10 @@ class Supervisor:
         if self._stopping_since is not None:
             raise Stopped
 
-    def look_after(self) -> None:
+    def check(self) -> None:
         """Restart processes that have exited."""
         for each in self.supervised:
-            each.look_after()
+            each.check()
         self.attempt(self._note_pids)
 
     def attempt(self, act: Callable[[], None]) -> None:
@@ -166,7 +165,6 @@ class Supervisor:
                 )
 
     def _start(self) -> None:
-        _compile()
         self.servers.start()
         names = ", ".join(child.name for child in self.servers.children)
         say(f"Servers: {names}." if names else "Servers: those of DATABASE_URL and REDIS_URL.")
@@ -184,6 +182,7 @@ class Supervisor:
             for each in self._web():
                 self._wait_for(partial(_serves, each.child), WEB_TIMEOUT)
             self._start_group(group)
+        self._started = True
         self.attempt(self._note_pids)
 
     def _start_group(self, children: Sequence[Child]) -> None:
@@ -193,8 +192,9 @@ class Supervisor:
 
     def _go_on(self) -> None:
         self.pause(0.2)
-        self.look_after()
-        self.attempt(self.pools.look_after)
+        self.check()
+        if self._started:  # until then the web has the machine
+            self.attempt(self.pools.check)
 
     def _note_pids(self) -> None:
         """Announce the process ids by name, if they have changed."""
@@ -219,7 +219,6 @@ class Supervisor:
     def _restart(self) -> None:
         """Replace our own processes one by one; none if a new web server does not start."""
         self._restart_requested = False
-        _compile()
         web = self._web()
         if not all(self._replace_web(each) for each in web):
             return
@@ -322,10 +321,10 @@ class PortalSupervisor(Supervisor):
         web.env = {**web.env, **waits, "FAIRSEAT_BIND": bind, **env}
         return web
 
-    def look_after(self) -> None:
+    def check(self) -> None:
         """Restart processes that have exited; show the starting page while no web server serves."""
-        self.attempt(lambda: self._starting_page.look_after(self.supervised))
-        super().look_after()
+        self.attempt(lambda: self._starting_page.check(self.supervised))
+        super().check()
 
     def prepare(self) -> None:
         """Run `fairseat prepare`, then let the web serve."""
@@ -347,7 +346,7 @@ class PortalSupervisor(Supervisor):
         token = os.environ.get("FAIRSEAT_METRICS_TOKEN", "")
         while missing := not_ready(self.address, token):
             self.pause(0.2)
-            self.look_after()
+            self.check()
             if time.monotonic() - reminded > REMIND:
                 reminded = time.monotonic()
                 say(f"Not ready yet: {missing}.")
@@ -392,9 +391,3 @@ def _serves(web: Child) -> bool:
 
 def _replaced(one: SupervisedChild, old: Popen[bytes] | None) -> bool:
     return one.child.process is not old
-
-
-def _compile() -> None:
-    """Compile the code once instead of in each process; continue if it cannot be stored."""
-    for name in ("portal", "jobs", "migrations"):
-        compileall.compile_dir(ROOT / name, quiet=2)

@@ -8,8 +8,8 @@ from functools import cached_property
 from redis import Redis
 from redis.exceptions import RedisError
 
-from portal.core import redis_clients, scaling
-from portal.operations import workers as crew
+from portal.core import redis_clients
+from portal.operations import autoscaler, workers
 from portal.runtime.child_process import Child, SupervisedChild, say
 
 INTERVAL = 1.0  # seconds between two checks
@@ -32,14 +32,14 @@ class WorkerPools:
         self._due = 0.0
         self._forgotten: set[int] = set()
 
-    def look_after(self) -> None:
+    def check(self) -> None:
         """Remove exited workers from the list; start or stop as many as the scheduler wants."""
         if time.monotonic() < self._due:
             return
         with suppress(RedisError):  # try again in a second
             self._forget()
-            for queue, wanted in scaling.requested(self._redis).items():
-                self._fit(queue, wanted.workers)
+            for queue, target in autoscaler.targets(self._redis).items():
+                self._fit(queue, target.workers)
         self._due = time.monotonic() + INTERVAL
 
     @cached_property
@@ -63,10 +63,10 @@ class WorkerPools:
             say(f"Workers of {queue}: one fewer.")
 
     def _forget(self) -> None:
-        workers = [each.child for each in self.supervised if _queue(each.child)]
-        for child in (*workers, *self.leaving):
+        running = [each.child for each in self.supervised if _queue(each.child)]
+        for child in (*running, *self.leaving):
             if child.process and not child.alive and child.process.pid not in self._forgotten:
-                crew.forget(self._redis, child.process.pid)
+                workers.forget(self._redis, child.process.pid)
                 self._forgotten.add(child.process.pid)
         self.leaving = [child for child in self.leaving if child.alive]
 

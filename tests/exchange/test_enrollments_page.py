@@ -15,7 +15,7 @@ from portal.exchange.importing import import_jobs, runs
 from portal.exchange.importing.failures import SeatsLeftError
 from portal.ledger.types import Outcome
 from portal.notifications.models import Notification, OutboxEntry
-from portal.operations.dead_letters import letters
+from portal.operations import dead_letters
 from portal.people.models import Student
 from portal.registration import adjustments
 from portal.registration.adjustments import Adjustment
@@ -165,8 +165,8 @@ def test_it_is_a_dead_letter_then_and_others_are_told_whose_import_bars_them(
     import_id = stored(boss)
     runs.enqueue(import_id)
     with away("completed_courses"), running(("worker", "background"), ("scheduler",)):
-        wait_for(lambda: letters(backend().redis))
-    [letter] = letters(backend().redis)
+        wait_for(lambda: dead_letters.find_all(backend().redis))
+    [letter] = dead_letters.find_all(backend().redis)
     assert letter.error.startswith("portal.exchange.importing.failures.SeatsLeftError")
     assert latest().error
     with pytest.raises(import_jobs.Busy, match=r"spring\.zip"):

@@ -59,7 +59,7 @@ def test_what_has_not_changed_is_not_told_again(cast: Cast, term: Term, open_tab
     tab = watching(open_tab(cast.max.id))
     tab.hear(lambda tab: 'id="ops-queues"' in "".join(tab.frames))
     tab.hear(lambda tab: "".join(tab.frames).count('id="ops-now"') and tab.listen(2.5))
-    assert "".join(tab.frames).count('id="ops-breakers"') == 1
+    assert "".join(tab.frames).count('id="ops-flags"') == 1
 
 
 def test_nothing_is_asked_while_nobody_looks(app: Flask, cast: Cast, settings: object) -> None:

@@ -10,9 +10,10 @@ import pytest
 
 from portal.backend import Backend
 from portal.core import flags, scaling
-from portal.core.scaling import Pool, Seen, WorkerRequest, pools, wanted
+from portal.core.scaling import Pool, pools
 from portal.core.settings import SettingsError
-from portal.operations.autoscaler import Autoscaler, busy
+from portal.operations import autoscaler
+from portal.operations.autoscaler import Autoscaler, Load, Target, busy_workers, wanted
 from portal.operations.workers import QueueState, WorkerState
 from tests.operations.conftest import Switch
 from tests.recorder import slow_jobs
@@ -21,24 +22,24 @@ POOL = Pool(least=2, most=4, up_at=50)
 
 
 @pytest.mark.parametrize(
-    ("seen", "count"),
+    ("load", "count"),
     [
-        (Seen(2, 0, 0, 0, 999), 2),  # quiet, and at the least
-        (Seen(2, 2, 49, 0, 999), 2),  # not enough waits
-        (Seen(2, 2, 50, 0, 999), 3),  # enough does
-        (Seen(2, 2, 1, 5.1, 999), 3),  # one waits for too long
-        (Seen(3, 3, 50, 0, 4), 3),  # the last change was just now
-        (Seen(4, 4, 500, 60, 999), 4),  # never more than the most
-        (Seen(3, 2, 0, 0, 59), 3),  # quiet, but not for long
-        (Seen(3, 2, 0, 0, 60), 2),
-        (Seen(3, 3, 0, 0, 999), 3),  # nothing waits, but all are at work
-        (Seen(3, 1, 1, 0, 999), 3),  # something waits
-        (Seen(9, 9, 9, 0, 0), 4),  # the bounds are others now
-        (Seen(1, 0, 0, 0, 0), 2),
+        (Load(2, 0, 0, 0, 999), 2),  # quiet, and at the least
+        (Load(2, 2, 49, 0, 999), 2),  # not enough waits
+        (Load(2, 2, 50, 0, 999), 3),  # enough does
+        (Load(2, 2, 1, 5.1, 999), 3),  # one waits for too long
+        (Load(3, 3, 50, 0, 4), 3),  # the last change was just now
+        (Load(4, 4, 500, 60, 999), 4),  # never more than the most
+        (Load(3, 2, 0, 0, 59), 3),  # quiet, but not for long
+        (Load(3, 2, 0, 0, 60), 2),
+        (Load(3, 3, 0, 0, 999), 3),  # nothing waits, but all are at work
+        (Load(3, 1, 1, 0, 999), 3),  # something waits
+        (Load(9, 9, 9, 0, 0), 4),  # the bounds are others now
+        (Load(1, 0, 0, 0, 0), 2),
     ],
 )
-def test_one_more_or_fewer_at_a_time(seen: Seen, count: int) -> None:
-    assert wanted(POOL, seen) == count
+def test_one_more_or_fewer_at_a_time(load: Load, count: int) -> None:
+    assert wanted(POOL, load) == count
 
 
 @pytest.mark.parametrize(
@@ -56,7 +57,7 @@ def test_what_several_machines_do_counts_as_that_of_one(
 ) -> None:
     words = {"b": "busy", "i": "idle", "s": "silent"}
     workers = [WorkerState("a:1", words[state]) for state in states]
-    assert busy(QueueState("notify", 0, 0, 0, workers), wanted) == count
+    assert busy_workers(QueueState("notify", 0, 0, 0, workers), wanted) == count
 
 
 def test_a_large_machine_has_what_a_large_university_needs() -> None:
@@ -81,7 +82,7 @@ def test_bounds_that_make_no_sense_are_named(text: str) -> None:
         pools(text)
 
 
-@pytest.mark.parametrize("command", ["up", "cluster", "scheduler", "prepare"])
+@pytest.mark.parametrize("command", ["up", "scheduler", "prepare"])
 def test_nothing_begins_with_bounds_that_make_no_sense(
     backend: Backend, command: str, tmp_path: Path
 ) -> None:
@@ -102,19 +103,19 @@ def test_the_clock_asks_for_more_while_much_waits(
     backend: Backend, caplog: pytest.LogCaptureFixture
 ) -> None:
     scaler = Autoscaler(backend.redis, {"notify": Pool(1, 3, 2)})
-    scaler.look()
+    scaler.check()
     assert asked(backend) == 1
     for _ in range(2):
         slow_jobs.call("notify", slow_jobs.UNTIL, Path("nowhere"))
-    scaler.look()
-    scaler.look()
+    scaler.check()
+    scaler.check()
     assert asked(backend) == 2  # and not more until it has had time to help
     assert "Workers of notify: 2, not 1 (2 waiting" in caplog.text
 
 
 def test_fewer_once_it_is_quiet(backend: Backend) -> None:
-    scaling.ask(backend.redis, {"notify": WorkerRequest(3, time.time() - scaling.DOWN_REST)})
-    Autoscaler(backend.redis, {"notify": Pool(1, 3, 2)}).look()
+    autoscaler.set_target(backend.redis, "notify", Target(3, time.time() - autoscaler.DOWN_REST))
+    Autoscaler(backend.redis, {"notify": Pool(1, 3, 2)}).check()
     # Nobody works here, so the workers are as many as were asked for.
     assert asked(backend) == 2
 
@@ -122,12 +123,12 @@ def test_fewer_once_it_is_quiet(backend: Backend) -> None:
 def test_the_least_while_it_is_switched_off(backend: Backend, switch: Switch) -> None:
     switch("autoscaling", on=False)
     flags.read()
-    scaling.ask(backend.redis, {"notify": WorkerRequest(3, time.time())})
+    autoscaler.set_target(backend.redis, "notify", Target(3, time.time()))
     for _ in range(5):
         slow_jobs.call("notify", slow_jobs.UNTIL, Path("nowhere"))
-    Autoscaler(backend.redis, {"notify": Pool(1, 3, 2)}).look()
+    Autoscaler(backend.redis, {"notify": Pool(1, 3, 2)}).check()
     assert asked(backend) == 1
 
 
 def asked(backend: Backend) -> int:
-    return scaling.requested(backend.redis)["notify"].workers
+    return autoscaler.targets(backend.redis)["notify"].workers

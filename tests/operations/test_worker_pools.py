@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from portal.backend import Backend
-from portal.core import scaling
-from portal.core.scaling import WorkerRequest
+from portal.operations import autoscaler
 from portal.operations import workers as crew
+from portal.operations.autoscaler import Target
 from portal.runtime.child_process import Child, SupervisedChild
 from portal.runtime.worker_pools import WorkerPools
 from tests.recorder import slow_jobs
@@ -33,12 +33,12 @@ class Crew:
         return Child(name, command, self.folder / f"{name}.log")
 
     def ask(self, workers: int) -> None:
-        scaling.ask(self.backend.redis, {"notify": WorkerRequest(workers)})
+        autoscaler.set_target(self.backend.redis, "notify", Target(workers))
         self.look()
 
     def look(self) -> None:
         self.pools._due = 0  # noqa: SLF001 - now, not in a second
-        self.pools.look_after()
+        self.pools.check()
 
     def pids(self) -> set[int]:
         """Those who listen."""
@@ -74,7 +74,7 @@ def test_nobody_goes_who_must_be_there(hands: Crew) -> None:
 
 
 def test_a_queue_that_only_an_earlier_version_had_gets_no_worker(hands: Crew) -> None:
-    scaling.ask(hands.backend.redis, {"former": WorkerRequest(2)})
+    autoscaler.set_target(hands.backend.redis, "former", Target(2))
     hands.look()
     assert [kept.child.name for kept in hands.kept] == ["notify-1"]
 

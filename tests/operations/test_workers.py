@@ -14,8 +14,8 @@ import pytest
 from portal.backend import Backend
 from portal.core import scaling
 from portal.core.queue import enqueue
-from portal.core.scaling import WorkerRequest
-from portal.operations import workers
+from portal.operations import autoscaler, workers
+from portal.operations.autoscaler import Target
 from tests.live.nodes import free_port
 from tests.operations.metrics.test_metrics_port import shown
 from tests.operations.metrics.test_scrape import samples
@@ -80,7 +80,7 @@ def test_they_do_all_the_work_are_more_when_asked_and_leave_nobody_behind(
     enqueue(rush.term, ["record"])
     wait_for(lambda: caught_up(rush.term))
     wait_for(lambda: "record" in host.done())
-    scaling.ask(backend.redis, {"record": WorkerRequest(2, time.time())})
+    autoscaler.set_target(backend.redis, "record", Target(2, time.time()))
     wait_for(lambda: host.processes().get("record") == 2, BUSY)
     family = psutil.Process(host.process.pid).children(recursive=True)
     host.process.terminate()

@@ -23,5 +23,5 @@ def given_up(backend: Backend, poisoned: Rush) -> DeadLetter:
     """Return a job about it that has failed for the second time."""
     enqueue(poisoned.term, ["record"])
     mark_dead(backend, "poison")
-    (letter,) = dead_letters.letters(backend.redis)
+    (letter,) = dead_letters.find_all(backend.redis)
     return letter

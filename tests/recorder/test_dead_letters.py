@@ -43,8 +43,8 @@ def test_job_ends_after_the_last_failure_and_others_run(backend: Backend, poison
         (worker,) = workers.workers(backend.redis)
         # A job enqueued while the first was running replaces its dead letter.
         wait_for(lambda: tries(worker) in {2, 4} and waiting(backend) == 0)
-        wait_for(lambda: len(dead_letters.letters(backend.redis)) == 1)
-    (letter,) = dead_letters.letters(backend.redis)
+        wait_for(lambda: len(dead_letters.find_all(backend.redis)) == 1)
+    (letter,) = dead_letters.find_all(backend.redis)
     assert (letter.queue, letter.about) == ("record", str(poisoned.term))
     assert "JSONDecodeError" in letter.error
     assert "in drain" in letter.trace
@@ -113,7 +113,7 @@ def test_dead_letter_alarms_once(
 ) -> None:
     watch = Watch(backend.redis)
     for _ in range(3):
-        watch.look()
+        watch.check()
     (alarm,) = alarms(caplog)
     assert alarm.startswith("ALARM dead-letter: ")
     assert given_up.id in alarm
@@ -124,11 +124,11 @@ def test_dead_letter_alarms_again_after_another_failure(
     backend: Backend, given_up: DeadLetter, caplog: pytest.LogCaptureFixture
 ) -> None:
     watch = Watch(backend.redis)
-    watch.look()
+    watch.check()
     assert dead_letters.retry(backend.redis, given_up)
-    watch.look()
+    watch.check()
     mark_dead(backend, "again")
-    watch.look()
+    watch.check()
     assert [alarm.count(given_up.id) for alarm in alarms(caplog)] == [1, 1]
 
 
@@ -136,14 +136,14 @@ def test_latest_dead_letter_of_a_term_replaces_earlier_ones(
     backend: Backend, given_up: DeadLetter, poisoned: Rush, caplog: pytest.LogCaptureFixture
 ) -> None:
     watch = Watch(backend.redis)
-    watch.look()
+    watch.check()
     backend.redis.zadd("rq:failed:record", {given_up.id: time.time() + KEPT - 61})
     with running(("worker", "record"), ("scheduler",)):
         ready("record")
         enqueue(poisoned.term, ["record"])
-        wait_for(lambda: dead_letters.letters(backend.redis)[-1].id != given_up.id)
-    watch.look()
-    (letter,) = dead_letters.letters(backend.redis)
+        wait_for(lambda: dead_letters.find_all(backend.redis)[-1].id != given_up.id)
+    watch.check()
+    (letter,) = dead_letters.find_all(backend.redis)
     assert [letter.id in alarm for alarm in alarms(caplog)] == [False, True]
 
 
@@ -160,8 +160,8 @@ def test_dead_letters_of_terms_are_separate(backend: Backend) -> None:
     for job in [*jobs, job_name("import-5")]:
         background.enqueue(CLEANUP_JOB, job_id=job, failure_ttl=KEPT)
         mark_dead(backend, "poison", "background")
-    Watch(backend.redis).look()
-    left = {letter.id for letter in dead_letters.letters(backend.redis)}
+    Watch(backend.redis).check()
+    left = {letter.id for letter in dead_letters.find_all(backend.redis)}
     others = {"7-audit-3", "7", "70", "import-5", "import-55", "export-5"}
     assert ({job_subject(job) for job in left}, len(left)) == (others, 6)
     assert jobs[3] not in left

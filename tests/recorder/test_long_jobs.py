@@ -74,7 +74,7 @@ def test_dead_letter_of_a_killed_worker_can_be_discarded(backend: Backend, tmp_p
         long_after(backend)
         processes.append(start("worker", "background"))
         wait_for(lambda: dead_letters.counts(backend.redis)["background"])
-        (letter,) = dead_letters.letters(backend.redis)
+        (letter,) = dead_letters.find_all(backend.redis)
         assert letter.abandoned
         assert dead_letters.discard(backend.redis, letter)
     with pytest.raises(Exception, match=letter.id):

@@ -25,7 +25,7 @@ def test_retries_wait_longer_and_then_stop(backend: Backend, tmp_path: Path) -> 
     assert [
         least <= rest for least, rest in zip((0.1, 0.7, RETRY_AFTER - 1), rests, strict=True)
     ] == ([True] * 3)
-    (letter,) = dead_letters.letters(backend.redis)
+    (letter,) = dead_letters.find_all(backend.redis)
     assert letter.error == "ValueError: always"
     assert "slow_jobs.py" in letter.trace
 
@@ -33,5 +33,5 @@ def test_retries_wait_longer_and_then_stop(backend: Backend, tmp_path: Path) -> 
 def test_old_data_is_deleted_every_hour(backend: Backend) -> None:
     cleanup = HourlyCleanup(backend.redis)
     for _ in range(3):
-        cleanup.look()
+        cleanup.check()
     assert cleanup.queue.job_ids == ["cleanup"]

@@ -132,7 +132,7 @@ def test_scheduler_without_the_lease_does_nothing(backend: Backend, sweeper: Swe
     rush = a_rush(sections=1, students=1)
     claim(rush, rush.students[0], rush.sections[0])
     assert Lease(backend.redis).held()
-    tick(sweeper, Lease(backend.redis), Watch(backend.redis).look)
+    tick(sweeper, Lease(backend.redis), Watch(backend.redis).check)
     assert called(backend, "record") == 0
 
 

@@ -213,7 +213,7 @@ def test_the_clock_has_it_done(term: Term, backend: Backend) -> None:
     with closing(Lease(backend.redis)) as lease, running(*workers):
 
         def done() -> bool:
-            tick(sweeper, lease, Watch(backend.redis).look)
+            tick(sweeper, lease, Watch(backend.redis).check)
             return report(window.id) is not None
 
         wait_for(done, 30)

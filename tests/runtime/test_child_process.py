@@ -20,7 +20,7 @@ def hopeless(tmp_path: Path) -> SupervisedChild:
 def ended(kept: SupervisedChild) -> None:
     assert kept.child.process
     kept.child.process.wait()
-    kept.look_after()
+    kept.check()
 
 
 def test_it_comes_back_at_once(hopeless: SupervisedChild) -> None:
@@ -72,12 +72,12 @@ def test_one_that_can_not_be_started_is_tried_again(
     monkeypatch.setenv("FAIRSEAT_LOG", "text")
     log, hopeless.child.log = hopeless.child.log, Path("/dev/full/log")
     hopeless.due = time.monotonic()
-    hopeless.look_after()
+    hopeless.check()
     assert "hopeless can't be started (File exists); starting it again now." in (
         capsys.readouterr().out
     )
     hopeless.child.log = log
-    hopeless.look_after()
+    hopeless.check()
     ended(hopeless)
 
 
@@ -104,7 +104,7 @@ def test_a_long_log_is_put_aside_while_its_process_writes_to_it(
         os.write(write, b"1")
         while not kept.child.log.stat().st_size:
             time.sleep(0.01)
-        kept.look_after()
+        kept.check()
     assert kept.child.log.read_text() == ""
     old = sorted(each.name for each in tmp_path.iterdir())
     assert old == ["log", *(f"log.{number}" for number in range(1, child_process.OLD_LOGS + 1))]

@@ -128,5 +128,5 @@ def test_scheduler_prepares_a_term_before_an_opening(backend: Backend, term: Ter
     window = cast.a_coming_window(term, minutes=10)
     drain(term.id)
     with running(("worker", "maintain")):
-        tick(Sweeper(), Lease(backend.redis), Watch(backend.redis).look)
+        tick(Sweeper(), Lease(backend.redis), Watch(backend.redis).check)
         wait_for(lambda: readiness.readiness(term.id).wish.opening == window.opens)  # type: ignore[union-attr]

@@ -111,7 +111,7 @@ def settle_job(job: str, remedy: str) -> ResponseReturnValue:
     """Try a dead job again, or discard it."""
     with translate_errors():
         found = next(
-            (each for each in dead_letters.letters(backend().redis) if each.id == job), None
+            (each for each in dead_letters.find_all(backend().redis) if each.id == job), None
         )
     if found is None:
         return _settle(JOB_ACTIONS[remedy], [], lambda _reason: False, gone=JOB_GONE)

@@ -43,7 +43,7 @@ EARLIER = 10  # audits in the list
 # The panels in the order of the page; each has the id ops-<part>, and is sent when it changes.
 PANELS = (
     *("state", "now", "windows", "queues", "underway", "dead_jobs", "dead_mails"),
-    *("breakers", "flags", "audits"),
+    *("flags", "audits"),
 )
 WORKER_STATES = {"idle": _l("idle"), "busy": _l("busy"), "silent": _l("not responding")}
 WHEN_OFF = {
@@ -114,7 +114,6 @@ def _content(found: Figures) -> dict[str, Any]:
     return {
         "figures": found,
         "alarms": alarms(found),
-        "breakers": figures.breakers(found),
         "switches": figures.switches(found),
         "when_off": WHEN_OFF,
         "worker_states": WORKER_STATES,

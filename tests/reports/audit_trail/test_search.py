@@ -9,7 +9,7 @@ from flask.testing import FlaskClient
 
 from portal.recorder.recorder import drain
 from portal.reports import audit_trail
-from portal.runtime.commands.audit_trail import note
+from portal.runtime.commands.common import note
 from tests.cast import Cast, a_course, a_section, a_term, an_open_window
 from tests.reports.audit_trail.conftest import an_entry
 

@@ -41,7 +41,7 @@ def letter(backend: Backend, rush: Rush) -> DeadLetter:
         ready("record")
         enqueue(rush.term, ["record"])
         wait_for(lambda: dead_letters.counts(backend.redis)["record"])
-    (found,) = dead_letters.letters(backend.redis)
+    (found,) = dead_letters.find_all(backend.redis)
     return found
 
 
@@ -92,12 +92,12 @@ def test_dead_letter_is_discarded_after_confirmation(
     admin: FlaskClient, backend: Backend, letter: DeadLetter
 ) -> None:
     answer = admin.post(address(letter, "discard"), data={"reason": ""})
-    assert (answer.status_code, len(dead_letters.letters(backend.redis))) == (422, 1)
+    assert (answer.status_code, len(dead_letters.find_all(backend.redis))) == (422, 1)
     with database_outage.away():
         assert admin.post(address(letter, "discard"), data=WHY).status_code == 503
-    assert (entries(), len(dead_letters.letters(backend.redis))) == ([], 1)
+    assert (entries(), len(dead_letters.find_all(backend.redis))) == ([], 1)
     assert admin.post(address(letter, "discard"), data=WHY).status_code == 303
-    assert dead_letters.letters(backend.redis) == []
+    assert dead_letters.find_all(backend.redis) == []
     for deed in ("retry", "discard"):  # another admin has settled it
         for again in (admin.get(address(letter, deed)), admin.post(address(letter, deed))):
             assert again.status_code == 409

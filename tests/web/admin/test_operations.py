@@ -139,21 +139,15 @@ def test_page_shows_failures_first(admin: FlaskClient) -> None:
     assert "Everything works" not in page
 
 
-def test_page_shows_breakers_of_other_processes(
+def test_page_names_services_whose_breaker_is_open_in_any_process(
     admin: FlaskClient, backend: Backend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(vars(connected().settings), "smtp", "smtp://127.0.0.1:1")
-    page = admin.get(PAGE).text
-    assert "Mail server" in page
-    assert "0 of 5" in page
+    warning = "Mail server: the circuit breaker is open"
     breakers.report(backend.redis, "mail", 0, 30.0)
-    page = text(admin.get(PAGE).text)
-    assert "in 1 process; next try at" in page
-    assert "in 1 process; next try at" in page
+    assert warning in text(admin.get(PAGE).text)
     breakers.report(backend.redis, "mail", 0, -1.0)
-    assert "half-open" in admin.get(PAGE).text
-    breakers.report(backend.redis, "mail", 3, None)
-    assert "3 of 5" in admin.get(PAGE).text
+    assert warning not in text(admin.get(PAGE).text)
 
 
 def test_page_works_while_postgresql_is_down(admin: FlaskClient, term: Term) -> None:

@@ -41,7 +41,7 @@ REQUEST_TIME = Histogram(
 DROPPED = Counter(
     "fairseat_requests_dropped", "Requests not worked on, as their clients had hung up"
 )
-DECISIONS = Counter("fairseat_decisions", "What students were told", ["act", "outcome"])
+DECISIONS = Counter("fairseat_decisions", "Decisions about students' requests", ["act", "outcome"])
 REFUSALS = Counter("fairseat_refusals", "Reasons of refusals", ["reason"])
 DECISION_TIME = Histogram(
     "fairseat_decision_seconds", "Time until the ledger has decided", ["act"], buckets=SOON
@@ -84,15 +84,15 @@ def counted() -> bytes:
     return _added_up(folder) if folder else generate_latest(REGISTRY)
 
 
-def admits(brought: str, token: str) -> bool:
+def admits(header: str, token: str) -> bool:
     """Return whether a request's `Authorization` header has the token."""
-    return compare_digest(brought.encode(), f"Bearer {token}".encode())
+    return compare_digest(header.encode(), f"Bearer {token}".encode())
 
 
 def at(port: int, token: str) -> None:
     """Serve the metrics at the port to clients with the token; without one, to this machine."""
     host = "0.0.0.0" if token else "127.0.0.1"  # noqa: S104  whoever comes needs the token
-    server = make_server(host, port, partial(_answer, token), _Server, _Caller)
+    server = make_server(host, port, partial(_answer, token), _Server, _Handler)
     Thread(target=server.serve_forever, daemon=True, name="shows").start()
 
 
@@ -100,7 +100,7 @@ class _Server(ThreadingMixIn, WSGIServer):
     daemon_threads = True
 
 
-class _Caller(WSGIRequestHandler):
+class _Handler(WSGIRequestHandler):
     timeout = SILENCE
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002  its signature
@@ -108,11 +108,11 @@ class _Caller(WSGIRequestHandler):
 
 
 def _answer(token: str, environ: "WSGIEnvironment", begin: "StartResponse") -> Iterable[bytes]:
-    path, brought = environ["PATH_INFO"], environ.get("HTTP_AUTHORIZATION", "")
+    path, header = environ["PATH_INFO"], environ.get("HTTP_AUTHORIZATION", "")
     status, content = "404 Not Found", b""
     if path == "/live":
         status, content = "200 OK", b"alive\n"
-    elif path == "/metrics" and token and not admits(brought, token):
+    elif path == "/metrics" and token and not admits(header, token):
         status = "403 Forbidden"
     elif path == "/metrics":
         status, content = "200 OK", counted()

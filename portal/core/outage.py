@@ -1,7 +1,6 @@
 """Outages of PostgreSQL, known to the process so that not every request must find out."""
 
 import logging
-import time
 from dataclasses import dataclass, field
 from threading import Lock
 from time import monotonic
@@ -60,7 +59,6 @@ class Unavailable(Exception):  # noqa: N818  an expected state, not an error
 
 
 AWAY = (OperationalError, InterfaceError, Unavailable, RedisError, OSError)
-REPEAT_AFTER = 60.0  # seconds before the same message is logged again
 LONGEST_PAUSE = 2.0  # seconds: the longest delay in noticing a recovery
 
 log = logging.getLogger(__name__)
@@ -72,38 +70,22 @@ class Backoff:
     def __init__(self, usual: float = 0.0) -> None:
         self.usual = usual
         self.pause = usual
-        self.on = False
+        self.failing = False
 
-    def met(self, error: BaseException) -> None:
+    def failed(self, error: BaseException) -> None:
         """Note a failure."""
-        if not self.on:
+        if not self.failing:
             log.warning("PostgreSQL or the ledger is away, trying again: %s", first_line(error))
-        self.on = True
+        self.failing = True
         self.pause = min(LONGEST_PAUSE, max(0.25, self.pause * 2))
 
-    def over(self) -> None:
+    def succeeded(self) -> None:
         """Note a success."""
-        if self.on:
+        if self.failing:
             log.warning("PostgreSQL and the ledger are back.")
-        self.on, self.pause = False, self.usual
+        self.failing, self.pause = False, self.usual
 
 
 def first_line(error: BaseException) -> str:
     """Return the first line of an error's message."""
     return (str(error).splitlines() or [type(error).__name__])[0]
-
-
-class RepeatFilter(logging.Filter):
-    """Allows the same log message at most once a minute."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.logged_at: dict[object, float] = {}
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        """Return whether the message is new."""
-        now = time.monotonic()
-        is_due = now - self.logged_at.get(record.msg, -REPEAT_AFTER) >= REPEAT_AFTER
-        if is_due:
-            self.logged_at[record.msg] = now
-        return is_due

@@ -14,9 +14,9 @@ from rq.job import Job as RqJob
 from rq.serializers import JSONSerializer
 from rq.timeouts import BaseTimeoutException
 
-from portal.core import metrics, redis_clients, traces
+from portal.core import logs, metrics, redis_clients, traces
 from portal.core.correlation import following
-from portal.core.outage import AWAY, LONGEST_PAUSE, Backoff, RepeatFilter, first_line
+from portal.core.outage import AWAY, LONGEST_PAUSE, Backoff, first_line
 from portal.core.queue import Executions, Job
 
 log = logging.getLogger(__name__)
@@ -127,7 +127,7 @@ class Worker(SimpleWorker):
 def work(queue: str, redis_url: str) -> None:
     """Run the jobs of one queue until told to stop, through outages of its services."""
     for each in (logging.getLogger("rq.worker"), log):
-        each.addFilter(RepeatFilter())
+        each.addFilter(lambda record: logs.is_new(record.msg))
     backoff = Backoff(usual=0.1)
     with suppress(StopRequested):
         while not Worker.stopping:
@@ -140,8 +140,8 @@ def work(queue: str, redis_url: str) -> None:
                     job_class=Call,
                     serializer=JSONSerializer,
                 )
-                backoff.over()
+                backoff.succeeded()
                 worker.work(logging_level="WARNING")
             except AWAY as error:
-                backoff.met(error)
+                backoff.failed(error)
             time.sleep(backoff.pause)

@@ -42,7 +42,7 @@ class Load:
     busy: int
     waiting: int
     oldest: float  # since the first job was enqueued
-    rested: float  # since the last change
+    unchanged: float  # since the last change
 
 
 def targets(redis: Redis) -> dict[str, Target]:
@@ -83,8 +83,8 @@ class Autoscaler:
                     set_target(self.redis, queue.name, last)
 
     def _load(self, queue: QueueState, last: Target) -> Load:
-        busy, rested = busy_workers(queue, last.workers), time() - last.at
-        return Load(last.workers, busy, queue.waiting, self._oldest(queue.name), rested)
+        busy, unchanged = busy_workers(queue, last.workers), time() - last.at
+        return Load(last.workers, busy, queue.waiting, self._oldest(queue.name), unchanged)
 
     def _oldest(self, name: str) -> float:
         """Return the seconds that the first job of a queue has waited."""
@@ -100,10 +100,10 @@ def wanted(pool: Pool, load: Load) -> int:
     """Return the workers wanted: at most one more or fewer than now, within the limits."""
     now = min(pool.most, max(pool.least, load.workers))
     pressed = load.waiting >= pool.up_at or load.oldest > LATE
-    if pressed and load.rested >= UP_REST:
+    if pressed and load.unchanged >= UP_REST:
         return min(pool.most, now + 1)
     quiet = not load.waiting and load.busy < now
-    if quiet and load.rested >= DOWN_REST:
+    if quiet and load.unchanged >= DOWN_REST:
         return max(pool.least, now - 1)
     return now
 

@@ -74,7 +74,7 @@ class Ready:
     """How far a term is prepared for its next opening; times in ms, `since` 0 until it is ready."""
 
     sections: int
-    told: int  # of them, sections that the ledger knows
+    loaded: int  # of them, sections that the ledger knows
     processes: int
     warm: int  # of them, web processes that have read the catalog and the profiles
     profiles: int
@@ -84,7 +84,7 @@ class Ready:
     @property
     def parts(self) -> tuple[int, int]:
         """Return how much of how much is done: sections and profiles."""
-        return self.told + self.profiles, self.sections + self.processes * self.students
+        return self.loaded + self.profiles, self.sections + self.processes * self.students
 
 
 @dataclass(frozen=True)
@@ -218,25 +218,25 @@ class Switch:
 
 def read_figures() -> Figures:
     """Return all figures."""
-    all_terms = _tried(live_terms) or []
-    at = _tried(backend().ledger.now) or 0
+    all_terms = _or_none(live_terms) or []
+    at = _or_none(backend().ledger.now) or 0
     ids = tuple(term.id for term in all_terms)
     redis = backend().redis
-    stored = _tried(lambda: _stored.get(ids))
+    stored = _or_none(lambda: _stored.get(ids))
     students = stored.students if stored else 0
-    terms = _tried(lambda: _terms(all_terms, at, students), there=at > 0)
+    terms = _or_none(lambda: _terms(all_terms, at, students), there=at > 0)
     running = [each.term.id for each in terms or ()]
     importing = stored.importing if stored else None
     return Figures(
         at=at,
         all_terms=all_terms,
         terms=terms,
-        fenced=_tried(lambda: [term for term in all_terms if fence.why(term.id)], there=at > 0),
-        cancellations=_tried(lambda: list(_cancellations(all_terms)), there=at > 0),
+        fenced=_or_none(lambda: [term for term in all_terms if fence.why(term.id)], there=at > 0),
+        cancellations=_or_none(lambda: list(_cancellations(all_terms)), there=at > 0),
         step=step_of(importing.id) if at and importing else ProgressStep(),
-        tally=_tried(lambda: tally(redis, running, at), there=at > 0),
-        jobs=_tried(_jobs, there=at > 0),
-        reports=_tried(lambda: breaking.breaker_states(redis), there=at > 0),
+        tally=_or_none(lambda: tally(redis, running, at), there=at > 0),
+        jobs=_or_none(_jobs, there=at > 0),
+        reports=_or_none(lambda: breaking.breaker_states(redis), there=at > 0),
         stored=stored,
         postgresql=stored is not None and not postgresql.away,
     )
@@ -300,7 +300,7 @@ def ready(term: int, students: int) -> Ready | None:
     done = bool(found.told) and len(warm) == len(there)
     return Ready(
         sections=found.sections,
-        told=found.done,
+        loaded=found.done,
         processes=len(there),
         warm=len(warm),
         profiles=sum(min(each.profiles, students) for each in warm),
@@ -320,7 +320,7 @@ def admitted_per_minute(state: RoomState) -> int:
     return round(admitted * wait_estimates.MINUTE / max(slot, state.at - max(begin, state.opens)))
 
 
-def _tried(read: Callable[[], Found], *, there: bool = True) -> Found | None:
+def _or_none(read: Callable[[], Found], *, there: bool = True) -> Found | None:
     """Return the result of `read`, None if it is unavailable; skip a store that is not `there`."""
     try:
         return read() if there else None

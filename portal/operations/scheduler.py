@@ -82,9 +82,9 @@ def run() -> None:
             try:
                 tick(sweeper, lease, *duties)
             except AWAY as error:
-                backoff.met(error)
+                backoff.failed(error)
             else:
-                backoff.over()
+                backoff.succeeded()
 
 
 def tick(sweeper: Sweeper, lease: Lease, *duties: Callable[[], object]) -> None:

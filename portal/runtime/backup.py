@@ -21,7 +21,7 @@ from portal.core import schema
 from portal.runtime.embedded_postgres import binary
 
 FORMAT = 1
-DUMP, TOLD = "postgresql.dump", "backup.json"
+DUMP, MANIFEST = "postgresql.dump", "backup.json"
 ASIDE = "fairseat_before"  # the schema that holds the previous data until the new data is loaded
 EVENTS = (
     "SELECT t.name, coalesce(c.seq, 0) FROM terms t LEFT JOIN checkpoints c ON c.term_id = t.id"
@@ -62,8 +62,8 @@ def make(url: str, folder: Path) -> Manifest:
     made_at = datetime.now(UTC).isoformat(timespec="seconds")
     size, digest = dump.stat().st_size, _digest(dump)
     manifest = Manifest(FORMAT, version("fairseat"), revision, made_at, events, size, digest)
-    (draft / TOLD).write_text(json.dumps(asdict(manifest), indent=2))
-    _whole(draft)
+    (draft / MANIFEST).write_text(json.dumps(asdict(manifest), indent=2))
+    _verified(draft)
     draft.replace(folder)
     return manifest
 
@@ -73,7 +73,7 @@ def check(folder: Path) -> Manifest:
 
     Raises BackupError unless it is complete and this portal can read it.
     """
-    manifest = _whole(folder)
+    manifest = _verified(folder)
     if schema.is_old(manifest.revision):
         raise BackupError("The backup is of a version before 1.0.0, which this one can't read.")
     if not schema.knows(manifest.revision):
@@ -81,9 +81,9 @@ def check(folder: Path) -> Manifest:
     return manifest
 
 
-def _whole(folder: Path) -> Manifest:
+def _verified(folder: Path) -> Manifest:
     try:
-        manifest = Manifest(**json.loads((folder / TOLD).read_text()))
+        manifest = Manifest(**json.loads((folder / MANIFEST).read_text()))
         digest = _digest(folder / DUMP)
     except (OSError, ValueError, TypeError) as error:
         raise BackupError(f"{folder} holds no backup: {error}.") from error
@@ -178,9 +178,9 @@ def _digest(file: Path) -> str:
 
 # Regular backups below one folder: when the next is due, and which are removed.
 
-FORM = "%Y-%m-%dT%H%M%SZ"
+NAME_FORMAT = "%Y-%m-%dT%H%M%SZ"
 NAME = re.compile(r"\d{4}-\d\d-\d\dT\d{6}Z")
-HALF = ".part"
+PART = ".part"
 
 
 def due(folder: Path, every: timedelta) -> timedelta:
@@ -188,24 +188,26 @@ def due(folder: Path, every: timedelta) -> timedelta:
     made = _made(folder)
     if not made:
         return timedelta()
-    last = datetime.strptime(made[-1].name, FORM).replace(tzinfo=UTC)
+    last = datetime.strptime(made[-1].name, NAME_FORMAT).replace(tzinfo=UTC)
     # Never later than that, even if the clock changed.
     return min(every, max(timedelta(), last + every - datetime.now(UTC)))
 
 
 def new_path(folder: Path) -> Path:
     """Return the folder for a backup that starts now."""
-    return folder / datetime.now(UTC).strftime(FORM)
+    return folder / datetime.now(UTC).strftime(NAME_FORMAT)
 
 
 def remove_old(folder: Path, keep: int) -> None:
     """Remove all but the last `keep`, and incomplete ones; leave other names alone."""
-    halves = [each for each in folder.glob(f"*{HALF}") if NAME.fullmatch(each.stem)]
-    for each in (*_made(folder)[:-keep], *halves):
+    incomplete = [each for each in folder.glob(f"*{PART}") if NAME.fullmatch(each.stem)]
+    for each in (*_made(folder)[:-keep], *incomplete):
         shutil.rmtree(each)
 
 
 def _made(folder: Path) -> list[Path]:
     """Return the backups that exist, oldest first."""
     found = folder.iterdir() if folder.exists() else ()
-    return sorted(each for each in found if NAME.fullmatch(each.name) and (each / TOLD).exists())
+    return sorted(
+        each for each in found if NAME.fullmatch(each.name) and (each / MANIFEST).exists()
+    )

@@ -4,7 +4,6 @@ import json
 import logging
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from math import ceil
 from time import time
 from typing import Any
 
@@ -34,17 +33,6 @@ class Target:
     at: float = 0.0
 
 
-@dataclass(frozen=True)
-class Load:
-    """A queue: its target and how many workers are busy, its waiting jobs, and two times (s)."""
-
-    workers: int
-    busy: int
-    waiting: int
-    oldest: float  # since the first job was enqueued
-    unchanged: float  # since the last change
-
-
 def targets(redis: Redis) -> dict[str, Target]:
     """Return the targets by queue; empty before a scheduler first ran."""
     found: Any = redis.hgetall(KEY)
@@ -71,20 +59,16 @@ class Autoscaler:
         for queue in workers.queues(self.redis):
             if pool := self.pools.get(queue.name):
                 last = known.get(queue.name, Target(pool.least))
-                load = self._load(queue, last)
-                count = wanted(pool, load) if on else pool.least
+                oldest = self._oldest(queue.name)
+                count = wanted(pool, last, queue, oldest) if on else pool.least
                 if count != last.workers:
                     log.warning(
                         "Workers of %s: %d, not %d (%d waiting, the first for %.0f s).",
-                        *(queue.name, count, last.workers, load.waiting, load.oldest),
+                        *(queue.name, count, last.workers, queue.waiting, oldest),
                     )
                     last = Target(count, time())
                 if last != known.get(queue.name):
                     set_target(self.redis, queue.name, last)
-
-    def _load(self, queue: QueueState, last: Target) -> Load:
-        busy, unchanged = busy_workers(queue, last.workers), time() - last.at
-        return Load(last.workers, busy, queue.waiting, self._oldest(queue.name), unchanged)
 
     def _oldest(self, name: str) -> float:
         """Return the seconds that the first job of a queue has waited."""
@@ -96,18 +80,15 @@ class Autoscaler:
         return 0.0
 
 
-def wanted(pool: Pool, load: Load) -> int:
-    """Return the workers wanted: at most one more or fewer than now, within the limits."""
-    now = min(pool.most, max(pool.least, load.workers))
-    pressed = load.waiting >= pool.up_at or load.oldest > LATE
-    if pressed and load.unchanged >= UP_REST:
+def wanted(pool: Pool, last: Target, queue: QueueState, oldest: float) -> int:
+    """Return the workers wanted: at most one more or fewer than now, within the limits.
+
+    `oldest` is the seconds that the first job has waited.
+    """
+    now = min(pool.most, max(pool.least, last.workers))
+    unchanged = time() - last.at
+    if (queue.waiting >= pool.up_at or oldest > LATE) and unchanged >= UP_REST:
         return min(pool.most, now + 1)
-    quiet = not load.waiting and load.busy < now
-    if quiet and load.unchanged >= DOWN_REST:
+    if not queue.waiting and queue.busy < now and unchanged >= DOWN_REST:
         return max(pool.least, now - 1)
     return now
-
-
-def busy_workers(queue: QueueState, target: int) -> int:
-    """Return how many of the target are busy, on average over the machines with that many."""
-    return ceil(queue.busy * target / max(queue.alive, target))

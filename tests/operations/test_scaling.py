@@ -13,7 +13,7 @@ from portal.core import flags, scaling
 from portal.core.scaling import Pool, pools
 from portal.core.settings import SettingsError
 from portal.operations import autoscaler
-from portal.operations.autoscaler import Autoscaler, Load, Target, busy_workers, wanted
+from portal.operations.autoscaler import Autoscaler, Target, wanted
 from portal.operations.workers import QueueState, WorkerState
 from tests.operations.conftest import Switch
 from tests.recorder import slow_jobs
@@ -22,42 +22,28 @@ POOL = Pool(least=2, most=4, up_at=50)
 
 
 @pytest.mark.parametrize(
-    ("load", "count"),
+    ("workers", "busy", "waiting", "oldest", "unchanged", "count"),
     [
-        (Load(2, 0, 0, 0, 999), 2),  # quiet, and at the least
-        (Load(2, 2, 49, 0, 999), 2),  # not enough waits
-        (Load(2, 2, 50, 0, 999), 3),  # enough does
-        (Load(2, 2, 1, 5.1, 999), 3),  # one waits for too long
-        (Load(3, 3, 50, 0, 4), 3),  # the last change was just now
-        (Load(4, 4, 500, 60, 999), 4),  # never more than the most
-        (Load(3, 2, 0, 0, 59), 3),  # quiet, but not for long
-        (Load(3, 2, 0, 0, 60), 2),
-        (Load(3, 3, 0, 0, 999), 3),  # nothing waits, but all are at work
-        (Load(3, 1, 1, 0, 999), 3),  # something waits
-        (Load(9, 9, 9, 0, 0), 4),  # the bounds are others now
-        (Load(1, 0, 0, 0, 0), 2),
+        (2, 0, 0, 0, 999, 2),  # quiet, and at the least
+        (2, 2, 49, 0, 999, 2),  # not enough waits
+        (2, 2, 50, 0, 999, 3),  # enough does
+        (2, 2, 1, 5.1, 999, 3),  # one waits for too long
+        (3, 3, 50, 0, 4, 3),  # the last change was just now
+        (4, 4, 500, 60, 999, 4),  # never more than the most
+        (3, 2, 0, 0, 58, 3),  # quiet, but not for long
+        (3, 2, 0, 0, 61, 2),
+        (3, 3, 0, 0, 999, 3),  # nothing waits, but all are at work
+        (3, 1, 1, 0, 999, 3),  # something waits
+        (9, 9, 9, 0, 0, 4),  # the limits are others now
+        (1, 0, 0, 0, 0, 2),
     ],
 )
-def test_one_more_or_fewer_at_a_time(load: Load, count: int) -> None:
-    assert wanted(POOL, load) == count
-
-
-@pytest.mark.parametrize(
-    ("states", "wanted", "count"),
-    [
-        ("", 2, 0),  # they are only starting
-        ("bi", 2, 1),
-        ("bbii", 2, 1),  # two machines
-        ("bbbi", 2, 2),
-        ("bbss", 2, 2),  # whoever is silent can't be counted on
-    ],
-)
-def test_what_several_machines_do_counts_as_that_of_one(
-    states: str, wanted: int, count: int
+def test_one_more_or_fewer_at_a_time(  # noqa: PLR0917  the facts that decide
+    workers: int, busy: int, waiting: int, oldest: float, unchanged: float, count: int
 ) -> None:
-    words = {"b": "busy", "i": "idle", "s": "silent"}
-    workers = [WorkerState("a:1", words[state]) for state in states]
-    assert busy_workers(QueueState("notify", 0, 0, 0, workers), wanted) == count
+    last = Target(workers, time.time() - unchanged)
+    queue = QueueState("notify", waiting, 0, 0, [WorkerState("a:1", "busy")] * busy)
+    assert wanted(POOL, last, queue, oldest) == count
 
 
 def test_a_large_machine_has_what_a_large_university_needs() -> None:

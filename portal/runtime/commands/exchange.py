@@ -1,15 +1,17 @@
-"""`fairseat import PATH`: a semester from CSV files, or people and classes from OneRoster."""
+"""`fairseat import` and `export`: a semester from CSV files, or everything as OneRoster files."""
 
 import re
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import click
 from rich.console import Console
 from rich.table import Table
 
+from portal.core.private_files import owner_only
 from portal.core.settings import var_folder
+from portal.exchange.exporting.oneroster import write_oneroster
 from portal.exchange.importing import import_jobs
 from portal.exchange.importing.diff import CHANGES
 from portal.exchange.importing.failures import ImportFailedError, SeatsLeftError
@@ -18,6 +20,7 @@ from portal.exchange.importing.models import LAYOUTS, Options
 from portal.exchange.importing.report import Report
 from portal.exchange.importing.runs import Imported, import_files
 from portal.ledger.errors import LedgerUnavailable
+from portal.recorder.recorder import record_all
 from portal.runtime.command_context import connected, portal
 from portal.runtime.commands.common import progress_bars
 
@@ -149,3 +152,39 @@ def write(report: Report, path: Path) -> None:
         report.write(path)
     except OSError as error:
         raise click.ClickException(f"Can't write {path}: {error.strerror}.") from error
+
+
+# `fairseat export FILE.zip`: everything as OneRoster 1.2 files.
+
+
+@click.command("export")
+@click.argument("target", type=click.Path(dir_okay=False, path_type=Path))
+def export_command(target: Path) -> None:
+    """Export all data to the zip file TARGET, as OneRoster 1.2 files.
+
+    Importing the file again changes nothing.
+
+    The command records the ledger's decisions first. Exit status 1 if some can't be recorded: the
+    file lacks them, and standard error lists them.
+    """
+    click.echo(f"Exporting from {portal()}.", err=True)
+    with connected():
+        missing = list(record_all())
+        try:
+            with open(target, "xb", opener=owner_only) as out:
+                _write_all(out, target)
+        except OSError as error:
+            raise click.ClickException(f"Can't write {target}: {error.strerror}.") from error
+    click.echo(f"Exported to {target}.")
+    for each in missing:
+        click.echo(f"NOT in the file: {each}", err=True)
+    raise SystemExit(bool(missing))
+
+
+def _write_all(out: BinaryIO, target: Path) -> None:
+    """Write all of it, or leave nothing behind."""
+    try:
+        write_oneroster(out)
+    except BaseException:
+        target.unlink()
+        raise

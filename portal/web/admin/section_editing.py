@@ -10,14 +10,14 @@ from typing import Any
 
 from flask import Blueprint, abort, flash, render_template, request, url_for
 from flask.typing import ResponseReturnValue
-from sqlalchemy import func, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from portal.catalog import requisites, seat_pools, sections
-from portal.catalog.models import Course, Section
+from portal.catalog import requisites, sections
+from portal.catalog.models import Course
 from portal.catalog.search import index, matches, terms
 from portal.catalog.seat_pools import Member, SeatPool
-from portal.catalog.section_fields import FIELDS, SectionDetails
+from portal.catalog.section_fields import FIELDS
 from portal.catalog.sections import (
     Difference,
     NotPossible,
@@ -46,7 +46,6 @@ from portal.web.http.layout import go
 bp = Blueprint("section_editing", __name__, url_prefix="/terms/<int:term_id>/sections")
 
 SHOWN = 30  # courses to choose from
-SEATS, WAITLIST = 30, 10  # initial values of a new section
 BUTTONS = ("csrf_token", "edit", "more", "confirmed", "reason", "refused")  # are not sent again
 
 
@@ -148,7 +147,9 @@ def new(term_id: int) -> ResponseReturnValue:
     with transaction() as session:
         found = select(Course).where(Course.id == chosen, Course.deleted_at.is_(None))
         course = session.scalar(found) or abort(400 if request.method == "POST" else 404)
-        first, crn = _usual(session, term_id, course) if sent is None else (None, "")
+        first, crn = (
+            sections.initial_details(session, term_id, course) if sent is None else (None, "")
+        )
         form = NewSectionForm(sent, session, offered.term, course.code, first)
         form.crn.data = crn if sent is None else form.crn.data
         if sent is None or not _is_complete(sent, form):
@@ -181,16 +182,8 @@ def new(term_id: int) -> ResponseReturnValue:
 def _courses_page(term_id: int) -> ResponseReturnValue:
     """Render the courses that match the search, by code."""
     wanted = " ".join(request.args.get("q", "").replace("\0", "").split())[:200]
-    here = (Section.term_id == term_id) & Section.deleted_at.is_(None)
-    query = (
-        select(Course.id, Course.code, Course.title, func.count(Section.id).label("sections"))
-        .outerjoin(Section, (Section.course_id == Course.id) & here)
-        .where(Course.deleted_at.is_(None))
-        .group_by(Course.id)
-        .order_by(Course.code)
-    )
     with transaction() as session:
-        known = session.execute(query).all() if wanted else []
+        known = sections.courses(session, term_id) if wanted else []
     words = terms(wanted)
     found = [each for each in known if matches(index(each.code, each.title), words)]
     return render_template(
@@ -200,22 +193,6 @@ def _courses_page(term_id: int) -> ResponseReturnValue:
         courses=found[:SHOWN],
         left=max(0, len(found) - SHOWN),
     )
-
-
-def _usual(session: Session, term_id: int, course: Course) -> tuple[SectionDetails, str]:
-    """Return what a new section of the course begins with: its details, and the next free CRN."""
-    numbers = select(Section.number, Section.crn, Section.course_id)
-    taken = session.execute(numbers.where(Section.term_id == term_id)).all()
-    siblings = {row.number for row in taken if row.course_id == course.id}
-    crns = [int(row.crn) for row in taken if row.crn.isascii() and row.crn.isdigit()]
-    details = SectionDetails(
-        number=next(each for n in range(1, 10_000) if (each := f"{n:02}") not in siblings),
-        title=course.title,
-        credits=(course.credits_min, course.credits_max),
-        capacity=SEATS,
-        waitlist=WAITLIST,
-    )
-    return details, str(max(crns, default=9999) + 1)
 
 
 # Seat pools
@@ -242,7 +219,7 @@ def share(term_id: int, section_id: int) -> ResponseReturnValue:
     seen = (sent.get("pool", 0, type=int), sent.get("version", 0, type=int))
     if not complete:
         return look_over(lambda: _share_page(stored, form, seen))
-    changes = _pool_differences(now, form.pool)
+    changes = sections.pool_differences(now, form.pool)
     if seen != stored_now:
         return look_over(lambda: _share_page(stored, form, stored_now, changes))
     if not changes:
@@ -258,19 +235,6 @@ def share(term_id: int, section_id: int) -> ResponseReturnValue:
         return done(_("Changed: %(name)s.", name=form.pool.name), _address(stored))
 
     return _confirm(page, sent, store, _reason_form(effects))
-
-
-def _pool_differences(old: SeatPool, new: SeatPool) -> list[Difference]:
-    """Return the fields that differ; a single section shares nothing."""
-    lines = [
-        ([each.name], [str(each.capacity)], [member.name for member in each.members])
-        if len(each.members) >= seat_pools.FEWEST
-        else ([], [], [])
-        for each in (old, new)
-    ]
-    labels = (_("Name"), _("Shared seats"), _("Sections"))
-    fields = zip(labels, *lines, strict=True)
-    return [Difference(*each) for each in fields if each[1] != each[2]]
 
 
 def _share_page(

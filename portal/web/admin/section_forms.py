@@ -18,7 +18,7 @@ from wtforms.validators import StopValidation
 from wtforms.widgets import DateInput, TextArea, TimeInput
 
 from portal.catalog import formatting, requisites
-from portal.catalog.models import Course, Room, Section, Term
+from portal.catalog.models import Room, Section
 from portal.catalog.seat_pools import Member, SeatPool
 from portal.catalog.section_fields import (
     FIELDS,
@@ -28,7 +28,7 @@ from portal.catalog.section_fields import (
     SectionField,
     parse_codes,
 )
-from portal.catalog.sections import named_instructors
+from portal.catalog.sections import name_key, named_instructors, term_of_section
 from portal.catalog.spellings import Unclear
 from portal.catalog.term_catalog import SectionView, TermCatalog, TermView
 from portal.catalog.views import MeetingView, ReserveView, clock_time, minutes
@@ -36,8 +36,7 @@ from portal.core.i18n import _, _l, _n
 from portal.core.moments import milliseconds
 from portal.registration.next_steps import section_name
 from portal.registration.seat_counts import is_active
-from portal.web.admin.cohort_form import KINDS, CohortForm
-from portal.web.admin.window_forms import FARTHEST, TOO_FAR
+from portal.web.admin.window_forms import FARTHEST, KINDS, TOO_FAR, CohortForm
 from portal.web.forms import ChoicesField, Form, MomentField, NumberField, SelectOneField, TextField
 from portal.windows import cohorts
 
@@ -508,13 +507,13 @@ class SharedSeatsForm(Form):
         known = {
             key: each
             for each in self.offered.sections
-            for key in (_key(section_name(each)), _key(each.crn))
+            for key in (name_key(section_name(each)), name_key(each.crn))
         }
         found: dict[int, Member] = {}
         for typed in self.section.data:
-            section = known.get(_key(typed))
+            section = known.get(name_key(typed))
             if section is None:
-                self.refuse(self._nowhere(typed[:60]), "section")
+                self.refuse(self._unknown(typed[:60]), "section")
             elif why := self._obstacle(section):
                 self.refuse(why, "section")
             else:
@@ -538,30 +537,16 @@ class SharedSeatsForm(Form):
             )
         return ""
 
-    def _nowhere(self, typed: str) -> str:
+    def _unknown(self, typed: str) -> str:
         """Return that this term has no such section, and which term has."""
-        number = (typed.replace("-", " ").split() or [typed])[-1]
-        found = (
-            select(Course.code, Section.number, Section.crn, Term.name)
-            .join(Course, Course.id == Section.course_id)
-            .join(Term, Term.id == Section.term_id)
-            .where(Section.term_id != self.offered.term.id, Section.deleted_at.is_(None))
-            .where((Section.number == number) | (Section.crn == typed))
-            .order_by(Term.starts_on.desc())
-        )
-        for code, number, crn, term in self.session.execute(found):
-            if _key(typed) in {_key(f"{code}-{number}"), _key(crn)}:
-                return _(
-                    "“%(name)s” is a section of %(term)s. Only sections of the same term can share"
-                    " seats.",
-                    name=typed,
-                    term=term,
-                )
+        if term := term_of_section(self.session, typed, other_than=self.offered.term.id):
+            return _(
+                "“%(name)s” is a section of %(term)s. Only sections of the same term can share"
+                " seats.",
+                name=typed,
+                term=term,
+            )
         return _(
             "This term has no section “%(name)s”. Enter a name from the list, or a CRN.",
             name=typed,
         )
-
-
-def _key(name: str) -> str:
-    return " ".join(name.upper().replace("-", " ").split())

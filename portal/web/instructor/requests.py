@@ -15,9 +15,10 @@ from portal.instructor_requests.service import RequestRefused
 from portal.people.models import Student
 from portal.recorder import read_with_fallback
 from portal.registration.reasons import PERMISSIONS, permission_names
+from portal.reports.rosters import students_of
 from portal.web.forms import ChoicesField, Form, NoteField, NumberField, TextField
 from portal.web.http.access import requires, visitor
-from portal.web.instructor.rosters import own_section, students_of
+from portal.web.instructor.own_sections import own_section
 
 bp = Blueprint("requests", __name__)
 

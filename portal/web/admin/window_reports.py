@@ -53,7 +53,8 @@ def show(term_id: int, window_id: int) -> ResponseReturnValue:
 def download_report(term_id: int, window_id: int) -> ResponseReturnValue:
     """Return the result as a CSV file: sections, cohorts, refusals, and waitlists."""
     made = _made(term_id, window_id)
-    return download(f"result-{window_id}.csv", window_files.result_rows(catalog_of(term_id), made))
+    rows = window_files.result_rows(catalog_of(term_id), made)
+    return download(f"result-{window_id}.csv", list(rows))
 
 
 @bp.get("/fairness")
@@ -79,9 +80,8 @@ def show_fairness(term_id: int, window_id: int) -> ResponseReturnValue:
 @requires("admin")
 def download_fairness(term_id: int, window_id: int) -> ResponseReturnValue:
     """Return the same as a CSV file; small groups show no more than on the page."""
-    return download(
-        f"fairness-{window_id}.csv", window_files.fairness_rows(_made(term_id, window_id))
-    )
+    rows = window_files.fairness_rows(_made(term_id, window_id))
+    return download(f"fairness-{window_id}.csv", list(rows))
 
 
 def _none_yet(term_id: int, window: WindowView) -> str:

@@ -1,4 +1,4 @@
-"""The roster and the waitlist of a section, as recorded: searched, sorted, as addresses, as rows."""
+"""The recorded roster and waitlist of a section: searched, sorted, as addresses, as rows."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -13,10 +13,10 @@ from portal.core.i18n import _, _l
 from portal.people import instructors
 from portal.people.instructors import InstructorView, StaleLink
 from portal.people.models import Account
-from portal.web.admin.students import searched
 from portal.web.confirm import Confirmation, NotPossible, confirm, done
 from portal.web.forms import Form, TextField
 from portal.web.http.access import requires, visitor
+from portal.web.paging import page_number, search_text
 
 bp = Blueprint("instructors", __name__, url_prefix="/instructors")
 
@@ -37,7 +37,7 @@ class AccountForm(Form):
 @requires("admin")
 def index() -> ResponseReturnValue:
     """Render the instructors that match a search, all or those without an account."""
-    (text, page), without = searched(), request.args.get("show") == "without"
+    text, page, without = search_text(), page_number(), request.args.get("show") == "without"
     with transaction() as session:
         found, more = instructors.search(session, text, page, without=without)
     return render_template(

@@ -13,8 +13,8 @@ from portal.people.student_records import StudentSummary
 from portal.recorder import receipts
 from portal.recorder.receipt_texts import by_day, receipt_text
 from portal.recorder.receipts import Receipt, history
-from portal.web.admin.students import searched
 from portal.web.http.access import requires
+from portal.web.paging import page_number, search_text
 
 bp = Blueprint("receipts", __name__, url_prefix="/receipts")
 
@@ -23,7 +23,7 @@ bp = Blueprint("receipts", __name__, url_prefix="/receipts")
 @requires("admin")
 def index() -> ResponseReturnValue:
     """Go to the receipt of a code, or render the receipts of the student found by the search."""
-    wanted, page = searched()
+    wanted, page = search_text(), page_number()
     if receipt := _found(wanted):
         return redirect(url_for("admin.receipts.show", code=receipt.code))
     whose, students, more = _students(wanted, page)

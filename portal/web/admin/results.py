@@ -10,6 +10,7 @@ from portal.recorder import participants as people
 from portal.recorder import read_with_fallback
 from portal.recorder.section_history import history
 from portal.web.http.access import requires
+from portal.web.paging import count_pages, page_number
 
 bp = Blueprint("results", __name__, url_prefix="/terms/<int:term_id>/sections/<int:section_id>")
 
@@ -33,8 +34,8 @@ def show(term_id: int, section_id: int) -> ResponseReturnValue:
         abort(404)
     with transaction() as session:
         counts, prior = people.counts(session, section_id), people.prior(session, section_id)
-        pages = max(1, -(-counts.get(shown, 0) // people.PAGE))
-        page = min(max(1, request.args.get("page", 1, type=int)), pages)
+        pages = count_pages(counts.get(shown, 0), people.PAGE)
+        page = page_number(pages)
         found = [] if shown == "history" else people.participants(session, section_id, shown, page)
     before = request.args.get("before", type=int)
     happened, more = history(term_id, section_id, before) if shown == "history" else ([], False)

@@ -1,4 +1,4 @@
-"""Creating and changing sections, and seat pools: a form, its effects, then the change.
+"""Creating and changing sections: a form, its effects, then the change.
 
 A submitted form is stored as a draft and shown at its own address, so that going back in the
 browser submits nothing again. The change is made when the admin confirms it.
@@ -16,7 +16,6 @@ from sqlalchemy.orm import Session
 from portal.catalog import requisites, sections
 from portal.catalog.models import Course
 from portal.catalog.search import index, matches, terms
-from portal.catalog.seat_pools import Member, SeatPool
 from portal.catalog.section_fields import FIELDS
 from portal.catalog.sections import (
     Difference,
@@ -29,15 +28,14 @@ from portal.catalog.sections import (
 from portal.catalog.term_catalog import catalog_of
 from portal.core.db import transaction
 from portal.core.i18n import _, _n
-from portal.registration.next_steps import section_name
 from portal.reports import audit_labels, audit_trail
 from portal.reports.effects import section_warnings, students
 from portal.reports.effects import sections as section_effects
 from portal.reports.effects.section_status import OBSTACLES
 from portal.web import drafts
-from portal.web.admin.section_forms import NewSectionForm, SectionForm, Sent, SharedSeatsForm
+from portal.web.admin.section_forms import NewSectionForm, SectionForm, Sent
 from portal.web.admin.sections import apply_in_ledger, find_or_404
-from portal.web.confirm import Confirmation, confirm, done
+from portal.web.confirm import Confirmation, confirm
 from portal.web.drafts import look_over
 from portal.web.forms import Form, OptionalReasonForm, ReasonForm
 from portal.web.http.access import requires, visitor
@@ -63,7 +61,7 @@ def edit(term_id: int, section_id: int) -> ResponseReturnValue:
         seen = stored.version if sent is None else sent.get("version", 0, type=int)
         if stored.obstacle:
             form.refuse(OBSTACLES[stored.obstacle])
-        if sent is None or stored.obstacle or not _is_complete(sent, form):
+        if sent is None or stored.obstacle or not is_complete(sent, form):
             return look_over(lambda: _form_page(form, stored, version=seen))
         changes = differences(stored.details, form.details)
         if stored.version != seen:
@@ -73,7 +71,7 @@ def edit(term_id: int, section_id: int) -> ResponseReturnValue:
             return look_over(lambda: _form_page(form, stored, version=seen))
         details = form.details
         effects = section_effects.of_change(session, stored, details, offered)
-        page = _preview(
+        page = preview(
             stored,
             changes=changes,
             effects=effects,
@@ -99,12 +97,12 @@ def edit(term_id: int, section_id: int) -> ResponseReturnValue:
                     len(effects.clashing),
                 )
             )
-        return go(_address(stored))
+        return go(address_of(stored))
 
-    return _confirm(page, sent, store, _reason_form(effects))
+    return confirm_change(page, sent, store, reason_form(effects))
 
 
-def _is_complete(sent: Sent, form: Form) -> bool:
+def is_complete(sent: Sent, form: Form) -> bool:
     """Return whether the form is valid, and sent neither for another row nor to edit it again."""
     return form.validate() and not {"edit", "more"} & sent.keys()
 
@@ -152,7 +150,7 @@ def new(term_id: int) -> ResponseReturnValue:
         )
         form = NewSectionForm(sent, session, offered.term, course.code, first)
         form.crn.data = crn if sent is None else form.crn.data
-        if sent is None or not _is_complete(sent, form):
+        if sent is None or not is_complete(sent, form):
             return look_over(lambda: _form_page(form, course=course))
         details = form.details
         lines = [(each.label, each.lines(getattr(details, each.name))) for each in FIELDS.values()]
@@ -176,7 +174,7 @@ def new(term_id: int) -> ResponseReturnValue:
         flash(_("Created: %(name)s. It is a draft until you publish it.", name=name))
         return go(url_for("admin.sections.show", term_id=term_id, section_id=new_id))
 
-    return _confirm(page, sent, store, Form())
+    return confirm_change(page, sent, store, Form())
 
 
 def _courses_page(term_id: int) -> ResponseReturnValue:
@@ -195,86 +193,26 @@ def _courses_page(term_id: int) -> ResponseReturnValue:
     )
 
 
-# Seat pools
-
-
-@bp.route("/<int:section_id>/share", methods=["GET", "POST"])
-@requires("admin")
-def share(term_id: int, section_id: int) -> ResponseReturnValue:
-    """Render the form or the effects of the submitted one; store it once it is confirmed."""
-    sent, offered = drafts.sent_form(), catalog_of(term_id)
-    with transaction() as session:
-        stored = find_or_404(session, term_id, section_id)
-        alone = (Member(section_id, stored.name),)
-        name, seats = requisites.shown(stored.course_code), stored.details.capacity
-        now = stored.pool or SeatPool(0, 0, name, seats, alone)
-        form = SharedSeatsForm(sent, session, offered, now)
-        for why in (OBSTACLES.get(stored.obstacle), sent and sent.get("refused")):
-            if why:
-                form.refuse(why)
-        complete = sent is not None and _is_complete(sent, form)
-    stored_now = (now.id, now.version)
-    if sent is None:
-        return look_over(lambda: _share_page(stored, form, stored_now))
-    seen = (sent.get("pool", 0, type=int), sent.get("version", 0, type=int))
-    if not complete:
-        return look_over(lambda: _share_page(stored, form, seen))
-    changes = sections.pool_differences(now, form.pool)
-    if seen != stored_now:
-        return look_over(lambda: _share_page(stored, form, stored_now, changes))
-    if not changes:
-        form.refuse(_("You have not changed anything."))
-        return look_over(lambda: _share_page(stored, form, seen))
-    effects = section_effects.of_pool(now, form.pool, term_id)
-    cautions = [*section_warnings.of_pool(form.pool, offered)]
-    page = _preview(stored, changes=changes, effects=effects, cautions=cautions)
-
-    def store(reason: str) -> ResponseReturnValue:
-        touched = sections.share_seats(term_id, form.pool, visitor().id, reason)
-        apply_in_ledger(term_id, *touched)
-        return done(_("Changed: %(name)s.", name=form.pool.name), _address(stored))
-
-    return _confirm(page, sent, store, _reason_form(effects))
-
-
-def _share_page(
-    stored: StoredSection,
-    form: SharedSeatsForm,
-    seen: tuple[int, int],
-    differs: list[Difference] | None = None,
-) -> ResponseReturnValue:
-    offered = catalog_of(stored.term_id)
-    page = render_template(
-        "admin/section_share.html",
-        term=offered.term,
-        stored=stored,
-        form=form,
-        differs=differs,
-        seen=seen,
-        names=[section_name(each) for each in offered.sections if each.status != "CANCELED"],
-    )
-    return page, 409 if differs is not None else 422 if form.errors else 200
-
-
 # Confirming a form
 
 
-def _preview(stored: StoredSection, **context: Any) -> Confirmation:
+def preview(stored: StoredSection, **context: Any) -> Confirmation:
     """Return the page that confirms a change of a section or of its shared seats."""
     name = stored.name
     return Confirmation(
         title=_("Change %(section)s?", section=name),
         button=_("Change it"),
-        back=(_address(stored), name),
+        back=(address_of(stored), name),
         context={"term": catalog_of(stored.term_id).term, "stored": stored, **context},
     )
 
 
-def _reason_form(effects: section_effects.Effects) -> Form:
+def reason_form(effects: section_effects.Effects) -> Form:
+    """Return the form for a reason, which is required if the change takes something away."""
     return ReasonForm() if effects.needs_reason else OptionalReasonForm()
 
 
-def _confirm(
+def confirm_change(
     page: Confirmation, sent: Sent, store: Callable[[str], ResponseReturnValue], reason: Form
 ) -> ResponseReturnValue:
     """Show what a valid form means, and store it once it is confirmed.
@@ -297,5 +235,6 @@ def _confirm(
     return confirm(replace(page, seen={**seen, "confirmed": "yes"}, template=template), act, reason)
 
 
-def _address(stored: StoredSection) -> str:
+def address_of(stored: StoredSection) -> str:
+    """Return the address of the section's page."""
     return url_for("admin.sections.show", term_id=stored.term_id, section_id=stored.id)

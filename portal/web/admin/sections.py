@@ -38,6 +38,7 @@ from portal.web import confirm
 from portal.web.confirm import Confirmation, done, seen_number
 from portal.web.forms import OptionalReasonForm, ReasonForm
 from portal.web.http.access import requires, visitor
+from portal.web.paging import count_pages, page_number
 from portal.windows.warmup import send_sections
 
 if TYPE_CHECKING:
@@ -137,8 +138,8 @@ def index(term_id: int) -> ResponseReturnValue:
     offered, counts = catalog_of(term_id), read_with_fallback.seats(term_id)
     wanted = SectionQuery.parse(request.args)
     found = wanted.pick(offered, counts)
-    pages = max(1, -(-len(found) // PAGE))
-    page = min(max(1, request.args.get("page", 1, type=int)), pages)
+    pages = count_pages(len(found), PAGE)
+    page = page_number(pages)
     running = [each for each in found if each.status in RUNNING and each.id in counts]
     pools = {each.id: each.pool for each in running if each.pool}
     fewer = request.args.get("fewer", "").strip()

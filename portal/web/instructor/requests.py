@@ -125,15 +125,15 @@ def index() -> ResponseReturnValue:
     )
 
 
-@bp.post("/requests/<int:asked_id>/withdraw")
+@bp.post("/requests/<int:instructor_request_id>/withdraw")
 @requires("instructor")
-def withdraw(asked_id: int) -> ResponseReturnValue:
+def withdraw(instructor_request_id: int) -> ResponseReturnValue:
     """Withdraw one of the visitor's own requests."""
-    found = listing.one(asked_id)
+    found = listing.one(instructor_request_id)
     if found is None or found.request.account_id != visitor().id:
         abort(404)
     try:
-        service.withdraw(asked_id, visitor().id)
+        service.withdraw(instructor_request_id, visitor().id)
     except RequestRefused as refused:
         flash(str(REFUSED[refused.code]))
     else:

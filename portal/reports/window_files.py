@@ -23,7 +23,7 @@ class Table:
     kind: str
     title: str
     rows: list[Group]
-    veiled: set[str]
+    hidden: set[str]
 
 
 def fairness_tables(made: WindowReport) -> list[Table]:
@@ -73,7 +73,7 @@ def result_rows(offered: TermCatalog, made: WindowReport) -> Iterator[Row]:
 
 
 def _outcome(table: Table, row: Group) -> tuple[object, ...]:
-    if row["name"] in table.veiled:
+    if row["name"] in table.hidden:
         return (_("hidden (small group)"),)
     often = sorted(row["reasons"].items(), key=lambda each: -each[1])
     parts = (f"{label(code)} {count}" for code, count in often if count >= FEWEST)

@@ -45,7 +45,7 @@ class Occupancy:
 class Effects:
     """What a change means to students, and whether it takes something so that it needs a reason."""
 
-    said: list[str]
+    sentences: list[str]
     needs_reason: bool = False
     clashing: list[AffectedStudent] = field(default_factory=list)  # by the new times
 

@@ -28,7 +28,7 @@ SHOWN = (*GROUPS, "history")
 def show(term_id: int, section_id: int) -> ResponseReturnValue:
     """Render a group of its students, or its history, a page at a time."""
     offered = catalog_of(term_id)
-    card = offered.section(section_id) or abort(404)
+    section = offered.section(section_id) or abort(404)
     shown = request.args.get("show", "in")
     if shown not in SHOWN:
         abort(404)
@@ -42,14 +42,14 @@ def show(term_id: int, section_id: int) -> ResponseReturnValue:
     return render_template(
         "admin/results.html",
         term=offered.term,
-        card=card,
+        card=section,
         seats=read_with_fallback.seats_of(term_id, [section_id]).get(section_id),
         groups=GROUPS,
         shown=shown,
         counts=counts,
         prior=prior,
         people=found,
-        leaving=_leaving(card, shown, request.args.get("just", type=int)),
+        leaving=_leaving(section, shown, request.args.get("just", type=int)),
         first=(page - 1) * people.PAGE + 1,
         page=page,
         pages=pages,
@@ -58,10 +58,10 @@ def show(term_id: int, section_id: int) -> ResponseReturnValue:
     )
 
 
-def _leaving(card: SectionView, shown: str, just: int | None) -> set[int]:
+def _leaving(section: SectionView, shown: str, just: int | None) -> set[int]:
     """Return the student adjusted just now, if that is not recorded yet."""
     if just is None or shown not in {"in", "waiting"}:
         return set()
-    now = read_with_fallback.registrations(card.term_id, just)
+    now = read_with_fallback.registrations(section.term_id, just)
     here = now.enrolled if shown == "in" else now.waiting
-    return set() if any(each.section == card.id for each in here) else {just}
+    return set() if any(each.section == section.id for each in here) else {just}

@@ -36,7 +36,7 @@ from portal.web import drafts
 from portal.web.admin.section_forms import NewSectionForm, SectionForm, Sent
 from portal.web.admin.sections import apply_in_ledger, find_or_404
 from portal.web.confirm import Confirmation, confirm
-from portal.web.drafts import look_over
+from portal.web.drafts import render_or_redirect
 from portal.web.forms import Form, OptionalReasonForm, ReasonForm
 from portal.web.http.access import requires, visitor
 from portal.web.http.layout import go
@@ -62,13 +62,13 @@ def edit(term_id: int, section_id: int) -> ResponseReturnValue:
         if stored.obstacle:
             form.refuse(OBSTACLES[stored.obstacle])
         if sent is None or stored.obstacle or not is_complete(sent, form):
-            return look_over(lambda: _form_page(form, stored, version=seen))
+            return render_or_redirect(lambda: _form_page(form, stored, version=seen))
         changes = differences(stored.details, form.details)
         if stored.version != seen:
-            return look_over(lambda: _conflict_page(session, stored, form, changes))
+            return render_or_redirect(lambda: _conflict_page(session, stored, form, changes))
         if not changes:
             form.refuse(_("You have not changed anything."))
-            return look_over(lambda: _form_page(form, stored, version=seen))
+            return render_or_redirect(lambda: _form_page(form, stored, version=seen))
         details = form.details
         effects = section_effects.of_change(session, stored, details, offered)
         page = preview(
@@ -151,7 +151,7 @@ def new(term_id: int) -> ResponseReturnValue:
         form = NewSectionForm(sent, session, offered.term, course.code, first)
         form.crn.data = crn if sent is None else form.crn.data
         if sent is None or not is_complete(sent, form):
-            return look_over(lambda: _form_page(form, course=course))
+            return render_or_redirect(lambda: _form_page(form, course=course))
         details = form.details
         lines = [(each.label, each.lines(getattr(details, each.name))) for each in FIELDS.values()]
         page = Confirmation(

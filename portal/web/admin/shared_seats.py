@@ -33,7 +33,7 @@ from portal.web.admin.section_editing import (
 from portal.web.admin.section_forms import NamesField, Sent
 from portal.web.admin.sections import apply_in_ledger, find_or_404
 from portal.web.confirm import done
-from portal.web.drafts import look_over
+from portal.web.drafts import render_or_redirect
 from portal.web.forms import Form, NumberField, TextField
 from portal.web.http.access import requires, visitor
 
@@ -145,16 +145,16 @@ def share(term_id: int, section_id: int) -> ResponseReturnValue:
         complete = sent is not None and is_complete(sent, form)
     stored_now = (now.id, now.version)
     if sent is None:
-        return look_over(lambda: _share_page(stored, form, stored_now))
+        return render_or_redirect(lambda: _share_page(stored, form, stored_now))
     seen = (sent.get("pool", 0, type=int), sent.get("version", 0, type=int))
     if not complete:
-        return look_over(lambda: _share_page(stored, form, seen))
+        return render_or_redirect(lambda: _share_page(stored, form, seen))
     changes = sections.pool_differences(now, form.pool)
     if seen != stored_now:
-        return look_over(lambda: _share_page(stored, form, stored_now, changes))
+        return render_or_redirect(lambda: _share_page(stored, form, stored_now, changes))
     if not changes:
         form.refuse(_("You have not changed anything."))
-        return look_over(lambda: _share_page(stored, form, seen))
+        return render_or_redirect(lambda: _share_page(stored, form, seen))
     effects = section_effects.of_pool(now, form.pool, term_id)
     cautions = [*section_warnings.of_pool(form.pool, offered)]
     page = preview(stored, changes=changes, effects=effects, cautions=cautions)

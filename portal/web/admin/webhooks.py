@@ -131,7 +131,7 @@ def make() -> ResponseReturnValue:
     except AddressTaken:
         form.refuse(TAKEN, "url")
         return _list(form, 409)
-    return _page(made, tell=True)
+    return _page(made, with_secret=True)
 
 
 @bp.get("/<int:webhook_id>")
@@ -198,7 +198,7 @@ def change(webhook_id: int, what: str) -> ResponseReturnValue:
         except ChangedMeanwhile:
             raise NotPossible(str(CHANGED)) from None
         if what == "secret":
-            return _page(_one(webhook_id), tell=True)
+            return _page(_one(webhook_id), with_secret=True)
         if what == "on":
             enqueue(NO_TERM, ["deliver"])
         return done(str(wording.done), HOME if what == "delete" else _back(webhook)[0])
@@ -234,8 +234,8 @@ def _list(form: WebhookForm, status: int) -> ResponseReturnValue:
     return page, status
 
 
-def _page(webhook: Webhook, *, tell: bool = False) -> ResponseReturnValue:
-    """Render a receiver and its deliveries; with `tell` also its secret, without caching."""
+def _page(webhook: Webhook, *, with_secret: bool = False) -> ResponseReturnValue:
+    """Render a receiver and its deliveries; with `with_secret` also its secret, without caching."""
     with transaction() as session:
         latest = receivers.latest(session, webhook.id)
         dead = outbox.dead(session, webhook.id, DEAD_SHOWN)
@@ -249,10 +249,10 @@ def _page(webhook: Webhook, *, tell: bool = False) -> ResponseReturnValue:
         number_dead=number_dead,
         switched_off=not flags.on("webhooks"),
         rest_ends=_rest_ends(webhook),
-        secret=signing_secret(webhook.seed) if tell else "",
+        secret=signing_secret(webhook.seed) if with_secret else "",
     )
-    answer = make_response(text, 201 if tell else 200)
-    if tell:
+    answer = make_response(text, 201 if with_secret else 200)
+    if with_secret:
         answer.headers["Cache-Control"] = "no-store"
     return answer
 

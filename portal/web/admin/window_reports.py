@@ -44,7 +44,7 @@ def show(term_id: int, window_id: int) -> ResponseReturnValue:
         most=MOST_SHOWN,
         reason=label,
         fewest=FEWEST,
-        veiled=hidden_cohorts(made.result["cohorts"]),
+        hidden=hidden_cohorts(made.result["cohorts"]),
     )
 
 

@@ -14,19 +14,21 @@ class InstructorSection:
     """A section and its term."""
 
     term: TermView
-    card: SectionView
+    section: SectionView
 
     @property
     def name(self) -> str:
         """Return the section's name, such as CSC 1100-01."""
-        return section_name(self.card)
+        return section_name(self.section)
 
 
 def own_section(section_id: int) -> InstructorSection:
     """Return a section that the visitor teaches, or any for an admin; otherwise 404 or 403."""
     offers = (catalog_of(term.id) for term in live_terms())
-    found = ((each.term, card) for each in offers if (card := each.section(section_id)))
-    term, card = next(found, None) or abort(404)
-    if "admin" not in visitor().roles and visitor().instructor_ids.isdisjoint(card.instructor_ids):
+    found = ((each.term, section) for each in offers if (section := each.section(section_id)))
+    term, section = next(found, None) or abort(404)
+    if "admin" not in visitor().roles and visitor().instructor_ids.isdisjoint(
+        section.instructor_ids
+    ):
         abort(403)
-    return InstructorSection(term, card)
+    return InstructorSection(term, section)

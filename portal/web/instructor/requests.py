@@ -67,8 +67,8 @@ class OverrideForm(Form):
 def ask_seats(section_id: int) -> ResponseReturnValue:
     """Request more seats in a section."""
     shown, form = own_section(section_id), SeatsForm()
-    form.wanted.least = shown.card.capacity + 1
-    capacity = formatting.number(shown.card.capacity)
+    form.wanted.least = shown.section.capacity + 1
+    capacity = formatting.number(shown.section.capacity)
     form.wanted.description = _("It has %(capacity)s now.", capacity=capacity)
     if request.method == "POST" and form.validate():
         try:
@@ -77,7 +77,7 @@ def ask_seats(section_id: int) -> ResponseReturnValue:
             form.refuse(REFUSED[refused.code], "wanted")
         else:
             return _sent()
-    counts = read_with_fallback.seats_of(shown.term.id, [shown.card.id])
+    counts = read_with_fallback.seats_of(shown.term.id, [shown.section.id])
     page = render_template("instructor/ask_seats.html", shown=shown, form=form, counts=counts)
     return page, 422 if form.errors else 200
 
@@ -94,12 +94,12 @@ def ask_override(section_id: int) -> ResponseReturnValue:
         except RequestRefused as refused:
             form.refuse(REFUSED[refused.code], "student")
         else:
-            if useless := [code for code in rules if code in rules_without_effect(shown.card)]:
+            if useless := [code for code in rules if code in rules_without_effect(shown.section)]:
                 names = permission_names(useless)
                 flash(_("This class has no such rule: %(rules)s.", rules=names))
             return _sent()
     note = _("(this class doesn’t have this rule)")
-    lacking = set(rules_without_effect(shown.card))
+    lacking = set(rules_without_effect(shown.section))
     form.waives.offer(
         {code: f"{text} {note}" if code in lacking else text for code, text in PERMISSIONS.items()}
     )

@@ -92,18 +92,18 @@ def emails(section_id: int) -> ResponseReturnValue:
         "instructor/emails.html",
         term=shown.term,
         name=shown.name,
-        card=shown.card,
+        card=shown.section,
         to=to,
         mailing=rosters.mailing(groups[to]),
     )
 
 
 def _listed(shown: InstructorSection, view: RosterView) -> dict[str, object]:
-    everyone = rosters.roster(shown.term.id, shown.card.id, visitor().roles)
+    everyone = rosters.roster(shown.term.id, shown.section.id, visitor().roles)
     return {
         "name": shown.name,
-        "card": shown.card,
-        "look": view,
+        "card": shown.section,
+        "view": view,
         "sorts": rosters.SORTS,
         "everyone": everyone,
         "people": view.at(everyone),

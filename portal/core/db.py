@@ -17,6 +17,10 @@ from portal.core.redis_clients import has_unread_data
 RESTED = 5.0  # seconds of rest after which a connection may be broken unnoticed
 
 
+class ChangedMeanwhile(Exception):  # noqa: N818  an expected state, not an error
+    """Someone else has changed the record since it was read."""
+
+
 class Base(DeclarativeBase):
     metadata = MetaData(
         naming_convention={

@@ -11,9 +11,9 @@ from portal.catalog.term_catalog import catalog_of, live_terms
 from portal.core.db import transaction
 from portal.core.i18n import _, _l
 from portal.people import instructors
-from portal.people.instructors import InstructorView, StaleLink
+from portal.people.instructors import InstructorView
 from portal.people.models import Account
-from portal.web.confirm import Confirmation, NotPossible, confirm, done
+from portal.web.confirm import Confirmation, confirm, done
 from portal.web.forms import Form, TextField
 from portal.web.http.access import requires, visitor
 from portal.web.paging import page_number, search_text
@@ -117,11 +117,7 @@ def _confirm(
     address = url_for("admin.instructors.show", instructor_id=instructor.id)
 
     def act(reason: str) -> ResponseReturnValue:
-        try:
-            change(by=visitor().id, why=reason)
-        except StaleLink:
-            changed = _("Someone else has changed this. Check it and try again.")
-            raise NotPossible(changed) from None
+        change(by=visitor().id, why=reason)
         return done(done_text, address)
 
     page = Confirmation(

@@ -12,7 +12,7 @@ from wtforms import HiddenField, ValidationError
 
 from portal.backend import backend
 from portal.core import breakers, flags
-from portal.core.db import transaction
+from portal.core.db import ChangedMeanwhile, transaction
 from portal.core.i18n import _, _l
 from portal.core.queue import NO_TERM, enqueue
 from portal.notifications.webhooks import addresses, outbox, receivers
@@ -20,14 +20,13 @@ from portal.notifications.webhooks.models import EVENT_NAMES, Webhook
 from portal.notifications.webhooks.receivers import (
     AddressTaken,
     ChangedBy,
-    ChangedMeanwhile,
     signing_secret,
 )
 from portal.notifications.webhooks.sender import BREAKER_PREFIX
 from portal.web.admin.dead_letters import REMEDY, settle_deliveries
 from portal.web.confirm import (
+    CHANGED,
     Confirmation,
-    NotPossible,
     Wording,
     confirm,
     done,
@@ -45,7 +44,6 @@ TAKEN = _l(
     "A webhook with this address already exists. Its secret is not shown again,"
     " but you can create a new one."
 )
-CHANGED = _l("Someone else has changed this. Check it and try again.")
 
 
 class WebhookForm(Form):
@@ -153,8 +151,6 @@ def edit(webhook_id: int) -> ResponseReturnValue:
         try:
             with transaction() as session:
                 receivers.change(session, known, who, url=form.url.data, names=form.names.data)
-        except ChangedMeanwhile:
-            raise NotPossible(str(CHANGED)) from None
         except AddressTaken:
             form.refuse(TAKEN, "url")
             return None
@@ -192,11 +188,8 @@ def change(webhook_id: int, what: str) -> ResponseReturnValue:
 
     def act(reason: str) -> ResponseReturnValue:
         known = Webhook(id=webhook_id, version=seen_number())
-        try:
-            with transaction() as session:
-                MAKE_CHANGE[what](session, known, ChangedBy(visitor().id, reason))
-        except ChangedMeanwhile:
-            raise NotPossible(str(CHANGED)) from None
+        with transaction() as session:
+            MAKE_CHANGE[what](session, known, ChangedBy(visitor().id, reason))
         if what == "secret":
             return _page(_one(webhook_id), with_secret=True)
         if what == "on":

@@ -1,6 +1,6 @@
-"""Ended sessions: the text for the visitor, and the way back to their task.
+"""Ended sessions and refused forms: the way back to a task, with the choices made.
 
-Nothing is sent for them: after the login they find the same form and choices, and submit it.
+Nothing is sent for the visitor: after a login they find the same form and choices, and submit it.
 """
 
 import re
@@ -16,8 +16,8 @@ from werkzeug.routing import RequestRedirect
 
 from portal.web.http.request_info import split_url
 
-# An allow list of form fields: a form with any other field, such as a password, is not shown again.
 TOKEN = "csrf_token"  # noqa: S105  the name of the field; the page gives the form a new one
+# An allow list of form fields: a form with any other field, such as a password, is not shown again.
 FIELDS = frozenset(
     {
         # claims, drops, swaps, waitlists and plans of students

@@ -31,6 +31,7 @@ from portal.catalog.sections import named_instructors
 from portal.catalog.spellings import Unclear
 from portal.catalog.term_catalog import TermView
 from portal.catalog.views import MeetingView, ReserveView, clock_time, minutes
+from portal.core.form_fields import whole_number
 from portal.core.i18n import _, _l, _n
 from portal.core.moments import milliseconds
 from portal.registration.seat_counts import is_active
@@ -245,7 +246,7 @@ class ReserveForm(Row, CohortForm):
             self.refuse(TOO_FAR % {"field": self.until.label.text}, "until")
             until = None
         self.view = ReserveView(
-            id=int(known) if known.isascii() and known.isdigit() and len(known) < 10 else 0,
+            id=whole_number(known) or 0,
             seats=self.seats.data or 0,
             cohort=self.check_cohort(
                 _("choose at least one year, level, major or student."), "years"

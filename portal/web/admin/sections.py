@@ -25,6 +25,7 @@ from portal.catalog.sections import (
 )
 from portal.catalog.term_catalog import SectionView, TermCatalog, catalog_of, live_terms
 from portal.core.db import transaction
+from portal.core.form_fields import whole_number
 from portal.core.i18n import _, _l
 from portal.core.moments import milliseconds
 from portal.ledger.types import SeatCounts
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
 bp = Blueprint("sections", __name__, url_prefix="/terms/<int:term_id>/sections")
 
 PAGE = 100  # sections
+DIGITS = 6  # of a number of seats
 STATUSES = ("NEW", "OPEN", "CONFIRMED", "CANCELED")
 
 
@@ -102,11 +104,8 @@ class SectionQuery:
     @classmethod
     def parse(cls, args: "MultiDict[str, str]") -> "SectionQuery":
         """Return the query of the address; ignore invalid values."""
-        status, fewer = args.get("status", ""), args.get("fewer", "").strip()
-        known = fewer.isascii() and fewer.isdigit() and len(fewer) < 7
-        return cls(
-            Query.parse(args), status if status in STATUSES else "", int(fewer) if known else 0
-        )
+        status, fewer = args.get("status", ""), whole_number(args.get("fewer", ""), DIGITS)
+        return cls(Query.parse(args), status if status in STATUSES else "", fewer or 0)
 
     def args(self) -> list[tuple[str, str]]:
         """Return the arguments that `parse` reads back as this query."""
@@ -143,7 +142,7 @@ def index(term_id: int) -> ResponseReturnValue:
     running = [each for each in found if each.status in RUNNING and each.id in counts]
     pools = {each.id: each.pool for each in running if each.pool}
     fewer = request.args.get("fewer", "").strip()
-    unread = bool(fewer) and not (fewer.isascii() and fewer.isdigit())
+    unread = fewer and whole_number(fewer) is None
     return render_template(
         "admin/sections.html",
         term=offered.term,

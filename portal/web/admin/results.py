@@ -8,7 +8,6 @@ from portal.core.db import transaction
 from portal.core.i18n import _l
 from portal.recorder import participants as people
 from portal.recorder import read_with_fallback
-from portal.recorder.section_history import history
 from portal.web.http.access import requires
 from portal.web.paging import count_pages, page_number
 
@@ -38,7 +37,9 @@ def show(term_id: int, section_id: int) -> ResponseReturnValue:
         page = page_number(pages)
         found = [] if shown == "history" else people.participants(session, section_id, shown, page)
     before = request.args.get("before", type=int)
-    happened, more = history(term_id, section_id, before) if shown == "history" else ([], False)
+    happened, more = (
+        people.history(term_id, section_id, before) if shown == "history" else ([], False)
+    )
     return render_template(
         "admin/results.html",
         term=offered.term,

@@ -31,7 +31,7 @@ from portal.core.i18n import _, _n
 from portal.reports import audit_labels, audit_trail
 from portal.reports.effects import section_warnings, students
 from portal.reports.effects import sections as section_effects
-from portal.reports.effects.section_status import OBSTACLES
+from portal.reports.effects.sections import OBSTACLES
 from portal.web import drafts
 from portal.web.admin.section_forms import NewSectionForm, SectionForm, Sent
 from portal.web.admin.sections import apply_in_ledger, find_or_404

@@ -33,8 +33,8 @@ from portal.recorder import read_with_fallback
 from portal.registration.seat_counts import is_active, totals
 from portal.reports import audit_labels, audit_trail
 from portal.reports.audit_differences import names_in, short
-from portal.reports.effects import section_status, section_warnings, students
-from portal.reports.effects.sections import occupancy
+from portal.reports.effects import section_warnings, students
+from portal.reports.effects import sections as effects
 from portal.web import confirm
 from portal.web.confirm import Confirmation, done, seen_number
 from portal.web.forms import OptionalReasonForm, ReasonForm
@@ -266,7 +266,7 @@ def change_status(term_id: int, section_id: int, change: str) -> ResponseReturnV
     with transaction() as session:
         stored = find_or_404(session, term_id, section_id)
         people = students.people(session, stored.id) if change in {"cancel", "confirm"} else []
-    now, name, texts = occupancy(stored), stored.name, STATUS_PAGES[change]
+    now, name, texts = effects.occupancy(stored), stored.name, STATUS_PAGES[change]
     address = url_for(".show", term_id=term_id, section_id=section_id)
     form = ReasonForm() if change == "cancel" else OptionalReasonForm()
 
@@ -274,7 +274,7 @@ def change_status(term_id: int, section_id: int, change: str) -> ResponseReturnV
         seen = SeenSection(term_id, section_id, seen_number())
         repeated = sections.done_before(change, [seen], visitor().id)
         if not (repeated and stored.version == seen.version + 1):
-            if why := section_status.refusal(change, stored, now):
+            if why := effects.status_refusal(change, stored, now):
                 raise confirm.NotPossible(why)
             try:
                 sections.change_status(change, [seen], visitor().id, reason)
@@ -282,7 +282,7 @@ def change_status(term_id: int, section_id: int, change: str) -> ResponseReturnV
                 form.refuse(_("Someone else has changed this section. Check it and try again."))
                 return None
             except NotPossible as error:
-                raise confirm.NotPossible(section_status.obstacle(change, error.code)) from error
+                raise confirm.NotPossible(effects.obstacle(change, error.code)) from error
         apply_in_ledger(term_id, section_id)
         return done(str(texts.done) % {"name": name}, address)
 
@@ -290,10 +290,10 @@ def change_status(term_id: int, section_id: int, change: str) -> ResponseReturnV
         title=str(texts.title),
         button=str(texts.button),
         back=(address, name),
-        meaning=section_status.meaning(change, now),
+        meaning=effects.of_status(change, now),
         danger=change in {"cancel", "delete"},
         seen={"version": stored.version},
-        refusal=section_status.refusal(change, stored, now) if request.method == "GET" else "",
+        refusal=effects.status_refusal(change, stored, now) if request.method == "GET" else "",
         template="admin/section_status.html",
         context={"people": people, "term": catalog_of(term_id).term, "stored": stored},
     )

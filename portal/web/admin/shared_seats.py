@@ -21,7 +21,7 @@ from portal.core.i18n import _, _l
 from portal.registration.next_steps import section_name
 from portal.reports.effects import section_warnings
 from portal.reports.effects import sections as section_effects
-from portal.reports.effects.section_status import OBSTACLES
+from portal.reports.effects.sections import OBSTACLES
 from portal.web import drafts
 from portal.web.admin.section_editing import (
     address_of,

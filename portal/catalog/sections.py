@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Select, delete, insert, select, update
+from sqlalchemy import Row, Select, delete, func, insert, select, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
@@ -31,8 +31,9 @@ from portal.catalog.section_fields import FIELDS, PLAIN, Lines, NamedInstructor,
 from portal.catalog.views import ReserveView
 from portal.core.audit_trail import AuditEntry, add_audit_entry
 from portal.core.db import transaction
-from portal.core.i18n import in_language
+from portal.core.i18n import _, in_language
 
+INITIAL_SEATS, INITIAL_WAITLIST = 30, 10
 RUNNING = {"OPEN", "CONFIRMED"}
 EDITABLE = {"NEW", *RUNNING}
 LISTS: dict[str, Any] = {
@@ -144,11 +145,75 @@ def differences(old: SectionDetails, new: SectionDetails) -> list[Difference]:
     ]
 
 
+def pool_differences(old: SeatPool, new: SeatPool) -> list[Difference]:
+    """Return the fields of a seat pool that differ; a single section shares nothing."""
+    lines = [
+        ([each.name], [str(each.capacity)], [member.name for member in each.members])
+        if len(each.members) >= seat_pools.FEWEST
+        else ([], [], [])
+        for each in (old, new)
+    ]
+    labels = (_("Name"), _("Shared seats"), _("Sections"))
+    fields = zip(labels, *lines, strict=True)
+    return [Difference(*each) for each in fields if each[1] != each[2]]
+
+
 def find_section(session: Session, term_id: int, section_id: int) -> StoredSection | None:
     """Return the section of that id, deleted or not."""
     found = select(Section).where(Section.term_id == term_id, Section.id == section_id)
     section = session.scalar(found)
     return as_stored(session, section) if section else None
+
+
+def name_key(name: str) -> str:
+    """Return a section's name or CRN in the form in which typed names are compared."""
+    return " ".join(name.upper().replace("-", " ").split())
+
+
+def term_of_section(session: Session, typed: str, other_than: int) -> str:
+    """Return the latest other term with a section of this name or CRN; blank if there is none."""
+    number = (typed.replace("-", " ").split() or [typed])[-1]
+    found = (
+        select(Course.code, Section.number, Section.crn, Term.name)
+        .join(Course, Course.id == Section.course_id)
+        .join(Term, Term.id == Section.term_id)
+        .where(Section.term_id != other_than, Section.deleted_at.is_(None))
+        .where((Section.number == number) | (Section.crn == typed))
+        .order_by(Term.starts_on.desc())
+    )
+    for code, number, crn, term in session.execute(found):
+        if name_key(typed) in {name_key(f"{code}-{number}"), name_key(crn)}:
+            return str(term)
+    return ""
+
+
+def courses(session: Session, term_id: int) -> Sequence[Row[int, str, str, int]]:
+    """Return id, code and title of every course, and its number of sections in the term."""
+    here = (Section.term_id == term_id) & Section.deleted_at.is_(None)
+    query = (
+        select(Course.id, Course.code, Course.title, func.count(Section.id).label("sections"))
+        .outerjoin(Section, (Section.course_id == Course.id) & here)
+        .where(Course.deleted_at.is_(None))
+        .group_by(Course.id)
+        .order_by(Course.code)
+    )
+    return session.execute(query).all()
+
+
+def initial_details(session: Session, term_id: int, course: Course) -> tuple[SectionDetails, str]:
+    """Return the details with which a new section of the course begins, and the next free CRN."""
+    numbers = select(Section.number, Section.crn, Section.course_id)
+    taken = session.execute(numbers.where(Section.term_id == term_id)).all()
+    siblings = {row.number for row in taken if row.course_id == course.id}
+    crns = [int(row.crn) for row in taken if row.crn.isascii() and row.crn.isdigit()]
+    details = SectionDetails(
+        number=next(each for n in range(1, 10_000) if (each := f"{n:02}") not in siblings),
+        title=course.title,
+        credits=(course.credits_min, course.credits_max),
+        capacity=INITIAL_SEATS,
+        waitlist=INITIAL_WAITLIST,
+    )
+    return details, str(max(crns, default=9999) + 1)
 
 
 def create_section(  # noqa: PLR0913, PLR0917 - what a section needs to begin

@@ -11,6 +11,10 @@ from sqlalchemy.orm import DeclarativeBase, Session, sessionmaker
 from portal.core import traces
 
 
+class ChangedMeanwhile(Exception):  # noqa: N818  an expected state, not an error
+    """Someone else has changed the record since it was read."""
+
+
 class Base(DeclarativeBase):
     metadata = MetaData(
         naming_convention={

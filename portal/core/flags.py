@@ -18,6 +18,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Mapped, Session, mapped_column
 from sqlalchemy.sql import func
 
+from portal.core.audit_trail import add_audit_entry
 from portal.core.db import Base, transaction
 from portal.core.i18n import _l
 from portal.core.outage import postgresql
@@ -36,6 +37,28 @@ LABELS = {
     "autoscaling": _l("Autoscaling of workers"),
     "bulkheads": _l("Bulkheads"),
     "caches": _l("Caches"),
+}
+WHEN_OFF = {
+    "waiting_room": _l("Off: everyone is admitted at once, including students who are waiting."),
+    "captcha": _l(
+        "Off: students don’t solve a captcha to register. It is still required after"
+        " wrong passwords."
+    ),
+    "captcha_server": _l("Off: the built-in captcha is used."),
+    "captcha_breaker": _l("Off: every request goes to the server, even if it keeps failing."),
+    "rate_limits": _l("Off: requests are not limited. Login attempts still are."),
+    "live_push": _l(
+        "Off: pages reload data every few seconds and say that live updates are paused."
+    ),
+    "mail": _l("Off: emails wait. Emails that are too old when you switch it on are not sent."),
+    "mail_breaker": _l("Off: every request goes to the server, even if it keeps failing."),
+    "webhooks": _l("Off: deliveries to webhooks wait."),
+    "provider_breaker": _l("Off: every request goes to the provider, even if it keeps failing."),
+    "autoscaling": _l("Off: each queue keeps its minimum number of workers."),
+    "bulkheads": _l("Off: uploads and background jobs are accepted without a limit."),
+    "caches": _l(
+        "Off: pages read data from PostgreSQL each time. This is slower but always current."
+    ),
 }
 NAMES = tuple(LABELS)
 EVERY = 1.0  # seconds between reads
@@ -119,6 +142,37 @@ def switch(session: Session, wanted: Switching, by: int) -> None:
         raise Switched(name)
     flag.is_on, flag.reason, flag.account_id = wanted.on, wanted.reason, by
     flag.version, flag.changed_at = flag.version + 1, func.now()
+
+
+def find(name: str) -> Flag:
+    """Return the state of a part; it is on if it was never switched."""
+    with transaction() as session:
+        return session.get(Flag, name) or Flag(name=name, is_on=True, version=0)
+
+
+def change(wanted: Switching, by: int) -> None:
+    """Switch a part and record who did; the same request again changes nothing.
+
+    Raise Switched if another admin has just switched it.
+    """
+    try:
+        with transaction() as session:
+            switch(session, wanted, by)
+            add_audit_entry(
+                session,
+                "flag.switched",
+                f"flag:{wanted.name}",
+                by=by,
+                before={"on": not wanted.on},
+                after={"on": wanted.on},
+                reason=wanted.reason,
+            )
+    except Switched:
+        flag = find(wanted.name)
+        mine = flag.account_id == by and flag.version == wanted.version + 1
+        if not (mine and flag.is_on == wanted.on):
+            raise
+    read()
 
 
 def _read_forever() -> None:

@@ -13,6 +13,12 @@ from portal.core.i18n import _, _l
 LONGEST_NOTE = 500  # characters
 
 
+def whole_number(text: str, digits: int = 9) -> int | None:
+    """Return the number of a text of so many ASCII digits at most, else None."""
+    text = text.strip()
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= digits else None
+
+
 class TextField(StringField):  # type: ignore[misc]
     """One line of text, without surplus blanks."""
 

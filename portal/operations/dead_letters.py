@@ -18,7 +18,12 @@ from rq.registry import FailedJobRegistry
 from rq.scheduler import RQScheduler
 from rq.serializers import JSONSerializer
 
-from portal.core.queue import QUEUES, Job, job_subject
+from portal.core.audit_trail import add_audit_entry
+from portal.core.db import transaction
+from portal.core.queue import NO_TERM, QUEUES, Job, enqueue, job_subject
+from portal.notifications import outbox
+from portal.notifications.models import OutboxEntry, Outgoing
+from portal.notifications.webhooks.models import Delivery
 
 ALARM = "ALARM dead-letter: job %s of queue %s failed at each try: %s. See `fairseat jobs`."
 # Lines that SQLAlchemy adds to an error.
@@ -82,6 +87,65 @@ def discard(redis: Redis, letter: DeadLetter) -> bool:
     with suppress(NoSuchJobError):
         Job.fetch(letter.id, connection=redis, serializer=JSONSerializer).delete()
     return True
+
+
+def settle_job(redis: Redis, letter: DeadLetter, remedy: str, by: int, reason: str) -> bool:
+    """Retry or discard a job and record who did, or neither; return False if it is gone."""
+    with transaction() as session:
+        add_audit_entry(
+            session,
+            f"job.{remedy}",
+            f"job:{letter.id}",
+            by=by,
+            before={"queue": letter.queue, "error": letter.error},
+            reason=reason,
+        )
+        session.flush()
+        settled = (retry if remedy == "retry" else discard)(redis, letter)
+        if not settled:
+            session.rollback()
+        return settled
+
+
+# Mails and deliveries to webhooks
+
+
+@dataclass(frozen=True)
+class Outbox:
+    """An outbox table, the worker that sends its entries, and its ids in the audit trail."""
+
+    model: type[Outgoing]
+    worker: str
+    ids: str
+    most_in_trail: int | None = None
+
+
+MAILS = Outbox(OutboxEntry, "notify", "mails")
+DELIVERIES = Outbox(Delivery, "deliver", "deliveries", most_in_trail=1000)
+
+
+def settle(  # noqa: PLR0913, PLR0917  what, and what the audit trail stores
+    letters: Outbox, found: Sequence[Any], action: str, subject: str, by: int, reason: str
+) -> bool:
+    """Send entries again or discard them, and record who did; return False if all are gone."""
+    change = outbox.revive if action.endswith(".retry") else outbox.discard
+    with transaction() as session:
+        settled = change(session, letters.model, [each.id for each in found])
+        if settled:
+            add_audit_entry(
+                session,
+                action,
+                subject,
+                by=by,
+                before={"error": found[0].error},
+                after={letters.ids: sorted(settled)[: letters.most_in_trail]},
+                reason=reason,
+            )
+    enqueue(NO_TERM, [letters.worker])
+    return bool(settled)
+
+
+# Watching for dead jobs
 
 
 class Watch:

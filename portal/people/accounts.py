@@ -170,3 +170,13 @@ def _audit_facts(account: Account) -> dict[str, object]:
         "admin": account.is_admin,
         "instructors": [instructor.id for instructor in account.instructors],
     }
+
+
+def actor_name(actor: str) -> str:
+    """Return the actor of an event, by name if it is an account."""
+    kind, _colon, number = actor.partition(":")
+    if kind != "account" or not number.isdecimal():
+        return actor
+    with transaction() as session:
+        name = session.scalar(select(Account.name).where(Account.id == int(number)))
+    return name or actor

@@ -7,17 +7,13 @@ from sqlalchemy.orm import Session
 
 from portal.catalog.models import Department, Instructor, Section, section_instructors
 from portal.core.audit_trail import add_audit_entry
-from portal.core.db import transaction
+from portal.core.db import ChangedMeanwhile, transaction
 from portal.people.models import Account
 from portal.people.signals import sessions_ended
 
 PAGE_SIZE = 50
 MAX_WORDS = 6  # of a search; further words are ignored
 MAX_SUGGESTIONS = 5
-
-
-class StaleLink(Exception):  # noqa: N818  an expected state, not an error
-    """Somebody else has linked or unlinked the instructor since the page was shown."""
 
 
 @dataclass(frozen=True)
@@ -78,12 +74,12 @@ def account_of(session: Session, username: str) -> Account | None:
 
 
 def link(instructor_id: int, account: int, *, by: int, why: str) -> None:
-    """Link the account to the instructor; raises StaleLink if another account is linked."""
+    """Link the account to the instructor; raises ChangedMeanwhile if another account is linked."""
     _relink(instructor_id, None, account, by, why)
 
 
 def unlink(instructor_id: int, account: int, *, by: int, why: str) -> None:
-    """Unlink the account from the instructor, on open pages too; raises StaleLink."""
+    """Unlink the account from the instructor, on open pages too; raises ChangedMeanwhile."""
     _relink(instructor_id, account, None, by, why)
     sessions_ended.send(account)
 
@@ -93,7 +89,7 @@ def _relink(instructor_id: int, before: int | None, after: int | None, by: int, 
         known = Instructor.id == instructor_id, Instructor.deleted_at.is_(None)
         instructor = session.scalar(select(Instructor).where(*known).with_for_update())
         if instructor is None or instructor.account_id != before:
-            raise StaleLink
+            raise ChangedMeanwhile
         instructor.account_id = after
         add_audit_entry(
             session,

@@ -5,7 +5,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from sqlalchemy import ColumnElement, or_, select
+from sqlalchemy import ColumnElement, Row, or_, select
 from sqlalchemy.orm import Session
 
 from portal.catalog import requisites
@@ -122,6 +122,13 @@ def search(session: Session, text: str, page: int) -> tuple[list[StudentSummary]
     )
     rows = [StudentSummary(*row) for row in session.execute(query)]
     return rows[:PAGE_SIZE], len(rows) > PAGE_SIZE
+
+
+def find_name(condition: ColumnElement[bool]) -> Row[int, str, str] | None:
+    """Return the id, the name and the number of a student, also of a deleted one."""
+    found = select(Student.id, Account.name, Student.number).join(Account).where(condition)
+    with transaction() as session:
+        return session.execute(found).one_or_none()
 
 
 def find_by_number(session: Session, number: str) -> int | None:

@@ -4,14 +4,20 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.orm import Session
 
 from portal.catalog.models import Section
+from portal.core.db import transaction
+from portal.core.i18n import _
+from portal.core.moments import milliseconds
 from portal.people.models import Account, Student
 from portal.recorder.events import Event
 from portal.recorder.models import EVENT_COLUMNS, Enrollment, LoggedEvent, WaitlistEntry
+from portal.recorder.receipt_texts import outcome
+from portal.recorder.receipts import code
 
 PAGE = 100
 # For each group: the table, and the states in it.
@@ -38,7 +44,7 @@ class Participant:
 
 def participants(session: Session, section: int, group: str, page: int) -> list[Participant]:
     """Return a page of one of GROUPS: by name, or by waitlist order."""
-    table, _ = GROUPS[group]
+    table, _states = GROUPS[group]
     order = WaitlistEntry.ticket if group == "waiting" else Account.name
     found = (
         select(
@@ -63,7 +69,7 @@ def participants(session: Session, section: int, group: str, page: int) -> list[
 def counts(session: Session, section: int) -> dict[str, int]:
     """Return the size of each group."""
     found = {}
-    for group, (table, _) in GROUPS.items():
+    for group, (table, _states) in GROUPS.items():
         size = select(func.count()).select_from(table).where(*_in(section, group))
         found[group] = session.scalar(size) or 0
     return found
@@ -75,7 +81,38 @@ def prior(session: Session, section: int) -> int:
     return session.scalar(found) or 0
 
 
-def happened(
+def history(term: int, section: int, before: int | None) -> tuple[list[dict[str, Any]], bool]:
+    """Return a page of the section's events, and whether there are more."""
+    with transaction() as session:
+        events, more = _happened(session, term, section, before)
+        known = _names(session, events)
+    return [_in_words(term, each, known) for each in events], more
+
+
+def _in_words(term: int, event: Event, names: dict[str, str]) -> dict[str, Any]:
+    """Return what happened, the student, the actor, and an admin's reason."""
+    student, facts = event.payload.get("student", 0), event.payload
+    actor = names.get(event.context.get("actor", ""), "")
+    what, tone = outcome(event)
+    if event.name == "section_set":
+        seats = {"seats": facts["capacity"], "places": facts["waitlist"]}
+        what, actor = _("Seats: %(seats)s, waitlist: %(places)s", **seats), ""
+        if facts["status"] == "CANCELED":
+            what = _("The section was canceled")
+    return {
+        "seq": event.seq,
+        "at": milliseconds(event.at),
+        "what": what,
+        "tone": tone,
+        "student": student,
+        "name": names.get(f"student:{student}", ""),
+        "by": actor,
+        "reason": event.context.get("reason", ""),
+        "code": code(term, event.seq) if student else "",
+    }
+
+
+def _happened(
     session: Session, term: int, section: int, before: int | None
 ) -> tuple[list[Event], bool]:
     """Return a page of the section's events, latest first, and whether there are more.
@@ -94,7 +131,7 @@ def happened(
     return rows[:PAGE], len(rows) > PAGE
 
 
-def names(session: Session, events: Sequence[Event]) -> dict[str, str]:
+def _names(session: Session, events: Sequence[Event]) -> dict[str, str]:
     """Return the names for `student:1` and `account:1` in those events."""
     actors = {event.context.get("actor", "") for event in events}
     accounts = {int(each[8:]) for each in actors if re.fullmatch(r"account:\d{1,9}", each)}

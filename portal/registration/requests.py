@@ -74,6 +74,45 @@ def idempotency_content(choices: Sequence[Choice]) -> list[Any]:
     ]
 
 
+class SeveralSwaps(ValueError):  # noqa: N818  the client's mistake, not ours
+    """Corequisites would be taken for several sections; `choice` is the last one's index."""
+
+    def __init__(self, choice: int) -> None:
+        super().__init__(choice)
+        self.choice = choice
+
+
+def taken_together(choices: Sequence[Choice], catalog: "TermCatalog") -> list[Choice]:
+    """Return the choices, those of courses that are corequisites as one. Raise SeveralSwaps.
+
+    Such a choice may wait if all of its sections may.
+    """
+    together = []
+    for group in _corequisite_groups(choices, catalog):
+        swaps = {at: choices[at].instead for at in group if choices[at].instead}
+        if len(set(swaps.values())) > 1:
+            raise SeveralSwaps(max(swaps))
+        alternative = tuple(one for at in group for one in choices[at].alternatives[0])
+        wait = all(choices[at].wait for at in group)
+        together.append(Choice((alternative,), wait, next(iter(swaps.values()), None)))
+    return together
+
+
+def _corequisite_groups(choices: Sequence[Choice], catalog: "TermCatalog") -> list[list[int]]:
+    sections = catalog.some(choice.sections[0] for choice in choices)
+    groups: list[list[int]] = []
+    for at, section in enumerate(sections):
+        needed = set(linked_courses.courses(section, catalog))
+        for group in groups:
+            courses = {sections[each].course_id for each in group}
+            if section.course_id not in courses and courses & needed:
+                group.append(at)
+                break
+        else:
+            groups.append([at])
+    return groups
+
+
 def decision_order(choices: Sequence[Choice], catalog: "TermCatalog") -> list[int]:
     """Return the order to decide in: corequisites before what needs them, else as given."""
     sections = [catalog.some(choice.sections) for choice in choices]

@@ -11,6 +11,7 @@ from portal.catalog.models import Section
 from portal.catalog.sections import RUNNING
 from portal.catalog.term_catalog import SectionView, TermCatalog
 from portal.core.db import transaction
+from portal.core.form_fields import whole_number
 from portal.core.i18n import _, _n
 from portal.ledger.types import SeatCounts
 from portal.reports.effects.students import AffectedStudent, people_of
@@ -38,11 +39,7 @@ class Limits:
         """Return the limits in an address or a form; the defaults if it has none."""
         if not any(name in args for name in NUMBERS):
             return cls(FIRST)
-        texts = (args.get(name, "").strip() for name in NUMBERS)
-        fewer, percent, least = (
-            int(text) if text.isascii() and text.isdigit() and len(text) <= DIGITS else 0
-            for text in texts
-        )
+        fewer, percent, least = (whole_number(args.get(name, ""), DIGITS) or 0 for name in NUMBERS)
         return cls(fewer, percent, least, args.get("subject", ""))
 
     def args(self) -> dict[str, str]:

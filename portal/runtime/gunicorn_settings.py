@@ -113,7 +113,7 @@ def post_worker_init(worker: Any) -> None:
     from portal.web.http import request_log, slow_clients  # noqa: PLC0415
     from portal.windows import readiness  # noqa: PLC0415
 
-    worker.log.error_log.addFilter(slow_clients.hush)
+    worker.log.error_log.addFilter(slow_clients.keep_record)
     worker.log.error_log.addFilter(request_log.worth_writing)
     metrics.begin("web")
     flags.begin()

@@ -1,7 +1,7 @@
 """The two limits of a waiting room. Admins change them while it runs, and give a reason."""
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 
 from sqlalchemy import false, or_, select
@@ -109,3 +109,12 @@ def _subject(term: int, window: int) -> str:
 
 def _window(subject: str) -> int:
     return int(subject.rpartition(":")[2])
+
+
+# By button, the limits that it sets; they come from those of now and the usual number a minute.
+CHANGES: dict[str, Callable[[AdmissionLimits, int], AdmissionLimits]] = {
+    "pause": lambda now, _usual: replace(now, per_minute=0, off=False),
+    "resume": lambda now, usual: replace(now, per_minute=now.per_minute or usual),
+    "off": lambda now, _usual: replace(now, off=True),
+    "on": lambda now, _usual: replace(now, off=False),
+}

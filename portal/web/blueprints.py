@@ -1,6 +1,6 @@
 """The blueprints of the portal, one per kind of visitor or purpose."""
 
-from portal.web import admin, calendar_feed, captcha, health, home, live, metrics, student
+from portal.web import admin, calendar_feed, captcha, home, live, monitoring, student
 from portal.web.account import inbox, language, login, my_account, oidc
 from portal.web.instructor import sections as instructor
 from portal.web.student import receipts
@@ -20,6 +20,6 @@ BLUEPRINTS = (
     inbox.bp,
     inbox.settings_bp,
     live.bp,
-    health.bp,
-    metrics.bp,
+    monitoring.health_bp,
+    monitoring.metrics_bp,
 )

@@ -11,7 +11,7 @@ A view describes the change and gives the function that makes it:
 A GET shows the page. A POST calls `act` with the reason, or shows the page again with the errors.
 `act` must be safe to call twice. It must check that nothing has changed since the page was shown,
 for example with a version among the `seen` fields. It returns the response, or None after adding
-errors to the form. It raises NotPossible if the change is no longer possible.
+errors to the form. It raises ChangedMeanwhile, or NotPossible if the change is no longer possible.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -21,8 +21,12 @@ from typing import Any
 from flask import abort, flash, render_template, request
 from flask.typing import ResponseReturnValue
 
+from portal.core.db import ChangedMeanwhile
+from portal.core.i18n import _l
 from portal.web.forms import Form, ReasonForm
 from portal.web.http.layout import go
+
+CHANGED = _l("Someone else has changed this. Check it and try again.")
 
 
 class NotPossible(Exception):  # noqa: N818  an expected state, not an error
@@ -94,6 +98,8 @@ def confirm(
         return _show(page, form, 422)
     try:
         return act(form.data.get("reason", "")) or _show(page, form, 422)
+    except ChangedMeanwhile:
+        return refused(page, str(CHANGED))
     except NotPossible as error:
         return refused(page, str(error))
 

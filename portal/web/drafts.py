@@ -91,6 +91,6 @@ def sent_form() -> Form | None:
     return request.form if request.method == "POST" else shown_draft()
 
 
-def look_over(render: Callable[[], ResponseReturnValue]) -> ResponseReturnValue:
+def render_or_redirect(render: Callable[[], ResponseReturnValue]) -> ResponseReturnValue:
     """Render a page about the form that was sent; a POST redirects to it."""
     return show_draft(request.path) if request.method == "POST" else render()

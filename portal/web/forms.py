@@ -26,6 +26,7 @@ from portal.core.form_fields import (
     OneOfField,
     SelectOneField,
     TextField,
+    whole_number,
 )
 from portal.core.i18n import _, _l
 
@@ -168,7 +169,7 @@ class NumberField(StringField):  # type: ignore[misc]
 
     def read(self, text: str) -> Any:
         """Return the number in a text, or None."""
-        return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
+        return whole_number(text)
 
     def pre_validate(self, form: Form) -> None:  # noqa: ARG002
         """Raise StopValidation if the number is missing or out of range."""

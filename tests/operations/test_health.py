@@ -24,7 +24,7 @@ from portal.recorder.recorder import drain
 from portal.runtime import embedded_postgres, embedded_valkey
 from portal.runtime.child_process import Child
 from portal.runtime.embedded_servers import Servers
-from portal.web import health
+from portal.web import monitoring
 from tests import cast as builders
 from tests.cast import Cast
 from tests.owner_role import as_owner
@@ -37,7 +37,7 @@ pytestmark = pytest.mark.xdist_group("health")
 @pytest.fixture(autouse=True)
 def asked_anew() -> None:
     """No answer of an earlier test is given again."""
-    health.checks.cache_clear()
+    monitoring.checks.cache_clear()
 
 
 @pytest.fixture

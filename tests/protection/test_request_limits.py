@@ -16,7 +16,7 @@ from portal.protection.rate_limits import Charge, RateLimit, rate_limiter
 from portal.web.http import request_limits
 from portal.web.http.request_limits import (
     COSTS,
-    COSTS_OF_STRANGERS,
+    COSTS_WITHOUT_LOGIN,
     DECISIONS,
     FREE,
     PLANNING,
@@ -53,7 +53,7 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def strict(monkeypatch: pytest.MonkeyPatch) -> None:
     """Few strangers share an address."""
-    for name in ("STRANGERS", "REFUSALS_OF_STRANGERS", "GUESSES"):
+    for name in ("REQUESTS_WITHOUT_LOGIN", "REFUSALS_WITHOUT_LOGIN", "GUESSES"):
         monkeypatch.setattr(request_limits, name, RateLimit(name, at_once=12, a_minute=12))
 
 
@@ -67,7 +67,7 @@ def drop(who: Holder, section: Any, **sent: Any) -> TestResponse:
 
 
 def test_every_endpoint_that_is_counted_apart_is_there(app: Flask) -> None:
-    assert {*FREE, *COSTS, *COSTS_OF_STRANGERS} <= set(app.view_functions)
+    assert {*FREE, *COSTS, *COSTS_WITHOUT_LOGIN} <= set(app.view_functions)
 
 
 def test_every_view_that_needs_an_access_token_is_a_decision(app: Flask) -> None:
@@ -183,7 +183,7 @@ def test_nobody_pays_for_others_behind_the_same_address(
 ) -> None:
     ben = browser_of(guarded, "ben")
     spend(REQUESTS, cast.ben.account_id)
-    spend(request_limits.STRANGERS, "127.0.0.1")
+    spend(request_limits.REQUESTS_WITHOUT_LOGIN, "127.0.0.1")
     assert ben.get("/inbox").status_code == 429
     assert guarded.test_client().get("/login").status_code == 429
     assert ada.client.get("/inbox").status_code == 200
@@ -192,7 +192,7 @@ def test_nobody_pays_for_others_behind_the_same_address(
 
 @pytest.mark.usefixtures("strict")
 def test_strangers_are_counted_by_address(guarded: Flask) -> None:
-    spend(request_limits.STRANGERS, "192.0.2.7", left=1)
+    spend(request_limits.REQUESTS_WITHOUT_LOGIN, "192.0.2.7", left=1)
     client = guarded.test_client()
     answers = [client.get("/login", environ_base=CAMPUS).status_code for _ in range(2)]
     assert answers == [200, 429]
@@ -211,7 +211,7 @@ def test_a_login_costs_more_than_a_page(guarded: Flask) -> None:
 @pytest.mark.usefixtures("strict")
 @pytest.mark.parametrize("page", ["/live", "/ready", "/clock", "/static/build/style.css"])
 def test_what_every_page_needs_is_free(guarded: Flask, page: str) -> None:
-    spend(request_limits.STRANGERS, "127.0.0.1")
+    spend(request_limits.REQUESTS_WITHOUT_LOGIN, "127.0.0.1")
     with guarded.test_client().get(page) as answer:
         assert answer.status_code in {200, 503}
 
@@ -257,5 +257,5 @@ def test_a_limited_page_is_read_in_spanish_too(ada: Holder, section: Any, cast: 
 
 def test_without_the_gate_nothing_is_limited(app: Flask, client: FlaskClient) -> None:
     assert app.config["GATE"] is False
-    spend(request_limits.STRANGERS, "127.0.0.1")
+    spend(request_limits.REQUESTS_WITHOUT_LOGIN, "127.0.0.1")
     assert client.get("/login").status_code == 200

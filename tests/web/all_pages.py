@@ -84,7 +84,7 @@ def a_story(app: Flask, cast: Cast) -> Values:
         "code": [*(code(term.id, seq) for seq in range(1, last + 1)), "nonsense"],
         "notice": _notices(),
         "action": list(ACTIONS),
-        "asked_id": _asked(cast, sections),
+        "instructor_request_id": _asked(cast, sections),
         "application_id": applied,
         "document_id": _documents(),
         "kind": list(KINDS),

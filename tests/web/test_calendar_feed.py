@@ -218,10 +218,3 @@ def test_frequent_requests_are_limited(ada: FlaskClient, anyone: FlaskClient, te
     assert {answer.status_code for answer in answers[:10]} == {200}
     refused = [answer for answer in answers if answer.status_code == 429]
     assert int(refused[0].headers["Retry-After"]) > 0
-
-
-def test_page_needs_a_student(app: Flask, anyone: FlaskClient, term: Any) -> None:
-    address = f"/terms/{term.id}/schedule/feed"
-    assert anyone.get(address).status_code == 302
-    assert browser_of(app, "iris").get(address).status_code == 403
-    assert browser_of(app, "iris").post(address).status_code == 403

@@ -14,14 +14,11 @@ from sqlalchemy.orm import Session
 
 from portal.backend import backend
 from portal.core.audit_trail import add_audit_entry
+from portal.core.db import ChangedMeanwhile
 from portal.notifications.webhooks.models import Delivery, Webhook
 from portal.notifications.webhooks.outbox import put_test
 
 SHOWN = 30  # deliveries
-
-
-class ChangedMeanwhile(Exception):  # noqa: N818  an expected state, not an error
-    """Another admin has changed it since it was read."""
 
 
 class AddressTaken(Exception):  # noqa: N818  an expected state, not an error

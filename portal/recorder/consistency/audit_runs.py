@@ -10,6 +10,7 @@ from sqlalchemy import func, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
+from portal.core.audit_trail import add_audit_entry
 from portal.core.db import transaction
 from portal.core.queue import enqueue_background
 from portal.ledger.errors import LedgerUnavailable
@@ -40,6 +41,17 @@ def enter(session: Session, term: int, by: int) -> int | None:
     session.execute(lost.values(ended_at=func.now(), error="Its worker was lost."))
     wanted = insert(AuditRun).values(term_id=term, account_id=by).on_conflict_do_nothing()
     return session.scalar(wanted.returning(AuditRun.id))
+
+
+def start(term: int, by: int) -> bool:
+    """Start a run that an account asks for; return False if another one is in progress."""
+    with transaction() as session:
+        number = enter(session, term, by)
+        if number:
+            add_audit_entry(session, "record.audited", f"term:{term} run:{number}", by=by)
+    if number:
+        call(term, number)
+    return number is not None
 
 
 def call(term: int, run: int) -> None:

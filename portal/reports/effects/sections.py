@@ -1,4 +1,4 @@
-"""What a change of a section or of a seat pool means, in sentences, before it is made."""
+"""What a change of a section or of a seat pool means, or why it is refused, in sentences."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -6,12 +6,12 @@ from dataclasses import dataclass, field, replace
 from sqlalchemy.orm import Session
 
 from portal.backend import backend
-from portal.catalog import cohort_names, linked_courses, requisites
+from portal.catalog import cohort_names, linked_courses, requisites, sections
 from portal.catalog.seat_pools import SeatPool
 from portal.catalog.section_fields import FIELDS, SectionDetails
-from portal.catalog.sections import StoredSection
+from portal.catalog.sections import RUNNING, STATUS_CHANGES, StoredSection
 from portal.catalog.term_catalog import TermCatalog
-from portal.core.i18n import _, _n
+from portal.core.i18n import _, _l, _n
 from portal.ledger.types import SeatCounts
 from portal.registration.seat_counts import (
     is_active,
@@ -22,8 +22,26 @@ from portal.registration.seat_counts import (
 from portal.reports.effects import students
 from portal.reports.effects.students import AffectedStudent
 from portal.windows import cohorts
+from portal.windows.warmup import send_sections
 
 HARDER = ("prerequisites", "corequisites", "restrictions")
+OBSTACLES = {
+    "NEW": _l("The section is a draft: publish it first, or delete it."),
+    "OPEN": _l("The section is already open."),
+    "CONFIRMED": _l("The section is already confirmed."),
+    "CANCELED": _l("The section is canceled, so it can’t be changed."),
+    "live": _l("Students can still register. Cancel the section before you delete it."),
+    "deleted": _l("The section is deleted. Restore it first."),
+    "not_deleted": _l("The section is not deleted, so it can’t be restored."),
+    "held": _l("Students are enrolled or on the waitlist, so the section can’t be deleted."),
+    "unknown": _l("This term has no such section."),
+    "crn_taken": _l("Another section of this term has this CRN. Choose another."),
+    "pooled": _l("One of the sections already shares seats with others. Remove it there first."),
+    "pool_name_taken": _l(
+        "This term already has shared seats with this name. Choose another name."
+    ),
+    "untold": _l("The ledger does not respond, so we can’t check this. Try again in a moment."),
+}
 
 
 @dataclass(frozen=True)
@@ -45,7 +63,7 @@ class Occupancy:
 class Effects:
     """What a change means to students, and whether it takes something so that it needs a reason."""
 
-    said: list[str]
+    sentences: list[str]
     needs_reason: bool = False
     clashing: list[AffectedStudent] = field(default_factory=list)  # by the new times
 
@@ -190,6 +208,106 @@ def _newly_linked(
             " drop them together.",
             courses=requisites.all_of([requisites.shown(code) for code in codes]),
         )
+
+
+# A change of the status
+
+
+def obstacle(action: str, code: str) -> str:
+    """Return why a change is not possible, for a code of NotPossible."""
+    live = action == "delete" and code in RUNNING
+    return str(OBSTACLES["live" if live else code])
+
+
+def status_refusal(action: str, stored: StoredSection, now: Occupancy) -> str:
+    """Return why the section's state prevents the change; blank if it does not."""
+    wanted = STATUS_CHANGES[action]
+    moved = stored.deleted == wanted.deletes if wanted.deletes is not None else False
+    if moved or (stored.status == wanted.status and not stored.deleted):
+        return _("This was already done.")
+    if why := sections.status_obstacle(action, stored):
+        return obstacle(action, why)
+    if action != "delete" or not now.seats:
+        return ""
+    if now.anyone:
+        return obstacle(action, "held")
+    if now.seats.status != stored.status:
+        # The ledger still admits students to the section: close it there first.
+        send_sections(stored.term_id, stored.id)
+        return obstacle(action, "untold")
+    return ""
+
+
+def of_status(action: str, now: Occupancy) -> list[str]:
+    """Return the effects of a change of the status on students."""
+    match action:
+        case "publish":
+            return [
+                _("Students can find it now and register while their window is open."),
+                _("Pages that are already open show it after a reload."),
+            ]
+        case "confirm":
+            return [
+                _(
+                    "The section will take place. Its roster is closed: students can no longer"
+                    " register."
+                ),
+                _("Enrolled students keep their seats."),
+                *_waiters(now, _("They stay on the waitlist but get no seat.")),
+            ]
+        case "reopen":
+            return [
+                _("Students can register again while a window is open."),
+                *_waiters(now, _("They get the free seats at once, in waitlist order.")),
+            ]
+        case "cancel":
+            return _meaning_of_cancel(now)
+        case "delete":
+            return [
+                _("It disappears from all lists. No one is enrolled or on the waitlist."),
+                _("Its history is kept, and you can restore it."),
+            ]
+        case _:
+            return [_("The section returns unchanged, and students can see it again.")]
+
+
+def _meaning_of_cancel(now: Occupancy) -> list[str]:
+    sentences = [
+        _n("%(num)s student is enrolled.", "%(num)s students are enrolled.", now.taken - now.prior),
+        _n(
+            "%(num)s student is on the waitlist.",
+            "%(num)s students are on the waitlist.",
+            now.waiting,
+        ),
+    ]
+    if now.anyone:
+        sentences.append(
+            _(
+                "They lose their seats and waitlist positions. Each of them is notified at"
+                " once, on the page and by email."
+            )
+        )
+    if now.prior:
+        sentences.append(
+            _n(
+                "%(num)s seat was taken before registration started here. We don’t know by"
+                " whom: please tell the student yourself.",
+                "%(num)s seats were taken before registration started here. We don’t know by"
+                " whom: please tell the students yourself.",
+                now.prior,
+            )
+        )
+    return [*sentences, _("This can’t be undone. To offer the class again, create a new section.")]
+
+
+def _waiters(now: Occupancy, then: str) -> list[str]:
+    if not now.waiting:
+        return []
+    return [
+        " ".join(
+            (_n("%(num)s student is waiting.", "%(num)s students are waiting.", now.waiting), then)
+        )
+    ]
 
 
 # Seat pools

@@ -25,7 +25,7 @@ bp = Blueprint("audit_trail", __name__)
 PAGES = {
     "application": ("admin.applications.show", "application_id"),
     "import": ("admin.imports.show", "import_id"),
-    "request": ("admin.requests.show", "asked_id"),
+    "request": ("admin.requests.show", "instructor_request_id"),
     "section": ("instructor.section", "section_id"),
     "student": ("admin.students.show", "student_id"),
     "teacher": ("admin.instructors.show", "instructor_id"),

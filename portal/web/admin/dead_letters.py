@@ -1,7 +1,6 @@
 """Dead jobs, undelivered mails and webhook deliveries: tried again or discarded."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -10,16 +9,14 @@ from flask.typing import ResponseReturnValue
 
 from portal.backend import backend
 from portal.catalog.local_time import local_clock
-from portal.core.audit_trail import add_audit_entry
 from portal.core.db import transaction
 from portal.core.i18n import _, _l, _n
-from portal.core.queue import NO_TERM, QUEUE_LABELS, enqueue
+from portal.core.queue import QUEUE_LABELS
 from portal.ledger.function_library import translate_errors
 from portal.notifications import outbox
 from portal.notifications.kinds import KINDS
-from portal.notifications.models import OutboxEntry, Outgoing
 from portal.notifications.webhooks import outbox as webhook_outbox
-from portal.notifications.webhooks.models import Delivery, Webhook
+from portal.notifications.webhooks.models import Webhook
 from portal.operations import dead_letters, figures
 from portal.web.confirm import NotPossible, Wording, confirm, done
 from portal.web.http.access import requires, visitor
@@ -31,20 +28,8 @@ OPERATIONS = ("/admin/operations", _l("Operations"))
 REMEDY = "<any(retry,discard):remedy>"
 
 
-@dataclass(frozen=True)
-class Outbox:
-    """An outbox table, the worker that sends its entries, and its ids in the audit trail."""
-
-    model: type[Outgoing]
-    worker: str
-    ids: str
-    most_in_trail: int | None = None
-
-
 JOB_GONE = _l("This job no longer exists. Someone else handled it, or a later job did.")
 GONE = _l("It no longer exists. Someone else handled it.")
-MAILS = Outbox(OutboxEntry, "notify", "mails")
-DELIVERIES = Outbox(Delivery, "deliver", "deliveries", most_in_trail=1000)
 JOB_ACTIONS = {
     "retry": Wording(
         _l("Retry this job"),
@@ -117,24 +102,8 @@ def settle_job(job: str, remedy: str) -> ResponseReturnValue:
         return _settle(JOB_ACTIONS[remedy], [], lambda _reason: False, gone=JOB_GONE)
 
     def act(reason: str) -> bool:
-        """Do it and record who did, or neither; return whether the job still existed."""
-        before = {"queue": found.queue, "error": found.error}
-        with transaction() as session:
-            add_audit_entry(
-                session,
-                f"job.{remedy}",
-                f"job:{found.id}",
-                by=visitor().id,
-                before=before,
-                reason=reason,
-            )
-            session.flush()
-            with translate_errors():
-                settle = dead_letters.retry if remedy == "retry" else dead_letters.discard
-                settled = settle(backend().redis, found)
-            if not settled:
-                session.rollback()
-            return settled
+        with translate_errors():
+            return dead_letters.settle_job(backend().redis, found, remedy, visitor().id, reason)
 
     facts = [(_("Queue"), str(QUEUE_LABELS[found.queue])), *_failure(found.died_at, found.error)]
     return _settle(JOB_ACTIONS[remedy], facts, act, gone=JOB_GONE, trace=found.trace)
@@ -155,7 +124,12 @@ def settle_mails(which: str, remedy: str) -> ResponseReturnValue:
             for each in found
         }
         facts = [(_("For"), who), (_("About"), ", ".join(sorted(kinds)))]
-    act = _act_on(MAILS, found, f"mail.{remedy}", f"mail:{which}")
+
+    def act(reason: str) -> bool:
+        return dead_letters.settle(
+            dead_letters.MAILS, found, f"mail.{remedy}", f"mail:{which}", visitor().id, reason
+        )
+
     return _settle(MAIL_ACTIONS[remedy], facts, act, found)
 
 
@@ -169,7 +143,13 @@ def settle_deliveries(
     if found:
         number = _n("%(num)s delivery", "%(num)s deliveries", len(found))
         facts = [(_("Address"), webhook.url), (_("Deliveries"), number)]
-    act = _act_on(DELIVERIES, found, f"webhook.{remedy}", f"webhook:{webhook.id}")
+    subject = f"webhook:{webhook.id}"
+
+    def act(reason: str) -> bool:
+        return dead_letters.settle(
+            dead_letters.DELIVERIES, found, f"webhook.{remedy}", subject, visitor().id, reason
+        )
+
     return _settle(DELIVERY_ACTIONS[remedy], facts, act, found, back=back)
 
 
@@ -185,34 +165,6 @@ def _shown(dead: Sequence[Any], which: str) -> list[Any]:
     if through.tzinfo is None:
         abort(400)
     return [each for each in found if each.dead_at <= through]
-
-
-def _act_on(
-    letters: Outbox, found: Sequence[Any], action: str, subject: str
-) -> Callable[[str], bool]:
-    """Return a function that sends them again or discards them, and records who did.
-
-    It returns whether any of them was still there.
-    """
-
-    def act(reason: str) -> bool:
-        settle = outbox.revive if action.endswith(".retry") else outbox.discard
-        with transaction() as session:
-            settled = settle(session, letters.model, [each.id for each in found])
-            if settled:
-                add_audit_entry(
-                    session,
-                    action,
-                    subject,
-                    by=visitor().id,
-                    before={"error": found[0].error},
-                    after={letters.ids: sorted(settled)[: letters.most_in_trail]},
-                    reason=reason,
-                )
-        enqueue(NO_TERM, [letters.worker])
-        return bool(settled)
-
-    return act
 
 
 def _settle(  # noqa: PLR0913

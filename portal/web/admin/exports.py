@@ -70,10 +70,10 @@ def of_term(term_id: int) -> ResponseReturnValue:
 @requires("admin")
 def of_section(term_id: int, section_id: int) -> ResponseReturnValue:
     """Return everyone in one section."""
-    card = catalog_of(term_id).section(section_id) or abort(404)
+    section = catalog_of(term_id).section(section_id) or abort(404)
     with transaction() as session:
         add_audit_entry(session, "export.rosters", f"section:{section_id}", by=visitor().id)
-    return download(f"roster-{card.crn}.csv", rosters(term_id, section_id))
+    return download(f"roster-{section.crn}.csv", rosters(term_id, section_id))
 
 
 def _mine(export_id: int) -> Export:

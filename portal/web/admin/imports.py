@@ -17,12 +17,13 @@ from portal.catalog.term_catalog import live_terms
 from portal.core.db import transaction
 from portal.core.i18n import _, _l, _n, current_locale, translated
 from portal.exchange.exporting import export_jobs
-from portal.exchange.importing import enrollments, import_jobs, review, runs
+from portal.exchange.importing import enrollments, import_jobs, review, runs, steps
 from portal.exchange.importing.findings import ACTIONS
 from portal.exchange.importing.import_jobs import MOST_FILES, File, ProgressStep, bare_name, step_of
-from portal.exchange.importing.models import BUSY, LAYOUTS, Import, Options
+from portal.exchange.importing.models import LAYOUTS, Import, Options
 from portal.exchange.importing.report import report_rows
 from portal.exchange.importing.semester import LONGEST_NAME
+from portal.exchange.importing.steps import STEPS
 from portal.exchange.importing.upserts import count_changes, count_notified
 from portal.people.models import Account
 from portal.web.confirm import Confirmation, NotPossible, confirm, done
@@ -42,19 +43,6 @@ DAY_OF_TERM: dict[str, Any] = {
 OPTIONAL_NUMBER: dict[str, Any] = {
     "required": False,
     "message": _l("Enter a whole number from 0 to %(most)s."),
-}
-# Once an import starts to apply enrollments, it can't be undone.
-REVOCABLE = ("ready", *(state for state in BUSY if state != "seating"))
-CHOICES = {"rest": {"leave_out": True}, "past": {"past": True}}
-OWN = {"apply", *CHOICES}  # steps for the sender only
-STEPS = {
-    "apply": (("ready",), "approved", _l("The import is being applied.")),
-    "rest": (("ready",), "approved", _l("The import is being applied.")),
-    "past": (("ready",), "waiting", _l("The files are being read again.")),
-    "discard": (REVOCABLE, "discarded", _l("Discarded. Nothing was changed.")),
-    "again": (("failed",), "waiting", _l("The files are being read again.")),
-    "seat": (("seating",), "seating", _l("A worker was asked to continue it.")),
-    "resume": (BUSY, "", _l("A worker was asked to continue it.")),
 }
 
 
@@ -277,45 +265,15 @@ def progress(import_id: int) -> ResponseReturnValue:
 @requires("admin")
 def do(import_id: int, step: str) -> ResponseReturnValue:
     """Apply an import, discard it, read it again, or ask a worker to continue it."""
-    _of, state, message = STEPS[step]
+    wanted = STEPS[step]
     with transaction() as session:
         found = _find(session, import_id)
-        if step in OWN and found.account_id != visitor().id:
+        if wanted.own and found.account_id != visitor().id:
             abort(403)
-        why = _against(session, found, step) or _change_state(session, found, step)
-        if not why and state == "discarded":
-            import_jobs.clear(
-                session, import_id, (*import_jobs.INPUT_TABLES, *import_jobs.RESULT_TABLES)
-            )
-    if not why and state != "discarded":
+        why = steps.take(session, found, step)
+    if not why and wanted.state != "discarded":
         _enqueue(import_id)
-    return done(why or str(message), url_for("admin.imports.show", import_id=import_id))
-
-
-def _against(session: Session, found: Import, step: str) -> str:
-    """Return why the step is not possible now, blank if it is."""
-    if step in {"discard", "resume"} and import_jobs.is_at_work(session) and found.busy:
-        return _("A worker is processing it. Wait until it has finished.")
-    if step == "apply" and runs.is_blocked(found):
-        return _("Some students would be refused. Choose what to do with them.")
-    if step == "again" and not import_jobs.has_files(session, import_id=found.id):
-        return _("The files are no longer stored. Upload them again.")
-    return ""
-
-
-def _change_state(session: Session, found: Import, step: str) -> str:
-    """Change the state for the step. Return why that is not possible, blank if it is."""
-    of, state, _message = STEPS[step]
-    options = found.options | CHOICES.get(step, {})
-    try:
-        if state and not import_jobs.change_state(
-            session, found.id, state, of=of, error="", options=options
-        ):
-            return _("This is no longer possible. The page shows the current state.")
-    except import_jobs.Busy as other:
-        return _("Another import is running: %(which)s. Wait until it has finished.", which=other)
-    import_jobs.reset_tries(session, found.id)
-    return ""
+    return done(why or str(wanted.done), url_for("admin.imports.show", import_id=import_id))
 
 
 @bp.get("/<int:import_id>/report.csv")

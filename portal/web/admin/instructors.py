@@ -11,12 +11,12 @@ from portal.catalog.term_catalog import catalog_of, live_terms
 from portal.core.db import transaction
 from portal.core.i18n import _, _l
 from portal.people import instructors
-from portal.people.instructors import InstructorView, StaleLink
+from portal.people.instructors import InstructorView
 from portal.people.models import Account
-from portal.web.admin.students import searched
-from portal.web.confirm import Confirmation, NotPossible, confirm, done
+from portal.web.confirm import Confirmation, confirm, done
 from portal.web.forms import Form, TextField
 from portal.web.http.access import requires, visitor
+from portal.web.paging import page_number, search_text
 
 bp = Blueprint("instructors", __name__, url_prefix="/instructors")
 
@@ -37,7 +37,7 @@ class AccountForm(Form):
 @requires("admin")
 def index() -> ResponseReturnValue:
     """Render the instructors that match a search, all or those without an account."""
-    (text, page), without = searched(), request.args.get("show") == "without"
+    text, page, without = search_text(), page_number(), request.args.get("show") == "without"
     with transaction() as session:
         found, more = instructors.search(session, text, page, without=without)
     return render_template(
@@ -117,11 +117,7 @@ def _confirm(
     address = url_for("admin.instructors.show", instructor_id=instructor.id)
 
     def act(reason: str) -> ResponseReturnValue:
-        try:
-            change(by=visitor().id, why=reason)
-        except StaleLink:
-            changed = _("Someone else has changed this. Check it and try again.")
-            raise NotPossible(changed) from None
+        change(by=visitor().id, why=reason)
         return done(done_text, address)
 
     page = Confirmation(

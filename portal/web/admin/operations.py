@@ -13,9 +13,8 @@ from portal.backend import backend
 from portal.catalog.local_time import local_clock
 from portal.catalog.models import Term
 from portal.core import bulkheads, flags
-from portal.core.audit_trail import add_audit_entry
 from portal.core.db import transaction
-from portal.core.flags import Flag, Switched, Switching
+from portal.core.flags import Switched, Switching
 from portal.core.i18n import _, _l, in_language
 from portal.core.queue import QUEUE_LABELS
 from portal.ledger.function_library import translate_errors
@@ -46,28 +45,6 @@ PANELS = (
     *("flags", "audits"),
 )
 WORKER_STATES = {"idle": _l("idle"), "busy": _l("busy"), "silent": _l("not responding")}
-WHEN_OFF = {
-    "waiting_room": _l("Off: everyone is admitted at once, including students who are waiting."),
-    "captcha": _l(
-        "Off: students don’t solve a captcha to register. It is still required after"
-        " wrong passwords."
-    ),
-    "captcha_server": _l("Off: the built-in captcha is used."),
-    "captcha_breaker": _l("Off: every request goes to the server, even if it keeps failing."),
-    "rate_limits": _l("Off: requests are not limited. Login attempts still are."),
-    "live_push": _l(
-        "Off: pages reload data every few seconds and say that live updates are paused."
-    ),
-    "mail": _l("Off: emails wait. Emails that are too old when you switch it on are not sent."),
-    "mail_breaker": _l("Off: every request goes to the server, even if it keeps failing."),
-    "webhooks": _l("Off: deliveries to webhooks wait."),
-    "provider_breaker": _l("Off: every request goes to the provider, even if it keeps failing."),
-    "autoscaling": _l("Off: each queue keeps its minimum number of workers."),
-    "bulkheads": _l("Off: uploads and background jobs are accepted without a limit."),
-    "caches": _l(
-        "Off: pages read data from PostgreSQL each time. This is slower but always current."
-    ),
-}
 AUDIT_STEPS = {
     "waiting": _l("Waiting"),
     "recording": _l("Recording new events"),
@@ -115,7 +92,7 @@ def _content(found: Figures) -> dict[str, Any]:
         "figures": found,
         "alarms": alarms(found),
         "switches": figures.switches(found),
-        "when_off": WHEN_OFF,
+        "when_off": flags.WHEN_OFF,
         "worker_states": WORKER_STATES,
         "mail_kinds": KINDS,
         "queue_names": QUEUE_LABELS,
@@ -134,12 +111,15 @@ def switch(name: str) -> ResponseReturnValue:
     """Switch a part on or off in all processes."""
     if name not in figures.parts_in_use():
         abort(404)
-    flag, part = _flag(name), flags.LABELS[name]
+    flag, part = flags.find(name), flags.LABELS[name]
 
     def act(reason: str) -> ResponseReturnValue:
         wanted = Switching(name, request.form.get("to") == "on", seen_number(), reason)
-        _switch(wanted)
-        flags.read()
+        try:
+            flags.change(wanted, visitor().id)
+        except Switched:
+            changed = _("Someone else has changed this switch. Check it and try again.")
+            raise NotPossible(changed) from None
         figures.forget()
         on = _("%(name)s: switched on. All processes follow within two seconds.", name=part)
         off = _("%(name)s: switched off. All processes follow within two seconds.", name=part)
@@ -154,40 +134,11 @@ def switch(name: str) -> ResponseReturnValue:
         button=_("Switch off") if flag.is_on else _("Switch on"),
         back=(HOME, _("Operations")),
         facts=[(_("Now"), _("on") if flag.is_on else _("off"))],
-        meaning=[f"{WHEN_OFF[name]} {stays}"],
+        meaning=[f"{flags.WHEN_OFF[name]} {stays}"],
         danger=flag.is_on,
         seen={"to": "off" if flag.is_on else "on", "version": flag.version},
     )
     return confirm(page, act)
-
-
-def _switch(wanted: Switching) -> None:
-    """Switch it and record who did. Raise NotPossible if another admin has just switched it."""
-    by = visitor().id
-    try:
-        with transaction() as session:
-            flags.switch(session, wanted, by)
-            add_audit_entry(
-                session,
-                "flag.switched",
-                f"flag:{wanted.name}",
-                by=by,
-                before={"on": not wanted.on},
-                after={"on": wanted.on},
-                reason=wanted.reason,
-            )
-    except Switched:
-        flag = _flag(wanted.name)
-        mine = flag.account_id == by and flag.version == wanted.version + 1
-        if not (mine and flag.is_on == wanted.on):  # otherwise the same form was sent again
-            raise NotPossible(
-                _("Someone else has changed this switch. Check it and try again.")
-            ) from None
-
-
-def _flag(name: str) -> Flag:
-    with transaction() as session:
-        return session.get(Flag, name) or Flag(name=name, is_on=True, version=0)
 
 
 # Audits: whether ledger, event log and read models agree
@@ -211,17 +162,11 @@ def audit_progress(term_id: int) -> ResponseReturnValue:
 @requires("admin")
 def start_audit(term_id: int) -> ResponseReturnValue:
     """Start an audit in a worker; only one runs at a time."""
-    by = visitor().id
     with translate_errors():
         bulkheads.check_background_queue(backend().redis)
     with transaction() as session:
         _live(session.get(Term, term_id))
-        run = audit_runs.enter(session, term_id, by)
-        if run:
-            subject = f"term:{term_id} run:{run}"
-            add_audit_entry(session, "record.audited", subject, by=by)
-    if run:
-        audit_runs.call(term_id, run)
+    if audit_runs.start(term_id, visitor().id):
         flash(_("The audit has started. You can leave this page."))
     else:
         flash(_("An audit of this term is already running."))

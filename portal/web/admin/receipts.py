@@ -4,17 +4,16 @@ from typing import Any
 
 from flask import Blueprint, abort, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
-from sqlalchemy import ColumnElement, Row, select
 
 from portal.core.db import transaction
-from portal.people import student_records
-from portal.people.models import Account, Student
+from portal.people import accounts, student_records
+from portal.people.models import Student
 from portal.people.student_records import StudentSummary
 from portal.recorder import receipts
 from portal.recorder.receipt_texts import by_day, receipt_text
 from portal.recorder.receipts import Receipt, history
-from portal.web.admin.students import searched
 from portal.web.http.access import requires
+from portal.web.paging import page_number, search_text
 
 bp = Blueprint("receipts", __name__, url_prefix="/receipts")
 
@@ -23,7 +22,7 @@ bp = Blueprint("receipts", __name__, url_prefix="/receipts")
 @requires("admin")
 def index() -> ResponseReturnValue:
     """Go to the receipt of a code, or render the receipts of the student found by the search."""
-    wanted, page = searched()
+    wanted, page = search_text(), page_number()
     if receipt := _found(wanted):
         return redirect(url_for("admin.receipts.show", code=receipt.code))
     whose, students, more = _students(wanted, page)
@@ -45,7 +44,7 @@ def _students(wanted: str, page: int) -> tuple[Any, list[StudentSummary], bool]:
     """Return the only student that matches, or a page of several that match."""
     if not wanted:
         return None, [], False
-    if exact := _student(Student.number == wanted):
+    if exact := student_records.find_name(Student.number == wanted):
         return exact, [], False
     with transaction() as session:
         found, more = student_records.search(session, wanted, page)
@@ -60,8 +59,8 @@ def show(code: str) -> ResponseReturnValue:
     return render_template(
         "admin/receipt.html",
         line=receipt_text(found),
-        whose=_student(Student.id == found.student),
-        actor=_actor(found.event.context.get("actor", "")),
+        whose=student_records.find_name(Student.id == found.student),
+        actor=accounts.actor_name(found.event.context.get("actor", "")),
     )
 
 
@@ -77,20 +76,3 @@ def _parse_code(text: str) -> tuple[int, int] | None:
         return receipts.parse(text) if text else None
     except ValueError:
         abort(404)
-
-
-def _student(condition: ColumnElement[bool]) -> Row[int, str, str] | None:
-    """Return the id, the name and the number of a student, deleted or not."""
-    found = select(Student.id, Account.name, Student.number).join(Account).where(condition)
-    with transaction() as session:
-        return session.execute(found).one_or_none()
-
-
-def _actor(actor: str) -> str:
-    """Return who did it, by name if it was someone with an account."""
-    kind, _colon, number = actor.partition(":")
-    if kind != "account" or not number.isdecimal():
-        return actor
-    with transaction() as session:
-        name = session.scalar(select(Account.name).where(Account.id == int(number)))
-    return name or actor

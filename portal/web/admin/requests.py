@@ -51,18 +51,22 @@ def index() -> ResponseReturnValue:
     )
 
 
-@bp.get("/<int:asked_id>")
+@bp.get("/<int:instructor_request_id>")
 @requires("admin")
-def show(asked_id: int) -> ResponseReturnValue:
+def show(instructor_request_id: int) -> ResponseReturnValue:
     """Render one request, and the effects of its approval."""
-    return _page(_line(asked_id), NoteForm(formdata=None)), 200
+    return _page(_line(instructor_request_id), NoteForm(formdata=None)), 200
 
 
-@bp.post("/<int:asked_id>")
+@bp.post("/<int:instructor_request_id>")
 @requires("admin")
-def decide(asked_id: int) -> ResponseReturnValue:
+def decide(instructor_request_id: int) -> ResponseReturnValue:
     """Approve or decline a request, once; a second press changes nothing."""
-    line, form, decision = _line(asked_id), NoteForm(), request.form.get("decision", "")
+    line, form, decision = (
+        _line(instructor_request_id),
+        NoteForm(),
+        request.form.get("decision", ""),
+    )
     if decision not in DECISIONS:
         abort(400)
     form.note.flags.required = decision == "decline"
@@ -70,11 +74,11 @@ def decide(asked_id: int) -> ResponseReturnValue:
         return _page(line, form), 422
     try:
         if decision == "decline":
-            service.decline(asked_id, visitor().id, form.note.data)
-        elif not service.approve(asked_id, visitor().id, form.note.data):
+            service.decline(instructor_request_id, visitor().id, form.note.data)
+        elif not service.approve(instructor_request_id, visitor().id, form.note.data):
             flash(_("The ledger does not respond. The new seats are added when it is back."))
     except RequestRefused as refused:
-        line = _line(asked_id)
+        line = _line(instructor_request_id)
         mine = line.request.decided_by == visitor().id
         if not (refused.code == "decided" and mine and line.request.state == DECISIONS[decision]):
             form.refuse(REFUSED[refused.code])
@@ -84,8 +88,8 @@ def decide(asked_id: int) -> ResponseReturnValue:
     return go(url_for("admin.requests.index"))
 
 
-def _line(asked_id: int) -> RequestView:
-    return listing.one(asked_id) or abort(404)
+def _line(instructor_request_id: int) -> RequestView:
+    return listing.one(instructor_request_id) or abort(404)
 
 
 def _page(line: RequestView, form: NoteForm) -> str:

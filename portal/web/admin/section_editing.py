@@ -1,4 +1,4 @@
-"""Creating and changing sections, and seat pools: a form, its effects, then the change.
+"""Creating and changing sections: a form, its effects, then the change.
 
 A submitted form is stored as a draft and shown at its own address, so that going back in the
 browser submits nothing again. The change is made when the admin confirms it.
@@ -10,14 +10,13 @@ from typing import Any
 
 from flask import Blueprint, abort, flash, render_template, request, url_for
 from flask.typing import ResponseReturnValue
-from sqlalchemy import func, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from portal.catalog import requisites, seat_pools, sections
-from portal.catalog.models import Course, Section
+from portal.catalog import requisites, sections
+from portal.catalog.models import Course
 from portal.catalog.search import index, matches, terms
-from portal.catalog.seat_pools import Member, SeatPool
-from portal.catalog.section_fields import FIELDS, SectionDetails
+from portal.catalog.section_fields import FIELDS
 from portal.catalog.sections import (
     Difference,
     NotPossible,
@@ -29,16 +28,15 @@ from portal.catalog.sections import (
 from portal.catalog.term_catalog import catalog_of
 from portal.core.db import transaction
 from portal.core.i18n import _, _n
-from portal.registration.next_steps import section_name
 from portal.reports import audit_labels, audit_trail
 from portal.reports.effects import section_warnings, students
 from portal.reports.effects import sections as section_effects
-from portal.reports.effects.section_status import OBSTACLES
+from portal.reports.effects.sections import OBSTACLES
 from portal.web import drafts
-from portal.web.admin.section_forms import NewSectionForm, SectionForm, Sent, SharedSeatsForm
+from portal.web.admin.section_forms import NewSectionForm, SectionForm, Sent
 from portal.web.admin.sections import apply_in_ledger, find_or_404
-from portal.web.confirm import Confirmation, confirm, done
-from portal.web.drafts import look_over
+from portal.web.confirm import Confirmation, confirm
+from portal.web.drafts import render_or_redirect
 from portal.web.forms import Form, OptionalReasonForm, ReasonForm
 from portal.web.http.access import requires, visitor
 from portal.web.http.layout import go
@@ -46,7 +44,6 @@ from portal.web.http.layout import go
 bp = Blueprint("section_editing", __name__, url_prefix="/terms/<int:term_id>/sections")
 
 SHOWN = 30  # courses to choose from
-SEATS, WAITLIST = 30, 10  # initial values of a new section
 BUTTONS = ("csrf_token", "edit", "more", "confirmed", "reason", "refused")  # are not sent again
 
 
@@ -64,17 +61,17 @@ def edit(term_id: int, section_id: int) -> ResponseReturnValue:
         seen = stored.version if sent is None else sent.get("version", 0, type=int)
         if stored.obstacle:
             form.refuse(OBSTACLES[stored.obstacle])
-        if sent is None or stored.obstacle or not _is_complete(sent, form):
-            return look_over(lambda: _form_page(form, stored, version=seen))
+        if sent is None or stored.obstacle or not is_complete(sent, form):
+            return render_or_redirect(lambda: _form_page(form, stored, version=seen))
         changes = differences(stored.details, form.details)
         if stored.version != seen:
-            return look_over(lambda: _conflict_page(session, stored, form, changes))
+            return render_or_redirect(lambda: _conflict_page(session, stored, form, changes))
         if not changes:
             form.refuse(_("You have not changed anything."))
-            return look_over(lambda: _form_page(form, stored, version=seen))
+            return render_or_redirect(lambda: _form_page(form, stored, version=seen))
         details = form.details
         effects = section_effects.of_change(session, stored, details, offered)
-        page = _preview(
+        page = preview(
             stored,
             changes=changes,
             effects=effects,
@@ -100,12 +97,12 @@ def edit(term_id: int, section_id: int) -> ResponseReturnValue:
                     len(effects.clashing),
                 )
             )
-        return go(_address(stored))
+        return go(address_of(stored))
 
-    return _confirm(page, sent, store, _reason_form(effects))
+    return confirm_change(page, sent, store, reason_form(effects))
 
 
-def _is_complete(sent: Sent, form: Form) -> bool:
+def is_complete(sent: Sent, form: Form) -> bool:
     """Return whether the form is valid, and sent neither for another row nor to edit it again."""
     return form.validate() and not {"edit", "more"} & sent.keys()
 
@@ -148,11 +145,13 @@ def new(term_id: int) -> ResponseReturnValue:
     with transaction() as session:
         found = select(Course).where(Course.id == chosen, Course.deleted_at.is_(None))
         course = session.scalar(found) or abort(400 if request.method == "POST" else 404)
-        first, crn = _usual(session, term_id, course) if sent is None else (None, "")
+        first, crn = (
+            sections.initial_details(session, term_id, course) if sent is None else (None, "")
+        )
         form = NewSectionForm(sent, session, offered.term, course.code, first)
         form.crn.data = crn if sent is None else form.crn.data
-        if sent is None or not _is_complete(sent, form):
-            return look_over(lambda: _form_page(form, course=course))
+        if sent is None or not is_complete(sent, form):
+            return render_or_redirect(lambda: _form_page(form, course=course))
         details = form.details
         lines = [(each.label, each.lines(getattr(details, each.name))) for each in FIELDS.values()]
         page = Confirmation(
@@ -175,22 +174,14 @@ def new(term_id: int) -> ResponseReturnValue:
         flash(_("Created: %(name)s. It is a draft until you publish it.", name=name))
         return go(url_for("admin.sections.show", term_id=term_id, section_id=new_id))
 
-    return _confirm(page, sent, store, Form())
+    return confirm_change(page, sent, store, Form())
 
 
 def _courses_page(term_id: int) -> ResponseReturnValue:
     """Render the courses that match the search, by code."""
     wanted = " ".join(request.args.get("q", "").replace("\0", "").split())[:200]
-    here = (Section.term_id == term_id) & Section.deleted_at.is_(None)
-    query = (
-        select(Course.id, Course.code, Course.title, func.count(Section.id).label("sections"))
-        .outerjoin(Section, (Section.course_id == Course.id) & here)
-        .where(Course.deleted_at.is_(None))
-        .group_by(Course.id)
-        .order_by(Course.code)
-    )
     with transaction() as session:
-        known = session.execute(query).all() if wanted else []
+        known = sections.courses(session, term_id) if wanted else []
     words = terms(wanted)
     found = [each for each in known if matches(index(each.code, each.title), words)]
     return render_template(
@@ -202,115 +193,26 @@ def _courses_page(term_id: int) -> ResponseReturnValue:
     )
 
 
-def _usual(session: Session, term_id: int, course: Course) -> tuple[SectionDetails, str]:
-    """Return what a new section of the course begins with: its details, and the next free CRN."""
-    numbers = select(Section.number, Section.crn, Section.course_id)
-    taken = session.execute(numbers.where(Section.term_id == term_id)).all()
-    siblings = {row.number for row in taken if row.course_id == course.id}
-    crns = [int(row.crn) for row in taken if row.crn.isascii() and row.crn.isdigit()]
-    details = SectionDetails(
-        number=next(each for n in range(1, 10_000) if (each := f"{n:02}") not in siblings),
-        title=course.title,
-        credits=(course.credits_min, course.credits_max),
-        capacity=SEATS,
-        waitlist=WAITLIST,
-    )
-    return details, str(max(crns, default=9999) + 1)
-
-
-# Seat pools
-
-
-@bp.route("/<int:section_id>/share", methods=["GET", "POST"])
-@requires("admin")
-def share(term_id: int, section_id: int) -> ResponseReturnValue:
-    """Render the form or the effects of the submitted one; store it once it is confirmed."""
-    sent, offered = drafts.sent_form(), catalog_of(term_id)
-    with transaction() as session:
-        stored = find_or_404(session, term_id, section_id)
-        alone = (Member(section_id, stored.name),)
-        name, seats = requisites.shown(stored.course_code), stored.details.capacity
-        now = stored.pool or SeatPool(0, 0, name, seats, alone)
-        form = SharedSeatsForm(sent, session, offered, now)
-        for why in (OBSTACLES.get(stored.obstacle), sent and sent.get("refused")):
-            if why:
-                form.refuse(why)
-        complete = sent is not None and _is_complete(sent, form)
-    stored_now = (now.id, now.version)
-    if sent is None:
-        return look_over(lambda: _share_page(stored, form, stored_now))
-    seen = (sent.get("pool", 0, type=int), sent.get("version", 0, type=int))
-    if not complete:
-        return look_over(lambda: _share_page(stored, form, seen))
-    changes = _pool_differences(now, form.pool)
-    if seen != stored_now:
-        return look_over(lambda: _share_page(stored, form, stored_now, changes))
-    if not changes:
-        form.refuse(_("You have not changed anything."))
-        return look_over(lambda: _share_page(stored, form, seen))
-    effects = section_effects.of_pool(now, form.pool, term_id)
-    cautions = [*section_warnings.of_pool(form.pool, offered)]
-    page = _preview(stored, changes=changes, effects=effects, cautions=cautions)
-
-    def store(reason: str) -> ResponseReturnValue:
-        touched = sections.share_seats(term_id, form.pool, visitor().id, reason)
-        apply_in_ledger(term_id, *touched)
-        return done(_("Changed: %(name)s.", name=form.pool.name), _address(stored))
-
-    return _confirm(page, sent, store, _reason_form(effects))
-
-
-def _pool_differences(old: SeatPool, new: SeatPool) -> list[Difference]:
-    """Return the fields that differ; a single section shares nothing."""
-    lines = [
-        ([each.name], [str(each.capacity)], [member.name for member in each.members])
-        if len(each.members) >= seat_pools.FEWEST
-        else ([], [], [])
-        for each in (old, new)
-    ]
-    labels = (_("Name"), _("Shared seats"), _("Sections"))
-    fields = zip(labels, *lines, strict=True)
-    return [Difference(*each) for each in fields if each[1] != each[2]]
-
-
-def _share_page(
-    stored: StoredSection,
-    form: SharedSeatsForm,
-    seen: tuple[int, int],
-    differs: list[Difference] | None = None,
-) -> ResponseReturnValue:
-    offered = catalog_of(stored.term_id)
-    page = render_template(
-        "admin/section_share.html",
-        term=offered.term,
-        stored=stored,
-        form=form,
-        differs=differs,
-        seen=seen,
-        names=[section_name(each) for each in offered.sections if each.status != "CANCELED"],
-    )
-    return page, 409 if differs is not None else 422 if form.errors else 200
-
-
 # Confirming a form
 
 
-def _preview(stored: StoredSection, **context: Any) -> Confirmation:
+def preview(stored: StoredSection, **context: Any) -> Confirmation:
     """Return the page that confirms a change of a section or of its shared seats."""
     name = stored.name
     return Confirmation(
         title=_("Change %(section)s?", section=name),
         button=_("Change it"),
-        back=(_address(stored), name),
+        back=(address_of(stored), name),
         context={"term": catalog_of(stored.term_id).term, "stored": stored, **context},
     )
 
 
-def _reason_form(effects: section_effects.Effects) -> Form:
+def reason_form(effects: section_effects.Effects) -> Form:
+    """Return the form for a reason, which is required if the change takes something away."""
     return ReasonForm() if effects.needs_reason else OptionalReasonForm()
 
 
-def _confirm(
+def confirm_change(
     page: Confirmation, sent: Sent, store: Callable[[str], ResponseReturnValue], reason: Form
 ) -> ResponseReturnValue:
     """Show what a valid form means, and store it once it is confirmed.
@@ -333,5 +235,6 @@ def _confirm(
     return confirm(replace(page, seen={**seen, "confirmed": "yes"}, template=template), act, reason)
 
 
-def _address(stored: StoredSection) -> str:
+def address_of(stored: StoredSection) -> str:
+    """Return the address of the section's page."""
     return url_for("admin.sections.show", term_id=stored.term_id, section_id=stored.id)

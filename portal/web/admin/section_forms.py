@@ -1,4 +1,4 @@
-"""The forms of sections: all fields of a section, and the seats that sections share.
+"""The form of a section, with all its fields.
 
 The plain and the parsed fields of `SectionForm` come from `FIELDS`, the table in
 `portal/catalog/section_fields.py`. Meetings and reserved seats are rows of fields.
@@ -18,8 +18,7 @@ from wtforms.validators import StopValidation
 from wtforms.widgets import DateInput, TextArea, TimeInput
 
 from portal.catalog import formatting, requisites
-from portal.catalog.models import Course, Room, Section, Term
-from portal.catalog.seat_pools import Member, SeatPool
+from portal.catalog.models import Room, Section
 from portal.catalog.section_fields import (
     FIELDS,
     MOST_SEATS,
@@ -30,18 +29,17 @@ from portal.catalog.section_fields import (
 )
 from portal.catalog.sections import named_instructors
 from portal.catalog.spellings import Unclear
-from portal.catalog.term_catalog import SectionView, TermCatalog, TermView
+from portal.catalog.term_catalog import TermView
 from portal.catalog.views import MeetingView, ReserveView, clock_time, minutes
+from portal.core.form_fields import whole_number
 from portal.core.i18n import _, _l, _n
 from portal.core.moments import milliseconds
-from portal.registration.next_steps import section_name
 from portal.registration.seat_counts import is_active
-from portal.web.admin.cohort_form import KINDS, CohortForm
-from portal.web.admin.window_forms import FARTHEST, TOO_FAR
+from portal.web.admin.window_forms import FARTHEST, KINDS, TOO_FAR, CohortForm
 from portal.web.forms import ChoicesField, Form, MomentField, NumberField, SelectOneField, TextField
 from portal.windows import cohorts
 
-MOST_MEETINGS, MOST_RESERVES, MOST_SHARING = 20, 8, 20
+MOST_MEETINGS, MOST_RESERVES = 20, 8
 MOST_ROWS = 200  # of one kind that are read
 WITHIN = 366  # days around the term; a date outside has a mistyped year
 CRN = re.compile(r"[\w.-]{1,24}")
@@ -248,7 +246,7 @@ class ReserveForm(Row, CohortForm):
             self.refuse(TOO_FAR % {"field": self.until.label.text}, "until")
             until = None
         self.view = ReserveView(
-            id=int(known) if known.isascii() and known.isdigit() and len(known) < 10 else 0,
+            id=whole_number(known) or 0,
             seats=self.seats.data or 0,
             cohort=self.check_cohort(
                 _("choose at least one year, level, major or student."), "years"
@@ -465,103 +463,3 @@ class NewSectionForm(SectionForm):
         taken = select(Section.id).where(Section.term_id == self.term.id, Section.crn == field.data)
         if self.session.scalar(taken) is not None:
             raise StopValidation(_("Another section of this term has this CRN. Choose another."))
-
-
-class SharedSeatsForm(Form):
-    """Seats that sections of a term share."""
-
-    capacity = NumberField(_l("Shared seats"), most=MOST_SEATS)
-    name = TextField(
-        _l("Name"),
-        longest=80,
-        missing=_l("Name: enter at most 80 characters."),
-        too_long=_l("Name: enter at most 80 characters."),
-    )
-    section = NamesField(
-        _l("Sections"),
-        description=_l(
-            "One section per field, such as CSCI 1100-01 or its CRN. Clear a field to"
-            " remove the section. With fewer than two sections, sharing ends."
-        ),
-    )
-
-    def __init__(
-        self, sent: Sent | None, session: Session, offered: TermCatalog, now: SeatPool
-    ) -> None:
-        names = [each.name for each in now.members]
-        super().__init__(sent, data={**vars(now), "section": names})
-        self.session, self.offered, self.now = session, offered, now
-
-    def validate(self, extra_validators: Any = None) -> bool:
-        """Check the fields, and build the pool that they describe."""
-        super().validate(extra_validators)
-        members = self._members()
-        if len(members) == 1 and not self.now.id:
-            self.refuse(_("Enter at least two sections."), "section")
-        if self.errors:
-            return False
-        capacity, name = self.capacity.data, self.name.data
-        self.pool = SeatPool(self.now.id, self.now.version, name, capacity, members)
-        return True
-
-    def _members(self) -> tuple[Member, ...]:
-        known = {
-            key: each
-            for each in self.offered.sections
-            for key in (_key(section_name(each)), _key(each.crn))
-        }
-        found: dict[int, Member] = {}
-        for typed in self.section.data:
-            section = known.get(_key(typed))
-            if section is None:
-                self.refuse(self._nowhere(typed[:60]), "section")
-            elif why := self._obstacle(section):
-                self.refuse(why, "section")
-            else:
-                found[section.id] = Member(section.id, section_name(section))
-        if len(found) > MOST_SHARING:
-            self.refuse(
-                _("At most %(most)s sections can share seats.", most=MOST_SHARING), "section"
-            )
-        return tuple(sorted(found.values(), key=lambda each: (each.name, each.id)))
-
-    def _obstacle(self, section: SectionView) -> str:
-        """Return why a section can't join the pool; blank if it can or already has."""
-        if section.id in self.now.ids and section.pool == (self.now.id or None):
-            return ""
-        if section.status == "CANCELED":
-            return _("%(name)s has been canceled.", name=section_name(section))
-        if section.pool:
-            return _(
-                "%(name)s already shares seats with other sections. Remove it there first.",
-                name=section_name(section),
-            )
-        return ""
-
-    def _nowhere(self, typed: str) -> str:
-        """Return that this term has no such section, and which term has."""
-        number = (typed.replace("-", " ").split() or [typed])[-1]
-        found = (
-            select(Course.code, Section.number, Section.crn, Term.name)
-            .join(Course, Course.id == Section.course_id)
-            .join(Term, Term.id == Section.term_id)
-            .where(Section.term_id != self.offered.term.id, Section.deleted_at.is_(None))
-            .where((Section.number == number) | (Section.crn == typed))
-            .order_by(Term.starts_on.desc())
-        )
-        for code, number, crn, term in self.session.execute(found):
-            if _key(typed) in {_key(f"{code}-{number}"), _key(crn)}:
-                return _(
-                    "“%(name)s” is a section of %(term)s. Only sections of the same term can share"
-                    " seats.",
-                    name=typed,
-                    term=term,
-                )
-        return _(
-            "This term has no section “%(name)s”. Enter a name from the list, or a CRN.",
-            name=typed,
-        )
-
-
-def _key(name: str) -> str:
-    return " ".join(name.upper().replace("-", " ").split())

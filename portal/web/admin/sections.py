@@ -25,6 +25,7 @@ from portal.catalog.sections import (
 )
 from portal.catalog.term_catalog import SectionView, TermCatalog, catalog_of, live_terms
 from portal.core.db import transaction
+from portal.core.form_fields import whole_number
 from portal.core.i18n import _, _l
 from portal.core.moments import milliseconds
 from portal.ledger.types import SeatCounts
@@ -32,12 +33,13 @@ from portal.recorder import read_with_fallback
 from portal.registration.seat_counts import is_active, totals
 from portal.reports import audit_labels, audit_trail
 from portal.reports.audit_differences import names_in, short
-from portal.reports.effects import section_status, section_warnings, students
-from portal.reports.effects.sections import occupancy
+from portal.reports.effects import section_warnings, students
+from portal.reports.effects import sections as effects
 from portal.web import confirm
 from portal.web.confirm import Confirmation, done, seen_number
 from portal.web.forms import OptionalReasonForm, ReasonForm
 from portal.web.http.access import requires, visitor
+from portal.web.paging import count_pages, page_number
 from portal.windows.warmup import send_sections
 
 if TYPE_CHECKING:
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
 bp = Blueprint("sections", __name__, url_prefix="/terms/<int:term_id>/sections")
 
 PAGE = 100  # sections
+DIGITS = 6  # of a number of seats
 STATUSES = ("NEW", "OPEN", "CONFIRMED", "CANCELED")
 
 
@@ -101,11 +104,8 @@ class SectionQuery:
     @classmethod
     def parse(cls, args: "MultiDict[str, str]") -> "SectionQuery":
         """Return the query of the address; ignore invalid values."""
-        status, fewer = args.get("status", ""), args.get("fewer", "").strip()
-        known = fewer.isascii() and fewer.isdigit() and len(fewer) < 7
-        return cls(
-            Query.parse(args), status if status in STATUSES else "", int(fewer) if known else 0
-        )
+        status, fewer = args.get("status", ""), whole_number(args.get("fewer", ""), DIGITS)
+        return cls(Query.parse(args), status if status in STATUSES else "", fewer or 0)
 
     def args(self) -> list[tuple[str, str]]:
         """Return the arguments that `parse` reads back as this query."""
@@ -137,12 +137,12 @@ def index(term_id: int) -> ResponseReturnValue:
     offered, counts = catalog_of(term_id), read_with_fallback.seats(term_id)
     wanted = SectionQuery.parse(request.args)
     found = wanted.pick(offered, counts)
-    pages = max(1, -(-len(found) // PAGE))
-    page = min(max(1, request.args.get("page", 1, type=int)), pages)
+    pages = count_pages(len(found), PAGE)
+    page = page_number(pages)
     running = [each for each in found if each.status in RUNNING and each.id in counts]
     pools = {each.id: each.pool for each in running if each.pool}
     fewer = request.args.get("fewer", "").strip()
-    unread = bool(fewer) and not (fewer.isascii() and fewer.isdigit())
+    unread = fewer and whole_number(fewer) is None
     return render_template(
         "admin/sections.html",
         term=offered.term,
@@ -266,7 +266,7 @@ def change_status(term_id: int, section_id: int, change: str) -> ResponseReturnV
     with transaction() as session:
         stored = find_or_404(session, term_id, section_id)
         people = students.people(session, stored.id) if change in {"cancel", "confirm"} else []
-    now, name, texts = occupancy(stored), stored.name, STATUS_PAGES[change]
+    now, name, texts = effects.occupancy(stored), stored.name, STATUS_PAGES[change]
     address = url_for(".show", term_id=term_id, section_id=section_id)
     form = ReasonForm() if change == "cancel" else OptionalReasonForm()
 
@@ -274,7 +274,7 @@ def change_status(term_id: int, section_id: int, change: str) -> ResponseReturnV
         seen = SeenSection(term_id, section_id, seen_number())
         repeated = sections.done_before(change, [seen], visitor().id)
         if not (repeated and stored.version == seen.version + 1):
-            if why := section_status.refusal(change, stored, now):
+            if why := effects.status_refusal(change, stored, now):
                 raise confirm.NotPossible(why)
             try:
                 sections.change_status(change, [seen], visitor().id, reason)
@@ -282,7 +282,7 @@ def change_status(term_id: int, section_id: int, change: str) -> ResponseReturnV
                 form.refuse(_("Someone else has changed this section. Check it and try again."))
                 return None
             except NotPossible as error:
-                raise confirm.NotPossible(section_status.obstacle(change, error.code)) from error
+                raise confirm.NotPossible(effects.obstacle(change, error.code)) from error
         apply_in_ledger(term_id, section_id)
         return done(str(texts.done) % {"name": name}, address)
 
@@ -290,10 +290,10 @@ def change_status(term_id: int, section_id: int, change: str) -> ResponseReturnV
         title=str(texts.title),
         button=str(texts.button),
         back=(address, name),
-        meaning=section_status.meaning(change, now),
+        meaning=effects.of_status(change, now),
         danger=change in {"cancel", "delete"},
         seen={"version": stored.version},
-        refusal=section_status.refusal(change, stored, now) if request.method == "GET" else "",
+        refusal=effects.status_refusal(change, stored, now) if request.method == "GET" else "",
         template="admin/section_status.html",
         context={"people": people, "term": catalog_of(term_id).term, "stored": stored},
     )

@@ -87,7 +87,7 @@ class HoldForm(Form):
     kind = TextField(
         _l("Kind"), longest=40, description=_l("For example: Bursar, Advising or Library.")
     )
-    said = TextField(
+    message = TextField(
         _l("Message to the student"),
         longest=300,
         description=_l("Shown after “There is a hold on your record:”."),
@@ -117,7 +117,7 @@ def place_hold(student_id: int) -> ResponseReturnValue:
 
     def act(reason: str) -> str:
         hold = NewHold(
-            form.kind.data, form.said.data, form.office.data, form.since.data, form.until.data
+            form.kind.data, form.message.data, form.office.data, form.since.data, form.until.data
         )
         new = holds.place(student_id, hold, by=visitor().id, why=reason)
         name = record.profile.name
@@ -199,13 +199,13 @@ class PermissionForm(Form):
         _l("Until"), last=True, description=_l("The last day. Leave blank for no end date.")
     )
     reason = ReasonField()
-    card: SectionView | None = None
+    found: SectionView | None = None
 
     def validate_section(self, field: TextField) -> None:
         """Find the section; raise ValidationError if the term has none of that name."""
         if not self.term.errors:
-            self.card = find_section(field.data, catalog_of(int(self.term.data)))
-        if self.card is None:
+            self.found = find_section(field.data, catalog_of(int(self.term.data)))
+        if self.found is None:
             raise ValidationError(str(field.missing))
 
 
@@ -217,7 +217,7 @@ def grant(student_id: int) -> ResponseReturnValue:
     form = PermissionForm(data=request.args.to_dict())
 
     def act(reason: str) -> str:
-        section = form.card.id if form.card else 0
+        section = form.found.id if form.found else 0
         wanted = permissions.NewPermission(
             student_id, section, form.waives.data, reason, form.until.data
         )

@@ -22,19 +22,18 @@ from portal.registration.reasons import OBSTACLES
 from portal.reports.effects.adjustments import conflicts
 from portal.web.http.access import requires
 from portal.web.http.layout import go
+from portal.web.paging import page_number, search_text
 from portal.windows.cohorts import open_to
 from portal.windows.phases import phase
 
 bp = Blueprint("students", __name__, url_prefix="/students")
-
-MOST_PAGES = 1000
 
 
 @bp.get("")
 @requires("admin")
 def index() -> ResponseReturnValue:
     """Render the students that match a search; go directly to an exact student number."""
-    text, page = searched()
+    text, page = search_text(), page_number()
     with transaction() as session:
         exact = student_records.find_by_number(session, text) if text else None
         found, more = student_records.search(session, text, page)
@@ -60,12 +59,6 @@ def show(student_id: int) -> ResponseReturnValue:
         now=_selections(record.profile, term.id) if term else None,
         days=by_day(history(student_id, term.id).receipts[:10]) if term else [],
     )
-
-
-def searched() -> tuple[str, int]:
-    """Return the search text and the page number of a list."""
-    text = request.args.get("q", "").replace("\0", "").strip()
-    return text, min(max(1, request.args.get("page", 1, type=int)), MOST_PAGES)
 
 
 def record_or_404(student_id: int) -> StudentRecord:

@@ -11,7 +11,7 @@ from portal.catalog.term_catalog import SectionView, TermCatalog, catalog_of
 from portal.core.i18n import _, _n
 from portal.recorder import read_with_fallback
 from portal.registration.next_steps import section_name
-from portal.reports.effects.section_status import obstacle
+from portal.reports.effects.sections import obstacle
 from portal.reports.underfilled import Limits, sections_to_cancel
 from portal.web import drafts
 from portal.web.admin.sections import apply_in_ledger

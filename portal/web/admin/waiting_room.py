@@ -1,8 +1,5 @@
 """A window's waiting room: its status, its limits, and the buttons that control it."""
 
-from collections.abc import Callable
-from dataclasses import replace
-
 from flask import Blueprint, abort, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
@@ -82,13 +79,6 @@ CONTROLS = {
         button=_l("Switch on"),
     ),
 }
-# By control, the limits that it sets; they come from those of now and the usual number a minute.
-NEW_LIMITS: dict[str, Callable[[AdmissionLimits, int], AdmissionLimits]] = {
-    "pause": lambda now, _usual: replace(now, per_minute=0, off=False),
-    "resume": lambda now, usual: replace(now, per_minute=now.per_minute or usual),
-    "off": lambda now, _usual: replace(now, off=True),
-    "on": lambda now, _usual: replace(now, off=False),
-}
 
 
 @bp.get("")
@@ -138,11 +128,11 @@ def act_on(term_id: int, window_id: int, control: str) -> ResponseReturnValue:
         abort(404)
     wording, now = CONTROLS[control], admission_limits.limits_of(state)
     usual = admission_limits.usual_rate(term_id, window_id)
-    wanted, address = NEW_LIMITS[control](now, usual), _address(term_id, window_id)
+    wanted, address = admission_limits.CHANGES[control](now, usual), _address(term_id, window_id)
 
     def act(reason: str) -> ResponseReturnValue:
         seen = _seen()
-        limits, by = NEW_LIMITS[control](seen, usual), visitor().id
+        limits, by = admission_limits.CHANGES[control](seen, usual), visitor().id
         try:
             admission_limits.change(term_id, window_id, limits, seen, by=by, reason=reason)
         except LimitsChanged:

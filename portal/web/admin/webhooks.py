@@ -12,7 +12,7 @@ from wtforms import HiddenField, ValidationError
 
 from portal.backend import backend
 from portal.core import breakers, flags
-from portal.core.db import transaction
+from portal.core.db import ChangedMeanwhile, transaction
 from portal.core.i18n import _, _l
 from portal.core.queue import NO_TERM, enqueue
 from portal.notifications.webhooks import addresses, outbox, receivers
@@ -20,14 +20,13 @@ from portal.notifications.webhooks.models import EVENT_NAMES, Webhook
 from portal.notifications.webhooks.receivers import (
     AddressTaken,
     ChangedBy,
-    ChangedMeanwhile,
     signing_secret,
 )
 from portal.notifications.webhooks.sender import BREAKER_PREFIX
 from portal.web.admin.dead_letters import REMEDY, settle_deliveries
 from portal.web.confirm import (
+    CHANGED,
     Confirmation,
-    NotPossible,
     Wording,
     confirm,
     done,
@@ -45,7 +44,6 @@ TAKEN = _l(
     "A webhook with this address already exists. Its secret is not shown again,"
     " but you can create a new one."
 )
-CHANGED = _l("Someone else has changed this. Check it and try again.")
 
 
 class WebhookForm(Form):
@@ -131,7 +129,7 @@ def make() -> ResponseReturnValue:
     except AddressTaken:
         form.refuse(TAKEN, "url")
         return _list(form, 409)
-    return _page(made, tell=True)
+    return _page(made, with_secret=True)
 
 
 @bp.get("/<int:webhook_id>")
@@ -153,8 +151,6 @@ def edit(webhook_id: int) -> ResponseReturnValue:
         try:
             with transaction() as session:
                 receivers.change(session, known, who, url=form.url.data, names=form.names.data)
-        except ChangedMeanwhile:
-            raise NotPossible(str(CHANGED)) from None
         except AddressTaken:
             form.refuse(TAKEN, "url")
             return None
@@ -192,13 +188,10 @@ def change(webhook_id: int, what: str) -> ResponseReturnValue:
 
     def act(reason: str) -> ResponseReturnValue:
         known = Webhook(id=webhook_id, version=seen_number())
-        try:
-            with transaction() as session:
-                MAKE_CHANGE[what](session, known, ChangedBy(visitor().id, reason))
-        except ChangedMeanwhile:
-            raise NotPossible(str(CHANGED)) from None
+        with transaction() as session:
+            MAKE_CHANGE[what](session, known, ChangedBy(visitor().id, reason))
         if what == "secret":
-            return _page(_one(webhook_id), tell=True)
+            return _page(_one(webhook_id), with_secret=True)
         if what == "on":
             enqueue(NO_TERM, ["deliver"])
         return done(str(wording.done), HOME if what == "delete" else _back(webhook)[0])
@@ -234,8 +227,8 @@ def _list(form: WebhookForm, status: int) -> ResponseReturnValue:
     return page, status
 
 
-def _page(webhook: Webhook, *, tell: bool = False) -> ResponseReturnValue:
-    """Render a receiver and its deliveries; with `tell` also its secret, without caching."""
+def _page(webhook: Webhook, *, with_secret: bool = False) -> ResponseReturnValue:
+    """Render a receiver and its deliveries; with `with_secret` also its secret, without caching."""
     with transaction() as session:
         latest = receivers.latest(session, webhook.id)
         dead = outbox.dead(session, webhook.id, DEAD_SHOWN)
@@ -249,10 +242,10 @@ def _page(webhook: Webhook, *, tell: bool = False) -> ResponseReturnValue:
         number_dead=number_dead,
         switched_off=not flags.on("webhooks"),
         rest_ends=_rest_ends(webhook),
-        secret=signing_secret(webhook.seed) if tell else "",
+        secret=signing_secret(webhook.seed) if with_secret else "",
     )
-    answer = make_response(text, 201 if tell else 200)
-    if tell:
+    answer = make_response(text, 201 if with_secret else 200)
+    if with_secret:
         answer.headers["Cache-Control"] = "no-store"
     return answer
 

@@ -19,9 +19,9 @@ from portal.core.db import transaction
 from portal.core.i18n import _, _l
 from portal.ledger.errors import WindowRefused
 from portal.ledger.types import Change, WindowView
+from portal.operations.term_overview import ScheduledWindow, scheduled
 from portal.waiting_room import room
 from portal.web import drafts
-from portal.web.admin.terms import ScheduledWindow, scheduled
 from portal.web.admin.window_forms import NewWindowForm, TimesForm, with_uploaded
 from portal.web.confirm import Confirmation, confirm, done, refused
 from portal.web.forms import ReasonForm

@@ -292,7 +292,7 @@ def _open_to_visitor(
     student = visitor().student_id
     if not some or not student:
         return counts
-    now, likely = recorded_reads.scene(catalog, student, Registrations()), recorded()
+    now, likely = recorded_reads.student_term(catalog, student, Registrations()), recorded()
     return counts | {
         each.id: seats_open_to(now, each, counts[each.id], likely=likely) for each in some
     }

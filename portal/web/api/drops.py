@@ -1,22 +1,16 @@
 """POST /register/drop and /register/leave: drop a seat, or leave a waitlist."""
 
-import time
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 from flask.typing import ResponseReturnValue
 from marshmallow import fields
 
-from portal.backend import backend
 from portal.catalog.term_catalog import TermCatalog
-from portal.core.cache import AWAY
 from portal.core.correlation import correlation
-from portal.core.db import transaction
-from portal.ledger.errors import LedgerUnavailable
 from portal.ledger.types import Decision
-from portal.recorder import event_log, journal
+from portal.recorder import freed_seats
 from portal.recorder.receipts import code
 from portal.registration import commands
 from portal.registration.requests import Requester
@@ -32,9 +26,6 @@ from portal.web.api.schemas import Answer, Body, ReasonSchema, envelope, reasons
 from portal.web.http.access import requires, visitor
 from portal.web.student import results
 from portal.web.student.request_form import MOST_TOGETHER
-
-PAUSES = (0.02, 0.04, 0.08, 0.16)  # seconds between polls: a promotion takes a worker some ms
-EVENTS_AFTER = 50  # events after a drop in which to search for its promotion
 
 
 class Leave(Body):
@@ -102,13 +93,13 @@ def drop(headers: dict[str, Any], body: dict[str, Any]) -> ResponseReturnValue:
         published_section(catalog, other, f"/along/{number}")
     decided = commands.drop(requester, section, body["along"])
     refused = bool(decided.reasons)
-    processed = False if refused else _waitlist_processed(requester.term, decided)
+    processed = False if refused else freed_seats.waitlist_processed(requester.term, decided)
     data = _data(requester, section, catalog, decided) | {
         "dropped_at": None if refused else decided.at,
         "seat_released": bool(not refused and decided.seats and decided.seats.open),
         "waitlist_processed": processed,
         "promoted_student_id": (
-            _promoted_student(requester.term, decided)
+            freed_seats.promoted_student(requester.term, decided)
             if processed and _may_know_who(catalog, section)
             else None
         ),
@@ -163,39 +154,8 @@ def _decision(
     return idempotency.decision(schema, data, message, granted=granted, replayed=decided.replayed)
 
 
-def _waitlist_processed(term: int, dropped: Decision) -> bool | None:
-    """Return True once the waitlist is processed, False if it can't move, else None."""
-    counts = dropped.seats
-    if counts is None or counts.status != "OPEN" or not (counts.open and counts.waiting):
-        return False
-    with suppress(LedgerUnavailable):  # the drop is done, and the response says so in any case
-        for pause in PAUSES:
-            time.sleep(pause)
-            counts = backend().ledger.seats_of(term, [dropped.section])[dropped.section]
-            if not counts.open or counts.waiting == counts.passed:
-                return True
-    return None
-
-
 def _may_know_who(catalog: TermCatalog, section: int) -> bool:
     """Return whether the visitor, an admin or instructor, may know who got the seat."""
     who, found = visitor(), catalog.section(section)
     teaches = found is not None and not who.instructor_ids.isdisjoint(found.instructor_ids)
     return teaches or "admin" in who.roles
-
-
-def _promoted_student(term: int, dropped: Decision) -> int | None:
-    """Return the student who got the seat, if the promotion has been written yet."""
-    events = []
-    with suppress(LedgerUnavailable, *AWAY):
-        events += journal.latest(term, EVENTS_AFTER, dropped.seq)
-        with transaction() as session:
-            events += event_log.read_events(session, term, dropped.seq, dropped.seq + EVENTS_AFTER)
-    promoted = [
-        each
-        for each in events
-        if each.name == "promoted"
-        and each.payload.get("section") == dropped.section
-        and each.seq > dropped.seq
-    ]
-    return min(promoted, key=lambda each: each.seq).payload["student"] if promoted else None

@@ -93,7 +93,7 @@ class Health(ma.Schema):
     )
 
 
-# The checks in portal/web/health.py: schema, summary, and statuses.
+# The checks in portal/web/monitoring.py: schema, summary, and statuses.
 HEALTH_CHECKS: dict[str, tuple[type[ma.Schema], str, tuple[str, ...]]] = {
     "live": (Live, "200 while this process answers at all.", ("200",)),
     "ready": (Ready, "200 when ledger, database and workers can serve; else 503.", ("200", "503")),

@@ -72,7 +72,7 @@ def registrations(term: int, student: int) -> Registrations:
     return read_with_fallback.registrations(term, student)
 
 
-def scene(catalog: TermCatalog, student: int, mine: Registrations) -> StudentTerm:
+def student_term(catalog: TermCatalog, student: int, mine: Registrations) -> StudentTerm:
     """Return a student's state in a term with these enrollments and waitlist positions."""
     term, who = catalog.term.id, profile(student)
     now = phase(open_to(who, _all_windows(term)), read_with_fallback.now())

@@ -11,7 +11,6 @@ from flask.typing import ResponseReturnValue
 from marshmallow import fields
 
 from portal.backend import backend
-from portal.catalog import linked_courses
 from portal.catalog.term_catalog import (
     NoSuchTerm,
     SectionView,
@@ -277,31 +276,11 @@ def _checked_credits(section: SectionView, amount: Decimal | None, pointer: str)
 
 
 def _taken_together(choices: Sequence[Choice], catalog: TermCatalog) -> list[Choice]:
-    """Return the choices, those of courses that are corequisites as one. Raise InvalidRequest.
-
-    Such a choice may wait if all of its sections may.
-    """
-    cards = catalog.some(choice.sections[0] for choice in choices)
-    groups: list[list[int]] = []
-    for at, card in enumerate(cards):
-        needed = set(linked_courses.courses(card, catalog))
-        for group in groups:
-            courses = {cards[each].course_id for each in group}
-            if card.course_id not in courses and courses & needed:
-                group.append(at)
-                break
-        else:
-            groups.append([at])
-    together = []
-    for group in groups:
-        swaps = {at: choices[at].instead for at in group if choices[at].instead}
-        if len(set(swaps.values())) > 1:
-            message = _("Corequisites can be given for one section only.")
-            raise invalid(f"/section_ids/{max(swaps)}/instead_of", message)
-        alternative = tuple(one for at in group for one in choices[at].alternatives[0])
-        wait = all(choices[at].wait for at in group)
-        together.append(Choice((alternative,), wait, next(iter(swaps.values()), None)))
-    return together
+    try:
+        return requests.taken_together(choices, catalog)
+    except requests.SeveralSwaps as error:
+        message = _("Corequisites can be given for one section only.")
+        raise invalid(f"/section_ids/{error.choice}/instead_of", message) from error
 
 
 def _results(

@@ -222,7 +222,7 @@ def _waitlist_entries(record: StudentRecord) -> list[dict[str, Any]]:
     if not waiting:
         return []
     odds.refresh_freed_seats(record.catalog.term.id)
-    now = recorded_reads.scene(record.catalog, record.student, record.registrations)
+    now = recorded_reads.student_term(record.catalog, record.student, record.registrations)
     likely, window = waitlist_odds(now), now.phase.window
     return [
         {

@@ -1,8 +1,6 @@
 """GET /captcha and /waiting-room: a place in the queue of a window, and its access token."""
 
-import hashlib
 import math
-from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any
 
@@ -13,15 +11,13 @@ from marshmallow import fields
 
 from portal.catalog.term_catalog import live_terms
 from portal.core.i18n import _l
-from portal.ledger.types import WindowView
 from portal.people.student_profile import profile
-from portal.people.visitors import Visitor
 from portal.protection import captcha
 from portal.protection.captcha import NotProven
 from portal.registration import limits
-from portal.waiting_room import access_tokens, admission, room, wait_estimates
+from portal.waiting_room import access_tokens, wait_estimates
 from portal.waiting_room.access_tokens import AccessToken
-from portal.waiting_room.admission import Applicant, without_rooms
+from portal.waiting_room.queue import Queue
 from portal.waiting_room.room import QueueEntry, WindowEnded
 from portal.web.api.blueprint import bp, field_error
 from portal.web.api.fields import LARGEST_ID, Moment, characters, described, one_of
@@ -30,7 +26,6 @@ from portal.web.http import authentication
 from portal.web.http.access import needs_scope, requires, signed_in, visitor
 from portal.web.http.admission import HEADER, captcha_needed, prove, proven
 from portal.web.http.errors import Words, problem
-from portal.windows.phases import phase
 
 REQUESTS = f"/waiting-room/<int(min=1, max={LARGEST_ID}):window_id>/requests"
 RETRY_AFTER: dict[str, Any] = {
@@ -139,52 +134,6 @@ def room_place(window_id: int, request_id: str) -> ResponseReturnValue:
     data = _position(queue, entry)
     status = 202 if entry.kind == "early" else 200
     return answer(data), status, {"Retry-After": str(data["poll_after"])}
-
-
-@dataclass(frozen=True)
-class Queue:
-    """The queue of a window for one student; without waiting rooms it admits everyone."""
-
-    term: int
-    window: WindowView
-    who: Visitor
-
-    @property
-    def student(self) -> int:
-        return self.who.student_id or 0
-
-    def look_up(self) -> QueueEntry | None:
-        """Return the student's place, if any; this also shows that the student is still waiting."""
-        if without_rooms():
-            return self._entry_without_room()
-        found = room.look(self.term, self.window.id, self.student)
-        return None if found.kind in {"none", "gone"} else found
-
-    def enter(self) -> QueueEntry:
-        """Return the student's place, old or new. Raise WindowEnded."""
-        if not without_rooms():
-            return room.enter(self.term, self.window.id, self.student)
-        found = self._entry_without_room()
-        if found is None:
-            raise WindowEnded("ended")
-        return found
-
-    def access_token(self, entry: QueueEntry) -> AccessToken | None:
-        """Return an access token, new or renewed, if it is the student's turn."""
-        if entry.kind != "called":
-            return None
-        now = phase([self.window], entry.room.at)
-        applicant = Applicant(self.who.id, self.student)
-        return admission.issue(self.term, now, applicant, in_room=not without_rooms())
-
-    def _entry_without_room(self) -> QueueEntry | None:
-        """Admit everyone at the opening; the id follows from account and window."""
-        state = replace(room.state(self.term, self.window.id), off=True)
-        if state.phase not in {"before", "open"}:
-            return None
-        text = f"request {self.who.id} {self.window.id}"
-        request = hashlib.sha256(text.encode()).hexdigest()[:32]
-        return QueueEntry("early" if state.phase == "before" else "called", state, request=request)
 
 
 def _queue_of(window: int) -> Queue:

@@ -10,7 +10,7 @@ from flask_wtf.csrf import CSRFError
 
 from portal.core.i18n import _, _l
 from portal.people.visitors import Visitor
-from portal.web.http import resubmission, resuming
+from portal.web.http import resuming
 from portal.web.http.errors import Words, answer, problem
 from portal.web.http.request_info import same_origin
 
@@ -109,7 +109,7 @@ def _without_token(error: CSRFError) -> ResponseReturnValue:  # noqa: ARG001
 
 def _may_be_sent_again() -> bool:
     """Return whether one of our pages sent the form, and a page may show all of its fields."""
-    return same_origin() and not request.files and bool(resubmission.shown())
+    return same_origin() and not request.files and bool(resuming.shown_fields())
 
 
 def _beyond_scope(view: Callable[..., Any]) -> ResponseReturnValue | None:

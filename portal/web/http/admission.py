@@ -119,7 +119,7 @@ def access_token() -> AccessToken | None:
 
 def refused(words: Words) -> ResponseReturnValue:
     """Answer that it is not the visitor's turn, without looking up the visitor."""
-    g.nobody = True
+    g.skips_account = True
     return answer(403, words, {ADMISSION_HEADER: "pass"})
 
 
@@ -152,7 +152,7 @@ def _check_token() -> ResponseReturnValue | None:
     if not enabled():
         return None
     if _logged_out():
-        g.nobody = True
+        g.skips_account = True
         return refused_often() or to_login_and_back()
     found, args = _sent_token(), request.view_args or {}
     if found is None or not _is_own(found) or found.term != args.get("term_id", found.term):

@@ -18,7 +18,7 @@ from portal.core.correlation import correlation
 from portal.core.db import crowded
 from portal.core.i18n import _, _l, _n
 from portal.ledger.errors import LedgerBehind, LedgerSilent, LedgerUnavailable
-from portal.web.http import request_limits, resubmission
+from portal.web.http import request_limits, resuming
 from portal.web.http.extensions import limiter
 from portal.web.http.request_limits import TooMany
 
@@ -147,7 +147,7 @@ def answer(
     facts: dict[str, Any] = {"status": status, "title": title, "advice": advice}
     facts |= {
         "code": correlation(),
-        "again": again and resubmission.shown(),
+        "again": again and resuming.shown_fields(),
         "onward": words.onward,
     }
     if request.headers.get("HX-Target") == "dialog":

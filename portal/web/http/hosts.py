@@ -31,7 +31,7 @@ def _check() -> None:
     if "Host" not in request.headers or ours(request.host, current_app.config["SETTINGS"]):
         return
     # Send plain text: a page needs addresses, which can't be built for an unknown host.
-    g.nobody = True  # the response's language needs no lookup of the account
+    g.skips_account = True  # the response's language needs no lookup of the account
     text = _("The portal does not accept this host name.")
     abort(Response(f"{text}\n", 400, mimetype="text/plain"))
 

@@ -62,7 +62,7 @@ def _of_browser() -> Locale:
 
 
 def _of_account() -> str:
-    if g.get("nobody"):
+    if g.get("skips_account"):
         return ""
     try:
         return str(getattr(current_user, "language", ""))

@@ -76,7 +76,7 @@ def _around() -> dict[str, Any]:
 
 
 def _visitor() -> Visitor | None:
-    if g.get("nobody"):  # this response must not look up the account
+    if g.get("skips_account"):  # this response must not look up the account
         return None
     try:
         return visitor() if current_user.is_authenticated else None

@@ -23,10 +23,10 @@ REQUESTS = RateLimit("requests", at_once=300, a_minute=300)
 PROOFS = RateLimit("proofs", at_once=30, a_minute=30)
 CODES = RateLimit("codes", at_once=3, a_minute=0.1)  # each sends a mail
 # Per address, for visitors who are not logged in: a whole campus may arrive at once.
-STRANGERS = RateLimit("strangers", at_once=30_000, a_minute=30_000)
+REQUESTS_WITHOUT_LOGIN = RateLimit("strangers", at_once=30_000, a_minute=30_000)
 # Refusals with a full page; further ones get a single line. Each process counts its own.
 REFUSALS = RateLimit("refusals", at_once=60, a_minute=60)
-REFUSALS_OF_STRANGERS = RateLimit("strangers-refusals", at_once=600, a_minute=600)
+REFUSALS_WITHOUT_LOGIN = RateLimit("strangers-refusals", at_once=600, a_minute=600)
 # Unknown personal access tokens, per address: each one is looked up in PostgreSQL.
 GUESSES = RateLimit("guesses", at_once=600, a_minute=600)
 
@@ -62,7 +62,7 @@ COSTS: Mapping[str, tuple[RateLimit, int]] = {
     "captcha.enter": (PROOFS, 1),
     "captcha.send": (CODES, 1),
 }
-COSTS_OF_STRANGERS: Mapping[str, int] = {
+COSTS_WITHOUT_LOGIN: Mapping[str, int] = {
     "login.log_in": 10,  # hashing a password takes time
     "login.challenge": 3,
     "login.solve": 3,
@@ -103,7 +103,7 @@ def refusal_wait() -> int:
         return 0
     account = str(session.get("_user_id", "")).partition(".")[0]
     charge = (
-        Charge(REFUSALS, account) if account else Charge(REFUSALS_OF_STRANGERS, client_address())
+        Charge(REFUSALS, account) if account else Charge(REFUSALS_WITHOUT_LOGIN, client_address())
     )
     return ceil(max(rate_limiter().own.count("spend", [charge])) / 1000)
 
@@ -114,7 +114,7 @@ def count_guess() -> None:
         try:
             _spend_here(Charge(GUESSES, client_address()))
         except TooMany:
-            g.nobody = True
+            g.skips_account = True
             raise
 
 
@@ -147,7 +147,9 @@ def _enforced() -> bool:
 def _charge() -> Charge:
     account, endpoint = _account(), request.endpoint or ""
     if account is None:
-        return Charge(STRANGERS, client_address(), COSTS_OF_STRANGERS.get(endpoint, 1))
+        return Charge(
+            REQUESTS_WITHOUT_LOGIN, client_address(), COSTS_WITHOUT_LOGIN.get(endpoint, 1)
+        )
     limit, cost = COSTS.get(endpoint, (REQUESTS, 1))
     return Charge(limit, account, cost)
 

@@ -15,7 +15,7 @@ NO_HTTP = "Invalid request from ip="
 BROKEN = "Error handling request"
 READS = {"GET", "HEAD", "OPTIONS"}
 TURNED_AWAY = {400, 401, 403, 408, 413, 429}
-DEEDS = {
+LOGIN_EVENTS = {
     ("login.log_in", 302): "logged in",
     ("login.log_in", 422): "failed to log in",
     ("login.log_out", 302): "logged out",
@@ -31,9 +31,9 @@ def start(app: Flask) -> None:
 
 def _note(response: Response) -> Response:
     status = response.status_code
-    deed = DEEDS.get((request.endpoint or "", status))
-    if deed and (deed != "logged out" or _account() or _is_new(status)):
-        _log_text(deed)
+    event = LOGIN_EVENTS.get((request.endpoint or "", status))
+    if event and (event != "logged out" or _account() or _is_new(status)):
+        _log_text(event)
     elif status in TURNED_AWAY and _is_new(status):
         _log_text(f"turned away with {status}")
     elif _may_change(status) and (_account() or _is_new(status)):

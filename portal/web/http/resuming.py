@@ -1,9 +1,10 @@
-"""Ended sessions: the text for the visitor, and the way back to their task.
+"""Ended sessions and refused forms: the way back to a task, with the choices made.
 
-Nothing is sent for them: after the login they find the same form and choices, and submit it.
+Nothing is sent for the visitor: after a login they find the same form and choices, and submit it.
 """
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 from urllib.parse import parse_qsl, urlencode, urlunsplit
@@ -13,8 +14,24 @@ from flask.typing import ResponseReturnValue
 from werkzeug.exceptions import HTTPException
 from werkzeug.routing import RequestRedirect
 
-from portal.web.http import resubmission
 from portal.web.http.request_info import split_url
+
+TOKEN = "csrf_token"  # noqa: S105  the name of the field; the page gives the form a new one
+# An allow list of form fields: a form with any other field, such as a password, is not shown again.
+FIELDS = frozenset(
+    {
+        # claims, drops, swaps, waitlists and plans of students
+        *("act", "along", "anyway", "back", "credits", "do", "edit", "feed", "instead", "line"),
+        *("next", "place", "plan", "request", "unsure", "version", "wait"),
+        # inboxes, languages, privacy
+        *("before", "by_mail", "language", "layout", "private", "seen", "through"),
+        # decisions of admins and instructors
+        *("add", "capacity", "confirmed", "course", "credit_limit", "deed", "drop", "note"),
+        *("over", "past", "places", "reason", "section", "status", "student", "term", "waives"),
+        *("wanted", "was", "whom", "who"),
+    }
+)
+NUMBERED = re.compile(r"(?:with|credits|version)[-_][0-9]{1,18}")  # one each for many sections
 
 View = TypeVar("View", bound=Callable[..., Any])
 SIGNAL = "fs:logged-out"  # event for the page's scripts
@@ -109,7 +126,7 @@ def _with_choices() -> str:
 def _choices() -> list[tuple[str, str]]:
     """Return the form fields that a page may show again; the request may contain any others."""
     if request.method == "POST":
-        chosen = {UNCHECKED: "0", **resubmission.listed()}
+        chosen = {UNCHECKED: "0", **listed_fields()}
         return [(name, text) for name, text in chosen.items() if name not in LEFT_OUT]
     page = _page()
     return [("back", page)] if page else []
@@ -119,3 +136,25 @@ def _page() -> str:
     """Return the page that sent the request; blank if it is unknown."""
     page = split_url(request.headers.get("HX-Current-URL") or request.referrer)
     return urlunsplit(("", "", page.path, page.query, ""))
+
+
+# Fields of a form that may be shown again after a refusal, or kept in an address
+
+
+def shown_fields() -> list[tuple[str, str]]:
+    """Return the fields of the submitted form; none if one of them is not on the list."""
+    fields = list(_sent())
+    return fields if all(_listed(name) for name, _ in fields) else []
+
+
+def listed_fields() -> dict[str, str]:
+    """Return the fields of the form that are on the list."""
+    return {name: text for name, text in _sent() if _listed(name)}
+
+
+def _sent() -> Iterator[tuple[str, str]]:
+    return (each for each in request.form.items(multi=True) if each[0] != TOKEN)
+
+
+def _listed(name: str) -> bool:
+    return name in FIELDS or NUMBERED.fullmatch(name) is not None

@@ -31,7 +31,7 @@ UNUSED = (
     "usb",
     "xr-spatial-tracking",
 )
-STEADY = {
+FIXED = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
@@ -43,12 +43,12 @@ STEADY = {
 
 def start(app: Flask) -> None:
     """Add the headers to every response."""
-    app.after_request(_seal)
+    app.after_request(_add_headers)
 
 
-def _seal(response: Response) -> Response:
+def _add_headers(response: Response) -> Response:
     host = request.host if ours(request.host, current_app.config["SETTINGS"]) else ""
-    response.headers.extend(_seals(host, request.is_secure, _encrypted()))
+    response.headers.extend(_headers(host, request.is_secure, _encrypted()))
     if request.path.startswith("/api/") and response.is_json:
         response.headers.setdefault("Content-Disposition", 'attachment; filename="api.json"')
     if "Cache-Control" not in response.headers:
@@ -63,11 +63,11 @@ def _encrypted() -> bool:
 
 
 @lru_cache(maxsize=64)
-def _seals(host: str, secure: bool, encrypted: bool) -> list[tuple[str, str]]:  # noqa: FBT001
-    seals = {**STEADY, "Content-Security-Policy": _policy(host, secure, encrypted)}
+def _headers(host: str, secure: bool, encrypted: bool) -> list[tuple[str, str]]:  # noqa: FBT001
+    headers = {**FIXED, "Content-Security-Policy": _policy(host, secure, encrypted)}
     if encrypted:
-        seals["Strict-Transport-Security"] = "max-age=31536000; includeSubDomains"
-    return list(seals.items())
+        headers["Strict-Transport-Security"] = "max-age=31536000; includeSubDomains"
+    return list(headers.items())
 
 
 def _policy(host: str, secure: bool, encrypted: bool) -> str:  # noqa: FBT001

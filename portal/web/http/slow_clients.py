@@ -61,6 +61,6 @@ class Body(io.RawIOBase):
         return len(data)
 
 
-def hush(record: logging.LogRecord) -> bool:
+def keep_record(record: logging.LogRecord) -> bool:
     """Return whether to keep a line of gunicorn's log: not if a client only read too slowly."""
     return not (record.exc_info and isinstance(record.exc_info[1], TimeoutError))

@@ -15,9 +15,10 @@ from portal.instructor_requests.service import RequestRefused
 from portal.people.models import Student
 from portal.recorder import read_with_fallback
 from portal.registration.reasons import PERMISSIONS, permission_names
+from portal.reports.rosters import students_of
 from portal.web.forms import ChoicesField, Form, NoteField, NumberField, TextField
 from portal.web.http.access import requires, visitor
-from portal.web.instructor.rosters import own_section, students_of
+from portal.web.instructor.own_sections import own_section
 
 bp = Blueprint("requests", __name__)
 
@@ -66,8 +67,8 @@ class OverrideForm(Form):
 def ask_seats(section_id: int) -> ResponseReturnValue:
     """Request more seats in a section."""
     shown, form = own_section(section_id), SeatsForm()
-    form.wanted.least = shown.card.capacity + 1
-    capacity = formatting.number(shown.card.capacity)
+    form.wanted.least = shown.section.capacity + 1
+    capacity = formatting.number(shown.section.capacity)
     form.wanted.description = _("It has %(capacity)s now.", capacity=capacity)
     if request.method == "POST" and form.validate():
         try:
@@ -76,7 +77,7 @@ def ask_seats(section_id: int) -> ResponseReturnValue:
             form.refuse(REFUSED[refused.code], "wanted")
         else:
             return _sent()
-    counts = read_with_fallback.seats_of(shown.term.id, [shown.card.id])
+    counts = read_with_fallback.seats_of(shown.term.id, [shown.section.id])
     page = render_template("instructor/ask_seats.html", shown=shown, form=form, counts=counts)
     return page, 422 if form.errors else 200
 
@@ -93,12 +94,12 @@ def ask_override(section_id: int) -> ResponseReturnValue:
         except RequestRefused as refused:
             form.refuse(REFUSED[refused.code], "student")
         else:
-            if useless := [code for code in rules if code in rules_without_effect(shown.card)]:
+            if useless := [code for code in rules if code in rules_without_effect(shown.section)]:
                 names = permission_names(useless)
                 flash(_("This class has no such rule: %(rules)s.", rules=names))
             return _sent()
     note = _("(this class doesn’t have this rule)")
-    lacking = set(rules_without_effect(shown.card))
+    lacking = set(rules_without_effect(shown.section))
     form.waives.offer(
         {code: f"{text} {note}" if code in lacking else text for code, text in PERMISSIONS.items()}
     )
@@ -124,15 +125,15 @@ def index() -> ResponseReturnValue:
     )
 
 
-@bp.post("/requests/<int:asked_id>/withdraw")
+@bp.post("/requests/<int:instructor_request_id>/withdraw")
 @requires("instructor")
-def withdraw(asked_id: int) -> ResponseReturnValue:
+def withdraw(instructor_request_id: int) -> ResponseReturnValue:
     """Withdraw one of the visitor's own requests."""
-    found = listing.one(asked_id)
+    found = listing.one(instructor_request_id)
     if found is None or found.request.account_id != visitor().id:
         abort(404)
     try:
-        service.withdraw(asked_id, visitor().id)
+        service.withdraw(instructor_request_id, visitor().id)
     except RequestRefused as refused:
         flash(str(REFUSED[refused.code]))
     else:

@@ -1,28 +1,19 @@
 """An instructor's own sections and their students: as pages, as a file, as addresses."""
 
 import re
-from collections.abc import Iterator
 from typing import Any, cast
 
 from flask import Blueprint, make_response, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from portal.backend import backend
 from portal.catalog.term_catalog import catalog_of, live_terms
-from portal.core.i18n import _
 from portal.recorder import read_with_fallback
+from portal.reports import rosters
+from portal.reports.rosters import RosterView
 from portal.web.http.access import requires, visitor
 from portal.web.http.downloads import download
 from portal.web.instructor import requests
-from portal.web.instructor.rosters import (
-    SORTS,
-    InstructorSection,
-    Roster,
-    RosterView,
-    mailing,
-    own_section,
-)
-from portal.web.instructor.rosters import roster as read_roster
+from portal.web.instructor.own_sections import InstructorSection, own_section
 
 bp = Blueprint("instructor", __name__, url_prefix="/teaching")
 bp.register_blueprint(requests.bp)
@@ -54,14 +45,14 @@ def teaching() -> ResponseReturnValue:
 @requires("instructor", "admin")
 def section(section_id: int) -> ResponseReturnValue:
     """Render one section with its roster and its waitlist."""
-    shown, look = own_section(section_id), RosterView.parse(request.args)
+    shown, view = own_section(section_id), RosterView.parse(request.args)
     counts = read_with_fallback.seats_of(shown.term.id, [section_id])
     return render_template(
         "instructor/section.html",
         term=shown.term,
         counts=counts,
         now=read_with_fallback.now(),
-        **_listed(shown, look),
+        **_listed(shown, view),
     )
 
 
@@ -69,11 +60,11 @@ def section(section_id: int) -> ResponseReturnValue:
 @requires("instructor", "admin")
 def roster(section_id: int) -> ResponseReturnValue:
     """Render roster and waitlist alone, for an open page."""
-    shown, look = own_section(section_id), RosterView.parse(request.args)
-    answer = make_response(render_template("instructor/roster.html", **_listed(shown, look)))
+    shown, view = own_section(section_id), RosterView.parse(request.args)
+    answer = make_response(render_template("instructor/roster.html", **_listed(shown, view)))
     # The address of the page includes the search, so that a reload shows the same result.
     answer.headers["HX-Replace-Url"] = url_for(
-        ".section", section_id=section_id, **cast("Any", look.args())
+        ".section", section_id=section_id, **cast("Any", view.args())
     )
     return answer
 
@@ -82,10 +73,10 @@ def roster(section_id: int) -> ResponseReturnValue:
 @requires("instructor", "admin")
 def roster_csv(section_id: int) -> ResponseReturnValue:
     """Return roster and waitlist as a CSV file, in the order of the page."""
-    shown, look = own_section(section_id), RosterView.parse({**request.args, "q": ""})
-    people = look.at(read_roster(shown.term.id, section_id, visitor().roles))
+    shown, view = own_section(section_id), RosterView.parse({**request.args, "q": ""})
+    people = view.at(rosters.roster(shown.term.id, section_id, visitor().roles))
     name = re.sub(r"[^\w.-]+", "-", f"{shown.term.name} {shown.name}")
-    return download(f"{name}.csv", list(_rows(people)))
+    return download(f"{name}.csv", list(rosters.rows(people)))
 
 
 @bp.get("/sections/<int:section_id>/emails")
@@ -93,7 +84,7 @@ def roster_csv(section_id: int) -> ResponseReturnValue:
 def emails(section_id: int) -> ResponseReturnValue:
     """Render the addresses of the enrolled students, of the waiting ones, or of all."""
     shown, recipients = own_section(section_id), request.args.get("to")
-    people = RosterView().at(read_roster(shown.term.id, section_id, visitor().roles))
+    people = RosterView().at(rosters.roster(shown.term.id, section_id, visitor().roles))
     groups = {"enrolled": people.enrolled, "waiting": people.waiting}
     groups["all"] = people.enrolled + people.waiting
     to = recipients if recipients in groups else "enrolled"
@@ -101,34 +92,19 @@ def emails(section_id: int) -> ResponseReturnValue:
         "instructor/emails.html",
         term=shown.term,
         name=shown.name,
-        card=shown.card,
+        card=shown.section,
         to=to,
-        mailing=mailing(groups[to]),
+        mailing=rosters.mailing(groups[to]),
     )
 
 
-def _rows(people: Roster) -> Iterator[list[str]]:
-    yield [
-        *(_("List"), _("Position"), _("Name"), _("Number"), _("Year"), _("Major"), _("Email")),
-        *(_("Credits"), _("Since"), _("Privacy")),
-    ]
-    for where, listed in ((_("Roster"), people.enrolled), (_("Waitlist"), people.waiting)):
-        for person in listed:
-            since = person.since.astimezone(backend().settings.zone)
-            yield [
-                *(where, str(person.place or ""), person.name, person.number, person.year),
-                *(", ".join(person.majors), person.email, f"{person.credits / 100:g}"),
-                *(f"{since:%Y-%m-%d %H:%M:%S}", _("private") if person.private else ""),
-            ]
-
-
-def _listed(shown: InstructorSection, look: RosterView) -> dict[str, object]:
-    everyone = read_roster(shown.term.id, shown.card.id, visitor().roles)
+def _listed(shown: InstructorSection, view: RosterView) -> dict[str, object]:
+    everyone = rosters.roster(shown.term.id, shown.section.id, visitor().roles)
     return {
         "name": shown.name,
-        "card": shown.card,
-        "look": look,
-        "sorts": SORTS,
+        "card": shown.section,
+        "view": view,
+        "sorts": rosters.SORTS,
         "everyone": everyone,
-        "people": look.at(everyone),
+        "people": view.at(everyone),
     }

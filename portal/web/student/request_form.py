@@ -18,7 +18,7 @@ from portal.registration.credits import credit_choices, hundredths
 from portal.registration.next_steps import section_name
 from portal.registration.requests import Requester
 from portal.web.account.login import safe_path
-from portal.web.http import resubmission
+from portal.web.http import resuming
 from portal.web.http.access import visitor
 from portal.web.http.admission import access_token
 from portal.web.http.request_info import split_url
@@ -104,7 +104,9 @@ def query() -> str:
 
 def sent() -> dict[str, str]:
     """Return the submitted choices, to send them again."""
-    return {name: text for name, text in resubmission.listed().items() if name not in OF_THE_FORM}
+    return {
+        name: text for name, text in resuming.listed_fields().items() if name not in OF_THE_FORM
+    }
 
 
 def return_address(term_id: int) -> str:

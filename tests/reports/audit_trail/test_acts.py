@@ -27,7 +27,10 @@ ACTS: dict[str, Form | str] = {
     "POST /admin/applications/<int:application_id>/documents/check": (
         "tests/applications/test_documents.py"
     ),
-    "POST /admin/requests/<int:asked_id>": lambda _: {"decision": "decline", "note": "No."},
+    "POST /admin/requests/<int:instructor_request_id>": lambda _: {
+        "decision": "decline",
+        "note": "No.",
+    },
     "POST /admin/students/<int:student_id>/privacy": lambda _: {"private": "yes", "reason": "x"},
     "POST /admin/terms/<int:term_id>/windows": "tests/web/admin/windows/test_schedule.py",
     "POST /admin/terms/<int:term_id>/windows/<int:window_id>/"

@@ -7,14 +7,14 @@ import pytest
 from flask.testing import FlaskClient
 
 from portal.backend import Backend
-from portal.web import health
+from portal.web import monitoring
 from tests.runtime.cluster.replicated_ledger import Stage, until
 
 
 @pytest.fixture(autouse=True)
 def asked_anew() -> None:
     """No answer of an earlier test is given again."""
-    health.checks.cache_clear()
+    monitoring.checks.cache_clear()
 
 
 def told(client: FlaskClient, path: str = "/ready") -> Any:

@@ -282,14 +282,6 @@ def test_unknown_window_has_no_room(admin: FlaskClient, term: Term) -> None:
     assert admin.post(f"/admin/terms/{term.id}/windows/9/room", data=knobs()).status_code == 404
 
 
-def test_page_is_for_admins(app: Flask, cast: Cast, term: Term, window: WindowView) -> None:
-    assert cast
-    for name in ("ada", "iris"):
-        browser = browser_of(app, name)
-        assert browser.get(address(window, term)).status_code == 403
-        assert browser.post(address(window, term), data=knobs()).status_code == 403
-
-
 def test_page_without_waiting_rooms_has_no_controls(
     admin: FlaskClient, term: Term, window: WindowView, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -45,7 +45,7 @@ def a_values(app: Flask, cast: Cast) -> Values:
         "window_id": window,
         "request_id": room.enter(term, window, cast.ada.id).request,
         "entry_id": story["entry_id"][0],
-        "asked_id": story["asked_id"][0],
+        "instructor_request_id": story["instructor_request_id"][0],
         "token": tokens.live_tokens(cast.ada.account_id)[0].id,
         "import_id": story["import_id"][0],
         "export_id": story["export_id"][0],

@@ -9,7 +9,7 @@ from flask.testing import FlaskClient
 from portal.app import create_app
 from portal.backend import Backend
 from portal.core.settings import ROOT
-from portal.web.http import resubmission
+from portal.web.http import resuming
 from tests.cast import PASSWORD, Cast
 
 OURS = {"Origin": "http://localhost"}
@@ -91,7 +91,7 @@ def test_no_secret_field_is_listed() -> None:
         for field in re.findall(r"<input[^>]*>", template.read_text()):
             if 'type="password"' in field or "one-time-code" in field:
                 names = re.findall(r'name="(\w+)"', field)
-                assert not set(names) & resubmission.FIELDS, template
+                assert not set(names) & resuming.FIELDS, template
 
 
 def _log_in(client: FlaskClient) -> None:

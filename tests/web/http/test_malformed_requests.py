@@ -1,9 +1,15 @@
 """Malformed requests are refused before the portal sees them, and never read as two."""
 
-import pytest
+from typing import Any
 
+import pytest
+from flask import Flask
+
+from portal.catalog.models import Term
+from tests.cast import Cast
 from tests.live.nodes import Node
 from tests.web.http.raw_http import say, send
+from tests.web.visitors import browser_of
 
 SMUGGLED = "0\r\n\r\nGET /health HTTP/1.1\r\nHost: x\r\n\r\n"
 
@@ -161,3 +167,17 @@ def test_requests_cannot_forge_log_lines(node: Node) -> None:
     result = node.child.last_output(200)
     assert "\x1b" not in result
     assert "\nforged" not in result
+
+
+@pytest.mark.parametrize("body", [[1], "x", 5, None, {"reason": 5, "kind": [], "message": {}}])
+def test_json_is_not_accepted_as_a_form(app: Flask, cast: Cast, term: Term, body: Any) -> None:
+    admin = browser_of(app, "max")
+    for position in (
+        f"/admin/students/{cast.ada.id}/holds/new",
+        "/admin/imports",
+        f"/admin/terms/{term.id}/rules",
+        f"/admin/terms/{term.id}/adjust",
+        f"/admin/terms/{term.id}/underfilled",
+    ):
+        assert admin.post(position, json=body).status_code < 500
+    assert app.test_client().post("/login", json={"username": 5}).status_code < 500

@@ -9,7 +9,7 @@ import pytest
 from flask import Flask
 
 from portal.catalog.models import Section
-from portal.web.instructor.rosters import LONGEST_LINK, Person, mailing
+from portal.reports.rosters import LONGEST_LINK, Person, mailing
 from tests.cast import Cast, a_course, a_section, a_term
 from tests.web.instructor.rosters import SINCE, enrolled, private, reached_at, waiting
 from tests.web.visitors import browser_of

@@ -83,12 +83,6 @@ def test_section_of_another_instructor_is_refused(app: Flask, section: Section, 
     assert "You don’t have access" in answer.text
 
 
-@pytest.mark.parametrize("part", PARTS)
-def test_students_see_no_rosters(app: Flask, section: Section, part: str) -> None:
-    answer = browser_of(app, "ada").get(f"/teaching/sections/{section.id}{part}")
-    assert answer.status_code == 403
-
-
 def test_admin_sees_every_roster(app: Flask, section: Section, cast: Cast) -> None:
     enrolled(section, cast.ada)
     assert "Ada" in roster(app, section, "max")

@@ -211,13 +211,6 @@ def test_section_of_another_term_is_not_found(admin: FlaskClient, section: Secti
     assert admin.post(url).status_code == 404
 
 
-def test_only_admins_edit(app: Flask, section: Section) -> None:
-    iris = browser_of(app, "iris")
-    assert iris.get(address(section, "/edit")).status_code == 403
-    assert iris.post(address(section, "/edit"), data={"capacity": "9"}).status_code == 403
-    assert details(section).capacity == 2
-
-
 @pytest.mark.parametrize("fields", [{"capacity": 9}, {"capacity": "lots"}, {"more": "yes"}])
 def test_preview_has_its_own_address(
     admin: FlaskClient, section: Section, fields: dict[str, str]

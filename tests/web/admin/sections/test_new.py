@@ -154,9 +154,3 @@ def test_all_errors_of_meetings_are_shown_at_once(admin: FlaskClient, term: Term
 def test_unknown_course_is_refused(admin: FlaskClient, term: Term) -> None:
     assert admin.post(address(term, "/new"), data={"course": "99999"}).status_code == 400
     assert admin.get(address(term, "/new?course=99999")).status_code == 404
-
-
-def test_only_admins_make_sections(app: Flask, term: Term) -> None:
-    course = builders.a_course("CSC-1100")
-    assert make(browser_of(app, "iris"), term, course).status_code == 403
-    assert not made(term)

@@ -23,7 +23,7 @@ from tests.web.visitors import browser_of
 
 
 def place(boss: FlaskClient, student: Student, **fields: Any) -> TestResponse:
-    form = {"kind": "Bursar", "said": "a bill is unpaid", "office": "the bursar", "reason": WHY}
+    form = {"kind": "Bursar", "message": "a bill is unpaid", "office": "the bursar", "reason": WHY}
     return boss.post(f"/admin/students/{student.id}/holds/new", data={**form, **fields})
 
 
@@ -117,8 +117,8 @@ def test_hold_ends_after_its_last_day(boss: FlaskClient, cast: Cast) -> None:
     ("fields", "wrong"),
     [
         ({"kind": " "}, "Kind: fill in this field."),
-        ({"said": ""}, "Message to the student: fill in this field."),
-        ({"said": "x" * 301}, "enter at most 300 characters"),
+        ({"message": ""}, "Message to the student: fill in this field."),
+        ({"message": "x" * 301}, "enter at most 300 characters"),
         ({"since": "soon"}, "From: enter a date"),
         ({"until": "9999-12-31"}, "Until: enter a date"),
         ({"until": "2020-01-01"}, "Until: this date is in the past."),

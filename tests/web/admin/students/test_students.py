@@ -1,14 +1,20 @@
-"""GET /admin/students: find a student by number, name or email."""
+"""GET /admin/students: find a student; and everything that the registrar knows about one."""
 
 import pytest
+from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import update
 
+from portal.catalog.models import Section
 from portal.core.db import transaction
-from portal.people import student_records
-from portal.people.models import Account, Student
+from portal.people import privacy, student_records
+from portal.people.models import Account, CompletedCourse, Hold, Student
+from portal.recorder.recorder import drain
+from tests import cast as builders
 from tests.cast import Cast
 from tests.web.admin.students.forms import text_of
+from tests.web.pages import press, seat
+from tests.web.visitors import browser_of
 
 
 def find(boss: FlaskClient, text: str, page: int = 1) -> str:
@@ -64,3 +70,67 @@ def test_deleted_student_is_not_found(boss: FlaskClient, cast: Cast) -> None:
         session.execute(gone.values(deleted_at=cast.max.deleted_at or "2030-01-01"))
     assert "No student matches." in find(boss, "ada")
     assert boss.get(f"/admin/students/{cast.ada.id}").status_code == 404
+
+
+def page(boss: FlaskClient, student_id: int, term_id: int = 0) -> str:
+    return text_of(boss.get(f"/admin/students/{student_id}", query_string={"term": term_id}))
+
+
+def test_student_page_shows_seats_positions_and_credits(
+    app: Flask, boss: FlaskClient, cast: Cast, section: Section, other: Section
+) -> None:
+    seat(cast.ben, section)
+    seat(cast.ada, other)
+    press(browser_of(app, "ada"), section, "pick", wait="1")
+    text = page(boss, cast.ada.id, section.term_id)
+    assert "CSC 1200-02 Course CSC-1200 Enrolled 4" in text
+    assert "CSC 1100-01 Course CSC-1100 Waitlist position 1 of 1" in text
+    assert "4 of 21 credits" in text
+    assert "drops left today" in text
+
+
+def test_student_page_shows_the_students_windows(boss: FlaskClient, cast: Cast) -> None:
+    term = builders.a_term()
+    builders.an_open_window(term, cohort={"students": [cast.ben.number]})
+    assert "The student has no window in this term. Schedule one on the windows page." in page(
+        boss, cast.ada.id, term.id
+    )
+    assert f"students {cast.ben.number}" in page(boss, cast.ben.id, term.id)
+
+
+def test_student_page_shows_history_refusals_and_receipts(
+    app: Flask, boss: FlaskClient, cast: Cast, section: Section
+) -> None:
+    seat(cast.ben, section)
+    browser_of(app, "ada").post(f"/terms/{section.term_id}/sections/{section.id}/pick")
+    drain(section.term_id)
+    answer = boss.get(f"/admin/students/{cast.ada.id}?term={section.term_id}")
+    assert "You couldn’t add CSC 1100-01." in text_of(answer)
+    assert 'href="/admin/receipts/' in answer.text
+
+
+def test_latest_term_is_shown_first(boss: FlaskClient, cast: Cast, section: Section) -> None:
+    seat(cast.ada, section)
+    assert "Classes in Fall 2030" in page(boss, cast.ada.id)
+
+
+def test_student_page_shows_the_record(boss: FlaskClient, cast: Cast) -> None:
+    with transaction() as session:
+        session.add(CompletedCourse(student_id=cast.ada.id, course_code="MAT-1010", grade="A-"))
+        session.add(Hold(student_id=cast.ada.id, kind="fees", reason="Unpaid fees"))
+    text = page(boss, cast.ada.id)
+    assert "MAT 1010" in text
+    assert "A-" in text
+    assert "Unpaid fees" in text
+
+
+def test_unknown_student_is_not_found(boss: FlaskClient) -> None:
+    assert boss.get("/admin/students/99999").status_code == 404
+
+
+def test_student_page_shows_privacy(boss: FlaskClient, cast: Cast) -> None:
+    assert "Privacy Not requested" in text_of(boss.get(f"/admin/students/{cast.ada.id}"))
+    privacy.set_private(cast.ada.id, cast.max.id, private=True)
+    answer = boss.get(f"/admin/students/{cast.ada.id}")
+    assert "Privacy Private" in text_of(answer)
+    assert f'href="/admin/students/{cast.ada.id}/privacy"' in answer.text

@@ -205,9 +205,3 @@ def test_missing_or_foreign_draft_starts_again(app: Flask, admin: FlaskClient, t
 
 def test_unknown_term_is_not_found(admin: FlaskClient) -> None:
     assert admin.get("/admin/terms/2000000000/windows/new").status_code == 404
-
-
-def test_only_admins_schedule(app: Flask, term: Term) -> None:
-    for username in ("ada", "iris"):
-        assert send(browser_of(app, username), term).status_code == 403
-    assert windows(term) == []

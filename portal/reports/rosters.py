@@ -1,4 +1,4 @@
-"""The roster and the waitlist of a section, as recorded: searched, sorted, as addresses."""
+"""The recorded roster and waitlist of a section: searched, sorted, as addresses, as rows."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -8,43 +8,17 @@ from typing import Any
 from unicodedata import combining, normalize
 from urllib.parse import quote
 
-from flask import abort
 from sqlalchemy import Select, func, select
 
+from portal.backend import backend
 from portal.catalog.models import Subject, section_instructors
-from portal.catalog.term_catalog import SectionView, TermView, catalog_of, live_terms
 from portal.core.db import transaction
-from portal.core.i18n import _l
+from portal.core.i18n import _, _l
 from portal.people.models import Account, Student, StudentSubject, year_order
 from portal.people.privacy import withheld
 from portal.recorder.models import Enrollment, WaitlistEntry
-from portal.registration.next_steps import section_name
-from portal.web.http.access import visitor
 
 CURRENT = ("enrolled", "waiting", "passed")  # states of those who have a seat or wait
-
-
-@dataclass(frozen=True)
-class InstructorSection:
-    """A section and its term."""
-
-    term: TermView
-    card: SectionView
-
-    @property
-    def name(self) -> str:
-        """Return the section's name, such as CSC 1100-01."""
-        return section_name(self.card)
-
-
-def own_section(section_id: int) -> InstructorSection:
-    """Return a section that the visitor teaches, or any for an admin; otherwise 404 or 403."""
-    offers = (catalog_of(term.id) for term in live_terms())
-    found = ((each.term, card) for each in offers if (card := each.section(section_id)))
-    term, card = next(found, None) or abort(404)
-    if "admin" not in visitor().roles and visitor().instructor_ids.isdisjoint(card.instructor_ids):
-        abort(403)
-    return InstructorSection(term, card)
 
 
 @dataclass(frozen=True)
@@ -261,3 +235,19 @@ def _letters(addresses: tuple[str, ...]) -> Iterator[MailtoLink]:
         url = f"{url},{more}" if url else BLIND + more
     if url:
         yield MailtoLink(first, len(addresses), url)
+
+
+def rows(people: Roster) -> Iterator[list[str]]:
+    """Yield the rows of a CSV file, with a heading."""
+    yield [
+        *(_("List"), _("Position"), _("Name"), _("Number"), _("Year"), _("Major"), _("Email")),
+        *(_("Credits"), _("Since"), _("Privacy")),
+    ]
+    for where, listed in ((_("Roster"), people.enrolled), (_("Waitlist"), people.waiting)):
+        for person in listed:
+            since = person.since.astimezone(backend().settings.zone)
+            yield [
+                *(where, str(person.place or ""), person.name, person.number, person.year),
+                *(", ".join(person.majors), person.email, f"{person.credits / 100:g}"),
+                *(f"{since:%Y-%m-%d %H:%M:%S}", _("private") if person.private else ""),
+            ]

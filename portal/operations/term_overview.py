@@ -1,0 +1,98 @@
+"""What an admin sees of a term: its windows, whom they are for, and how they go."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+from typing import Any
+
+from portal.backend import backend
+from portal.catalog import cohort_names
+from portal.catalog.models import Term
+from portal.core.db import transaction
+from portal.ledger.types import WindowView
+from portal.operations.figures import ready
+from portal.recorder import read_with_fallback
+from portal.reports.progress import progress_of
+from portal.waiting_room import room
+from portal.windows import cohorts, readiness
+from portal.windows.coverage import coverage_by_group
+from portal.windows.phases import Phase, phase
+from portal.windows.timeline import timeline
+
+
+@dataclass(frozen=True)
+class ScheduledWindow:
+    """A window as an admin sees it."""
+
+    window: WindowView
+    phase: Phase
+    whom: str
+    students: int
+
+    @property
+    def counted(self) -> bool:
+        """Return whether the cohort's text includes its number of students: only a list's does."""
+        cohort = {kind: some for kind, some in self.window.cohort.items() if some}
+        return cohort.keys() == {"list"} and cohort["list"]["students"] == self.students
+
+    @property
+    def canceled(self) -> bool:
+        """Return whether it was canceled before it began."""
+        return self.window.state == "canceled"
+
+    @property
+    def over(self) -> bool:
+        """Return whether it has ended or was canceled."""
+        return self.canceled or self.phase.kind == "ended"
+
+
+def scheduled(window: WindowView, now: int) -> ScheduledWindow:
+    """Return the window as an admin sees it, with the number of students in its cohort."""
+    with transaction() as session:
+        students = cohorts.count_students(session, window.cohort)
+    return ScheduledWindow(
+        window, phase([window], now), cohort_names.describe(window.cohort), students
+    )
+
+
+def overview(term: Term) -> dict[str, Any]:
+    """Return what the page shows of a term and its windows."""
+    windows, now = read_with_fallback.windows(term.id), read_with_fallback.now()
+    recorded = read_with_fallback.recorded()
+    with_rooms = backend().settings.room is not None and not recorded
+    shown = [scheduled(window, now) for window in windows]
+    with transaction() as session:
+        lanes = coverage_by_group(session, windows) if windows else []
+        students = readiness.count_students(session)
+    return {
+        "term": term,
+        "phase": phase(windows, now),
+        "windows": shown,
+        "coming": [each for each in shown if not each.over],
+        "over": [each for each in reversed(shown) if each.over],
+        "timeline": timeline(windows, now, backend().settings.zone, lanes),
+        "lanes": lanes,
+        # Students who have two windows open at once, now or later.
+        "doubled": sum(lane.doubled(now) for lane in lanes),
+        # By window: its counts, and its waiting room, which is None if off or unavailable.
+        "running": {
+            each.window.id: {
+                "room": room.state(term.id, each.window.id) if with_rooms else None,
+                "tally": progress_of(term.id, each.window),
+            }
+            for each in shown
+            if not each.over
+        },
+        "ready": None if recorded else ready(term.id, students),
+    }
+
+
+def content_mark(overviews: Sequence[dict[str, Any]]) -> str:
+    """Return a hash of everything on the page except the figures and the time left."""
+    shown = [
+        (shown_term["term"].id, shown_term["term"].name, each.phase.kind, asdict(each.window))
+        for shown_term in overviews
+        for each in shown_term["windows"]
+    ]
+    ids = [each["term"].id for each in overviews]
+    return sha256(repr([shown, ids]).encode()).hexdigest()[:16]

@@ -1,0 +1,186 @@
+"""The seats that sections share: a form, its effects, then the change."""
+
+from typing import Any
+
+from flask import Blueprint, render_template
+from flask.typing import ResponseReturnValue
+from sqlalchemy.orm import Session
+
+from portal.catalog import requisites, sections
+from portal.catalog.seat_pools import Member, SeatPool
+from portal.catalog.section_fields import MOST_SEATS
+from portal.catalog.sections import (
+    Difference,
+    StoredSection,
+    name_key,
+    term_of_section,
+)
+from portal.catalog.term_catalog import SectionView, TermCatalog, catalog_of
+from portal.core.db import transaction
+from portal.core.i18n import _, _l
+from portal.registration.next_steps import section_name
+from portal.reports.effects import section_warnings
+from portal.reports.effects import sections as section_effects
+from portal.reports.effects.sections import OBSTACLES
+from portal.web import drafts
+from portal.web.admin.section_editing import (
+    address_of,
+    confirm_change,
+    is_complete,
+    preview,
+    reason_form,
+)
+from portal.web.admin.section_forms import NamesField, Sent
+from portal.web.admin.sections import apply_in_ledger, find_or_404
+from portal.web.confirm import done
+from portal.web.drafts import render_or_redirect
+from portal.web.forms import Form, NumberField, TextField
+from portal.web.http.access import requires, visitor
+
+bp = Blueprint("shared_seats", __name__, url_prefix="/terms/<int:term_id>/sections")
+
+MOST_SHARING = 20  # sections
+
+
+class SharedSeatsForm(Form):
+    """Seats that sections of a term share."""
+
+    capacity = NumberField(_l("Shared seats"), most=MOST_SEATS)
+    name = TextField(
+        _l("Name"),
+        longest=80,
+        missing=_l("Name: enter at most 80 characters."),
+        too_long=_l("Name: enter at most 80 characters."),
+    )
+    section = NamesField(
+        _l("Sections"),
+        description=_l(
+            "One section per field, such as CSCI 1100-01 or its CRN. Clear a field to"
+            " remove the section. With fewer than two sections, sharing ends."
+        ),
+    )
+
+    def __init__(
+        self, sent: Sent | None, session: Session, offered: TermCatalog, now: SeatPool
+    ) -> None:
+        names = [each.name for each in now.members]
+        super().__init__(sent, data={**vars(now), "section": names})
+        self.session, self.offered, self.now = session, offered, now
+
+    def validate(self, extra_validators: Any = None) -> bool:
+        """Check the fields, and build the pool that they describe."""
+        super().validate(extra_validators)
+        members = self._members()
+        if len(members) == 1 and not self.now.id:
+            self.refuse(_("Enter at least two sections."), "section")
+        if self.errors:
+            return False
+        capacity, name = self.capacity.data, self.name.data
+        self.pool = SeatPool(self.now.id, self.now.version, name, capacity, members)
+        return True
+
+    def _members(self) -> tuple[Member, ...]:
+        known = {
+            key: each
+            for each in self.offered.sections
+            for key in (name_key(section_name(each)), name_key(each.crn))
+        }
+        found: dict[int, Member] = {}
+        for typed in self.section.data:
+            section = known.get(name_key(typed))
+            if section is None:
+                self.refuse(self._unknown(typed[:60]), "section")
+            elif why := self._obstacle(section):
+                self.refuse(why, "section")
+            else:
+                found[section.id] = Member(section.id, section_name(section))
+        if len(found) > MOST_SHARING:
+            self.refuse(
+                _("At most %(most)s sections can share seats.", most=MOST_SHARING), "section"
+            )
+        return tuple(sorted(found.values(), key=lambda each: (each.name, each.id)))
+
+    def _obstacle(self, section: SectionView) -> str:
+        """Return why a section can't join the pool; blank if it can or already has."""
+        if section.id in self.now.ids and section.pool == (self.now.id or None):
+            return ""
+        if section.status == "CANCELED":
+            return _("%(name)s has been canceled.", name=section_name(section))
+        if section.pool:
+            return _(
+                "%(name)s already shares seats with other sections. Remove it there first.",
+                name=section_name(section),
+            )
+        return ""
+
+    def _unknown(self, typed: str) -> str:
+        """Return that this term has no such section, and which term has."""
+        if term := term_of_section(self.session, typed, other_than=self.offered.term.id):
+            return _(
+                "“%(name)s” is a section of %(term)s. Only sections of the same term can share"
+                " seats.",
+                name=typed,
+                term=term,
+            )
+        return _(
+            "This term has no section “%(name)s”. Enter a name from the list, or a CRN.",
+            name=typed,
+        )
+
+
+@bp.route("/<int:section_id>/share", methods=["GET", "POST"])
+@requires("admin")
+def share(term_id: int, section_id: int) -> ResponseReturnValue:
+    """Render the form or the effects of the submitted one; store it once it is confirmed."""
+    sent, offered = drafts.sent_form(), catalog_of(term_id)
+    with transaction() as session:
+        stored = find_or_404(session, term_id, section_id)
+        alone = (Member(section_id, stored.name),)
+        name, seats = requisites.shown(stored.course_code), stored.details.capacity
+        now = stored.pool or SeatPool(0, 0, name, seats, alone)
+        form = SharedSeatsForm(sent, session, offered, now)
+        for why in (OBSTACLES.get(stored.obstacle), sent and sent.get("refused")):
+            if why:
+                form.refuse(why)
+        complete = sent is not None and is_complete(sent, form)
+    stored_now = (now.id, now.version)
+    if sent is None:
+        return render_or_redirect(lambda: _share_page(stored, form, stored_now))
+    seen = (sent.get("pool", 0, type=int), sent.get("version", 0, type=int))
+    if not complete:
+        return render_or_redirect(lambda: _share_page(stored, form, seen))
+    changes = sections.pool_differences(now, form.pool)
+    if seen != stored_now:
+        return render_or_redirect(lambda: _share_page(stored, form, stored_now, changes))
+    if not changes:
+        form.refuse(_("You have not changed anything."))
+        return render_or_redirect(lambda: _share_page(stored, form, seen))
+    effects = section_effects.of_pool(now, form.pool, term_id)
+    cautions = [*section_warnings.of_pool(form.pool, offered)]
+    page = preview(stored, changes=changes, effects=effects, cautions=cautions)
+
+    def store(reason: str) -> ResponseReturnValue:
+        touched = sections.share_seats(term_id, form.pool, visitor().id, reason)
+        apply_in_ledger(term_id, *touched)
+        return done(_("Changed: %(name)s.", name=form.pool.name), address_of(stored))
+
+    return confirm_change(page, sent, store, reason_form(effects))
+
+
+def _share_page(
+    stored: StoredSection,
+    form: SharedSeatsForm,
+    seen: tuple[int, int],
+    differs: list[Difference] | None = None,
+) -> ResponseReturnValue:
+    offered = catalog_of(stored.term_id)
+    page = render_template(
+        "admin/section_share.html",
+        term=offered.term,
+        stored=stored,
+        form=form,
+        differs=differs,
+        seen=seen,
+        names=[section_name(each) for each in offered.sections if each.status != "CANCELED"],
+    )
+    return page, 409 if differs is not None else 422 if form.errors else 200

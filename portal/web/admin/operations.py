@@ -19,8 +19,7 @@ from portal.core.flags import Flag, Switched, Switching
 from portal.core.i18n import _, _l, in_language
 from portal.core.queue import QUEUE_LABELS
 from portal.ledger.function_library import translate_errors
-from portal.live import rendering
-from portal.live.rendering import Fragments
+from portal.live.rendering import Fragments, renderers
 from portal.notifications.kinds import KINDS
 from portal.operations import figures
 from portal.operations.alarms import alarms
@@ -90,23 +89,23 @@ def index() -> ResponseReturnValue:
 
 
 @bp.record_once
-def _draw_live(state: "BlueprintSetupState") -> None:
-    rendering.draws_operations(partial(_draw, state.app.jinja_env))
+def _render_live(state: "BlueprintSetupState") -> None:
+    renderers.operations = partial(_render_panels, state.app.jinja_env)
 
 
-def _draw(pages: Environment, languages: Collection[str]) -> dict[str, Fragments]:
+def _render_panels(pages: Environment, languages: Collection[str]) -> dict[str, Fragments]:
     """Return every panel as it is now, in each language."""
-    found, drawn = figures.read_figures(), {}
+    found, rendered = figures.read_figures(), {}
     for language in languages:
         with in_language(language):
             content = _content(found)
-            drawn[language] = {
+            rendered[language] = {
                 panel: pages.get_template(f"fragments/operations/{panel}.html")
                 .render(content)
                 .strip()
                 for panel in PANELS
             }
-    return drawn
+    return rendered
 
 
 def _content(found: Figures) -> dict[str, Any]:
@@ -217,12 +216,12 @@ def start_audit(term_id: int) -> ResponseReturnValue:
         bulkheads.check_background_queue(backend().redis)
     with transaction() as session:
         _live(session.get(Term, term_id))
-        run = audit_runs.enter(session, term_id, by)
+        run = audit_runs.request_run(session, term_id, by)
         if run:
             subject = f"term:{term_id} run:{run}"
             add_audit_entry(session, "record.audited", subject, by=by)
     if run:
-        audit_runs.call(term_id, run)
+        audit_runs.enqueue_run(term_id, run)
         flash(_("The audit has started. You can leave this page."))
     else:
         flash(_("An audit of this term is already running."))

@@ -294,7 +294,7 @@ def _taken_together(choices: Sequence[Choice], catalog: TermCatalog) -> list[Cho
             groups.append([at])
     together = []
     for group in groups:
-        swaps = {at: choices[at].instead for at in group if choices[at].instead}
+        swaps = {at: choices[at].swap_out for at in group if choices[at].swap_out}
         if len(set(swaps.values())) > 1:
             message = _("Corequisites can be given for one section only.")
             raise invalid(f"/section_ids/{max(swaps)}/instead_of", message)
@@ -308,7 +308,7 @@ def _results(
     found: SubmissionResult, choices: Sequence[Choice], catalog: TermCatalog, student: int
 ) -> list[dict[str, Any]]:
     """Return a result for each section, in the order of the request."""
-    decided = [each for line in found.lines for each in line.taken or line.refused[0]]
+    decided = [each for result in found.results for each in result.taken or result.refused[0]]
     by_section = {each.section: each for each in decided}
     registrations = _registrations(decided, catalog.term.id, student)
     return [_result(by_section[each.sections[0]], catalog, registrations) for each in choices]

@@ -121,5 +121,5 @@ def reasons_in_words(
     `swapped` is the section to drop in a swap.
     """
     zone = backend().settings.zone
-    case = RefusalContext(catalog, catalog.section(section), zone, instead=swapped)
+    case = RefusalContext(catalog, catalog.section(section), zone, swap_out=swapped)
     return [{"code": each.code, "message": each.text} for each in explain(reasons, case)]

@@ -65,7 +65,7 @@ def mail_command(*, retry: bool) -> None:
         with transaction() as session:
             letters = outbox.dead(session)
             revived = (
-                outbox.revive(session, OutboxEntry, [each.id for each in letters]) if retry else []
+                outbox.retry(session, OutboxEntry, [each.id for each in letters]) if retry else []
             )
         if revived:
             note("mail.retry", "mail:all", {"mails": revived})

@@ -196,7 +196,7 @@ def _act_on(
     """
 
     def act(reason: str) -> bool:
-        settle = outbox.revive if action.endswith(".retry") else outbox.discard
+        settle = outbox.retry if action.endswith(".retry") else outbox.discard
         with transaction() as session:
             settled = settle(session, letters.model, [each.id for each in found])
             if settled:

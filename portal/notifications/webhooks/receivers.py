@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 from portal.backend import backend
 from portal.core.audit_trail import add_audit_entry
 from portal.notifications.webhooks.models import Delivery, Webhook
-from portal.notifications.webhooks.outbox import put_test
+from portal.notifications.webhooks.outbox import queue_test
 
 SHOWN = 30  # deliveries
 
@@ -91,7 +91,7 @@ def test(session: Session, known: Webhook, who: ChangedBy) -> None:
     found = _ours(session, known)
     if not found.is_on:
         raise ChangedMeanwhile
-    put_test(session, found.id)
+    queue_test(session, found.id)
     _note(session, found, "test", who)
 
 

@@ -91,7 +91,7 @@ class Ledger:
         """Return the processor time (µs) of a claim by any student for a section with seats."""
         asks = [self._a_claim() for _ in range(CLAIMS)]
         took, replies = self._each(len(asks), lambda: self._all("submit", asks))
-        if any(reply["lines"][0]["outcome"] != "enrolled" for reply in replies):
+        if any(reply["results"][0]["outcome"] != "enrolled" for reply in replies):
             raise SystemExit("A claim did not get its seat.")
         return took
 
@@ -153,7 +153,7 @@ class Ledger:
             "request": secrets.token_hex(16),
             "limit": ENROLL_EVERYONE,
             "windows": [OPEN],
-            "lines": [{"options": [[{"section": section, "credits": 300}]], "wait": True}],
+            "choices": [{"alternatives": [[{"section": section, "credits": 300}]], "wait": True}],
             "actor": f"student:{student}",
             "correlation": "c",
         }
@@ -177,7 +177,7 @@ class Ledger:
     def _counted(self, sha: str) -> bytes:
         student = str(self.chance.randint(1, self.students))
         charge = request_limits.Charge(request_limits.DECISIONS, student)
-        facts = (sha, 1, charge.key, "owe", charge.time, charge.size)
+        facts = (sha, 1, charge.key, "take_rest", charge.time, charge.size)
         return packed(b"EVALSHA", *(str(each).encode() for each in facts))
 
     def _each(self, many: int, ask: Callable[[], Found]) -> tuple[float, Found]:

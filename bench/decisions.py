@@ -68,7 +68,7 @@ def _ask(term: int, section: int, window: int, student: int) -> bytes:
         "request": secrets.token_hex(16),
         "limit": LIMIT,
         "windows": [window],
-        "lines": [{"options": [[{"section": section, "credits": CREDITS}]], "wait": True}],
+        "choices": [{"alternatives": [[{"section": section, "credits": CREDITS}]], "wait": True}],
         "actor": f"account:{student}",
         "correlation": "bench",
     }

@@ -86,7 +86,7 @@ def wishes(rush: Rush) -> list[dict[str, Any]]:
             "request": secrets.token_hex(16),
             "limit": ENROLL_EVERYONE,
             "windows": [rush.window],
-            "lines": [{"options": [[pick(rush.sections[at])]], "wait": True}],
+            "choices": [{"alternatives": [[pick(rush.sections[at])]], "wait": True}],
             "actor": f"student:{student}",
             "correlation": secrets.token_hex(8),
         }

@@ -48,5 +48,5 @@ def test_who_came_early_finds_the_own_place_and_anyone_recomputes_the_order(
     said = subprocess.run(command, capture_output=True, text=True, check=True)
     assert "requests: 21" in said.stdout
     ada.go(address)
-    place = room.look(term.id, window.id, cast.ada.id).number
+    place = room.queue_entry(term.id, window.id, cast.ada.id).number
     expect(ada.page.locator("main")).to_contain_text(f"put you at position {place}.")

@@ -17,7 +17,7 @@ def audit(run: int) -> None:
 
 def reconcile(term: int) -> None:
     """Compare the next part of a term; runs every few minutes."""
-    continuous_audit.go_on(term)
+    continuous_audit.audit_next_part(term)
 
 
 def deliver(_term: int) -> None:

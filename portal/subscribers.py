@@ -1,4 +1,4 @@
-"""Who hears of the signals of lower packages; every process that sends some connects them."""
+"""The subscribers of the signals of lower packages; every process connects them at its start."""
 
 from sqlalchemy.orm import Session
 
@@ -10,8 +10,8 @@ from portal.notifications.creation import announce_hold, announce_permission
 from portal.notifications.mail import alert, alert_admins
 from portal.notifications.webhooks import outbox as webhooks
 from portal.people import signals
-from portal.recorder import trail
-from portal.recorder.subscribers import subscribers as of_recorder
+from portal.recorder import adjustment_trail
+from portal.recorder import signals as recorder_signals
 from portal.reports import closeout
 
 
@@ -23,15 +23,15 @@ def connect() -> None:
     signals.permission_changed.subscribe(announce_permission)
     signals.sessions_ended.subscribe(publish.sessions_ended)
     signals.privacy_changed.subscribe(publish.privacy_changed)
-    of_recorder.recorded[:] = [from_events.notify_of_events, trail.note, webhooks.put_events]
-    of_recorder.differences_found[:] = [alert_admins]
-    of_recorder.due_jobs[:] = [
-        reminders.due_jobs,
-        webhooks.due_jobs,
-        closeout.due_jobs,
-        applications.due_jobs,
-        documents.due_jobs,
-    ]
+    recorder_signals.events_recorded.subscribe(from_events.notify_of_events)
+    recorder_signals.events_recorded.subscribe(adjustment_trail.add_entries)
+    recorder_signals.events_recorded.subscribe(webhooks.queue_events)
+    recorder_signals.differences_found.subscribe(alert_admins)
+    recorder_signals.jobs_requested.subscribe(reminders.due_jobs)
+    recorder_signals.jobs_requested.subscribe(webhooks.due_jobs)
+    recorder_signals.jobs_requested.subscribe(closeout.due_jobs)
+    recorder_signals.jobs_requested.subscribe(applications.due_jobs)
+    recorder_signals.jobs_requested.subscribe(documents.due_jobs)
 
 
 def _mail_about_password(session: Session, account: int) -> None:

@@ -1,15 +1,69 @@
 """Claims straight at the ledger, past the pages and the rules that they ask."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from portal.backend import backend
-from portal.ledger.types import Decision, WindowView
+from portal.ledger.client import Ledger
+from portal.ledger.types import Claim, Decision, LedgerChoice, SubmissionResult, WindowView
+
+
+def submit(
+    ledger: Ledger,
+    term: int,
+    choices: Sequence[LedgerChoice],
+    content: list[Any] | None = None,
+    **fields: Any,
+) -> SubmissionResult:
+    """Submit choices; the content of the idempotency key is their sections and credits."""
+    content = content or [
+        [
+            [[[each.section, each.credits] for each in group] for group in choice.alternatives],
+            choice.wait,
+            choice.swap_out or 0,
+        ]
+        for choice in choices
+    ]
+    return ledger.submit(term, choices=choices, content=content, **fields)
+
+
+def send_claim(
+    ledger: Ledger,
+    term: int,
+    *,
+    section: int,
+    credits: int,  # noqa: A002  the field's word
+    wait: bool,
+    swap_out: int | None = None,
+    corequisites: dict[str, Any] | None = None,
+    rules: Any = (),
+    waived: Any = (),
+    reserves: Any = (),
+    **fields: Any,
+) -> Decision:
+    """Submit a choice of one section."""
+    part = Claim(section, credits, corequisites, tuple(rules), tuple(waived), tuple(reserves))
+    return only(submit(ledger, term, [LedgerChoice(((part,),), wait, swap_out)], **fields))
+
+
+def only(submission: SubmissionResult) -> Decision:
+    """Return the decision on a submission for one section."""
+    [result] = submission.results
+    [decision] = result.taken or result.refused[0]
+    return replace(
+        decision,
+        replayed=submission.replayed,
+        wake=submission.wake,
+        registrations=submission.registrations,
+    )
 
 
 def claim(student: Any, section: Any, *windows: WindowView, wait: bool = True) -> Decision:
     """A seat, else a place in line; through every window of the term unless some are named."""
     ledger = backend().ledger
-    return ledger.claim(
+    return send_claim(
+        ledger,
         section.term_id,
         student=student.id,
         section=section.id,

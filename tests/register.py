@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from decimal import Decimal
 from uuid import uuid4
 
-from portal.ledger import replies
 from portal.ledger.types import Decision
 from portal.registration import commands
 from portal.registration.credits import hundredths
 from portal.registration.requests import Choice, Requester, SectionRequest
+from tests.ledger_claims import only
 
 
 def requester(student: int, term: int, key: str = "") -> Requester:
@@ -23,12 +23,12 @@ def claim(
     key: str = "",
     credit: Decimal | None = None,
     wait: bool = False,
-    instead: int | None = None,
+    swap_out: int | None = None,
 ) -> Decision:
     """Register for one section."""
     request = SectionRequest(section, None if credit is None else hundredths(credit))
-    choice = Choice(((request,),), wait, instead)
-    return replies.only(commands.register(requester(student, term, key), [choice]))
+    choice = Choice(((request,),), wait, swap_out)
+    return only(commands.register(requester(student, term, key), [choice]))
 
 
 def drop(

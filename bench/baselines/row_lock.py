@@ -89,9 +89,9 @@ def offer(sections: Iterable[SeatCounts]) -> None:
 class RowLock(Ledger):
     """A ledger whose claims PostgreSQL decides, one at a time per section."""
 
-    def submit(self, term: int, *, student: int, lines: Any, **_options: Any) -> SubmissionResult:  # noqa: ARG002
+    def submit(self, term: int, *, student: int, choices: Any, **_options: Any) -> SubmissionResult:  # noqa: ARG002
         """Give a seat, or else a waitlist position."""
-        [[part]] = lines[0].options
+        [[part]] = choices[0].alternatives
         with transaction() as db:
             key = {"section": part.section, "student": student}
             capacity, taken, waiting, waitlist = db.execute(LOCK, key).one()

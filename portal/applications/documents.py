@@ -31,8 +31,8 @@ from portal.core.moments import milliseconds
 from portal.core.private_files import owner_only
 from portal.core.queue import NO_TERM, enqueue
 from portal.live.publish import signal_student
-from portal.notifications.outbox import due, mark_sent, retry_later, revive, take_due
-from portal.recorder.subscribers import DueJob
+from portal.notifications.outbox import due, mark_sent, retry, retry_later, take_due
+from portal.recorder.signals import DueJob
 
 PAUSES = (2.0, 4.0, 8.0)  # seconds before each retry
 SECONDS = 40.0  # for the inspection of one document
@@ -144,7 +144,7 @@ def check_again(application: int, by: int, reason: str) -> bool:
             ApplicationDocument.application_id == application,
             ApplicationDocument.dead_at.is_not(None),
         )
-        again = revive(session, ApplicationDocument, session.scalars(dead).all())
+        again = retry(session, ApplicationDocument, session.scalars(dead).all())
         if again:
             subject = f"application:{application}"
             add_audit_entry(session, "application.recheck", subject, by=by, reason=reason)

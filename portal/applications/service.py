@@ -45,7 +45,7 @@ from portal.people import student_profile
 from portal.people.models import Account, Student
 from portal.recorder import read_with_fallback
 from portal.recorder.promotion import retry_skipped
-from portal.recorder.subscribers import DueJob
+from portal.recorder.signals import DueJob
 
 log = logging.getLogger(__name__)
 
@@ -227,7 +227,7 @@ def pointless(application: Application) -> str:
     except LookupError:
         return "gone"
     read = partial(read_with_fallback.registrations, section.term_id, application.student_id)
-    registrations = read_with_fallback.beside(read)
+    registrations = read_with_fallback.without_marking(read)
     return KINDS[application.kind].approval.pointless(Situation(application, who, registrations))
 
 

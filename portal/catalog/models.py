@@ -46,7 +46,7 @@ class Term(SoftDelete, Base):
     ends_on: Mapped[date] = mapped_column(Date)
     credit_limit: Mapped[Decimal] = mapped_column(Credits, default=Decimal(21))
     drops_per_day: Mapped[int] = mapped_column(SmallInteger, default=3)
-    # Passes after which a waiter who can't be placed loses the place; null = never.
+    # Skips after which a waiting student loses the position; null = never.
     skip_limit: Mapped[int | None] = mapped_column(SmallInteger)
     # Codes of the reasons that count towards it; none = any.
     skip_reasons: Mapped[list[str]] = mapped_column(

@@ -81,14 +81,17 @@ class Query:
         words = terms(self.text)
         return [each for each in sections if self.fits(each, seats) and matches(each.words, words)]
 
-    def fits(self, card: "SectionView", seats: dict[int, SeatCounts] | None) -> bool:
-        if self.subject and card.subject_code != self.subject:
+    def fits(self, section: "SectionView", seats: dict[int, SeatCounts] | None) -> bool:
+        if self.subject and section.subject_code != self.subject:
             return False
-        if self.credits is not None and not card.credits_min <= self.credits <= card.credits_max:
+        if (
+            self.credits is not None
+            and not section.credits_min <= self.credits <= section.credits_max
+        ):
             return False
-        if self.open_only and seats is not None and not claimable(seats.get(card.id)):
+        if self.open_only and seats is not None and not claimable(seats.get(section.id)):
             return False
-        return self.fits_times(card.meetings)
+        return self.fits_times(section.meetings)
 
     def fits_times(self, meetings: "tuple[MeetingView, ...]") -> bool:
         """Return whether all timed meetings fit; False if none has a time.

@@ -16,7 +16,7 @@ Change = tuple[str, Lines, Lines]  # label, old lines, new lines
 
 # Times and instructors first: they matter most.
 _notified = [each for each in FIELDS.values() if each.notified]
-NEWS = [each.name for each in sorted(_notified, key=lambda each: each.plain)]
+NOTIFIED = [each.name for each in sorted(_notified, key=lambda each: each.plain)]
 
 
 class SectionChange(Base):
@@ -29,14 +29,14 @@ class SectionChange(Base):
     fields: Mapped[dict[str, Any]] = mapped_column(JSONB)
 
 
-def keep(session: Session, section: int, version: int, before: Any, after: Any) -> None:
+def store(session: Session, section: int, version: int, before: Any, after: Any) -> None:
     """Store the changes of a version that students are notified about, if there are any.
 
-    `before` and `after` are `SectionDetails`, or any values with the fields that are news.
+    `before` and `after` are `SectionDetails`, or any values with the notified fields.
     """
     pairs = {
         name: [_as_json(name, getattr(before, name)), _as_json(name, getattr(after, name))]
-        for name in NEWS
+        for name in NOTIFIED
     }
     fields = {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
     if fields:
@@ -45,7 +45,7 @@ def keep(session: Session, section: int, version: int, before: Any, after: Any) 
 
 def changes(several: list[Mapping[str, Any]]) -> Iterator[Change]:
     """Yield what several versions in a row have changed in the end, in the reader's language."""
-    for name in NEWS:
+    for name in NOTIFIED:
         pairs = [fields[name] for fields in several if name in fields]
         if not pairs or pairs[0][0] == pairs[-1][1]:
             continue
@@ -58,10 +58,10 @@ def _as_json(name: str, value: Any) -> list[Any]:
     """Return a value as it is stored; meetings in numbers, worded when they are read."""
     if name != "meetings":
         return FIELDS[name].lines(value)
-    return [_kept_meeting(each) for each in value]
+    return [_stored_meeting(each) for each in value]
 
 
-def _kept_meeting(view: MeetingView) -> dict[str, Any]:
+def _stored_meeting(view: MeetingView) -> dict[str, Any]:
     dates = (view.first, view.last, *(view.term or ()))
     return {
         "code": view.code,

@@ -403,7 +403,7 @@ def _change(
     yield section, before
     section.version += 1
     after = _audit(session, action, before, section, by, reason)
-    section_changes.keep(session, section.id, section.version, before.details, after.details)
+    section_changes.store(session, section.id, section.version, before.details, after.details)
 
 
 def _locked(session: Session, term_id: int, ids: Iterable[int]) -> list[Section]:

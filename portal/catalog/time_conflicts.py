@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from portal.catalog.term_catalog import MeetingView, SectionView
 
 
-def clash(card: "SectionView", other: "SectionView") -> bool:
+def clash(section: "SectionView", other: "SectionView") -> bool:
     """Return whether two sections meet at the same time on some day."""
-    return any(_clashing(card, other))
+    return any(_clashing(section, other))
 
 
-def clash_in_words(card: "SectionView | None", held: "SectionView | None", name: str) -> str:
+def clash_in_words(section: "SectionView | None", held: "SectionView | None", name: str) -> str:
     """Return that a section meets at the same time as the held one, called `name`, and when."""
-    pairs = list(_clashing(card, held)) if card and held else []
+    pairs = list(_clashing(section, held)) if section and held else []
     mine, theirs = _times(one for one, _other in pairs), _times(other for _one, other in pairs)
     if not pairs:
         return _("It meets at the same time as your %(name)s.", name=name)
@@ -38,9 +38,9 @@ def clash_in_words(card: "SectionView | None", held: "SectionView | None", name:
 
 
 def _clashing(
-    card: "SectionView", held: "SectionView"
+    section: "SectionView", held: "SectionView"
 ) -> "Iterator[tuple[MeetingView, MeetingView]]":
-    return ((one, other) for one in card.meetings for other in held.meetings if meet(one, other))
+    return ((one, other) for one in section.meetings for other in held.meetings if meet(one, other))
 
 
 def meet(one: "MeetingView", other: "MeetingView") -> bool:
@@ -64,9 +64,9 @@ def _times(meetings: "Iterable[MeetingView]") -> list[str]:
     return list(dict.fromkeys(f"{meeting.days} {meeting.times}" for meeting in meetings))
 
 
-def pairs(cards: "Iterable[SectionView]") -> "list[tuple[SectionView, SectionView]]":
+def pairs(sections: "Iterable[SectionView]") -> "list[tuple[SectionView, SectionView]]":
     """Return each pair of these sections that meets at the same time."""
-    return [(one, other) for one, other in combinations(cards, 2) if clash(one, other)]
+    return [(one, other) for one, other in combinations(sections, 2) if clash(one, other)]
 
 
 def pair_in_words(one: "SectionView", other: "SectionView") -> str:
@@ -84,5 +84,5 @@ def pair_in_words(one: "SectionView", other: "SectionView") -> str:
     )
 
 
-def _named(card: "SectionView") -> str:
-    return f"{requisites.shown(card.course_code)}-{card.number}"
+def _named(section: "SectionView") -> str:
+    return f"{requisites.shown(section.course_code)}-{section.number}"

@@ -1,7 +1,7 @@
 """Signals: a lower package informs upper ones without importing them."""
 
 from collections.abc import Callable
-from typing import Generic, ParamSpec
+from typing import Any, Generic, ParamSpec
 
 Arguments = ParamSpec("Arguments")
 
@@ -14,14 +14,13 @@ class Signal(Generic[Arguments]):
     """
 
     def __init__(self) -> None:
-        self._subscribers: list[Callable[Arguments, object]] = []
+        self.subscribers: list[Callable[Arguments, object]] = []
 
     def subscribe(self, subscriber: Callable[Arguments, object]) -> None:
         """Call the subscriber whenever this is sent; subscribing twice does no harm."""
-        if subscriber not in self._subscribers:
-            self._subscribers.append(subscriber)
+        if subscriber not in self.subscribers:
+            self.subscribers.append(subscriber)
 
-    def send(self, *args: Arguments.args, **kwargs: Arguments.kwargs) -> None:
-        """Call every subscriber."""
-        for subscriber in self._subscribers:
-            subscriber(*args, **kwargs)
+    def send(self, *args: Arguments.args, **kwargs: Arguments.kwargs) -> list[Any]:
+        """Call every subscriber, and return what they return."""
+        return [subscriber(*args, **kwargs) for subscriber in self.subscribers]

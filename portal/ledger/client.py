@@ -17,7 +17,6 @@ from portal.ledger.types import (
     AdminAdjustment,
     Candidate,
     Change,
-    Claim,
     Decision,
     LedgerChoice,
     Promotion,
@@ -29,7 +28,6 @@ from portal.ledger.types import (
     SubmissionResult,
     WindowView,
     as_payload,
-    content,
 )
 
 Times = tuple[int, int]  # when a window opens and closes (ms)
@@ -58,52 +56,32 @@ class Ledger:
         request: str | None,
         limit: int,
         windows: Sequence[int],
-        lines: Sequence[LedgerChoice],
+        choices: Sequence[LedgerChoice],
+        content: Sequence[Any],
         actor: str,
         correlation: str,
         room: int | None = None,
-        key_content: Sequence[Any] | None = None,
         order: Sequence[int] | None = None,
     ) -> SubmissionResult:
         """Decide several choices in one step; `limit` is the credit limit in hundredths.
 
         `order` gives the numbers (from 1) in which to decide them; the results keep the order of
-        `lines`. `room` is the window whose waiting room must have admitted the student; otherwise
-        it raises NotAdmitted. `key_content` is the content of the idempotency key, by default the
-        lines. Other content under the same key raises KeyReused.
+        `choices`. `room` is the window whose waiting room must have admitted the student; otherwise
+        it raises NotAdmitted. Other `content` under the same idempotency key raises KeyReused.
         """
         payload = {
             "student": student,
             "request": request,
             "limit": limit,
             "windows": windows,
-            "lines": [as_payload(line) for line in lines],
-            "asked": content(lines) if key_content is None else key_content,
+            "choices": [as_payload(choice) for choice in choices],
+            "content": content,
             "order": order,
             "actor": actor,
             "correlation": correlation,
             "room": room,
         }
         return replies.submission(self.library.ask("submit", term, payload, again=bool(request)))
-
-    def claim(
-        self,
-        term: int,
-        *,
-        section: int,
-        credits: int,  # noqa: A002  the field's word
-        wait: bool,
-        corequisites: dict[str, Any] | None = None,
-        rules: Sequence[Reason] = (),
-        waived: Sequence[str] = (),
-        reserves: Sequence[int] = (),
-        instead: int | None = None,
-        **options: Any,
-    ) -> Decision:
-        """Submit a choice of one section; `options` holds the other arguments of `submit`."""
-        part = Claim(section, credits, corequisites, tuple(rules), tuple(waived), tuple(reserves))
-        decided = self.submit(term, lines=[LedgerChoice(((part,),), wait, instead)], **options)
-        return replies.only(decided)
 
     def drop(
         self,
@@ -159,7 +137,7 @@ class Ledger:
 
     def registrations(self, term: int, student: int) -> Registrations:
         """Return a student's seats and waitlist positions."""
-        return replies.registrations(self.library.read("standing", term, {"student": student}))
+        return replies.registrations(self.library.read("registrations", term, {"student": student}))
 
     def drops(self, term: int, student: int) -> dict[str, int]:
         """Return how many drops of a student counted on each day."""

@@ -42,8 +42,8 @@ PARTS = (
     "entry_points",
     "fence",
 )
-LOST = (LostConnection, LateReply)  # no answer came
-AWAY = (*LOST, ReadOnlyError, OutOfMemoryError, ClusterError)
+NO_REPLY = (LostConnection, LateReply)  # no answer came
+UNAVAILABLE = (*NO_REPLY, ReadOnlyError, OutOfMemoryError, ClusterError)
 # On its own, or as the error of a command in a pipeline.
 CANNOT_WRITE = re.compile(r"(?:^|caused error: )(?:NOREPLICAS|MISCONF|MASTERDOWN|FENCED)\b")
 
@@ -55,10 +55,10 @@ def join_files(folder: Path, parts: Sequence[str]) -> str:
     return "\n".join((folder / f"{part}.lua").read_text(encoding="utf-8") for part in parts)
 
 
-def ledger_code(facts: Sequence[str] = SECTION_FIELDS) -> str:
+def ledger_code(section_fields: Sequence[str] = SECTION_FIELDS) -> str:
     """Return the code of the ledger's functions, with the list of a section's fields."""
     name, rest = join_files(FUNCTIONS, PARTS).split("\n", 1)
-    listed = ", ".join(f'"{each}"' for each in facts)
+    listed = ", ".join(f'"{each}"' for each in section_fields)
     return f"{name}\nlocal FIELDS = {{ {listed} }}\n{rest}"
 
 
@@ -75,7 +75,7 @@ def translate_errors() -> Iterator[None]:
     """Raise LedgerUnavailable in this block if the server cannot be reached."""
     try:
         yield
-    except AWAY as error:
+    except UNAVAILABLE as error:
         raise LedgerUnavailable(str(error)) from error
     except ResponseError as error:
         if CANNOT_WRITE.search(str(error)):
@@ -84,46 +84,48 @@ def translate_errors() -> Iterator[None]:
 
 
 @dataclass
-class Question:
+class FunctionCall:
     """A request for a decision, and whether it was sent once without an answer."""
 
     arguments: tuple[str, int, str, str]
     replicas: int = 0  # replicas that must have the decision before its answer counts
     unanswered: bool = False
 
-    def put(self, redis: Redis) -> Any:
+    def send(self, redis: Redis) -> Any:
         """Return the server's raw reply."""
         pool = redis.connection_pool
-        line: Any = pool.get_connection()  # it is connected now or has raised: nothing was sent
+        # It is connected now or has raised: nothing was sent.
+        connection: Any = pool.get_connection()
         try:
-            return self._put(line)
+            return self._send_on(connection)
         except BusyLoadingError:
             raise  # an answer: nothing was done
-        except LOST:
+        except NO_REPLY:
             self.unanswered = True
             raise
         finally:
-            pool.release(line)
+            pool.release(connection)
 
-    def _put(self, line: Any) -> Any:
+    def _send_on(self, connection: Any) -> Any:
         behind = replicas.behind(self.replicas)
-        line.send_packed_command(line.pack_commands([("FCALL", *self.arguments), *behind]))
-        reply, *others = [_answer(line) for _ in range(1 + len(behind))]
+        commands = [("FCALL", *self.arguments), *behind]
+        connection.send_packed_command(connection.pack_commands(commands))
+        reply, *others = [_answer(connection) for _ in range(1 + len(behind))]
         if isinstance(reply, ResponseError):
             raise reply
         if others:
             try:
                 replicas.check(others[-2], others[-1], self.replicas)
             except replicas.TooFewReplicas:
-                line.mark_for_reconnect()  # another server may be the primary now
+                connection.mark_for_reconnect()  # another server may be the primary now
                 raise
         return reply
 
 
-def _answer(line: Any) -> Any:
+def _answer(connection: Any) -> Any:
     """Return the next reply; a server error is a reply too, and others may follow it."""
     try:
-        return line.read_response()
+        return connection.read_response()
     except ResponseError as error:
         return error
 
@@ -158,21 +160,21 @@ class FunctionLibrary:
         Raises LedgerSilent if the decision may have been made without an answer.
         """
         arguments = (f"{self.name}_{op}", 1, prefix(term), encode(payload))
-        question = Question(arguments, self.replicas)
+        call = FunctionCall(arguments, self.replicas)
         try:
             name = f"{self.name} {op}"
             with DECISION_TIME.labels(name).time(), traces.span(name):
-                reply = self._reach(lambda: question.put(self.redis), again=again)
+                reply = self._send_once_or_twice(lambda: call.send(self.redis), again=again)
             return orjson.loads(reply)
         except LedgerUnavailable as error:
-            if question.unanswered:
+            if call.unanswered:
                 raise LedgerSilent(str(error)) from error
             raise
 
     def read(self, op: str, term: int, payload: dict[str, Any]) -> Any:
         """Return the reply of a function that changes nothing."""
         arguments = (f"{self.name}_{op}", 1, prefix(term), encode(payload))
-        reply = self._reach(lambda: self.redis.fcall_ro(*arguments), again=True)
+        reply = self._send_once_or_twice(lambda: self.redis.fcall_ro(*arguments), again=True)
         return orjson.loads(reply)
 
     def ask_all(self, op: str, term: int, payloads: Sequence[dict[str, Any]]) -> list[Any]:
@@ -184,18 +186,18 @@ class FunctionLibrary:
                     pipe.fcall(f"{self.name}_{op}", 1, prefix(term), encode(payload))
                 return replicas.execute(pipe, self.replicas)
 
-        return [orjson.loads(reply) for reply in self._reach(send, again=True)]
+        return [orjson.loads(reply) for reply in self._send_once_or_twice(send, again=True)]
 
-    def _reach(self, send: Callable[[], Reply], *, again: bool) -> Reply:
+    def _send_once_or_twice(self, send: Callable[[], Reply], *, again: bool) -> Reply:
         with translate_errors():
             try:
-                return self._call(send)
-            except LOST:
+                return self._load_and_send(send)
+            except NO_REPLY:
                 if not again:
                     raise
-                return self._call(send)
+                return self._load_and_send(send)
 
-    def _call(self, send: Callable[[], Reply]) -> Reply:
+    def _load_and_send(self, send: Callable[[], Reply]) -> Reply:
         if not self.loaded:
             self.load()
         try:

@@ -15,8 +15,8 @@ LAG = 5  # seconds since a replica's last sign of life until it no longer counts
 # Seconds in which a replica that left may become primary, while others still follow the old one.
 GRACE = 10.0
 # As one word, so that redis-py passes the reply on unparsed.
-TELL = "INFO replication"
-REIGN = re.compile(rb"master_replid:(\w+)")
+INFO = "INFO replication"
+REPLICATION_ID = re.compile(rb"master_replid:(\w+)")
 
 Command = tuple[str | int, ...]
 
@@ -35,14 +35,14 @@ class ReplicaHistory:
 
     most: int = 0
     since: float | None = None
-    looked: float = 0.0
+    checked: float = 0.0
 
     def settled(self, there: int) -> bool:
         """Return whether no replica has left lately."""
         now = monotonic()
-        if now - self.looked > GRACE:
+        if now - self.checked > GRACE:
             self.since = None  # they may have come back and left again
-        self.looked = now
+        self.checked = now
         if there < self.most:
             self.since = self.since or now
             if now - self.since < GRACE:
@@ -63,7 +63,7 @@ def behind(replicas: int) -> Sequence[Command]:
     """
     if not replicas:
         return ()
-    return ("PUBLISH", "replicated", ""), ("WAIT", replicas, TIMEOUT), (TELL,)
+    return ("PUBLISH", "replicated", ""), ("WAIT", replicas, TIMEOUT), (INFO,)
 
 
 def execute(pipe: Pipeline, replicas: int) -> list[Any]:
@@ -99,15 +99,15 @@ def check(replicated: Any, reply: Any, replicas: int) -> None:
         raise ReplicaLeft("a replica has just left: it may be the next primary")
 
 
-def look(redis: Redis) -> None:
+def notice_changes(redis: Redis) -> None:
     """Read which replicas follow the primary, to notice at once when one leaves."""
-    reply: Any = redis.execute_command(TELL)  # type: ignore[no-untyped-call]
+    reply: Any = redis.execute_command(INFO)  # type: ignore[no-untyped-call]
     _settled(reply)
 
 
 def _settled(reply: bytes) -> bool:
-    reign = REIGN.search(reply)
-    history = _histories.setdefault(reign[1] if reign else b"", ReplicaHistory())
+    found = REPLICATION_ID.search(reply)
+    history = _histories.setdefault(found[1] if found else b"", ReplicaHistory())
     return history.settled(reply.count(b"state=online"))
 
 

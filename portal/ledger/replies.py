@@ -33,21 +33,11 @@ def submission(reply: Reply) -> SubmissionResult:
     if "error" in reply:
         raise KeyReused(reply["error"])
     wake, replayed = tuple(reply.get("wake", ())), reply.get("replayed", False)
-    lines = tuple(_line(each) for each in reply["lines"])
-    return SubmissionResult(reply["at"], lines, replayed, wake, _placed(reply))
+    results = tuple(_result(each) for each in reply["results"])
+    return SubmissionResult(reply["at"], results, replayed, wake, _registrations(reply))
 
 
-def only(submission: SubmissionResult) -> Decision:
-    """Return the decision on a claim, a submission for one section."""
-    [line] = submission.lines
-    [found] = line.taken or line.refused[0]
-    result = submission
-    return replace(
-        found, replayed=result.replayed, wake=result.wake, registrations=result.registrations
-    )
-
-
-def _line(reply: Reply) -> ChoiceResult:
+def _result(reply: Reply) -> ChoiceResult:
     taken = tuple(answer(each) for each in reply.get("taken") or ())
     refused = tuple(tuple(answer(each) for each in option) for option in reply["refused"] or ())
     return ChoiceResult(Outcome(reply["outcome"]), reply["rank"], taken, refused)
@@ -71,7 +61,7 @@ def answer(reply: Reply) -> Decision:
         wake=tuple(reply.get("wake", ())),
         given_up=reply.get("given_up", 0),
         left=tuple(reply.get("left", ())),
-        registrations=_placed(reply),
+        registrations=_registrations(reply),
     )
 
 
@@ -118,13 +108,13 @@ def registrations(reply: Reply) -> Registrations:
     )
 
 
-def _placed(reply: Reply) -> Registrations | None:
-    return registrations(reply["standing"]) if "standing" in reply else None
+def _registrations(reply: Reply) -> Registrations | None:
+    return registrations(reply["registrations"]) if "registrations" in reply else None
 
 
 def _waiting(row: list[Any]) -> WaitlistPosition:
-    section, worth, ticket, at, position, size, passed, instead = row
-    return WaitlistPosition(section, worth, ticket, at, position, size, reasons(passed), instead)
+    section, worth, ticket, at, position, size, passed, swap_out = row
+    return WaitlistPosition(section, worth, ticket, at, position, size, reasons(passed), swap_out)
 
 
 def seats(stored: Mapping[Any, Any]) -> dict[int, SeatCounts]:

@@ -1,6 +1,5 @@
 """The ledger's types: claims, decisions, reasons and counts."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from enum import StrEnum
 from typing import Any
@@ -103,7 +102,7 @@ class WaitlistPosition:
     position: int
     size: int
     reasons: tuple[Reason, ...] = ()
-    instead: int = 0  # section to drop once this seat comes
+    swap_out: int = 0  # section to drop once this seat comes
 
 
 @dataclass(frozen=True)
@@ -152,7 +151,7 @@ class SubmissionResult:
     """The result of a submission, decided in one step at `at` (ms)."""
 
     at: int
-    lines: tuple[ChoiceResult, ...]
+    results: tuple[ChoiceResult, ...]  # of the choices, in their order
     replayed: bool = False
     wake: tuple[str, ...] = ()
     registrations: Registrations | None = field(default=None, compare=False)  # as in a Decision
@@ -272,9 +271,9 @@ class LedgerChoice:
     seat.
     """
 
-    options: tuple[ClaimGroup, ...]
+    alternatives: tuple[ClaimGroup, ...]
     wait: bool = False
-    instead: int | None = None
+    swap_out: int | None = None
 
 
 @dataclass(frozen=True)
@@ -308,8 +307,8 @@ class SkipRule:
 class AdminAdjustment:
     """An admin adjustment, `add`, `drop` or both, and the data to decide it.
 
-    `limit` is in hundredths; `days` are the starts (ms) and names of the days around now. `asked`
-    are the requested credits, 0 if the catalog filled them in: a retry must match it.
+    `limit` is in hundredths; `days` are the starts (ms) and names of the days around now.
+    `chosen_credits` is 0 if the catalog filled them in: a retry must match it.
     """
 
     student: int
@@ -319,21 +318,9 @@ class AdminAdjustment:
     windows: tuple[int, ...]
     days: tuple[tuple[int, str], ...]
     drop_limit: int
-    asked: int = 0
+    chosen_credits: int = 0
     application: int | None = None  # whose approval this is; the event names it
     mark: str | None = None  # what the student's record shows for a dropped section, such as W
-
-
-def content(lines: Sequence[LedgerChoice]) -> list[Any]:
-    """Return the lines as the content of an idempotency key."""
-    return [
-        [
-            [[[part.section, part.credits] for part in option] for option in line.options],
-            line.wait,
-            line.instead or 0,
-        ]
-        for line in lines
-    ]
 
 
 def as_payload(item: LedgerChoice | Candidate | AdminAdjustment) -> dict[str, Any]:

@@ -3,8 +3,7 @@
 import logging
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping
-from functools import partial
+from collections.abc import Callable, Iterable, Mapping
 from threading import Event, Lock, Thread
 from typing import Any
 
@@ -16,29 +15,25 @@ from portal.core.metrics import SOCKETS
 from portal.ledger.errors import LedgerUnavailable
 from portal.ledger.types import SeatCounts
 from portal.live import topics
-from portal.live.listeners import Listeners
-from portal.live.page import LATER, REFUSED, RESTART, Batch, Page
+from portal.live.page import CHECK_SECONDS, LATER, REFUSED, RESTART, Batch, Page
 from portal.live.rendering import OperationsPages
 from portal.live.seat_counts import SeatCountCache
 from portal.live.subscription import Handler, Subscription
-from portal.live.topics import Topic
-from portal.live.updates import MISSED, SPREAD_MS, Signal, Updates
+from portal.live.topics import Listeners, Topic
+from portal.live.updates import SIGNALS_AFTER_A_GAP, SPREAD_MS, PageSignal, Updates
 from portal.live.waiting_rooms import WaitingRooms
 from portal.people import visitors
 
 log = logging.getLogger(__name__)
 
-Alike = tuple[int, frozenset[int], str]  # term, sections and language that pages share
-
 MOST_PAGES = 20  # per account, in one process; further pages still poll
 COALESCE_SECONDS = 0.1
-LOOK_SECONDS = 1.0
+OPERATIONS_SECONDS = 1.0
 # Frequent counts for very many pages must leave time for claims.
 PAGES_A_SECOND = 2000
 LONGEST_SECONDS = 2.0
-AWAY_A_SECOND = 500  # pages that are asked to reconnect elsewhere
-CHECK_SECONDS = 60  # between two checks of a page's connection and session
-EXIT_LOOK_SECONDS = 0.2
+CLOSED_A_SECOND = 500  # pages that are asked to reconnect elsewhere
+EXIT_POLL_SECONDS = 0.2
 EXIT_SHARE = 0.7  # the share of the process's time to exit
 
 
@@ -55,12 +50,12 @@ class Hub:
         self.pages: set[Page] = set()
         self._of_account: Counter[int] = Counter()
         self.leaving = False
-        self._topics = Listeners()
+        self._listeners = Listeners()
         self._lock = Lock()
-        self._waiting = Event()
+        self._has_updates = Event()
         self._ended = Event()
-        self._rooms = WaitingRooms(self._topics, self._lock)
-        self._watch = OperationsPages(self._topics, self._lock)
+        self._rooms = WaitingRooms(self._listeners, self._lock)
+        self.operations = OperationsPages(self._listeners, self._lock)
         self._updates = Updates()
         self._counts_due = 0.0
         self._started = False
@@ -68,12 +63,12 @@ class Hub:
             redis,
             begun=self._catch_up,
             handlers={
-                "live": self._receive,
-                "recorded": self._gather(Updates.add_recorded),
-                "told": self._gather(Updates.add_told),
-                "room": self._gather(Updates.add_room),
+                "live": self._receive_event,
+                "recorded": self._collect(Updates.add_recorded),
+                "signal": self._collect(Updates.add_student_signal),
+                "room": self._collect(Updates.add_room),
                 "ended": self._receive_ended,
-                "notice": self._gather(Updates.add_notice),
+                "notification": self._collect(Updates.add_notification),
             },
         )
 
@@ -84,11 +79,11 @@ class Hub:
                 return
             self._started = True
         for name, work in (
-            ("hears", self._subscription.run),
-            ("tells", self._tell_forever),
-            ("touches", partial(self._rooms.touch_forever, self._ended)),
-            ("looks", self._look_forever),
-            ("turns", partial(HealthRounds().go_on_forever, self.pages, self._ended)),
+            ("subscription", self._subscription.run),
+            ("delivery", self._deliver_forever),
+            ("waiting-rooms", lambda: self._rooms.send_heartbeats_forever(self._ended)),
+            ("operations", self._update_operations_forever),
+            ("checks", self._check_pages_forever),
         ):
             Thread(target=work, daemon=True, name=f"hub-{name}").start()
 
@@ -96,7 +91,7 @@ class Hub:
         """End the hub's own threads."""
         self._subscription.ended = True
         self._ended.set()
-        self._waiting.set()
+        self._has_updates.set()
 
     # Pages
 
@@ -118,18 +113,18 @@ class Hub:
             if not self._of_account[account]:
                 del self._of_account[account]
 
-    def join(self, page: Page) -> None:
+    def add(self, page: Page) -> None:
         """Add a page."""
         self.start()
         with self._lock:
             self.pages.add(page)
         SOCKETS.inc()
 
-    def part(self, page: Page) -> None:
+    def remove(self, page: Page) -> None:
         """Remove a page."""
         with self._lock:
             self.pages.discard(page)
-            self._topics.listen(page, set())
+            self._listeners.subscribe(page, set())
         SOCKETS.dec()
 
     def close_all(self, code: int, within: float = 0.0) -> None:
@@ -139,36 +134,32 @@ class Hub:
         """
         self.leaving = True
         pages = list(self.pages)
-        pause = min(1 / AWAY_A_SECOND, within / max(1, len(pages)))
+        pause = min(1 / CLOSED_A_SECOND, within / max(1, len(pages)))
         for page in pages:
             page.close(code)
             time.sleep(pause)
 
-    def fragments(self, language: str) -> str:
-        """Return the operations figures for an admin's page without a socket."""
-        return self._watch.fragments(language)
-
-    def listen(self, page: Page, sections: frozenset[int], wanted: set[Topic]) -> None:
+    def subscribe(self, page: Page, sections: frozenset[int], wanted: set[Topic]) -> None:
         """Subscribe the page to these topics, and send it the counts that are new to it."""
-        fresh = self.counts.of(page.term) if sections else {}
+        counts = self.counts.of(page.term) if sections else {}
         with self._lock:
             if page not in self.pages:
                 return
             new, page.sections = sections - page.sections, sections
-            self._topics.listen(page, wanted | _queues(page))
+            self._listeners.subscribe(page, wanted | _waitlists(page))
             if new:
-                page.show(Batch(self.counts.fragments(fresh, new, page.language)))
+                page.add_fragments(Batch(self.counts.fragments(counts, new, page.language)))
 
-    def wait(self, page: Page, sections: Iterable[int]) -> None:
+    def subscribe_to_waitlists(self, page: Page, sections: Iterable[int]) -> None:
         """Subscribe the page to the waitlists of these sections, and of no others."""
-        queues = {topics.queue(page.term, section) for section in sections}
+        waitlists = {topics.waitlist(page.term, section) for section in sections}
         with self._lock:
             if page in self.pages:
-                self._topics.listen(page, (page.topics - _queues(page)) | queues)
+                self._listeners.subscribe(page, (page.topics - _waitlists(page)) | waitlists)
 
     # Incoming updates
 
-    def _receive(self, term: int, event: dict[str, Any]) -> None:
+    def _receive_event(self, term: int, event: dict[str, Any]) -> None:
         if event["name"] == "section_set":
             term_catalog.expire(term)  # so that a page reloaded now shows the current section
         with self._lock:
@@ -176,18 +167,18 @@ class Hub:
                 self._updates.counts[term] |= self.counts.update(term, event)
             self._updates.add_event(term, event)
             if event["name"] == "waitlisted":
-                queue = topics.queue(term, event["section"])
-                for page in list(self._topics.of(topics.student(term, event["student"]))):
-                    self._topics.listen(page, page.topics | {queue})
-        self._waiting.set()
+                waitlist = topics.waitlist(term, event["section"])
+                for page in list(self._listeners.of(topics.student(term, event["student"]))):
+                    self._listeners.subscribe(page, page.topics | {waitlist})
+        self._has_updates.set()
 
-    def _gather(self, take: Callable[[Updates, int, Any], None]) -> Handler:
+    def _collect(self, add: Callable[[Updates, int, Any], None]) -> Handler:
         """Return a handler that collects messages of one kind, to be sent a moment later."""
 
-        def receive(term: int, note: Any) -> None:
+        def receive(term: int, message: Any) -> None:
             with self._lock:
-                take(self._updates, term, note)
-            self._waiting.set()
+                add(self._updates, term, message)
+            self._has_updates.set()
 
         return receive
 
@@ -205,134 +196,122 @@ class Hub:
                 changed = self.counts.reload(term)
                 with self._lock:
                     self._updates.counts[term] |= changed
-            self._rooms.touch()
+            self._rooms.send_heartbeats()
         except LedgerUnavailable as error:
             raise OSError(str(error)) from error
         with self._lock:
             for topic in {topic for page in self.pages for topic in page.topics}:
-                for name in MISSED.get(topic[0], ()):
-                    self._updates.say(topic, Signal(name, {}, SPREAD_MS))
-        self._waiting.set()
+                for name in SIGNALS_AFTER_A_GAP.get(topic[0], ()):
+                    self._updates.add_signal(topic, PageSignal(name, {}, SPREAD_MS))
+        self._has_updates.set()
 
     # Once a second
 
-    def _look_forever(self) -> None:
+    def _update_operations_forever(self) -> None:
         """Update operations pages; send pages away if live updates are switched off."""
-        while not self._ended.wait(LOOK_SECONDS):
+        while not self._ended.wait(OPERATIONS_SECONDS):
             try:
                 if flags.on("live_push"):
-                    self._watch.tell()
+                    self.operations.send_changes()
                 else:
                     for page in list(self.pages):
                         page.close(LATER)
             except Exception:
-                log.exception("could not tell of operations")
+                log.exception("could not update the operations pages")
+
+    def _check_pages_forever(self) -> None:
+        """Ask pages to check, in a thread that waits for nothing else."""
+        while not self._ended.wait(1.0):
+            ask_to_check(list(self.pages), time.monotonic())
 
     # Outgoing fragments
 
-    def _tell_forever(self) -> None:
+    def _deliver_forever(self) -> None:
         while not self._subscription.ended:
-            self._waiting.wait()
+            self._has_updates.wait()
             time.sleep(COALESCE_SECONDS)
-            self._waiting.clear()
+            self._has_updates.clear()
             try:
-                self._tell()
+                self._deliver()
             except Exception:
-                log.exception("some pages were not told")
+                log.exception("some pages did not get their updates")
 
-    def _tell(self) -> None:
+    def _deliver(self) -> None:
         """Send the collected updates to their pages; counts no more often than allowed."""
         with self._lock:
             updates, self._updates = self._updates, Updates()
             if time.monotonic() < self._counts_due:
                 updates.counts, self._updates.counts = self._updates.counts, updates.counts
-                self._waiting.set()
+                self._has_updates.set()
             if updates.counts:
                 pages = send_counts(updates.counts, self.counts, self.pages)
                 pause = min(LONGEST_SECONDS, pages / PAGES_A_SECOND)
                 self._counts_due = time.monotonic() + pause
-            send_own(updates, self._topics)
-            if early := self._rooms.tell(updates.rooms):
+            send_student_changes(updates, self._listeners)
+            if early := self._rooms.send_states(updates.rooms):
                 self._updates.rooms = early
-                self._waiting.set()
-            send_signals(updates, self._topics)
+                self._has_updates.set()
+            send_signals(updates, self._listeners)
 
 
-def _queues(page: Page) -> set[Topic]:
-    return {topic for topic in page.topics if topic[0] == "queue"}
+def _waitlists(page: Page) -> set[Topic]:
+    return {topic for topic in page.topics if topic[0] == "waitlist"}
 
 
-class HealthRounds:
-    """Checks the pages in turns, not all at once; a timer per page would take a KB each."""
-
-    def __init__(self) -> None:
-        self._second = 0
-
-    def go_on_forever(self, pages: Collection[Page], ended: Event) -> None:
-        """Run once a second, in a thread that waits for nothing else."""
-        while not ended.wait(1.0):
-            self.go_on(list(pages))
-
-    def go_on(self, pages: Iterable[Page]) -> None:
-        """Ask the pages whose turn is this second to check; a new page waits for a later turn."""
-        self._second = (self._second + 1) % CHECK_SECONDS
-        for page in pages:
-            if page.turn == self._second:
-                page.look()
-            elif page.turn < 0:
-                page.turn = self._second
+def ask_to_check(pages: Iterable[Page], now: float) -> None:
+    """Ask the pages whose check is due; a timer per page would take a KB each."""
+    for page in pages:
+        if page.check_at <= now:
+            page.check_at = now + CHECK_SECONDS
+            page.ask_to_check()
 
 
 def send_counts(
-    changed: Mapping[int, set[int]], known: SeatCountCache, pages: Iterable[Page]
+    changed: Mapping[int, set[int]], counts: SeatCountCache, pages: Iterable[Page]
 ) -> int:
     """Send changed counts by term and section; return how many pages got them.
 
     Pages that show the same sections in one language get the same text.
     """
+    groups: dict[tuple[int, frozenset[int], str], list[Page]] = {}
+    for page in pages:
+        if page.sections:
+            groups.setdefault((page.term, page.sections, page.language), []).append(page)
     number = 0
-    for (term, shown, language), group in _alike(pages).items():
+    for (term, shown, language), group in groups.items():
         if found := changed.get(term, set()) & shown:
-            batch = Batch(known.fragments(known.of(term), found, language))
+            batch = Batch(counts.fragments(counts.of(term), found, language))
             number += len(group)
             for page in group:
-                page.show(batch)
+                page.add_fragments(batch)
     return number
 
 
-def send_own(updates: Updates, topics: Listeners) -> None:
+def send_student_changes(updates: Updates, listeners: Listeners) -> None:
     """Send students the changes to their own seats and waitlist positions."""
-    for topic, moments in updates.moments.items():
-        for page in topics.of(topic):
-            touched = {each.get(name, 0) for each in moments for name in ("section", "instead")}
-            page.own(touched - {0}, moments)
-    for topic in updates.queues:
-        for page in topics.of(topic):
-            page.own({topic[2]})
+    for topic, events in updates.student_events.items():
+        sections = {each.get(name, 0) for each in events for name in ("section", "instead")}
+        for page in listeners.of(topic):
+            page.add_student_change(sections - {0}, events)
+    for topic in updates.waitlists:
+        for page in listeners.of(topic):
+            page.add_student_change({topic[2]})
 
 
-def send_signals(updates: Updates, topics: Listeners) -> None:
+def send_signals(updates: Updates, listeners: Listeners) -> None:
     """Send the pages' scripts their signals."""
-    for topic, words in updates.signals.items():
-        for page in topics.of(topic):
-            for signal in words.values():
-                page.signal(signal)
-
-
-def _alike(pages: Iterable[Page]) -> dict[Alike, list[Page]]:
-    alike: dict[Alike, list[Page]] = {}
-    for page in pages:
-        if page.sections:
-            alike.setdefault((page.term, page.sections, page.language), []).append(page)
-    return alike
+    for topic, signals in updates.signals.items():
+        for page in listeners.of(topic):
+            for signal in signals.values():
+                page.add_signal(signal)
 
 
 def close_pages_on_exit(worker: Any, hub: Hub) -> None:
     """Send the pages of a gunicorn worker elsewhere as soon as it is asked to exit."""
-    Thread(target=_wait, args=(worker, hub), daemon=True, name="leaving").start()
 
+    def wait_and_close() -> None:
+        while worker.alive:
+            time.sleep(EXIT_POLL_SECONDS)
+        hub.close_all(RESTART, within=EXIT_SHARE * worker.cfg.graceful_timeout)
 
-def _wait(worker: Any, hub: Hub) -> None:
-    while worker.alive:
-        time.sleep(EXIT_LOOK_SECONDS)
-    hub.close_all(RESTART, within=EXIT_SHARE * worker.cfg.graceful_timeout)
+    Thread(target=wait_and_close, daemon=True, name="close-pages").start()

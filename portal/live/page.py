@@ -1,14 +1,13 @@
-"""An open page: the topics it listens to, and what it is still to be sent."""
+"""An open page: the topics it listens to, and the updates it has not been sent yet."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from threading import Lock
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from portal.core.i18n import ENGLISH
-from portal.live.frames import framed
-from portal.live.updates import Signal
+from portal.live.updates import PageSignal
 from portal.people.visitors import Visitor
 
 if TYPE_CHECKING:
@@ -17,7 +16,8 @@ if TYPE_CHECKING:
 RESTART = 1012  # "service restart": the browser must reconnect at once
 LATER = 1013  # "try again later": the browser waits before it reconnects
 REFUSED = 1008  # "policy violation": the browser must check its permission
-MOMENTS = 20
+MOST_EVENTS = 20  # announced at once
+CHECK_SECONDS = 60.0  # between two checks of a page's connection and session
 
 
 class Batch:
@@ -26,11 +26,6 @@ class Batch:
     def __init__(self, fragments: Mapping[str, str]) -> None:
         self.fragments = fragments
         self.html = "".join(fragments.values())
-
-    @cached_property
-    def frame(self) -> bytes:
-        """Return the frame to send, the same for all pages."""
-        return framed(self.html)
 
     def then(self, later: "Batch") -> "Batch":
         """Return both in one; later fragments replace earlier ones of the same name."""
@@ -42,37 +37,32 @@ EMPTY = Batch({})
 
 @dataclass(slots=True)  # one per idle page, so empty values are shared
 class PageUpdate:
-    """What to send to a page now."""
+    """The update to send to a page now."""
 
     html: str = ""
     signals: Sequence[str] = ()
+    student_changed: bool = False  # render the student's own state
     sections: frozenset[int] = frozenset()  # where the student's own state changed
-    moments: Sequence[dict[str, Any]] = ()  # events to announce in words
-    own: bool = False
-    mark: str = ""
+    events: Sequence[dict[str, Any]] = ()  # to announce in words
+    panel_version: str = ""  # of the student's panel on the page, if nothing else is known
 
 
 class Page:
-    """Holds at most one version of each fragment, so that a slow page costs little.
-
-    Fragments go `at_once` if nothing else must be sent before them.
-    """
+    """Holds at most one version of each fragment, so that a slow page costs little."""
 
     __slots__ = (
-        "_at_once",
         "_batch",
         "_lock",
-        "_sending",
         "_signals",
         "_update",
         "_wake",
+        "check_at",
+        "check_due",
         "closing",
-        "due",
         "language",
         "sections",
         "term",
         "topics",
-        "turn",
         "visitor",
     )
 
@@ -81,7 +71,6 @@ class Page:
         visitor: Visitor,
         wake: Callable[[], None],
         language: str = str(ENGLISH),
-        at_once: Callable[[bytes], bool] = lambda _: False,
     ) -> None:
         self.visitor = visitor
         self.language = language
@@ -89,44 +78,44 @@ class Page:
         self.sections: frozenset[int] = frozenset()  # whose counts it shows
         self.topics: set[Topic] = set()
         self.closing = 0  # the code to close with, once set
-        self.turn = -1  # the second of each minute for its check (HealthRounds)
-        self.due = False  # whether the check is due now
+        self.check_at = monotonic() + CHECK_SECONDS
+        self.check_due = False
         self._wake = wake
-        self._at_once = at_once
-        self._sending = False
         self._lock = Lock()
         self._batch = EMPTY
         self._signals: dict[tuple[str, Any], str] = {}
         self._update = PageUpdate()
 
-    def show(self, batch: Batch) -> None:
+    def add_fragments(self, batch: Batch) -> None:
         """Send fragments; unsent ones of the same names are dropped."""
         with self._lock:
-            if batch.html and self._idle and self._at_once(batch.frame):
-                return
             self._batch = batch if self._batch is EMPTY else self._batch.then(batch)
         self._wake()
 
-    def signal(self, signal: Signal) -> None:
+    def add_signal(self, signal: PageSignal) -> None:
         """Send a signal to the page's scripts."""
         with self._lock:
             self._signals[signal.name, signal.detail.get("section")] = signal.text
         self._wake()
 
-    def own(
-        self, sections: set[int], moments: Sequence[dict[str, Any]] = (), mark: str = ""
+    def add_student_change(
+        self, sections: set[int], events: Sequence[dict[str, Any]] = (), panel_version: str = ""
     ) -> None:
-        """Send the student's own state unless the page has that mark, and announce the events."""
+        """Send the student's own state, and announce the events.
+
+        The page gets nothing if it has this `panel_version` and there is no other change.
+        """
         with self._lock:
-            self._update.mark = mark if mark and not self._update.own else ""
-            self._update.own = True
-            self._update.sections |= sections
-            self._update.moments = [*self._update.moments, *moments][-MOMENTS:]
+            update = self._update
+            update.panel_version = "" if update.student_changed else panel_version
+            update.student_changed = True
+            update.sections |= sections
+            update.events = [*update.events, *events][-MOST_EVENTS:]
         self._wake()
 
-    def look(self) -> None:
+    def ask_to_check(self) -> None:
         """Ask the page's sender to check the browser's connection and session."""
-        self.due = True
+        self.check_due = True
         self._wake()
 
     def close(self, code: int) -> None:
@@ -134,23 +123,11 @@ class Page:
         self.closing = code
         self._wake()
 
-    def take(self) -> PageUpdate:
-        """Return everything to send now; call `sent` afterwards."""
+    def take_update(self) -> PageUpdate:
+        """Return everything to send now."""
         with self._lock:
-            self._sending = not self._idle
             update, self._update = self._update, PageUpdate()
             update.html, self._batch = self._batch.html, EMPTY
             update.signals = list(self._signals.values())
             self._signals.clear()
         return update
-
-    def sent(self) -> None:
-        """Note that the update was sent."""
-        with self._lock:
-            self._sending = False
-
-    @property
-    def _idle(self) -> bool:
-        """Return whether nothing is pending that must go first."""
-        owed = self._sending or self._batch is not EMPTY or self._signals or self._update.own
-        return not owed

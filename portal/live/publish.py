@@ -21,13 +21,13 @@ def signal_student(
     detail: Mapping[str, Any] | None = None,
 ) -> None:
     """Send `fs:<signal>` to the student's pages of the term; a disconnected page asks on return."""
-    note = {"student": student, "signal": signal, "detail": dict(detail or {})}
-    _publish(f"{prefix(term)}:told", note)
+    message = {"student": student, "signal": signal, "detail": dict(detail or {})}
+    _publish(f"{prefix(term)}:signal", message)
 
 
-def notice_arrived(account: int) -> None:
+def signal_account(account: int) -> None:
     """Send `fs:notice` to the pages of an account that is not a student's."""
-    _publish(f"{{a:{account}}}:notice", {})
+    _publish(f"{{a:{account}}}:notification", {})
 
 
 def roster_changed(term: int, section: int) -> None:
@@ -59,6 +59,6 @@ def sessions_ended(account: int) -> None:
     _publish(f"{{a:{account}}}:ended", {})
 
 
-def _publish(channel: str, note: dict[str, Any]) -> None:
+def _publish(channel: str, message: dict[str, Any]) -> None:
     with suppress(RedisError):
-        backend().redis.publish(channel, json.dumps(note))
+        backend().redis.publish(channel, json.dumps(message))

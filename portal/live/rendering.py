@@ -3,88 +3,78 @@
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from threading import Lock
-from typing import Any
+from typing import Any, Protocol
 
 from portal.live import topics
-from portal.live.listeners import Listeners
 from portal.live.page import Batch, Page
+from portal.live.topics import Listeners
+
+Fragments = dict[str, str]  # HTML by element id
 
 
 @dataclass(frozen=True)
-class OwnFragments:
+class StudentFragments:
     """A student's own state as HTML, and the sections whose waitlists they are on."""
 
     html: str
-    waits: frozenset[int]
+    waitlists: frozenset[int]
 
 
-# term, student, sections whose cells to render, events to announce, the version mark of the page's
-# panel, the sections that the page shows
-DrawStudent = Callable[
-    [int, int, Iterable[int], Sequence[dict[str, Any]], str, Iterable[int]], OwnFragments
-]
+class RenderStudent(Protocol):
+    """Renders a student's panel, waitlist positions, cells of sections, and announcements."""
 
-_draw_student: list[DrawStudent] = []
-
-
-def draws_student(draw: DrawStudent) -> DrawStudent:
-    """Register the function that renders a student's own fragments."""
-    _draw_student[:] = [draw]
-    return draw
-
-
-def draw_student(  # noqa: PLR0913, PLR0917 - what a page shows, and what happened
-    term: int,
-    student: int,
-    sections: Iterable[int],
-    moments: Sequence[dict[str, Any]],
-    mark: str = "",
-    shown: Iterable[int] = (),
-) -> OwnFragments:
-    """Render the student's panel, waitlist positions, cells of `sections` and announcements."""
-    return (
-        _draw_student[0](term, student, sections, moments, mark, shown)
-        if _draw_student
-        else OwnFragments("", frozenset())
-    )
+    def __call__(  # noqa: PLR0913  what a page shows, and what happened
+        self,
+        term: int,
+        student: int,
+        *,
+        sections: Iterable[int] = (),  # whose cells to render
+        events: Sequence[dict[str, Any]] = (),  # to announce
+        panel_version: str = "",  # of the page
+        shown: Iterable[int] = (),  # the sections that the page shows
+    ) -> StudentFragments:
+        """Return nothing to send if the page is up to date."""
+        ...
 
 
-Fragments = dict[str, str]  # HTML by element id
-DrawOperations = Callable[
-    [Collection[str]], dict[str, Fragments]
-]  # in these languages, by language
+@dataclass
+class Renderers:
+    """The functions of the web layer."""
 
-_draw_operations: list[DrawOperations] = []
+    student: RenderStudent
+    # Reads and renders the figures of the operations page, by language.
+    operations: Callable[[Collection[str]], dict[str, Fragments]]
 
 
-def draws_operations(draw: DrawOperations) -> None:
-    """Register the function that reads and renders the figures of the operations page."""
-    _draw_operations[:] = [draw]
+renderers = Renderers(
+    student=lambda *_, **__: StudentFragments("", frozenset()),
+    operations=lambda languages: {language: {} for language in languages},
+)
 
 
 class OperationsPages:
     """The open operations pages of this process; reads figures only if there are any."""
 
-    def __init__(self, listening: Listeners, lock: Lock) -> None:
-        self._topics = listening
+    def __init__(self, listeners: Listeners, lock: Lock) -> None:
+        self._listeners = listeners
         self._lock = lock
         self._sent: dict[Page, Fragments] = {}
 
     def fragments(self, language: str) -> str:
         """Render all figures."""
-        return "".join(_draw_operations[0]([language])[language].values())
+        return "".join(renderers.operations([language])[language].values())
 
-    def tell(self) -> None:
+    def send_changes(self) -> None:
         """Send each page the figures that have changed since the last time."""
         with self._lock:
-            pages = list(self._topics.of(topics.operations()))
+            pages = list(self._listeners.of(topics.operations()))
         self._sent = {page: sent for page, sent in self._sent.items() if page in pages}
         if not pages:
             return
-        drawn = _draw_operations[0]({page.language for page in pages})
+        rendered = renderers.operations({page.language for page in pages})
         for page in pages:
-            known, now = self._sent.get(page, {}), drawn[page.language]
+            known, now = self._sent.get(page, {}), rendered[page.language]
             changed = {name: html for name, html in now.items() if known.get(name) != html}
             if changed:
-                page.show(Batch(changed))
+                page.add_fragments(Batch(changed))
             self._sent[page] = now

@@ -9,7 +9,7 @@ from portal.core.i18n import in_language
 from portal.ledger.types import SeatCounts
 
 # A newer ledger may send fields that this process does not know.
-TOLD = {field.name for field in fields(SeatCounts)} - {"section", "seq"}
+KNOWN_FIELDS = {field.name for field in fields(SeatCounts)} - {"section", "seq"}
 
 
 class SeatCountCache:
@@ -51,9 +51,11 @@ class SeatCountCache:
         with self._lock:
             if term in self._received:
                 for seats in found:
-                    _take(self._received[term], seats)
+                    _store_newer(self._received[term], seats)
             known = self._seats.get(term)
-            return {each.section for each in found if known is not None and _take(known, each)}
+            return {
+                each.section for each in found if known is not None and _store_newer(known, each)
+            }
 
     def fragments(
         self, seats: Mapping[int, SeatCounts], sections: Iterable[int], language: str
@@ -78,7 +80,7 @@ class SeatCountCache:
         self, term: int, found: dict[int, SeatCounts], received: dict[int, SeatCounts]
     ) -> set[int]:
         for seats in received.values():
-            _take(found, seats)
+            _store_newer(found, seats)
         if not found:
             return set()  # a term without sections: no page shows it
         # Keep the same mapping: a page may be reading it.
@@ -98,11 +100,11 @@ class SeatCountCache:
 
 
 def _seats(fields: dict[str, Any], seq: int) -> SeatCounts:
-    counts = {name: value for name, value in fields["seats"].items() if name in TOLD}
+    counts = {name: value for name, value in fields["seats"].items() if name in KNOWN_FIELDS}
     return SeatCounts(section=fields["section"], seq=seq, **counts)
 
 
-def _take(known: dict[int, SeatCounts], seats: SeatCounts) -> bool:
+def _store_newer(known: dict[int, SeatCounts], seats: SeatCounts) -> bool:
     """Store the counts unless newer ones are known."""
     if seats.section in known and known[seats.section].seq >= seats.seq:
         return False

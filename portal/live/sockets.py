@@ -15,11 +15,12 @@ from wsproto.events import Ping
 from portal.core.i18n import current_locale
 from portal.core.metrics import FRAMES
 from portal.ledger.errors import LedgerUnavailable
-from portal.live import rendering, topics, waiting_rooms
+from portal.live import topics, waiting_rooms
 from portal.live.hub import Hub
 from portal.live.page import REFUSED, RESTART, Page, PageUpdate
+from portal.live.rendering import renderers
 from portal.live.topics import Topic
-from portal.live.updates import Signal
+from portal.live.updates import PageSignal
 from portal.live.visibility import may_see_roster, selection_ended, visible_sections
 from portal.people import visitors
 from portal.waiting_room import room
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-SIGN_OF_LIFE = "<!-- -->"
+HEARTBEAT = "<!-- -->"
 MOST_SECTIONS = 400
 MOST_ID = 2**31
 
@@ -42,7 +43,7 @@ class PageSubscription:
     term: int
     sections: tuple[int, ...] = ()
     held: tuple[int, ...] = ()  # sections in which the student is enrolled or waitlisted
-    mark: str = ""  # the version of the student's panel on the page
+    panel_version: str = ""  # of the student's panel on the page
     roster: int | None = None
     room: int | None = None  # the window whose waiting room it is in
     student: int | None = None  # the student whose record an admin is viewing
@@ -63,7 +64,7 @@ def parse_subscription(message: str | bytes) -> PageSubscription | None:
         term=number(subscription.get("term")),
         sections=_numbers(subscription.get("sections", [])),
         held=_numbers(subscription.get("held", [])),
-        mark=str(subscription.get("mark", "")),
+        panel_version=str(subscription.get("mark", "")),
         roster=None if roster is None else number(roster),
         room=None if room is None else number(room),
         student=None if student is None else number(student),
@@ -98,7 +99,7 @@ class MessageAllowance:
         self._a_second = a_second
         self._at = monotonic()
 
-    def take(self) -> bool:
+    def count(self) -> bool:
         """Count one message. Return whether it is within the limit."""
         now = monotonic()
         self._left = min(self._burst, self._left + (now - self._at) * self._a_second)
@@ -108,7 +109,7 @@ class MessageAllowance:
 
 
 class SocketSession:
-    """The session of one page. Only its own greenlet may wait; others only send at once."""
+    """The session of one page, in a greenlet of its own."""
 
     __slots__ = ("allowance", "ends", "hub", "page", "session", "socket")
 
@@ -123,7 +124,7 @@ class SocketSession:
     ) -> None:
         self.socket = socket
         self.hub = hub
-        self.page = Page(visitor, socket.event.set, str(current_locale()), self._send_at_once)
+        self.page = Page(visitor, socket.event.set, str(current_locale()))
         self.allowance = MessageAllowance()
         self.session = session  # session id
         self.ends = ends  # when the session ends, in seconds since 1970
@@ -132,16 +133,16 @@ class SocketSession:
         """Read and send until either side closes."""
         if self.hub.leaving:
             self.page.closing = RESTART
-        self.hub.join(self.page)
+        self.hub.add(self.page)
         try:
             while self.socket.connected and not self.page.closing:
                 self._round()
             if self.socket.connected:
                 self.socket.close(self.page.closing)
         except OSError:
-            self._cut()  # the page read nothing for too long, or is gone
+            self._disconnect()  # the page read nothing for too long, or is gone
         finally:
-            self.hub.part(self.page)
+            self.hub.remove(self.page)
 
     def _round(self) -> None:
         self.socket.event.wait()
@@ -149,22 +150,14 @@ class SocketSession:
         # Receiving clears the event too, so check for messages before sending.
         while (message := self.socket.receive(timeout=0)) is not None:
             self._receive(message)
-        if self.page.due:
-            self.page.due = False
+        if self.page.check_due:
+            self.page.check_due = False
             self._check()
-        self._send(self.page.take())
-        self.page.sent()
-
-    def _send_at_once(self, frame: bytes) -> bool:
-        """Send without waiting, from any thread. Return whether that was possible."""
-        sent: bool = self.socket.connected and self.socket.sock.send_at_once(frame)
-        if sent:
-            FRAMES.inc()
-        return sent
+        self._send(self.page.take_update())
 
     def _receive(self, message: str | bytes) -> None:
         try:
-            if not self.allowance.take():
+            if not self.allowance.count():
                 raise ValueError("too many messages")  # noqa: TRY301 - as bad as a malformed one
             subscription = parse_subscription(message)
         except ValueError:
@@ -173,7 +166,7 @@ class SocketSession:
         if subscription:
             self._subscribe(subscription)
         else:
-            self.socket.send(SIGN_OF_LIFE)
+            self.socket.send(HEARTBEAT)
 
     def _subscribe(self, subscription: PageSubscription) -> None:
         page = self.page
@@ -182,25 +175,25 @@ class SocketSession:
         try:
             if subscription.operations and "admin" in page.visitor.roles:
                 wanted.add(topics.operations())
-            sections = _same(
+            sections = _shared(
                 frozenset(visible_sections(page.visitor, subscription.term, subscription.sections))
             )
             if page.visitor.student_id:
                 wanted.add(topics.student(subscription.term, page.visitor.student_id))
-                page.own(
+                page.add_student_change(
                     set(visible_sections(page.visitor, subscription.term, subscription.held)),
-                    mark=subscription.mark,
+                    panel_version=subscription.panel_version,
                 )
             if subscription.student and "admin" in page.visitor.roles:
                 wanted.add(topics.student(subscription.term, subscription.student))
             if subscription.roster and may_see_roster(page.visitor, subscription.roster):
                 wanted.add(topics.roster(subscription.term, subscription.roster))
             elif subscription.roster:
-                page.signal(Signal("refused", {"roster": subscription.roster}))
+                page.add_signal(PageSignal("refused", {"roster": subscription.roster}))
             known = page.topics
             if subscription.room and (page.visitor.student_id or "admin" in page.visitor.roles):
                 wanted.add(topics.room(subscription.term, subscription.room))
-            self.hub.listen(page, sections, wanted)
+            self.hub.subscribe(page, sections, wanted)
             self._catch_up(subscription, known)
         except (LedgerUnavailable, SQLAlchemyError):
             page.closing = RESTART  # the browser reconnects
@@ -211,42 +204,44 @@ class SocketSession:
             subscription.roster
             and topics.roster(subscription.term, subscription.roster) in self.page.topics - known
         ):
-            self.page.signal(Signal("roster", {"section": subscription.roster}))
+            self.page.add_signal(PageSignal("roster", {"section": subscription.roster}))
         student, window = self.page.visitor.student_id, subscription.room
         if student and window and topics.room(subscription.term, window) not in known:
-            met = waiting_rooms.missed_signal(window, room.look(subscription.term, window, student))
-            if met:
-                self.page.signal(met)
+            missed = waiting_rooms.missed_signal(
+                window, room.queue_entry(subscription.term, window, student)
+            )
+            if missed:
+                self.page.add_signal(missed)
 
     def _send(self, update: PageUpdate) -> None:
         html = update.html
-        if update.own:
-            html += self._own(update)
+        if update.student_changed:
+            html += self._student_html(update)
         frames = [*([html] if html else []), *update.signals]
         for frame in frames:
             self.socket.send(frame)
         if frames:
             FRAMES.inc(len(frames))
 
-    def _own(self, update: PageUpdate) -> str:
+    def _student_html(self, update: PageUpdate) -> str:
         page = self.page
         if not page.visitor.student_id:
             return ""
         try:
-            drawn = rendering.draw_student(
+            rendered = renderers.student(
                 page.term,
                 page.visitor.student_id,
-                update.sections,
-                update.moments,
-                update.mark,
-                page.sections,
+                sections=update.sections,
+                events=update.events,
+                panel_version=update.panel_version,
+                shown=page.sections,
             )
         except Exception:
             # The hub tries again when the ledger is back.
-            log.exception("could not draw a student's own state")
+            log.exception("could not render a student's own state")
             return ""
-        self.hub.wait(page, drawn.waits)
-        return drawn.html
+        self.hub.subscribe_to_waitlists(page, rendered.waitlists)
+        return rendered.html
 
     def _check(self) -> None:
         """Check session and connection by our own ping (the library would use a selector each)."""
@@ -257,28 +252,28 @@ class SocketSession:
         elif self.socket.connected:  # otherwise it has closed meanwhile
             self.socket.pong_received = False
             self.socket.sock.send(self.socket.ws.send(Ping()))
-            self._narrow()
+            self._hide_closed_sections()
 
-    def _narrow(self) -> None:
+    def _hide_closed_sections(self) -> None:
         """Stop sending counts of sections that are hidden since the selection window closed."""
         page = self.page
         with suppress(LedgerUnavailable, SQLAlchemyError):  # checked again in a minute
             if page.sections and selection_ended(page.visitor, page.term):
                 left = visible_sections(page.visitor, page.term, tuple(page.sections))
-                self.hub.listen(page, _same(frozenset(left)), set(page.topics))
+                self.hub.subscribe(page, _shared(frozenset(left)), set(page.topics))
 
     def _still_valid(self) -> bool:
         found: Any = visitors.find(self.page.visitor.id)
         same = found is not None and found.has(self.page.visitor.epoch, self.session)
         return same and time() < self.ends
 
-    def _cut(self) -> None:
+    def _disconnect(self) -> None:
         self.socket.connected = False
         with suppress(OSError):  # already closed
             self.socket.sock.shutdown(2)
 
 
 @lru_cache(1000)
-def _same(sections: frozenset[int]) -> frozenset[int]:
+def _shared(sections: frozenset[int]) -> frozenset[int]:
     """Return one shared set for pages that show the same sections: each would take kilobytes."""
     return sections

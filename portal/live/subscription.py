@@ -17,10 +17,10 @@ log = logging.getLogger(__name__)
 CHANNELS = (
     "{t:*}:live",
     "{t:*}:recorded",
-    "{t:*}:told",
+    "{t:*}:signal",
     "{t:*}:room",
     "{a:*}:ended",
-    "{a:*}:notice",
+    "{a:*}:notification",
 )
 CHANNEL = re.compile(r"\{[ta]:(\d+)\}:(\w+)")
 PING_SECONDS = 3.0
@@ -57,12 +57,12 @@ class Subscription:
                     self._listen(pubsub)
             except (RedisError, OSError) as error:
                 log.warning("lost the ledger's subscription: %s", error)
-                self._rest()
+                self._pause()
             except Exception:
                 log.exception("lost the ledger's subscription")
-                self._rest()
+                self._pause()
 
-    def _rest(self) -> None:
+    def _pause(self) -> None:
         """Wait longer after each failure, with jitter, so that not all reconnect at once."""
         longest = min(
             LONGEST_WAIT_SECONDS, FIRST_WAIT_SECONDS * 2 ** min(self._failures, DOUBLINGS)
@@ -71,16 +71,16 @@ class Subscription:
         time.sleep(random.uniform(0.05, longest))  # noqa: S311 - no secret
 
     def _listen(self, pubsub: PubSub) -> None:
-        heard = pinged = time.monotonic()
+        received = pinged = time.monotonic()
         while not self.ended:
             message = pubsub.get_message(timeout=1.0)
             now = time.monotonic()
             if message:
                 self._pass_on(message)
-                heard = now
-            elif now - heard > LOST_SECONDS:
+                received = now
+            elif now - received > LOST_SECONDS:
                 raise OSError("the ledger has been silent for too long")
-            elif now - max(heard, pinged) > PING_SECONDS:
+            elif now - max(received, pinged) > PING_SECONDS:
                 pinged = now
                 pubsub.ping()
 
@@ -90,16 +90,14 @@ class Subscription:
             if message["data"] == len(CHANNELS):
                 self._begun()
                 self._failures = 0
-        elif message["type"] == "pmessage" and (channel := _parts(message["channel"])):
-            self._tell_of(int(channel[1]), channel[2], message["data"])
+        elif message["type"] == "pmessage" and (
+            channel := CHANNEL.fullmatch(message["channel"].decode())
+        ):
+            self._handle(int(channel[1]), channel[2], message["data"])
 
-    def _tell_of(self, of: int, kind: str, data: bytes) -> None:
+    def _handle(self, number: int, kind: str, data: bytes) -> None:
         """Pass on one message; an unknown one must not block those that follow."""
         try:
-            self._handlers[kind](of, json.loads(data))
+            self._handlers[kind](number, json.loads(data))
         except Exception:
-            log.exception("could not pass on what is %s of %s: %.500r", kind, of, data)
-
-
-def _parts(channel: bytes) -> re.Match[str] | None:
-    return CHANNEL.fullmatch(channel.decode())
+            log.exception("could not pass on a message %s of %s: %.500r", kind, number, data)

@@ -1,4 +1,10 @@
-"""The topics of live updates, except counts."""
+"""The topics of live updates, except counts, and the open pages that listen to each."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from portal.live.page import Page
 
 # kind, term, and the id of the section, student or window (0: the whole term)
 Topic = tuple[str, int, int]
@@ -9,9 +15,9 @@ def student(term: int, student_id: int) -> Topic:
     return ("student", term, student_id)
 
 
-def queue(term: int, section: int) -> Topic:
+def waitlist(term: int, section: int) -> Topic:
     """Return the topic of a waitlist's order, for students on it."""
-    return ("queue", term, section)
+    return ("waitlist", term, section)
 
 
 def roster(term: int, section: int) -> Topic:
@@ -37,3 +43,28 @@ def operations() -> Topic:
 def windows(term: int) -> Topic:
     """Return the topic of a term's windows."""
     return ("windows", term, 0)
+
+
+class Listeners:
+    """The listeners of each topic; not locked, because the hub locks."""
+
+    def __init__(self) -> None:
+        self._listeners: dict[Topic, set[Page]] = {}
+
+    def of(self, topic: Topic) -> Iterable["Page"]:
+        """Return the pages that listen to the topic."""
+        return self._listeners.get(topic, ())
+
+    def by_topic(self, kind: str) -> dict[Topic, set["Page"]]:
+        """Return the pages that listen to each topic of a kind."""
+        return {topic: pages for topic, pages in self._listeners.items() if topic[0] == kind}
+
+    def subscribe(self, page: "Page", wanted: set[Topic]) -> None:
+        """Subscribe the page to these topics and to nothing else."""
+        for topic in page.topics - wanted:
+            self._listeners[topic].discard(page)
+            if not self._listeners[topic]:
+                del self._listeners[topic]
+        for topic in wanted - page.topics:
+            self._listeners.setdefault(topic, set()).add(page)
+        page.topics = wanted

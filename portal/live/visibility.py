@@ -24,10 +24,10 @@ def visible_sections(visitor: Visitor, term: int, sections: Sequence[int]) -> tu
     if "admin" in visitor.roles or not sections:
         return tuple(sections)
     try:
-        cards = catalog_of(term).some(sections)
+        views = catalog_of(term).some(sections)
     except NoSuchTerm:
         return ()
-    allowed = _as_instructor(visitor, cards) | _as_student(visitor, term, cards)
+    allowed = _as_instructor(visitor, views) | _as_student(visitor, term, views)
     return tuple(section for section in sections if section in allowed)
 
 
@@ -45,19 +45,19 @@ def selection_ended(visitor: Visitor, term: int) -> bool:
     return not sections_visible(phase(limits.windows_of(who, term), int(time() * 1000)))
 
 
-def _as_instructor(visitor: Visitor, cards: list[SectionView]) -> set[int]:
+def _as_instructor(visitor: Visitor, sections: list[SectionView]) -> set[int]:
     """Return the instructor's own sections, and every open section."""
     own = visitor.instructor_ids
     if not own:
         return set()
     return {
-        card.id
-        for card in cards
-        if card.status == "OPEN" or not own.isdisjoint(card.instructor_ids)
+        section.id
+        for section in sections
+        if section.status == "OPEN" or not own.isdisjoint(section.instructor_ids)
     }
 
 
-def _as_student(visitor: Visitor, term: int, cards: list[SectionView]) -> set[int]:
+def _as_student(visitor: Visitor, term: int, sections: list[SectionView]) -> set[int]:
     """Return sections on the student's list, and those where they are or were enrolled or waiting.
 
     A student's part does not show withdrawn sections.
@@ -69,15 +69,19 @@ def _as_student(visitor: Visitor, term: int, cards: list[SectionView]) -> set[in
     except LookupError:
         return set()
     shown = sections_visible(phase(limits.windows_of(who, term), backend().ledger.now()))
-    listed = {card.id for card in cards if shown and rules.visible(who, _as_offered(card))}
-    others = {card.id for card in cards if card.id not in listed and card.status != "NEW"}
+    listed = {
+        section.id for section in sections if shown and rules.visible(who, _as_offered(section))
+    }
+    others = {
+        section.id for section in sections if section.id not in listed and section.status != "NEW"
+    }
     # Most pages show only the list, so the ledger is seldom asked for more than its time.
     return listed | (others & _part_of(term, visitor.student_id) if others else set())
 
 
-def _as_offered(card: SectionView) -> SectionView:
+def _as_offered(section: SectionView) -> SectionView:
     """Return a canceled section as if open: pages that show it must learn of its end."""
-    return replace(card, status="OPEN") if card.status == "CANCELED" else card
+    return replace(section, status="OPEN") if section.status == "CANCELED" else section
 
 
 def _part_of(term: int, student: int) -> set[int]:

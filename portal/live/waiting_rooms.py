@@ -7,15 +7,14 @@ from threading import Event, Lock
 
 from portal.ledger.errors import LedgerUnavailable
 from portal.live import topics
-from portal.live.listeners import Listeners
-from portal.live.topics import Topic
-from portal.live.updates import Signal, turn_signal
+from portal.live.topics import Listeners, Topic
+from portal.live.updates import PageSignal, turn_signal
 from portal.waiting_room import room, wait_estimates
 from portal.waiting_room.room import QueueEntry, RoomState
 
 log = logging.getLogger(__name__)
 
-TOUCH_SECONDS = 10.0  # the room allows 30 s without one
+HEARTBEAT_SECONDS = 10.0  # the room allows 30 s without one
 # Thousands of waiting pages get few updates, which cost little; pages count on meanwhile.
 SHORTEST_SECONDS = 2.0
 LONGEST_SECONDS = 20.0  # pages without updates for longer check whether the connection is dead
@@ -25,26 +24,26 @@ PAGES_A_SECOND = 250
 class WaitingRooms:
     """The waiting rooms that pages of this process listen to; `lock` guards their topics."""
 
-    def __init__(self, listening: Listeners, lock: Lock) -> None:
-        self._topics = listening
+    def __init__(self, listeners: Listeners, lock: Lock) -> None:
+        self._listeners = listeners
         self._lock = lock
         self._due: dict[Topic, float] = {}
 
-    def tell(self, states: dict[Topic, RoomState]) -> dict[Topic, RoomState]:
+    def send_states(self, states: dict[Topic, RoomState]) -> dict[Topic, RoomState]:
         """Send the rooms' states to their pages; return those that are too early to send."""
         now, early = time.monotonic(), {}
         for topic, state in states.items():
-            pages = list(self._topics.of(topic))
+            pages = list(self._listeners.of(topic))
             if now < self._due.get(topic, 0.0):
                 early[topic] = state
             elif pages:
                 signal = room_signal(topic[2], state)
                 for page in pages:
-                    page.signal(signal)
+                    page.add_signal(signal)
                 self._due[topic] = now + pause(len(pages))
         return early
 
-    def touch(self) -> None:
+    def send_heartbeats(self) -> None:
         """Send heartbeats for all who wait here; pages that no longer wait are told to check.
 
         Raises LedgerUnavailable.
@@ -52,31 +51,31 @@ class WaitingRooms:
         with self._lock:
             waiting = {
                 topic: sorted({page.visitor.student_id or 0 for page in pages} - {0})
-                for topic, pages in self._topics.alike("room").items()
+                for topic, pages in self._listeners.by_topic("room").items()
             }
             self._due = {topic: due for topic, due in self._due.items() if topic in waiting}
         for (_, term, window), students in waiting.items():
-            self._remind(term, window, room.keep_alive(term, window, students))
+            self._ask_to_check(term, window, room.send_heartbeats(term, window, students))
 
-    def touch_forever(self, ended: Event) -> None:
+    def send_heartbeats_forever(self, ended: Event) -> None:
         """Send heartbeats until `ended`."""
-        while not ended.wait(TOUCH_SECONDS):
+        while not ended.wait(HEARTBEAT_SECONDS):
             try:
-                self.touch()
+                self.send_heartbeats()
             except LedgerUnavailable as error:
-                log.warning("could not show signs of life: %s", error)
+                log.warning("could not send heartbeats: %s", error)
             except Exception:
-                log.exception("could not show signs of life")
+                log.exception("could not send heartbeats")
 
-    def _remind(self, term: int, window: int, students: list[int]) -> None:
+    def _ask_to_check(self, term: int, window: int, students: list[int]) -> None:
         signal = turn_signal(window)
         with self._lock:
             for student in students:
-                for page in self._topics.of(topics.student(term, student)):
-                    page.signal(signal)
+                for page in self._listeners.of(topics.student(term, student)):
+                    page.add_signal(signal)
 
 
-def missed_signal(window: int, entry: QueueEntry) -> Signal | None:
+def missed_signal(window: int, entry: QueueEntry) -> PageSignal | None:
     """Return the signal for a waiting page that asks: it may have been admitted meanwhile."""
     if entry.kind == "waiting":
         return room_signal(window, entry.room)
@@ -84,11 +83,11 @@ def missed_signal(window: int, entry: QueueEntry) -> Signal | None:
 
 
 @lru_cache(maxsize=100)
-def room_signal(window: int, state: RoomState) -> Signal:
+def room_signal(window: int, state: RoomState) -> PageSignal:
     """Return the signal with a room's state, from which a page estimates its own wait."""
     pace = [round(each, 3) for each in wait_estimates.per_place(state)]
     facts = {"window": window, "called": state.called, "pace": pace, "paused": state.paused}
-    return Signal("room", facts)
+    return PageSignal("room", facts)
 
 
 def pause(pages: int) -> float:

@@ -27,8 +27,7 @@ from portal.core.audit_trail import AuditEntry
 from portal.core.correlation import correlation
 from portal.core.moments import milliseconds
 from portal.core.queue import enqueue
-from portal.live.publish import notice_arrived as tell_account
-from portal.live.publish import signal_student
+from portal.live.publish import signal_account, signal_student
 from portal.notifications.kinds import HOLD, KINDS, PERMITTED, Kind
 from portal.notifications.models import Notification, NotificationSetting, OutboxEntry
 from portal.people.models import Account, Hold, Permission, Student
@@ -89,7 +88,7 @@ def create(
     if created:
         students = {row.student for row in created if row.kind in FOR_STUDENTS and row.student}
         others = {row.account_id for row in created if row.kind not in FOR_STUDENTS}
-        _tell_afterwards(session, term, students, others, mails=bool(created[0].mails))
+        _signal_after_commit(session, term, students, others, mails=bool(created[0].mails))
     return len(created)
 
 
@@ -138,18 +137,18 @@ def _mails(made: CTE, code: ColumnElement[str], *, by_mail: bool) -> ReturningIn
     return insert(OutboxEntry).from_select(columns, wanted).returning(OutboxEntry.id)
 
 
-def _tell_afterwards(
+def _signal_after_commit(
     session: Session, term: int, students: set[int], others: set[int], *, mails: bool
 ) -> None:
-    def say(_: Session) -> None:
+    def signal(_: Session) -> None:
         for student in students:
             signal_student(term, student, "notice")
         for account in others:
-            tell_account(account)
+            signal_account(account)
         if mails:
             enqueue(term, ["notify"])
 
-    event.listen(session, "after_commit", say, once=True)
+    event.listen(session, "after_commit", signal, once=True)
 
 
 def rows_for(
@@ -233,11 +232,11 @@ def announce_hold(session: Session, hold: Hold, entry: AuditEntry) -> None:
     student = hold.student_id
     create(session, terms[0], rows_for(_account_of(student), HOLD, about, entry.id))
 
-    def say(_: Session) -> None:
+    def signal(_: Session) -> None:
         for term in terms[1:]:
             signal_student(term, student, "notice")
 
-    event.listen(session, "after_commit", say, once=True)
+    event.listen(session, "after_commit", signal, once=True)
 
 
 def _account_of(student: int) -> ColumnElement[bool]:

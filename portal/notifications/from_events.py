@@ -23,16 +23,16 @@ from portal.catalog.section_changes import SectionChange
 from portal.catalog.term_catalog import current
 from portal.catalog.time_conflicts import meet
 from portal.notifications.creation import create
-from portal.notifications.kinds import BY_HAND, COREQUISITE_LOST, PASSED_OVER, PROMOTED
+from portal.notifications.kinds import ADJUSTED, COREQUISITE_LOST, PROMOTED, SKIPPED
 from portal.recorder.events import Event
 from portal.recorder.models import Enrollment, WaitlistEntry
 from portal.recorder.read_models import as_json
 
 # The data that each kind's text needs.
-OF_A_SEAT = {
+DATA_OF = {
     PROMOTED.name: ("instead",),
-    PASSED_OVER.name: ("reasons", "lost"),
-    BY_HAND.name: ("instead", "gone", "alone"),
+    SKIPPED.name: ("reasons", "lost"),
+    ADJUSTED.name: ("instead", "gone", "alone"),
     COREQUISITE_LOST.name: ("alone",),
 }
 
@@ -44,74 +44,75 @@ SWAP = """jsonb_build_object('instead', CASE WHEN old.id > 0
 # A waiting student may be skipped for every freed seat of a busy day; the same reason is not
 # reported again.
 SEATS = f"""
-SELECT student.account_id, told.kind, told.section AS section_id, NULL::int AS window_id,
-       {SECTION} || told.data || {SWAP} AS data, told.at AS made_at, told.seq, 0 AS lead
-FROM json_to_recordset(:told)
-     AS told(seq bigint, kind text, student int, section int, at timestamptz, data jsonb)
-JOIN students student ON student.id = told.student
-JOIN sections section ON section.id = told.section AND section.term_id = :term
+SELECT student.account_id, event.kind, event.section AS section_id, NULL::int AS window_id,
+       {SECTION} || event.data || {SWAP} AS data, event.at AS made_at, event.seq, 0 AS lead
+FROM json_to_recordset(:events)
+     AS event(seq bigint, kind text, student int, section int, at timestamptz, data jsonb)
+JOIN students student ON student.id = event.student
+JOIN sections section ON section.id = event.section AND section.term_id = :term
 JOIN courses course ON course.id = section.course_id
-LEFT JOIN sections old ON old.id = (told.data ->> 'instead')::int
+LEFT JOIN sections old ON old.id = (event.data ->> 'instead')::int
 LEFT JOIN courses old_course ON old_course.id = old.course_id
 WHERE NOT EXISTS (
     SELECT FROM notifications known
-    WHERE told.kind = 'passed_over' AND known.kind = told.kind AND known.read_at IS NULL
-      AND known.account_id = student.account_id AND known.section_id = told.section
-      AND known.data -> 'reasons' = told.data -> 'reasons'
-      AND NOT told.data ? 'lost')
-ORDER BY told.seq
+    WHERE event.kind = 'passed_over' AND known.kind = event.kind AND known.read_at IS NULL
+      AND known.account_id = student.account_id AND known.section_id = event.section
+      AND known.data -> 'reasons' = event.data -> 'reasons'
+      AND NOT event.data ? 'lost')
+ORDER BY event.seq
 """  # noqa: S608  constants of ours
 
 # Students with a part in the section at that event, even if they have dropped it since.
 PART = """JOIN LATERAL (
     SELECT student_id, 'seat' AS had FROM enrollments seat
-    WHERE seat.term_id = :term AND seat.section_id = told.section
-      AND seat.registration < told.seq AND (seat.state = 'enrolled' OR seat.seq > told.seq)
+    WHERE seat.term_id = :term AND seat.section_id = event.section
+      AND seat.registration < event.seq AND (seat.state = 'enrolled' OR seat.seq > event.seq)
     UNION ALL
-    SELECT student_id, 'place' AS had FROM waitlist_positions place
-    WHERE place.term_id = :term AND place.section_id = told.section
-      AND place.ticket < told.seq AND (place.state IN ('waiting', 'passed') OR place.seq > told.seq)
+    SELECT student_id, 'place' AS had FROM waitlist_positions entry
+    WHERE entry.term_id = :term AND entry.section_id = event.section
+      AND entry.ticket < event.seq
+      AND (entry.state IN ('waiting', 'passed') OR entry.seq > event.seq)
 ) part ON true
 JOIN students student ON student.id = part.student_id"""
 
 CANCELLATIONS = f"""
-SELECT student.account_id, 'section_canceled' AS kind, told.section AS section_id,
+SELECT student.account_id, 'section_canceled' AS kind, event.section AS section_id,
        NULL::int AS window_id, {SECTION} || jsonb_build_object('had', part.had) AS data,
-       told.at AS made_at, told.seq, 0 AS lead
-FROM json_to_recordset(:told) AS told(seq bigint, section int, at timestamptz)
-JOIN sections section ON section.id = told.section AND section.term_id = :term
+       event.at AS made_at, event.seq, 0 AS lead
+FROM json_to_recordset(:events) AS event(seq bigint, section int, at timestamptz)
+JOIN sections section ON section.id = event.section AND section.term_id = :term
 JOIN courses course ON course.id = section.course_id
 {PART}
 WHERE 'CANCELED' IS DISTINCT FROM (
     SELECT before.payload -> 'seats' ->> 'status' FROM events before
-    WHERE before.term_id = :term AND before.aggregate = 'section:' || told.section
-      AND before.seq < told.seq AND before.payload -> 'seats' IS NOT NULL
+    WHERE before.term_id = :term AND before.aggregate = 'section:' || event.section
+      AND before.seq < event.seq AND before.payload -> 'seats' IS NOT NULL
     ORDER BY before.seq DESC LIMIT 1)
 """  # noqa: S608  constants of ours
 
 # Changes since the ledger last received the section, possibly several versions.
 CHANGES = f"""
-SELECT student.account_id, 'section_changed' AS kind, told.section AS section_id,
+SELECT student.account_id, 'section_changed' AS kind, event.section AS section_id,
        NULL::int AS window_id,
-       {SECTION} || jsonb_build_object('had', part.had, 'changes', news.changes)
+       {SECTION} || jsonb_build_object('had', part.had, 'changes', new_changes.changes)
            || jsonb_strip_nulls(jsonb_build_object('clashes', clash.found)) AS data,
-       told.at AS made_at, told.seq, 0 AS lead
-FROM json_to_recordset(:told) AS told(seq bigint, section int, at timestamptz, version int)
-JOIN sections section ON section.id = told.section AND section.term_id = :term
+       event.at AS made_at, event.seq, 0 AS lead
+FROM json_to_recordset(:events) AS event(seq bigint, section int, at timestamptz, version int)
+JOIN sections section ON section.id = event.section AND section.term_id = :term
 JOIN courses course ON course.id = section.course_id
 JOIN LATERAL (
     SELECT jsonb_agg(change.fields ORDER BY change.version) AS changes
     FROM section_changes change
-    WHERE change.section_id = told.section AND change.version <= told.version
+    WHERE change.section_id = event.section AND change.version <= event.version
       AND change.version > (
         SELECT (before.payload ->> 'section_version')::int FROM events before
-        WHERE before.term_id = :term AND before.aggregate = 'section:' || told.section
-          AND before.name = 'section_set' AND before.seq < told.seq
+        WHERE before.term_id = :term AND before.aggregate = 'section:' || event.section
+          AND before.name = 'section_set' AND before.seq < event.seq
         ORDER BY before.seq DESC LIMIT 1)
-) news ON news.changes IS NOT NULL
+) new_changes ON new_changes.changes IS NOT NULL
 {PART}
 LEFT JOIN json_to_recordset(:clashes) AS clash(student int, section int, found jsonb)
-    ON clash.student = student.id AND clash.section = told.section
+    ON clash.student = student.id AND clash.section = event.section
 """  # noqa: S608  constants of ours
 
 
@@ -161,7 +162,7 @@ def _create(
         column("seq", BigInteger),
         column("lead", Integer),
     )
-    found = text(query).bindparams(term=term, told=as_json(rows), **values).columns(*columns)
+    found = text(query).bindparams(term=term, events=as_json(rows), **values).columns(*columns)
     create(session, term, found, by_mail=by_mail, of_events=True)
 
 
@@ -174,12 +175,12 @@ def _seat_rows(session: Session, events: Iterable[Event]) -> list[dict[str, Any]
     rows = {}
     for event in events:
         kind = _kind(event)
-        if kind not in OF_A_SEAT:
+        if kind not in DATA_OF:
             continue
         payload = event.payload | {"gone": event.name == "dropped"}
-        data = {name: payload[name] for name in OF_A_SEAT[kind] if payload.get(name)}
+        data = {name: payload[name] for name in DATA_OF[kind] if payload.get(name)}
         row = _row(event) | {"kind": kind, "student": payload["student"], "data": data}
-        again = 0 if kind == PASSED_OVER.name else event.seq
+        again = 0 if kind == SKIPPED.name else event.seq
         rows[kind, row["student"], row["section"], again] = row
     return _without_canceled(session, list(rows.values()))
 
@@ -193,7 +194,7 @@ def _kind(event: Event) -> str:
         return event.name
     # The decision on an application has a notification of its own.
     has_its_own = event.context.get("application") and "alone" not in event.payload
-    return "" if moves or has_its_own else BY_HAND.name
+    return "" if moves or has_its_own else ADJUSTED.name
 
 
 def _without_canceled(session: Session, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -212,7 +213,7 @@ def _without_canceled(session: Session, rows: list[dict[str, Any]]) -> list[dict
 
 def _add_clashes(session: Session, term: int, rows: Sequence[dict[str, Any]]) -> None:
     """Add what conflicts with a seat that the registrar gave."""
-    given = [row for row in rows if row["kind"] == BY_HAND.name and not row["data"].get("gone")]
+    given = [row for row in rows if row["kind"] == ADJUSTED.name and not row["data"].get("gone")]
     clashes = find_conflicts(session, term, {row["section"] for row in given})
     for row in given:
         if found := clashes.get((row["student"], row["section"])):
@@ -241,7 +242,7 @@ def find_conflicts(
         meetings = [
             (each.mask, each.start, each.end)
             for each in there.meetings
-            if any(meet(each, mine) for mine in here.meetings)
+            if any(meet(each, own) for own in here.meetings)
         ]
         if meetings:
             conflict = {"code": there.course_code, "number": there.number, "meetings": meetings}
@@ -259,15 +260,15 @@ def _ever_moved(session: Session, sections: Collection[int]) -> list[int]:
 def _others(term: int, sections: Collection[int]) -> Select[Any]:
     """Return each seat beside the student's part in one of the sections."""
     there = aliased(Enrollment)
-    seats, places = Enrollment, WaitlistEntry
+    seats, waitlist = Enrollment, WaitlistEntry
     part = union(
         select(seats.student_id, seats.section_id).where(
             seats.term_id == term, seats.section_id.in_(sections), seats.state == "enrolled"
         ),
-        select(places.student_id, places.section_id).where(
-            places.term_id == term,
-            places.section_id.in_(sections),
-            places.state.in_(("waiting", "passed")),
+        select(waitlist.student_id, waitlist.section_id).where(
+            waitlist.term_id == term,
+            waitlist.section_id.in_(sections),
+            waitlist.state.in_(("waiting", "passed")),
         ),
     ).subquery()
     return (

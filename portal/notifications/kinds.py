@@ -56,26 +56,26 @@ def _promoted(notification: Notification) -> NotificationText:
     if old := notification.data.get("instead"):
         text.append(_("As you asked, you gave up your seat in %(name)s for it.", name=_named(old)))
     title = _("You got a seat in %(name)s", name=_named(notification.data))
-    return NotificationText(title, tuple(text), _mine(notification), "go")
+    return NotificationText(title, tuple(text), _my_classes(notification), "go")
 
 
-def _passed_over(notification: Notification) -> NotificationText:
+def _skipped(notification: Notification) -> NotificationText:
     try:
         offered = catalog_of(notification.term_id)
     except LookupError:
         reasons = []
     else:
-        case = RefusalContext(offered, offered.section(notification.section_id or 0), _zone())
+        context = RefusalContext(offered, offered.section(notification.section_id or 0), _zone())
         codes = [
             Reason(each["code"], each.get("facts") or {}) for each in notification.data["reasons"]
         ]
-        reasons = explain(codes, case)
+        reasons = explain(codes, context)
     if notification.data.get("lost"):
         outcome = _("You lost your waitlist position, as the rules of this term say.")
     else:
         outcome = _("You keep your waitlist position for the next seat.")
     title = _("A seat opened in %(name)s, but you couldn’t get it", name=_named(notification.data))
-    step = next((each.step for each in reasons if each.step), _mine(notification))
+    step = next((each.step for each in reasons if each.step), _my_classes(notification))
     return NotificationText(title, (*(each.text for each in reasons), outcome), step, "wait")
 
 
@@ -91,11 +91,14 @@ def _adjusted(notification: Notification) -> NotificationText:
         title = _("The registrar dropped you from %(name)s", name=name)
     else:
         title = _("The registrar gave you a seat in %(name)s", name=name)
-    clashes = _clashes(notification)
+    conflicts = _conflicts(notification)
     text = _("If you did not expect this, ask the registrar.")
-    tone = "stop" if gone or clashes else "go"
+    tone = "stop" if gone or conflicts else "go"
     return NotificationText(
-        title, (*clashes, *_alone(notification), text), _mine(notification), tone
+        title,
+        (*conflicts, *_lost_corequisites(notification), text),
+        _my_classes(notification),
+        tone,
     )
 
 
@@ -103,10 +106,12 @@ def _corequisite_lost(notification: Notification) -> NotificationText:
     title = _(
         "You no longer have %(name)s, which another class requires", name=_named(notification.data)
     )
-    return NotificationText(title, _alone(notification), _mine(notification), "stop")
+    return NotificationText(
+        title, _lost_corequisites(notification), _my_classes(notification), "stop"
+    )
 
 
-def _alone(notification: Notification) -> tuple[str, ...]:
+def _lost_corequisites(notification: Notification) -> tuple[str, ...]:
     """Return the text about seats held without their corequisite, if there are any."""
     if "alone" not in notification.data:
         return ()
@@ -137,7 +142,7 @@ def _changed(notification: Notification) -> NotificationText:
     name, seat = _named(notification.data), notification.data["had"] == "seat"
     text = [_change(*each) for each in changes(notification.data["changes"])]
     if any("meetings" in each for each in notification.data["changes"]) and (
-        clashes := _clashes(notification)
+        conflicts := _conflicts(notification)
     ):
         others = all_of([_named(each) for each in notification.data["clashes"]])
         title = _("%(name)s has changed and conflicts with %(others)s", name=name, others=others)
@@ -149,13 +154,13 @@ def _changed(notification: Notification) -> NotificationText:
             then = _(
                 "You keep your waitlist position, but you get no seat while the times conflict."
             )
-        return NotificationText(title, (*clashes, *text, then), _mine(notification), "stop")
+        return NotificationText(title, (*conflicts, *text, then), _my_classes(notification), "stop")
     title = _("%(name)s has changed", name=name)
     if seat:
         then = _("You keep your seat. Check that it still fits your schedule.")
     else:
         then = _("You keep your waitlist position. Check that it still fits your schedule.")
-    return NotificationText(title, (*text, then), _mine(notification), "wait")
+    return NotificationText(title, (*text, then), _my_classes(notification), "wait")
 
 
 def _change(label: str, old: list[str], new: list[str]) -> str:
@@ -167,7 +172,7 @@ def _change(label: str, old: list[str], new: list[str]) -> str:
     return _("%(field)s: no longer %(old)s.", **facts)
 
 
-def _clashes(notification: Notification) -> list[str]:
+def _conflicts(notification: Notification) -> list[str]:
     """Return a sentence for each section of the student that meets at the same time."""
     texts = []
     for each in notification.data.get("clashes", ()):
@@ -191,7 +196,7 @@ def _permitted(notification: Notification) -> NotificationText:
     if notification.data["gone"]:
         title = _("Your permission for %(name)s was removed", name=name)
         meaning = _("The rules apply to you again. If you have a seat, you keep it.")
-        return NotificationText(title, (meaning,), _mine(notification), "stop")
+        return NotificationText(title, (meaning,), _my_classes(notification), "stop")
     text = [
         _(
             "These rules don’t apply to you: %(rules)s.",
@@ -207,7 +212,7 @@ def _permitted(notification: Notification) -> NotificationText:
 
 
 def _hold(notification: Notification) -> NotificationText:
-    data, step = notification.data, _mine(notification)
+    data, step = notification.data, _my_classes(notification)
     if data["gone"]:
         title = _("The hold on your record was lifted: %(kind)s", kind=data["hold"])
         reason = hold_reason(data)
@@ -298,7 +303,7 @@ def _application_moved(notification: Notification) -> NotificationText:
     return NotificationText(_(title, name=_named(notification.data)), text, step, tone)
 
 
-def _mine(notification: Notification) -> NextStep:
+def _my_classes(notification: Notification) -> NextStep:
     return NextStep(_("See my classes"), f"{_term_url(notification)}/mine")
 
 
@@ -331,16 +336,16 @@ PROMOTED = Kind(
     _l("You get a seat from a waitlist"),
     _l("A seat opened and you were next on the waitlist."),
 )
-PASSED_OVER = Kind(
+SKIPPED = Kind(
     "passed_over",
-    _passed_over,
+    _skipped,
     _l("You are skipped on a waitlist"),
     _l(
         "It was your turn, but a rule prevented it. We tell you "
         "which rule, and if you keep your position."
     ),
 )
-BY_HAND = Kind(
+ADJUSTED = Kind(
     "by_hand",
     _adjusted,
     _l("The registrar changes your classes"),
@@ -427,7 +432,7 @@ APPLICATION_SENT = Kind(
 KINDS = {
     kind.name: kind
     for kind in (
-        *(PROMOTED, PASSED_OVER, BY_HAND, CANCELED, COREQUISITE_LOST, CHANGED, PERMITTED, HOLD),
+        *(PROMOTED, SKIPPED, ADJUSTED, CANCELED, COREQUISITE_LOST, CHANGED, PERMITTED, HOLD),
         *(WINDOW_SOON, APPLICATION_MOVED, REQUEST_MADE, APPLICATION_SENT, REQUEST_DECIDED),
     )
 }

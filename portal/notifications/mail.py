@@ -54,7 +54,7 @@ def send_code(account: int) -> str:
     with transaction() as session:
         address = session.get_one(Account, account).email
         if address:
-            outbox.put(session, outbox.CODE, account, {"seed": seed}, captcha_codes.MINUTES)
+            outbox.queue_mail(session, outbox.CODE, account, {"seed": seed}, captcha_codes.MINUTES)
     if address:
         enqueue(NO_TERM, ["notify"])
     return address
@@ -65,7 +65,7 @@ def alert(session: Session, account: int, about: str, **facts: str) -> None:
     if not session.get_one(Account, account).email:
         return
     data = {"about": about, "at": round(datetime.now(UTC).timestamp() * 1000), **facts}
-    outbox.put(session, outbox.ALERT, account, data, ALERT_MINUTES)
+    outbox.queue_mail(session, outbox.ALERT, account, data, ALERT_MINUTES)
     event.listen(session, "after_commit", lambda _: enqueue(NO_TERM, ["notify"]), once=True)
 
 

@@ -88,7 +88,7 @@ class MailSender:
             self.breaker.call(post.send, mail)
         except Unreachable as error:  # a fault of the server, not of this mail
             log.warning("No mail server to be had: %s", error)
-            outbox.put_off(outgoing, self.pauses[0], str(error))
+            outbox.postpone(outgoing, self.pauses[0], str(error))
             return False
         except Refused as error:
             outbox.mark_dead(outgoing, str(error))

@@ -27,7 +27,7 @@ class Unreachable(Exception):  # noqa: N818
 class MailTransport(Protocol):
     """One session that sends many mails."""
 
-    def send(self, letter: Mail) -> None:
+    def send(self, mail: Mail) -> None:
         """Send a mail; raise Refused, Deferred or Unreachable."""
 
     def close(self) -> None:
@@ -43,14 +43,14 @@ class MailFolder:
     def __init__(self, path: Path) -> None:
         self.path = path
 
-    def send(self, letter: Mail) -> None:
+    def send(self, mail: Mail) -> None:
         """Write the mail; raise Unreachable if the disk fails."""
-        partial = self.path / f".{letter.id}.part"
+        partial = self.path / f".{mail.id}.part"
         try:
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
             with open(partial, "wb", opener=owner_only) as out:
-                out.write(bytes(letter.message))
-            partial.replace(self.path / f"{letter.id}.eml")
+                out.write(bytes(mail.message))
+            partial.replace(self.path / f"{mail.id}.eml")
         except OSError as error:
             raise Unreachable(f"{self.path}: {error.strerror}") from error
 
@@ -103,11 +103,11 @@ class SmtpConnection:
         self.timeout = timeout
         self._connection: smtplib.SMTP | None = None
 
-    def send(self, letter: Mail) -> None:
+    def send(self, mail: Mail) -> None:
         """Send a mail; raise Refused, Deferred or Unreachable."""
-        connection = self._connection or self._connect(letter.domain)
+        connection = self._connection or self._connect(mail.domain)
         try:
-            connection.send_message(letter.message, to_addrs=[letter.to])
+            connection.send_message(mail.message, to_addrs=[mail.to])
         except OSError as error:  # every smtplib error is an OSError
             self.close()
             raise _meaning(error) from error

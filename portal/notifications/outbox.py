@@ -15,8 +15,8 @@ from portal.people.models import Account
 
 CODE, ALERT = "code", "alert"  # kinds of mail without a notification
 RANKS = {CODE: -1, ALERT: 0}  # somebody waits for a code; an alert is urgent
-GIVEN_UP = (OutboxEntry.dead_at.is_not(None), OutboxEntry.kind != CODE)
-KEPT_ALIVE = timedelta(days=1)  # of a mail that an admin sends again
+DEAD = (OutboxEntry.dead_at.is_not(None), OutboxEntry.kind != CODE)
+RETRY_WINDOW = timedelta(days=1)  # of a mail that an admin sends again
 DELETED_AT_ONCE = 10_000
 
 log = logging.getLogger(__name__)
@@ -45,48 +45,50 @@ def mark_sent(entry: Outgoing) -> None:
     log.info("%s is sent", entry.label)
 
 
-def put_off(entry: Outgoing, seconds: float, error: str) -> None:
+def postpone(entry: Outgoing, seconds: float, error: str) -> None:
     """Schedule another attempt."""
     entry.due_at, entry.error = func.clock_timestamp() + timedelta(seconds=seconds), error
     entry.outcomes.labels("put off").inc()
-    log.warning("%s is put off", entry.label)
+    log.warning("%s will be retried", entry.label)
 
 
 def mark_dead(entry: Outgoing, error: str) -> None:
     """Make it a dead letter."""
     entry.dead_at, entry.error = func.clock_timestamp(), error
     entry.outcomes.labels("given up").inc()
-    log.error("%s is given up", entry.label)  # without the error: it may contain an address
+    log.error("%s is a dead letter", entry.label)  # without the error: it may contain an address
 
 
 def retry_later(entry: Outgoing, error: str, pauses: Sequence[float]) -> None:
-    """Schedule a retry after the next pause (s); after the last one give up."""
+    """Schedule a retry after the next pause (s); after the last one it is a dead letter."""
     entry.tries += 1
     if entry.tries > len(pauses):
         mark_dead(entry, error)
     else:
-        put_off(entry, pauses[entry.tries - 1], error)
+        postpone(entry, pauses[entry.tries - 1], error)
 
 
-def revive(session: Session, model: type[Outgoing], letters: Sequence[int]) -> list[int]:
+def retry(session: Session, model: type[Outgoing], entries: Sequence[int]) -> list[int]:
     """Send dead letters again from now on; return those that were still dead."""
-    again: dict[str, Any] = {"dead_at": None, "due_at": func.now(), "tries": 0}
+    due_again: dict[str, Any] = {"dead_at": None, "due_at": func.now(), "tries": 0}
     if model is OutboxEntry:
-        again["until"] = func.now() + KEPT_ALIVE
-    dead = update(model).where(model.id.in_(letters), model.dead_at.is_not(None))
-    return list(session.scalars(dead.values(again).returning(model.id)))
+        due_again["until"] = func.now() + RETRY_WINDOW
+    dead = update(model).where(model.id.in_(entries), model.dead_at.is_not(None))
+    return list(session.scalars(dead.values(due_again).returning(model.id)))
 
 
-def discard(session: Session, model: type[Outgoing], letters: Sequence[int]) -> list[int]:
+def discard(session: Session, model: type[Outgoing], entries: Sequence[int]) -> list[int]:
     """Delete dead letters; return those that were still dead."""
-    dead = delete(model).where(model.id.in_(letters), model.dead_at.is_not(None))
+    dead = delete(model).where(model.id.in_(entries), model.dead_at.is_not(None))
     return list(session.scalars(dead.returning(model.id)))
 
 
 # Mail
 
 
-def put(session: Session, kind: str, account: int, data: dict[str, Any], minutes: int) -> None:
+def queue_mail(
+    session: Session, kind: str, account: int, data: dict[str, Any], minutes: int
+) -> None:
     """Queue mail without a notification for an account; it expires after `minutes`."""
     session.execute(
         insert(OutboxEntry).values(
@@ -132,7 +134,7 @@ def dead(session: Session, most: int | None = None) -> list[DeadLetter]:
         select(mail.id, mail.dead_at, kind, Account.email, mail.tries, mail.error)
         .outerjoin(Notification, Notification.id == mail.notification_id)
         .join(Account, Account.id == func.coalesce(Notification.account_id, mail.account_id))
-        .where(*GIVEN_UP)
+        .where(*DEAD)
         .order_by(mail.dead_at, mail.id)
         .limit(most)
     )
@@ -141,10 +143,10 @@ def dead(session: Session, most: int | None = None) -> list[DeadLetter]:
 
 def number_dead(session: Session) -> int:
     """Return the number of dead letters."""
-    return session.scalar(select(func.count()).select_from(OutboxEntry).where(*GIVEN_UP)) or 0
+    return session.scalar(select(func.count()).select_from(OutboxEntry).where(*DEAD)) or 0
 
 
-def forget(session: Session, days: int) -> None:
+def delete_old(session: Session, days: int) -> None:
     """Delete a batch of sent mail, dead letters and notifications older than `days`."""
     before = func.now() - timedelta(days=days)
     done = or_(OutboxEntry.sent_at < before, OutboxEntry.dead_at < before)

@@ -19,12 +19,12 @@ from portal.notifications.kinds import WINDOW_SOON
 from portal.notifications.models import Reminder
 from portal.people.models import Account, Student
 from portal.recorder.models import LoggedEvent
-from portal.recorder.subscribers import DueJob
+from portal.recorder.signals import DueJob
 from portal.windows.cohorts import among
 from portal.windows.models import Window
 
 AT_ONCE = 500  # students per transaction
-BREATH = 1.0  # seconds between batches: each open page of these students asks for its news
+PAUSE = 1.0  # seconds between batches: each open page of these students asks for its notifications
 LONGEST = 8.0  # seconds; the scheduler starts another job if more is left
 
 
@@ -76,11 +76,11 @@ def remind(term: int, now: datetime | None = None, seconds: float = LONGEST) -> 
     with transaction() as session:
         waiting = due(session, now or moment(backend().ledger.now()))
     for each in waiting:
-        while each.term == term and time.monotonic() < until and _tell_some(each):
-            time.sleep(BREATH)
+        while each.term == term and time.monotonic() < until and _create_batch(each):
+            time.sleep(PAUSE)
 
 
-def _tell_some(of: Due) -> bool:
+def _create_batch(of: Due) -> bool:
     """Make the next few hundred reminders; return whether there are more."""
     with transaction() as session:
         begun = {"window_id": of.window, "seq": of.seq, "lead": of.lead, "through": 0}

@@ -128,7 +128,7 @@ def settle(  # noqa: PLR0913, PLR0917  what, and what the audit trail stores
     letters: Outbox, found: Sequence[Any], action: str, subject: str, by: int, reason: str
 ) -> bool:
     """Send entries again or discard them, and record who did; return False if all are gone."""
-    change = outbox.revive if action.endswith(".retry") else outbox.discard
+    change = outbox.retry if action.endswith(".retry") else outbox.discard
     with transaction() as session:
         settled = change(session, letters.model, [each.id for each in found])
         if settled:

@@ -295,9 +295,9 @@ def ready(term: int, students: int) -> Ready | None:
     if found is None:
         return None
     there = readiness.processes()
-    warm = [each for each in there if each.wish >= found.wanted]
+    warm = [each for each in there if each.request >= found.preload]
     students = min(students, student_profile.cache_size())
-    done = bool(found.told) and len(warm) == len(there)
+    done = bool(found.sent) and len(warm) == len(there)
     return Ready(
         sections=found.sections,
         loaded=found.done,
@@ -305,7 +305,7 @@ def ready(term: int, students: int) -> Ready | None:
         warm=len(warm),
         profiles=sum(min(each.profiles, students) for each in warm),
         students=students,
-        since=max([found.told, *(each.read for each in warm)]) if done else 0,
+        since=max([found.sent, *(each.read for each in warm)]) if done else 0,
     )
 
 

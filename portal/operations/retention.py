@@ -16,9 +16,9 @@ def delete_expired() -> None:
     with transaction() as session:
         import_jobs.forget_expired(session)
         export_jobs.forget(session)
-        idempotency.forget(session)
+        idempotency.delete_expired(session)
         status.forget_lags(session)
         journal.trim_idle_terms(session)
-        outbox.forget(session, days)
-        webhooks.forget(session, days)
+        outbox.delete_old(session, days)
+        webhooks.delete_old(session, days)
     play.delete_leftovers()

@@ -35,7 +35,7 @@ class HoldView:
     until: datetime | None = None
 
     @property
-    def stands(self) -> bool:
+    def is_active(self) -> bool:
         """Return whether it blocks registration now."""
         return within(self.since, self.until)
 

@@ -38,7 +38,7 @@ class HoldRecord:
     lifted: datetime | None
 
     @property
-    def stands(self) -> bool:
+    def is_active(self) -> bool:
         """Return whether it blocks registration now."""
         return self.lifted is None and within(self.since, self.until)
 
@@ -70,7 +70,7 @@ class PermissionRecord:
         return f"{requisites.shown(self.code)}-{self.number}"
 
     @property
-    def stands(self) -> bool:
+    def is_active(self) -> bool:
         """Return whether it can be used now."""
         return self.revoked is None and within(None, self.until)
 

@@ -27,8 +27,9 @@ MINUTE = 60_000.0
 TIMEOUT = 1.0  # seconds to wait for a silent Redis, once until it is tried again
 MOST = 100_000  # limits that a process counts without Redis
 
-# spend: from all or none. look: change nothing. owe: from all, used up or not. refund: give back.
-Act = Literal["spend", "look", "owe", "refund"]
+# spend: from all or none. check: change nothing. take_rest: from all, at most what is left.
+# refund: give back.
+Act = Literal["spend", "check", "take_rest", "refund"]
 
 log = logging.getLogger(__name__)
 
@@ -80,7 +81,7 @@ class LocalRateLimiter:
             ends = [max(self._ends.get(each.key, 0.0), now) + back * each.time for each in charges]
             counted = list(zip(charges, ends, strict=True))
             waits = [max(0, floor(end - now - each.size)) for each, end in counted]
-            if act in {"owe", "refund"} or (act == "spend" and not any(waits)):
+            if act in {"take_rest", "refund"} or (act == "spend" and not any(waits)):
                 self._ends.update({each.key: min(end, now + each.size) for each, end in counted})
         return waits
 
@@ -105,7 +106,7 @@ class RateLimiter:
 
     def spend(self, *charges: Charge) -> int:
         """Take all charges and return 0, or none and return the ms until it can be done."""
-        known = max(self.own.count("look", charges))
+        known = max(self.own.count("check", charges))
         return known or max(map(self._held, charges, self._count("spend", charges)))
 
     def reserve(self, *charges: Charge) -> int:
@@ -119,16 +120,16 @@ class RateLimiter:
         """Give all charges back."""
         self._count("refund", charges)
 
-    def look(self, *charges: Charge) -> int:
+    def check(self, *charges: Charge) -> int:
         """Return the ms until all charges could be taken."""
-        return max(self._count("look", charges))
+        return max(self._count("check", charges))
 
-    def owe(self, *charges: Charge) -> list[Charge]:
+    def take_rest(self, *charges: Charge) -> list[Charge]:
         """Take all charges, none beyond its limit, and return what was taken of each."""
-        beyond = self._count("owe", charges)
+        missing = self._count("take_rest", charges)
         return [
-            replace(it, cost=it.cost * (1 - min(1, past / it.time)))
-            for it, past in zip(charges, beyond, strict=True)
+            replace(each, cost=each.cost * (1 - min(1, short / each.time)))
+            for each, short in zip(charges, missing, strict=True)
         ]
 
     def _count(self, act: Act, charges: Sequence[Charge]) -> list[int]:
@@ -156,10 +157,10 @@ class RateLimiter:
 
 def rate_limiter() -> RateLimiter:
     """Return the rate limiter of this process."""
-    return _meters(backend().settings.redis_url)
+    return _rate_limiter(backend().settings.redis_url)
 
 
 @cache
-def _meters(redis_url: str) -> RateLimiter:
+def _rate_limiter(redis_url: str) -> RateLimiter:
     # Its own connections, with a shorter timeout than decisions have.
     return RateLimiter(redis_clients.commands(redis_url, timeout=TIMEOUT, size=16))

@@ -58,15 +58,15 @@ def replay(
     term: int,
     state: TermState,
     through: int,
-    tell: ProgressCallback = no_progress,
+    progress: ProgressCallback = no_progress,
     step: str = "replaying",
 ) -> int:
     """Apply the log through event `through` to a new state; return `through`. Lock nothing."""
     for after, until in strides(0, through):
-        tell(step, after, through)
+        progress(step, after, through)
         with transaction() as session:
             fold(session, term, state, after, until)
-    tell(step, through, through)
+    progress(step, through, through)
     return through
 
 

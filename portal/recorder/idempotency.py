@@ -49,7 +49,7 @@ def store(session: Session, term: int, events: Sequence[Event]) -> None:
         for event in events
         if event.context["request"] and "student" in event.payload
     }
-    held = zip(times.items(), _held(term, list(times)) if times else (), strict=True)
+    held = zip(times.items(), _in_ledger(term, list(times)) if times else (), strict=True)
     rows = [(*key, answer, at) for (key, at), answer in held if answer]
     if rows:
         students, requests, answer, ats = map(list, zip(*rows, strict=True))
@@ -75,12 +75,12 @@ def differences(
 ) -> Iterator[Difference]:
     """Yield answers that the ledger lacks or holds differently, of all or these students."""
     now = moment(backend().ledger.now())
-    fresh = (each for each in known(session, term, now, students) if each[2] > ENDING)
+    fresh = (each for each in stored_answers(session, term, now, students) if each[2] > ENDING)
     for batch in batches(fresh, AT_ONCE):
-        found = _held(term, [key for key, _, _ in batch])
-        for ((student, request), answer, _), has in zip(batch, found, strict=True):
-            if has != answer:
-                yield _difference(student, request, has, answer)
+        found = _in_ledger(term, [key for key, _, _ in batch])
+        for ((student, request), answer, _), held in zip(batch, found, strict=True):
+            if held != answer:
+                yield _difference(student, request, held, answer)
 
 
 def unrecorded(term: int, names: Iterable[str], seq: int) -> list[Difference]:
@@ -97,11 +97,11 @@ def unrecorded(term: int, names: Iterable[str], seq: int) -> list[Difference]:
     with transaction() as session:
         known -= {(student, request) for student, request in session.execute(stored)}
         for batch in batches(sorted(known), AT_ONCE):
-            for (student, request), has in zip(batch, _held(term, batch), strict=True):
-                events = list(map(int, SEQ.findall(has or "")))
+            for (student, request), held in zip(batch, _in_ledger(term, batch), strict=True):
+                events = list(map(int, SEQ.findall(held or "")))
                 if not events or min(events) > seq or _is_ending(term, student, request):
                     continue
-                difference = _difference(student, request, has, None)
+                difference = _difference(student, request, held, None)
                 if _logged(session, term, student, request):
                     difference = {"where": "answered", "what": difference["what"]}
                     difference |= {"log": "decided", "read_model": None}
@@ -109,17 +109,17 @@ def unrecorded(term: int, names: Iterable[str], seq: int) -> list[Difference]:
     return found
 
 
-def _held(term: int, keys: Sequence[Key]) -> list[str | None]:
+def _in_ledger(term: int, keys: Sequence[Key]) -> list[str | None]:
     """Return the ledger's values under these keys."""
     with translate_errors():
-        found: Any = backend().redis.mget([name(term, *key) for key in keys])
+        found: Any = backend().redis.mget([answer_key(term, *key) for key in keys])
     return [answer and answer.decode() for answer in found]
 
 
 def _is_ending(term: int, student: int, request: str) -> bool:
-    """Return whether the answer is about to expire; by another clock, `forget` may have run."""
+    """Return whether the answer is about to expire: our copy may be deleted already."""
     with translate_errors():
-        left: Any = backend().redis.pttl(name(term, student, request))
+        left: Any = backend().redis.pttl(answer_key(term, student, request))
     return bool(left != -1 and left < ENDING)
 
 
@@ -129,12 +129,12 @@ def _logged(session: Session, term: int, student: int, request: str) -> bool:
     return session.scalar(found.limit(1)) is not None
 
 
-def _difference(student: int, request: str, has: str | None, answer: str | None) -> Difference:
+def _difference(student: int, request: str, held: str | None, answer: str | None) -> Difference:
     what = f"student {student}, key {request}"
-    return {"where": "ledger request", "what": what, "ledger": has, "log": answer}
+    return {"where": "ledger request", "what": what, "ledger": held, "log": answer}
 
 
-def known(
+def stored_answers(
     session: Session, term: int, now: datetime, students: Collection[int] | None = None
 ) -> Iterator[tuple[Key, str, int]]:
     """Yield each answer that may still be asked for, and for how long (ms)."""
@@ -149,11 +149,11 @@ def known(
         yield (student, request), answer, (at + DAY - now) // timedelta(milliseconds=1)
 
 
-def forget(session: Session) -> None:
+def delete_expired(session: Session) -> None:
     """Delete answers that have expired in the ledger."""
     session.execute(delete(StoredAnswer).where(StoredAnswer.at < func.now() - DAY))
 
 
-def name(term: int, student: int, request: str) -> str:
+def answer_key(term: int, student: int, request: str) -> str:
     """Return the ledger's key of an answer."""
     return f"{prefix(term)}:request:{student}:{request}"

@@ -30,12 +30,12 @@ class Moves(NamedTuple):
     """
 
     net: int = 0
-    moments: float = 0.0
+    net_times: float = 0.0
     freed: int = 0
 
     def plus(self, more: "Moves") -> "Moves":
         """Return the sum of both."""
-        return Moves(self.net + more.net, self.moments + more.moments, self.freed + more.freed)
+        return Moves(self.net + more.net, self.net_times + more.net_times, self.freed + more.freed)
 
 
 class FreedLately(NamedTuple):
@@ -74,7 +74,7 @@ class Tally:
             if hour < first:
                 seconds += moves.net * (now - first * HOUR)
             else:
-                seconds += moves.net * now - moves.moments
+                seconds += moves.net * now - moves.net_times
                 freed += moves.freed
         return FreedLately(freed, max(0.0, seconds) / DAY)
 
@@ -105,9 +105,9 @@ def read_freed_seats(term: int) -> FreedSeats:
     added: dict[int, dict[int, Moves]] = defaultdict(dict)
     seq, whole = before.seq, before.term
     with transaction() as session:
-        for aggregate, hour, last, net, moments, freed in session.execute(_moves(term, seq)):
+        for aggregate, hour, last, net, net_times, freed in session.execute(_moves(term, seq)):
             section = int(aggregate.partition(":")[2])
-            added[section][hour] = Moves(net, float(moments), freed)
+            added[section][hour] = Moves(net, float(net_times), freed)
             seq = max(seq, last)
     for hours in added.values():
         whole = whole.plus(hours)
@@ -168,7 +168,7 @@ class Estimate:
     """How likely a seat is before selection ends, and the figures behind it."""
 
     band: Band
-    place: int
+    position: int
     hours: int = 0  # likely already within this many hours; 0 = only by the end, if at all
     freed: int = 0  # freed seats of the section in `days`
     days: int = 0  # days looked back; 0 = since selection began
@@ -176,7 +176,7 @@ class Estimate:
     one_in: int = 0
 
 
-def estimate(seen: FreedSeats, section: int, place: int, *, now: int, ends: int) -> Estimate:
+def estimate(seen: FreedSeats, section: int, position: int, *, now: int, ends: int) -> Estimate:
     """Return the odds of a position (from 1) on a section's waitlist.
 
     Times are in ms by the ledger's clock.
@@ -186,15 +186,15 @@ def estimate(seen: FreedSeats, section: int, place: int, *, now: int, ends: int)
     term, here = seen.term.since(start, at), own.since(start, at)
     left = (ends - now) / 1000 / DAY
     if min(term.freed, term.seat_days) < ENOUGH:
-        return Estimate(Band.EARLY, place, freed=here.freed)
+        return Estimate(Band.EARLY, position, freed=here.freed)
     rate = term.freed / term.seat_days
     per_day = own.seats * (STRENGTH + here.freed) / (STRENGTH / rate + here.seat_days)
     shape = STRENGTH + here.freed
     hours = (each for each in HORIZONS if each < left * 24)
     return Estimate(
-        band=_band(tail(place, shape, per_day * left)),
-        place=place,
-        hours=next((h for h in hours if tail(place, shape, per_day * h / 24) >= LIKELY), 0),
+        band=_band(tail(position, shape, per_day * left)),
+        position=position,
+        hours=next((h for h in hours if tail(position, shape, per_day * h / 24) >= LIKELY), 0),
         freed=here.freed,
         days=round(LOOKBACK / DAY) if start == at - LOOKBACK else 0,
         one_in=_one_in(rate * left),

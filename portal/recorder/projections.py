@@ -21,9 +21,9 @@ class TermState:
 
     seats: dict[int, Row] = field(default_factory=dict)
     enrollments: dict[Pair, Row] = field(default_factory=dict)
-    places: dict[Pair, Row] = field(default_factory=dict)
+    waitlist: dict[Pair, Row] = field(default_factory=dict)
     windows: dict[int, Row] = field(default_factory=dict)
-    passed: set[Pair] = field(default_factory=set)  # keys of skipped waitlist entries
+    skipped: set[Pair] = field(default_factory=set)  # keys of skipped waitlist entries
     pools: dict[int, set[int]] = field(default_factory=dict)  # sections by seat pool
     contradictions: list[tuple[int, str]] = field(default_factory=list)  # seq, problem
 
@@ -93,7 +93,7 @@ def _waitlisted(state: TermState, event: Event) -> None:
 
 
 def _swap_planned(state: TermState, event: Event) -> None:
-    if (event.payload["section"], event.payload["student"]) in state.places:
+    if (event.payload["section"], event.payload["student"]) in state.waitlist:
         _move(state, event, "waiting", instead=event.payload["instead"])
     else:
         state.contradictions.append((event.seq, "a swap planned, but never waited"))
@@ -111,7 +111,7 @@ def _promoted(state: TermState, event: Event) -> None:
     _count(state, event, enrolled=1, waiting=-1)
 
 
-def _passed_over(state: TermState, event: Event) -> None:
+def _skipped(state: TermState, event: Event) -> None:
     _move(state, event, "passed", reasons=event.payload["reasons"])
     _count(state, event)
 
@@ -159,30 +159,30 @@ def _enroll(state: TermState, event: Event, to: str) -> None:
 def _move(state: TermState, event: Event, to: str, **fields: Any) -> None:
     """Set the state of a waitlist entry; only joining creates one."""
     key = event.payload["section"], event.payload["student"]
-    if key not in state.places and to != "waiting":
+    if key not in state.waitlist and to != "waiting":
         state.contradictions.append((event.seq, f"{to}, but never waited"))
         return
-    row = state.places.setdefault(key, {"section_id": key[0], "student_id": key[1]})
+    row = state.waitlist.setdefault(key, {"section_id": key[0], "student_id": key[1]})
     row |= {"state": to, "reasons": [], "seq": event.seq} | fields
-    _mark(state, key, passed=to == "passed")
+    _count_skipped(state, key, skipped=to == "passed")
 
 
 def _retry_skipped(state: TermState, event: Event, student: int | None = None) -> None:
     """Let the skipped students of the section wait again, or only one of them."""
     section = event.payload["section"]
-    for key in [key for key in state.passed if key[0] == section and student in {None, key[1]}]:
-        state.places[key] |= {"state": "waiting", "reasons": [], "seq": event.seq}
-        _mark(state, key, passed=False)
+    for key in [key for key in state.skipped if key[0] == section and student in {None, key[1]}]:
+        state.waitlist[key] |= {"state": "waiting", "reasons": [], "seq": event.seq}
+        _count_skipped(state, key, skipped=False)
 
 
-def _mark(state: TermState, key: Pair, *, passed: bool) -> None:
+def _count_skipped(state: TermState, key: Pair, *, skipped: bool) -> None:
     """Count a waiting student as skipped, or no longer."""
     if key[0] in state.seats:
-        state.seats[key[0]]["passed"] += passed - (key in state.passed)
-    if passed:
-        state.passed.add(key)
+        state.seats[key[0]]["passed"] += skipped - (key in state.skipped)
+    if skipped:
+        state.skipped.add(key)
     else:
-        state.passed.discard(key)
+        state.skipped.discard(key)
 
 
 def _count(state: TermState, event: Event, *, enrolled: int = 0, waiting: int = 0) -> None:
@@ -217,7 +217,7 @@ CHANGES: dict[tuple[str, int], Callable[[TermState, Event], None]] = {
     ("swap_planned", 1): _swap_planned,
     ("left", 1): _left,
     ("promoted", 1): _promoted,
-    ("passed_over", 1): _passed_over,
+    ("passed_over", 1): _skipped,
     ("reconsidered", 1): _waiting_again,
     ("refused", 1): _refused,
     ("window_set", 1): _window_set,

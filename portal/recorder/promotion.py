@@ -36,22 +36,22 @@ def promote(term: int, correlation: str) -> int:
     for section in sorted(ledger.emptying(term)):
         while ledger.empty(term, section).more:
             continue
-    troubles: list[Exception] = []
-    placed, called, moved = 0, {"record"}, True
-    while moved and not troubles:  # seats of a pool may go to one waitlist after another
+    errors: list[Exception] = []
+    promoted, workers, moved = 0, {"record"}, True
+    while moved and not errors:  # seats of a pool may go to one waitlist after another
         moved = False
         for section in sorted(ledger.vacant(term)):
             try:
                 for done in _fill(offered, section, windows, correlation):
-                    placed += len(done.promoted)
+                    promoted += len(done.promoted)
                     moved = moved or bool(done.promoted or done.passed or done.aside)
-                    called.update(done.wake)  # a swap frees another seat
+                    workers.update(done.wake)  # a swap frees another seat
             except Exception as error:  # noqa: BLE001  one section must not starve the others
-                troubles.append(error)
-    enqueue(term, sorted(called))
-    if troubles:
-        raise troubles[0]
-    return placed
+                errors.append(error)
+    enqueue(term, sorted(workers))
+    if errors:
+        raise errors[0]
+    return promoted
 
 
 def _fill(
@@ -73,26 +73,26 @@ def _candidate(
     offered: TermCatalog, section: int, student: int, windows: list[WindowView]
 ) -> Candidate:
     """Return the waiting student as PostgreSQL knows them now."""
-    card = offered.section(section)
+    view = offered.section(section)
     try:
         who = student_profile.read(student)  # a hold may have just been lifted
     except LookupError:
-        return _hopeless(student, "student_unknown")
-    if card is None:
-        return _hopeless(student, "section_unknown")
-    beyond = rules.unoffered(who, card, offered)
+        return _impossible(student, "student_unknown")
+    if view is None:
+        return _impossible(student, "section_unknown")
+    beyond = rules.unoffered(who, view, offered)
     return Candidate(
         student=student,
         windows=tuple(window.id for window in open_to(who, windows)),
         limit=hundredths(credit_limit(who, offered)),
-        corequisites=None if beyond else rules.corequisites(who, card, offered),
-        rules=(*rules.refusals(who, card), *beyond),
-        waived=rules.waived(who, card),
-        reserves=rules.reserves(who, card),
+        corequisites=None if beyond else rules.corequisites(who, view, offered),
+        rules=(*rules.refusals(who, view), *beyond),
+        waived=rules.waived(who, view),
+        reserves=rules.reserves(who, view),
     )
 
 
-def _hopeless(student: int, code: str) -> Candidate:
+def _impossible(student: int, code: str) -> Candidate:
     return Candidate(student=student, windows=(), limit=0, rules=(Reason(code),))
 
 
@@ -124,10 +124,10 @@ def retry_skipped(student: int) -> None:
                     retry(SkippedWaiter(term.id, position.section, student))
 
 
-def retry(chance: SkippedWaiter) -> None:
+def retry(waiter: SkippedWaiter) -> None:
     """Make the student eligible again in that section; does nothing if they already are."""
-    change = backend().ledger.reconsider(chance.term, chance.section, chance.student)
-    enqueue(chance.term, change.wake)
+    change = backend().ledger.reconsider(waiter.term, waiter.section, waiter.student)
+    enqueue(waiter.term, change.wake)
 
 
 def retriable(now: datetime) -> list[SkippedWaiter]:

@@ -35,7 +35,7 @@ AT_ONCE = 20_000  # rows per statement
 TABLES: dict[type[Base], str] = {
     SectionSeats: "seats",
     Enrollment: "enrollments",
-    WaitlistEntry: "places",
+    WaitlistEntry: "waitlist",
     Window: "windows",
 }
 
@@ -162,7 +162,7 @@ def _load(
     for section, counts in state.seats.items():
         if counts["pool_id"]:
             state.pools.setdefault(counts["pool_id"], set()).add(section)
-    state.passed = {key for key, entry in state.places.items() if entry["state"] == "passed"}
+    state.skipped = {key for key, entry in state.waitlist.items() if entry["state"] == "passed"}
     return state
 
 

@@ -47,7 +47,7 @@ def recorded_at(terms: Iterable[int]) -> datetime | None:
         return session.scalar(moved)
 
 
-def beside(read: Callable[[], Value]) -> Value:
+def without_marking(read: Callable[[], Value]) -> Value:
     """Return the result of `read` without marking the page; for data beside its main content."""
     before = _recorded.get()
     try:
@@ -63,40 +63,40 @@ def stop_waiting() -> None:
 
 def seats(term: int) -> dict[int, SeatCounts]:
     """Return the counts of every section of a term."""
-    return _known(backend().ledger.seats, recorded_state.seats, term)
+    return _read(backend().ledger.seats, recorded_state.seats, term)
 
 
 def seats_of(term: int, sections: Sequence[int]) -> dict[int, SeatCounts]:
     """Return the counts of those sections that are known."""
-    return _known(backend().ledger.seats_of, recorded_state.seats, term, sections)
+    return _read(backend().ledger.seats_of, recorded_state.seats, term, sections)
 
 
 def reserved(term: int, section: int) -> dict[int, int]:
     """Return the seats of a section held under its reserves, by reserve."""
-    return _known(backend().ledger.reserved, recorded_state.reserved, term, section)
+    return _read(backend().ledger.reserved, recorded_state.reserved, term, section)
 
 
 def registrations(term: int, student: int) -> Registrations:
     """Return the student's seats and waitlist positions."""
-    return _known(backend().ledger.registrations, recorded_state.registrations, term, student)
+    return _read(backend().ledger.registrations, recorded_state.registrations, term, student)
 
 
 def drops(term: int, student: int) -> dict[str, int]:
     """Return how many seats a student has dropped, by day."""
-    return _known(backend().ledger.drops, recorded_state.drops, term, student)
+    return _read(backend().ledger.drops, recorded_state.drops, term, student)
 
 
 def windows(term: int) -> list[WindowView]:
     """Return every window of a term, by opening."""
-    return _known(backend().ledger.windows, recorded_state.windows, term)
+    return _read(backend().ledger.windows, recorded_state.windows, term)
 
 
 def now() -> int:
     """Return the time in ms, by the ledger's clock or else by this machine's."""
-    return _known(backend().ledger.now, lambda: int(time() * 1000))
+    return _read(backend().ledger.now, lambda: int(time() * 1000))
 
 
-def _known(ask: Callable[..., Value], remembered: Callable[..., Value], *about: object) -> Value:
+def _read(ask: Callable[..., Value], remembered: Callable[..., Value], *about: object) -> Value:
     """Return the ledger's data, or the recorded data once the ledger has failed in this request.
 
     A page waits for the ledger only once. Outside of a request nothing can show that data is old,

@@ -114,7 +114,7 @@ def receipt_text(receipt: Receipt) -> ReceiptText:
     offered, event = catalog_of(receipt.term), receipt.event
     section, zone = offered.published(receipt.section), backend().settings.zone
     old = event.payload.get("instead") or 0
-    context = RefusalContext(offered, section, zone, instead=old)
+    context = RefusalContext(offered, section, zone, swap_out=old)
     name, (in_short, tone) = context.named(receipt.section), outcome(event)
     text, reserve = _sentence(event, name, context), event.payload.get("reserve")
     if reserve and event.name in {"enrolled", "promoted"}:

@@ -24,18 +24,17 @@ from portal.core.queue import enqueue
 from portal.ledger.errors import LedgerUnavailable
 from portal.ledger.function_library import prefix
 from portal.people.models import Student
-from portal.recorder import event_log, idempotency, journal, read_models, status
+from portal.recorder import event_log, idempotency, journal, read_models, signals, status
 from portal.recorder.events import Event
 from portal.recorder.journal import JournalGap, last_seq
 from portal.recorder.projections import UnknownEvent, apply
-from portal.recorder.subscribers import subscribers
 
 BATCH = 2000
 LONGEST = 10.0  # seconds
 NAMED_CODES = 100  # receipt codes in a line of the application log
 NAMED_STUDENTS = 10  # students named in a message
-GIVE_WAY = "5s"  # how long to wait for another recorder of the term
-BREATH = 0.02  # seconds between batches in a rush: a fuller batch costs hardly more
+LOCK_TIMEOUT = "5s"  # how long to wait for another recorder of the term
+PAUSE = 0.02  # seconds between batches in a rush: a fuller batch costs hardly more
 TIMEOUT = 20.0  # seconds without progress; PostgreSQL ends a frozen recorder sooner
 
 log = logging.getLogger(__name__)
@@ -47,7 +46,8 @@ def drain(term: int, seconds: float = LONGEST) -> int:
     In a rush the journal may never be empty: after `seconds`, a new job continues. Raises
     JournalGap or UnknownEvent if continuing would lose something.
     """
-    subscribers.require()
+    if not signals.events_recorded.subscribers:  # in such a process it would lose mail
+        raise RuntimeError("Call portal.subscribers.connect() first.")
     # PostgreSQL first: while it is down, the flag stays set, so no useless job is enqueued.
     _make_checkpoint(term)
     backend().ledger.clear_woken(term, "record")
@@ -55,7 +55,7 @@ def drain(term: int, seconds: float = LONGEST) -> int:
     while events := _record_batch(term):
         recorded += len(events)
         journal.trim_recorded(term, events[-1].seq)
-        _tell(term, events)
+        _publish(term, events)
         _log(term, events)
         now = datetime.now(UTC)
         for event in events:
@@ -65,7 +65,7 @@ def drain(term: int, seconds: float = LONGEST) -> int:
             enqueue(term, ["record"])
             break
         if len(events) < BATCH:
-            time.sleep(BREATH)
+            time.sleep(PAUSE)
     return recorded
 
 
@@ -88,10 +88,10 @@ def catch_up(term: int) -> bool:
 
 def record_all() -> Iterator[str]:
     """Record all decisions of every term; yield a sentence for each term where that fails."""
-    slow = "PostgreSQL is too slow, or another recorder holds the semester. Try again"
+    too_slow = "PostgreSQL is too slow, or another recorder holds the semester. Try again"
     for number, name in terms_named():
         try:
-            why = "" if catch_up(number) else slow
+            why = "" if catch_up(number) else too_slow
         except (JournalGap, UnknownEvent, ValueError) as wrong:
             why = str(wrong)
         except LedgerUnavailable as away:
@@ -139,7 +139,7 @@ def _record_batch(term: int) -> Sequence[Event]:
 
 def _lock(session: Session, term: int) -> int:
     """Return the term's checkpoint, locked until the transaction ends."""
-    session.execute(text(f"SET LOCAL lock_timeout = '{GIVE_WAY}'"))
+    session.execute(text(f"SET LOCAL lock_timeout = '{LOCK_TIMEOUT}'"))
     return session.scalars(
         select(Checkpoint.seq).where(Checkpoint.term_id == term).with_for_update()
     ).one()
@@ -153,8 +153,7 @@ def _record(session: Session, term: int, after: int, events: Sequence[Event]) ->
         log.error("Term %s, event %s contradicts the record: %s", term, seq, wrong)
     read_models.append(session, term, events)
     read_models.write(session, term, state, after)
-    for subscriber in subscribers.recorded:
-        subscriber(session, term, events)
+    signals.events_recorded.send(session, term, events)
     idempotency.store(session, term, events)
     status.count_lags(session, term, events)
     session.execute(
@@ -173,7 +172,7 @@ def _log(term: int, events: Sequence[Event]) -> None:
     log.info("Recorded up to event %d of term %d", events[-1].seq, term, extra=extra)
 
 
-def _tell(term: int, events: Sequence[Event]) -> None:
+def _publish(term: int, events: Sequence[Event]) -> None:
     """Notify open pages; a page that misses the message learns it at its next request."""
     payloads = [event.payload for event in events]
     message = {

@@ -86,7 +86,7 @@ SPANS = {
     "30d": KEPT,
 }
 
-NOTE = text("""
+ADD_TO_MINUTE = text("""
     INSERT INTO lag_minutes (term_id, minute, events, failures, slowest, buckets)
     VALUES (:term, date_trunc('minute', now()), :events, :failures, :slowest, :buckets)
     ON CONFLICT (term_id, minute) DO UPDATE SET
@@ -111,21 +111,21 @@ class Lags:
     slowest: int | None
 
 
-def count_lags(session: Session, term: int, facts: Sequence[Event], failures: int = 0) -> None:
+def count_lags(session: Session, term: int, events: Sequence[Event], failures: int = 0) -> None:
     """Count the awaited events that the transaction records, or failures to record."""
     now = datetime.now(UTC)
-    late = [max(0, (now - fact.at) // MILLISECOND) for fact in facts if fact.awaited]
+    late = [max(0, (now - event.at) // MILLISECOND) for event in events if event.awaited]
     if not late and not failures:
         return
-    places = Counter(bisect_right(BOUNDS, each) for each in late)
+    counts = Counter(bisect_right(BOUNDS, each) for each in late)
     counted = {
         "term": term,
         "events": len(late),
         "failures": failures,
         "slowest": max(late, default=0),
-        "buckets": [places[bucket] for bucket in range(len(BOUNDS) + 1)],
+        "buckets": [counts[bucket] for bucket in range(len(BOUNDS) + 1)],
     }
-    session.execute(NOTE, counted)
+    session.execute(ADD_TO_MINUTE, counted)
 
 
 def count_failure(term: int) -> None:
@@ -138,8 +138,8 @@ def lags_over(session: Session, span: str) -> Lags:
     """Return the figures of a span in SPANS."""
     bucket, index = func.unnest(LagMinute.buckets), func.generate_subscripts(LagMinute.buckets, 1)
     recent = LagMinute.minute > func.now() - SPANS[span]
-    counted = select(bucket.label("events"), index.label("place")).where(recent).subquery()
-    found = select(func.sum(counted.c.events)).group_by(counted.c.place).order_by(counted.c.place)
+    counted = select(bucket.label("events"), index.label("bucket")).where(recent).subquery()
+    found = select(func.sum(counted.c.events)).group_by(counted.c.bucket).order_by(counted.c.bucket)
     buckets = [int(count) for count in session.scalars(found)]
     sums = select(
         func.coalesce(func.sum(LagMinute.events), 0),

@@ -14,10 +14,10 @@ from portal.core.db import transaction
 from portal.core.moments import milliseconds, moment
 from portal.core.queue import NO_TERM, enqueue
 from portal.ledger.function_library import prefix, translate_errors
+from portal.recorder import signals
 from portal.recorder.consistency import continuous_audit, fence
 from portal.recorder.consistency.ledger_keys import batches
 from portal.recorder.promotion import SkippedWaiter, retriable, retry
-from portal.recorder.subscribers import subscribers
 from portal.windows.readiness import Target, opening
 
 TIMEOUT = 5.0  # seconds before a worker without progress gets its job again
@@ -70,7 +70,7 @@ class Sweeper:
         self.terms = live_terms()
         self.skipped = retriable(moment(backend().ledger.now()))
         terms = [term.id for term in self.terms]
-        jobs = [job for subscriber in subscribers.due_jobs for job in subscriber(terms)]
+        jobs = [job for found in signals.jobs_requested.send(terms) for job in found]
         self.due = {(job.term, job.job): job.reason for job in jobs}
         with transaction() as session:
             self.to_compare = continuous_audit.due(session)
@@ -162,7 +162,7 @@ def ledger_states(terms: list[LiveTerm]) -> list[LedgerState]:
             pipe.scard(f"{prefix(term.id)}:vacant")
             pipe.scard(f"{prefix(term.id)}:emptying")
             pipe.hlen(f"{prefix(term.id)}:seats")
-            pipe.hmget(f"{prefix(term.id)}:warmup", "version", "opening", "told")
+            pipe.hmget(f"{prefix(term.id)}:warmup", "version", "opening", "sent")
             pipe.exists(fence.key(term.id))
         replies = batches(pipe.execute(), 6)
     return [
@@ -171,9 +171,9 @@ def ledger_states(terms: list[LiveTerm]) -> list[LedgerState]:
             vacant=vacant + emptying,
             sections=sections,
             ready=Target(int(version or 0), int(opens or 0))
-            if int(sections_known or 0)
+            if int(sections_sent or 0)
             else Target(),
             fenced=bool(fenced),
         )
-        for seq, vacant, emptying, sections, (version, opens, sections_known), fenced in replies
+        for seq, vacant, emptying, sections, (version, opens, sections_sent), fenced in replies
     ]

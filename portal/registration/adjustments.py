@@ -124,7 +124,7 @@ def _for_ledger(change: Adjustment, student: StudentProfile) -> AdminAdjustment:
         windows=tuple(window.id for window in windows_of(student, change.term)),
         days=tuple(days_around(datetime.now(zone), zone)),
         drop_limit=catalog.term.drops_per_day,
-        asked=chosen or 0,
+        chosen_credits=chosen or 0,
         application=change.application,
         mark=change.mark,
     )

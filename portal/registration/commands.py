@@ -38,15 +38,15 @@ def register(
         correlation=requester.correlation,
         limit=hundredths(credit_limit(student, catalog)),
         windows=[each for each in windows if requester.window in {None, each}],
-        lines=[requests.for_ledger(each, student, catalog) for each in choices],
+        choices=[requests.for_ledger(each, student, catalog) for each in choices],
         order=[number + 1 for number in requests.decision_order(choices, catalog)],
         actor=_actor(student),
         room=requester.window if backend().settings.room else None,
-        key_content=requests.idempotency_content(choices) if content is None else content,
+        content=requests.idempotency_content(choices) if content is None else content,
     )
     enqueue(requester.term, decided.wake)
     if not decided.replayed:
-        for result in decided.lines:
+        for result in decided.results:
             refused = (each for alternative in result.refused for each in alternative)
             _count("claim", result.outcome, [why for each in refused for why in each.reasons])
     return decided

@@ -33,7 +33,7 @@ class NextStep:
 class RefusalContext:
     """The context of a refusal, which turns ids into names and links.
 
-    `held` gives the credits (hundredths) of the student's seats, by section. `instead` is the seat
+    `held` gives the credits (hundredths) of the student's seats, by section. `swap_out` is the seat
     that a swap would drop, `swap` a seat whose drop would remove the refusal. `waits` is set for a
     student on the waitlist, who can't ask for a swap.
     """
@@ -42,7 +42,7 @@ class RefusalContext:
     section: "SectionView | None"
     zone: ZoneInfo
     held: Mapping[int, int] = field(default_factory=dict)
-    instead: int = 0
+    swap_out: int = 0
     swap: int = 0
     waits: bool = False
 
@@ -143,7 +143,7 @@ def join_waitlist(context: RefusalContext) -> NextStep | None:
     """Return a link to the waitlist; in a swap the old seat is kept until then."""
     if not context.section:
         return None
-    act = f"swap?instead={context.instead}" if context.instead else "pick"
+    act = f"swap?instead={context.swap_out}" if context.swap_out else "pick"
     return NextStep(_("Join waitlist"), context.url(context.section.id, act))
 
 
@@ -178,8 +178,8 @@ def drop_and_leave(held: list[int], context: RefusalContext) -> NextStep | None:
 
 def drop_both(section: int, context: RefusalContext) -> NextStep | None:
     """Return a link to drop a seat together with the one that needs it."""
-    dropped = context.instead or (context.section.id if context.section else 0)
+    dropped = context.swap_out or (context.section.id if context.section else 0)
     names = requisites.all_of([context.named(dropped), context.named(section)])
     # In a swap, "both" could mean the two sections of the swap.
-    label = _("Drop %(names)s", names=names) if context.instead else _("Drop both")
+    label = _("Drop %(names)s", names=names) if context.swap_out else _("Drop both")
     return NextStep(label, context.url(dropped, f"drop?along={section}")) if dropped else None

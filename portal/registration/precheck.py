@@ -52,20 +52,18 @@ class Precheck:
         )
         return replace(self, registrations=replace(self.registrations, enrolled=remaining))
 
-    def refusals(self, section: "SectionView", *, instead: int = 0) -> list[Reason]:
-        """Return why the ledger would refuse a section now; `instead` is swapped for it."""
+    def refusals(self, section: "SectionView", *, swap_out: int = 0) -> list[Reason]:
+        """Return why the ledger would refuse a section now; `swap_out` is swapped for it."""
         if already := _already(section, self.registrations):
             return already
-        if instead and all(seat.section != instead for seat in self.registrations.enrolled):
-            return [Reason("not_enrolled", {"section": instead})]
-        rest = self.without([instead]) if instead else self
-        found = _conflicts(section, rest.held)
-        found += _load(rest.credits, hundredths(section.credits_min), self.limit)
-        found += rest._missing_corequisite(section, rest.held)  # noqa: SLF001  the same class
-        if instead:
-            found += self.needed_by([instead], gained=[section])
-        found += rules.refusals(self.profile, section)
-        return _not_permitted(self.profile, section, found)
+        if swap_out and all(seat.section != swap_out for seat in self.registrations.enrolled):
+            return [Reason("not_enrolled", {"section": swap_out})]
+        rest = self.without([swap_out]) if swap_out else self
+        found = rest.refusals_together([(section, hundredths(section.credits_min))])[section.id]
+        if swap_out:
+            lost = self.needed_by([swap_out], gained=[section])
+            found += _not_permitted(self.profile, section, lost)
+        return found
 
     def refusals_together(
         self, wanted: Sequence[Wanted], *, about: Collection[int] | None = None
@@ -136,9 +134,11 @@ class Precheck:
         seats = {each.course_id for each in self.held}
         found = []
         for each in self.held:
-            places = {one.section for one in self.registrations.waiting if one.at == since[each.id]}
-            after = seats | self._courses(places - {section})
-            before = seats | self._courses(places)
+            waitlists = {
+                one.section for one in self.registrations.waiting if one.at == since[each.id]
+            }
+            after = seats | self._courses(waitlists - {section})
+            before = seats | self._courses(waitlists)
             if self._lacking(each, after) and not self._lacking(each, before):
                 missing = self._lacking(each, seats)
                 facts = {"section": each.id, "missing": missing, "waiting": True}
@@ -247,8 +247,8 @@ def waitlist_full(seats: SeatCounts) -> list[Reason]:
 def _already(section: "SectionView", registrations: Registrations) -> list[Reason]:
     if any(seat.section == section.id for seat in registrations.enrolled):
         return [Reason("already_enrolled")]
-    places = [position for position in registrations.waiting if position.section == section.id]
-    return [Reason("already_waiting", {"position": position.position}) for position in places]
+    positions = [position for position in registrations.waiting if position.section == section.id]
+    return [Reason("already_waiting", {"position": position.position}) for position in positions]
 
 
 def _planned(reasons: list[Reason]) -> list[Reason]:

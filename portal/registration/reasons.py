@@ -120,7 +120,7 @@ def _seat_to_swap(reasons: list[Reason], context: RefusalContext) -> int:
         each.facts["section"] for each in held if each.code in {"same_course", "time_conflict"}
     }
     over = next((each.facts for each in held if each.code == "credit_limit"), None)
-    if context.instead or context.waits or len(blocking) > 1:
+    if context.swap_out or context.waits or len(blocking) > 1:
         return 0
     if over is None:
         fitting = blocking

@@ -44,13 +44,13 @@ Alternative = tuple[SectionRequest, ...]  # sections to be taken together or not
 class Choice:
     """Ranked alternatives: the first one that has all seats is taken.
 
-    With `wait`, the student takes a waitlist position if none has seats. `instead` is a held
+    With `wait`, the student takes a waitlist position if none has seats. `swap_out` is a held
     section that is dropped once the student has the new seat, and not before (a swap).
     """
 
     alternatives: tuple[Alternative, ...]
     wait: bool = False
-    instead: int | None = None
+    swap_out: int | None = None
 
     @property
     def sections(self) -> tuple[int, ...]:
@@ -68,7 +68,7 @@ def idempotency_content(choices: Sequence[Choice]) -> list[Any]:
         [
             [[[one.section, one.credits or 0] for one in each] for each in choice.alternatives],
             choice.wait,
-            choice.instead or 0,
+            choice.swap_out or 0,
         ]
         for choice in choices
     ]
@@ -89,7 +89,7 @@ def taken_together(choices: Sequence[Choice], catalog: "TermCatalog") -> list[Ch
     """
     together = []
     for group in _corequisite_groups(choices, catalog):
-        swaps = {at: choices[at].instead for at in group if choices[at].instead}
+        swaps = {at: choices[at].swap_out for at in group if choices[at].swap_out}
         if len(set(swaps.values())) > 1:
             raise SeveralSwaps(max(swaps))
         alternative = tuple(one for at in group for one in choices[at].alternatives[0])
@@ -133,7 +133,7 @@ def decision_order(choices: Sequence[Choice], catalog: "TermCatalog") -> list[in
 def for_ledger(choice: Choice, student: "StudentProfile", catalog: "TermCatalog") -> LedgerChoice:
     """Return the choice with everything the ledger needs to decide it."""
     alternatives = (_claims(each, student, catalog) for each in choice.alternatives)
-    return LedgerChoice(tuple(alternatives), choice.wait, choice.instead)
+    return LedgerChoice(tuple(alternatives), choice.wait, choice.swap_out)
 
 
 def claim(request: SectionRequest, student: "StudentProfile", catalog: "TermCatalog") -> Claim:

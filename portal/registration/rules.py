@@ -18,7 +18,7 @@ NOT_OFFERED = 0  # stands for a course that no student can take this term
 
 def refusals(profile: "StudentProfile", section: "SectionView") -> list[Reason]:
     """Return every reason in PostgreSQL's records why the student can't take the section."""
-    reasons = [Reason("hold", hold.facts) for hold in profile.holds if hold.stands]
+    reasons = [Reason("hold", hold.facts) for hold in profile.holds if hold.is_active]
     if section.status == "OPEN" and not visible(profile, section):
         reasons.append(Reason("not_for_you"))
     missing = requisites.missing(section.prerequisites, _has_passed(profile))

@@ -7,7 +7,7 @@ from sqlalchemy import exists, func, select
 from portal.core.audit_trail import add_audit_entry
 from portal.core.db import transaction
 from portal.recorder.models import LoggedEvent
-from portal.recorder.subscribers import DueJob
+from portal.recorder.signals import DueJob
 from portal.reports import fairness
 from portal.reports.models import WindowReport
 from portal.reports.results import result

@@ -28,7 +28,9 @@ def result(found: Gathered) -> Result:
         refusals.update(each.refusals)
         refused.update(each.refusals.keys())
     waiting = {
-        key: row for key, row in found.state.places.items() if row["state"] in {"waiting", "passed"}
+        key: row
+        for key, row in found.state.waitlist.items()
+        if row["state"] in {"waiting", "passed"}
     }
     return {
         "students": {

@@ -53,7 +53,7 @@ def look_up(term: int, phase: Phase, who: Applicant) -> Admission:
         return Admission("unproven")
     if without_rooms():
         return _admit(term, phase, who) if phase.kind == "open" else Admission("out")
-    return _of_entry(term, phase, who, room.look(term, phase.window.id, who.student))
+    return _of_entry(term, phase, who, room.queue_entry(term, phase.window.id, who.student))
 
 
 def enter(term: int, phase: Phase, who: Applicant) -> Admission:
@@ -96,7 +96,9 @@ def _admit(term: int, phase: Phase, who: Applicant, entry: QueueEntry | None = N
 
 def _still_admits(token: AccessToken, who: Applicant) -> bool:
     """Return whether the room still admits the student, who may have left on another device."""
-    return without_rooms() or room.look(token.term, token.window, who.student).kind == "called"
+    return (
+        without_rooms() or room.queue_entry(token.term, token.window, who.student).kind == "called"
+    )
 
 
 def _renewed(token: AccessToken, who: Applicant) -> AccessToken:

@@ -29,7 +29,7 @@ class Queue:
         """Return the student's place, if any; this also shows that the student is still waiting."""
         if without_rooms():
             return self._entry_without_room()
-        found = room.look(self.term, self.window.id, self.student)
+        found = room.queue_entry(self.term, self.window.id, self.student)
         return None if found.kind in {"none", "gone"} else found
 
     def enter(self) -> QueueEntry:

@@ -19,12 +19,12 @@ from portal.waiting_room.access_tokens import LIFETIME
 from portal.waiting_room.batching import Batcher
 from portal.windows import draw_seeds
 
-FILES = ("room", "places", "calling", "entry_points")  # each uses those before it
+FILES = ("room", "queue", "admission", "entry_points")  # each uses those before it
 CODE = join_files(Path(__file__).with_name("functions"), FILES)
 # The constants of the functions, such as PATIENCE: most are ms.
 RULE = re.compile(r"^local ([A-Z]+) = (\d+)", re.MULTILINE)
 RULES = {name: int(number) for name, number in RULE.findall(CODE)}
-BATCH = 1000  # students in one call of keep_alive
+BATCH = 1000  # students in one call of send_heartbeats
 MOST = 1_000_000  # of either limit
 LONGEST_PAUSE = 1.0  # seconds between two calls of advance_all
 
@@ -63,7 +63,7 @@ class RoomState:
 
 @dataclass(frozen=True)
 class QueueEntry:
-    """A student's place in the queue: `early` before the draw; `waiting`, `called` or `gone`."""
+    """A student's entry in the queue: `early` before the draw; `waiting`, `called` or `gone`."""
 
     kind: Kind
     room: RoomState
@@ -92,7 +92,7 @@ class WindowEnded(Exception):  # noqa: N818  an expected state, not an error
 
 
 def enter(term: int, window: int, student: int) -> QueueEntry:
-    """Join the queue unless the student is in it; return their place. Raise WindowEnded."""
+    """Join the queue unless the student is in it; return their entry. Raise WindowEnded."""
     try:
         return _enter(term, window, student)
     except SeedLost:
@@ -100,17 +100,17 @@ def enter(term: int, window: int, student: int) -> QueueEntry:
         return _enter(term, window, student)
 
 
-def look(term: int, window: int, student: int) -> QueueEntry:
-    """Return the student's place, if any, and record a sign of life."""
-    return _batched_look(term, window)(student)
+def queue_entry(term: int, window: int, student: int) -> QueueEntry:
+    """Return the student's entry in the queue, and record a heartbeat."""
+    return _batched_entries(term, window)(student)
 
 
-def keep_alive(term: int, window: int, students: list[int]) -> list[int]:
-    """Record signs of life of many waiting students; return those who no longer wait."""
+def send_heartbeats(term: int, window: int, students: list[int]) -> list[int]:
+    """Record heartbeats of many waiting students; return those who no longer wait."""
     others: list[int] = []
     for begin in range(0, len(students), BATCH):
         some = students[begin : begin + BATCH]
-        others += _call("touch", term, window, students=some)["others"] or ()
+        others += _call("heartbeats", term, window, students=some)["others"] or ()
     return others
 
 
@@ -122,13 +122,13 @@ def extend_stay(term: int, window: int, student: int) -> int | None:
 
 
 def leave(term: int, window: int, student: int) -> None:
-    """End a student's place in the queue, or their stay in the picker."""
+    """End a student's entry in the queue, or their stay in the picker."""
     _call("leave", term, window, student=student)
 
 
 def advance(term: int, window: int) -> RoomState:
-    """Admit the students whose turn it is; every request for a place does so too."""
-    return room_state(_call("step", term, window))
+    """Admit the students whose turn it is; every request for an entry does so too."""
+    return room_state(_call("admit", term, window))
 
 
 def advance_all(terms: Iterable[int]) -> float:
@@ -137,7 +137,7 @@ def advance_all(terms: Iterable[int]) -> float:
     Calling it twice does no harm, so any process may do it.
     """
     library, limits = _library(backend().redis), _limits()
-    replies = [library.ask("attend", term, limits, again=True) for term in terms]
+    replies = [library.ask("advance_all", term, limits, again=True) for term in terms]
     openings: list[float] = [each["opens_in"] / 1000 for each in replies if "opens_in" in each]
     return min([LONGEST_PAUSE, *openings])
 
@@ -173,7 +173,7 @@ def set_limits(  # noqa: PLR0913  the room, its limits, and what was seen
 
 def record_estimate(term: int, window: int, request: str, least: int, most: int) -> None:
     """Record the first range (ms) that a student was shown, to compare it with the actual wait."""
-    _call("say", term, window, request=request, least=least, most=most)
+    _call("record_estimate", term, window, request=request, least=least, most=most)
 
 
 def room_state(reply: dict[str, Any]) -> RoomState:
@@ -189,22 +189,22 @@ def _enter(term: int, window: int, student: int) -> QueueEntry:
     reply = _call("enter", term, window, student=student, **sent)
     if "error" in reply:
         raise SeedLost if reply["error"] == "seed" else WindowEnded(reply["error"])
-    return _entry(reply["place"], room_state(reply["state"]))
+    return _entry(reply["entry"], room_state(reply["state"]))
 
 
 @lru_cache(maxsize=100)
-def _batched_look(term: int, window: int) -> Batcher[int, QueueEntry]:
-    return Batcher(partial(_look, term, window))
+def _batched_entries(term: int, window: int) -> Batcher[int, QueueEntry]:
+    return Batcher(partial(_queue_entries, term, window))
 
 
-def _look(term: int, window: int, students: Sequence[int]) -> list[QueueEntry]:
-    reply = _call("places", term, window, students=students)
+def _queue_entries(term: int, window: int, students: Sequence[int]) -> list[QueueEntry]:
+    reply = _call("entries", term, window, students=students)
     room = room_state(reply["state"])
-    return [_entry(position, room) for position in reply["places"]]
+    return [_entry(entry, room) for entry in reply["entries"]]
 
 
-def _entry(position: Any, room: RoomState) -> QueueEntry:
-    return QueueEntry(**{"kind": "none", **dict(position or {})}, room=room)
+def _entry(entry: Any, room: RoomState) -> QueueEntry:
+    return QueueEntry(**{"kind": "none", **dict(entry or {})}, room=room)
 
 
 def _call(function: str, term: int, window: int, **payload: Any) -> Any:

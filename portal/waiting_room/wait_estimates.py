@@ -47,7 +47,7 @@ class WaitRange:
 
 
 class Pace(NamedTuple):
-    """How long each place ahead takes (ms): `quick` while the room has space, then the others."""
+    """How long each student ahead takes (ms): `quick` while the room has space, then the others."""
 
     least: float
     most: float
@@ -70,7 +70,7 @@ def estimate(entry: QueueEntry) -> WaitRange:
 
 
 def per_place(room: RoomState) -> Pace:
-    """Return the expected time for each place ahead."""
+    """Return the expected time for each student ahead."""
     if room.off:
         return Pace(0, 0)
     if not room.per_minute or not room.at_once:
@@ -86,7 +86,7 @@ def per_place(room: RoomState) -> Pace:
 
 
 def _seen(room: RoomState) -> tuple[float, float] | None:
-    """Return the shortest and longest time for each place (ms), as seen in the last ten minutes."""
+    """Return the shortest and longest time (ms) for each student ahead, in the last ten minutes."""
     moves = _moves(room)
     if room.inside < FULL * room.at_once or len(moves) < FEWEST or not sum(moves[-RECENT:]):
         return None

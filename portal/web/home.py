@@ -44,7 +44,7 @@ def current_term() -> int | None:
         terms = offered_terms()
         if session.get(LAST_TERM) in {term.id for term in terms}:
             return int(session[LAST_TERM])
-        offers = read_with_fallback.beside(lambda: _offers(terms))
+        offers = read_with_fallback.without_marking(lambda: _offers(terms))
         return next((offer.term.id for offer in offers), None)
     except (LookupError, LedgerUnavailable, *AWAY):
         return None

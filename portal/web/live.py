@@ -23,8 +23,9 @@ from portal.backend import backend
 from portal.core import flags, redis_clients
 from portal.core.i18n import current_locale
 from portal.ledger.types import SeatCounts
-from portal.live import frames, rendering, waiting_rooms
+from portal.live import frames, waiting_rooms
 from portal.live.hub import Hub
+from portal.live.rendering import renderers
 from portal.live.sockets import SocketSession, listed, number
 from portal.live.visibility import visible_sections
 from portal.waiting_room import room, wait_estimates
@@ -126,8 +127,8 @@ def fragments() -> ResponseReturnValue:
     student = visitor().student_id
     if student:
         cells = visible_sections(visitor(), term, held)
-        html += rendering.draw_student(
-            term, student, cells, [], request.args.get("mark", ""), shown
+        html += renderers.student(
+            term, student, sections=cells, panel_version=request.args.get("mark", ""), shown=shown
         ).html
     return Response(html, headers={"Cache-Control": "no-store"})
 
@@ -135,7 +136,7 @@ def fragments() -> ResponseReturnValue:
 def _operations() -> ResponseReturnValue:
     if "admin" not in visitor().roles:
         abort(403)
-    html = hub().fragments(str(current_locale()))
+    html = hub().operations.fragments(str(current_locale()))
     return Response(html, headers={"Cache-Control": "no-store"})
 
 
@@ -147,7 +148,7 @@ def waiting() -> ResponseReturnValue:
         term, window = (number(int(request.args[name])) for name in ("term", "room"))
     except (KeyError, ValueError):
         abort(400)
-    entry = room.look(term, window, visitor().student_id or 0)
+    entry = room.queue_entry(term, window, visitor().student_id or 0)
     signal = waiting_rooms.missed_signal(window, entry)
     message = signal and orjson.Fragment(signal.text)
     content = {"signal": message, "poll": round(wait_estimates.poll_interval(entry), 1)}

@@ -72,7 +72,7 @@ class PageText:
 class Effects:
     """Effects of a change: messages, students who lose the window, students who get two."""
 
-    sentences: list[PageText]
+    texts: list[PageText]
     without: int
     doubled: int
 

@@ -98,9 +98,9 @@ def _words(locale: Locale) -> dict[str, Any]:
     }
 
 
-def plural_forms(locale: Locale, say: Callable[[int, str], str]) -> dict[str, str]:
+def plural_forms(locale: Locale, text_of: Callable[[int, str], str]) -> dict[str, str]:
     """Return a sentence for each plural form, by its name in `Intl.PluralRules`."""
-    return {locale.plural_form(number): say(number, COUNT) for number in SAMPLES}
+    return {locale.plural_form(number): text_of(number, COUNT) for number in SAMPLES}
 
 
 @dataclass(frozen=True)

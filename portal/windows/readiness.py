@@ -33,7 +33,7 @@ from portal.windows.warmup import warm_up
 
 LEAD = timedelta(minutes=15)  # before an opening
 LOCK_SECONDS = 50.0
-WANTED = "warm:wanted"  # moment (ms) of the last request to fill the caches
+PRELOAD = "warm:preload"  # moment (ms) of the last request to fill the caches
 PROCESSES = "warm:processes"  # hash: process -> its last report
 REPORT_SECONDS = 3.0  # between two reports of a web process
 LOST = 15_000  # ms without a report after which a process counts as ended
@@ -55,21 +55,25 @@ class Target:
 
 @dataclass(frozen=True)
 class Readiness:
-    """How far the preparation is; `begun`, `told` and `wanted` (caches) in ms, 0 = not yet."""
+    """How far the preparation is: `done` of `sections` are in the ledger.
 
-    wish: Target
+    When it began, when all sections were sent, and when the caches were to be filled are in ms;
+    0 = not yet.
+    """
+
+    target: Target
     sections: int
     done: int
     begun: int
-    told: int
-    wanted: int = 0
+    sent: int
+    preload: int = 0
 
 
 @dataclass(frozen=True)
 class Process:
     """A web process: the request (ms) it has met, its cached profiles, and when it read them."""
 
-    wish: int
+    request: int
     profiles: int
     read: int
     at: int
@@ -87,15 +91,15 @@ def make_ready(term: int) -> bool:
     ):
         target, now = current_target(term), backend().ledger.now()
         found = readiness(term)
-        if found and found.told and target.met_by(found.wish) and _has_sections(term, found):
+        if found and found.sent and target.met_by(found.target) and _has_sections(term, found):
             return False
-        _note(term, begun=now, told=0, sections=0, done=0, **vars(target))
-        warm_up(term, lambda done, of: _note(term, done=done, sections=of))
+        _store(term, begun=now, sent=0, sections=0, done=0, **vars(target))
+        warm_up(term, lambda done, of: _store(term, done=done, sections=of))
         now = backend().ledger.now()
-        _note(term, told=now)
+        _store(term, sent=now)
         if target.opening:  # while a window is open, bulk reads would slow it down
             request_preload(now)
-            _note(term, wanted=now)
+            _store(term, preload=now)
     return True
 
 
@@ -137,7 +141,7 @@ def count_students(session: Session) -> int:
 def request_preload(at: int) -> None:
     """Ask every web process to fill its caches (`at` in ms)."""
     with translate_errors():
-        backend().redis.set(WANTED, at)
+        backend().redis.set(PRELOAD, at)
 
 
 def read_ahead() -> None:
@@ -166,21 +170,21 @@ def watch(ended: Event) -> None:
         except (LedgerUnavailable, RedisError, OSError):
             continue  # the next report tries again
         except Exception:
-            log.exception("What an opening needs could not be read ahead.")
+            log.exception("could not fill the caches for an opening")
 
 
 def report(name: str, last: Process) -> Process:
     """Fill the caches if requested since the last report, report, and remove ended processes."""
     redis, now = backend().redis, backend().ledger.now
     with translate_errors():
-        wish = int(redis.get(WANTED) or 0)
+        requested = int(redis.get(PRELOAD) or 0)
         if backend().settings.replicas:
-            replicas.look(redis)
+            replicas.notice_changes(redis)
     read = last.read
-    if wish > last.wish or not read:
+    if requested > last.request or not read:
         read_ahead()
         read = now()
-    current = Process(wish, student_profile.cached(), read, now())
+    current = Process(requested, student_profile.cached(), read, now())
     with translate_errors():
         redis.hset(PROCESSES, name, json.dumps(vars(current)))
         reports: Any = redis.hgetall(PROCESSES)
@@ -196,7 +200,7 @@ def _has_sections(term: int, found: Readiness) -> bool:
     return len(backend().ledger.seats(term)) >= found.sections
 
 
-def _note(term: int, **facts: int) -> None:
+def _store(term: int, **facts: int) -> None:
     mapping: Any = facts
     with translate_errors():
         backend().redis.hset(_key(term), mapping=mapping)

@@ -2,7 +2,9 @@
 
 from collections import defaultdict
 from collections.abc import Callable
+from dataclasses import fields
 from datetime import date, time
+from typing import Any
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -20,6 +22,8 @@ from portal.ledger.types import Meeting as Times
 
 EPOCH = date(1970, 1, 1)
 BATCH = 500  # sections per round trip, so that other requests are served in between
+# The fields of SectionSpec that are columns of a section, under the same names.
+COLUMNS = [each.name for each in fields(SectionSpec) if each.name in Section.__table__.columns]
 
 
 def warm_up(term_id: int, report: Callable[[int, int], None] = lambda _done, _of: None) -> int:
@@ -89,21 +93,21 @@ def spec(
     pool: Pool | None = None,
     reserved: tuple[ReserveSpec, ...] = (),
 ) -> SectionSpec:
-    """Return one section as the ledger needs it."""
-    return SectionSpec(
-        section=section.id,
-        capacity=section.capacity,
-        waitlist=section.waitlist_capacity,
-        prior=section.prior_enrolled,
-        status="CANCELED" if section.deleted_at else section.status,
-        course=section.course_id,
-        credits_min=int(section.credits_min * 100),
-        credits_max=int(section.credits_max * 100),
-        times=times,
-        version=section.version,
-        pool=PoolSpec(pool.id, pool.capacity, pool.version) if pool else None,
-        reserves=reserved,
-    )
+    """Return one section as the ledger needs it: its columns, and fields that differ from them."""
+    columns: dict[str, Any] = {name: getattr(section, name) for name in COLUMNS}
+    differing = {
+        "section": section.id,
+        "waitlist": section.waitlist_capacity,
+        "prior": section.prior_enrolled,
+        "status": "CANCELED" if section.deleted_at else section.status,
+        "course": section.course_id,
+        "credits_min": int(section.credits_min * 100),
+        "credits_max": int(section.credits_max * 100),
+        "times": times,
+        "pool": PoolSpec(pool.id, pool.capacity, pool.version) if pool else None,
+        "reserves": reserved,
+    }
+    return SectionSpec(**columns | differing)
 
 
 def meeting_times(session: Session, term_id: int) -> defaultdict[int, list[Times]]:

@@ -36,9 +36,9 @@ def test_sections_reach_the_ledger_and_audits_end_while_an_import_is_stored(
         enqueue(term.id, ["maintain"])
         wait_for(lambda: backend.ledger.seats(term.id)[section.id].capacity == 9)
         with transaction() as session:
-            run = audit_runs.enter(session, term.id, cast.max.id)
+            run = audit_runs.request_run(session, term.id, cast.max.id)
         assert run
-        audit_runs.call(term.id, run)
+        audit_runs.enqueue_run(term.id, run)
         wait_for(lambda: ended(term.id))
         assert latest().state == "applying"
 

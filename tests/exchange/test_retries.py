@@ -113,7 +113,7 @@ def test_amid_its_seats_it_has_stopped_and_an_admin_has_them_tried_again(
     )
     with transaction() as session:
         assert import_jobs.abandoned(session) is None
-    fence.hold(the_term().id, "a test").release()
+    fence.replace(the_term().id, "a test").release()
     press(boss, import_id, "seat")
     assert (latest().state, latest().tries) == ("done", 0)
     assert roster() == [("90001", "S-1")]
@@ -162,7 +162,7 @@ def test_seats_that_are_noted_have_it_tried_anew(boss: FlaskClient) -> None:
     import_id = seating(boss)
     refuse(import_id)
     refuse(import_id)
-    fence.hold(the_term().id, "a test").release()
+    fence.replace(the_term().id, "a test").release()
     seen: list[tuple[str, int]] = []
     runs.give_seats(import_id, lambda *_: seen.append((latest().state, latest().tries)))
     assert seen[-1] == ("seating", 0)

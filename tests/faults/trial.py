@@ -151,9 +151,9 @@ def _opened(term: int) -> bool:
 
 def _warm(term: int) -> bool:
     found = readiness(term)
-    wanted = found.wanted if found else 0
+    wanted = found.preload if found else 0
     known = warmth.processes()
-    return bool(wanted and known) and all(each.wish >= wanted for each in known)
+    return bool(wanted and known) and all(each.request >= wanted for each in known)
 
 
 def log_of(term: int) -> list[Event]:

@@ -64,7 +64,7 @@ def rush(clients: Iterable[Connection], students: Iterable[int], section: int) -
 
 def decision(reply: bytes) -> Reply:
     """Return the decision on the only section of the only choice."""
-    [line] = json.loads(reply)["lines"]
+    [line] = json.loads(reply)["results"]
     [[answer]] = [line["taken"]] if "taken" in line else line["refused"]
     return answer
 
@@ -77,7 +77,7 @@ def request(student: int, section: int) -> str:
             "request": f"{student}-{section}",
             "limit": 2100,
             "windows": [OPEN],
-            "lines": [{"options": [[{"section": section, "credits": 0}]], "wait": True}],
+            "choices": [{"alternatives": [[{"section": section, "credits": 0}]], "wait": True}],
             "actor": f"student:{student}",
             "correlation": "c",
         }

@@ -22,6 +22,7 @@ from portal.ledger.types import (
 from tests.ledger.model import Model
 from tests.ledger.requests import DAY, OPEN, TERM, Desk
 from tests.ledger.strategies import STUDENTS, specs
+from tests.ledger_claims import submit
 
 BATCH = 2  # seats and waitlist positions that a canceled section frees in one step
 HOUR = 3_600_000
@@ -84,13 +85,14 @@ class Pair(RuleBasedStateMachine):
         self, who: Candidate, lines: Sequence[LedgerChoice], request: str | None
     ) -> SubmissionResult:
         return self.ask(
-            self.ledger.submit,
+            submit,
+            self.ledger,
             TERM,
+            lines,
             student=who.student,
             request=request,
             limit=who.limit,
             windows=who.windows,
-            lines=lines,
             actor=f"student:{who.student}",
             correlation="c",
         )

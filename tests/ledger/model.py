@@ -137,18 +137,18 @@ class Model(Adjustments):
     def consider(self, section: int, who: Candidate, at: int) -> list[Reason]:
         """Return why a waiting student can't have the seat; no reasons if they now have it."""
         position, held = self.sections[section].queue[who.student], self.held(who.student)
-        instead = position.instead if position.instead in held else 0
-        rest = without(held, instead)
+        swap_out = position.swap_out if position.swap_out in held else 0
+        rest = without(held, swap_out)
         part = Claim(
             section, position.credits, who.corequisites, who.rules, who.waived, who.reserves
         )
         reasons = self.objections(part, who, rest, set(), at)
-        if instead:
+        if swap_out:
             reasons += self.losses(who.student, rest | {section: position.credits})
         if not reasons:
             self.unqueue(section, who.student)
-            if instead:
-                self.release(instead, who.student, at)
+            if swap_out:
+                self.release(swap_out, who.student, at)
             self.enroll("promoted", part, who.student, at)
         return reasons
 

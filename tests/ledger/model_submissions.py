@@ -46,7 +46,7 @@ class Wishes(Calendar):
     def decide(self, who: Candidate, line: LedgerChoice, at: int) -> ChoiceResult:
         if self.plans_swap(who.student, line):
             return self.plan_swap(who.student, line, at)
-        for option in line.options:
+        for option in line.alternatives:
             tried = self.trial(who, option, 0, at)
             if all(each.how in {"had", "waits"} for each in tried):
                 return ChoiceResult(
@@ -68,26 +68,26 @@ class Wishes(Calendar):
 
     def trials(self, who: Candidate, line: LedgerChoice, at: int) -> Iterator[list[Tried]]:
         """Return each alternative up to the first that can be taken completely."""
-        for option in line.options:
-            tried = self.trial(who, option, line.instead or 0, at, wait=line.wait)
+        for option in line.alternatives:
+            tried = self.trial(who, option, line.swap_out or 0, at, wait=line.wait)
             yield tried
             if no_reason(tried) and all(part.sure for part in tried):
                 return
 
     def trial(
-        self, who: Candidate, option: Sequence[Claim], instead: int, at: int, *, wait: bool = False
+        self, who: Candidate, option: Sequence[Claim], swap_out: int, at: int, *, wait: bool = False
     ) -> list[Tried]:
         held = self.held(who.student)
-        rest = without(held, instead)
+        rest = without(held, swap_out)
         tried: list[Tried] = []
         ways: list[Tried] = []
         for part in option:
             more = self.of_the_pool(part, ways)
-            ways.append(Tried(part, self.standing_of(who.student, part, instead, more), []))
+            ways.append(Tried(part, self.standing_of(who.student, part, swap_out, more), []))
         for part in option:
             more = self.of_the_pool(part, tried)
-            how, reasons = self.standing_of(who.student, part, instead, more), []
-            if how == "had" and part.section == instead:
+            how, reasons = self.standing_of(who.student, part, swap_out, more), []
+            if how == "had" and part.section == swap_out:
                 reasons = [Reason("already_enrolled")]
             elif how == "waits":
                 position = list(self.sections[part.section].queue).index(who.student) + 1
@@ -98,10 +98,10 @@ class Wishes(Calendar):
                 reasons = [waiting(each, missed) for each in reasons]
                 rest |= {part.section: part.credits} if how != "unknown" else {}
             tried.append(Tried(part, how, reasons))
-        if instead and instead not in held:
-            tried[0].reasons.append(Reason("not_enrolled", {"section": instead}))
+        if swap_out and swap_out not in held:
+            tried[0].reasons.append(Reason("not_enrolled", {"section": swap_out}))
         gained = next((each for each in tried if each.how not in {"had", "waits"}), None)
-        if instead and gained:
+        if swap_out and gained:
             seated = any(each.how == "seat" for each in tried)
             after = without(
                 rest, *(each.part.section for each in tried if seated and not each.sure)
@@ -135,7 +135,7 @@ class Wishes(Calendar):
         return sum(one.how == "seat" and one.part.section in members for one in tried)
 
     def standing_of(
-        self, student: int, part: Claim, instead: int, more: int
+        self, student: int, part: Claim, swap_out: int, more: int
     ) -> Literal["unknown", "had", "waits", "seat", "room", "full"]:
         each = self.sections.get(part.section)
         if not each:
@@ -144,7 +144,7 @@ class Wishes(Calendar):
             return "had"
         if student in each.queue:
             return "waits"
-        if self.claimable(part, instead, more):
+        if self.claimable(part, swap_out, more):
             return "seat"
         return "room" if len(each.queue) < each.spec.waitlist else "full"
 
@@ -242,8 +242,8 @@ class Wishes(Calendar):
     def take(
         self, student: int, tried: Sequence[Tried], line: LedgerChoice, at: int
     ) -> Iterator[Decision]:
-        instead = line.instead or 0
-        goes = any(each.how == "seat" for each in tried) and instead
+        swap_out = line.swap_out or 0
+        goes = any(each.how == "seat" for each in tried) and swap_out
         if goes:
             self.release(goes, student, at)
         for each in tried:
@@ -255,21 +255,21 @@ class Wishes(Calendar):
                 answer = self.enroll("enrolled", part, student, at)
                 yield replace(answer, given_up=goes or 0)
             else:
-                yield self.join(part, student, 0 if goes else instead, at)
+                yield self.join(part, student, 0 if goes else swap_out, at)
 
     def plans_swap(self, student: int, line: LedgerChoice) -> bool:
-        if len(line.options) > 1 or len(line.options[0]) > 1 or not line.wait:
+        if len(line.alternatives) > 1 or len(line.alternatives[0]) > 1 or not line.wait:
             return False
-        each = self.sections.get(line.options[0][0].section)
+        each = self.sections.get(line.alternatives[0][0].section)
         position = each and each.queue.get(student)
         return bool(
-            position and line.instead in self.held(student) and position.instead != line.instead
+            position and line.swap_out in self.held(student) and position.swap_out != line.swap_out
         )
 
     def plan_swap(self, student: int, line: LedgerChoice, at: int) -> ChoiceResult:
-        section, instead = line.options[0][0].section, line.instead or 0
+        section, swap_out = line.alternatives[0][0].section, line.swap_out or 0
         each = self.sections[section]
-        each.queue[student] = replace(each.queue[student], instead=instead)
+        each.queue[student] = replace(each.queue[student], swap_out=swap_out)
         each.passed.pop(student, None)
         seq = self.tell("swap_planned", section, student)
         answer = self.answer(
@@ -278,22 +278,22 @@ class Wishes(Calendar):
             at,
             seq=seq,
             position=list(each.queue).index(student) + 1,
-            given_up=instead,
+            given_up=swap_out,
         )
         return ChoiceResult(Outcome.WAITLISTED, 1, (answer,))
 
-    def join(self, part: Claim, student: int, instead: int, at: int) -> Decision:
+    def join(self, part: Claim, student: int, swap_out: int, at: int) -> Decision:
         section, ticket = part.section, len(self.events) + 1
         each = self.sections[section]
         each.queue[student] = WaitlistPosition(
-            section, part.credits, ticket, at, 0, 0, instead=instead
+            section, part.credits, ticket, at, 0, 0, swap_out=swap_out
         )
         if each.reserved_left and not each.reserve_for(part.reserves):
             each.aside.add(student)
         self.tell("waitlisted", section, student)
         position = len(each.queue)
         return self.answer(
-            Outcome.WAITLISTED, section, at, seq=ticket, position=position, given_up=instead
+            Outcome.WAITLISTED, section, at, seq=ticket, position=position, given_up=swap_out
         )
 
 

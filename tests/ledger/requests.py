@@ -19,6 +19,7 @@ from portal.ledger.types import (
     SkipRule,
     SubmissionResult,
 )
+from tests.ledger_claims import send_claim, submit
 
 TERM = 7
 OPEN = 1  # the open window
@@ -74,7 +75,7 @@ class Desk:
             "correlation": "c",
             **fields,
         }
-        return self.ledger.claim(TERM, student=student, section=section, **settings)
+        return send_claim(self.ledger, TERM, student=student, section=section, **settings)
 
     def submit(self, student: int, *lines: LedgerChoice, **fields: Any) -> SubmissionResult:
         settings: dict[str, Any] = {
@@ -85,7 +86,7 @@ class Desk:
             "correlation": "c",
             **fields,
         }
-        return self.ledger.submit(TERM, student=student, lines=lines, **settings)
+        return submit(self.ledger, TERM, lines, student=student, **settings)
 
     def drop(self, student: int, section: int, **fields: Any) -> Decision:
         settings: dict[str, Any] = {

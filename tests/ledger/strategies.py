@@ -43,9 +43,9 @@ parts = some.builds(Claim, SECTIONS, credits_, trees, rules_, waived_, reserves_
 options = some.lists(parts, min_size=1, max_size=2, unique_by=lambda part: part.section).map(tuple)
 wishes = some.builds(
     LedgerChoice,
-    options=some.lists(options, min_size=1, max_size=3).map(tuple),
+    alternatives=some.lists(options, min_size=1, max_size=3).map(tuple),
     wait=some.booleans(),
-    instead=some.sampled_from([None, None, 1, 2, 3]),
+    swap_out=some.sampled_from([None, None, 1, 2, 3]),
 )
 requests = some.sampled_from([None] * 6 + ["k1", "k2"])
 meetings = some.tuples(
@@ -85,5 +85,5 @@ ends = some.tuples(*[some.sampled_from([0] * 9 + [5, 20])] * 2).map(list)
 
 def bare(line: LedgerChoice) -> tuple[object, ...]:
     """Return only what a student requests."""
-    options = [[(part.section, part.credits) for part in option] for option in line.options]
-    return options, line.wait, line.instead
+    options = [[(part.section, part.credits) for part in option] for option in line.alternatives]
+    return options, line.wait, line.swap_out

@@ -128,7 +128,7 @@ def test_addition_drops_only_the_named_seat(desk: Desk) -> None:
     desk.section(2)
     desk.claim(501, 1)
     desk.claim(601, 2)
-    desk.claim(601, 1, instead=2)
+    desk.claim(601, 1, swap_out=2)
     desk.adjust(601, add=1, overrides=["full"])
     assert [held.section for held in desk.ledger.registrations(TERM, 601).enrolled] == [1, 2]
 
@@ -200,7 +200,7 @@ def test_retry_is_replayed_when_the_catalogs_credits_changed(desk: Desk) -> None
     again = desk.adjust(501, part=Claim(1, 300), request="k")
     assert {**vars(again), "replayed": False} == vars(first)
     with pytest.raises(KeyReused):
-        desk.adjust(501, part=Claim(1, 300), asked=300, request="k")
+        desk.adjust(501, part=Claim(1, 300), chosen_credits=300, request="k")
 
 
 def test_refused_adjustment_can_be_sent_with_overrides_under_a_new_key(desk: Desk) -> None:

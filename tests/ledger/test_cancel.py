@@ -63,7 +63,7 @@ def test_canceled_section_no_longer_counts_for_credits_times_and_course(full: De
 def test_student_waiting_to_swap_into_a_canceled_section_keeps_the_old_seat(full: Desk) -> None:
     full.section(2)
     full.claim(701, 2)
-    full.claim(701, 1, instead=2)
+    full.claim(701, 1, swap_out=2)
     cancel(full)
     standing = full.ledger.registrations(TERM, 701)
     assert [held.section for held in standing.enrolled] == [2]
@@ -73,7 +73,7 @@ def test_student_waiting_to_swap_into_a_canceled_section_keeps_the_old_seat(full
 def test_student_waiting_to_swap_a_canceled_section_keeps_the_position(full: Desk) -> None:
     full.section(2, capacity=1)
     full.claim(701, 2)
-    full.claim(501, 2, instead=1)
+    full.claim(501, 2, swap_out=1)
     cancel(full)
     full.drop(701, 2)
     assert full.promote(2).promoted == (501,)

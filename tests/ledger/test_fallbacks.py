@@ -9,7 +9,7 @@ def one_of(*sections: int, wait: bool = True) -> LedgerChoice:
 
 
 def line(desk: Desk, student: int, *sections: int, wait: bool = True) -> ChoiceResult:
-    [answer] = desk.submit(student, one_of(*sections, wait=wait)).lines
+    [answer] = desk.submit(student, one_of(*sections, wait=wait)).results
     return answer
 
 
@@ -72,8 +72,8 @@ def test_each_choice_is_decided_after_those_before_it(desk: Desk) -> None:
     desk.section(3)
     answer = desk.submit(501, one_of(1), one_of(2), one_of(9), one_of(3))
     assert outcomes(answer) == ["enrolled", "refused", "refused", "enrolled"]
-    assert answer.lines[1].refused[0][0].reasons == (Reason("same_course", {"section": 1}),)
-    assert codes(answer.lines[2].refused[0][0]) == ["section_unknown"]
+    assert answer.results[1].refused[0][0].reasons == (Reason("same_course", {"section": 1}),)
+    assert codes(answer.results[2].refused[0][0]) == ["section_unknown"]
 
 
 def test_every_refused_alternative_has_its_own_receipt(desk: Desk) -> None:
@@ -92,7 +92,7 @@ def test_same_key_replays_a_whole_submission(desk: Desk) -> None:
     first = desk.submit(501, one_of(1), one_of(2), request="k")
     events = desk.events()
     again = desk.submit(501, one_of(1), one_of(2), request="k")
-    assert (again.lines, again.at, again.replayed) == (first.lines, first.at, True)
+    assert (again.results, again.at, again.replayed) == (first.results, first.at, True)
     assert desk.events() == events
 
 
@@ -103,7 +103,7 @@ def test_early_plan_is_refused_and_may_be_sent_under_a_new_key(
     now = desk.ledger.now()
     desk.put_window(5, now + 200, now + 60_000)
     early = desk.submit(501, one_of(1), request="k", windows=[5])
-    assert codes(early.lines[0].refused[0][0]) == ["window_before"]
+    assert codes(early.results[0].refused[0][0]) == ["window_before"]
     while desk.ledger.now() < now + 200:
         pass
     assert outcomes(desk.submit(501, one_of(1), request="k", windows=[5])) == ["refused"]
@@ -112,4 +112,4 @@ def test_early_plan_is_refused_and_may_be_sent_under_a_new_key(
 
 
 def outcomes(result: SubmissionResult) -> list[str]:
-    return [line.outcome.value for line in result.lines]
+    return [line.outcome.value for line in result.results]

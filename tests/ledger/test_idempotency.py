@@ -131,7 +131,7 @@ def test_partly_refused_submission_is_replayed_completely(desk: Desk, section: i
     lines = [LedgerChoice(((Claim(each, 400),),)) for each in (section, 13)]
     desk.claim(500, section)
     first = desk.submit(501, *lines, request=KEY)
-    assert [each.outcome for each in first.lines] == [Outcome.REFUSED, Outcome.ENROLLED]
+    assert [each.outcome for each in first.results] == [Outcome.REFUSED, Outcome.ENROLLED]
     desk.drop(500, section)
     desk.drop(501, 13)
     again = desk.submit(501, *lines, request=KEY)
@@ -140,12 +140,12 @@ def test_partly_refused_submission_is_replayed_completely(desk: Desk, section: i
 
 
 def test_replay_ignores_values_that_the_portal_fills_in(desk: Desk, section: int) -> None:
-    requested = {"request": KEY, "key_content": [section]}
+    requested = {"request": KEY, "content": [section]}
     lines = [LedgerChoice(((Claim(each, 400),),)) for each in (13, section)]
     first = desk.submit(501, *lines, order=[2, 1], **requested)
     again = desk.submit(501, *reversed(lines), limit=0, windows=[], **requested)
     assert replace(again, replayed=False) == first
-    assert [each.taken[0].section for each in first.lines] == [13, section]
+    assert [each.taken[0].section for each in first.results] == [13, section]
     assert desk.last_event()["section"] == 13
 
 

@@ -35,7 +35,7 @@ def pair(lab: int = LAB) -> tuple[Claim, Claim]:
 
 def submit(desk: Desk, student: int, *labs: int, wait: bool = False) -> ChoiceResult:
     options = tuple(pair(lab) for lab in labs)
-    [answer] = desk.submit(student, LedgerChoice(options, wait)).lines
+    [answer] = desk.submit(student, LedgerChoice(options, wait)).results
     return answer
 
 
@@ -80,7 +80,7 @@ def test_waitlist_position_meets_a_corequisite_only_if_both_courses_need_each_ot
 ) -> None:
     desk.section(LAB, capacity=0, version=2)
     one_sided = (Claim(LECTURE, 400, NEEDS_LAB), Claim(LAB, 400))
-    [answer] = desk.submit(501, LedgerChoice((one_sided,), wait=True)).lines
+    [answer] = desk.submit(501, LedgerChoice((one_sided,), wait=True)).results
     assert answer.refused[0][0].reasons == (
         Reason("corequisite", {"missing": [LAB], "waiting": True}),
     )
@@ -178,7 +178,7 @@ def test_lost_corequisite_does_not_block_further_drops(desk: Desk) -> None:
 def test_promoted_swap_may_replace_a_corequisite_by_another_section(desk: Desk) -> None:
     desk.section(OTHER_LAB, course=LAB, capacity=0, version=2)
     submit(desk, 501, LAB)
-    desk.submit(501, LedgerChoice(((Claim(OTHER_LAB, 400),),), wait=True, instead=LAB))
+    desk.submit(501, LedgerChoice(((Claim(OTHER_LAB, 400),),), wait=True, swap_out=LAB))
     desk.section(OTHER_LAB, course=LAB, capacity=1, version=3)
     assert desk.promote(OTHER_LAB).promoted == (501,)
     assert (desk.roster(LAB), desk.roster(OTHER_LAB)) == ([], [501])
@@ -187,7 +187,7 @@ def test_promoted_swap_may_replace_a_corequisite_by_another_section(desk: Desk) 
 def test_promoted_swap_drops_no_corequisite(desk: Desk) -> None:
     desk.section(4, capacity=0)
     desk.claim(501, LAB)
-    desk.submit(501, LedgerChoice(((Claim(4, 400),),), wait=True, instead=LAB))
+    desk.submit(501, LedgerChoice(((Claim(4, 400),),), wait=True, swap_out=LAB))
     desk.claim(501, LECTURE, corequisites=NEEDS_LAB)
     desk.section(4, capacity=1, version=2)
     assert desk.promote(4).passed == (501,)
@@ -254,7 +254,7 @@ def test_seat_named_twice_is_dropped_once(desk: Desk, along: tuple[int, ...]) ->
 def test_section_named_twice_is_taken_once(desk: Desk) -> None:
     """Permissions make no difference."""
     part = Claim(LECTURE, 400, waived=("same_course", "time_conflict"))
-    [answer] = desk.submit(501, LedgerChoice(((part, part),))).lines
+    [answer] = desk.submit(501, LedgerChoice(((part, part),))).results
     assert [codes(each) for each in answer.refused[0]] == [["together"], ["same_course"]]
     assert desk.roster(LECTURE) == []
 

@@ -91,8 +91,8 @@ class Term(AdjustmentRules):
     def swap_a_seat(self, pick: int, to: int, *, wait: bool) -> None:
         held = [each for who in STUDENTS for each in self.seats_of(who)]
         if held:
-            student, instead = held[pick % len(held)]
-            line = LedgerChoice(((Claim(to, 400),),), wait, instead)
+            student, swap_out = held[pick % len(held)]
+            line = LedgerChoice(((Claim(to, 400),),), wait, swap_out)
             self.submit([line], Candidate(student, (OPEN,), 2100), None)
 
     @rule(

@@ -108,11 +108,11 @@ def test_freed_seat_of_a_pool_gives_skipped_students_another_chance(
 def test_two_sections_of_a_pool_in_one_alternative_need_two_seats(pooled: Desk) -> None:
     pooled.claim(501, 3)
     pair = LedgerChoice(((Claim(1, 400), Claim(2, 400)),))
-    [line] = pooled.submit(502, pair).lines
+    [line] = pooled.submit(502, pair).results
     assert line.outcome == Outcome.REFUSED
     assert counts(pooled)[1] == (0, 1, 1)
     pooled.drop(501, 3)
-    [line] = pooled.submit(502, pair).lines
+    [line] = pooled.submit(502, pair).results
     assert line.outcome == Outcome.ENROLLED
     assert counts(pooled)[3] == (0, 2, 0)
 
@@ -120,7 +120,7 @@ def test_two_sections_of_a_pool_in_one_alternative_need_two_seats(pooled: Desk) 
 def test_student_can_swap_within_a_full_pool(pooled: Desk) -> None:
     pooled.claim(501, 1)
     pooled.claim(502, 1)
-    assert pooled.claim(501, 2, instead=1, wait=False).outcome == Outcome.ENROLLED
+    assert pooled.claim(501, 2, swap_out=1, wait=False).outcome == Outcome.ENROLLED
     assert pooled.adjust(502, add=3, drop=1).outcome == Outcome.ENROLLED
     assert counts(pooled) == {1: (0, 2, 0), 2: (1, 2, 0), 3: (1, 2, 0)}
 
@@ -129,7 +129,7 @@ def test_swap_within_a_full_pool_does_not_overtake_waiting_students(pooled: Desk
     pooled.claim(501, 1)
     pooled.claim(502, 1)
     pooled.claim(601, 1)
-    assert codes(pooled.claim(501, 2, instead=1, wait=False)) == ["full"]
+    assert codes(pooled.claim(501, 2, swap_out=1, wait=False)) == ["full"]
 
 
 def test_larger_pool_enqueues_the_promoter_and_smaller_pool_removes_no_student(

@@ -25,6 +25,6 @@ def test_registrations_can_be_read_from_a_replica(desk: Desk) -> None:
     desk.section(12)
     desk.claim(501, 12)
     before = desk.events()
-    desk.redis.fcall_ro("fairseat_standing", 1, f"{{t:{TERM}}}", '{"student":501}')
+    desk.redis.fcall_ro("fairseat_registrations", 1, f"{{t:{TERM}}}", '{"student":501}')
     desk.redis.fcall_ro("fairseat_head", 1, f"{{t:{TERM}}}", '{"section":12,"n":3}')
     assert desk.events() == before

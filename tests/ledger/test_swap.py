@@ -18,7 +18,7 @@ def desk(desk: Desk) -> Desk:
 
 
 def swap(desk: Desk, student: int = 501, **fields: object) -> Decision:
-    return desk.claim(student, NEW, instead=OLD, **fields)
+    return desk.claim(student, NEW, swap_out=OLD, **fields)
 
 
 def names(desk: Desk, last: int) -> list[tuple[str, int]]:
@@ -65,7 +65,7 @@ def test_old_seat_is_kept_while_the_swap_waits(desk: Desk) -> None:
     assert (answer.outcome, answer.given_up) == (Outcome.WAITLISTED, OLD)
     assert desk.roster(OLD) == [501]
     [position] = desk.ledger.registrations(TERM, 501).waiting
-    assert position.instead == OLD
+    assert position.swap_out == OLD
 
 
 def test_old_seat_is_dropped_when_the_swap_is_promoted(desk: Desk) -> None:
@@ -99,7 +99,7 @@ def test_swap_that_breaks_a_corequisite_is_refused(desk: Desk) -> None:
     desk.section(3)
     desk.section(4)
     desk.claim(501, 3, corequisites={"course": OLD})
-    refused = desk.claim(501, 4, instead=OLD)
+    refused = desk.claim(501, 4, swap_out=OLD)
     assert refused.reasons == (Reason("needed_by", {"section": 3, "missing": [OLD]}),)
     assert swap(desk).outcome == Outcome.ENROLLED  # another section of that course is allowed
 
@@ -117,7 +117,7 @@ def test_waiting_student_who_asks_for_a_swap_keeps_the_position(desk: Desk) -> N
     desk.claim(501, 3)
     desk.drop(502, 3)
     assert desk.promote(3, limit=400).passed == (501,)
-    answer = desk.claim(501, 3, instead=OLD)
+    answer = desk.claim(501, 3, swap_out=OLD)
     assert (answer.outcome, answer.position, answer.given_up) == (Outcome.WAITLISTED, 1, OLD)
     assert desk.promote(3, limit=400).promoted == (501,)
     assert desk.roster(OLD) == []
@@ -127,7 +127,7 @@ def test_seat_cannot_be_swapped_for_itself_and_another(desk: Desk) -> None:
     """Otherwise the other section would be taken without its linked one."""
     desk.section(3)
     both = Claim(3, 400, {"course": OLD}), Claim(OLD, 400)
-    [answer] = desk.submit(501, LedgerChoice((both,), instead=OLD)).lines
+    [answer] = desk.submit(501, LedgerChoice((both,), swap_out=OLD)).results
     assert [codes(each) for each in answer.refused[0]] == [["together"], ["already_enrolled"]]
     assert (desk.roster(OLD), desk.roster(3)) == ([501], [])
 
@@ -137,6 +137,7 @@ def test_dependents_of_the_old_seat_count_in_any_order_of_parts(desk: Desk) -> N
         desk.section(section)
     desk.claim(501, 3, corequisites={"course": OLD})
     desk.claim(501, 4)
-    [answer] = desk.submit(501, LedgerChoice(((Claim(4, 400), Claim(5, 400)),), instead=OLD)).lines
+    both = LedgerChoice(((Claim(4, 400), Claim(5, 400)),), swap_out=OLD)
+    [answer] = desk.submit(501, both).results
     assert [codes(each) for each in answer.refused[0]] == [["already_enrolled"], ["needed_by"]]
     assert desk.roster(OLD) == [501]

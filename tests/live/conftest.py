@@ -11,6 +11,7 @@ from portal.backend import Backend
 from portal.catalog.models import Section, Term
 from portal.ledger.types import Decision
 from tests import cast as builders
+from tests.ledger_claims import send_claim
 from tests.live.nodes import Node, a_node
 from tests.live.tabs import Tab, cookie
 
@@ -67,7 +68,8 @@ def claim(backend: Backend, term: Term) -> Claim:
     windows = [window.id for window in backend.ledger.windows(term.id)]
 
     def claim_one(student: int, section: int) -> Decision:
-        return backend.ledger.claim(
+        return send_claim(
+            backend.ledger,
             term.id,
             student=student,
             section=section,

@@ -20,7 +20,7 @@ from tests.cast import Cast
 from tests.live.conftest import Claim, Open
 
 Begin = Callable[[Subscription], Thread]
-SILENT = dict.fromkeys(("live", "recorded", "told", "ended"), print)
+SILENT = dict.fromkeys(("live", "recorded", "signal", "ended"), print)
 
 
 @pytest.fixture
@@ -124,7 +124,7 @@ def test_news_that_makes_no_sense_is_passed_by(
     tab = open_tab(cast.ada.account_id)
     tab.ask(section.term_id, [section.id])
     tab.shows(section.id, 2)
-    for channel in ("live", "recorded", "told"):
+    for channel in ("live", "recorded", "signal"):
         words = said.replace("SECTION", str(section.id))
         backend.redis.publish(f"{{t:{section.term_id}}}:{channel}", words)
     later = spec(section, ())

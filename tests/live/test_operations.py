@@ -7,9 +7,9 @@ from flask import Flask
 
 from portal.catalog.models import Section, Term
 from portal.core.redis_clients import subscriber
-from portal.live import rendering
 from portal.live.hub import Hub
 from portal.live.page import Page
+from portal.live.rendering import renderers
 from portal.live.topics import operations
 from portal.people import visitors
 from tests.cast import Cast
@@ -64,26 +64,26 @@ def test_what_has_not_changed_is_not_told_again(cast: Cast, term: Term, open_tab
 
 def test_nothing_is_asked_while_nobody_looks(app: Flask, cast: Cast, settings: object) -> None:
     asked: list[object] = []
-    kept = rendering._draw_operations[:]  # noqa: SLF001 - what the pages have set
+    kept = renderers.operations
     hub = Hub(subscriber(settings.redis_url), lambda _: {}, str)  # type: ignore[attr-defined]
 
     def draw(languages: object) -> dict[str, dict[str, str]]:
         asked.append(languages)
         return {"en": {"ops-now": "<p id=ops-now></p>"}}
 
-    rendering.draws_operations(draw)
+    renderers.operations = draw
     try:
-        hub._watch.tell()  # noqa: SLF001 - what its thread does each second
+        hub.operations.send_changes()  # what its thread does each second
         assert asked == []
         admin = visitors.find(cast.max.id)
         assert admin
         pages = [Page(admin, lambda: None), Page(admin, lambda: None)]
         for page in pages:
             hub.pages.add(page)
-            hub.listen(page, frozenset(), {operations()})
-        hub._watch.tell()  # noqa: SLF001
+            hub.subscribe(page, frozenset(), {operations()})
+        hub.operations.send_changes()
         assert asked == [{"en"}]  # once for both
-        assert [page.take().html for page in pages] == ["<p id=ops-now></p>"] * 2
+        assert [page.take_update().html for page in pages] == ["<p id=ops-now></p>"] * 2
     finally:
-        rendering._draw_operations[:] = kept  # noqa: SLF001
+        renderers.operations = kept
     assert app

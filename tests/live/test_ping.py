@@ -40,7 +40,7 @@ class Line:
 
     def look(self) -> None:
         """Have it be time to look whether the browser is there."""
-        self.talk.page.look()
+        self.talk.page.ask_to_check()
 
     def heard(self) -> tuple[int, bytes]:
         """The next frame: what it is and what it holds."""
@@ -88,7 +88,7 @@ def test_counts_of_sections_that_are_no_longer_shown_end_with_selection(
     wanted = frozenset({mine.id, other.id})
     talk.page.term = term.id
     wait_for(lambda: talk.page in talk.hub.pages)
-    talk.hub.listen(talk.page, wanted, set())
+    talk.hub.subscribe(talk.page, wanted, set())
     line.look()
     assert line.heard()
     assert talk.page.sections == wanted
@@ -123,7 +123,7 @@ def test_one_that_does_not_is_told_to_come_back(line: Line) -> None:
 
 
 def test_one_that_has_just_said_goodbye_is_not_asked(line: Line) -> None:
-    line.talk.page.due = True
+    line.talk.page.check_due = True
     line.browser.sendall(bytes([GOODBYE, 0x80]) + NO_MASK)
     while line.heard()[0] != GOODBYE:  # a ping may have come before
         pass

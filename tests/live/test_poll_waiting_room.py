@@ -66,7 +66,7 @@ def test_who_has_no_place_is_told_to_look_and_takes_none(
     told = ada.get(address(term, window)).json or {}
     assert told["signal"]["name"] == "turn"
     assert room.state(term.id, window.id).line == 0
-    assert room.look(term.id, window.id, cast.ada.id).kind == "none"
+    assert room.queue_entry(term.id, window.id, cast.ada.id).kind == "none"
 
 
 @pytest.mark.parametrize("query", ["", "?term=1", "?term=x&room=1", "?term=1&room=-1"])

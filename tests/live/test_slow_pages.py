@@ -78,14 +78,14 @@ def test_a_page_that_takes_nothing_is_dropped_and_holds_up_nobody(
     monkeypatch.setattr(frames, "SEND_SECONDS", 12.0)
     thread, talk, browser = a_page_that_takes_nothing(hub, ada)
     reader = Page(ada, lambda: None)
-    hub.join(reader)
+    hub.add(reader)
     until(lambda: talk.page in hub.pages)
     for page in (talk.page, reader):
         page.term = section.term_id
-        hub.listen(page, frozenset({section.id}), set())
+        hub.subscribe(page, frozenset({section.id}), set())
     for version in range(2, 8):
         put(backend.ledger, section, version)
-        until(lambda: f"{version} open" in reader.take().html)  # noqa: B023
+        until(lambda: f"{version} open" in reader.take_update().html)  # noqa: B023
     assert talk.page in hub.pages  # the others have not waited until it was dropped
     until(lambda: talk.page not in hub.pages)
     thread.join(60)
@@ -99,15 +99,15 @@ def test_counts_for_very_many_pages_leave_time_for_claims(
     monkeypatch.setattr("portal.live.hub.PAGES_A_SECOND", 0.1)
     monkeypatch.setattr("portal.live.hub.LONGEST_SECONDS", 5.0)
     page = Page(ada, lambda: None)
-    hub.join(page)
+    hub.add(page)
     page.term = section.term_id
-    hub.listen(page, frozenset({section.id}), set())
+    hub.subscribe(page, frozenset({section.id}), set())
     put(backend.ledger, section, 3)
-    until(lambda: "3 open" in page.take().html)
+    until(lambda: "3 open" in page.take_update().html)
     put(backend.ledger, section, 4)
     time.sleep(0.5)
-    assert not page.take().html
-    until(lambda: "4 open" in page.take().html)
+    assert not page.take_update().html
+    until(lambda: "4 open" in page.take_update().html)
 
 
 def put(ledger: Ledger, section: Section, capacity: int) -> None:

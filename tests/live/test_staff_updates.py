@@ -2,7 +2,7 @@
 
 from portal.catalog.models import Term
 from portal.instructor_requests import service
-from portal.live.publish import notice_arrived, roster_changed
+from portal.live.publish import roster_changed, signal_account
 from tests import cast as builders
 from tests.cast import Cast
 from tests.live.conftest import Open
@@ -45,7 +45,7 @@ def test_a_request_is_told_to_admins_and_its_end_to_who_asked(
 def test_every_page_of_the_account_hears_it(cast: Cast, term: Term, open_tab: Open) -> None:
     section = builders.a_section(builders.a_course(), term, instructor=cast.iris)
     tabs = [opened(open_tab, cast.iris.account_id or 0, term, section.id) for _ in range(2)]
-    notice_arrived(cast.iris.account_id or 0)
+    signal_account(cast.iris.account_id or 0)
     for tab in tabs:
         tab.hear(lambda each: named(each, "notice"))
 

@@ -9,8 +9,8 @@ from portal.backend import Backend
 from portal.catalog.models import Section, Term
 from portal.ledger.types import WindowView
 from portal.live import topics, waiting_rooms
-from portal.live.listeners import Listeners
 from portal.live.page import Page
+from portal.live.topics import Listeners
 from portal.live.waiting_rooms import WaitingRooms
 from portal.people.visitors import Visitor
 from portal.waiting_room import room
@@ -116,36 +116,36 @@ def test_an_open_page_is_a_sign_of_life(
     request = room.enter(term.id, window.id, cast.ada.id).request
     seen = f"{{t:{term.id}}}:room:{window.id}:seen"
     backend.redis.zadd(seen, {request: 1})
-    a_hall(term, window, [cast.ada.id, 0])[0].touch()
+    a_hall(term, window, [cast.ada.id, 0])[0].send_heartbeats()
     assert (backend.redis.zscore(seen, request) or 0) > window.opens
 
 
 def test_who_waits_no_more_is_told_to_look(cast: Cast, term: Term, window: WindowView) -> None:
     hall, pages = a_hall(term, window, [cast.ada.id, cast.ben.id])
     room.enter(term.id, window.id, cast.ada.id)
-    hall.touch()
-    assert [len(page.take().signals) for page in pages] == [0, 1]
+    hall.send_heartbeats()
+    assert [len(page.take_update().signals) for page in pages] == [0, 1]
 
 
 def test_thousands_are_touched_and_told_at_once(term: Term, window: WindowView) -> None:
     hall, pages = a_hall(term, window, range(1, 2501))
     for student in (1, 2500):
         room.enter(term.id, window.id, student)
-    hall.touch()
-    told = [page for page in pages if page.take().signals]
+    hall.send_heartbeats()
+    told = [page for page in pages if page.take_update().signals]
     assert len(told) == 2498
-    hall.tell({topics.room(term.id, window.id): room.state(term.id, window.id)})
-    signals = [page.take().signals for page in pages]
+    hall.send_states({topics.room(term.id, window.id): room.state(term.id, window.id)})
+    signals = [page.take_update().signals for page in pages]
     assert len({signal for [signal] in signals}) == 1
 
 
 def test_a_long_line_is_told_less_often(term: Term, window: WindowView) -> None:
     hall, [page] = a_hall(term, window, [7])
     news = {topics.room(term.id, window.id): room.state(term.id, window.id)}
-    assert hall.tell(news) == {}
-    assert len(page.take().signals) == 1
-    assert hall.tell(news) == news
-    assert page.take().signals == []
+    assert hall.send_states(news) == {}
+    assert len(page.take_update().signals) == 1
+    assert hall.send_states(news) == news
+    assert page.take_update().signals == []
     assert waiting_rooms.pause(1) == 2.0
     assert waiting_rooms.pause(3000) > 10
 
@@ -156,6 +156,6 @@ def a_hall(term: Term, window: WindowView, students: Any) -> tuple[WaitingRooms,
     for student in students:
         page = Page(Visitor(1, "", frozenset(), student, None, 1), lambda: None)
         wanted = {topics.room(term.id, window.id), topics.student(term.id, student)}
-        listening.listen(page, wanted)
+        listening.subscribe(page, wanted)
         pages.append(page)
     return WaitingRooms(listening, Lock()), pages

@@ -22,7 +22,7 @@ from tests.notifications.stories import Story, notices, outbox, set_section, tol
 def heard(backend: Backend, story: Story) -> Iterator[PubSub]:
     """What the pages of the term's students are told."""
     with backend.redis.pubsub() as channel:
-        channel.subscribe(f"{{t:{story.term.id}}}:told")
+        channel.subscribe(f"{{t:{story.term.id}}}:signal")
         channel.get_message(timeout=30)
         yield channel
 

@@ -10,7 +10,7 @@ from portal.core.db import transaction
 from portal.notifications.mail_sender import MailSender
 from portal.notifications.mail_transport import SmtpConnection, SmtpServer
 from portal.notifications.models import OutboxEntry
-from portal.notifications.outbox import revive
+from portal.notifications.outbox import retry
 from tests.notifications.mail_server import Postman
 from tests.notifications.senders import all_sent, only, until
 from tests.notifications.stories import Story
@@ -27,7 +27,7 @@ def test_a_server_that_refuses_for_good_is_not_left_alone(
         postman.answers = ["550 no such user"]
         relay.send_due()
         with transaction() as session:
-            revive(session, OutboxEntry, [only().id])
+            retry(session, OutboxEntry, [only().id])
     assert postman.asked == FAILURES + 1
 
 

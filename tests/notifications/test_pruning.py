@@ -49,5 +49,5 @@ def test_a_mail_that_waits_keeps_its_notice(news: Story) -> None:
     before = left()
     age(500)
     with transaction() as session:
-        outbox.forget(session, 400)
+        outbox.delete_old(session, 400)
     assert left() == before

@@ -122,7 +122,7 @@ def test_a_canceled_window_is_not_told(backend: Backend, term: Term) -> None:
 
 def test_many_are_told_a_few_hundred_at_a_time(term: Term, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reminders, "AT_ONCE", 3)
-    monkeypatch.setattr(reminders, "BREATH", 0)
+    monkeypatch.setattr(reminders, "PAUSE", 0)
     for number in range(8):
         builders.a_student(f"one{number}")
     window = a_window(term, HOUR)

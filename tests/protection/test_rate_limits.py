@@ -93,7 +93,7 @@ def test_one_does_not_pay_for_another(counted: Count) -> None:
 
 def test_looking_spends_nothing(counted: Count) -> None:
     charge = someone()
-    assert all(times(counted, "look", charge, 10))
+    assert all(times(counted, "check", charge, 10))
     assert times(counted, "spend", charge, 4) == [True, True, True, False]
 
 
@@ -108,8 +108,8 @@ def test_of_several_all_are_spent_or_none(counted: Count) -> None:
 def test_what_is_owed_is_spent_whatever_it_stands_at(counted: Count) -> None:
     charge = someone()
     for _ in range(20):
-        counted("owe", charge)
-    (wait,) = counted("look", charge)
+        counted("take_rest", charge)
+    (wait,) = counted("check", charge)
     assert 55_000 < wait <= 60_000  # and no longer than that: nobody is shut out for hours
 
 

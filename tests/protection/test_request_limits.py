@@ -59,7 +59,7 @@ def strict(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def spend(limit: RateLimit, who: object, left: int = 0) -> None:
     """Let somebody have used a limit up, but for so many."""
-    rate_limiter().owe(Charge(limit, str(who), limit.at_once - left))
+    rate_limiter().take_rest(Charge(limit, str(who), limit.at_once - left))
 
 
 def drop(who: Holder, section: Any, **sent: Any) -> TestResponse:

@@ -16,7 +16,7 @@ def held_up(term: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Run a block in which nothing of the term can be recorded."""
     with monkeypatch.context() as patch, transaction() as session:
         patch.setattr(recorder, "TIMEOUT", 0.0)
-        patch.setattr(recorder, "GIVE_WAY", "10ms")
+        patch.setattr(recorder, "LOCK_TIMEOUT", "10ms")
         session.execute(text("SET LOCAL idle_in_transaction_session_timeout = 0"))
         session.execute(select(Checkpoint).where(Checkpoint.term_id == term).with_for_update())
         yield

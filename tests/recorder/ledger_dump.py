@@ -8,7 +8,7 @@ from portal.ledger.function_library import prefix
 
 # What no event tells of, and what is only for now: who called whom, what is told of it, who was
 # asked about kept seats, where somebody may be marked as passed over.
-APART = ("woken", "tally", "aside", "marked", "journal", "fence", "warmup")
+NOT_IN_LOG = ("woken", "tally", "aside", "marked", "journal", "fence", "warmup")
 UNASKED = 8  # among the counts of a section
 
 
@@ -16,7 +16,7 @@ def dump(term: int) -> dict[str, Any]:
     """Return every key with its value."""
     redis, at = backend().redis, f"{prefix(term)}:"
     names = sorted(name.decode().removeprefix(at) for name in redis.scan_iter(match=f"{at}*"))
-    found = {name: _value(at + name) for name in names if not name.startswith(APART)}
+    found = {name: _value(at + name) for name in names if not name.startswith(NOT_IN_LOG)}
     for counts in found.get("seats", {}).values():
         counts[UNASKED : UNASKED + 1] = [None]
     stored = {section for section, counts in found.get("seats", {}).items() if any(counts[7:8])}

@@ -55,7 +55,7 @@ def _exchange(rush: Rush, student: int, section: int, how: str, dice: random.Ran
     held = [each.section for each in backend().ledger.registrations(rush.term, student).enrolled]
     gone = dice.choice(held) if held else None
     if how == "swap":
-        claim(rush, student, section, instead=gone, corequisites=_needs(held, dice))
+        claim(rush, student, section, swap_out=gone, corequisites=_needs(held, dice))
     else:
         adjust(rush, student, None if gone == section else section, gone)
 

@@ -12,6 +12,7 @@ from portal.core.db import transaction
 from portal.ledger.client import Ledger
 from portal.ledger.types import AdminAdjustment, Claim, Decision, SectionSpec
 from tests import cast
+from tests.ledger_claims import send_claim
 
 ENROLL_EVERYONE = 100_000  # a credit limit in hundredths that refuses no one
 
@@ -56,7 +57,7 @@ def claims(rush: Rush, pairs: Sequence[tuple[int, int]]) -> None:
             "student": student,
             "limit": ENROLL_EVERYONE,
             "windows": [rush.window],
-            "lines": [{"options": [[{"section": section, "credits": 300}]], "wait": True}],
+            "choices": [{"alternatives": [[{"section": section, "credits": 300}]], "wait": True}],
             "actor": f"student:{student}",
             "correlation": "rush",
         }
@@ -76,7 +77,8 @@ def claim(
     **fields: Any,
 ) -> Decision:
     """Send one claim, to the portal's ledger unless another is given."""
-    return (ledger or backend().ledger).claim(
+    return send_claim(
+        ledger or backend().ledger,
         rush.term,
         student=student,
         section=section,

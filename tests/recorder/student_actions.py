@@ -8,6 +8,7 @@ from portal.core.db import transaction
 from portal.ledger.types import Candidate, Decision, Reason
 from portal.people.models import Student
 from tests import cast as builders
+from tests.ledger_claims import send_claim
 
 
 def sections(term: Term, *capacities: int) -> list[Section]:
@@ -29,9 +30,8 @@ def claim(student: Student, section: Section, **fields: Any) -> Decision:
     """Claim a seat, or a waitlist position with `wait`."""
     choice = {"credits": 400, "limit": 9900, "wait": False, **fields}
     term = term_of(section)
-    return backend().ledger.claim(
-        term.id, section=section.id, **common_arguments(term, student), **choice
-    )
+    ask = common_arguments(term, student) | choice
+    return send_claim(backend().ledger, term.id, section=section.id, **ask)
 
 
 def drop(student: Student, section: Section) -> Decision:

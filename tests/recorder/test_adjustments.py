@@ -159,4 +159,4 @@ def test_open_page_refreshes_and_shows_only_the_notification() -> None:
     topic = pages_of(7, 501)
     (signal,) = heard.signals[topic].values()
     assert (signal.name, signal.detail["state"]) == ("own", "")
-    assert not heard.moments
+    assert not heard.student_events

@@ -77,7 +77,7 @@ def test_refusal_has_reasons_and_counts(term: Term, cast: Cast) -> None:
 def test_swap_is_one_entry(term: Term, cast: Cast) -> None:
     [old, new] = sections(term, 1, 1)
     claim(cast.ada, old)
-    claim(cast.ada, new, instead=old.id)
+    claim(cast.ada, new, swap_out=old.id)
     for _ in range(2):  # from the journal, then from the log
         page = history(cast.ada.id, term.id)
         assert texts(page)[0] == "You swapped CSC 1100-01 for CSC 1101-02."
@@ -89,7 +89,7 @@ def test_promoted_swap_is_one_entry(term: Term, cast: Cast) -> None:
     [old, new] = sections(term, 1, 1)
     claim(cast.ben, new)
     claim(cast.ada, old)
-    claim(cast.ada, new, instead=old.id, wait=True)
+    claim(cast.ada, new, swap_out=old.id, wait=True)
     drop(cast.ben, new)
     promote(cast.ada, new)
     drain(term.id)
@@ -103,7 +103,7 @@ def test_position_that_becomes_a_swap_is_shown(term: Term, cast: Cast) -> None:
     [old, full] = sections(term, 1, 0)
     claim(cast.ada, full, wait=True)
     claim(cast.ada, old)
-    planned = claim(cast.ada, full, instead=old.id, wait=True)
+    planned = claim(cast.ada, full, swap_out=old.id, wait=True)
     latest = history(cast.ada.id, term.id).receipts[0]
     assert (latest.event.seq, receipt_text(latest).text) == (
         planned.seq,

@@ -84,7 +84,7 @@ def test_swap_within_a_pool_retries_skipped_students_with_right_counts(
     claim(rush, ada, one)
     claim(rush, dan, three)
     claim(rush, ben, two)
-    claim(rush, ada, two, instead=one)
+    claim(rush, ada, two, swap_out=one)
     claim(rush, cleo, two)
     drop(rush, dan, three)
     hold, free = (

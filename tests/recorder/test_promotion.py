@@ -74,7 +74,7 @@ def test_seat_freed_by_a_promotion_is_promoted_without_the_scheduler() -> None:
     leaver, swapper, last = rush.students
     claim(rush, leaver, new)
     claim(rush, swapper, old)
-    claim(rush, swapper, new, instead=old)
+    claim(rush, swapper, new, swap_out=old)
     claim(rush, last, old)
     enqueue_workers(rush, drop(rush, leaver, new))
     wait_for(lambda: held(rush) == {swapper} and held(rush, old) == {last})

@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo
 
 from portal.ledger.types import Reason
 from portal.registration.next_steps import RefusalContext
-from portal.registration.reasons import Explanation, explain
+from portal.registration.reasons import REASONS, Explanation, explain
 from tests.registration.makers import a_board, a_card, a_meeting, course, every, some
 
 CARD = a_card("CSC-2200", number="02", meetings=(a_meeting(),))
@@ -14,18 +14,10 @@ THIRD = a_card("ART-1010")
 CASE = RefusalContext(a_board(CARD, OTHER, THIRD), CARD, ZoneInfo("America/New_York"))
 NINE = 1_914_498_000_000  # 2030-09-01 09:00 in New York
 
-FACTS: dict[str, dict[str, Any]] = {
-    "window_unscheduled": {},
-    "window_before": {"opens": NINE},
-    "window_ended": {"closes": NINE},
-    "section_unknown": {},
-    "section_new": {},
-    "section_confirmed": {},
-    "section_canceled": {},
-    "already_enrolled": {},
+# Example facts of most reasons, and of those that have others.
+USUAL = {"section": OTHER.id, "limit": 2, "opens": NINE, "closes": NINE, "resets": NINE}
+FACTS_OF: dict[str, dict[str, Any]] = {
     "already_waiting": {"position": 3},
-    "same_course": {"section": OTHER.id},
-    "time_conflict": {"section": OTHER.id},
     "credit_range": {"min": 100, "max": 350},
     "credit_limit": {"held": 1900, "adds": 400, "limit": 2100},
     "corequisite": {"missing": [OTHER.course_id]},
@@ -35,15 +27,9 @@ FACTS: dict[str, dict[str, Any]] = {
     "prerequisite": {"missing": every("CSC-1100", some("MAT-1010", "MAT-1020"))},
     "restriction": {"rule": "must_be", "kind": "level", "values": ["Graduate"], "have": []},
     "hold": {"kind": "fees", "reason": "Unpaid fees.", "office": "the bursar"},
-    "not_for_you": {},
-    "not_enrolled": {},
-    "drop_limit": {"limit": 3, "resets": NINE},
-    "not_waiting": {},
     "needed_by": {"section": OTHER.id, "missing": [CARD.course_id]},
-    "together": {"section": OTHER.id},
-    "not_partner": {},
-    "student_unknown": {},
 }
+FACTS = {code: FACTS_OF.get(code, USUAL) for code in REASONS}
 
 
 def one(code: str, **facts: Any) -> Explanation:

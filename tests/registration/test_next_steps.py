@@ -49,7 +49,7 @@ def test_full_section_with_full_waitlist_has_no_link_to_it() -> None:
 
 
 def test_swap_links_to_the_waitlist_with_the_old_seat_kept() -> None:
-    case = replace(CASE, instead=OTHER.id)
+    case = replace(CASE, swap_out=OTHER.id)
     assert steps(case, Reason("full", FACTS["full"])) == [swap(OTHER)]
 
 
@@ -67,7 +67,7 @@ def test_swap_is_offered_only_if_it_is_enough() -> None:
 
 
 def test_no_second_swap_is_offered_within_a_swap() -> None:
-    case = replace(CASE, instead=OTHER.id)
+    case = replace(CASE, swap_out=OTHER.id)
     assert steps(case, clashing(THIRD)) == [drop(THIRD)]
 
 
@@ -112,7 +112,7 @@ def test_needed_seat_links_to_dropping_both() -> None:
 
 
 def test_in_a_swap_the_old_seat_is_dropped_with_its_dependent() -> None:
-    case = replace(CASE, instead=THIRD.id)
+    case = replace(CASE, swap_out=THIRD.id)
     needed = Reason("needed_by", FACTS["needed_by"])
     assert steps(case, needed) == [f"{drop(THIRD)}?along={OTHER.id}"]
 

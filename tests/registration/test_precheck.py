@@ -20,10 +20,10 @@ def holding(*cards: Any) -> Registrations:
 
 
 def foreseen(
-    card: Any, standing: Registrations, *others: Any, limit: int = LIMIT, instead: int = 0
+    card: Any, standing: Registrations, *others: Any, limit: int = LIMIT, swap_out: int = 0
 ) -> list[Reason]:
     offered = a_board(card, *others)
-    return Precheck(a_profile(), offered, standing, limit).refusals(card, instead=instead)
+    return Precheck(a_profile(), offered, standing, limit).refusals(card, swap_out=swap_out)
 
 
 def planned(
@@ -121,19 +121,19 @@ def test_free_seat_or_waitlist_position_is_no_refusal() -> None:
 
 def test_swapped_section_causes_no_refusal() -> None:
     card, other = a_card(meetings=(a_meeting(),)), a_card("MAT-1010", meetings=(a_meeting(),))
-    assert foreseen(card, holding(other), other, limit=400, instead=other.id) == []
+    assert foreseen(card, holding(other), other, limit=400, swap_out=other.id) == []
 
 
 def test_section_that_is_not_held_cannot_be_swapped() -> None:
     card, other = a_card(), a_card("MAT-1010")
-    (reason,) = foreseen(card, Registrations(), other, instead=other.id)
+    (reason,) = foreseen(card, Registrations(), other, swap_out=other.id)
     assert reason == Reason("not_enrolled", {"section": other.id})
 
 
 def test_needed_corequisite_cannot_be_swapped() -> None:
     lab = a_card("PHY-2")
     lecture, card = a_card("PHY-1", corequisites=course("PHY-2")), a_card()
-    (reason,) = foreseen(card, holding(lecture, lab), lecture, lab, instead=lab.id)
+    (reason,) = foreseen(card, holding(lecture, lab), lecture, lab, swap_out=lab.id)
     facts = {"section": lecture.id, "missing": [lab.course_id]}
     assert reason == Reason("needed_by", facts)
 
@@ -141,7 +141,7 @@ def test_needed_corequisite_cannot_be_swapped() -> None:
 def test_corequisite_may_be_swapped_for_another_section_of_its_course() -> None:
     one, other = a_card("PHY-2"), a_card("PHY-2", number="02")
     lecture = a_card("PHY-1", corequisites=course("PHY-2"))
-    assert foreseen(other, holding(lecture, one), lecture, one, instead=one.id) == []
+    assert foreseen(other, holding(lecture, one), lecture, one, swap_out=one.id) == []
 
 
 def test_corequisite_may_be_swapped_if_another_choice_is_held() -> None:

@@ -25,12 +25,12 @@ def for_one(*sections: Any, **terms: Any) -> Choice:
 
 
 def outcomes(submission: SubmissionResult) -> list[Outcome]:
-    return [line.outcome for line in submission.lines]
+    return [line.outcome for line in submission.results]
 
 
 def codes(submission: SubmissionResult, line: int) -> list[str]:
     """Return why the first alternative of a choice was refused."""
-    return [reason.code for part in submission.lines[line].refused[0] for reason in part.reasons]
+    return [reason.code for part in submission.results[line].refused[0] for reason in part.reasons]
 
 
 def test_corequisite_is_decided_before_the_section_that_needs_it(term: Any, cast: Cast) -> None:
@@ -42,7 +42,7 @@ def test_corequisite_is_decided_before_the_section_that_needs_it(term: Any, cast
     assert decision_order(wishes, catalog_of(term.id)) == [1, 2, 0]
     done = submit(cast.ada, term, *wishes)
     assert outcomes(done) == [Outcome.ENROLLED] * 3
-    assert [line.taken[0].section for line in done.lines] == [lecture.id, other.id, lab.id]
+    assert [line.taken[0].section for line in done.results] == [lecture.id, other.id, lab.id]
 
 
 def test_choices_that_need_each_other_keep_their_order(term: Any, cast: Cast) -> None:
@@ -65,7 +65,7 @@ def test_alternative_is_taken_and_the_first_one_explained(term: Any, cast: Cast)
     course = builders.a_course()
     full, free = (builders.a_section(course, term, capacity=seats) for seats in (0, 1))
     done = submit(cast.ada, term, for_one(full, free))
-    [line] = done.lines
+    [line] = done.results
     assert (line.outcome, line.rank, line.taken[0].section) == (Outcome.ENROLLED, 2, free.id)
     assert codes(done, 0) == ["full"]
 
@@ -74,7 +74,7 @@ def test_refused_swap_keeps_the_old_seat(term: Any, cast: Cast) -> None:
     course = builders.a_course()
     old, new = builders.a_section(course, term), builders.a_section(course, term, capacity=0)
     submit(cast.ada, term, for_one(old))
-    assert outcomes(submit(cast.ada, term, for_one(new, instead=old.id))) == [Outcome.REFUSED]
+    assert outcomes(submit(cast.ada, term, for_one(new, swap_out=old.id))) == [Outcome.REFUSED]
     (held,) = parts().ledger.registrations(term.id, cast.ada.id).enrolled
     assert held.section == old.id
 
@@ -84,7 +84,7 @@ def test_every_part_of_a_refusal_has_its_receipt(term: Any, cast: Cast) -> None:
         session.add(Hold(student_id=cast.ada.id, kind="fees", reason="Unpaid fees"))
     pair = [builders.a_section(builders.a_course(code), term) for code in ("PHY-1", "PHY-2")]
     done = submit(cast.ada, term, Choice((tuple(SectionRequest(each.id) for each in pair),)))
-    receipts = [part.seq for part in done.lines[0].refused[0]]
+    receipts = [part.seq for part in done.results[0].refused[0]]
     assert all(receipts)
     assert len(set(receipts)) == 2
 
@@ -93,7 +93,7 @@ def test_the_same_key_gives_the_same_answers(term: Any, cast: Cast) -> None:
     sections = [builders.a_section(builders.a_course(f"PHY-{n}"), term) for n in (1, 2)]
     wishes = [for_one(each) for each in sections]
     first, second = (submit(cast.ada, term, *wishes, key="the-same-key") for _ in range(2))
-    assert (second.lines, second.replayed) == (first.lines, True)
+    assert (second.results, second.replayed) == (first.results, True)
 
 
 def test_unrelated_seats_dropped_together_count_separately(term: Any, cast: Cast) -> None:

@@ -14,7 +14,7 @@ from portal.reports.window_history import Attempts, gather
 from portal.windows.models import Window
 from tests import cast as builders
 from tests.cast import Cast
-from tests.ledger_claims import claim
+from tests.ledger_claims import claim, submit
 from tests.web.admin.windows.windows import drops
 
 
@@ -53,14 +53,15 @@ def submits(
 ) -> None:
     """One wish with fallbacks."""
     wished = tuple((Claim(each.id, 400),) for each in options)
-    backend().ledger.submit(
+    submit(
+        backend().ledger,
         options[0].term_id,
+        [LedgerChoice(wished, wait)],
         student=student.id,
         request=None,
         correlation="tests",
         limit=9900,
         windows=[window.id],
-        lines=[LedgerChoice(wished, wait)],
         actor="tests",
     )
 

@@ -49,7 +49,7 @@ def make_history() -> dict[str, Any]:
     for student in students:
         for section in sections[:2]:
             claim(rush, student, section, request=f"{student}-{section}")
-    claim(rush, students[0], sections[2], instead=sections[0])
+    claim(rush, students[0], sections[2], swap_out=sections[0])
     drop(rush, students[1], sections[1])
     leave(rush, students[4], sections[0])
     drain(term.id)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from portal.waiting_room.room import RULES, RoomState
 
-PATIENCE, DEAF, CHANCE = RULES["PATIENCE"], RULES["DEAF"], RULES["CHANCE"]
+PATIENCE, SILENCE, CHANCE = RULES["PATIENCE"], RULES["SILENCE"], RULES["CHANCE"]
 TAKE, BURST, LONGEST = RULES["TAKE"], RULES["BURST"], RULES["LONGEST"]
 START = RULES["START"]
 MOST, SLOT, SLOTS = RULES["MOST"], RULES["SLOT"], RULES["SLOTS"]
@@ -133,7 +133,7 @@ class Model:
     # Steps
 
     def hear(self, at: int) -> None:
-        if self.heard and at - self.heard > DEAF:
+        if self.heard and at - self.heard > SILENCE:
             self.patient = at + PATIENCE
         self.heard = at
 
@@ -158,7 +158,7 @@ class Model:
 
     def step(self, at: int) -> list[int]:
         """Admit students, and return them."""
-        if self.phase(at) != "open" or not self.waiting() or at - self.heard > DEAF:
+        if self.phase(at) != "open" or not self.waiting() or at - self.heard > SILENCE:
             return []
         called: list[int] = []
         before, looked, allowed = self.called, 0, self.allow(at)

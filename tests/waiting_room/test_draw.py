@@ -73,7 +73,7 @@ def test_text_has_the_whole_of_a_long_order(client: FlaskClient, term: Any) -> N
 
 def test_student_finds_their_own_request(app: Flask, term: Any, cast: Cast) -> None:
     window = drawn(term, [*range(100_000, 100_040), cast.ada.id])
-    entry = room.look(term.id, window.id, cast.ada.id).number
+    entry = room.queue_entry(term.id, window.id, cast.ada.id).number
     text = page(browser_of(app, "ada"), term, window).text
     assert f"The draw put you at position {entry}." in words(text)
     assert "Your request" not in words(page(browser_of(app, "ben"), term, window).text)

@@ -14,7 +14,7 @@ from tests.web.visitors import browser_of
 
 
 def kind(term: Any, window: Any, student: Any) -> str:
-    return room.look(term.id, window.id, student.id).kind
+    return room.queue_entry(term.id, window.id, student.id).kind
 
 
 def test_joining_before_the_opening_takes_part_in_the_draw(

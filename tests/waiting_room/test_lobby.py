@@ -95,11 +95,11 @@ def test_first_shown_range_is_stored(
     come(ada, term)
     come(ben, term)
     first = look(ben, term)
-    stored = backend.redis.hgetall(f"{{t:{term.id}}}:room:{window.id}:said")
+    stored = backend.redis.hgetall(f"{{t:{term.id}}}:room:{window.id}:estimates")
     look(ben, term)
     assert "data-number" in first
-    assert list(stored) == [room.look(term.id, window.id, cast.ben.id).request.encode()]
-    assert stored == backend.redis.hgetall(f"{{t:{term.id}}}:room:{window.id}:said")
+    assert list(stored) == [room.queue_entry(term.id, window.id, cast.ben.id).request.encode()]
+    assert stored == backend.redis.hgetall(f"{{t:{term.id}}}:room:{window.id}:estimates")
 
 
 @pytest.mark.parametrize("page", ["", "/mine", "/plan", "/room"])
@@ -142,7 +142,7 @@ def test_prefetched_page_joins_no_queue(
     shut(term, window)
     ada.get(f"/terms/{term.id}", headers={purpose: "prefetch;prerender"})
     ada.head(f"/terms/{term.id}")
-    assert room.look(term.id, window.id, cast.ada.id).kind == "none"
+    assert room.queue_entry(term.id, window.id, cast.ada.id).kind == "none"
     assert 'hx-trigger="load,' in strip(
         ada.get(f"/terms/{term.id}", headers={purpose: "prefetch"}).text
     )
@@ -152,7 +152,7 @@ def test_robot_joins_no_queue_by_loading_the_page(guarded: Flask, term: Any, cas
     window = builders.an_open_window(term)
     shut(term, window)
     look(browser_of(guarded, "ada"), term)
-    assert room.look(term.id, window.id, cast.ada.id).kind == "none"
+    assert room.queue_entry(term.id, window.id, cast.ada.id).kind == "none"
 
 
 def test_loading_the_page_does_not_rejoin_after_leaving(
@@ -166,7 +166,7 @@ def test_loading_the_page_does_not_rejoin_after_leaving(
     text = look(ada, term)
     assert "Others are waiting." in strip(text)
     assert "Join the queue" in strip(text)
-    assert room.look(term.id, window.id, cast.ada.id).kind == "none"
+    assert room.queue_entry(term.id, window.id, cast.ada.id).kind == "none"
 
 
 def test_position_counts_down_as_others_are_admitted(

@@ -39,7 +39,7 @@ def test_a_thousand_simultaneous_students_have_one_place_each(term: Any, enter: 
         thread.start()
     for thread in threads:
         thread.join()
-    numbers = sorted(room.look(term.id, window.id, student).number for student in range(250))
+    numbers = sorted(room.queue_entry(term.id, window.id, student).number for student in range(250))
     assert numbers == list(range(1, 251))
 
 
@@ -49,8 +49,8 @@ def test_ended_window_admits_no_student(term: Any, enter: Enter) -> None:
 
 
 def test_unknown_window_stores_nothing(term: Any, backend: Backend) -> None:
-    assert room.look(term.id, 888_888, 1).kind == "none"
-    assert room.keep_alive(term.id, 888_888, [1]) == [1]
+    assert room.queue_entry(term.id, 888_888, 1).kind == "none"
+    assert room.send_heartbeats(term.id, 888_888, [1]) == [1]
     assert room.extend_stay(term.id, 888_888, 1) is None
     assert not list(backend.redis.scan_iter(f"{{t:{term.id}}}:room:*"))
 

@@ -19,12 +19,12 @@ def test_silent_student_is_skipped_and_returns_to_the_front(
         enter(window, student)
     asleep(backend, term, window, sleeper)
     limits(term, window, at_once=1)
-    assert room.look(term.id, window.id, 2).kind == "called"
-    back = room.look(term.id, window.id, 1)
+    assert room.queue_entry(term.id, window.id, 2).kind == "called"
+    back = room.queue_entry(term.id, window.id, 1)
     assert (back.kind, back.ahead, back.request) == ("waiting", 0, sleeper)
-    assert room.look(term.id, window.id, 3).ahead == 1
+    assert room.queue_entry(term.id, window.id, 3).ahead == 1
     room.leave(term.id, window.id, 2)
-    assert room.look(term.id, window.id, 1).kind == "called"
+    assert room.queue_entry(term.id, window.id, 1).kind == "called"
 
 
 def test_student_who_is_away_too_long_loses_the_place(
@@ -36,7 +36,7 @@ def test_student_who_is_away_too_long_loses_the_place(
     asleep(backend, term, window, sleeper)
     limits(term, window)
     backend.redis.zadd(key(term, window, "away"), {sleeper: 1})
-    assert room.look(term.id, window.id, 1).kind == "gone"
+    assert room.queue_entry(term.id, window.id, 1).kind == "gone"
     again = enter(window, 1)
     assert (again.kind, again.number) == ("called", 2)
     assert again.request != sleeper
@@ -49,8 +49,8 @@ def test_admitted_student_who_does_not_come_frees_the_space(
     limits(term, window, at_once=1)
     assert [enter(window, student).kind for student in (1, 2)] == ["called", "waiting"]
     visit_over(backend, term, window, 1)
-    assert room.look(term.id, window.id, 2).kind == "called"
-    assert room.look(term.id, window.id, 1).ahead == 0
+    assert room.queue_entry(term.id, window.id, 2).kind == "called"
+    assert room.queue_entry(term.id, window.id, 1).ahead == 0
 
 
 def test_no_student_is_skipped_while_none_is_heard(
@@ -65,8 +65,8 @@ def test_no_student_is_skipped_while_none_is_heard(
     backend.redis.hset(key(term, window), "heard", str(long_ago))
     limits(term, window)
     assert room.advance(term.id, window.id).called == 0
-    assert room.look(term.id, window.id, 4).kind == "called"
-    kinds = [room.look(term.id, window.id, student).kind for student in range(5)]
+    assert room.queue_entry(term.id, window.id, 4).kind == "called"
+    kinds = [room.queue_entry(term.id, window.id, student).kind for student in range(5)]
     assert kinds == ["called"] * 5
 
 
@@ -76,7 +76,7 @@ def test_student_who_leaves_and_rejoins_has_the_same_place(term: Any, enter: Ent
     for window in (early, late):
         taken = [enter(window, student).request for student in (1, 2)]
         room.leave(term.id, window.id, 1)
-        assert room.look(term.id, window.id, 1).kind == "none"
+        assert room.queue_entry(term.id, window.id, 1).kind == "none"
         assert enter(window, 1).request == taken[0]
         assert room.state(term.id, window.id).line == 2
 
@@ -88,5 +88,5 @@ def test_student_who_left_is_not_admitted(term: Any, enter: Enter) -> None:
     enter(window, 2)
     room.leave(term.id, window.id, 1)
     limits(term, window, at_once=1)
-    assert room.look(term.id, window.id, 2).kind == "called"
+    assert room.queue_entry(term.id, window.id, 2).kind == "called"
     assert enter(window, 1).number == 3

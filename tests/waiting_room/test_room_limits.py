@@ -17,7 +17,7 @@ def test_no_more_students_are_inside_than_the_limit(term: Any, enter: Enter) -> 
     kinds = [enter(window, student).kind for student in range(5)]
     assert kinds == ["called"] * 3 + ["waiting"] * 2
     room.leave(term.id, window.id, 1)
-    assert room.look(term.id, window.id, 3).kind == "called"
+    assert room.queue_entry(term.id, window.id, 3).kind == "called"
     assert room.state(term.id, window.id).inside == 3
 
 

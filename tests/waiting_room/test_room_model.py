@@ -85,12 +85,12 @@ class Waiting(RuleBasedStateMachine):
 
     @rule(student=students)
     def look(self, student: int) -> None:
-        entry = room.look(self.term.id, self.window.id, student)
+        entry = room.queue_entry(self.term.id, self.window.id, student)
         assert self.reply(entry) == self.model.look(entry.room.at + self.passed, student)
 
     @rule(some_students=some.lists(students, min_size=1, unique=True))
     def touch(self, some_students: list[int]) -> None:
-        others = room.keep_alive(self.term.id, self.window.id, some_students)
+        others = room.send_heartbeats(self.term.id, self.window.id, some_students)
         heard = int(self.stored_field("heard")) + self.passed
         assert others == self.model.touch_all(heard, some_students)
 

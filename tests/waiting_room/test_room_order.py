@@ -25,7 +25,7 @@ def test_early_students_are_in_the_seeds_order(term: Any, enter: Enter) -> None:
     assert draw.drawn_requests(term.id, window.id) == expected
     assert expected != requests
     first = requests.index(expected[0]) + 1
-    assert room.look(term.id, window.id, first).number == 1
+    assert room.queue_entry(term.id, window.id, first).number == 1
     assert (late.number, late.ahead) == (60, 59)
 
 
@@ -35,7 +35,7 @@ def test_late_students_are_first_come_first_served(term: Any, enter: Enter) -> N
     places = [enter(window, student) for student in (5, 3, 9)]
     assert [position.ahead for position in places] == [0, 1, 2]
     limits(term, window, at_once=2)
-    kinds = [room.look(term.id, window.id, student).kind for student in (5, 3, 9)]
+    kinds = [room.queue_entry(term.id, window.id, student).kind for student in (5, 3, 9)]
     assert kinds == ["called", "called", "waiting"]
 
 
@@ -49,7 +49,7 @@ def test_clock_that_goes_back_makes_no_student_early(
     backend.redis.hset(key(term, window), "allowed_at", str(in_an_hour))
     enter(window, 2)
     backend.redis.hset(windows, str(window.id), stored_window(window))
-    entry = room.look(term.id, window.id, 2)
+    entry = room.queue_entry(term.id, window.id, 2)
     assert (entry.kind, entry.number) == ("called", 2)
 
 

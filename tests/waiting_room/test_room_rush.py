@@ -22,7 +22,7 @@ def come_and_go(all_here: Any, term: int, window: int, seed: int) -> list[tuple[
     places = [(student, room.enter(term, window, student).request) for student in crowd]
     all_here.wait()
     room.set_limits(term, window, 600_000, AT_ONCE, off=False)
-    while room.look(term, window, 0).room.waiting:
+    while room.queue_entry(term, window, 0).room.waiting:
         for student in redis.zrange(f"{{t:{term}}}:room:{window}:in", 0, -1):
             room.leave(term, window, int(student))
     return places

@@ -26,7 +26,7 @@ def test_ended_visit_gives_no_place_back(term: Any, enter: Enter, backend: Backe
     assert room.extend_stay(term.id, window.id, 1)
     enter(window, 2)
     visit_over(backend, term, window, 1)
-    assert room.look(term.id, window.id, 1).kind == "gone"
+    assert room.queue_entry(term.id, window.id, 1).kind == "gone"
     assert room.extend_stay(term.id, window.id, 1) is None
     assert enter(window, 1).number == 3
 

@@ -15,6 +15,7 @@ from portal.registration.requests import SectionRequest
 from portal.waiting_room import room
 from tests import cast as builders
 from tests.cast import Cast
+from tests.ledger_claims import send_claim
 from tests.waiting_room.lobby import come, facts, look, proven
 from tests.waiting_room.rooms import limits, visit_over
 from tests.waiting_room.test_token_required import journal, refused
@@ -174,4 +175,4 @@ def test_ledger_checks_a_visit_only_if_a_room_is_named(
     """The previous version, and portals without waiting rooms, name no room."""
     requested = {"student": cast.ada.id, "section": section.id, "request": None, "wait": False}
     about = {"credits": 400, "limit": 9900, "windows": [window.id], "actor": "t", "correlation": ""}
-    assert backend().ledger.claim(term.id, **requested, **about).registration
+    assert send_claim(backend().ledger, term.id, **requested, **about).registration

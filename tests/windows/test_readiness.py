@@ -50,7 +50,7 @@ def test_preparation_sends_sections_and_reports_progress(backend: Backend, term:
     found = readiness.readiness(term.id)
     assert found
     assert (found.done, found.sections) == (3, 3)
-    assert found.told >= found.begun > 0
+    assert found.sent >= found.begun > 0
     assert len(backend.ledger.seats(term.id)) == 3
 
 
@@ -79,7 +79,7 @@ def test_ledger_that_lost_its_sections_gets_them_again(backend: Backend, term: T
 
 def test_near_opening_makes_web_processes_fill_caches(backend: Backend, term: Term) -> None:
     make_ready(term.id)
-    assert not backend.redis.exists(readiness.WANTED)
+    assert not backend.redis.exists(readiness.PRELOAD)
     window = cast.a_coming_window(term, minutes=10)
     drain(term.id)
     assert readiness.current_target(term.id).opening == window.opens
@@ -87,7 +87,7 @@ def test_near_opening_makes_web_processes_fill_caches(backend: Backend, term: Te
     assert not make_ready(term.id)
     found = readiness.readiness(term.id)
     assert found
-    assert int(backend.redis.get(readiness.WANTED) or 0) == found.wanted > 0
+    assert int(backend.redis.get(readiness.PRELOAD) or 0) == found.preload > 0
 
 
 def test_past_or_far_opening_needs_no_caches(term: Term) -> None:
@@ -104,13 +104,13 @@ def test_web_process_fills_its_caches_and_reports(backend: Backend, term: Term) 
     before = readiness.Process(0, 0, 0, 0)
     readiness.request_preload(backend.ledger.now())
     result = readiness.report("one", before)
-    assert result.wish == int(backend.redis.get(readiness.WANTED) or 0)
+    assert result.request == int(backend.redis.get(readiness.PRELOAD) or 0)
     assert result.profiles >= 4
     assert readiness.report("one", result).read == result.read  # nothing new was requested
-    readiness.request_preload(result.wish + 1)
+    readiness.request_preload(result.request + 1)
     assert readiness.report("one", result).read > result.read
     # The process of the tests may report itself too, from an application of an earlier test.
-    assert result.wish + 1 in [each.wish for each in readiness.processes()]
+    assert result.request + 1 in [each.request for each in readiness.processes()]
     assert term
 
 
@@ -129,4 +129,4 @@ def test_scheduler_prepares_a_term_before_an_opening(backend: Backend, term: Ter
     drain(term.id)
     with running(("worker", "maintain")):
         tick(Sweeper(), Lease(backend.redis), Watch(backend.redis).check)
-        wait_for(lambda: readiness.readiness(term.id).wish.opening == window.opens)  # type: ignore[union-attr]
+        wait_for(lambda: readiness.readiness(term.id).target.opening == window.opens)  # type: ignore[union-attr]

@@ -17,6 +17,7 @@ from portal.recorder.recorder import drain
 from portal.windows.warmup import section_specs, warm_up
 from tests import cast
 from tests.exchange.campus import Campus, imported
+from tests.ledger_claims import send_claim
 
 
 def test_meetings_that_can_conflict_are_sent_as_numbers(tmp_path: Path, backend: Backend) -> None:
@@ -90,9 +91,9 @@ def test_exam_blocks_are_not_sent(tmp_path: Path, backend: Backend) -> None:
     with transaction() as session:
         sections = session.scalars(select(Section.id).where(Section.term_id == made.term)).all()
     answers = [
-        backend.ledger.claim(
-            made.term, student=1, section=section, request=None, credits=400, limit=2100,
-            windows=[window.id], wait=False, actor="tests", correlation="",
+        send_claim(
+            backend.ledger, made.term, student=1, section=section, request=None, credits=400,
+            limit=2100, windows=[window.id], wait=False, actor="tests", correlation="",
         )
         for section in sections
     ]  # fmt: skip

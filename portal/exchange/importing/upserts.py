@@ -98,7 +98,7 @@ RENEW_TAUGHT = text("""
 def _of(side: str) -> str:
     """Fields with notifications, on one side of a change; teachers are records of their own."""
     return ", ".join(
-        f"{side} -> '{name}'" for name in section_changes.NEWS if name != "instructors"
+        f"{side} -> '{name}'" for name in section_changes.NOTIFIED if name != "instructors"
     )
 
 
@@ -137,7 +137,7 @@ def recording_section_changes(session: Session, import_id: int, counts: Counts) 
     after = _facts(session, terms, concerned)
     versions = select(Section.id, Section.version).where(Section.id.in_(concerned))
     for section, version in session.execute(versions):
-        section_changes.keep(session, section, version, before[section], after[section])
+        section_changes.store(session, section, version, before[section], after[section])
 
 
 def _any(counts: Counts) -> bool:
@@ -158,5 +158,5 @@ def _facts(session: Session, terms: list[int], concerned: set[int]) -> dict[int,
 
 def _of_section(section: SectionView, names: dict[int, NamedInstructor]) -> SimpleNamespace:
     instructors = tuple(names[each] for each in section.instructor_ids if each in names)
-    known = {name: getattr(section, name) for name in section_changes.NEWS}
+    known = {name: getattr(section, name) for name in section_changes.NOTIFIED}
     return SimpleNamespace(**known | {"instructors": instructors})

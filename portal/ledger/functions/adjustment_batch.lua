@@ -157,9 +157,9 @@ local function adjust_batch(term)
   term.cause = "adjust"
   for i, move in ipairs(moves) do
     setmetatable(move, { __index = term.ask })
-    local answer, key, asked = stored_answer(term, move, adjusted)
+    local answer, key, digest = stored_answer(term, move, adjusted)
     if answer and answer.error then return answer end
-    answers[i], keys[i] = answer, { key, asked }
+    answers[i], keys[i] = answer, { key, digest }
   end
   local done = decide_batch(term, moves, answers)
   for _, i in ipairs(done) do

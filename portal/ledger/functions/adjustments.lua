@@ -116,5 +116,5 @@ local function preview(term) return { reasons = (adjustment_reasons_now(term)) }
 
 -- The request, without what the catalog adds.
 local function adjusted(ask)
-  return { ask.drop or 0, ask.add and { ask.add.section, ask.asked or 0 } or 0, ask.overrides or 0 }
+  return { ask.drop or 0, ask.add and { ask.add.section, ask.chosen_credits or 0 } or 0, ask.overrides or 0 }
 end

@@ -125,7 +125,7 @@ local function leave(term)
   return answer(term, "left", section, { seq = seq })
 end
 
-local function standing(term)
+local function registrations(term)
   local student, enrolled, waiting = term.ask.student, {}, {}
   local mine = term:selections(student)
   for _, id in ipairs(ids(mine.held)) do
@@ -136,9 +136,9 @@ local function standing(term)
   for _, id in ipairs(ids(mine.waiting)) do
     local place, size = mine.waiting[id], redis.call("ZCARD", term:key("queue", id))
     local passed = redis.call("HGET", term:key("passed", id), student)
-    local reasons, instead = passed and cjson.decode(passed) or {}, place.instead or 0
+    local reasons, swap_out = passed and cjson.decode(passed) or {}, place.swap_out or 0
     local position = term:position(id, student)
-    extend(waiting, { { id, place.credits, place.ticket, place.at, position, size, reasons, instead } })
+    extend(waiting, { { id, place.credits, place.ticket, place.at, position, size, reasons, swap_out } })
   end
   return { enrolled = enrolled, waiting = waiting }
 end
@@ -170,17 +170,17 @@ end
 local function try_to_promote(term, section, candidate)
   local student, mine = candidate.student, term:selections(candidate.student)
   local place = mine.waiting[section.id]
-  local instead = mine.held[place.instead or 0] and place.instead
-  local rest = without(mine, { [instead or 0] = true })
+  local swap_out = mine.held[place.swap_out or 0] and place.swap_out
+  local rest = without(mine, { [swap_out or 0] = true })
   candidate.credits = place.credits -- as chosen on joining
   local reasons = term:refusal_reasons(section, rest, candidate)
   rest.held[section.id] = place.credits
-  if instead then term:check_corequisites_kept(reasons, mine, rest) end
+  if swap_out then term:check_corequisites_kept(reasons, mine, rest) end
   if #reasons == 0 then
     -- Before the student leaves the list: what follows counts who is on it.
-    if instead then term:drop_seat(instead, student, { swap = section.id }) end
+    if swap_out then term:drop_seat(swap_out, student, { swap = section.id }) end
     term:unqueue(section, student)
-    term:seat("promoted", section, student, candidate, { instead = instead or nil })
+    term:seat("promoted", section, student, candidate, { instead = swap_out or nil })
     return true
   end
   local passes, lost = count_skip(term, section, student, reasons)

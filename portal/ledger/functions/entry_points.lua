@@ -17,21 +17,21 @@ end
 
 -- Add the student's seats and waitlists to the answer, which saves a second call. The stored answer
 -- leaves them out, since they may change before a replay.
-local function with_standing(act)
+local function with_registrations(act)
   return function(term)
     local reply = act(term)
-    if not (reply.error or reply.replayed) then reply.standing = standing(term) end
+    if not (reply.error or reply.replayed) then reply.registrations = registrations(term) end
     return reply
   end
 end
 
-register("submit", with_standing(answer_once(function(ask) return ask.asked end, submit)))
-register("drop", with_standing(answer_once(function(ask) return { ask.section, ask.along } end, drop)))
-register("leave", with_standing(answer_once(function(ask) return ask.section end, leave)))
+register("submit", with_registrations(answer_once(function(ask) return ask.content end, submit)))
+register("drop", with_registrations(answer_once(function(ask) return { ask.section, ask.along } end, drop)))
+register("leave", with_registrations(answer_once(function(ask) return ask.section end, leave)))
 register("adjust", answer_once(adjusted, adjust))
 register("adjust_batch", adjust_batch)
 register("preview", preview, { "no-writes" })
-register("standing", standing, { "no-writes" })
+register("registrations", registrations, { "no-writes" })
 register("head", head, { "no-writes" })
 register("promote", promote)
 register("reconsider", reconsider)

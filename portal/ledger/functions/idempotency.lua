@@ -7,26 +7,26 @@
 local function stored_answer(term, ask, content)
   if not ask.request or ask.request == "" then return nil end
   local key = term:key("request", ask.student .. ":" .. ask.request)
-  local asked = redis.sha1hex(cjson.encode({ term.cause, content(ask) }))
+  local digest = redis.sha1hex(cjson.encode({ term.cause, content(ask) }))
   local stored = redis.call("GET", key)
-  if not stored then return nil, key, asked end
+  if not stored then return nil, key, digest end
   stored = cjson.decode(stored)
   stored.answer.replayed = true
-  return stored.asked == asked and stored.answer or { error = "key_reused" }
+  return stored.digest == digest and stored.answer or { error = "key_reused" }
 end
 
-local function store_answer(key, asked, reply)
-  redis.call("SET", key, cjson.encode({ asked = asked, answer = reply }), "PX", DAY)
+local function store_answer(key, digest, reply)
+  redis.call("SET", key, cjson.encode({ digest = digest, answer = reply }), "PX", DAY)
 end
 
 local function answer_once(content, decide)
   return function(term)
-    local stored, key, asked = stored_answer(term, term.ask, content)
+    local stored, key, digest = stored_answer(term, term.ask, content)
     if stored then return stored end
     local reply = decide(term)
     if key and not reply.error then
       reply.at, reply.wake = reply.at or term.at, term.wake
-      store_answer(key, asked, reply)
+      store_answer(key, digest, reply)
     end
     return reply
   end

@@ -171,9 +171,9 @@ function Term:selections(student)
     elseif kind == "c" then
       mine.needs[section] = cjson.decode(value)
     else
-      local ticket, credits, at, instead = value:match("(%d+):(%d+):(%d+):?(%d*)")
+      local ticket, credits, at, swap_out = value:match("(%d+):(%d+):(%d+):?(%d*)")
       mine.waiting[section] = {
-        ticket = tonumber(ticket), credits = tonumber(credits), at = tonumber(at), instead = tonumber(instead),
+        ticket = tonumber(ticket), credits = tonumber(credits), at = tonumber(at), swap_out = tonumber(swap_out),
       }
     end
   end

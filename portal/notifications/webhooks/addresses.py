@@ -59,7 +59,7 @@ def connect(url: SplitResult, seconds: float, within: Networks) -> socket.socket
 
 def _addresses(url: SplitResult, within: Networks) -> Iterator[str]:
     for *_, found in socket.getaddrinfo(url.hostname, port(url), type=socket.SOCK_STREAM):
-        address = _meant(ipaddress.ip_address(str(found[0]).partition("%")[0]))
+        address = _unmapped(ipaddress.ip_address(str(found[0]).partition("%")[0]))
         inside = any(address in network for network in within)
         if inside or (url.scheme == "https" and _is_public(address)):
             yield str(found[0])
@@ -70,7 +70,7 @@ def _is_public(address: Address) -> bool:
     return given_out and address.is_global and not address.is_multicast
 
 
-def _meant(address: Address) -> Address:
+def _unmapped(address: Address) -> Address:
     """Return the IPv4 address that an IPv6 address stands for, if it does."""
     if isinstance(address, IPv6Address):
         if address in TRANSLATED:

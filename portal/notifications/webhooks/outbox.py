@@ -20,25 +20,27 @@ from portal.notifications.webhooks.models import TEST, Delivery, Webhook
 from portal.people.models import Student
 from portal.recorder.events import Event
 from portal.recorder.models import LoggedEvent
-from portal.recorder.subscribers import DueJob
+from portal.recorder.signals import DueJob
 
 BATCH = 20  # deliveries per transaction: a killed sender repeats at most this many
 
-FOLLOW = text("""
+QUEUE_EVENTS = text("""
 INSERT INTO webhook_deliveries (webhook_id, term_id, seq, due_at, tries, error)
-SELECT hook.id, told.term_id, told.seq, now(), 0, ''
+SELECT hook.id, event.term_id, event.seq, now(), 0, ''
 FROM webhooks hook
-JOIN events told ON told.name = ANY (hook.names)
-JOIN terms term ON term.id = told.term_id AND NOT term.practice
-WHERE hook.is_on AND told.term_id = :term AND told.seq BETWEEN :first AND :last
-ORDER BY hook.id, told.seq
+JOIN events event ON event.name = ANY (hook.names)
+JOIN terms term ON term.id = event.term_id AND NOT term.practice
+WHERE hook.is_on AND event.term_id = :term AND event.seq BETWEEN :first AND :last
+ORDER BY hook.id, event.seq
 ON CONFLICT DO NOTHING
 """)
 
 
-def put_events(session: Session, term: int, events: Sequence[Event]) -> None:
+def queue_events(session: Session, term: int, events: Sequence[Event]) -> None:
     """Queue recorded events for receivers, and enqueue a job once the transaction commits."""
-    queued = session.execute(FOLLOW, {"term": term, "first": events[0].seq, "last": events[-1].seq})
+    queued = session.execute(
+        QUEUE_EVENTS, {"term": term, "first": events[0].seq, "last": events[-1].seq}
+    )
     if queued.rowcount:  # type: ignore[attr-defined]  # of an INSERT
         listen(session, "after_commit", lambda _: enqueue(NO_TERM, ["deliver"]), once=True)
 
@@ -50,7 +52,7 @@ def due_jobs(_terms: Sequence[int]) -> Iterable[DueJob]:
     return [DueJob(NO_TERM, "deliver", milliseconds(since))] if since else []
 
 
-def put_test(session: Session, webhook: int) -> None:
+def queue_test(session: Session, webhook: int) -> None:
     """Queue a test message to a receiver."""
     session.execute(insert(Delivery).values(webhook_id=webhook))
 
@@ -83,19 +85,19 @@ def dead(session: Session, webhook: int, most: int | None = None) -> Sequence[De
 def number_dead(session: Session, webhook: int | None = None) -> int:
     """Return the number of dead letters of one receiver, or of every receiver not deleted."""
     found = select(func.count()).select_from(Delivery).join(Webhook)
-    found = found.where(Delivery.dead_at.is_not(None), _known())
+    found = found.where(Delivery.dead_at.is_not(None), _not_deleted())
     return session.scalar(found if webhook is None else found.where(Webhook.id == webhook)) or 0
 
 
-def forget(session: Session, days: int) -> None:
+def delete_old(session: Session, days: int) -> None:
     """Delete a batch of finished deliveries older than `days`, and all of deleted receivers."""
     before = func.now() - timedelta(days=days)
-    old = or_(Delivery.sent_at < before, Delivery.dead_at < before, ~_known())
+    old = or_(Delivery.sent_at < before, Delivery.dead_at < before, ~_not_deleted())
     found = select(Delivery.id).join(Webhook).where(old).limit(DELETED_AT_ONCE)
     session.execute(delete(Delivery).where(Delivery.id.in_(found)))
 
 
-def _known() -> ColumnElement[bool]:
+def _not_deleted() -> ColumnElement[bool]:
     return Webhook.deleted_at.is_(None)
 
 

@@ -16,7 +16,7 @@ from portal.backend import backend
 from portal.core.audit_trail import add_audit_entry
 from portal.core.db import ChangedMeanwhile
 from portal.notifications.webhooks.models import Delivery, Webhook
-from portal.notifications.webhooks.outbox import put_test
+from portal.notifications.webhooks.outbox import queue_test
 
 SHOWN = 30  # deliveries
 
@@ -88,7 +88,7 @@ def test(session: Session, known: Webhook, who: ChangedBy) -> None:
     found = _ours(session, known)
     if not found.is_on:
         raise ChangedMeanwhile
-    put_test(session, found.id)
+    queue_test(session, found.id)
     _note(session, found, "test", who)
 
 

@@ -54,20 +54,20 @@ class ReceiverConnection(HTTPConnection):
     def connect(self) -> None:
         """Connect to a checked address; the name cannot redirect it afterwards."""
         wire = addresses.connect(self.to, self.until - time.monotonic(), self.within)
-        self._hold(wire)
+        self._use_socket(wire)
         if self.to.scheme == "https":
             context = ssl.create_default_context()
             wrapped = context.wrap_socket(
                 wire, server_hostname=self.host, do_handshake_on_connect=False
             )
-            self._hold(wrapped)
+            self._use_socket(wrapped)
             wrapped.do_handshake()
 
-    def tell(self, message: Message) -> None:
+    def deliver(self, message: Message) -> None:
         """Post a message; raise Undelivered unless the receiver confirms it."""
         # A receiver that sends one byte at a time would never reach a timeout of its own.
         self.until = time.monotonic() + self.time_limit
-        timer = Timer(self.time_limit, self._cut)
+        timer = Timer(self.time_limit, self._stop_reading)
         timer.start()
         try:
             self._post(message)
@@ -103,14 +103,14 @@ class ReceiverConnection(HTTPConnection):
         }
         return headers | ({HEADER: message.correlation} if message.correlation else {})
 
-    def _hold(self, wire: socket) -> None:
+    def _use_socket(self, wire: socket) -> None:
         """Store the socket to cut at the deadline; raise TimeoutError if it has passed."""
         self.sock = self.wire = wire
         wire.settimeout(self.time_limit)
         if time.monotonic() >= self.until:
             raise TimeoutError("timed out")
 
-    def _cut(self) -> None:
+    def _stop_reading(self) -> None:
         if self.wire:
             with suppress(OSError):
                 # TLS's own shutdown would continue without TLS. Do not shut down both directions:
@@ -125,7 +125,7 @@ def _response_text(answer: HTTPResponse, body: bytes) -> str:
 
 PAUSES = (5.0, 60.0, 5 * 60.0, 30 * 60.0, 2 * 60 * 60.0)  # seconds before each retry
 LONGEST = 8.0  # seconds; the scheduler starts another job if more is left
-LOST = "Its event is not in the log."
+EVENT_MISSING = "Its event is not in the log."
 BREAKER_PREFIX = "webhook-"  # plus the receiver's id: the name of its breaker
 
 
@@ -147,48 +147,52 @@ class WebhookSender:
         """
         until, done = time.monotonic() + seconds, 0
         while time.monotonic() < until and flags.on("webhooks"):
-            dealt = self._round(until)
-            if not dealt:
+            handled = self._round(until)
+            if not handled:
                 break
-            done += dealt
+            done += handled
         return done
 
     def _round(self, until: float) -> int:
         with transaction() as session:
             found = outbox.receivers(session)
         # Start after the last receiver: a slow one must not use up everybody's time.
-        dealt = 0
+        handled = 0
         for webhook in sorted(found, key=lambda each: (each.id <= self.last, each.id)):
             if time.monotonic() > until:
                 break
             self.last = webhook.id
-            dealt += self._deal_with(webhook, until)
-        return dealt
+            handled += self._send_to(webhook, until)
+        return handled
 
-    def _deal_with(self, webhook: Webhook, until: float) -> int:
+    def _send_to(self, webhook: Webhook, until: float) -> int:
         """Send the next few, until one fails."""
-        dealt, within = 0, backend().settings.webhook_networks
+        handled, within = 0, backend().settings.webhook_networks
         with (
             transaction() as session,
-            closing(ReceiverConnection(webhook, within, self.time_limit)) as line,
+            closing(ReceiverConnection(webhook, within, self.time_limit)) as connection,
         ):
-            mine = outbox.take(session, webhook.id)
+            deliveries = outbox.take(session, webhook.id)
             with suppress(BreakerOpen):
-                for delivery, message in zip(mine, messages(session, mine), strict=True):
-                    taken = self._send(delivery, message, line)
-                    dealt += 1
-                    if not taken or time.monotonic() > until:
+                for delivery, message in zip(
+                    deliveries, messages(session, deliveries), strict=True
+                ):
+                    accepted = self._send(delivery, message, connection)
+                    handled += 1
+                    if not accepted or time.monotonic() > until:
                         break
-        return dealt
+        return handled
 
-    def _send(self, delivery: Delivery, message: Message | None, line: ReceiverConnection) -> bool:
+    def _send(
+        self, delivery: Delivery, message: Message | None, connection: ReceiverConnection
+    ) -> bool:
         """Send a delivery; return whether the receiver can get the next."""
         if message is None:
-            mark_dead(delivery, LOST)
+            mark_dead(delivery, EVENT_MISSING)
             return True
         with following(message.correlation):
             try:
-                self._breaker(line.webhook).call(line.tell, message)
+                self._breaker(connection.webhook).call(connection.deliver, message)
             except Undelivered as error:
                 retry_later(delivery, str(error), self.pauses)
                 return False

@@ -18,14 +18,14 @@ from portal.recorder.consistency.differences import (
     of_log,
     of_read_models,
 )
-from portal.recorder.consistency.ledger_image import APART, BY_NAME, Image, split
+from portal.recorder.consistency.ledger_image import BY_NAME, NOT_IN_LOG, Image, split
 from portal.recorder.consistency.ledger_keys import Step
 from portal.recorder.event_log import ProgressCallback, fold, no_progress, replay, strides
 from portal.recorder.journal import JournalGap
 from portal.recorder.projections import TermState, UnknownEvent
 from portal.recorder.recorder import catch_up
 
-LOST, UNREAD = "journal", "journal entry"
+JOURNAL_LOST, UNREADABLE_ENTRY = "journal", "journal entry"
 
 Report = dict[str, Any]
 
@@ -44,35 +44,35 @@ def audit(name: str = "", keep: Callable[[int, Report], None] | None = None) -> 
     return {"clean": all(report["clean"] for report in reports), "terms": reports}
 
 
-def audit_term(term: int, tell: ProgressCallback = no_progress) -> Report:
+def audit_term(term: int, progress: ProgressCallback = no_progress) -> Report:
     """Return the differences of a term, and report progress.
 
     Claims may go on meanwhile. If the ledger is ahead of what can be recorded, it is not compared.
     The report then gives the number of events as `unrecorded`: no difference, but not `clean`
     either.
     """
-    tell("recording", 0, 0)
+    progress("recording", 0, 0)
     broken = unrecordable(term)
     image = Image()
-    at = replay(term, image, checkpoint(term), tell, "comparing")
+    at = replay(term, image, checkpoint(term), progress, "comparing")
     names = ledger_keys.key_names(term)
-    tell("reading", 0, 0)
+    progress("reading", 0, 0)
     wanted = {key for key in names if split(key)[0] in BY_NAME} | image.keys().keys()
     # No event tells who is set aside, so a section's first such student would be missed.
     wanted |= {f"aside:{section}" for section in image.seats}
-    taken = ledger_keys.read_keys(term, wanted)
+    steps = ledger_keys.read_keys(term, wanted)
     broken = broken or unrecordable(term)
 
     def advance(session: Session, through: int) -> None:
         nonlocal at
         for after, until in strides(at, through):
-            tell("comparing", after, through)
+            progress("comparing", after, through)
             fold(session, term, image, after, until)
         at = max(at, through)
 
-    tell("comparing", at, at)
+    progress("comparing", at, at)
     found, unrecorded = compare(
-        term, image, taken, advance, lambda session: read_models.load_all(session, term)
+        term, image, steps, advance, lambda session: read_models.load_all(session, term)
     )
     differences = [*broken, *_unknown_keys(names), *found]
     if not unrecorded:
@@ -88,7 +88,7 @@ def audit_term(term: int, tell: ProgressCallback = no_progress) -> Report:
 def compare(  # noqa: PLR0913  what a whole audit and a partial one differ in
     term: int,
     image: Image,
-    taken: Sequence[Step],
+    steps: Sequence[Step],
     advance: Callable[[Session, int], None],
     rows: Callable[[Session], TermState],
     *,
@@ -104,9 +104,9 @@ def compare(  # noqa: PLR0913  what a whole audit and a partial one differ in
         # One snapshot of the log and the read models, even if recording goes on.
         session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
         known, found = checkpoint(term, session), list[Difference]()
-        unrecorded = max(0, taken[-1][0] - known)
+        unrecorded = max(0, steps[-1][0] - known)
         if not unrecorded:
-            found += of_ledger(image, taken, partial(advance, session), within)
+            found += of_ledger(image, steps, partial(advance, session), within)
             found += idempotency.differences(session, term, students)
         advance(session, known)
         found += of_read_models(image, rows(session))
@@ -118,13 +118,13 @@ def unrecordable(term: int) -> list[Difference]:
     try:
         catch_up(term)
     except JournalGap as gap:
-        return [{"where": LOST, "what": str(gap)}]
+        return [{"where": JOURNAL_LOST, "what": str(gap)}]
     except (UnknownEvent, ValueError) as event:  # such as an entry that is not JSON
-        return [{"where": UNREAD, "what": str(event)}]
+        return [{"where": UNREADABLE_ENTRY, "what": str(event)}]
     return []
 
 
 def _unknown_keys(names: Collection[str]) -> list[Difference]:
     """Return a difference for each key that has no recording, comparison or restore rule."""
-    unknown = (name for name in sorted(names) if split(name)[0] not in BY_NAME.keys() | APART)
+    unknown = (name for name in sorted(names) if split(name)[0] not in BY_NAME.keys() | NOT_IN_LOG)
     return [{"where": "ledger key", "what": name, "log": "unknown kind of key"} for name in unknown]

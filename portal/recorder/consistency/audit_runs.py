@@ -18,9 +18,9 @@ from portal.recorder.consistency.audit import Report, audit_term
 from portal.recorder.models import AuditRun
 
 LONGEST = 30 * 60  # seconds that a run may take
-STILL = timedelta(minutes=5)  # a run without progress for this long has lost its worker
+STALLED_AFTER = timedelta(minutes=5)  # a run without progress for this long has lost its worker
 SHOWN = 200  # differences stored per run
-OFTEN = 1.0  # seconds between progress reports
+REPORT_SECONDS = 1.0  # seconds between progress reports
 BEHIND = (
     "{} events are not recorded yet, so the ledger could not be compared. Make sure that a recorder"
     " runs and makes progress, then audit again."
@@ -30,13 +30,13 @@ UNDER_WAY = AuditRun.ended_at.is_(None)
 log = logging.getLogger(__name__)
 
 
-def enter(session: Session, term: int, by: int) -> int | None:
+def request_run(session: Session, term: int, by: int) -> int | None:
     """Return the number of a new run, or None if another one is in progress.
 
     Enqueue the run after this transaction commits.
     """
     lost = update(AuditRun).where(
-        AuditRun.term_id == term, UNDER_WAY, AuditRun.moved_at < func.now() - STILL
+        AuditRun.term_id == term, UNDER_WAY, AuditRun.moved_at < func.now() - STALLED_AFTER
     )
     session.execute(lost.values(ended_at=func.now(), error="Its worker was lost."))
     wanted = insert(AuditRun).values(term_id=term, account_id=by).on_conflict_do_nothing()
@@ -46,20 +46,20 @@ def enter(session: Session, term: int, by: int) -> int | None:
 def start(term: int, by: int) -> bool:
     """Start a run that an account asks for; return False if another one is in progress."""
     with transaction() as session:
-        number = enter(session, term, by)
+        number = request_run(session, term, by)
         if number:
             add_audit_entry(session, "record.audited", f"term:{term} run:{number}", by=by)
     if number:
-        call(term, number)
+        enqueue_run(term, number)
     return number is not None
 
 
-def call(term: int, run: int) -> None:
+def enqueue_run(term: int, run: int) -> None:
     """Enqueue a run; raise LedgerUnavailable if the queue cannot be reached."""
     try:
         enqueue_background("audit", run, f"{term}-audit-{run}", LONGEST, retry=False)
     except RedisError as error:
-        _note(run, ended_at=func.now(), error="No worker is available.")
+        _update_run(run, ended_at=func.now(), error="No worker is available.")
         raise LedgerUnavailable(str(error)) from error
 
 
@@ -71,15 +71,15 @@ def run(number: int) -> None:
     if term is None:
         return
     try:
-        report = audit_term(term, Progress(number).tell)
+        report = audit_term(term, Progress(number).report)
     except Exception as error:
         log.exception("The audit %s of term %s failed", number, term)
-        _note(number, ended_at=func.now(), error=f"{type(error).__name__}: {error}"[:2000])
+        _update_run(number, ended_at=func.now(), error=f"{type(error).__name__}: {error}"[:2000])
     else:
-        _note(number, ended_at=func.now(), **_result(report))
+        _update_run(number, ended_at=func.now(), **_result(report))
 
 
-def keep(term: int, report: Report) -> None:
+def store(term: int, report: Report) -> None:
     """Store an audit that a command ran, in the same way as audits that pages request."""
     with transaction() as session:
         session.add(AuditRun(term_id=term, ended_at=func.now(), **_result(report)))
@@ -99,12 +99,12 @@ class Progress:
         self._step = ""
         self._due = 0.0
 
-    def tell(self, step: str, done: int, events: int) -> None:
+    def report(self, step: str, done: int, events: int) -> None:
         """Store the step, and how many of how many events are compared."""
         if step == self._step and monotonic() < self._due:
             return
-        self._step, self._due = step, monotonic() + OFTEN
-        _note(self._run, step=step, done=done, events=events)
+        self._step, self._due = step, monotonic() + REPORT_SECONDS
+        _update_run(self._run, step=step, done=done, events=events)
 
 
 def _result(report: Report) -> dict[str, Any]:
@@ -118,7 +118,7 @@ def _result(report: Report) -> dict[str, Any]:
     }
 
 
-def _note(number: int, **values: Any) -> None:
+def _update_run(number: int, **values: Any) -> None:
     with transaction() as session:
         changed = update(AuditRun).where(AuditRun.id == number, UNDER_WAY)
         session.execute(changed.values(moved_at=func.now(), **values))

@@ -18,26 +18,26 @@ from portal.backend import backend
 from portal.catalog.models import Term
 from portal.core.checkpoints import Checkpoint
 from portal.core.db import transaction
+from portal.recorder import signals
 from portal.recorder.consistency import partial_audit
 from portal.recorder.consistency.audit import unrecordable
 from portal.recorder.consistency.differences import Difference
 from portal.recorder.consistency.partial_audit import OF_SECTION, Behind
 from portal.recorder.models import ContinuousAudit
-from portal.recorder.subscribers import subscribers
 
 SECONDS = 20.0  # for one part
 KEPT = 200  # differences stored in full
-MISSING = 20  # missing events listed by number
+MOST_LISTED = 20  # missing events listed by number
 
-NUMBER = text("""
+COUNT_EVENTS = text("""
     SELECT seq, (SELECT count(*) FROM events WHERE term_id = :term AND events.seq <= point.seq)
     FROM checkpoints point WHERE term_id = :term
 """)
-LOST = text(f"""
+MISSING_EVENTS = text(f"""
     SELECT number FROM checkpoints point, generate_series(1, point.seq) number
     WHERE point.term_id = :term
       AND NOT EXISTS (SELECT FROM events WHERE term_id = :term AND seq = number)
-    LIMIT {MISSING}
+    LIMIT {MOST_LISTED}
 """)  # noqa: S608 - a constant
 
 log = logging.getLogger("fairseat.alarm")
@@ -56,7 +56,7 @@ def due(session: Session) -> list[int]:
     return list(session.scalars(found))
 
 
-def go_on(term: int, seconds: float = SECONDS) -> list[Difference]:
+def audit_next_part(term: int, seconds: float = SECONDS) -> list[Difference]:
     """Compare known differences and the next part of a term; return what differs.
 
     Progress is stored after each slice, so the next part continues there even if this one fails.
@@ -64,12 +64,12 @@ def go_on(term: int, seconds: float = SECONDS) -> list[Difference]:
     part, until = _begin(term), monotonic() + seconds
     part.add([*unrecordable(term), *_missing(term)])
     try:
-        while part.again:
-            sections = sorted(part.again)[: partial_audit.AT_ONCE]
+        while part.recheck:
+            sections = sorted(part.recheck)[: partial_audit.AT_ONCE]
             part.compare(sections)
-            part.again.difference_update(sections)
+            part.recheck.difference_update(sections)
         part.store()
-        while sections := partial_audit.after(term, part.cursor):
+        while sections := partial_audit.next_sections(term, part.cursor):
             part.compare(sections)
             part.cursor = sections[-1]
             part.store()
@@ -90,8 +90,8 @@ class Part:
 
     term: int
     cursor: int
-    again: set[int]  # sections that differed and are not yet checked again
-    known: list[Difference]  # as stored before
+    recheck: set[int]  # sections that differed and are not yet checked again
+    earlier: list[Difference]  # as stored before
     reported: int  # how many differences
     found: dict[tuple[str, str], Difference] = field(default_factory=dict)  # by where and what
     sections: set[int] = field(default_factory=set)  # sections with differences
@@ -111,9 +111,9 @@ class Part:
     def store(self, **more: Any) -> None:
         """Store the progress and the differences; report the first difference."""
         found, count = list(self.found.values()), len(self.found)
-        if self.again:  # these sections could not be checked again
+        if self.recheck:  # these sections could not be checked again
             found += [
-                each for each in self.known if (each["where"], each["what"]) not in self.found
+                each for each in self.earlier if (each["where"], each["what"]) not in self.found
             ]
             count = max(len(found), self.reported)
         row = {
@@ -121,7 +121,7 @@ class Part:
             "cursor": self.cursor,
             "found": count,
             "differences": found[:KEPT],
-            "sections": sorted(self.sections | self.again),
+            "sections": sorted(self.sections | self.recheck),
         } | more
         with transaction() as session:
             mine = update(ContinuousAudit).where(ContinuousAudit.term_id == self.term)
@@ -151,8 +151,8 @@ def _missing(term: int) -> list[Difference]:
     """Return events that the log has lost."""
     with transaction() as session:
         session.execute(text("SET LOCAL statement_timeout = '2min'"))
-        through, there = session.execute(NUMBER, {"term": term}).one()
-        lost = session.scalars(LOST, {"term": term}).all() if there < through else ()
+        through, there = session.execute(COUNT_EVENTS, {"term": term}).one()
+        lost = session.scalars(MISSING_EVENTS, {"term": term}).all() if there < through else ()
     return [{"where": "event log", "what": f"event {each}", "log": "missing"} for each in lost]
 
 
@@ -169,8 +169,7 @@ def _sections(difference: Difference, among: Collection[int]) -> set[int]:
 
 def _report(session: Session, term: int, found: list[Difference]) -> None:
     name = session.get_one(Term, term).name
-    for subscriber in subscribers.differences_found:
-        subscriber(session, term, len(found))
+    signals.differences_found.send(session, term, len(found))
     log.critical(
         "ALARM reconcile: %s differences in %s, the first in %s: %s. See `fairseat audit --term`.",
         len(found),

@@ -22,14 +22,14 @@ Within = Callable[[Kind, str, str], bool]  # whether an entry of such a key is c
 
 
 def of_ledger(
-    image: Image, taken: Iterable[Step], advance: Callable[[int], None], within: Within
+    image: Image, steps: Iterable[Step], advance: Callable[[int], None], within: Within
 ) -> Iterator[Difference]:
     """Yield differences between the ledger and the state that follows from the log, if `within`.
 
     `advance` moves the image to the event at which a step was read.
     """
     at, due = -1, dict[str, Entries]()
-    for seq, found in taken:
+    for seq, found in steps:
         if seq != at:
             advance(seq)
             image.set_aside(found)
@@ -43,9 +43,9 @@ def _of_key(key: str, found: Entries, due: Entries, within: Within) -> Iterator[
     kind = BY_NAME[name]
     for entry in sorted(found.keys() | due.keys()):
         has, must = found.get(entry), plain(stored(due[entry])) if entry in due else None
-        spare = kind.spare and must is None
-        if has != must and not spare and within(kind, number, entry):
-            what = kind.what(number, entry)
+        harmless = kind.extras_allowed and must is None
+        if has != must and not harmless and within(kind, number, entry):
+            what = kind.describe(number, entry)
             yield {"where": f"ledger {name}", "what": what, "ledger": has, "log": must}
 
 

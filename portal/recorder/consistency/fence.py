@@ -19,31 +19,31 @@ class Changed(Exception):  # noqa: N818  an expected state, not an error
 
 
 @dataclass(frozen=True)
-class Held:
-    """A fence of our own: its `mark`, the primary's run id and the term's last event.
+class OwnFence:
+    """A fence of our own: its `token`, the primary's run id and the term's last event.
 
     Its methods raise Changed if the fence is gone or another primary answers.
     """
 
     term: int
-    mark: str
+    token: str
     run: str
     seq: int
 
     def write(self, *commands: Command) -> None:
         """Run these commands in one step."""
-        _change(self.term, self.mark, self.mark, *commands, run=self.run)
+        _change(self.term, self.token, self.token, *commands, run=self.run)
 
     def confirm(self) -> None:
         """Raise Changed if the last event is no longer the same."""
-        _change(self.term, self.mark, self.mark, run=self.run, seq=self.seq)
+        _change(self.term, self.token, self.token, run=self.run, seq=self.seq)
 
     def release(self, before: str = "", *, seq: int | None = None) -> None:
         """Remove the fence, or put the earlier one back.
 
         With `seq`, only if that is the last event.
         """
-        _change(self.term, self.mark, before, run=self.run, seq=seq)
+        _change(self.term, self.token, before, run=self.run, seq=seq)
 
 
 def put_up(term: int, why: str, *, behind: int | None = None) -> bool:
@@ -55,11 +55,11 @@ def put_up(term: int, why: str, *, behind: int | None = None) -> bool:
     return bool(found["fence"] == why)
 
 
-def hold(term: int, reason: str) -> Held:
+def replace(term: int, reason: str) -> OwnFence:
     """Put up our own fence, replacing any that stands."""
-    mark = f"{reason} ({uuid4().hex})"
-    found = _change(term, why(term), mark)
-    return Held(term, mark, found["run"], found["seq"])
+    token = f"{reason} ({uuid4().hex})"
+    found = _change(term, why(term), token)
+    return OwnFence(term, token, found["run"], found["seq"])
 
 
 def why(term: int) -> str:

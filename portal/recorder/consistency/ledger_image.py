@@ -27,7 +27,7 @@ WAITS = {"waiting", "passed"}
 TEXT = "value"  # the name of a string key's only entry
 # No event describes these: the journal and its fence, stored answers (see `answered`), the waiting
 # room, metrics, and who was notified.
-APART = {"journal", "seq", "fence", "request", "room", "tally", "warmup", "woken"}
+NOT_IN_LOG = {"journal", "seq", "fence", "request", "room", "tally", "warmup", "woken"}
 
 
 @dataclass
@@ -85,23 +85,23 @@ class Image(TermState):
         return {
             kind.key(number): {str(name): value for name, value in entries.items()}
             for kind in KINDS
-            for number, entries in kind.holds(self)
+            for number, entries in kind.entries_of(self)
             if entries
         }
 
-    def held(self) -> Iterator[tuple[Pair, Row]]:
+    def held_seats(self) -> Iterator[tuple[Pair, Row]]:
         """Yield the seats that are held."""
         return ((at, row) for at, row in self.enrollments.items() if row["state"] == "enrolled")
 
-    def waited(self) -> Iterator[tuple[Pair, Row]]:
+    def waitlist_positions(self) -> Iterator[tuple[Pair, Row]]:
         """Yield the waitlist positions."""
-        return ((at, row) for at, row in self.places.items() if row["state"] in WAITS)
+        return ((at, row) for at, row in self.waitlist.items() if row["state"] in WAITS)
 
     def set_aside(self, found: Keys) -> None:
         """Take from the ledger which waiting, not skipped students were set aside."""
         self.aside = {
             (section, student)
-            for (section, student), row in self.waited()
+            for (section, student), row in self.waitlist_positions()
             if row["state"] == "waiting" and str(student) in found.get(f"aside:{section}", ())
         }
 
@@ -158,15 +158,15 @@ def _emptying(image: Image) -> Numbered:
 
 def _rosters(image: Image) -> Numbered:
     parts = "credits", "registration", "since", "reserve"
-    return _by_section((at, _joined(row, *parts)) for at, row in image.held())
+    return _by_section((at, _joined(row, *parts)) for at, row in image.held_seats())
 
 
 def _queues(image: Image) -> Numbered:
-    return _by_section((at, row["ticket"]) for at, row in image.waited())
+    return _by_section((at, row["ticket"]) for at, row in image.waitlist_positions())
 
 
 def _passed(image: Image) -> Numbered:
-    return _by_section((at, image.places[at]["reasons"]) for at in image.passed)
+    return _by_section((at, image.waitlist[at]["reasons"]) for at in image.skipped)
 
 
 def _by_section(found: Iterable[tuple[Pair, Any]]) -> Numbered:
@@ -178,11 +178,11 @@ def _by_section(found: Iterable[tuple[Pair, Any]]) -> Numbered:
 
 def _students(image: Image) -> Numbered:
     found: dict[int, dict[str, Any]] = defaultdict(dict)
-    for (section, student), row in image.held():
+    for (section, student), row in image.held_seats():
         found[student][f"e:{section}"] = row["credits"]
         if row["corequisites"]:
             found[student][f"c:{section}"] = row["corequisites"]
-    for (section, student), row in image.waited():
+    for (section, student), row in image.waitlist_positions():
         found[student][f"w:{section}"] = _joined(row, "ticket", "credits", "since", "instead")
     return found.items()
 
@@ -236,26 +236,26 @@ def _next(image: Image) -> Numbered:
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of key: `name`, or `name:<number>` where each is `of` something.
+    """A kind of key: `name`, or `name:<number>` where `per` says what has one.
 
-    Fields or members are numbers of an `entry`, or names of their own. With `spare`, extra entries
-    in the ledger do no harm: the ledger checks and removes them.
+    Fields or members are numbers of an `entry`, or names of their own. With `extras_allowed`,
+    extra entries in the ledger do no harm: the ledger checks and removes them.
     """
 
     name: str
     shape: Shape
-    of: str
+    per: str
     entry: str
-    holds: Callable[[Image], Numbered]
-    spare: bool = False
+    entries_of: Callable[[Image], Numbered]
+    extras_allowed: bool = False
 
     def key(self, number: object = None) -> str:
         """Return the name of a key, without the term's prefix."""
-        return f"{self.name}:{number}" if self.of else self.name
+        return f"{self.name}:{number}" if self.per else self.name
 
-    def what(self, number: str, name: str) -> str:
+    def describe(self, number: str, name: str) -> str:
         """Return how a difference names an entry: "section 12, student 5"."""
-        parts = f"{self.of} {number}" if self.of else "", f"{self.entry} {name}".strip()
+        parts = f"{self.per} {number}" if self.per else "", f"{self.entry} {name}".strip()
         return ", ".join(part for part in parts if part)
 
 
@@ -275,9 +275,10 @@ KINDS = (
     Kind("pools", "hash", "", "pool", _pools),
     Kind("reserves", "sorted set", "", "section", lambda image: [(None, _opening_reserves(image))]),
     Kind("vacant", "set", "", "section", _vacant),
-    Kind("emptying", "set", "", "section", _emptying, spare=True),
+    Kind("emptying", "set", "", "section", _emptying, extras_allowed=True),
     Kind("marked", "set", "", "section",
-         lambda image: [(None, {section: True for section, _ in image.passed})], spare=True),
+         lambda image: [(None, {section: True for section, _ in image.skipped})],
+         extras_allowed=True),
     Kind("student", "hash", "student", "", _students),
     Kind("drops", "hash", "student", "", lambda image: image.drops.items()),
     Kind("windows", "hash", "", "window", _windows),

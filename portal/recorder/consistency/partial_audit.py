@@ -41,7 +41,7 @@ class Behind(Exception):  # noqa: N818  an expected state, not an error
 
 
 @dataclass(frozen=True)
-class Slice:
+class SectionGroup:
     """Sections, those that ever shared seats with them, their pools, and all windows."""
 
     term: int
@@ -57,20 +57,20 @@ class Slice:
         ]
 
     def keys(self, students: Iterable[int]) -> set[str]:
-        """Return the ledger's keys of the slice, with those of these students."""
+        """Return the ledger's keys of the group, with those of these students."""
         numbers = {"": (None,), "section": self.sections, "pool": self.pools, "student": students}
-        return {kind.key(number) for kind in KINDS for number in numbers[kind.of]}
+        return {kind.key(number) for kind in KINDS for number in numbers[kind.per]}
 
     def holds(self, kind: Kind, number: str, name: str) -> bool:
-        """Return whether an entry of such a key belongs to the slice."""
-        word, which = (kind.of, number) if kind.of else (kind.entry, name)
+        """Return whether an entry of such a key belongs to the group."""
+        word, which = (kind.per, number) if kind.per else (kind.entry, name)
         if kind.name == "student":
             word, which = "section", name.partition(":")[2]
         known = {"section": self.sections, "pool": self.pools, "window": self.windows}
         return word not in known or (which.isdecimal() and int(which) in known[word])
 
 
-def after(term: int, last: int) -> list[int]:
+def next_sections(term: int, last: int) -> list[int]:
     """Return the next sections of a term, by number; empty after the last."""
     with transaction() as session:
         catalogued = select(Section.id).where(Section.term_id == term, Section.id > last)
@@ -82,33 +82,36 @@ def after(term: int, last: int) -> list[int]:
     return sorted(known)[:AT_ONCE]
 
 
-def around(term: int, sections: Iterable[int]) -> Slice:
-    """Return the slice of these sections."""
+def section_group(term: int, sections: Iterable[int]) -> SectionGroup:
+    """Return a group: these sections, and those that share seats with them."""
     with transaction() as session:
         shared = session.execute(SHARES, {"term": term}).all()
         windows = set(session.scalars(select(Window.id).where(Window.term_id == term)))
     windows |= {window.id for window in backend().ledger.windows(term)}
-    # Pools that only the ledger knows belong to every slice.
+    # Pools that only the ledger knows belong to every group.
     pools = ledger_keys.pools_of(term) - {pool for _, pool in shared}
     reached = set(sections)
     while more := {pool for section, pool in shared if section in reached} - pools:
         pools |= more
         reached |= {section for section, pool in shared if pool in pools}
-    return Slice(term, frozenset(reached), frozenset(pools), frozenset(windows))
+    return SectionGroup(term, frozenset(reached), frozenset(pools), frozenset(windows))
 
 
 def compare(term: int, sections: Iterable[int]) -> list[Difference]:
-    """Return what differs in the slice of these sections; raise Behind. Claims may go on."""
+    """Return what differs in these sections and those that share seats with them.
+
+    Claims may go on meanwhile. Raises Behind.
+    """
     sections = set(sections)
     for _ in range(TRIES):
-        part = around(term, sections)
+        part = section_group(term, sections)
         students = _students(part)
-        taken = ledger_keys.read_keys(term, part.keys(students))
+        steps = ledger_keys.read_keys(term, part.keys(students))
         audit.unrecordable(term)  # reported elsewhere
-        if part == around(term, sections):
+        if part == section_group(term, sections):
             break  # otherwise another section now shares their seats, or a window was added
     image, at = Image(), 0
-    reserves = taken[0][1]["reserves"].items()
+    reserves = steps[0][1]["reserves"].items()
     image.elsewhere = {due for each, due in reserves if int(each) not in part.sections}
 
     def advance(session: Session, through: int) -> None:
@@ -120,7 +123,7 @@ def compare(term: int, sections: Iterable[int]) -> list[Difference]:
     found, unrecorded = audit.compare(
         term,
         image,
-        taken,
+        steps,
         advance,
         lambda session: read_models.load_some(session, term, part.sections, part.windows),
         within=part.holds,
@@ -142,7 +145,7 @@ def _drops(
     return found
 
 
-def _students(part: Slice) -> set[int]:
+def _students(part: SectionGroup) -> set[int]:
     """Return who has or had a seat or position there, by the read models or the ledger."""
     held = select(Enrollment.student_id).where(Enrollment.section_id.in_(part.sections))
     waited = select(WaitlistEntry.student_id).where(WaitlistEntry.section_id.in_(part.sections))
@@ -159,7 +162,7 @@ QUIET = {"section", "student", "seats", "also", "times"}  # shown elsewhere, or 
 def explain(term: int, kind: str, number: int) -> Iterator[str]:
     """Yield lines about a `section` or `student`; the differences come last."""
     sections = {number} if kind == "section" else _sections_of(term, number)
-    part, about = around(term, sections), f"{kind} {number}"
+    part, about = section_group(term, sections), f"{kind} {number}"
     with transaction() as session:
         for event in read_events(session, term, 0, checkpoint(term, session), part.aggregates):
             if event.payload.get(kind) == number:
@@ -169,7 +172,7 @@ def explain(term: int, kind: str, number: int) -> Iterator[str]:
         for key, entries in sorted(found.items()):
             where, of = split(key)
             for name, value in entries.items():
-                what = BY_NAME[where].what(of, name)
+                what = BY_NAME[where].describe(of, name)
                 if about in what.split(", "):
                     yield f"LEDGER   {where}, {what}: {value}"
     try:

@@ -36,14 +36,14 @@ class Rebuilt:
     differences: list[Difference]
 
 
-def rebuild(term: int, tell: ProgressCallback = no_progress) -> Rebuilt:
+def rebuild(term: int, progress: ProgressCallback = no_progress) -> Rebuilt:
     """Make the read models match the event log, in full or not at all.
 
     Only rows that differ are written, in one transaction under the recorder's lock. Pages see the
     old rows, then the new ones. Raises LogDamaged.
     """
     state = TermState()
-    known = replay(term, state, checkpoint(term), tell)
+    known = replay(term, state, checkpoint(term), progress)
     with transaction() as session:
         session.execute(text(PATIENT))
         # No recorder of the term can go on until the transaction ends.
@@ -51,7 +51,7 @@ def rebuild(term: int, tell: ProgressCallback = no_progress) -> Rebuilt:
         through = session.scalar(locked) or 0
         fold(session, term, state, known, through)
         refuse_damaged(state)
-        tell("comparing", through, through)
+        progress("comparing", through, through)
         found = read_models.load_all(session, term)
         differences = list(of_read_models(state, found))
         read_models.replace(session, term, state, found)
@@ -99,10 +99,10 @@ def repairs(differences: Iterable[Difference]) -> Repairs:
 
     If ledger and read models agree against the log, the log was altered: they must not follow it.
     """
-    found, places = Repairs(), {(each["where"], each["what"]) for each in differences}
+    found, pairs = Repairs(), {(each["where"], each["what"]) for each in differences}
     for each in differences:
         where, what = each["where"], each["what"]
-        both = (OF_SEATS.get(where, ""), what.replace("window ", "id ")) in places
+        both = (OF_SEATS.get(where, ""), what.replace("window ", "id ")) in pairs
         if where == "event log" or both:
             found.log.append(each)
         elif where.startswith(OF_LEDGER):

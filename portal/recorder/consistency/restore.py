@@ -23,8 +23,8 @@ from portal.ledger.function_library import prefix, translate_errors
 from portal.recorder import idempotency, journal
 from portal.recorder.consistency import fence, ledger_keys
 from portal.recorder.consistency.audit import audit_term
-from portal.recorder.consistency.fence import Command, Held
-from portal.recorder.consistency.ledger_image import APART, BY_NAME, Image, split
+from portal.recorder.consistency.fence import Command, OwnFence
+from portal.recorder.consistency.ledger_image import BY_NAME, NOT_IN_LOG, Image, split
 from portal.recorder.consistency.repair import refuse_damaged
 from portal.recorder.event_log import ProgressCallback, no_progress, read_events, replay
 from portal.recorder.events import Event
@@ -34,9 +34,9 @@ from portal.recorder.recorder import catch_up
 
 AT_ONCE = 2000  # keys per round trip
 # Keys that the log does not describe and that may stay: a waiting room has its own order.
-KEPT = APART - {"request", "woken", "warmup"}
+KEPT_KEYS = NOT_IN_LOG - {"request", "woken", "warmup"}
 LOCK = 6_001  # the class of PostgreSQL's advisory locks
-PROMISED = "record", "promote", "maintain", "notify", "reconcile"
+WORKERS = "record", "promote", "maintain", "notify", "reconcile"
 WHY = "it is being restored from the event log"
 
 
@@ -53,7 +53,7 @@ class Plan:
     """What a restored ledger will hold, by kind, and the decisions it will lose."""
 
     seq: int
-    holds: dict[str, int]
+    contents: dict[str, int]
     lost: list[Event]
 
 
@@ -73,42 +73,42 @@ def why_needed(term: int) -> str:
     return "the ledger has lost recorded decisions" if behind else ""
 
 
-def plan(term: int, tell: ProgressCallback = no_progress) -> Plan:
+def plan(term: int, progress: ProgressCallback = no_progress) -> Plan:
     """Return what `restore` would do, after recording what it can; raise the same errors."""
     _record(term)
-    image = _image(term, tell)
+    image = _image(term, progress)
     return Plan(checkpoint(term), _sizes(term, image), _lost(term))
 
 
-def restore(term: int, tell: ProgressCallback = no_progress) -> Restored:
+def restore(term: int, progress: ProgressCallback = no_progress) -> Restored:
     """Restore the ledger and compare it with the log; if they differ, the fence stays up.
 
     Raises LogDamaged, Unrecorded or Busy before anything changes. Raises Changed if another primary
     took over, or the term changed behind the fence, which stays up.
     """
-    with _alone(term):
+    with _restore_lock(term):
         before = fence.why(term)
-        held = fence.hold(term, WHY)
+        held = fence.replace(term, WHY)
         try:
             _record(term)
-            image = _image(term, tell)
+            image = _image(term, progress)
         except BaseException:
             held.release(before)
             raise
         lost, last = _lost(term), image.last.seq if image.last else 0
         held.confirm()
         _wipe(held)
-        _write(held, image, tell)
+        _write(held, image, progress)
         held.write(*journal.restart_commands(term, image.last))
-        report = audit_term(term, tell)
+        report = audit_term(term, progress)
         if report["clean"]:
             held.release(seq=last)
-            enqueue(term, PROMISED)
+            enqueue(term, WORKERS)
         return Restored(lost, report)
 
 
 @contextmanager
-def _alone(term: int) -> Iterator[None]:
+def _restore_lock(term: int) -> Iterator[None]:
     """Keep other processes from restoring the term; a killed process loses the lock."""
     with transaction() as session:
         session.execute(text("SET LOCAL idle_in_transaction_session_timeout = 0"))
@@ -127,9 +127,9 @@ def _record(term: int) -> None:
             raise Unrecorded(str(error)) from error
 
 
-def _image(term: int, tell: ProgressCallback) -> Image:
+def _image(term: int, progress: ProgressCallback) -> Image:
     image = Image()
-    replay(term, image, checkpoint(term), tell)
+    replay(term, image, checkpoint(term), progress)
     refuse_damaged(image)
     return image
 
@@ -146,7 +146,7 @@ def _lost(term: int) -> list[Event]:
 
 
 def _sizes(term: int, image: Image) -> dict[str, int]:
-    states = Counter(row["state"] for row in image.places.values())
+    states = Counter(row["state"] for row in image.waitlist.values())
     with transaction() as session:
         answers = sum(1 for _ in _answers(session, term))
     return {
@@ -156,24 +156,24 @@ def _sizes(term: int, image: Image) -> dict[str, int]:
         "reserves": sum(len(row["reserves"]) for row in image.seats.values()),
         "seats": sum(row["enrolled"] for row in image.seats.values()),
         "waitlist positions": states["waiting"] + states["passed"],
-        "of them passed over": states["passed"],
+        "of them skipped": states["passed"],
         "students who dropped": len(image.drops),
-        "answers under request keys": answers,
+        "answers under idempotency keys": answers,
     }
 
 
-def _wipe(held: Held) -> None:
+def _wipe(held: OwnFence) -> None:
     """Delete the ledger's keys."""
     at = f"{prefix(held.term)}:"
     with translate_errors():
         found = backend().redis.scan_iter(match=f"{at}*", count=AT_ONCE)
         for names in ledger_keys.batches(map(bytes.decode, found), AT_ONCE):
-            gone = [name for name in names if split(name[len(at) :])[0] not in KEPT]
+            gone = [name for name in names if split(name[len(at) :])[0] not in KEPT_KEYS]
             if gone:
                 held.write(["UNLINK", *gone])
 
 
-def _write(held: Held, image: Image, tell: ProgressCallback) -> None:
+def _write(held: OwnFence, image: Image, progress: ProgressCallback) -> None:
     at, done = f"{prefix(held.term)}:", 0
     commands = (
         ledger_keys.write_commands(at + key, BY_NAME[split(key)[0]].shape, entries)
@@ -182,7 +182,7 @@ def _write(held: Held, image: Image, tell: ProgressCallback) -> None:
     for step in ledger_keys.command_steps(chain.from_iterable(commands)):
         held.write(*step)
         done += len(step)
-        tell("writing", done, done)
+        progress("writing", done, done)
     with transaction() as session:
         for step in ledger_keys.command_steps(_answers(session, held.term)):
             held.write(*step)
@@ -190,5 +190,7 @@ def _write(held: Held, image: Image, tell: ProgressCallback) -> None:
 
 def _answers(session: Session, term: int) -> Iterator[Command]:
     """Yield the commands that write the answers under idempotency keys."""
-    for key, answer, left in idempotency.known(session, term, moment(backend().ledger.now())):
-        yield ["SET", idempotency.name(term, *key), answer, "PX", str(left)]
+    for key, answer, left in idempotency.stored_answers(
+        session, term, moment(backend().ledger.now())
+    ):
+        yield ["SET", idempotency.answer_key(term, *key), answer, "PX", str(left)]

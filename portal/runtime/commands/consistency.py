@@ -10,7 +10,13 @@ from portal.catalog.term_catalog import terms_named
 from portal.core import schema
 from portal.ledger.errors import LedgerUnavailable
 from portal.recorder.consistency import audit_runs, repair, restore
-from portal.recorder.consistency.audit import LOST, UNREAD, Report, audit, audit_term
+from portal.recorder.consistency.audit import (
+    JOURNAL_LOST,
+    UNREADABLE_ENTRY,
+    Report,
+    audit,
+    audit_term,
+)
 from portal.recorder.consistency.differences import Difference
 from portal.recorder.consistency.fence import Changed
 from portal.recorder.consistency.partial_audit import explain
@@ -88,7 +94,7 @@ def audit_command(term: str, explained: tuple[str, int] | None) -> None:
         chosen(term)
         if explained:
             _explain(term, *explained)
-        report = audit(term, audit_runs.keep)
+        report = audit(term, audit_runs.store)
     click.echo(json.dumps(report, indent=2))
     for each in report["terms"]:
         if each["unrecorded"]:
@@ -193,7 +199,7 @@ def print_plan(number: int, term: str) -> Plan:
     with progress_bars() as show:
         planned = restore.plan(number, show)
     click.echo(f"{term}: at event {planned.seq}, the ledger will have:")
-    for what, count in planned.holds.items():
+    for what, count in planned.contents.items():
         click.echo(f"  {count:>9,}  {what}")
     if planned.lost:
         click.echo(FORGOTTEN.format(len(planned.lost)))
@@ -208,9 +214,9 @@ def restore_term(number: int, term: str, planned: Plan) -> None:
     with progress_bars() as show:
         restored = restore.restore(number, show)
     lost = [[event.seq, event.name, event.payload] for event in restored.lost[:KEPT]]
-    facts = {"event": planned.seq, "holds": planned.holds, "forgotten": lost}
+    facts = {"event": planned.seq, "holds": planned.contents, "forgotten": lost}
     note("ledger.rebuilt", f"term:{number}", facts)
-    audit_runs.keep(number, restored.report)
+    audit_runs.store(number, restored.report)
     print_differences(restored.report["differences"])
     if not restored.report["clean"]:
         raise click.ClickException(STILL.format(term))
@@ -258,8 +264,9 @@ def _repair(number: int, term: str, *, yes: bool) -> bool:
     """Repair a term; return whether all is well in the end."""
     report = _audited_twice(number)
     what = {each["where"]: each["what"] for each in report["differences"]}
-    if report["unrecorded"] and LOST not in what:  # lost decisions can no longer be recorded
-        why = f" It says: {what[UNREAD]}." if UNREAD in what else ""
+    # Lost decisions can no longer be recorded.
+    if report["unrecorded"] and JOURNAL_LOST not in what:
+        why = f" It says: {what[UNREADABLE_ENTRY]}." if UNREADABLE_ENTRY in what else ""
         raise click.ClickException(UNRECORDED_REPAIR.format(report["unrecorded"], term, why))
     if report["clean"]:
         click.echo(f"{term}: no differences in {report['events']} events.")
@@ -294,7 +301,7 @@ def _audited(number: int) -> Report:
     """Return the audit, and store it, which sets or clears the alarm."""
     with progress_bars() as show:
         report = audit_term(number, show)
-    audit_runs.keep(number, report)
+    audit_runs.store(number, report)
     return report
 
 
@@ -307,7 +314,7 @@ def _audited_twice(number: int) -> Report:
             again = audit_term(number, show)
         found = repair.seen_twice(report["differences"], again["differences"])
         report = again | {"differences": found, "clean": not found and not again["unrecorded"]}
-    audit_runs.keep(number, report)
+    audit_runs.store(number, report)
     return report
 
 

@@ -65,7 +65,7 @@ def mail_command(*, retry: bool) -> None:
         with transaction() as session:
             mails = outbox.dead(session)
             revived = (
-                outbox.revive(session, OutboxEntry, [each.id for each in mails]) if retry else []
+                outbox.retry(session, OutboxEntry, [each.id for each in mails]) if retry else []
             )
         if revived:
             note("mail.retry", "mail:all", {"mails": revived})

@@ -4,29 +4,29 @@ local function enter(room)
   local ask = room.ask
   if room.phase ~= "before" and room.phase ~= "open" then return { error = room.phase } end
   if room:field("seed") ~= ask.seed then return { error = "seed" } end
-  room:note_heard()
-  room:back(ask.student)
-  room:touch(ask.student)
-  local place = room:place(ask.student)
-  if not place.kind or place.kind == "gone" then room:join() end
-  room:step()
-  return { place = room:take_place(ask.student), state = room:state() }
+  room:record_any_heartbeat()
+  room:restore_entry(ask.student)
+  room:record_heartbeat(ask.student)
+  local entry = room:entry(ask.student)
+  if not entry.kind or entry.kind == "gone" then room:join() end
+  room:admit()
+  return { entry = room:take_entry(ask.student), state = room:state() }
 end
 
--- Return the places of many students, as if each had asked separately.
-local function places_of(room)
-  local students, places = room.ask.students, {}
-  room:note_heard()
-  for _, student in ipairs(students) do room:touch(student) end
-  room:step()
-  for i, student in ipairs(students) do places[i] = room:take_place(student) end
-  return { places = places, state = room:state() }
+-- Return the entries of many students, as if each had asked separately.
+local function entries_of(room)
+  local students, entries = room.ask.students, {}
+  room:record_any_heartbeat()
+  for _, student in ipairs(students) do room:record_heartbeat(student) end
+  room:admit()
+  for i, student in ipairs(students) do entries[i] = room:take_entry(student) end
+  return { entries = entries, state = room:state() }
 end
 
--- Record signs of life of many waiting students; return those who no longer wait, or were skipped.
-local function touch(room)
+-- Record heartbeats of many waiting students; return those who no longer wait, or were skipped.
+local function heartbeats(room)
   local students, seen, others = room.ask.students, {}, {}
-  room:note_heard()
+  room:record_any_heartbeat()
   local ids = redis.call("HMGET", room:key("mine"), unpack(students))
   for i, id in ipairs(ids) do
     if id and not redis.call("ZSCORE", room:key("away"), id) and not room:inside(students[i]) then
@@ -55,7 +55,7 @@ local function stay(room)
   return { ends = ends }
 end
 
--- End a visit and its place, or leave the queue. A student who comes back gets the same place.
+-- End a visit and its entry, or leave the queue. A student who comes back gets the same entry.
 local function leave(room)
   local student = room.ask.student
   local id = redis.call("HGET", room:key("mine"), student)
@@ -65,13 +65,13 @@ local function leave(room)
   redis.call("ZREM", room:key("in"), student)
   redis.call("ZREM", room:key("seen"), id)
   redis.call("ZREM", room:key("back"), id)
-  room:step()
+  room:admit()
   return {}
 end
 
 local function record_estimate(room)
   local ask = room.ask
-  redis.call("HSETNX", room:key("said"), ask.request, room.at .. ":" .. ask.least .. ":" .. ask.most)
+  redis.call("HSETNX", room:key("estimates"), ask.request, room.at .. ":" .. ask.least .. ":" .. ask.most)
   return {}
 end
 
@@ -86,17 +86,17 @@ local function limits_changed(room)
 end
 
 local function limit(room)
-  if limits_changed(room) then return { error = "overtaken" } end
+  if limits_changed(room) then return { error = "limits_changed" } end
   local ask, paused = room.ask, room:limits() == 0
   redis.call("HSET", room.base, "per_minute", ask.per_minute, "at_once", ask.at_once, "off", ask.off and 1 or 0)
   if paused then redis.call("HDEL", room.base, "allowed_at") end -- so the queue goes on with a burst
-  room:step()
+  room:admit()
   room:publish({})
   return room:state()
 end
 
-local function step(room)
-  room:step()
+local function admit(room)
+  room:admit()
   return room:state()
 end
 
@@ -106,7 +106,7 @@ local function advance_all(keys, args)
   local ask, windows, soonest = cjson.decode(args[1]), redis.call("HGETALL", keys[1] .. ":windows"), nil
   for i = 1, #windows, 2 do
     local room = Room.of(keys[1], windows[i], windows[i + 1], ask)
-    room:step()
+    room:admit()
     room:tidy()
     if room.phase == "before" then soonest = math.min(soonest or math.huge, room.opens - room.at) end
   end
@@ -122,12 +122,12 @@ local function register(name, act, flags)
 end
 
 register("enter", enter)
-register("places", places_of)
-register("touch", touch)
+register("entries", entries_of)
+register("heartbeats", heartbeats)
 register("stay", stay)
 register("leave", leave)
-register("say", record_estimate)
+register("record_estimate", record_estimate)
 register("limit", limit)
-register("step", step)
-redis.register_function("room_attend", advance_all)
+register("admit", admit)
+redis.register_function("room_advance_all", advance_all)
 register("state", function(room) return room:state() end, { "no-writes" })

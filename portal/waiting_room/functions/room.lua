@@ -6,20 +6,20 @@
 -- the constants below.
 --
 -- KEYS[1] is the term's prefix, "{t:7}". ARGV[1] is a JSON object with the window; the reply is JSON
--- too. Times are ms by the server's clock. A request, 32 hex digits, is one student's place.
+-- too. Times are ms by the server's clock. A request, 32 hex digits, is one student's entry.
 -- Under "{t:7}:room:<window>":
 --
 --   (itself)  hash: seed, called, late, per_minute, at_once, off, allowance, allowed_at, right, wrong,
 --             heard, patient
 --   :line     zset: request by score, for good: below 1 came early, from 1 on late
 --   :who      hash: request -> student:at             :mine  hash: student -> request
---   :seen     zset: request by last sign of life      :in    zset: student by end of the visit
+--   :seen     zset: request by last heartbeat      :in    zset: student by end of the visit
 --   :away     zset: request by end of its last chance :back  zset: request by score, came back
---   :pace     hash: half a minute -> places called in it    :said  hash: request -> at:least:most
+--   :pace     hash: half a minute -> entries passed in it    :estimates  hash: request -> at:least:most
 --   :came     hash: student -> when the visit began   :left  hash: student -> request
 
-local PATIENCE = 240000 -- ms without a sign of life until a place is skipped
-local DEAF = 30000      -- ms without a sign of life from any student: the portal receives nothing
+local PATIENCE = 240000 -- ms without a heartbeat until an entry is skipped
+local SILENCE = 30000      -- ms without a heartbeat from any student: the portal receives nothing
 local CHANCE = 1800000  -- ms in which a skipped student may come back to the front
 local TAKE = 60000      -- ms to come in once called
 local BURST = 10000     -- ms of admissions that may come at once
@@ -81,9 +81,9 @@ function Room:state()
   }
 end
 
--- Return a student's place; a place that is gone is removed, so it is reported once.
-function Room:take_place(student)
-  local place = self:place(student)
-  if place.kind == "gone" then redis.call("HDEL", self:key("mine"), student) end
-  return place
+-- Return a student's entry; one that is gone is removed, so it is reported once.
+function Room:take_entry(student)
+  local entry = self:entry(student)
+  if entry.kind == "gone" then redis.call("HDEL", self:key("mine"), student) end
+  return entry
 end

@@ -35,7 +35,7 @@ class Tries:
 
     def charge_anyway(self) -> "Tries":
         """Charge this attempt although a limit is used up, because a captcha was solved for it."""
-        _pair, *spent = rate_limiter().owe(self.pair, *self.budgets)
+        _pair, *spent = rate_limiter().take_rest(self.pair, *self.budgets)
         return replace(self, spent=spent)
 
     def refund(self) -> None:
@@ -44,7 +44,7 @@ class Tries:
 
     def wait(self) -> int:
         """Return the seconds until another attempt is within the limits; 0 if it is now."""
-        return ceil(rate_limiter().look(self.pair, *self.budgets) / 1000)
+        return ceil(rate_limiter().check(self.pair, *self.budgets) / 1000)
 
 
 def of(name: str, *, everywhere: bool) -> Tries:

@@ -201,7 +201,7 @@ def _review_page(form: TargetForm, review: ReviewForm) -> str:
         target.add or target.drop,
         backend().settings.zone,
         {held.section: held.credits for held in registrations.enrolled},
-        instead=target.drop.id if target.add and target.drop else 0,
+        swap_out=target.drop.id if target.add and target.drop else 0,
     )
     return render_template(
         "admin/adjustment.html",

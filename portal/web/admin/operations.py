@@ -18,8 +18,7 @@ from portal.core.flags import Switched, Switching
 from portal.core.i18n import _, _l, in_language
 from portal.core.queue import QUEUE_LABELS
 from portal.ledger.function_library import translate_errors
-from portal.live import rendering
-from portal.live.rendering import Fragments
+from portal.live.rendering import Fragments, renderers
 from portal.notifications.kinds import KINDS
 from portal.operations import figures
 from portal.operations.alarms import alarms
@@ -67,23 +66,23 @@ def index() -> ResponseReturnValue:
 
 
 @bp.record_once
-def _draw_live(state: "BlueprintSetupState") -> None:
-    rendering.draws_operations(partial(_draw, state.app.jinja_env))
+def _render_live(state: "BlueprintSetupState") -> None:
+    renderers.operations = partial(_render_panels, state.app.jinja_env)
 
 
-def _draw(pages: Environment, languages: Collection[str]) -> dict[str, Fragments]:
+def _render_panels(pages: Environment, languages: Collection[str]) -> dict[str, Fragments]:
     """Return every panel as it is now, in each language."""
-    found, drawn = figures.read_figures(), {}
+    found, rendered = figures.read_figures(), {}
     for language in languages:
         with in_language(language):
             content = _content(found)
-            drawn[language] = {
+            rendered[language] = {
                 panel: pages.get_template(f"fragments/operations/{panel}.html")
                 .render(content)
                 .strip()
                 for panel in PANELS
             }
-    return drawn
+    return rendered
 
 
 def _content(found: Figures) -> dict[str, Any]:

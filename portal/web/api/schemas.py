@@ -121,5 +121,5 @@ def reasons_in_words(
     `swapped` is the section to drop in a swap.
     """
     zone = backend().settings.zone
-    context = RefusalContext(catalog, catalog.section(section), zone, instead=swapped)
+    context = RefusalContext(catalog, catalog.section(section), zone, swap_out=swapped)
     return [{"code": each.code, "message": each.text} for each in explain(reasons, context)]

@@ -197,7 +197,7 @@ def _of_instructor(record: StudentRecord, instructors: frozenset[int]) -> Studen
 
     enrolled = tuple(filter(taught, record.registrations.enrolled))
     waiting = filter(taught, record.registrations.waiting)
-    alone = tuple(replace(each, instead=0, reasons=()) for each in waiting)
+    alone = tuple(replace(each, swap_out=0, reasons=()) for each in waiting)
     return replace(record, registrations=ledger_types.Registrations(enrolled, alone))
 
 
@@ -229,7 +229,7 @@ def _waitlist_entries(record: StudentRecord) -> list[dict[str, Any]]:
             **about,
             "expires_at": window.closes if window else None,
             "estimated_wait_time": likely[each.section].text if each.section in likely else None,
-            "instead_of": each.instead or None,
+            "instead_of": each.swap_out or None,
             "passed_over": reasons_in_words(each.reasons, record.catalog, each.section),
         }
         for each, about in zip(waiting, _entries(record, waiting), strict=True)

@@ -2,7 +2,7 @@
 
 from flask import Blueprint, request, session
 
-from portal.live.rendering import draws_student
+from portal.live.rendering import renderers
 from portal.web.home import LAST_TERM
 
 bp = Blueprint("student", __name__, url_prefix="/terms/<int:term_id>")
@@ -43,4 +43,4 @@ def _remember_term() -> None:
         session[LAST_TERM] = term
 
 
-draws_student(live_updates.draw_own)
+renderers.student = live_updates.render_student

@@ -54,7 +54,7 @@ class SeatForm(Form):
     def __init__(self, offered: TermCatalog, sent: Any) -> None:
         super().__init__(section=sent)
         read = partial(read_with_fallback.registrations, offered.term.id, visitor().student_id or 0)
-        registrations = read_with_fallback.beside(read)
+        registrations = read_with_fallback.without_marking(read)
         found = offered.some(each.section for each in registrations.enrolled)
         self.section.offer({str(each.id): _named(each) for each in found})
 

@@ -119,7 +119,7 @@ def in_words(
     offered: set[str] = set()
     refusals = []
     for each in own or shown:
-        case = replace(now.case(now.catalog.section(each.section)), instead=instead)
+        case = replace(now.case(now.catalog.section(each.section)), swap_out=instead)
         here = {case.url(each.section, "pick")}
         if instead:
             here.add(case.url(each.section, f"swap?instead={instead}"))

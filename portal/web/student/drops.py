@@ -113,7 +113,7 @@ def drop_form(
         waits=[
             now.case(None).named(position.section)
             for position in now.places.values()
-            if position.instead in going and position.section not in going
+            if position.swap_out in going and position.section not in going
         ],
     )
 

@@ -226,13 +226,13 @@ def attention(term: int, found: Attention) -> Markup:
     return render_fragment(
         "fragments/attention.html",
         term=term,
-        holds=[(hold.stands, _hold(hold), _until(hold)) for hold in found.holds],
+        holds=[(hold.is_active, _hold(hold), _until(hold)) for hold in found.holds],
         clashes=[pair_in_words(*pair) for pair in found.clashes],
     )
 
 
 def _hold(hold: HoldView) -> str:
-    if hold.stands:
+    if hold.is_active:
         return reasons.hold_text(hold.facts)
     facts = {"when": _when(hold.since), "reason": reasons.hold_reason(hold.facts)}
     office = hold.office or _("the registrar")

@@ -7,24 +7,25 @@ from markupsafe import Markup
 
 from portal.core.i18n import _
 from portal.ledger.types import Reason
-from portal.live.rendering import OwnFragments
+from portal.live.rendering import StudentFragments
 from portal.recorder import odds
 from portal.registration import precheck
 from portal.registration.reasons import explain
 from portal.web.student import fragments
 from portal.web.student.student_term import StudentTerm, student_term
 
-NOTHING = OwnFragments("", frozenset())
+NOTHING = StudentFragments("", frozenset())
 
 
-def draw_own(  # noqa: PLR0913, PLR0917 - what a page shows, and what happened
+def render_student(  # noqa: PLR0913  what a page shows, and what happened
     term: int,
     student: int,
-    sections: Iterable[int],
-    moments: Sequence[dict[str, Any]],
-    mark: str,
-    shown: Iterable[int],
-) -> OwnFragments:
+    *,
+    sections: Iterable[int] = (),
+    events: Sequence[dict[str, Any]] = (),
+    panel_version: str = "",
+    shown: Iterable[int] = (),
+) -> StudentFragments:
     """Render the panel, the cells of `sections` and of held seats, and messages about events.
 
     It includes cells of `shown` sections that conflict with one of these.
@@ -34,8 +35,8 @@ def draw_own(  # noqa: PLR0913, PLR0917 - what a page shows, and what happened
         now = student_term(term, student)
     except LookupError:
         return NOTHING
-    if not moments and mark == now.mark:
-        return OwnFragments("", frozenset(now.places))
+    if not events and panel_version == now.mark:
+        return StudentFragments("", frozenset(now.places))
     odds.refresh_freed_seats(term)
     own = {*sections, *now.held, *now.places}
     mine = now.catalog.some(own)
@@ -46,9 +47,9 @@ def draw_own(  # noqa: PLR0913, PLR0917 - what a page shows, and what happened
         fragments.bar(now),
         fragments.attention(now.term.id, now.attention),
         *(fragments.act(now, section) for section in sorted(own | touched)),
-        *(TOASTS[each["name"]](now, each) for each in moments if each["name"] in TOASTS),
+        *(TOASTS[each["name"]](now, each) for each in events if each["name"] in TOASTS),
     ]
-    return OwnFragments(str(Markup().join(parts)), frozenset(now.places))
+    return StudentFragments(str(Markup().join(parts)), frozenset(now.places))
 
 
 def _promoted(now: StudentTerm, event: dict[str, Any]) -> Markup:

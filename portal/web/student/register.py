@@ -109,14 +109,14 @@ def _register(card: SectionView, old: SectionView | None = None) -> ResponseRetu
     sections = [SectionRequest(card.id, amount), *map(SectionRequest, request_form.partners())]
     choice = Choice((tuple(sections),), request_form.accepts_waitlist(), old.id if old else None)
     decided = commands.register(request_form.requester(card.term_id), [choice])
-    [result] = decided.lines
+    [result] = decided.results
     answers = [
         replace(each, replayed=decided.replayed, registrations=decided.registrations)
         for each in result.taken or result.refused[0]
     ]
     if result.outcome == Outcome.REFUSED:
         now = mine_of(card.term_id, decided)
-        if not _has_all(answers, now, choice.instead or 0):
+        if not _has_all(answers, now, choice.swap_out or 0):
             return claim_form(now, card, answers, old), 422
     return show_result(answers, card)
 
@@ -126,7 +126,7 @@ def _has_all(answers: Sequence[Decision], now: StudentTerm, instead: int) -> boo
     if {reason.code for each in answers for reason in each.reasons} - ALREADY_HAD:
         return False
     places = (now.places.get(each.section) for each in answers)
-    return all(position is None or position.instead == instead for position in places)
+    return all(position is None or position.swap_out == instead for position in places)
 
 
 def claim_form(
@@ -259,10 +259,10 @@ def _foreseen(
     """Return the likely refusals, without those that a choice of corequisites settles."""
     position, checks = now.places.get(card.id), now.precheck
     # The waitlist position becomes one for a swap.
-    if position and instead and position.instead != instead:
+    if position and instead and position.swap_out != instead:
         rest = tuple(each for each in now.standing.waiting if each is not position)
         checks = replace(checks, registrations=replace(now.standing, waiting=rest))
-    found = checks.refusals(card, instead=instead)
+    found = checks.refusals(card, swap_out=instead)
     chosen = {each.card.course_id for group in together for each in group.choices}
     return [
         each

@@ -187,10 +187,10 @@ def _position(now: StudentTerm, waiting: list[int]) -> str:
     """Return the first waitlist position, and what becomes of the seat to swap."""
     position = now.places[waiting[0]]
     spot = _("Position %(place)s of %(size)s.", place=position.position, size=position.size)
-    if position.instead not in now.held:
+    if position.swap_out not in now.held:
         soon = _("If a seat opens, you get it automatically.")
         return f"{spot} {soon}"
-    old = _names(now, [position.instead])
+    old = _names(now, [position.swap_out])
     then = _(
         "You keep %(old)s until you get a seat in %(name)s.", old=old, name=_names(now, waiting)
     )
@@ -244,10 +244,10 @@ def show_plan_result(
 ) -> ResponseReturnValue:
     """Render the choices with their results; for htmx, add every changed part of the page."""
     case = RefusalContext(catalog_of(term), None, backend().settings.zone)
-    outcomes = [_outcome(*each, case) for each in zip(plan.choices, decided.lines, strict=True)]
+    outcomes = [_outcome(*each, case) for each in zip(plan.choices, decided.results, strict=True)]
     statuses = Counter[str](each.status for each in outcomes)
     changed = statuses["refused"] < len(outcomes)
-    refused = chain.from_iterable(option for line in decided.lines for option in line.refused)
+    refused = chain.from_iterable(option for line in decided.results for option in line.refused)
     common = [each for answer in refused for each in answer.reasons if each.code in FOR_ALL]
     page = render_template(
         "student/plan_result.html",
@@ -273,7 +273,7 @@ def show_plan_result(
 
 def fulfilled(plan: Plan, decided: SubmissionResult) -> list[int]:
     """Return one section of each choice with a seat or a waitlist position now."""
-    pairs = zip(plan.choices, decided.lines, strict=True)
+    pairs = zip(plan.choices, decided.results, strict=True)
     return [choice.sections[0] for choice, result in pairs if status_of(result) != "refused"]
 
 

@@ -34,7 +34,7 @@ class Attention:
     @property
     def mark(self) -> object:
         """Return a value that changes with the content, and when a hold begins."""
-        holds = [(hold, hold.stands) for hold in self.holds]
+        holds = [(hold, hold.is_active) for hold in self.holds]
         meetings = [(one.id, one.meetings, other.id, other.meetings) for one, other in self.clashes]
         return holds, meetings
 
@@ -173,7 +173,7 @@ class StudentTerm:
         """Return the same for a section that the student waits for."""
         position = self.places.get(section)
         case = self.case(self.catalog.section(section))
-        return replace(case, waits=True, instead=position.instead if position else 0)
+        return replace(case, waits=True, swap_out=position.swap_out if position else 0)
 
     def soon(self, ms: int) -> str:
         """Return a moment in its shortest clear form: the time if it is today, else the day."""

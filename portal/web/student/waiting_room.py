@@ -157,7 +157,7 @@ def leave(now: StudentTerm) -> WaitingRoomStatus:
     session[LEFT] = window
     admission.forget_token()  # looking up the status may have renewed it
     room.leave(now.term.id, window, student)
-    entry = room.look(now.term.id, window, student)
+    entry = room.queue_entry(now.term.id, window, student)
     return WaitingRoomStatus(now, Admission("out", entry if entry.room.full else None))
 
 

@@ -49,7 +49,7 @@ def _likelihood(found: Estimate) -> str:
 
 
 def _basis(found: Estimate, capacity: int) -> str:
-    facts = {"seats": capacity, "days": found.days, "place": found.place}
+    facts = {"seats": capacity, "days": found.days, "place": found.position}
     if found.band == Band.EARLY:
         return _("Few seats have opened this term so far.")
     if not found.freed:

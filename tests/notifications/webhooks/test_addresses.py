@@ -23,7 +23,7 @@ OURS = (ip_network("127.0.0.0/8"),)
 def tell(webhook: Webhook, relay: WebhookSender) -> None:
     """Try to tell it something, once."""
     with transaction() as session:
-        outbox.put_test(session, webhook.id)
+        outbox.queue_test(session, webhook.id)
     relay.send_due()
 
 

@@ -27,7 +27,7 @@ def tell(relay: WebhookSender, *webhooks: Webhook) -> None:
     relay.pauses = LONG
     with transaction() as session:
         for webhook in webhooks:
-            outbox.put_test(session, webhook.id)
+            outbox.queue_test(session, webhook.id)
     relay.send_due()
 
 

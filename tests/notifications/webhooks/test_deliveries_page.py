@@ -32,7 +32,7 @@ def dead(webhook: Webhook, receiver: Receiver, relay: WebhookSender) -> list[int
     relay.pauses, receiver.answers = (), [410] * 3
     with transaction() as session:
         for _ in range(3):
-            outbox.put_test(session, webhook.id)
+            outbox.queue_test(session, webhook.id)
     relay.send_due()
     assert all(each.dead_at for each in deliveries())
     return [each.id for each in deliveries()]

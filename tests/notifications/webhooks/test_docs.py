@@ -19,7 +19,7 @@ def test_a_message_is_verified_as_they_say(
     webhook: Webhook, receiver: Receiver, relay: WebhookSender
 ) -> None:
     with transaction() as session:
-        outbox.put_test(session, webhook.id)
+        outbox.queue_test(session, webhook.id)
     relay.send_due()
     (told,) = receiver.told
     said: dict[str, Any] = {}

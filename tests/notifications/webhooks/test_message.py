@@ -80,7 +80,7 @@ def test_a_test_tells_of_no_event(
     webhook: Webhook, receiver: Receiver, relay: WebhookSender
 ) -> None:
     with transaction() as session:
-        outbox.put_test(session, webhook.id)
+        outbox.queue_test(session, webhook.id)
     relay.send_due()
     (told,) = receiver.told
     assert told.facts == {"id": told.id, "name": "test"}

@@ -4,7 +4,7 @@ from portal.core import flags
 from portal.core.breakers import FAILURES
 from portal.core.db import transaction
 from portal.core.flags import Flag
-from portal.notifications.outbox import revive
+from portal.notifications.outbox import retry
 from portal.notifications.webhooks import outbox, receivers
 from portal.notifications.webhooks.models import Delivery, Webhook
 from portal.notifications.webhooks.receivers import ChangedBy
@@ -27,7 +27,7 @@ def due_to(webhook: Webhook, number: int) -> None:
     """So many messages are due."""
     with transaction() as session:
         for _ in range(number):
-            outbox.put_test(session, webhook.id)
+            outbox.queue_test(session, webhook.id)
 
 
 def test_more_than_a_batch_is_sent_in_order(
@@ -62,7 +62,7 @@ def test_what_always_fails_is_given_up_and_says_why(
     assert (only.tries, only.error) == (4, "400 Bad Request")
     with transaction() as session:
         assert outbox.number_dead(session) == 1
-        assert revive(session, Delivery, [only.id]) == [only.id]
+        assert retry(session, Delivery, [only.id]) == [only.id]
     until(relay, all_sent)
 
 
@@ -174,6 +174,6 @@ def test_what_is_old_is_let_go_and_what_waits_is_kept(
     assert receiver.told
     due_to(webhook, 1)
     with transaction() as session:
-        outbox.forget(session, 0)
+        outbox.delete_old(session, 0)
     (left,) = deliveries()
     assert left.sent_at is None

@@ -151,8 +151,8 @@ def test_a_command_that_finds_no_difference_ends_the_alert(
 ) -> None:
     rush = a_rush(sections=1, students=1)
     differing = {"where": "ledger roster", "what": "a test"}
-    audit_runs.keep(rush.term, {"events": 1, "unrecorded": 0, "differences": [differing]})
-    audit_runs.keep(
+    audit_runs.store(rush.term, {"events": 1, "unrecorded": 0, "differences": [differing]})
+    audit_runs.store(
         rush.term, {"events": 1, "unrecorded": 3, "differences": []}
     )  # which tells nothing
     assert scraped(client)["fairseat_audit_differences", (str(rush.term),)] == 1
@@ -162,12 +162,12 @@ def test_a_command_that_finds_no_difference_ends_the_alert(
 
 def test_a_round_is_as_old_as_its_end(client: FlaskClient) -> None:
     rush, age = a_rush(sections=120, students=1), "fairseat_reconcile_age_seconds"
-    continuous_audit.go_on(rush.term)
+    continuous_audit.audit_next_part(rush.term)
     with transaction() as session:
         session.execute(update(ContinuousAudit).values(whole_at=func.now() - timedelta(hours=2)))
-    continuous_audit.go_on(rush.term, seconds=0)  # the first part of the next round
+    continuous_audit.audit_next_part(rush.term, seconds=0)  # the first part of the next round
     assert scraped(client)[age, (str(rush.term),)] >= 7200
-    continuous_audit.go_on(rush.term)
+    continuous_audit.audit_next_part(rush.term)
     assert scraped(client)[age, (str(rush.term),)] < 7200
 
 

@@ -115,7 +115,7 @@ def test_a_swarm_of_accounts_has_a_place_for_each_and_no_better_ones(
     ada = meet(cast.ada)
     assert ada.come(term) == "waiting"
     assert {bot.come(term) for bot in swarm} == {"waiting"}
-    assert room.look(term.id, window.id, cast.ada.id).ahead == 0
+    assert room.queue_entry(term.id, window.id, cast.ada.id).ahead == 0
     assert room.state(term.id, window.id).line == 11
 
 

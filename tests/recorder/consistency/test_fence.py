@@ -80,7 +80,7 @@ def another_term(rush: Rush) -> Rush:
 def test_fence_does_not_affect_other_terms(rush: Rush) -> None:
     healthy = another_term(rush)
     claim(rush, rush.students[0], rush.sections[0])  # an event that is not recorded
-    fence.hold(rush.term, WHY)
+    fence.replace(rush.term, WHY)
     queue = Queue("record", connection=backend().redis, serializer=JSONSerializer)
     queue.empty()
     sweeper = Sweeper()
@@ -100,9 +100,9 @@ def test_ledger_restored_before_the_fence_is_not_fenced(rush: Rush) -> None:
 
 
 def test_fence_of_another_process_stays(rush: Rush) -> None:
-    held = fence.hold(rush.term, WHY)
+    held = fence.replace(rush.term, WHY)
     assert not fence.put_up(rush.term, "another", behind=1000)
-    assert fence.why(rush.term) == held.mark
+    assert fence.why(rush.term) == held.token
 
 
 def test_fence_uses_the_last_known_record_while_postgresql_is_down(

@@ -19,7 +19,7 @@ from portal.recorder import idempotency
 from portal.recorder.consistency import continuous_audit, ledger_keys
 from portal.recorder.consistency.audit import audit_term
 from portal.recorder.consistency.differences import Difference
-from portal.recorder.consistency.ledger_image import APART, BY_NAME, KINDS, Kind, split
+from portal.recorder.consistency.ledger_image import BY_NAME, KINDS, NOT_IN_LOG, Kind, split
 from portal.recorder.consistency.restore import restore
 from portal.recorder.models import StoredAnswer
 from portal.runtime.commands.consistency import repair_command
@@ -43,7 +43,7 @@ def rush(full: tuple[Rush, full_term.Answered]) -> Rush:
 def found(rush: Rush) -> set[tuple[str, str]]:
     """Return where a full audit finds differences; the continuous audit finds the same."""
     differences = audit_term(rush.term)["differences"]
-    assert places(continuous_audit.go_on(rush.term)) == places(differences)
+    assert places(continuous_audit.audit_next_part(rush.term)) == places(differences)
     return places(differences)
 
 
@@ -114,7 +114,7 @@ class Key:
         """Return where a difference in an entry is found."""
         _, number = split(self.name)
         entry = "value" if self.kind.shape == "text" else entry
-        return f"ledger {self.kind.name}", self.kind.what(number, entry)
+        return f"ledger {self.kind.name}", self.kind.describe(number, entry)
 
 
 def keys_of(rush: Rush, kind: Kind) -> list[Key]:
@@ -174,7 +174,7 @@ def strays(rush: Rush, key: Key) -> Iterator[str]:
 
 def stray_keys(rush: Rush, key: Key) -> Iterator[str]:
     """Add a key without an event."""
-    if key.kind.of:
+    if key.kind.per:
         name = f"{prefix(rush.term)}:{key.kind.name}:{STRANGER}"
         backend().redis.copy(key.full, name)
         yield next(iter(key.entries()))
@@ -192,7 +192,7 @@ def test_difference_in_any_kind_of_key_is_found(rush: Rush, kind: Kind) -> None:
             of_counts(key) if kind.name == "aside" else {key.difference_key(entry)}
         )
     for entry in strays(rush, key):
-        assert found(rush) == (set() if kind.spare else {key.difference_key(entry)})
+        assert found(rush) == (set() if kind.extras_allowed else {key.difference_key(entry)})
     for _ in stray_keys(rush, key):
         differences = audit_term(rush.term)["differences"]
         assert {each["where"] for each in differences} == {f"ledger {kind.name}"}
@@ -228,7 +228,7 @@ def test_student_missing_in_the_read_models_is_compared(rush: Rush) -> None:
 
 def test_every_kind_of_key_is_described(rush: Rush) -> None:
     names = ledger_keys.key_names(rush.term)
-    assert {split(name)[0] for name in names} - APART == BY_NAME.keys()
+    assert {split(name)[0] for name in names} - NOT_IN_LOG == BY_NAME.keys()
     backend().redis.hset(f"{prefix(rush.term)}:novelty:1", "a", 1)
     (difference,) = audit_term(rush.term)["differences"]
     assert (difference["where"], difference["what"]) == ("ledger key", "novelty:1")
@@ -244,7 +244,7 @@ def answer(full: tuple[Rush, full_term.Answered]) -> full_term.Answered:
 
 
 def stored(rush: Rush, answer: full_term.Answered) -> str:
-    return idempotency.name(rush.term, answer.student, answer.key)
+    return idempotency.answer_key(rush.term, answer.student, answer.key)
 
 
 def lose(name: str) -> None:
@@ -268,7 +268,7 @@ def test_stored_answer_is_compared_and_repaired(
 
 
 def test_forged_answer_is_found_by_a_full_audit(rush: Rush, answer: full_term.Answered) -> None:
-    forged = idempotency.name(rush.term, answer.student, "a:forged:key")
+    forged = idempotency.answer_key(rush.term, answer.student, "a:forged:key")
     backend().redis.copy(stored(rush, answer), forged)
     assert places(audit_term(rush.term)["differences"]) == {
         ("ledger request", f"student {answer.student}, key a:forged:key")

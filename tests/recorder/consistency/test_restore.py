@@ -166,7 +166,7 @@ def test_fenced_term_decides_nothing_and_says_so(rush: Rush) -> None:
         backend().ledger.registrations(rush.term, rush.students[0])
     with pytest.raises(LedgerUnavailable, match="being restored"):
         backend().ledger.put_section(rush.term, spec(rush.sections[0], version=9))
-    fence.hold(rush.term, "a test").release()
+    fence.replace(rush.term, "a test").release()
     assert drop(rush, rush.students[0], rush.sections[0]).outcome == Outcome.DROPPED
 
 
@@ -301,7 +301,7 @@ def test_term_whose_ledger_differs_from_the_log_is_rebuilt(rush: Rush) -> None:
 
 
 def test_a_fenced_term_is_rebuilt(rush: Rush) -> None:
-    fence.hold(rush.term, "it is being restored from the event log")
+    fence.replace(rush.term, "it is being restored from the event log")
     done = CliRunner().invoke(rebuild_command, ["ledger", "--yes"])
     assert done.exit_code == 0, done.output
     assert "Fall 2030: fenced, as it is being restored" in done.output

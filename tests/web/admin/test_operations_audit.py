@@ -105,7 +105,7 @@ def test_audit_without_a_worker_blocks_no_other(admin: FlaskClient, rush: Rush) 
     admin.post(page(rush))
     lost = run_of(rush)
     with transaction() as session:
-        session.execute(update(AuditRun).values(moved_at=func.now() - 2 * audit_runs.STILL))
+        session.execute(update(AuditRun).values(moved_at=func.now() - 2 * audit_runs.STALLED_AFTER))
     admin.post(page(rush))
     assert run_of(rush).id != lost.id
     audit_runs.run(lost.id)  # its worker starts it late
@@ -129,8 +129,8 @@ def test_failed_audit_says_so(
 def test_audit_shows_its_progress(admin: FlaskClient, rush: Rush) -> None:
     admin.post(page(rush))
     progress = audit_runs.Progress(run_of(rush).id)
-    progress.tell("reading", 0, 0)
-    progress.tell("comparing", 40, 80)
+    progress.report("reading", 0, 0)
+    progress.report("comparing", 40, 80)
     shown = " ".join(admin.get(page(rush, "/run")).text.split())
     assert "Comparing: 40 of 80 events" in shown
     assert "50%" in admin.get("/admin/operations").text
@@ -147,11 +147,11 @@ def test_unknown_term_is_not_found(admin: FlaskClient) -> None:
 def test_continuous_audit_is_shown_and_alarms(
     admin: FlaskClient, backend: Backend, rush: Rush
 ) -> None:
-    continuous_audit.go_on(rush.term)
+    continuous_audit.audit_next_part(rush.term)
     assert "Last comparison" in admin.get(page(rush)).text
     assert "the audit found" not in admin.get("/admin/operations").text
     backend.redis.delete(f"{{t:{rush.term}}}:roster:{rush.sections[0]}")
-    continuous_audit.go_on(rush.term)
+    continuous_audit.audit_next_part(rush.term)
     shown = admin.get(page(rush)).text
     assert "2 differences" in shown
     assert "ledger roster" in shown

@@ -107,7 +107,7 @@ def test_page_shows_readiness_for_the_next_window(
     page = text(admin.get(PAGE).text)
     assert "Ready since" in page
     assert "The ledger has 1 section." in page
-    backend.redis.hset(f"{{t:{term.id}}}:warmup", "told", 0)
+    backend.redis.hset(f"{{t:{term.id}}}:warmup", "sent", 0)
     assert "Getting ready: 1 of 1 sections are in the ledger" in text(admin.get(PAGE).text)
     with database_outage.away():
         assert "Getting ready" in admin.get(PAGE).text

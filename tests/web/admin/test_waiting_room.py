@@ -114,7 +114,7 @@ def test_queue_can_be_paused_and_resumed(
     assert "Paused" in admin.get(address(window, term)).text
     assert "6,000 per minute, 5 at once" in admin.get(address(window, term, "/resume")).text
     press(admin, address(window, term, "/resume"))
-    assert room.look(term.id, window.id, 1).kind == "called"
+    assert room.queue_entry(term.id, window.id, 1).kind == "called"
     assert room.state(term.id, window.id).per_minute == 6000
 
 

@@ -87,7 +87,7 @@ def test_lags_are_kept_for_a_month(admin: Caller, rush: Rush) -> None:  # noqa: 
 
 
 def test_current_record_is_well(admin: Caller, rush: Rush) -> None:
-    continuous_audit.go_on(rush.term)
+    continuous_audit.audit_next_part(rush.term)
     (term,) = admin.get("/projections/health").json["data"]["projections"]
     assert (term["semester_id"], term["status"], term["differences"]) == (rush.term, "well", 0)
     assert term["decided"] == term["recorded"] == 12
@@ -103,7 +103,7 @@ def test_worst_status_is_reported(admin: Caller, backend: Backend, rush: Rush) -
     claims(rush, everyone_everywhere(rush))
     assert status() == "behind"
     backend.redis.hset(f"{{t:{rush.term}}}:section:{rush.sections[0]}", "capacity", 77)
-    continuous_audit.go_on(rush.term)
+    continuous_audit.audit_next_part(rush.term)
     assert status() == "differs"
     fence.put_up(rush.term, "a test")
     assert status() == "fenced"

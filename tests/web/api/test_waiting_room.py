@@ -240,10 +240,10 @@ def test_read_only_token_gets_no_access_token(app: Flask, fall: Any, cast: Cast)
     window = known(builders.an_open_window(fall))
     whole, reading = caller(app, "ada"), caller(app, "ada", ("read",))
     requested = whole.post(line(window), {}).json["data"]["request_id"]
-    before = room.look(fall.id, window.id, cast.ada.id).ends
+    before = room.queue_entry(fall.id, window.id, cast.ada.id).ends
     for answer in (reading.post(line(window), {}), reading.get(f"{line(window)}/{requested}")):
         assert (answer.status_code, answer.json["scope"]) == (403, "register")
         assert "access_token" not in answer.text
-    assert room.look(fall.id, window.id, cast.ada.id).ends == before
+    assert room.queue_entry(fall.id, window.id, cast.ada.id).ends == before
     registering = caller(app, "ada", ("register",))
     assert registering.get(f"{line(window)}/{requested}").json["data"]["access_token"]

@@ -10,7 +10,7 @@ from sqlalchemy import update
 from portal.catalog import term_catalog
 from portal.catalog.models import Section
 from portal.core.db import transaction
-from portal.live import rendering
+from portal.live.rendering import renderers
 from tests import cast as builders
 from tests.cast import Cast, Meets
 from tests.web.pages import press, words
@@ -72,4 +72,4 @@ def test_held_section_can_be_swapped_or_dropped(ada: FlaskClient, term: Any) -> 
 
 def test_socket_renders_nothing_for_an_unknown_term(app: Flask, cast: Cast) -> None:
     with app.test_request_context():
-        assert rendering.draw_student(999_999, cast.ada.id, [], []).html == ""
+        assert renderers.student(999_999, cast.ada.id).html == ""

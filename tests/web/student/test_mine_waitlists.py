@@ -12,7 +12,7 @@ from portal.backend import backend as parts
 from portal.catalog.models import Section
 from portal.core.db import transaction
 from portal.ledger.types import Candidate, Reason
-from portal.live import rendering
+from portal.live.rendering import renderers
 from portal.people.models import Student
 from portal.recorder import odds
 from portal.recorder.models import LoggedEvent
@@ -20,6 +20,7 @@ from portal.registration import limits
 from portal.windows.warmup import spec
 from tests import cast as builders
 from tests.cast import Cast
+from tests.ledger_claims import send_claim
 from tests.web.pages import press, words
 from tests.web.visitors import browser_of
 
@@ -90,11 +91,12 @@ def test_swap_position_names_the_section_to_drop(ada: FlaskClient, term: Any, ca
     held = builders.a_section(builders.a_course("MAT-1010"), term)
     full = builders.a_section(builders.a_course(), term, capacity=0)
     press(ada, held, "pick")
-    parts().ledger.claim(
+    send_claim(
+        parts().ledger,
         term.id,
         student=cast.ada.id,
         section=full.id,
-        instead=held.id,
+        swap_out=held.id,
         request=None,
         credits=400,
         limit=2100,
@@ -162,7 +164,7 @@ def test_changed_odds_send_no_update(app: Flask, ada: FlaskClient, term: Any, ca
     assert found
     seats_have_come_free(term, section.id, 12)
     with app.test_request_context():
-        assert rendering.draw_student(term.id, cast.ada.id, [], [], found[1]).html == ""
+        assert renderers.student(term.id, cast.ada.id, panel_version=found[1]).html == ""
 
 
 def test_skipped_student_is_notified_at_once_with_the_next_step(
@@ -174,7 +176,8 @@ def test_skipped_student_is_notified_at_once_with_the_next_step(
     event = {"name": "passed_over", "section": section.id, "student": cast.ada.id}
     reasons = [{"code": "credit_limit", "facts": too_many}]
     with app.test_request_context():
-        html = rendering.draw_student(term.id, cast.ada.id, [], [event | {"reasons": reasons}]).html
+        events = [event | {"reasons": reasons}]
+        html = renderers.student(term.id, cast.ada.id, events=events).html
     assert "you couldn’t get it" in words(html)
     assert "Your limit is 21" in words(html)
     assert 'class="toast-step"' in html
@@ -187,6 +190,6 @@ def test_reset_skip_is_shown_without_a_message(
     press(ada, section, "pick", wait="1")
     event = {"name": "reconsidered", "section": section.id, "student": cast.ada.id}
     with app.test_request_context():
-        html = rendering.draw_student(term.id, cast.ada.id, [], [event]).html
+        html = renderers.student(term.id, cast.ada.id, events=[event]).html
     assert 'id="mine"' in html
     assert "toast" not in html

@@ -59,7 +59,7 @@ def opened(client: FlaskClient, offer: Offer) -> tuple[str, dict[str, str]]:
 def waiting(term: Any, student: Any) -> list[tuple[int, int]]:
     """Return the sections that a student waits for, each with the one to drop for it."""
     places = parts().ledger.registrations(term.id, student.id).waiting
-    return [(position.section, position.instead) for position in places]
+    return [(position.section, position.swap_out) for position in places]
 
 
 def test_form_names_both_sections_of_the_swap(ada: FlaskClient, offer: Offer) -> None:

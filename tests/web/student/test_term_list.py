@@ -9,7 +9,7 @@ from flask.testing import FlaskClient
 
 from portal.backend import backend as parts
 from portal.catalog.term_catalog import catalog_of
-from portal.live.rendering import draw_student
+from portal.live.rendering import renderers
 from portal.people.models import Permission
 from portal.windows.warmup import spec
 from tests import cast as builders
@@ -207,8 +207,8 @@ def test_open_page_learns_which_rows_conflict_with_a_new_seat(
     again, clashing, free = (each.id for each in beside)
     [held] = parts().ledger.registrations(term.id, cast.ada.id).enrolled
     with app.test_request_context():
-        html = draw_student(
-            term.id, cast.ada.id, [held.section], [], shown=[again, clashing, free]
+        html = renderers.student(
+            term.id, cast.ada.id, sections=[held.section], shown=[again, clashing, free]
         ).html
     assert f'id="act-{again}"' in html
     assert f'id="act-{clashing}"' in html

@@ -87,9 +87,9 @@ def test_hold_applies_from_its_first_to_its_last_day(boss: FlaskClient, cast: Ca
     place(boss, cast.ada, since=tomorrow)
     place(boss, cast.ben, until=today.isoformat())
     place(boss, cast.cleo, since=today.isoformat(), until=tomorrow)
-    assert [hold.stands for hold in known(cast.ada)] == [False]
-    assert [hold.stands for hold in known(cast.ben)] == [True]
-    assert [hold.stands for hold in known(cast.cleo)] == [True]
+    assert [hold.is_active for hold in known(cast.ada)] == [False]
+    assert [hold.is_active for hold in known(cast.ben)] == [True]
+    assert [hold.is_active for hold in known(cast.cleo)] == [True]
     assert "Upcoming" in text_of(boss.get(f"/admin/students/{cast.ada.id}"))
 
 
@@ -107,7 +107,7 @@ def test_hold_ends_after_its_last_day(boss: FlaskClient, cast: Cast) -> None:
         by=cast.max.id,
         why=WHY,
     )
-    assert not known(cast.ben)[0].stands
+    assert not known(cast.ben)[0].is_active
     answer = text_of(boss.get(f"/admin/students/{cast.ben.id}"))
     assert "Ended" in answer
     assert "until Nov 1, 2020" in answer
@@ -137,7 +137,7 @@ def test_errors_are_shown_and_no_hold_is_placed(
 def test_lifting_needs_a_reason(boss: FlaskClient, cast: Cast) -> None:
     place(boss, cast.ada)
     assert lift(boss, cast.ada, "").status_code == 422
-    assert [hold.stands for hold in known(cast.ada)] == [True]
+    assert [hold.is_active for hold in known(cast.ada)] == [True]
 
 
 def test_hold_of_another_student_is_not_found(boss: FlaskClient, cast: Cast) -> None:
@@ -146,7 +146,7 @@ def test_hold_of_another_student_is_not_found(boss: FlaskClient, cast: Cast) -> 
     assert boss.get(f"/admin/students/{cast.ben.id}/holds/{number}/lift").status_code == 404
     answer = boss.post(f"/admin/students/{cast.ben.id}/holds/{number}/lift", data={"reason": WHY})
     assert answer.status_code == 404
-    assert [hold.stands for hold in known(cast.ada)] == [True]
+    assert [hold.is_active for hold in known(cast.ada)] == [True]
 
 
 def test_skipped_student_gets_the_seat_after_the_hold(

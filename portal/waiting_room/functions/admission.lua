@@ -36,16 +36,16 @@ function Room:next()
     if redis.call("HGET", self:key("mine"), student) == id then
       redis.call("ZADD", self:key("away"), self.at + CHANCE, id)
       if self:alive(id) then return id, student end
-      redis.call("HDEL", self:key("said"), id)
+      redis.call("HDEL", self:key("estimates"), id)
     end
   end
 end
 
 -- Count whether a student's wait was within the range that they were shown.
 function Room:compare(id)
-  local at, least, most = (redis.call("HGET", self:key("said"), id) or ""):match("(%d+):(%d+):(%d+)")
+  local at, least, most = (redis.call("HGET", self:key("estimates"), id) or ""):match("(%d+):(%d+):(%d+)")
   if not at then return end
-  redis.call("HDEL", self:key("said"), id)
+  redis.call("HDEL", self:key("estimates"), id)
   local waited = self.at - at
   local right = waited >= tonumber(least) and waited <= tonumber(most)
   redis.call("HINCRBY", self.base, right and "right" or "wrong", 1)
@@ -59,9 +59,9 @@ function Room:note_pace(count)
   end
 end
 
-function Room:step()
+function Room:admit()
   if self.phase ~= "open" or self:waiting() == 0 then return end
-  if self.at - number(self:field("heard")) > DEAF then return end -- no page would receive it
+  if self.at - number(self:field("heard")) > SILENCE then return end -- no page would receive it
   self.called, self.looked = number(self:field("called")), 0
   local before, allowed, called = self.called, self:allowance(), {}
   while #called < allowed do
@@ -90,7 +90,7 @@ end
 function Room:tidy()
   if self.phase ~= "ended" or self.at < self.closes + KEEP then return end
   local keys = {}
-  for _, kind in ipairs({ "mine", "left", "came", "seen", "in", "away", "back", "pace", "said" }) do
+  for _, kind in ipairs({ "mine", "left", "came", "seen", "in", "away", "back", "pace", "estimates" }) do
     keys[#keys + 1] = self:key(kind)
   end
   redis.call("UNLINK", unpack(keys))

@@ -1,26 +1,26 @@
--- Places in the queue. A student keeps a place by showing signs of life.
+-- Entries in the queue. A student keeps one by sending heartbeats.
 
-function Room:place(student)
+function Room:entry(student)
   local id = redis.call("HGET", self:key("mine"), student)
   if not id then return {} end
-  local place = { request = id, since = tonumber(redis.call("HGET", self:key("who"), id):match(":(%d+)")) }
+  local entry = { request = id, since = tonumber(redis.call("HGET", self:key("who"), id):match(":(%d+)")) }
   if self.phase == "before" then
-    place.kind = "early"
-    return place
+    entry.kind = "early"
+    return entry
   end
-  place.number = redis.call("ZRANK", self:key("line"), id) + 1
+  entry.number = redis.call("ZRANK", self:key("line"), id) + 1
   local back, ends = redis.call("ZRANK", self:key("back"), id), self:inside(student)
   if ends then
-    place.kind, place.ends = "called", ends
+    entry.kind, entry.ends = "called", ends
   elseif back then
-    place.kind, place.ahead = "waiting", back
-  elseif place.number > number(self:field("called")) then
+    entry.kind, entry.ahead = "waiting", back
+  elseif entry.number > number(self:field("called")) then
     local before = redis.call("ZCARD", self:key("back"))
-    place.kind, place.ahead = "waiting", place.number - number(self:field("called")) - 1 + before
+    entry.kind, entry.ahead = "waiting", entry.number - number(self:field("called")) - 1 + before
   else
-    place.kind = "gone"
+    entry.kind = "gone"
   end
-  return place
+  return entry
 end
 
 function Room:waiting()
@@ -35,16 +35,16 @@ function Room:inside(student)
 end
 
 -- Note that a student was heard. After a silence of all students, skip none of them until all have
--- had time to show a sign of life again.
-function Room:note_heard()
+-- had time to send a heartbeat again.
+function Room:record_any_heartbeat()
   if self.phase == "unknown" then return end -- anyone may ask for any number
   local heard = number(self:field("heard"))
-  if heard > 0 and self.at - heard > DEAF then redis.call("HSET", self.base, "patient", self.at + PATIENCE) end
+  if heard > 0 and self.at - heard > SILENCE then redis.call("HSET", self.base, "patient", self.at + PATIENCE) end
   redis.call("HSET", self.base, "heard", self.at)
 end
 
--- Record a sign of life; a student who was skipped, or did not come when called, is at the front again.
-function Room:touch(student)
+-- Record a heartbeat; a student who was skipped, or did not come when admitted, is at the front again.
+function Room:record_heartbeat(student)
   local id = redis.call("HGET", self:key("mine"), student)
   if not id then return end
   redis.call("ZADD", self:key("seen"), self.at, id)
@@ -57,8 +57,8 @@ function Room:touch(student)
   end
 end
 
--- Give students who left the queue their old place: the draw counts once.
-function Room:back(student)
+-- Give students who left the queue their old entry: the draw counts once.
+function Room:restore_entry(student)
   local left = redis.call("HGET", self:key("left"), student)
   if not left then return end
   redis.call("HSETNX", self:key("mine"), student, left)

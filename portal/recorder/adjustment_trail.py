@@ -14,7 +14,7 @@ ACTIONS = {"enrolled": "selection.add", "promoted": "selection.add", "dropped": 
 MOVE = "selection.move"
 
 
-def note(session: Session, term: int, events: Sequence[Event]) -> None:
+def add_entries(session: Session, term: int, events: Sequence[Event]) -> None:
     """Write each add, drop and move by an admin, a move once; omit what follows from them."""
     adjusted = [event for event in events if event.is_adjustment and "swap" not in event.payload]
     if not adjusted:

@@ -1,0 +1,29 @@
+"""Signals of the recorder, its audits and the scheduler.
+
+portal/subscribers.py lists their subscribers, which are in upper packages.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy.orm import Session
+
+from portal.core.signals import Signal
+from portal.recorder.events import Event
+
+
+@dataclass(frozen=True)
+class DueJob:
+    """A job that the scheduler must enqueue; a new `reason` means new work."""
+
+    term: int
+    job: str
+    reason: int
+
+
+# In the transaction that records these events of a term.
+events_recorded: Signal[Session, int, Sequence[Event]] = Signal()
+# In the transaction that stores a term's first differences, with their number.
+differences_found: Signal[Session, int, int] = Signal()
+# Each second, with the terms that are not deleted; subscribers return an iterable of DueJob.
+jobs_requested: Signal[Sequence[int]] = Signal()

@@ -55,7 +55,7 @@ def main() -> None:
             recorded = sum(drain(term, seconds=3600) for term in done.terms)
             if recorded:
                 print(f"{recorded:,} events recorded in {time.monotonic() - ends:.1f} s")
-            seated = f", seats {ends - steps['seating']:.1f} s" if "seating" in steps else ""
+            seated = f", seats {ends - steps['enrolling']:.1f} s" if "enrolling" in steps else ""
             counts = {kind: done.counts.get(kind) for kind in ("student", "enrollment")}
             print(
                 f"{name}: {ends - began:.1f} s{seated}, peak {peak():.0f} MB ({before:.0f} before)"

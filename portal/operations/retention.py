@@ -14,7 +14,7 @@ def delete_expired() -> None:
     """Delete old sent messages, requests and notifications, and what killed rehearsals left."""
     days = backend().settings.notice_days
     with transaction() as session:
-        import_jobs.forget_expired(session)
+        import_jobs.delete_expired(session)
         export_jobs.forget(session)
         idempotency.forget(session)
         status.forget_lags(session)

@@ -75,7 +75,7 @@ def test_who_is_quicker_at_the_last_moment_has_the_seat_and_it_is_told(boss: Fla
     press(boss, sent(boss, School().student(2).seats(1).zip(), layout="oneroster"), "apply")
     import_id = sent(boss, School().student(2).seats(1).enroll().zip(), layout="oneroster")
     boss.post(f"/admin/imports/{import_id}/apply")
-    runs.carry_out(import_id, lambda *_: None)
+    runs.apply(import_id, lambda *_: None)
     put_in("S-2")
     runs.continue_import(import_id)
     shown = page(boss, import_id)
@@ -108,7 +108,7 @@ def test_the_clock_calls_another_worker_where_one_was_killed(boss: FlaskClient) 
         wait_for(lambda: taken() > 0)
         worker.kill()
         worker.wait()
-    assert latest().state == "seating"
+    assert latest().state == "enrolling"
     with transaction() as session:
         session.execute(text("UPDATE imports SET moved_at = now() - interval '1 minute'"))
     with running(("worker", "background"), ("scheduler",)):
@@ -120,7 +120,7 @@ def test_the_clock_calls_another_worker_where_one_was_killed(boss: FlaskClient) 
 def test_seats_that_are_left_are_called_for_once_at_a_time(boss: FlaskClient) -> None:
     import_id = sent(boss, School().seats(1).enroll().zip(), layout="oneroster")
     boss.post(f"/admin/imports/{import_id}/apply")
-    runs.carry_out(import_id, lambda *_: None)
+    runs.apply(import_id, lambda *_: None)
     queue = Queue("background", connection=backend().redis)
     queue.empty()
     runs.resume()
@@ -154,7 +154,7 @@ def test_what_nobody_foresaw_of_seats_stops_it_until_they_are_tried_again(
     with transaction() as session:
         session.execute(text("UPDATE imports SET moved_at = now() - interval '1 minute'"))
         assert import_jobs.abandoned(session) is None  # the clock would only meet the same trouble
-    press(boss, import_id, "seat")
+    press(boss, import_id, "enroll")
     assert "The import was applied." in page(boss, import_id)
     assert roster() == [("90001", "S-1")]
 
@@ -196,7 +196,7 @@ def stored(boss: FlaskClient) -> int:
     """An import of which only a seat is left."""
     import_id = sent(boss, School().seats(1).enroll().zip(), layout="oneroster")
     boss.post(f"/admin/imports/{import_id}/apply")
-    runs.carry_out(import_id, lambda *_: None)
+    runs.apply(import_id, lambda *_: None)
     return import_id
 
 

@@ -215,7 +215,7 @@ def test_rings_go_on_where_a_worker_was_killed(boss: FlaskClient) -> None:
         wait_for(lambda: moved() > 0)
         worker.kill()
         worker.wait()
-    assert latest().state == "seating"
+    assert latest().state == "enrolling"
     with transaction() as session:
         session.execute(text("UPDATE imports SET moved_at = now() - interval '1 minute'"))
     runs.resume()

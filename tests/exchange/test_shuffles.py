@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from portal.exchange.importing.enrollments import LATE
+from portal.exchange.importing.report import LATE
 from tests.cast import Cast
 from tests.exchange.enrolled import roster
 from tests.exchange.makers import latest, press, sent

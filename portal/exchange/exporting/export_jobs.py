@@ -14,7 +14,8 @@ from portal.core.queue import enqueue_background
 from portal.exchange.exporting.models import Export, ExportPart
 from portal.exchange.exporting.oneroster import write_oneroster
 from portal.exchange.importing.failures import TRANSIENT
-from portal.exchange.importing.import_jobs import SETTLED, pieces
+from portal.exchange.importing.files import pieces
+from portal.exchange.importing.import_jobs import SETTLED
 from portal.exchange.importing.runs import NO_TIMEOUTS
 from portal.people.models import Account
 from portal.recorder.recorder import record_all

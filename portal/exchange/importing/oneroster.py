@@ -5,17 +5,15 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from typing import Any
 
-from sqlalchemy import select
-
 from portal.catalog.spellings import Unreadable, code_of, subject_of
 from portal.core.i18n import _k
 from portal.exchange.importing import tables
 from portal.exchange.importing.failures import ImportFailedError
-from portal.exchange.importing.models import Options, SourcedId
+from portal.exchange.importing.files import Files
+from portal.exchange.importing.models import Options
 from portal.exchange.importing.oneroster_fields import MORE, more_of
 from portal.exchange.importing.report import Report
 from portal.exchange.importing.semester import LONGEST_CODE, LONGEST_CRN
-from portal.exchange.importing.sources import Source
 from portal.exchange.importing.staging import Stage, key_of
 from portal.exchange.importing.tables import Progress, Row, Shape
 
@@ -81,12 +79,12 @@ class Manifest:
         return found == mode if mode else found != ABSENT
 
 
-def read_manifest(source: Source, report: Report, progress: Progress) -> Manifest:
+def read_manifest(files: Files, report: Report, progress: Progress) -> Manifest:
     """Read the manifest. Raise ImportFailedError if it is missing, or files differ from it."""
-    if MANIFEST not in source.names():
+    if MANIFEST not in files.names():
         text = _k("%(file)s is missing. A OneRoster import needs it.")
         raise ImportFailedError(text, file=MANIFEST)
-    rows = tables.rows(source, MANIFEST, Shape(("propertyName", "value"), spelt), report, progress)
+    rows = tables.rows(files, MANIFEST, Shape(("propertyName", "value"), spelt), report, progress)
     found = {row["propertyName"]: row for row in rows}
     version = found["oneroster.version"]["value"] if "oneroster.version" in found else ""
     if not version.startswith(VERSIONS):
@@ -96,7 +94,7 @@ def read_manifest(source: Source, report: Report, progress: Progress) -> Manifes
             version=version,
             known=", ".join(VERSIONS),
         )
-    modes = {file: _mode(file, found.get(f"file.{file}"), source) for file in COLUMNS}
+    modes = {file: _mode(file, found.get(f"file.{file}"), files) for file in COLUMNS}
     for name in NEEDLESS:
         row = found.get(f"file.{name}")
         if row and row["value"].lower() in {BULK, DELTA}:
@@ -104,7 +102,7 @@ def read_manifest(source: Source, report: Report, progress: Progress) -> Manifes
     return Manifest(version[:3], modes)
 
 
-def _mode(file: str, row: Row | None, source: Source) -> str:
+def _mode(file: str, row: Row | None, files: Files) -> str:
     mode = row["value"].lower() if row else ABSENT
     if row and mode not in {BULK, DELTA, ABSENT}:
         raise ImportFailedError(
@@ -113,7 +111,7 @@ def _mode(file: str, row: Row | None, source: Source) -> str:
             line=row.line,
             mode=row["value"],
         )
-    if mode != ABSENT and f"{file}.csv" not in source.names():
+    if mode != ABSENT and f"{file}.csv" not in files.names():
         raise ImportFailedError(
             _k("%(file)s is missing, but %(manifest)s lists it as %(mode)s."),
             file=f"{file}.csv",
@@ -151,24 +149,21 @@ class Roster:
     def known(self, source: str, sourced_id: str) -> str | None:
         """Return the key of a course or session by its ID, in these or earlier files."""
         here = {"course": self.courses, "session": self.terms}[source].get(sourced_id)
-        if here is not None:
-            return here
-        earlier = select(SourcedId.key).filter_by(kind=source, sourced_id=sourced_id)
-        return self.stage.session.scalar(earlier)
+        return here or self.stage.key_of_id(source, sourced_id)
 
 
 def stage_oneroster(
-    stage: Stage, source: Source, options: Options, report: Report, progress: Progress
+    stage: Stage, files: Files, options: Options, report: Report, progress: Progress
 ) -> None:
     """Stage the records of the files. Raise ImportFailedError."""
-    manifest = read_manifest(source, report, progress)
+    manifest = read_manifest(files, report, progress)
     all_roles = manifest.version == "1.1" or manifest.has("roles", BULK)
     roster = Roster(stage, all_roles)
     for file, read in READERS.items():
         if not manifest.has(file):
             continue
         shape = Shape(NEEDED[file], spelt)
-        for row in tables.rows(source, f"{file}.csv", shape, report, progress):
+        for row in tables.rows(files, f"{file}.csv", shape, report, progress):
             if not _is_sound(row):
                 continue
             if row["status"].lower() == REMOVED:
@@ -210,10 +205,10 @@ def _remove(roster: Roster, file: str, row: Row) -> None:
     match file:
         case "enrollments":
             facts = _enrollment(row)
-            roster.stage.put("enrolling", key_of(*facts.values()), facts, row, removes=True)
+            roster.stage.put("by_id", key_of(*facts.values()), facts, row, removes=True)
         case "classes" | "users":
             kind = {"classes": "class", "users": "user"}[file]
-            roster.stage.put("leaving", key_of(kind, row["sourcedId"]), {}, row, removes=True)
+            roster.stage.put("id_removal", key_of(kind, row["sourcedId"]), {}, row, removes=True)
         case "roles":
             row.note("role_kept", "role")
         case _:
@@ -366,7 +361,7 @@ def _read_enrollment(roster: Roster, row: Row) -> None:
     if more is None:
         return None
     roster.seats = roster.seats or facts["role"] == "student"
-    return roster.stage.put("enrolling", key_of(*facts.values()), facts | more, row)
+    return roster.stage.put("by_id", key_of(*facts.values()), facts | more, row)
 
 
 def _enrollment(row: Row) -> dict[str, str]:

@@ -17,11 +17,12 @@ from portal.catalog.term_catalog import live_terms
 from portal.core.db import transaction
 from portal.core.i18n import _, _l, _n, current_locale, translated
 from portal.exchange.exporting import export_jobs
-from portal.exchange.importing import enrollments, import_jobs, review, runs
+from portal.exchange.importing import enrollments, files, import_jobs, review, runs
+from portal.exchange.importing.files import MOST_SENT, File, bare_name, has_files
 from portal.exchange.importing.findings import ACTIONS
-from portal.exchange.importing.import_jobs import MOST_FILES, File, ProgressStep, bare_name, step_of
+from portal.exchange.importing.import_jobs import ProgressStep, step_of
 from portal.exchange.importing.models import BUSY, LAYOUTS, Import, Options
-from portal.exchange.importing.report import report_rows
+from portal.exchange.importing.report import LATE, LEFT, report_rows
 from portal.exchange.importing.semester import LONGEST_NAME
 from portal.exchange.importing.upserts import count_changes, count_notified
 from portal.people.models import Account
@@ -44,7 +45,7 @@ OPTIONAL_NUMBER: dict[str, Any] = {
     "message": _l("Enter a whole number from 0 to %(most)s."),
 }
 # Once an import starts to apply enrollments, it can't be undone.
-REVOCABLE = ("ready", *(state for state in BUSY if state != "seating"))
+REVOCABLE = ("ready", *(state for state in BUSY if state != "enrolling"))
 CHOICES = {"rest": {"leave_out": True}, "past": {"past": True}}
 OWN = {"apply", *CHOICES}  # steps for the sender only
 STEPS = {
@@ -53,7 +54,7 @@ STEPS = {
     "past": (("ready",), "waiting", _l("The files are being read again.")),
     "discard": (REVOCABLE, "discarded", _l("Discarded. Nothing was changed.")),
     "again": (("failed",), "waiting", _l("The files are being read again.")),
-    "seat": (("seating",), "seating", _l("A worker was asked to continue it.")),
+    "enroll": (("enrolling",), "enrolling", _l("A worker was asked to continue it.")),
     "resume": (BUSY, "", _l("A worker was asked to continue it.")),
 }
 
@@ -117,8 +118,8 @@ class ImportForm(Form):
         names = [name for name, _stream in self.contents]
         if not names:
             raise ValidationError(_("Choose a zip or the files."))
-        if len(names) > MOST_FILES:
-            raise ValidationError(_("Choose at most %(most)s files, or one zip.", most=MOST_FILES))
+        if len(names) > MOST_SENT:
+            raise ValidationError(_("Choose at most %(most)s files, or one zip.", most=MOST_SENT))
         if len(set(names)) < len(names):
             raise ValidationError(_("Two files have the same name. Rename one of them."))
 
@@ -174,15 +175,13 @@ def send() -> ResponseReturnValue:
     form = ImportForm()
     if not form.validate():
         return _index_page(form, 422)
-    files = form.contents
-    name = files[0][0] if len(files) == 1 else _("%(count)s files", count=len(files))
-    sent = import_jobs.NewImport(
-        visitor().id, name, import_jobs.digest_of_files(files), form.options
-    )
+    sent = form.contents
+    name = sent[0][0] if len(sent) == 1 else _("%(count)s files", count=len(sent))
+    new = import_jobs.NewImport(visitor().id, name, files.digest_of_files(sent), form.options)
     try:
         with transaction() as session:
-            import_id = import_jobs.begin(session, sent)
-            import_jobs.store_files(session, import_id, files)
+            import_id = import_jobs.begin(session, new)
+            files.store_files(session, import_id, sent)
     except import_jobs.Busy as other:
         busy = _(
             "Another import is running: %(which)s. Upload your files when it has finished.",
@@ -209,7 +208,7 @@ def _too_large(_error: RequestEntityTooLarge) -> ResponseReturnValue:
 
 def _index_page(form: ImportForm, status: int) -> ResponseReturnValue:
     with transaction() as session:
-        import_jobs.forget_expired(session)
+        import_jobs.delete_expired(session)
         exports = export_jobs.exports_of(session, visitor().id)
     page = render_template(
         "admin/imports.html",
@@ -234,10 +233,10 @@ def show(import_id: int) -> ResponseReturnValue:
             failure=translated(found.error),
             owner=owner or "",
             barred=runs.is_blocked(found),
-            again=import_jobs.has_files(session, import_id),
-            late=found.notes.get(enrollments.LATE, 0),
-            left=enrollments.left(session, import_id) if found.state == "seating" else 0,
-            unseated=found.notes.get(enrollments.LEFT, 0),
+            again=has_files(session, import_id),
+            late=found.notes.get(LATE, 0),
+            left=enrollments.left(session, import_id) if found.state == "enrolling" else 0,
+            unseated=found.notes.get(LEFT, 0),
             notified=count_notified(session, import_id, found.counts)
             if found.state == "ready"
             else 0,
@@ -284,9 +283,7 @@ def do(import_id: int, step: str) -> ResponseReturnValue:
             abort(403)
         why = _against(session, found, step) or _change_state(session, found, step)
         if not why and state == "discarded":
-            import_jobs.clear(
-                session, import_id, (*import_jobs.INPUT_TABLES, *import_jobs.RESULT_TABLES)
-            )
+            import_jobs.clear(session, [import_id], import_jobs.ALL_TABLES)
     if not why and state != "discarded":
         _enqueue(import_id)
     return done(why or str(message), url_for("admin.imports.show", import_id=import_id))
@@ -298,7 +295,7 @@ def _against(session: Session, found: Import, step: str) -> str:
         return _("A worker is processing it. Wait until it has finished.")
     if step == "apply" and runs.is_blocked(found):
         return _("Some students would be refused. Choose what to do with them.")
-    if step == "again" and not import_jobs.has_files(session, import_id=found.id):
+    if step == "again" and not has_files(session, found.id):
         return _("The files are no longer stored. Upload them again.")
     return ""
 
@@ -375,6 +372,6 @@ def end(import_id: int) -> ResponseReturnValue:
             )
         ],
         danger=True,
-        refusal="" if found.state == "seating" else too_late,
+        refusal="" if found.state == "enrolling" else too_late,
     )
     return confirm(page, act)

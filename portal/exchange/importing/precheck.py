@@ -13,7 +13,7 @@ from portal.catalog.models import Reserve
 from portal.catalog.term_catalog import TermCatalog, read_catalog
 from portal.exchange.importing.diff import Counts
 from portal.exchange.importing.enrollments import NOT_CHECKED, Change, by_student, in_order
-from portal.exchange.importing.report import Note
+from portal.exchange.importing.report import SEAT, Note
 from portal.exchange.importing.upserts import write_changes
 from portal.ledger.types import HeldSeat, Registrations
 from portal.people.student_profile import StudentProfile, read_all
@@ -42,7 +42,7 @@ SEATS = text("""
 Refused = list[tuple[int, Note]]  # rows of the import, and their notes
 
 
-def rehearse(session: Session, import_id: int, counts: Counts, *, past: bool) -> Refused:
+def precheck_preview(session: Session, import_id: int, counts: Counts, *, past: bool) -> Refused:
     """Return what would be refused if the import were applied now. Nothing is changed.
 
     Everything but the enrollments is written in a savepoint and rolled back, so that students and
@@ -51,18 +51,18 @@ def rehearse(session: Session, import_id: int, counts: Counts, *, past: bool) ->
     trial = session.begin_nested()
     try:
         write_changes(session, import_id, counts, lambda *_: None)
-        return refused(session, import_id, past=past)
+        return refused_enrollments(session, import_id, past=past)
     finally:
         trial.rollback()
 
 
-def refused(session: Session, import_id: int, *, past: bool) -> Refused:
+def refused_enrollments(session: Session, import_id: int, *, past: bool) -> Refused:
     """Return what would be refused, once everything but the enrollments is written.
 
     A refused move keeps its old seat. So the others are checked again without what was refused,
     until nothing more is.
     """
-    found = _Rehearsal(session, import_id, past)
+    found = _Precheck(session, import_id, past)
     students = found.check(None)
     while students:
         students = found.check(students)
@@ -70,7 +70,7 @@ def refused(session: Session, import_id: int, *, past: bool) -> Refused:
 
 
 @dataclass
-class _Rehearsal:
+class _Precheck:
     session: Session
     import_id: int
     past: bool
@@ -139,7 +139,7 @@ class _Rehearsal:
         return found
 
     def _refuse(self, change: Change, codes: list[str]) -> None:
-        self.notes |= dict(zip(change.rows, change.refusal("seat", codes), strict=True))
+        self.notes |= dict(zip(change.rows, change.refusal(SEAT, codes), strict=True))
 
 
 # Rules

@@ -33,7 +33,7 @@ YES, NO = {"decision": "approve", "note": "Fine."}, {"decision": "decline", "not
 def override(section: Section, cast: Cast) -> int:
     """Past a prerequisite, for Dan."""
     iris = cast.iris.account_id or 0
-    return service.ask_override(section.id, cast.dan.id, ["prerequisite"], "Knows it.", iris)
+    return service.request_override(section.id, cast.dan.id, ["prerequisite"], "Knows it.", iris)
 
 
 def overrides() -> list[Permission]:
@@ -228,7 +228,7 @@ def test_what_is_permitted_already_is_said(
 ) -> None:
     admin.post(f"/admin/requests/{override}", data=YES)
     with pytest.raises(RequestRefused, match="permitted"):
-        service.ask_override(
+        service.request_override(
             section.id, cast.dan.id, ["prerequisite"], "x", cast.iris.account_id or 0
         )
 

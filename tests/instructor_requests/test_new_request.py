@@ -89,7 +89,7 @@ def test_the_same_is_not_asked_twice(iris: FlaskClient, section: Section) -> Non
 def test_nothing_is_asked_about_a_canceled_section(section: Section, cast: Cast) -> None:
     set_section(section, status="CANCELED")
     with pytest.raises(RequestRefused, match="canceled"):
-        service.ask_seats(section.id, 9, "x", cast.iris.account_id or 0)
+        service.request_seats(section.id, 9, "x", cast.iris.account_id or 0)
     assert every() == []
 
 

@@ -40,7 +40,7 @@ def test_what_is_withdrawn_can_be_asked_for_again(
     iris: FlaskClient, asked: int, section: Section, cast: Cast
 ) -> None:
     iris.post(f"/teaching/requests/{asked}/withdraw")
-    assert service.ask_seats(section.id, 4, "x", cast.iris.account_id or 0) != asked
+    assert service.request_seats(section.id, 4, "x", cast.iris.account_id or 0) != asked
 
 
 def test_nobody_withdraws_what_others_have_asked(app: Flask, asked: int) -> None:
@@ -59,7 +59,9 @@ def test_what_has_become_pointless_is_said(iris: FlaskClient, asked: int, sectio
 def test_of_a_private_student_the_number_alone_is_shown(
     iris: FlaskClient, section: Section, cast: Cast
 ) -> None:
-    service.ask_override(section.id, cast.ben.id, ["prerequisite"], "x", cast.iris.account_id or 0)
+    service.request_override(
+        section.id, cast.ben.id, ["prerequisite"], "x", cast.iris.account_id or 0
+    )
     assert "Ben" in iris.get("/teaching/requests").text
     private(cast.ben)
     page = iris.get("/teaching/requests").text
@@ -72,7 +74,7 @@ def test_nobody_learns_the_name_of_a_student_who_is_in_no_class_of_theirs(
 ) -> None:
     for student in (cast.ada, cast.dan):  # of whom Ada has the seat
         iris_id = cast.iris.account_id or 0
-        service.ask_override(section.id, student.id, ["prerequisite"], "x", iris_id)
+        service.request_override(section.id, student.id, ["prerequisite"], "x", iris_id)
     page = iris.get("/teaching/requests").text
     assert "Ada" in page
     assert cast.dan.number in page

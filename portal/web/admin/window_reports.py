@@ -14,8 +14,7 @@ from portal.ledger.types import WindowView
 from portal.recorder import read_with_fallback
 from portal.registration.reasons import label
 from portal.reports import closeout, fairness, results
-from portal.reports.fairness import FEWEST, hidden_cohorts
-from portal.reports.fairness import hidden_groups as veiled
+from portal.reports.fairness import FEWEST, hidden_cohorts, hidden_groups
 from portal.reports.models import WindowReport
 from portal.web.http.access import requires
 from portal.web.http.downloads import download
@@ -53,7 +52,7 @@ def show(term_id: int, window_id: int) -> ResponseReturnValue:
         most=MOST_SHOWN,
         reason=label,
         fewest=FEWEST,
-        veiled=hidden_cohorts(made.result["cohorts"]),
+        hidden=hidden_cohorts(made.result["cohorts"]),
     )
 
 
@@ -110,7 +109,7 @@ class Table:
     kind: str
     title: str
     rows: list[Group]
-    veiled: set[str]
+    hidden: set[str]
 
 
 @bp.get("/fairness")
@@ -150,7 +149,7 @@ def download_fairness(term_id: int, window_id: int) -> ResponseReturnValue:
 
 
 def _outcome(table: Table, row: Group) -> tuple[object, ...]:
-    if row["name"] in table.veiled:
+    if row["name"] in table.hidden:
         return (_("hidden (small group)"),)
     often = sorted(row["reasons"].items(), key=lambda each: -each[1])
     parts = (f"{label(code)} {count}" for code, count in often if count >= FEWEST)
@@ -163,7 +162,7 @@ def _fairness_tables(made: WindowReport) -> list[Table]:
     tables = []
     for kind, title in fairness.KINDS.items():
         rows = sorted(found.get(kind, ()), key=lambda row: fairness.group_order(kind, row["name"]))
-        tables.append(Table(kind, str(title), rows, veiled(rows)))
+        tables.append(Table(kind, str(title), rows, hidden_groups(rows)))
     return tables
 
 

@@ -49,7 +49,7 @@ def test_the_newest_comes_first(admin: FlaskClient, kept: dict[str, int]) -> Non
         ("?who=max", ["old"]),
         ("?who=IRI", ["other"]),
         ("?who=-", ["line", "like"]),
-        ("?deed=section.edit", ["like", "other"]),
+        ("?action=section.edit", ["like", "other"]),
         ("?about=section:12", ["other"]),
         ("?about=term:1", ["like", "other", "old"]),
         ("?about=section:1", []),
@@ -65,7 +65,7 @@ def test_the_newest_comes_first(admin: FlaskClient, kept: dict[str, int]) -> Non
         ("?text=%25", ["like"]),
         ("?text=%5C", []),
         ("?text=%00", ["line", "like", "other", "old"]),
-        ("?who=max&deed=section.edit", []),
+        ("?who=max&action=section.edit", []),
     ],
 )
 def test_it_is_searched_by_all_that_it_has(
@@ -82,11 +82,11 @@ def test_what_an_entry_lacks_is_not_found_as_a_text(admin: FlaskClient) -> None:
 def test_it_comes_in_pages_that_keep_the_search(admin: FlaskClient) -> None:
     made = [an_entry("job.retry") for _ in range(audit_trail.PAGE + 3)]
     an_entry("job.discard")
-    first = rows(admin, "?deed=job.retry")
+    first = rows(admin, "?action=job.retry")
     assert first == made[::-1][: audit_trail.PAGE]
-    page = unescape(admin.get("/admin/audit?deed=job.retry").text)
-    assert f"/admin/audit?before={first[-1]}&deed=job.retry" in page
-    assert rows(admin, f"?before={first[-1]}&deed=job.retry") == made[::-1][audit_trail.PAGE :]
+    page = unescape(admin.get("/admin/audit?action=job.retry").text)
+    assert f"/admin/audit?before={first[-1]}&action=job.retry" in page
+    assert rows(admin, f"?before={first[-1]}&action=job.retry") == made[::-1][audit_trail.PAGE :]
 
 
 def test_things_and_deeds_are_told_by_their_names(admin: FlaskClient, cast: Cast) -> None:

@@ -21,7 +21,7 @@ from portal import backend, subscribers
 from portal.core.settings import Settings
 from portal.exchange.importing.models import Options
 from portal.exchange.importing.oneroster import COLUMNS
-from portal.exchange.importing.oneroster_fields import MORE
+from portal.exchange.importing.oneroster_fields import METADATA
 from portal.exchange.importing.report import Report
 from portal.exchange.importing.runs import import_files
 from portal.recorder.recorder import drain
@@ -82,7 +82,7 @@ def generate(path: Path, count: int, seats: int) -> None:
         packed.writestr("manifest.csv", f"propertyName,value\noneroster.version,1.2\n{modes}")
         for file, lines in files.items():
             with packed.open(f"{file}.csv", "w") as entry, io.TextIOWrapper(entry) as out:
-                more = [MORE] if file == "classes" else []
+                more = [METADATA] if file == "classes" else []
                 out.write(",".join([*COLUMNS[file].split(), *more]) + "\n")
                 out.writelines(lines)
 

@@ -15,7 +15,7 @@ def delete_expired() -> None:
     days = backend().settings.notice_days
     with transaction() as session:
         import_jobs.delete_expired(session)
-        export_jobs.forget(session)
+        export_jobs.delete_expired(session)
         idempotency.forget(session)
         status.forget_lags(session)
         journal.trim_idle_terms(session)

@@ -21,9 +21,9 @@ from portal.core.i18n import translated
 from portal.exchange.importing import import_jobs
 from portal.exchange.importing.diff import Counts
 from portal.exchange.importing.models import Import, ImportRow, Options
-from portal.exchange.importing.record_sql import part, section_part
 from portal.exchange.importing.report import LATE, LEFT, MOST, Note, add_notes, readable_key
 from portal.exchange.importing.tables import Progress
+from portal.exchange.record_sql import part, section_part
 from portal.ledger.errors import KeyReused
 from portal.ledger.types import Outcome
 from portal.people.student_profile import StudentProfile, read_all
@@ -165,7 +165,7 @@ def decide_enrollments(import_id: int, progress: Progress) -> None:
     """
     with transaction() as session:
         found = session.get_one(Import, import_id)
-        decisions = _Decisions(found, progress, left(session, import_id))
+        decisions = _Decisions(found, progress, count_left(session, import_id))
     for size in BATCHES:
         while decisions.try_all(size):
             pass
@@ -290,13 +290,13 @@ def _term_of(change: Change) -> int:
     return change.term or 0
 
 
-def left(session: Session, import_id: int) -> int:
+def count_left(session: Session, import_id: int) -> int:
     """Return how many enrollments are neither applied nor refused yet."""
     counted = select(func.count()).where(ImportRow.import_id == import_id)
     return session.scalar(counted) or 0
 
 
-def end(session: Session, import_id: int, by: int, why: str) -> bool:
+def end_import(session: Session, import_id: int, by: int, why: str) -> bool:
     """End an import without the enrollments that are left, which its report then names.
 
     False while a worker is at it, and once it is done.
@@ -306,7 +306,7 @@ def end(session: Session, import_id: int, by: int, why: str) -> bool:
         return False
     if not import_jobs.change_state(session, import_id, "done", of=("enrolling",), error=""):
         return False
-    count, some = left(session, import_id), islice(in_order(session, import_id), MOST)
+    count, some = count_left(session, import_id), islice(in_order(session, import_id), MOST)
     add_notes(session, import_id, [change.note(LEFT) for change in some], count)
     add_audit_entry(
         session,

@@ -28,12 +28,12 @@ from portal.exchange.importing.import_jobs import Busy, NoLongerPossible, Progre
 from portal.exchange.importing.models import Import, ImportNote, ImportPart, ImportRow, Options
 from portal.exchange.importing.oneroster import stage_oneroster
 from portal.exchange.importing.precheck import Refused, precheck_preview, refused_enrollments
-from portal.exchange.importing.records import read_current
 from portal.exchange.importing.report import LATE_KINDS, SEAT, Report, read_notes, store_notes
 from portal.exchange.importing.semester import name_of, stage_semester
 from portal.exchange.importing.staging import Stage, resolve
 from portal.exchange.importing.tables import Progress
 from portal.exchange.importing.upserts import count_changes
+from portal.exchange.records import read_current
 from portal.ledger.errors import LedgerUnavailable
 from portal.windows.warmup import warm_up
 

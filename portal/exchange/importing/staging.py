@@ -15,9 +15,9 @@ from sqlalchemy.orm import Session
 
 from portal.catalog.models import Subject, Term
 from portal.exchange.importing.models import SourcedId
-from portal.exchange.importing.record_sql import part, section_part
 from portal.exchange.importing.report import Note, Report, readable_key
 from portal.exchange.importing.tables import Row
+from portal.exchange.record_sql import part, section_part
 
 BATCH = 5000  # records
 COPY = (

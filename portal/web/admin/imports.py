@@ -235,7 +235,7 @@ def show(import_id: int) -> ResponseReturnValue:
             barred=runs.is_blocked(found),
             again=has_files(session, import_id),
             late=found.notes.get(LATE, 0),
-            left=enrollments.left(session, import_id) if found.state == "enrolling" else 0,
+            left=enrollments.count_left(session, import_id) if found.state == "enrolling" else 0,
             unseated=found.notes.get(LEFT, 0),
             notified=count_notified(session, import_id, found.counts)
             if found.state == "ready"
@@ -341,7 +341,7 @@ def end(import_id: int) -> ResponseReturnValue:
     """End an import without the remaining seats."""
     with transaction() as session:
         found = _find(session, import_id)
-        left = enrollments.left(session, import_id)
+        left = enrollments.count_left(session, import_id)
     address = f"/admin/imports/{import_id}"
     too_late = _(
         "This is no longer possible: a worker is processing the import, or it has finished."
@@ -349,7 +349,7 @@ def end(import_id: int) -> ResponseReturnValue:
 
     def act(reason: str) -> ResponseReturnValue:
         with transaction() as session:
-            ended = enrollments.end(session, import_id, visitor().id, reason)
+            ended = enrollments.end_import(session, import_id, visitor().id, reason)
         if not ended:
             raise NotPossible(too_late)
         return done(

@@ -1,7 +1,6 @@
 """`fairseat import`, run as people run it."""
 
 import csv
-import json
 import os
 import re
 import subprocess
@@ -60,16 +59,6 @@ def test_the_report_names_every_row_in_full(folder: Path, tmp_path: Path) -> Non
     place = (days["file"], days["line"], days["key"], days["column"], days["value"])
     assert place == ("meetings.csv", "3", "10002", "days", "XX")
     assert days["why"] == "The days can’t be read. The meeting is TBA. 'XX' is not a list of days."
-
-
-def test_the_report_may_be_json(folder: Path, tmp_path: Path) -> None:
-    report = tmp_path / "report.json"
-    assert run(folder, "--term", "Spring 2021", "--report", report).returncode == 0
-    assert {row["action"] for row in json.loads(report.read_text())} == {
-        "refused",
-        "repaired",
-        "kept",
-    }
 
 
 def test_without_a_place_for_it_the_report_goes_to_the_data_folder(

@@ -234,3 +234,14 @@ def test_a_failure_is_told_in_the_language_of_its_reader(boss: FlaskClient) -> N
     spanish = {"Accept-Language": "es"}
     shown = boss.get(f"/admin/imports/{import_id}", headers=spanish).text
     assert "número entero de 0 a 9" in shown
+
+
+def test_one_that_fails_again_lists_each_row_once(boss: FlaskClient) -> None:
+    campus = Campus().course("CSC-225")  # twice
+    campus.prerequisites = ["not an object"]
+    import_id = sent(boss, as_zip(campus))
+    press(boss, import_id, "again")
+    assert latest().state == "failed"
+    assert latest().notes == {"duplicate": 1}
+    report = boss.get(f"/admin/imports/{import_id}/report.csv").text
+    assert report.count("refused,duplicate") == 1

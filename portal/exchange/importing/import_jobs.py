@@ -105,7 +105,8 @@ def change_state(
 
     Raise Busy while another import is being read or applied.
     """
-    values |= {"state": state, "busy": True if state in BUSY else None, "moved_at": func.now()}
+    now = datetime.now(UTC)  # not when a long transaction began
+    values |= {"state": state, "busy": True if state in BUSY else None, "moved_at": now}
     values |= {} if state in BEGUN else {"tries": 0}
     change = update(Import).where(Import.id == import_id, Import.state.in_(tuple(of)))
     try:

@@ -43,8 +43,8 @@ def as_zip(campus: Campus) -> bytes:
 
 def send(browser: FlaskClient, content: bytes, name: str = "spring.zip", **form: str) -> Any:
     """Send one file through the page."""
-    told = {"layout": "semester", "term": TERM, **form, "files": (io.BytesIO(content), name)}
-    return browser.post("/admin/imports", data=told)
+    output = {"layout": "semester", "term": TERM, **form, "files": (io.BytesIO(content), name)}
+    return browser.post("/admin/imports", data=output)
 
 
 def latest() -> Import:
@@ -68,9 +68,9 @@ def sent(browser: FlaskClient, content: bytes, **form: str) -> int:
     return import_id
 
 
-def press(browser: FlaskClient, import_id: int, deed: str) -> Any:
+def press(browser: FlaskClient, import_id: int, action: str) -> Any:
     """Press a button of its page, and do what a worker would."""
-    answer = browser.post(f"/admin/imports/{import_id}/{deed}")
+    answer = browser.post(f"/admin/imports/{import_id}/{action}")
     runs.continue_import(import_id)
     return answer
 

@@ -23,7 +23,7 @@ from tests.recorder.processes import wait_for
 from tests.web.visitors import browser_of
 
 
-def test_it_waits_for_whoever_gives_its_seats_and_tells_what_came_of_them(
+def test_the_command_waits_for_a_worker_that_applies_its_enrollments(
     backend: Backend,  # noqa: ARG001
     tmp_path: Path,
 ) -> None:

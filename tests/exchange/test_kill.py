@@ -83,7 +83,7 @@ def test_an_import_that_is_cut_off_goes_on_by_itself(
         assert roster() == [("90001", "S-1")]
 
 
-def test_a_command_that_was_killed_is_given_up_by_the_clock(boss: FlaskClient) -> None:
+def test_the_scheduler_fails_the_import_of_a_killed_command(boss: FlaskClient) -> None:
     with transaction() as session:
         import_jobs.begin(
             session,

@@ -122,7 +122,7 @@ def test_amid_its_seats_it_has_stopped_and_an_admin_has_them_tried_again(
     assert roster() == [("90001", "S-1")]
 
 
-def test_a_worker_who_is_not_let_in_counts_for_nothing(boss: FlaskClient) -> None:
+def test_a_worker_without_the_lock_counts_no_attempt(boss: FlaskClient) -> None:
     import_id = reading(boss)
     with Sessions.begin() as other:
         assert import_jobs.lock(other)
@@ -130,7 +130,7 @@ def test_a_worker_who_is_not_let_in_counts_for_nothing(boss: FlaskClient) -> Non
     assert (latest().state, latest().tries) == ("waiting", 0)
 
 
-def test_the_clock_leaves_a_worker_time_to_begin(boss: FlaskClient) -> None:
+def test_the_scheduler_leaves_a_worker_time_to_begin(boss: FlaskClient) -> None:
     import_id = reading(boss)
     tick()
     with transaction() as session:
@@ -140,7 +140,7 @@ def test_the_clock_leaves_a_worker_time_to_begin(boss: FlaskClient) -> None:
         assert import_jobs.abandoned(session) is None
 
 
-def test_each_call_is_later_than_the_one_before(boss: FlaskClient) -> None:
+def test_each_retry_waits_longer(boss: FlaskClient) -> None:
     import_id = enrolling(boss)
     queue = Queue("background", connection=backend().redis)
     for tries, pause in enumerate((10, 20, 40)):
@@ -152,7 +152,7 @@ def test_each_call_is_later_than_the_one_before(boss: FlaskClient) -> None:
         refuse(import_id)
 
 
-def test_an_admin_who_calls_a_worker_has_it_tried_anew(boss: FlaskClient) -> None:
+def test_an_admin_resets_the_attempts(boss: FlaskClient) -> None:
     import_id = reading(boss)
     lose(import_id)
     assert latest().tries == 1

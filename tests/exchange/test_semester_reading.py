@@ -116,7 +116,7 @@ def test_dates_that_make_no_sense_become_the_terms(tmp_path: Path) -> None:
     assert kinds(report) == {"dates_unreadable": 1, "dates_missing": 1, "dates_reversed": 1}
 
 
-def test_instructors_are_named_once_and_staff_is_nobody(tmp_path: Path) -> None:
+def test_instructors_are_listed_once_without_staff(tmp_path: Path) -> None:
     campus = (
         Campus()
         .meets(instructors="Okafor/ Lindqvist")

@@ -73,7 +73,7 @@ def test_a_seat_at_once_took_no_time(
     assert (found.first, found.wait, found.seats) == (wide.id, 0, {wide.id})
 
 
-def test_another_seat_is_not_what_was_asked_for_first(
+def test_another_seat_is_not_the_first_choice(
     cast: Cast, full: Section, wide: Section, window: WindowView, term: Term
 ) -> None:
     claim(cast.ada, full, window, wait=False)
@@ -95,7 +95,7 @@ def test_a_promotion_is_the_end_of_the_wait(
     assert attempts(cast.dan, window, term).seats == set()
 
 
-def test_a_fallback_is_not_what_was_asked_for_first(
+def test_an_alternative_is_not_the_first_choice(
     cast: Cast, full: Section, wide: Section, window: WindowView, term: Term
 ) -> None:
     submits(cast.ada, [full, wide], window)

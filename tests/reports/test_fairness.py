@@ -37,7 +37,7 @@ def rows(found: WindowHistory, kind: str, known: Arrivals = NOBODY) -> dict[str,
     return {row["name"]: row for row in fairness(found, known)["tables"][kind]}
 
 
-def test_rates_are_of_those_who_asked() -> None:
+def test_rates_count_students_with_requests() -> None:
     found = gathered({1: asked(0), 2: asked(3000), 3: asked(None, seats=1), 4: asked(full=2)})
     whole = fairness(found, NOBODY)["all"]
     assert (whole["students"], whole["asked"], whole["got"], whole["seated"]) == (20, 4, 2, 3)
@@ -45,13 +45,13 @@ def test_rates_are_of_those_who_asked() -> None:
     assert whole["reasons"] == {"full": 1}
 
 
-def test_half_and_nine_of_ten_waited_no_longer_than_is_told() -> None:
+def test_waits_are_percentiles() -> None:
     found = gathered({at: asked(at * 1000) for at in range(1, 11)})
     whole = fairness(found, NOBODY)["all"]
     assert (whole["half"], whole["most"]) == (5000, 9000)
 
 
-def test_cohorts_are_told_apart_and_who_has_two_majors_is_in_both() -> None:
+def test_cohorts_are_separate_and_two_majors_count_in_both() -> None:
     others = {30: Member(130, "Graduate", "First year", ("CSC", "MTH"))}
     found = gathered({30: asked(0)}, others=others)
     assert {name: row["asked"] for name, row in rows(found, "level").items()} == {
@@ -94,7 +94,7 @@ def test_students_of_other_cohorts_are_in_no_group() -> None:
     assert set(rows(gathered({}), "arrival", known)) == {"away"}
 
 
-def test_the_gate_says_who_came_when_and_how_they_proved_themselves(cast: Cast) -> None:
+def test_arrivals_and_captchas_come_from_the_waiting_room(cast: Cast) -> None:
     term = builders.a_term()
     window = builders.a_coming_window(term)
     for student in (cast.ada, cast.ben):
@@ -131,7 +131,7 @@ def table(*asked: int) -> list[dict[str, Any]]:
         ((3,), {"0"}),
     ],
 )
-def test_small_groups_are_not_told_apart(counts: tuple[int, ...], hidden: set[str]) -> None:
+def test_small_groups_are_hidden(counts: tuple[int, ...], hidden: set[str]) -> None:
     assert hidden_groups(table(*counts)) == hidden
 
 

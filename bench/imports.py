@@ -21,7 +21,7 @@ from portal import backend, subscribers
 from portal.core.settings import Settings
 from portal.exchange.importing.models import Options
 from portal.exchange.importing.oneroster import COLUMNS
-from portal.exchange.importing.oneroster_fields import MORE
+from portal.exchange.importing.oneroster_fields import METADATA
 from portal.exchange.importing.report import Report
 from portal.exchange.importing.runs import import_files
 from portal.recorder.recorder import drain
@@ -55,7 +55,7 @@ def main() -> None:
             recorded = sum(drain(term, seconds=3600) for term in done.terms)
             if recorded:
                 print(f"{recorded:,} events recorded in {time.monotonic() - ends:.1f} s")
-            seated = f", seats {ends - steps['seating']:.1f} s" if "seating" in steps else ""
+            seated = f", seats {ends - steps['enrolling']:.1f} s" if "enrolling" in steps else ""
             counts = {kind: done.counts.get(kind) for kind in ("student", "enrollment")}
             print(
                 f"{name}: {ends - began:.1f} s{seated}, peak {peak():.0f} MB ({before:.0f} before)"
@@ -82,7 +82,7 @@ def generate(path: Path, count: int, seats: int) -> None:
         packed.writestr("manifest.csv", f"propertyName,value\noneroster.version,1.2\n{modes}")
         for file, lines in files.items():
             with packed.open(f"{file}.csv", "w") as entry, io.TextIOWrapper(entry) as out:
-                more = [MORE] if file == "classes" else []
+                more = [METADATA] if file == "classes" else []
                 out.write(",".join([*COLUMNS[file].split(), *more]) + "\n")
                 out.writelines(lines)
 

@@ -99,7 +99,7 @@ def campus(cast: Cast) -> Campus:
     planned(cast.ada, terms["busy"], [wanted])
     planned(cast.cleo, terms["open"], [offer["barred"]])
     cancel(offer["canceled"])
-    asked = service.ask_seats(
+    asked = service.request_seats(
         offer["waited"].id, 3, "So many wait for it.", cast.iris.account_id or 0
     )
     tokens.create_for("cleo", TokenRequest("A script of hers", ["read"], days=90))

@@ -64,7 +64,9 @@ def test_seats_that_are_asked_for_reach_who_waits(
     claim(cast.ben, last_seat)
     claim(cast.cleo, last_seat)
     # An older one stands above it.
-    service.ask_override(last_seat.id, cast.dan.id, ["restriction"], "x", cast.iris.account_id or 0)
+    service.request_override(
+        last_seat.id, cast.dan.id, ["restriction"], "x", cast.iris.account_id or 0
+    )
     cleo, admin, iris = meet("cleo").enter(term), meet("max"), meet("iris")
     with admin.page.expect_websocket():
         admin.go("/admin/requests")

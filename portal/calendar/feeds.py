@@ -26,23 +26,23 @@ def current(student: int) -> CalendarFeed | None:
         return session.scalar(select(CalendarFeed).where(*live))
 
 
-def renew(student: int, was: int = 0) -> None:
-    """Replace the student's feed `was` by a new one; does nothing if they have another by now."""
+def renew(student: int, previous: int = 0) -> None:
+    """Replace the feed `previous` of a student by a new one, unless they have another by now."""
     with transaction() as session:
-        _end(session, student, was)
+        _end(session, student, previous)
         fresh = {"student_id": student, "nonce": secrets.token_bytes(NONCE_BYTES), "digest": ""}
         session.execute(insert(CalendarFeed).values(fresh).on_conflict_do_nothing())
 
 
-def end(student: int, was: int) -> None:
-    """End the student's feed `was`; its address no longer works."""
+def end(student: int, previous: int) -> None:
+    """End the student's feed `previous`; its address no longer works."""
     with transaction() as session:
-        _end(session, student, was)
+        _end(session, student, previous)
 
 
 def secret(feed: CalendarFeed) -> str:
     """Return the feed's secret, such as `12-Jx…`."""
-    return f"{feed.id}-{_seal(feed, backend().settings.secret_key)}"
+    return f"{feed.id}-{_signature(feed, backend().settings.secret_key)}"
 
 
 def find(session: Session, given: str) -> tuple[CalendarFeed, str] | None:
@@ -65,8 +65,8 @@ def find(session: Session, given: str) -> tuple[CalendarFeed, str] | None:
         return None
     feed, language = found
     keys = backend().settings.signing_keys
-    sealed = any(hmac.compare_digest(_seal(feed, key), form[2]) for key in keys)
-    return (feed, language) if sealed else None
+    genuine = any(hmac.compare_digest(_signature(feed, key), form[2]) for key in keys)
+    return (feed, language) if genuine else None
 
 
 def since(feed: CalendarFeed, digest: str) -> datetime:
@@ -76,12 +76,12 @@ def since(feed: CalendarFeed, digest: str) -> datetime:
     return feed.changed_at
 
 
-def _end(session: Session, student: int, was: int) -> None:
-    theirs = CalendarFeed.id == was, CalendarFeed.student_id == student
+def _end(session: Session, student: int, previous: int) -> None:
+    theirs = CalendarFeed.id == previous, CalendarFeed.student_id == student
     live = update(CalendarFeed).where(*theirs, CalendarFeed.revoked_at.is_(None))
     session.execute(live.values(revoked_at=func.now()))
 
 
-def _seal(feed: CalendarFeed, key: str) -> str:
+def _signature(feed: CalendarFeed, key: str) -> str:
     code = hmac.digest(key.encode(), b"calendar:%d:" % feed.id + feed.nonce, "sha256")
     return urlsafe_b64encode(code).rstrip(b"=").decode()

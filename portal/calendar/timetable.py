@@ -20,33 +20,33 @@ WORKDAYS = 5
 
 @dataclass(frozen=True)
 class Entry:
-    """A section that a student has or waits for; `card` is None if it no longer exists."""
+    """A section that a student has or waits for; `section_view` is None if it no longer exists."""
 
     section: int
     credits: int  # hundredths
-    card: SectionView | None
+    section_view: SectionView | None
     tint: int  # from 1, the same for all sections of a course
-    place: WaitlistPosition | None = None
+    position: WaitlistPosition | None = None
 
     @property
     def canceled(self) -> bool:
-        return self.card is None or self.card.status == "CANCELED"
+        return self.section_view is None or self.section_view.status == "CANCELED"
 
     @property
     def meetings(self) -> tuple[MeetingView, ...]:
         """Its meetings without exams."""
-        every = self.card.meetings if self.card else ()
+        every = self.section_view.meetings if self.section_view else ()
         return tuple(meeting for meeting in every if meeting.clashes)
 
     @property
     def exams(self) -> tuple[MeetingView, ...]:
         """Return the blocks of its exams, fixed or possible."""
-        every = self.card.meetings if self.card else ()
+        every = self.section_view.meetings if self.section_view else ()
         return tuple(meeting for meeting in every if not meeting.clashes)
 
 
 @dataclass(frozen=True)
-class Meets:
+class TimedMeeting:
     """A meeting with days and a time, for the grid: minutes since midnight."""
 
     entry: Entry
@@ -64,7 +64,7 @@ class Meets:
 class Block:
     """A meeting in the grid: top and length in minutes, and its lanes side by side."""
 
-    content: Meets
+    content: TimedMeeting
     top: int
     length: int
     lane: int  # from 1
@@ -94,7 +94,7 @@ class Week:
         return self.last_hour - self.first_hour
 
 
-def week(meetings: Iterable[Meets]) -> Week:
+def week(meetings: Iterable[TimedMeeting]) -> Week:
     """Return the grid of all meetings, each on every day that it meets."""
     found = list(meetings)
     first = min((each.start // HOUR for each in found), default=0)
@@ -108,7 +108,7 @@ def week(meetings: Iterable[Meets]) -> Week:
     return Week(tuple(days), first, last)
 
 
-def _day(weekday: int, meetings: list[Meets], top: int) -> Day:
+def _day(weekday: int, meetings: list[TimedMeeting], top: int) -> Day:
     """Return a day; the last lane of meetings that overlap extends to the edge of the day."""
     clusters = [_in_lanes(cluster) for cluster in _clusters(meetings)]
     across = max(map(len, clusters), default=1)
@@ -128,9 +128,9 @@ def _day(weekday: int, meetings: list[Meets], top: int) -> Day:
     return Day(weekday, across, tuple(blocks))
 
 
-def _clusters(meetings: list[Meets]) -> Iterator[list[Meets]]:
+def _clusters(meetings: list[TimedMeeting]) -> Iterator[list[TimedMeeting]]:
     """Yield groups of meetings that overlap, directly or through others."""
-    cluster: list[Meets] = []
+    cluster: list[TimedMeeting] = []
     for each in sorted(meetings, key=_by_time):
         if cluster and _start(each) >= max(map(_end, cluster)):
             yield cluster
@@ -140,9 +140,9 @@ def _clusters(meetings: list[Meets]) -> Iterator[list[Meets]]:
         yield cluster
 
 
-def _in_lanes(cluster: list[Meets]) -> list[list[Meets]]:
+def _in_lanes(cluster: list[TimedMeeting]) -> list[list[TimedMeeting]]:
     """Put each meeting into the first free lane."""
-    lanes: list[list[Meets]] = []
+    lanes: list[list[TimedMeeting]] = []
     for each in cluster:
         free = next((lane for lane in lanes if _end(lane[-1]) <= _start(each)), None)
         if free is None:
@@ -152,15 +152,15 @@ def _in_lanes(cluster: list[Meets]) -> list[list[Meets]]:
     return lanes
 
 
-def _by_time(each: Meets) -> tuple[int, int]:
+def _by_time(each: TimedMeeting) -> tuple[int, int]:
     return each.start, each.end
 
 
-def _start(each: Meets) -> int:
+def _start(each: TimedMeeting) -> int:
     return each.start // STEP * STEP
 
 
-def _end(each: Meets) -> int:
+def _end(each: TimedMeeting) -> int:
     return -(-each.end // STEP) * STEP
 
 
@@ -190,7 +190,7 @@ class Timetable:
         return [entry for entry in self.selected if not entry.canceled]
 
     @property
-    def arranged(self) -> list[Entry]:
+    def without_time(self) -> list[Entry]:
         """Sections with meetings that have no time yet."""
         return [
             entry
@@ -205,7 +205,7 @@ class Timetable:
         return sorted(every, key=lambda each: (each[1].first, each[1].mask, each[1].start or 0))
 
     @property
-    def mark(self) -> str:
+    def checksum(self) -> str:
         """Return a checksum; a page gets a new timetable only if it differs."""
         shown = [_shown(entry) for entry in (*self.selected, *self.waiting)]
         return f"{crc32(repr((shown, self.breaks, self.recorded)).encode()):08x}"
@@ -217,8 +217,8 @@ def timetable(catalog: TermCatalog, student: int) -> Timetable:
     tints = _tints(found, catalog)
 
     def entry(held: HeldSeat | WaitlistPosition, position: WaitlistPosition | None = None) -> Entry:
-        card = catalog.section(held.section)
-        return Entry(held.section, held.credits, card, tints[held.section], position)
+        section_view = catalog.section(held.section)
+        return Entry(held.section, held.credits, section_view, tints[held.section], position)
 
     selected = [entry(held) for held in found.enrolled]
     waiting = [entry(position, position) for position in found.waiting]
@@ -236,27 +236,38 @@ def timetable(catalog: TermCatalog, student: int) -> Timetable:
 
 
 def _code(entry: Entry) -> tuple[str, str]:
-    return (entry.card.course_code, entry.card.number) if entry.card else ("", "")
+    return (
+        (entry.section_view.course_code, entry.section_view.number)
+        if entry.section_view
+        else ("", "")
+    )
 
 
 def _tints(found: Registrations, catalog: TermCatalog) -> dict[int, int]:
     """Return tints by section, in order of registration: a later course changes no earlier tint."""
     every: Iterable[HeldSeat | WaitlistPosition] = (*found.enrolled, *found.waiting)
     sections = [each.section for each in sorted(every, key=lambda each: each.at)]
-    cards = {section: catalog.section(section) for section in sections}
-    courses = {section: card.course_id if card else -section for section, card in cards.items()}
-    turns = list(dict.fromkeys(courses.values()))
-    return {section: turns.index(course) % TINTS + 1 for section, course in courses.items()}
+    views = {section: catalog.section(section) for section in sections}
+    courses = {
+        section: section_view.course_id if section_view else -section
+        for section, section_view in views.items()
+    }
+    order = list(dict.fromkeys(courses.values()))
+    return {section: order.index(course) % TINTS + 1 for section, course in courses.items()}
 
 
 def _shown(entry: Entry) -> tuple[object, ...]:
     """Return what a page shows of an entry."""
-    card = entry.card
-    known = (card.title, card.status, card.instructors, card.meetings) if card else ()
-    return (entry.section, entry.credits, entry.tint, entry.place, *known)
+    section_view = entry.section_view
+    known = (
+        (section_view.title, section_view.status, section_view.instructors, section_view.meetings)
+        if section_view
+        else ()
+    )
+    return (entry.section, entry.credits, entry.tint, entry.position, *known)
 
 
-def _timed(entry: Entry) -> Iterator[Meets]:
+def _timed(entry: Entry) -> Iterator[TimedMeeting]:
     for each in entry.meetings:
         if each.mask and each.start is not None and each.end is not None:
-            yield Meets(entry, each, each.start, each.end)
+            yield TimedMeeting(entry, each, each.start, each.end)

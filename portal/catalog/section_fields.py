@@ -14,7 +14,7 @@ A field of another shape, such as the meetings, is an attribute of `SectionDetai
 written in `views.py` and `sections.py`; its form field is in `portal/web/admin/section_forms.py`.
 
 The importer reads plain texts out of the column that `imported_from` names. `PLAIN` fills in the
-SQL that compares and stores records: see `exchange/importing/records.py`.
+SQL that compares and stores records: see `exchange/records.py`.
 """
 
 # ruff: noqa: RUF009 - the calls in the classes below give immutable defaults

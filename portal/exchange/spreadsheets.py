@@ -36,4 +36,4 @@ def csv_pieces(rows: Iterable[Row]) -> Iterator[bytes]:
     while some := list(islice(left, AT_ONCE)):
         text = StringIO()
         csv.writer(text).writerows(map(plain, row) for row in some)
-        yield text.getvalue().encode()
+        yield text.getvalue().encode(errors="backslashreplace")

@@ -54,7 +54,7 @@ class RequestView:
         return self.request.id
 
     @property
-    def promise(self) -> WaitlistOutlook:
+    def outlook(self) -> WaitlistOutlook:
         """Return the seats that the waitlist gets immediately on approval."""
         if self.seats is None or self.request.wanted is None:
             return WaitlistOutlook(waiting=0)
@@ -81,13 +81,13 @@ def of_account(account: int, before: int | None = None) -> list[RequestView]:
     return _newest(select(InstructorRequest).where(InstructorRequest.account_id == account), before)
 
 
-def still_open(after: int | None = None) -> list[RequestView]:
+def open_requests(after: int | None = None) -> list[RequestView]:
     """Return the open requests, the oldest first: a page and one more."""
     found = select(InstructorRequest).where(OPEN, InstructorRequest.id > (after or 0))
     return _views(found.order_by(InstructorRequest.id).limit(PAGE + 1))
 
 
-def done_with(before: int | None = None) -> list[RequestView]:
+def decided_requests(before: int | None = None) -> list[RequestView]:
     """Return the decided requests, the newest first: a page and one more."""
     return _newest(select(InstructorRequest).where(~OPEN), before)
 
@@ -167,40 +167,40 @@ def approval_obstacle(session: Session, request: InstructorRequest) -> str:
     return "permitted" if set(request.waives) <= set(given) else ""
 
 
-UNDER = {"corequisite_not_offered": "corequisite"}  # by code, the rule that it comes of
+RULE_OF_CODE = {"corequisite_not_offered": "corequisite"}  # by code, the rule that it comes of
 
 
 @dataclass(frozen=True)
 class Obstacles:
     """Refusals that the student would read now: those that the request overrides, and others."""
 
-    asked: list[Explanation]
+    requested: list[Explanation]
     other: list[Explanation]
 
 
 def remaining_obstacles(request: InstructorRequest) -> Obstacles | None:
     """Return why an override's student would be refused now; None if the answer is unknown."""
     offered = catalog_of(request.section.term_id)
-    card = offered.section(request.section_id)
-    if card is None or request.student_id is None:
+    section_view = offered.section(request.section_id)
+    if section_view is None or request.student_id is None:
         return None
     who = student_profile.read(request.student_id)
     registrations = read_with_fallback.registrations(offered.term.id, who.student)
     held = {each.section: each.credits for each in registrations.enrolled}
-    context = RefusalContext(offered, card, backend().settings.zone, held)
+    context = RefusalContext(offered, section_view, backend().settings.zone, held)
     limit = hundredths(limits.credit_limit(who, offered))
-    found = explain(Precheck(who, offered, registrations, limit).refusals(card), context)
-    requested = [each for each in found if UNDER.get(each.code, each.code) in request.waives]
+    found = explain(Precheck(who, offered, registrations, limit).refusals(section_view), context)
+    requested = [each for each in found if RULE_OF_CODE.get(each.code, each.code) in request.waives]
     return Obstacles(requested, [each for each in found if each not in requested])
 
 
-def rules_without_effect(card: SectionView) -> Iterator[str]:
+def rules_without_effect(section_view: SectionView) -> Iterator[str]:
     """Yield the codes of rules that the section does not have."""
     has = {
-        "prerequisite": card.prerequisites,
-        "corequisite": card.corequisites,
-        "restriction": card.restrictions,
-        "not_for_you": not card.public,
-        "time_conflict": card.meetings,
+        "prerequisite": section_view.prerequisites,
+        "corequisite": section_view.corequisites,
+        "restriction": section_view.restrictions,
+        "not_for_you": not section_view.public,
+        "time_conflict": section_view.meetings,
     }
     return (code for code, rule in has.items() if not rule)

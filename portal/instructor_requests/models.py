@@ -78,7 +78,7 @@ TONES = {"open": "wait", "approved": "go", "declined": "stop", "withdrawn": ""}
 REFUSED = {
     "canceled": _l("The section is canceled, so it can’t be changed."),
     "enough": _l("The section already has at least this many seats."),
-    "asked": _l("There is already an open request for this."),
+    "repeated": _l("There is already an open request for this."),
     "permitted": _l("The student already has this permission."),
     "gone": _l("The student’s record is closed."),
     "decided": _l("This request is already decided."),

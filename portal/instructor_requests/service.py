@@ -37,7 +37,7 @@ class RequestRefused(Exception):  # noqa: N818  an expected state, not an error
         self.code = code
 
 
-def ask_seats(section_id: int, wanted: int, reason: str, by: int) -> int:
+def request_seats(section_id: int, wanted: int, reason: str, by: int) -> int:
     """Ask for a section to have so many seats; return the id. Raises RequestRefused."""
     with transaction() as session:
         section = session.get_one(Section, section_id, with_for_update={"read": True})
@@ -47,7 +47,7 @@ def ask_seats(section_id: int, wanted: int, reason: str, by: int) -> int:
         return _make(session, section_id, by, reason, waives=[], **details)
 
 
-def ask_override(
+def request_override(
     section_id: int, student_id: int, waives: Sequence[str], reason: str, by: int
 ) -> int:
     """Ask for a student to pass these rules of a section; return the id. Raises RequestRefused."""
@@ -62,14 +62,14 @@ def withdraw(request_id: int, by: int) -> None:
         request = session.get_one(InstructorRequest, request_id, with_for_update=True)
         if request.account_id != by:
             raise RequestRefused("not_yours")
-        _settle(session, request, "withdrawn", by)
+        _store_outcome(session, request, "withdrawn", by)
 
 
 def decline(request_id: int, by: int, why: str) -> None:
     """Decline a request, and say why. Raises RequestRefused if it is decided already."""
     with transaction() as session:
         request = session.get_one(InstructorRequest, request_id, with_for_update=True)
-        _settle(session, request, "declined", by, why)
+        _store_outcome(session, request, "declined", by, why)
         _announce_decision(session, request)
 
 
@@ -81,7 +81,7 @@ def approve(request_id: int, by: int, why: str) -> bool:
     about = {}
     with suppress(LedgerUnavailable):
         if view := listing.one(request_id):
-            about["promise"] = asdict(view.promise)  # to the waitlist
+            about["promise"] = asdict(view.outlook)  # to the waitlist
     with transaction() as session:
         request = session.get_one(InstructorRequest, request_id, with_for_update=True)
         if request.state != "open":
@@ -90,11 +90,11 @@ def approve(request_id: int, by: int, why: str) -> bool:
         if refused := approval_obstacle(session, request):
             raise RequestRefused(refused)
         if request.kind == "seats":
-            _enlarge(session, request, section, by)
+            _raise_capacity(session, request, section, by)
         else:
             given = (request.student_id or 0, section.id, request.waives, request.reason)
             permissions.grant(session, permissions.NewPermission(*given), by)
-        _settle(session, request, "approved", by, why)
+        _store_outcome(session, request, "approved", by, why)
         _announce_decision(session, request, **about)
     if request.kind == "seats":
         return send_sections(section.term_id, section.id)
@@ -107,7 +107,7 @@ def _make(session: Session, section_id: int, by: int, reason: str, **details: An
     put = insert(InstructorRequest).values(row).on_conflict_do_nothing()
     found = session.scalar(put.returning(InstructorRequest.id))
     if found is None:
-        raise RequestRefused("asked")
+        raise RequestRefused("repeated")
     request = session.get_one(InstructorRequest, found)
     if why := approval_obstacle(session, request):
         raise RequestRefused(why)
@@ -117,7 +117,7 @@ def _make(session: Session, section_id: int, by: int, reason: str, **details: An
     return request.id
 
 
-def _settle(
+def _store_outcome(
     session: Session, request: InstructorRequest, state: str, by: int, why: str = ""
 ) -> None:
     """Store the outcome of an open request. Raises RequestRefused if it has one already."""
@@ -159,7 +159,9 @@ def _locked(session: Session, section_id: int) -> Section:
     return session.scalars(found.execution_options(populate_existing=True)).one()
 
 
-def _enlarge(session: Session, request: InstructorRequest, section: Section, by: int) -> None:
+def _raise_capacity(
+    session: Session, request: InstructorRequest, section: Section, by: int
+) -> None:
     """Store the new capacity of the section. The ledger gets it after the transaction."""
     before = {"capacity": section.capacity}
     section.capacity = request.wanted or section.capacity

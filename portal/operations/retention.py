@@ -14,8 +14,8 @@ def delete_expired() -> None:
     """Delete old sent messages, requests and notifications, and what killed rehearsals left."""
     days = backend().settings.notice_days
     with transaction() as session:
-        import_jobs.forget_expired(session)
-        export_jobs.forget(session)
+        import_jobs.delete_expired(session)
+        export_jobs.delete_expired(session)
         idempotency.delete_expired(session)
         status.forget_lags(session)
         journal.trim_idle_terms(session)

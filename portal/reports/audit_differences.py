@@ -14,7 +14,7 @@ from portal.core.queue import QUEUE_LABELS
 from portal.exchange.importing.findings import RECORD_NAMES
 from portal.registration.reasons import PERMISSIONS
 from portal.reports.audit_labels import CHANGED, FIELDS, LAYOUTS, OPTIONS, VALUES, label
-from portal.reports.audit_subjects import Key, Thing, named
+from portal.reports.audit_subjects import AuditSubject, Key, with_names
 
 NONE = "–"
 # Fields for programs only; the receipt shows the event.
@@ -22,7 +22,7 @@ TECHNICAL = frozenset({"event", "seq", "version"})
 SHOWN = 2  # differences shown in a line of the list
 LONGEST = 40  # characters of a value there
 # Fields that contain the id of something.
-THINGS = {
+SUBJECTS = {
     "account": "account",
     "instead": "section",
     "request": "request",
@@ -48,12 +48,12 @@ class Change:
         return f"{self.label}: {self.before} → {self.after}"
 
 
-def names_in(entries: Iterable[AuditEntry]) -> dict[Key, Thing]:
+def names_in(entries: Iterable[AuditEntry]) -> dict[Key, AuditSubject]:
     """Return the things that entries are about, and those that their fields refer to."""
-    return named(key for entry in entries for key in (*entry.subjects, *_mentioned(entry)))
+    return with_names(key for entry in entries for key in (*entry.subjects, *_mentioned(entry)))
 
 
-def changes(entry: AuditEntry, names: dict[Key, Thing], times: LocalClock) -> list[Change]:
+def changes(entry: AuditEntry, names: dict[Key, AuditSubject], times: LocalClock) -> list[Change]:
     """Return every field of the entry that means something, in order."""
     before, after = entry.before or {}, entry.after or {}
     found = [
@@ -69,7 +69,7 @@ def changes(entry: AuditEntry, names: dict[Key, Thing], times: LocalClock) -> li
     return [each for each in found if {each.before, each.after} != {NONE}]
 
 
-def short(entry: AuditEntry, names: dict[Key, Thing], times: LocalClock) -> str:
+def short(entry: AuditEntry, names: dict[Key, AuditSubject], times: LocalClock) -> str:
     """Return the changes of existing fields in short; most of them as a number."""
     if not (entry.before and entry.after):
         return ""
@@ -81,12 +81,12 @@ def short(entry: AuditEntry, names: dict[Key, Thing], times: LocalClock) -> str:
 
 def _mentioned(entry: AuditEntry) -> Iterator[Key]:
     for facts in (entry.before or {}, entry.after or {}):
-        for name, kind in THINGS.items():
+        for name, kind in SUBJECTS.items():
             if _is_number(facts.get(name)):
                 yield kind, str(facts[name])
 
 
-def _in_words(name: str, value: Any, names: dict[Key, Thing], times: LocalClock) -> str:  # noqa: C901, PLR0911  one for each kind
+def _in_words(name: str, value: Any, names: dict[Key, AuditSubject], times: LocalClock) -> str:  # noqa: C901, PLR0911  one for each kind
     """Return a value as the page that set it shows it; any other value as stored."""
     if name == "cohort" and isinstance(value, dict):
         return cohort_names.describe(value)
@@ -95,8 +95,8 @@ def _in_words(name: str, value: Any, names: dict[Key, Thing], times: LocalClock)
     match name, value:
         case _, bool():
             return _("Yes") if value else _("No")
-        case _, int() if name in THINGS:
-            thing = names.get((THINGS[name], str(value)))
+        case _, int() if name in SUBJECTS:
+            thing = names.get((SUBJECTS[name], str(value)))
             return thing.name if thing else str(value)
         case "opens" | "closes", int():
             return times.full(value)

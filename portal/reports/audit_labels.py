@@ -6,7 +6,7 @@ from portal.catalog.section_fields import FIELDS as SECTION_FIELDS
 from portal.core.audit_trail import AUDIT_ACTIONS
 from portal.core.i18n import _l
 
-THINGS = {
+SUBJECTS = {
     "account": _l("Account"),
     "application": _l("Application"),
     "course": _l("Course"),
@@ -140,9 +140,9 @@ def action(code: str) -> str:
     return str(AUDIT_ACTIONS.get(code) or code.replace(".", ": ").replace("_", " "))
 
 
-def thing(kind: str) -> str:
+def subject(kind: str) -> str:
     """Return the label of a kind of thing."""
-    return label(THINGS, kind)
+    return label(SUBJECTS, kind)
 
 
 def label(labels: Mapping[str, str], name: str) -> str:

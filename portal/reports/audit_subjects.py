@@ -40,7 +40,7 @@ NAMES: dict[str, Select[Any, Any]] = {
 
 
 @dataclass(frozen=True)
-class Thing:
+class AuditSubject:
     """A thing with its name; `known` if it exists, and so may have a page."""
 
     kind: str
@@ -54,7 +54,7 @@ class Thing:
         return f"{self.kind}:{self.id}"
 
 
-def named(keys: Iterable[Key]) -> dict[Key, Thing]:
+def with_names(keys: Iterable[Key]) -> dict[Key, AuditSubject]:
     """Return each thing with its name, with one query per kind; unknown things keep their id."""
     keys, numbers = set(keys), defaultdict[str, set[int]](set)
     for kind, key in keys:
@@ -69,10 +69,13 @@ def named(keys: Iterable[Key]) -> dict[Key, Thing]:
                 rows = session.execute(query.where(query.selected_columns[0].in_(ids)))
                 names[kind] = {str(number): name for number, name in rows}
     found = {(kind, key): names.get(kind, {}).get(key) for kind, key in keys}
-    return {key: Thing(*key, str(name or key[1]), known=bool(name)) for key, name in found.items()}
+    return {
+        key: AuditSubject(*key, str(name or key[1]), known=bool(name))
+        for key, name in found.items()
+    }
 
 
-def meant(text: str) -> list[str]:
+def subjects_matching(text: str) -> list[str]:
     """Return the audit trail's references for a name: a student number, CRN, section or term.
 
     People and windows match by a part of their name, the first MOST of a kind. A reference such as
@@ -81,10 +84,10 @@ def meant(text: str) -> list[str]:
     if ":" in text:
         return [text]
     matches = {
-        "student": _called(text, Account.name, Student.number, IN_FULL),
-        "account": _called(text, Account.name, Account.username, WITH_LOGIN),
-        "teacher": _called(text, Instructor.name),
-        "window": _called(text, Window.name),
+        "student": _matches(text, Account.name, Student.number, IN_FULL),
+        "account": _matches(text, Account.name, Account.username, WITH_LOGIN),
+        "teacher": _matches(text, Instructor.name),
+        "window": _matches(text, Window.name),
         "section": or_(
             Section.crn == text, Course.code + "-" + Section.number == requisites.key(text)
         ),
@@ -100,7 +103,7 @@ def meant(text: str) -> list[str]:
         ]
 
 
-def _called(
+def _matches(
     text: str, name: SQLColumnExpression[str], *exact: SQLColumnExpression[str]
 ) -> ColumnElement[bool]:
     """Match names that contain the text, or other columns that equal it."""

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session, contains_eager
 from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.people.models import Account
-from portal.reports.audit_subjects import meant
+from portal.reports.audit_subjects import subjects_matching
 
 PAGE = 50
 BATCH = 1000
@@ -26,7 +26,7 @@ class Query:
     """Criteria: part of a person's name, action code, thing (name or `section:12`), days, text."""
 
     who: str = ""
-    deed: str = ""
+    action: str = ""
     about: str = ""
     first: str = ""
     last: str = ""
@@ -39,7 +39,7 @@ class Query:
         return cls(**given | {name: _day(given[name]) for name in DAYS})
 
     @staticmethod
-    def unread(args: Mapping[str, str]) -> dict[str, str]:
+    def invalid_days(args: Mapping[str, str]) -> dict[str, str]:
         """Return the invalid days of a query string."""
         given = {name: _clean(args.get(name, "")) for name in DAYS}
         return {name: text for name, text in given.items() if text and not _day(text)}
@@ -55,11 +55,11 @@ class Query:
         elif self.who:
             names = (Account.name, Account.username)
             yield or_(*(name.icontains(self.who, autoescape=True) for name in names))
-        if self.deed:
-            yield AuditEntry.action == self.deed
+        if self.action:
+            yield AuditEntry.action == self.action
         if self.about:  # a subject names several things, separated by spaces
             subject = " " + AuditEntry.subject + " "
-            things = [f" {thing} " for thing in meant(self.about)]
+            things = [f" {thing} " for thing in subjects_matching(self.about)]
             yield or_(false(), *(subject.contains(thing, autoescape=True) for thing in things))
         if self.first:
             yield AuditEntry.at >= _midnight(date.fromisoformat(self.first), zone)
@@ -77,7 +77,7 @@ def page(query: Query, zone: ZoneInfo, before: int | None = None) -> list[AuditE
     return _read(query, zone, before, PAGE + 1)
 
 
-def every(query: Query, zone: ZoneInfo) -> Iterator[AuditEntry]:
+def all_entries(query: Query, zone: ZoneInfo) -> Iterator[AuditEntry]:
     """Yield all matching entries, newest first, with one batch in memory at a time."""
     before = None
     while found := _read(query, zone, before, BATCH):
@@ -85,13 +85,13 @@ def every(query: Query, zone: ZoneInfo) -> Iterator[AuditEntry]:
         before = found[-1].id
 
 
-def one(entry_id: int) -> AuditEntry | None:
+def find_entry(entry_id: int) -> AuditEntry | None:
     """Return the entry with that id."""
     with transaction() as session:
         return session.scalar(_entries().where(AuditEntry.id == entry_id))
 
 
-def of(session: Session, subject: str) -> list[AuditEntry]:
+def latest_about(session: Session, subject: str) -> list[AuditEntry]:
     """Return the last entries about a thing, latest first."""
     return list(session.scalars(_entries().where(AuditEntry.subject == subject).limit(LATEST)))
 

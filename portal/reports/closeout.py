@@ -11,7 +11,7 @@ from portal.recorder.signals import DueJob
 from portal.reports import fairness
 from portal.reports.models import WindowReport
 from portal.reports.results import result
-from portal.reports.window_history import gather
+from portal.reports.window_history import read_history
 from portal.windows.models import Window
 
 REPORTED = exists().where(WindowReport.window_id == Window.id).correlate(Window)
@@ -59,7 +59,7 @@ def _make_report(number: int, closing: int) -> bool:
         window = session.get_one(Window, number, with_for_update=True)
         if session.get(WindowReport, number):
             return False
-        found = gather(session, window, closing)
+        found = read_history(session, window, closing)
         made = result(found)
         session.add(
             WindowReport(
@@ -68,7 +68,7 @@ def _make_report(number: int, closing: int) -> bool:
                 seq=closing,
                 students=len(found.members),
                 result=made,
-                fairness=fairness.fairness(found, fairness.look(found)),
+                fairness=fairness.fairness(found, fairness.read_arrivals(found)),
             )
         )
         add_audit_entry(

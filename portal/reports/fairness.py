@@ -14,7 +14,7 @@ from portal.catalog import subjects
 from portal.core.i18n import _, _l
 from portal.people import models
 from portal.protection import evidence
-from portal.reports.window_history import Attempts, Gathered
+from portal.reports.window_history import Attempts, WindowHistory
 from portal.waiting_room import draw
 
 Fairness = dict[str, Any]
@@ -27,7 +27,7 @@ TENTHS = 10
 
 
 @dataclass(frozen=True)
-class Traces:
+class Arrivals:
     """The waiting room's data: early students in order, late arrivals, captchas and limits."""
 
     early: list[int]
@@ -36,13 +36,13 @@ class Traces:
     limited: set[int]
 
 
-def look(found: Gathered) -> Traces:
+def read_arrivals(found: WindowHistory) -> Arrivals:
     """Return the waiting room's data on a window's students."""
     early, late = draw.arrivals(found.term, found.window)
-    return Traces(early, late, evidence.proofs(), evidence.met_limits(found.opened))
+    return Arrivals(early, late, evidence.proofs(), evidence.met_limits(found.opened))
 
 
-def fairness(found: Gathered, known: Traces) -> Fairness:
+def fairness(found: WindowHistory, known: Arrivals) -> Fairness:
     """Return the report as stored: a table for each way to divide the students."""
     members = found.members
     kinds: dict[str, Groups] = {
@@ -60,7 +60,7 @@ def fairness(found: Gathered, known: Traces) -> Fairness:
     return {"all": _row("", found.attempts, list(members)), "tables": tables}
 
 
-def _arrivals(found: Gathered, known: Traces) -> Groups:
+def _arrivals(found: WindowHistory, known: Arrivals) -> Groups:
     """Return each student's group: tenth of the early queue, minutes after opening, or none."""
     groups: Groups = dict.fromkeys(found.members, ("away",))
     tenth = max(1, len(known.early)) / TENTHS
@@ -72,7 +72,7 @@ def _arrivals(found: Gathered, known: Traces) -> Groups:
     return {student: group for student, group in groups.items() if student in found.members}
 
 
-def _table(found: Gathered, groups: Groups) -> list[dict[str, Any]]:
+def _table(found: WindowHistory, groups: Groups) -> list[dict[str, Any]]:
     students: dict[str, list[int]] = defaultdict(list)
     for student, names in groups.items():
         for name in names:
@@ -112,7 +112,7 @@ Row = dict[str, Any]
 def hidden_groups(rows: Sequence[Row]) -> set[str]:
     """Return the names of the rows whose outcomes are hidden."""
     requested = {row["name"]: row["asked"] for row in rows}
-    return _veil(requested, [set(requested)])
+    return _hide(requested, [set(requested)])
 
 
 def hidden_cohorts(rows: Sequence[Row]) -> set[tuple[str, str]]:
@@ -126,10 +126,10 @@ def hidden_cohorts(rows: Sequence[Row]) -> set[tuple[str, str]]:
         for part in (0, 1)
         for name in {each[part] for each in requested}
     ]
-    return _veil(requested, [set(requested), *sums])
+    return _hide(requested, [set(requested), *sums])
 
 
-def _veil(requested: Mapping[Any, int], sums: Sequence[set[Any]]) -> set[Any]:
+def _hide(requested: Mapping[Any, int], sums: Sequence[set[Any]]) -> set[Any]:
     """Return the small groups, and enough others that no hidden outcome can be computed.
 
     A known sum minus the visible groups gives the total of the hidden ones. So the hidden groups

@@ -11,7 +11,7 @@ from portal.people.models import Account, Student, year_order
 from portal.registration.next_steps import section_name
 from portal.registration.reasons import label
 from portal.reports.models import WindowReport
-from portal.reports.window_history import Attempts, Gathered
+from portal.reports.window_history import Attempts, WindowHistory
 
 Result = dict[str, Any]
 Row = dict[str, Any]
@@ -19,7 +19,7 @@ NONE = Attempts()
 RUNNING = ("OPEN", "CONFIRMED")
 
 
-def result(found: Gathered) -> Result:
+def result(found: WindowHistory) -> Result:
     """Return the report as stored."""
     tried = found.attempts.values()
     refusals: Counter[str] = Counter()
@@ -35,7 +35,7 @@ def result(found: Gathered) -> Result:
     return {
         "students": {
             "all": len(found.members),
-            "asked": sum(1 for each in tried if each.asks),
+            "asked": sum(1 for each in tried if each.requests),
             "seated": sum(1 for each in tried if each.seats),
         },
         "counts": dict(found.counts),
@@ -49,7 +49,7 @@ def result(found: Gathered) -> Result:
     }
 
 
-def _sections(found: Gathered) -> list[dict[str, int]]:
+def _sections(found: WindowHistory) -> list[dict[str, int]]:
     """Return the sections that run, with counts at the closing and changes in the window."""
     return [
         {
@@ -65,13 +65,13 @@ def _sections(found: Gathered) -> list[dict[str, int]]:
     ]
 
 
-def _cohorts(found: Gathered, waits: Counter[int]) -> list[dict[str, Any]]:
+def _cohorts(found: WindowHistory, waits: Counter[int]) -> list[dict[str, Any]]:
     rows: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     for student, member in found.members.items():
         tried = found.attempts.get(student, NONE)
         counted = {
             "students": 1,
-            "asked": int(bool(tried.asks)),
+            "asked": int(bool(tried.requests)),
             "seated": int(bool(tried.seats)),
             "seats": len(tried.seats),
             "waiting": int(waits[student] > 0),
@@ -83,7 +83,7 @@ def _cohorts(found: Gathered, waits: Counter[int]) -> list[dict[str, Any]]:
     ]
 
 
-def _waiters(found: Gathered, waiting: dict[tuple[int, int], Row]) -> list[Row]:
+def _waiters(found: WindowHistory, waiting: dict[tuple[int, int], Row]) -> list[Row]:
     """Return the cohort's students who wait at the closing, in the order of each waitlist."""
     listed, positions = [], Counter[int]()
     for section, student in sorted(waiting, key=lambda key: (key[0], waiting[key]["ticket"])):
@@ -105,7 +105,7 @@ def _waiters(found: Gathered, waiting: dict[tuple[int, int], Row]) -> list[Row]:
 
 def sections(offered: TermCatalog, made: WindowReport) -> list[Row]:
     """Return the sections by code, with their counts at the closing."""
-    found = [{**row, **_called(offered, row["section"])} for row in made.result["sections"]]
+    found = [{**row, **_names(offered, row["section"])} for row in made.result["sections"]]
     return sorted(found, key=lambda row: str(row["code"]))
 
 
@@ -124,7 +124,7 @@ def waiters(offered: TermCatalog, made: WindowReport) -> list[Row]:
     return [
         {
             **row,
-            **_called(offered, row["section"]),
+            **_names(offered, row["section"]),
             **people[row["student"]],
             "why": ", ".join(label(code) for code in row["reasons"]),
         }
@@ -132,13 +132,13 @@ def waiters(offered: TermCatalog, made: WindowReport) -> list[Row]:
     ]
 
 
-def _called(offered: TermCatalog, section: int) -> Row:
-    card = offered.section(section)
-    if card is None:
+def _names(offered: TermCatalog, section: int) -> Row:
+    section_view = offered.section(section)
+    if section_view is None:
         return {"code": f"#{section}", "called": f"#{section}", "crn": "", "title": ""}
     return {
-        "code": f"{card.course_code}-{card.number}",
-        "called": section_name(card),
-        "crn": card.crn,
-        "title": card.title,
+        "code": f"{section_view.course_code}-{section_view.number}",
+        "called": section_name(section_view),
+        "crn": section_view.crn,
+        "title": section_view.title,
     }

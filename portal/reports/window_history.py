@@ -16,7 +16,7 @@ from portal.recorder.projections import TermState, apply
 from portal.windows.cohorts import in_cohort_clause
 from portal.windows.models import Window
 
-ASKS = {"enrolled", "waitlisted", "refused"}
+REQUESTS = {"enrolled", "waitlisted", "refused"}
 SEATS = {"enrolled", "promoted"}
 
 
@@ -27,26 +27,26 @@ class Attempts:
     first: int = 0  # the first choice's section
     first_at: int = 0
     got_at: int = 0
-    asks: int = 0
+    requests: int = 0
     seats: set[int] = field(default_factory=set)  # given in the window and not dropped in it
     refusals: Counter[str] = field(default_factory=Counter)
 
-    def add(self, fact: Event) -> None:
+    def add(self, event: Event) -> None:
         """Add an event of the student."""
-        payload, section, at = fact.payload, fact.payload["section"], milliseconds(fact.at)
-        if fact.name in ASKS and payload.get("act", "claim") == "claim":
-            self.asks += 1
+        payload, section, at = event.payload, event.payload["section"], milliseconds(event.at)
+        if event.name in REQUESTS and payload.get("act", "claim") == "claim":
+            self.requests += 1
             # An alternative's event carries its rank, and may be refused before those of a better
             # rank.
             if not self.first and not payload.get("rank"):
                 self.first, self.first_at = section, at
-        if fact.name in SEATS:
+        if event.name in SEATS:
             self.seats.add(section)
             if section == self.first and not self.got_at:
                 self.got_at = at
-        if fact.name == "dropped":
+        if event.name == "dropped":
             self.seats.discard(section)
-        if fact.name == "refused" and payload["act"] == "claim":
+        if event.name == "refused" and payload["act"] == "claim":
             self.refusals.update({reason["code"] for reason in payload["reasons"]})
 
     @property
@@ -69,7 +69,7 @@ class Member:
 
 
 @dataclass
-class Gathered:
+class WindowHistory:
     """The data for all reports; `state` is that of the term at the closing."""
 
     window: int
@@ -83,29 +83,29 @@ class Gathered:
     given: Counter[int] = field(default_factory=Counter)  # seats given in the window, by section
     refused: Counter[int] = field(default_factory=Counter)
 
-    def add(self, fact: Event) -> None:
+    def add(self, event: Event) -> None:
         """Add a student's event that was decided in the window, or took a seat of it."""
-        student, section = fact.payload.get("student", 0), fact.payload.get("section", 0)
-        if fact.context.get("during") != self.window:
-            if fact.name == "dropped" and student in self.attempts:
+        student, section = event.payload.get("student", 0), event.payload.get("section", 0)
+        if event.context.get("during") != self.window:
+            if event.name == "dropped" and student in self.attempts:
                 self.attempts[student].seats.discard(section)
             return
-        self.attempts[student].add(fact)
-        self.counts[fact.name] += 1
-        if fact.name in {"enrolled", "promoted"}:
+        self.attempts[student].add(event)
+        self.counts[event.name] += 1
+        if event.name in {"enrolled", "promoted"}:
             self.given[section] += 1
-        if fact.name == "refused":
+        if event.name == "refused":
             self.refused[section] += 1
 
 
-def gather(session: Session, window: Window, closing: int) -> Gathered:
+def read_history(session: Session, window: Window, closing: int) -> WindowHistory:
     """Read the term's log up to the event that closed the window."""
-    found = Gathered(
+    found = WindowHistory(
         window.id, window.term_id, milliseconds(window.opens_at), milliseconds(window.closes_at), {}
     )
-    for fact in read_events(session, window.term_id, 0, closing):
-        apply(found.state, fact)
-        found.add(fact)
+    for event in read_events(session, window.term_id, 0, closing):
+        apply(found.state, event)
+        found.add(event)
     found.members.update(members(session, window, found.attempts.keys()))
     return found
 

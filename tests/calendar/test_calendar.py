@@ -112,7 +112,7 @@ def test_an_exam_is_held_even_on_a_day_without_classes() -> None:
     assert len(occurrences(only(read(final)))) == 1
 
 
-def test_a_time_kept_free_for_exams_is_told_with_the_class_and_blocks_no_day() -> None:
+def test_an_exam_block_is_described_and_blocks_no_day() -> None:
     kept = a_class("W", "18:00", "19:50", position=1, exam=True, kind="TES")
     event = only(read(a_class(), kept))
     assert "Reserved for exams: Wed 6:00–7:50 pm" in event["DESCRIPTION"]

@@ -5,8 +5,8 @@ from dataclasses import fields
 from portal.catalog.models import Section
 from portal.catalog.section_fields import FIELDS, PLAIN, SectionDetails
 from portal.catalog.views import SectionView
-from portal.exchange.importing.oneroster_fields import MORE_OF
-from portal.exchange.importing.records import KINDS
+from portal.exchange.importing.oneroster_fields import SCHEMAS
+from portal.exchange.records import KINDS
 from portal.web.admin.section_forms import SectionForm
 
 
@@ -26,7 +26,7 @@ def test_each_plain_field_is_compared_and_stored_by_imports() -> None:
     for each in PLAIN:
         assert f"'{each.name}', sections.{each.column}" in section.select
         assert f"{each.column} = excluded.{each.column}" in section.upsert
-        assert each.name == "title" or each.name in MORE_OF["section"]().fields
+        assert each.name == "title" or each.name in SCHEMAS["section"]().fields
 
 
 def test_every_field_has_a_label_and_is_worded() -> None:

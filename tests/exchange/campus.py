@@ -2,16 +2,18 @@
 
 import csv
 import json
+from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from portal.exchange.importing.diff import Counts
+from portal.exchange.importing.files import open_files
 from portal.exchange.importing.models import Options
 from portal.exchange.importing.report import Report
 from portal.exchange.importing.runs import import_files
-from portal.exchange.importing.semester import Semester, read_semester
-from portal.exchange.importing.sources import source_of
+from portal.exchange.importing.semester import stage_semester
+from portal.exchange.importing.staging import Stage
 
 COLUMNS = {
     "departments.csv": "dept_code dept_name school",
@@ -124,10 +126,39 @@ def nothing(step: str, done: int, total: int) -> None:
     """Progress that nobody watches."""
 
 
-def read(folder: Path, **options: Any) -> tuple[Semester, Report]:
-    """The semester of a folder and what there was to say of it; no database."""
-    report = Report()
-    return read_semester(source_of(folder), Options(**options), report, nothing), report
+class Records(Stage):
+    """The records of files, as imports compare them: by kind and key."""
+
+    def __init__(self) -> None:
+        super().__init__(None, 0)  # type: ignore[arg-type]  no database
+        self.kinds: dict[str, dict[str, Any]] = defaultdict(dict)
+
+    def put(self, kind: str, key: str, fields: dict[str, Any], *_row: object, **_: object) -> None:
+        self.kinds[kind][key] = json.loads(json.dumps(fields))
+
+    def has_term(self, name: str) -> bool:  # noqa: ARG002
+        return False
+
+    def subject_names(self) -> dict[str, str]:
+        return {}
+
+    @property
+    def sections(self) -> dict[str, Any]:
+        """Their fields by registration number."""
+        return {key.split("\t")[1]: each for key, each in self.kinds["section"].items()}
+
+    @property
+    def instructors(self) -> list[str]:
+        """The names of those who teach."""
+        return [key.split("\t")[2] for key in self.kinds["teaching"]]
+
+
+def read(folder: Path, **options: Any) -> tuple[Records, Report]:
+    """The records of a folder and what there was to say of it; no database."""
+    report, records = Report(), Records()
+    chosen = Options(**{"term": "Spring 2021", **options})
+    stage_semester(records, open_files(folder), chosen, report, nothing)
+    return records, report
 
 
 def imported(folder: Path, name: str = "Spring 2021", **options: Any) -> Made:

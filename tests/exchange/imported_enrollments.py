@@ -32,7 +32,7 @@ def stored(boss: FlaskClient, places: str, **seats: Any) -> int:
     """The same, of which only the seats are left to be dealt with."""
     import_id = read(boss, places, **seats)
     assert boss.post(f"/admin/imports/{import_id}/apply").status_code == 303
-    runs.carry_out(import_id, lambda *_: None)
+    runs.apply(import_id, lambda *_: None)
     return import_id
 
 

@@ -14,7 +14,7 @@ from sqlalchemy import select, text
 from portal.catalog.models import Section
 from portal.core.db import transaction
 from portal.exchange.exporting import export_jobs
-from portal.exchange.importing import import_jobs, runs
+from portal.exchange.importing import files, import_jobs, runs
 from portal.exchange.importing.models import Import, Options
 from portal.people.models import Account
 from tests.exchange.campus import Campus
@@ -43,8 +43,8 @@ def as_zip(campus: Campus) -> bytes:
 
 def send(browser: FlaskClient, content: bytes, name: str = "spring.zip", **form: str) -> Any:
     """Send one file through the page."""
-    told = {"layout": "semester", "term": TERM, **form, "files": (io.BytesIO(content), name)}
-    return browser.post("/admin/imports", data=told)
+    output = {"layout": "semester", "term": TERM, **form, "files": (io.BytesIO(content), name)}
+    return browser.post("/admin/imports", data=output)
 
 
 def latest() -> Import:
@@ -68,9 +68,9 @@ def sent(browser: FlaskClient, content: bytes, **form: str) -> int:
     return import_id
 
 
-def press(browser: FlaskClient, import_id: int, deed: str) -> Any:
+def press(browser: FlaskClient, import_id: int, action: str) -> Any:
     """Press a button of its page, and do what a worker would."""
-    answer = browser.post(f"/admin/imports/{import_id}/{deed}")
+    answer = browser.post(f"/admin/imports/{import_id}/{action}")
     runs.continue_import(import_id)
     return answer
 
@@ -95,12 +95,12 @@ def an_import(owner: Account, change: Callable[[Campus], object] = lambda campus
     content = as_zip(campus)
     with transaction() as session:
         options = Options(term=TERM, update=True)
-        files = [("spring.zip", io.BytesIO(content))]
+        sent_files = [("spring.zip", io.BytesIO(content))]
         what = import_jobs.NewImport(
-            owner.id, "spring.zip", import_jobs.digest_of_files(files), options
+            owner.id, "spring.zip", files.digest_of_files(sent_files), options
         )
         import_id = import_jobs.begin(session, what)
-        import_jobs.store_files(session, import_id, files)
+        files.store_files(session, import_id, sent_files)
     runs.continue_import(import_id)
     return import_id
 

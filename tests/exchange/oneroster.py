@@ -134,9 +134,9 @@ class School:
         made: dict[str, bytes | str] = {
             f"{file}.csv": table(COLUMNS[file].split(), rows) for file, rows in self.rows.items()
         }
-        told = {"manifest.version": "1.0", "oneroster.version": self.version}
-        told |= {f"file.{file}": mode for file, mode in self.modes.items()}
-        lines = [{"propertyName": name, "value": value} for name, value in told.items()]
+        output = {"manifest.version": "1.0", "oneroster.version": self.version}
+        output |= {f"file.{file}": mode for file, mode in self.modes.items()}
+        lines = [{"propertyName": name, "value": value} for name, value in output.items()]
         return made | {"manifest.csv": table(["propertyName", "value"], lines)}
 
     def zip(self) -> bytes:

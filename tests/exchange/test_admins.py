@@ -39,9 +39,7 @@ def whole(*people: dict[str, str]) -> School:
     return school
 
 
-def test_an_admin_whom_an_earlier_file_named_stays_when_others_go(
-    boss: FlaskClient, cast: Cast
-) -> None:
+def test_an_admin_named_by_an_earlier_file_is_not_removed(boss: FlaskClient, cast: Cast) -> None:
     maxim = person("max", "Max") | {"email": cast.max.email}
     press(boss, send(boss, whole(maxim, person("zoe", "Zoe"), person("ada", "Ada"))), "apply")
     import_id = send(boss, whole(person("zoe", "Zoe")), remove="yes")
@@ -55,7 +53,7 @@ def test_an_admin_whom_an_earlier_file_named_stays_when_others_go(
     assert boss.get("/admin/imports").status_code == 200
 
 
-def test_who_becomes_an_admin_after_the_preview_stays(boss: FlaskClient) -> None:
+def test_an_account_that_becomes_admin_after_the_preview_is_not_changed(boss: FlaskClient) -> None:
     press(boss, send(boss, whole(person("zoe", "Zoe"), person("mia", "Mia"))), "apply")
     import_id = send(boss, whole(person("zoe", "Zoe")), remove="yes")
     with transaction() as session:
@@ -97,7 +95,7 @@ def test_an_admin_whose_row_is_refused_becomes_no_student(boss: FlaskClient, cas
         assert session.scalar(mine) == 0
 
 
-def test_an_admin_who_is_named_as_they_are_may_teach(boss: FlaskClient, cast: Cast) -> None:
+def test_an_unchanged_admin_may_teach(boss: FlaskClient, cast: Cast) -> None:
     row = person("max", "Max") | {"email": cast.max.email, "role": "teacher"}
     school = whole()
     school.rows["users"] = [row]
@@ -106,7 +104,7 @@ def test_an_admin_who_is_named_as_they_are_may_teach(boss: FlaskClient, cast: Ca
         assert session.scalar(select(Instructor.name).where(Instructor.account_id == cast.max.id))
 
 
-def test_an_admin_who_was_removed_does_not_come_back(boss: FlaskClient) -> None:
+def test_a_removed_admin_is_not_restored(boss: FlaskClient) -> None:
     builders.an_account("mia", is_admin=True, deleted_at=datetime.now(UTC))
     import_id = send(boss, whole(person("mia", "Mia"), person("zoe", "Zoe")))
     assert ADMIN in page(boss, import_id)

@@ -1,7 +1,6 @@
 """`fairseat import`, run as people run it."""
 
 import csv
-import json
 import os
 import re
 import subprocess
@@ -35,7 +34,7 @@ def folder(tmp_path: Path, backend: Backend) -> Path:  # noqa: ARG001
     return campus.restriction("must_be", "level", "=1+1", crn="99").write(tmp_path / "in")
 
 
-def test_it_imports_tells_what_was_odd_and_tells_the_ledger(
+def test_the_command_prints_findings_and_updates_the_ledger(
     folder: Path, tmp_path: Path, backend: Backend
 ) -> None:
     report = tmp_path / "out" / "report.csv"
@@ -60,16 +59,6 @@ def test_the_report_names_every_row_in_full(folder: Path, tmp_path: Path) -> Non
     place = (days["file"], days["line"], days["key"], days["column"], days["value"])
     assert place == ("meetings.csv", "3", "10002", "days", "XX")
     assert days["why"] == "The days can’t be read. The meeting is TBA. 'XX' is not a list of days."
-
-
-def test_the_report_may_be_json(folder: Path, tmp_path: Path) -> None:
-    report = tmp_path / "report.json"
-    assert run(folder, "--term", "Spring 2021", "--report", report).returncode == 0
-    assert {row["action"] for row in json.loads(report.read_text())} == {
-        "refused",
-        "repaired",
-        "kept",
-    }
 
 
 def test_without_a_place_for_it_the_report_goes_to_the_data_folder(
@@ -103,7 +92,7 @@ def test_a_report_that_can_not_be_written_stops_it_before_it_begins(
         assert session.scalar(select(Term.id)) is None
 
 
-def test_while_the_ledger_is_away_the_clock_is_left_to_tell_it(
+def test_without_the_ledger_its_update_is_left_to_the_scheduler(
     folder: Path, tmp_path: Path
 ) -> None:
     report = tmp_path / "report.csv"

@@ -10,7 +10,7 @@ from sqlalchemy import text
 from portal.backend import Backend
 from portal.core.db import Sessions, transaction
 from portal.exchange.importing import import_jobs, runs
-from portal.exchange.importing.enrollments import apply_enrollments
+from portal.exchange.importing.enrollments import decide_enrollments
 from portal.exchange.importing.models import Options
 from portal.exchange.importing.report import Report
 from portal.recorder.consistency import fence
@@ -23,7 +23,7 @@ from tests.recorder.processes import wait_for
 from tests.web.visitors import browser_of
 
 
-def test_it_waits_for_whoever_gives_its_seats_and_tells_what_came_of_them(
+def test_the_command_waits_for_a_worker_that_applies_its_enrollments(
     backend: Backend,  # noqa: ARG001
     tmp_path: Path,
 ) -> None:
@@ -49,10 +49,10 @@ def overtake() -> None:
         holder.execute(text("LOCK TABLE sections IN ACCESS EXCLUSIVE MODE"))
         # PostgreSQL releases the command's locks one by one: the table's may come first.
         wait_for(no_import_runs)
-        with runs.alone():
+        with runs.exclusive_transaction():
             holder.rollback()
             runs.update_ledger([the_term().id])
-            apply_enrollments(latest().id, nothing)
+            decide_enrollments(latest().id, nothing)
 
 
 def no_import_runs() -> bool:
@@ -71,7 +71,7 @@ def test_it_names_the_other_one_whose_seats_can_not_be_given(
     boss = browser_of(app, cast.max.username)
     import_id = sent(boss, School().seats(1).enroll().zip(), layout="oneroster")
     boss.post(f"/admin/imports/{import_id}/apply")
-    runs.carry_out(import_id, lambda *_: None)
+    runs.apply(import_id, lambda *_: None)
     fence.put_up(the_term().id, "a test")
     with pytest.raises(import_jobs.Busy, match=r"spring\.zip"):
         imported(School().write(tmp_path))

@@ -54,7 +54,7 @@ def test_the_command_says_the_same(tmp_path: Path, nobody_may_teach: None) -> No
 
 
 @pytest.mark.usefixtures("app")
-def test_the_kind_of_record_is_told_in_the_language_of_the_reader() -> None:
+def test_the_kind_of_record_is_translated() -> None:
     failure = ImportFailedError("%(what)s: it is so.", what="Sections")
     with in_language("es"):
         assert translated(failure.stored).startswith("Grupos: ")

@@ -48,12 +48,12 @@ def test_one_change_may_need_the_credits_that_another_frees(boss: FlaskClient, a
     assert applied(boss, "1A 1X", after, **OPEN, credits=credits_) == "1B 1Y"
 
 
-def test_who_was_stopped_by_a_clash_goes_round_in_a_ring_later(boss: FlaskClient) -> None:
+def test_a_ring_stopped_by_a_time_conflict_succeeds_later(boss: FlaskClient) -> None:
     seats = OPEN | {"A": 1, "B": 1}
     assert applied(boss, "1A 1X 2B", "1B 1Y 2A", **seats, meetings=HOURS) == "1B 1Y 2A"
 
 
-def test_who_is_behind_one_that_was_stopped_by_a_clash_has_the_seat_later(
+def test_a_move_behind_a_time_conflict_succeeds_later(
     boss: FlaskClient,
 ) -> None:
     seats = OPEN | {"A": 1, "X": 1}
@@ -89,13 +89,13 @@ def test_past_the_rules_two_courses_swap_hours(boss: FlaskClient) -> None:
     assert who() == "1B 1Y"
 
 
-def test_who_leaves_a_section_for_none_may_change_to_its_hour(boss: FlaskClient) -> None:
+def test_a_move_to_the_hour_of_a_dropped_section_succeeds(boss: FlaskClient) -> None:
     # X is named by the files, as somebody else is in it.
     after = applied(boss, "1A 1X 2X", "1B 2X", **OPEN, meetings=SWAP)
     assert after == "1B 2X"
 
 
-def test_whom_the_other_change_fails_late_is_refused_for_its_own_reason(boss: FlaskClient) -> None:
+def test_a_dependent_change_is_refused_for_its_own_reason(boss: FlaskClient) -> None:
     seats = OPEN | {"Y": 1}
     begin(boss, "1A 1X", **seats, meetings=HOURS)
     import_id = stored(boss, "1B 1Y", **seats, meetings=HOURS)

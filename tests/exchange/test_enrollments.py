@@ -45,7 +45,7 @@ def test_the_same_again_changes_nothing(tmp_path: Path) -> None:
     assert put_in(tmp_path, school) == {}
 
 
-def test_one_who_is_too_many_keeps_everything_from_being_imported(tmp_path: Path) -> None:
+def test_a_refused_student_blocks_the_whole_import(tmp_path: Path) -> None:
     school = School().student(2).seats(1).enroll().enroll("u-2")
     with pytest.raises(ImportFailedError, match="Some students would be refused"):
         imported(school.write(tmp_path))
@@ -53,7 +53,7 @@ def test_one_who_is_too_many_keeps_everything_from_being_imported(tmp_path: Path
         assert session.scalars(select(Section.crn)).all() == []
 
 
-def test_a_dry_run_names_who_is_too_many_and_why(tmp_path: Path) -> None:
+def test_a_dry_run_names_the_refused_student_and_the_reason(tmp_path: Path) -> None:
     school = School().student(2).seats(1).enroll().enroll("u-2")
     counts, report = imported(school.write(tmp_path), dry=True)
     [note] = report.of("seat")
@@ -62,7 +62,7 @@ def test_a_dry_run_names_who_is_too_many_and_why(tmp_path: Path) -> None:
     assert counts["enrollment"]["added"] == 1
 
 
-def test_the_rest_is_done_without_who_is_too_many_if_asked_for(tmp_path: Path) -> None:
+def test_leave_out_applies_the_rest_without_refused_students(tmp_path: Path) -> None:
     put_in(tmp_path, School().student(2).seats(1).enroll().enroll("u-2"), leave_out=True)
     assert roster() == [("90001", "S-1")]
 
@@ -92,9 +92,7 @@ def test_a_new_class_without_seats_has_those_of_its_students(
         ({"credits": [100, 300]}, "Credits out of range"),
     ],
 )
-def test_every_rule_is_looked_at_in_advance(
-    tmp_path: Path, facts: dict[str, Any], why: str
-) -> None:
+def test_the_preview_checks_every_rule(tmp_path: Path, facts: dict[str, Any], why: str) -> None:
     school = School().seats(2, **facts).enroll(**{"metadata.fairseat": '{"credits": 400}'})
     if "Over" in why:
         school.rows["enrollments"][-1].pop("metadata.fairseat")
@@ -106,7 +104,7 @@ def test_every_rule_is_looked_at_in_advance(
     assert len(report.of("seat")) == firm
 
 
-def test_what_a_student_is_to_have_is_looked_at_as_a_whole(tmp_path: Path) -> None:
+def test_the_preview_checks_all_enrollments_of_a_student_together(tmp_path: Path) -> None:
     school = School().seats(2, corequisites={"course": "CSCI-1201"})
     lab = {"title": "Lab", "courseCode": "CSCI-1201", "orgSourcedId": "org-cs"}
     school.add("courses", **lab | {"sourcedId": "lab"})
@@ -135,7 +133,7 @@ def test_a_change_takes_one_out_and_gives_the_seat_to_another(tmp_path: Path) ->
     assert roster() == [("90001", "S-2")]
 
 
-def test_who_changes_to_another_section_of_the_course_keeps_no_two(tmp_path: Path) -> None:
+def test_a_move_within_a_course_leaves_one_seat(tmp_path: Path) -> None:
     school = (
         School()
         .seats(1)
@@ -155,7 +153,7 @@ def test_who_changes_to_another_section_of_the_course_keeps_no_two(tmp_path: Pat
     assert roster() == [("90002", "S-1")]
 
 
-def test_a_free_seat_belongs_to_whoever_waits_for_it(tmp_path: Path) -> None:
+def test_a_free_seat_belongs_to_the_waitlist(tmp_path: Path) -> None:
     school = School().student(2).student(3).seats(1, waitlist=5).enroll()
     put_in(tmp_path, school)
     wait_in_line("S-2")
@@ -179,7 +177,7 @@ def wait_in_line(number: str) -> None:
     assert decided.outcome == Outcome.WAITLISTED
 
 
-def test_who_is_named_no_more_stays_unless_asked_to_go(tmp_path: Path) -> None:
+def test_a_student_missing_from_the_files_stays_unless_removal_is_chosen(tmp_path: Path) -> None:
     put_in(tmp_path, School().student(2).seats(2).enroll().enroll("u-2"))
     roster()
     fewer = School().student(2).seats(2).enroll()

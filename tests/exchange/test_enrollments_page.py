@@ -71,11 +71,11 @@ def test_seats_that_went_since_the_preview_keep_it_from_being_applied(boss: Flas
     assert "Seats were taken after the preview" in page(boss, import_id)
 
 
-def test_who_is_quicker_at_the_last_moment_has_the_seat_and_it_is_told(boss: FlaskClient) -> None:
+def test_a_seat_taken_at_the_last_moment_refuses_the_row_and_is_reported(boss: FlaskClient) -> None:
     press(boss, sent(boss, School().student(2).seats(1).zip(), layout="oneroster"), "apply")
     import_id = sent(boss, School().student(2).seats(1).enroll().zip(), layout="oneroster")
     boss.post(f"/admin/imports/{import_id}/apply")
-    runs.carry_out(import_id, lambda *_: None)
+    runs.apply(import_id, lambda *_: None)
     put_in("S-2")
     runs.continue_import(import_id)
     shown = page(boss, import_id)
@@ -98,7 +98,7 @@ def test_students_find_it_in_their_inbox_and_get_no_mail(boss: FlaskClient, cast
     assert (noted.account_id, noted.reason) == (cast.max.id, f"Import {latest().id}: spring.zip")
 
 
-def test_the_clock_calls_another_worker_where_one_was_killed(boss: FlaskClient) -> None:
+def test_the_scheduler_enqueues_another_worker_after_a_kill(boss: FlaskClient) -> None:
     school = School().seats(9000)
     for number in range(2, 602):
         school.student(number).enroll(f"u-{number}")
@@ -108,7 +108,7 @@ def test_the_clock_calls_another_worker_where_one_was_killed(boss: FlaskClient) 
         wait_for(lambda: taken() > 0)
         worker.kill()
         worker.wait()
-    assert latest().state == "seating"
+    assert latest().state == "enrolling"
     with transaction() as session:
         session.execute(text("UPDATE imports SET moved_at = now() - interval '1 minute'"))
     with running(("worker", "background"), ("scheduler",)):
@@ -117,10 +117,10 @@ def test_the_clock_calls_another_worker_where_one_was_killed(boss: FlaskClient) 
     assert "The import was applied." in page(boss, import_id)
 
 
-def test_seats_that_are_left_are_called_for_once_at_a_time(boss: FlaskClient) -> None:
+def test_remaining_enrollments_are_enqueued_once_at_a_time(boss: FlaskClient) -> None:
     import_id = sent(boss, School().seats(1).enroll().zip(), layout="oneroster")
     boss.post(f"/admin/imports/{import_id}/apply")
-    runs.carry_out(import_id, lambda *_: None)
+    runs.apply(import_id, lambda *_: None)
     queue = Queue("background", connection=backend().redis)
     queue.empty()
     runs.resume()
@@ -140,7 +140,7 @@ def test_seats_that_are_left_are_called_for_once_at_a_time(boss: FlaskClient) ->
     assert queue.job_ids == []
 
 
-def test_what_nobody_foresaw_of_seats_stops_it_until_they_are_tried_again(
+def test_an_unexpected_error_stops_enrollments_until_an_admin_tries_again(
     boss: FlaskClient, caplog: pytest.LogCaptureFixture
 ) -> None:
     import_id = stored(boss)
@@ -154,12 +154,12 @@ def test_what_nobody_foresaw_of_seats_stops_it_until_they_are_tried_again(
     with transaction() as session:
         session.execute(text("UPDATE imports SET moved_at = now() - interval '1 minute'"))
         assert import_jobs.abandoned(session) is None  # the clock would only meet the same trouble
-    press(boss, import_id, "seat")
+    press(boss, import_id, "enroll")
     assert "The import was applied." in page(boss, import_id)
     assert roster() == [("90001", "S-1")]
 
 
-def test_it_is_a_dead_letter_then_and_others_are_told_whose_import_bars_them(
+def test_a_stopped_import_is_a_dead_letter_and_blocks_others_by_name(
     boss: FlaskClient, tmp_path: Path
 ) -> None:
     import_id = stored(boss)
@@ -196,7 +196,7 @@ def stored(boss: FlaskClient) -> int:
     """An import of which only a seat is left."""
     import_id = sent(boss, School().seats(1).enroll().zip(), layout="oneroster")
     boss.post(f"/admin/imports/{import_id}/apply")
-    runs.carry_out(import_id, lambda *_: None)
+    runs.apply(import_id, lambda *_: None)
     return import_id
 
 

@@ -45,11 +45,13 @@ def section(app: Flask, cast: Cast) -> Any:
     return made
 
 
-def rows(told: str) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(told.removeprefix("\ufeff"))))
+def rows(output: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(output.removeprefix("\ufeff"))))
 
 
-def test_a_roster_names_who_is_in_and_then_who_waits(boss: FlaskClient, section: Section) -> None:
+def test_a_roster_lists_enrolled_students_then_the_waitlist(
+    boss: FlaskClient, section: Section
+) -> None:
     answer = boss.get(f"/admin/terms/{section.term_id}/sections/{section.id}/roster.csv")
     assert [(row["name"], row["state"]) for row in rows(answer.text)] == [
         ("Ada", "enrolled"),
@@ -58,9 +60,7 @@ def test_a_roster_names_who_is_in_and_then_who_waits(boss: FlaskClient, section:
     assert answer.headers["Content-Disposition"].startswith("attachment")
 
 
-def test_a_roster_marks_who_has_asked_for_privacy(
-    boss: FlaskClient, section: Section, cast: Cast
-) -> None:
+def test_a_roster_marks_private_students(boss: FlaskClient, section: Section, cast: Cast) -> None:
     privacy.set_private(cast.ben.id, cast.max.id, private=True)
     answer = boss.get(f"/admin/terms/{section.term_id}/sections/{section.id}/roster.csv")
     assert [row["private"] for row in rows(answer.text)] == ["", "private"]
@@ -78,23 +78,23 @@ def test_a_section_of_another_term_is_not_there(boss: FlaskClient, section: Sect
     assert answer.status_code == 404
 
 
-def test_who_takes_rosters_away_is_noted(boss: FlaskClient, section: Section) -> None:
+def test_a_download_of_rosters_is_in_the_audit_trail(boss: FlaskClient, section: Section) -> None:
     boss.get(f"/admin/terms/{section.term_id}/rosters.csv")
     boss.get(f"/admin/terms/{section.term_id}/sections/{section.id}/roster.csv")
     assert entries("export.rosters") == [f"term:{section.term_id}", f"section:{section.id}"]
 
 
 def test_rosters_hold_nothing_open_while_they_are_sent(section: Section) -> None:
-    told = rosters(section.term_id)
-    assert next(told)[0] == "course"
-    assert next(told)[5] == "Ada"
+    output = rosters(section.term_id)
+    assert next(output)[0] == "course"
+    assert next(output)[5] == "Ada"
     with transaction() as session:
         session.execute(text("SET LOCAL lock_timeout = '1s'"))
         session.execute(text("LOCK TABLE enrollments IN ACCESS EXCLUSIVE MODE"))
-    assert next(told)[5] == "=1+1"  # as it is until it is written
+    assert next(output)[5] == "=1+1"  # as it is until it is written
 
 
-def test_who_takes_everything_away_is_noted(boss: FlaskClient) -> None:
+def test_a_download_of_an_export_is_in_the_audit_trail(boss: FlaskClient) -> None:
     export_id = asked(boss)
     assert entries("export.make") == [f"export:{export_id}"]
 
@@ -116,7 +116,7 @@ def test_everything_is_a_zip_with_a_manifest(boss: FlaskClient, section: Section
     assert "max" not in users  # who neither studies nor teaches
 
 
-def test_a_worker_makes_what_was_asked_for(boss: FlaskClient) -> None:
+def test_a_worker_makes_a_requested_export(boss: FlaskClient) -> None:
     export_id = asked(boss)
     with running(("worker", "background")):
         wait_for(lambda: "Download (" in page(boss, export_id))
@@ -144,7 +144,7 @@ def test_one_that_is_cut_off_is_made_by_another_worker(boss: FlaskClient, *, kil
             wait_for(lambda: "Download (" in page(boss, export_id))
 
 
-def test_one_that_nobody_makes_for_half_an_hour_has_failed(boss: FlaskClient) -> None:
+def test_an_export_fails_after_half_an_hour_without_a_worker(boss: FlaskClient) -> None:
     export_id = asked(boss)
     with transaction() as session:
         session.execute(text("UPDATE exports SET asked_at = now() - interval '31 minutes'"))
@@ -156,7 +156,7 @@ def test_a_second_press_waits_for_the_same_file(boss: FlaskClient) -> None:
     assert asked(boss) == asked(boss)
 
 
-def test_a_file_is_for_whoever_asked_for_it(app: Flask, cast: Cast) -> None:
+def test_only_the_requester_downloads_an_export(app: Flask, cast: Cast) -> None:
     export_id = an_export(cast.max)
     builders.an_account("mia", is_admin=True)
     mia = browser_of(app, "mia")

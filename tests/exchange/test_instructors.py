@@ -44,7 +44,7 @@ def changed() -> bool:
     return bool(moved(latest().counts))
 
 
-def test_who_has_an_account_by_now_goes_on_teaching(app: Flask, boss: FlaskClient) -> None:
+def test_an_instructor_with_a_new_account_keeps_the_sections(app: Flask, boss: FlaskClient) -> None:
     press(boss, sent(boss, campus("Okafor/Lindqvist")), "apply")
     link("okafor", "Okafor")
     import_id = sent(boss, campus("Okafor/Lindqvist"), remove="yes")
@@ -85,7 +85,7 @@ def test_two_names_of_one_account_are_exported_and_come_back(
     assert moved(counts) == {}
 
 
-def test_who_was_added_by_hand_stays_unless_asked_to_go(boss: FlaskClient) -> None:
+def test_an_instructor_added_on_a_page_stays_unless_removal_is_chosen(boss: FlaskClient) -> None:
     press(boss, sent(boss, campus("Okafor")), "apply")
     press(boss, sent(boss, campus("Lindqvist")), "apply")
     assert taught() == [("Lindqvist", None), ("Okafor", None)]

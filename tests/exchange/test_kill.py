@@ -32,11 +32,11 @@ def applying(boss: FlaskClient) -> None:
     boss.post(f"/admin/imports/{sent(boss, as_zip(Campus()))}/apply")
 
 
-def seating(boss: FlaskClient) -> None:
+def enrolling(boss: FlaskClient) -> None:
     """One of which only a seat is left."""
     import_id = sent(boss, School().seats(1).enroll().zip(), layout="oneroster")
     boss.post(f"/admin/imports/{import_id}/apply")
-    runs.carry_out(import_id, lambda *_: None)
+    runs.apply(import_id, lambda *_: None)
 
 
 def lose(_worker: Process) -> None:
@@ -53,7 +53,7 @@ def kill(worker: Process) -> None:
 
 @pytest.mark.parametrize("trouble", [lose, kill])
 @pytest.mark.parametrize(
-    ("begin", "then"), [(reading, "ready"), (applying, "done"), (seating, "done")]
+    ("begin", "then"), [(reading, "ready"), (applying, "done"), (enrolling, "done")]
 )
 def test_an_import_that_is_cut_off_goes_on_by_itself(
     boss: FlaskClient,
@@ -79,11 +79,11 @@ def test_an_import_that_is_cut_off_goes_on_by_itself(
     with transaction() as session:
         there = [] if begin is reading else ["10001" if begin is applying else "90001"]
         assert session.scalars(select(Section.crn)).all() == there
-    if begin is seating:
+    if begin is enrolling:
         assert roster() == [("90001", "S-1")]
 
 
-def test_a_command_that_was_killed_is_given_up_by_the_clock(boss: FlaskClient) -> None:
+def test_the_scheduler_fails_the_import_of_a_killed_command(boss: FlaskClient) -> None:
     with transaction() as session:
         import_jobs.begin(
             session,

@@ -43,7 +43,7 @@ def seated(tmp_path: Path, cast: Cast) -> Path:  # noqa: ARG001
     return tmp_path
 
 
-def test_everyone_in_it_is_told_of_another_room_once(seated: Path) -> None:
+def test_students_are_notified_of_a_new_room_once(seated: Path) -> None:
     imported(school("Hall 2").write(seated))
     hall = "Lecture, Mon 10:00–11:00 am, Hall"
     assert [each[0] for each in changed()] == [f"Meetings: now {hall} 2, before {hall} 1."] * 2
@@ -51,19 +51,19 @@ def test_everyone_in_it_is_told_of_another_room_once(seated: Path) -> None:
     assert len(changed()) == 2
 
 
-def test_another_instructor_is_news_though_nothing_else_changes(seated: Path) -> None:
+def test_a_new_instructor_alone_is_notified(seated: Path) -> None:
     without = school()
     without.rows["enrollments"] = without.rows["enrollments"][1:]
     imported(without.write(seated), remove=True)
     assert [each[0] for each in changed()] == ["Instructors: no longer Terry Lee."] * 2
 
 
-def test_what_is_nothing_to_them_is_not_told(seated: Path) -> None:
+def test_fields_without_notification_are_not_notified(seated: Path) -> None:
     imported(school(waitlist=9).write(seated))
     assert changed() == []
 
 
-def test_an_import_that_fails_tells_nobody(seated: Path, nobody_may_teach: None) -> None:
+def test_a_failed_import_notifies_no_student(seated: Path, nobody_may_teach: None) -> None:
     assert nobody_may_teach is None
     more = school("Hall 2").add("classes", **school().rows["classes"][0] | {"sourcedId": "90002"})
     more.add("enrollments", classSourcedId="90002", userSourcedId="u-t", role="teacher")
@@ -74,7 +74,7 @@ def test_an_import_that_fails_tells_nobody(seated: Path, nobody_may_teach: None)
     assert changed() == []
 
 
-def test_the_preview_says_how_many_will_be_told(app: Flask, seated: Path) -> None:
+def test_the_preview_counts_the_students_to_notify(app: Flask, seated: Path) -> None:
     assert seated
     boss = browser_of(app, "max")
     import_id = sent(boss, school("Hall 2").zip(), layout="oneroster")
@@ -84,7 +84,7 @@ def test_the_preview_says_how_many_will_be_told(app: Flask, seated: Path) -> Non
     assert len(changed()) == 2
 
 
-def test_the_preview_counts_nobody_for_what_is_no_news(app: Flask, seated: Path) -> None:
+def test_the_preview_counts_no_student_for_other_fields(app: Flask, seated: Path) -> None:
     assert seated
     sent(browser_of(app, "max"), school(waitlist=9).zip(), layout="oneroster")
     with transaction() as session:

@@ -66,7 +66,7 @@ def test_the_samples_are_imported(sample: str) -> None:
     assert kinds(report) == {"no_term": 1}
 
 
-def test_a_instructor_who_has_an_account_is_the_same_person(tmp_path: Path) -> None:
+def test_an_instructor_with_an_account_is_the_same_person(tmp_path: Path) -> None:
     builders.an_instructor("tlee")
     imported(School().write(tmp_path))
     with transaction() as session:
@@ -115,7 +115,7 @@ def test_what_can_not_be_is_refused_and_the_rest_is_imported(
     assert taught() == [("90001", "Terry Lee")]
 
 
-def test_a_change_says_no_more_than_what_is_new(tmp_path: Path) -> None:
+def test_a_delta_changes_only_the_fields_that_differ(tmp_path: Path) -> None:
     imported(School().write(tmp_path))
     change = {
         "sourcedId": "u-s",
@@ -187,7 +187,7 @@ def test_what_is_to_be_deleted_goes_and_comes_back(tmp_path: Path) -> None:
         assert session.scalar(select(Account.deleted_at).where(Account.id == student.id)) is None
 
 
-def test_who_is_not_enabled_may_not_log_in(tmp_path: Path) -> None:
+def test_a_disabled_user_can_not_log_in(tmp_path: Path) -> None:
     school = School()
     imported(school.write(tmp_path))
     school.rows["users"][1]["enabledUser"] = "false"
@@ -198,7 +198,7 @@ def test_who_is_not_enabled_may_not_log_in(tmp_path: Path) -> None:
     assert gone.session_epoch == 2
 
 
-def test_who_is_named_no_more_stays_unless_asked_to_go(tmp_path: Path) -> None:
+def test_a_student_missing_from_the_files_stays_unless_removal_is_chosen(tmp_path: Path) -> None:
     imported(School().write(tmp_path))
     school = School()
     for file in ("users", "roles"):
@@ -233,8 +233,8 @@ def test_another_user_name_for_the_same_person_is_refused(tmp_path: Path) -> Non
 def test_a_manifest_must_fit_the_files(
     tmp_path: Path, change: dict[str, str], message: str
 ) -> None:
-    told = {"oneroster.version": "1.2"} | change
-    lines = "".join(f"{name},{value}\n" for name, value in told.items())
+    output = {"oneroster.version": "1.2"} | change
+    lines = "".join(f"{name},{value}\n" for name, value in output.items())
     (tmp_path / "manifest.csv").write_text(f"propertyName,value\n{lines}", "utf-8")
     with pytest.raises(ImportFailedError, match=message):
         imported(tmp_path)

@@ -117,7 +117,7 @@ def test_another_number_of_students_before_the_portal_changes_nothing(boss: Flas
         assert session.scalar(select(Section.prior_enrolled)) == 3
 
 
-def test_sections_that_are_not_named_stay_unless_asked_to_go(boss: FlaskClient) -> None:
+def test_sections_missing_from_the_files_stay_unless_removal_is_chosen(boss: FlaskClient) -> None:
     press(boss, sent(boss, as_zip(Campus().section("10002"))), "apply")
     press(boss, sent(boss, as_zip(Campus())), "apply")
     with transaction() as session:
@@ -156,7 +156,7 @@ def test_a_section_with_seats_taken_before_it_came_here_does_not_go(boss: FlaskC
     assert latest().counts["section"]["removed"] == 0
 
 
-def test_the_audit_says_who_what_and_how_much(boss: FlaskClient, cast: Cast) -> None:
+def test_the_audit_entry_has_account_files_and_counts(boss: FlaskClient, cast: Cast) -> None:
     import_id = sent(boss, as_zip(Campus()))
     press(boss, import_id, "apply")
     with transaction() as session:
@@ -170,11 +170,11 @@ def test_the_audit_says_who_what_and_how_much(boss: FlaskClient, cast: Cast) -> 
 def test_the_report_is_a_table_without_formulas(boss: FlaskClient) -> None:
     campus = Campus(section_title="=1+1").restriction("must_be", "level", "=1+1", crn="99")
     import_id = sent(boss, as_zip(campus))
-    told = boss.get(f"/admin/imports/{import_id}/report.csv")
-    rows = list(csv.DictReader(io.StringIO(told.text.lstrip("\ufeff"))))
+    output = boss.get(f"/admin/imports/{import_id}/report.csv")
+    rows = list(csv.DictReader(io.StringIO(output.text.lstrip("\ufeff"))))
     assert {"refused", "added"} <= {row["action"] for row in rows}
     assert not any(cell.startswith(("=", "+", "@")) for row in rows for cell in row.values())
-    assert told.mimetype == "text/csv"
+    assert output.mimetype == "text/csv"
 
 
 def test_a_preview_that_is_out_of_date_is_not_applied(boss: FlaskClient) -> None:

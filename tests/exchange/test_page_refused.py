@@ -52,7 +52,7 @@ def test_an_import_that_is_cut_off_by_an_outage_goes_on_where_it_was(
     assert sections() == ["10001"]
 
 
-def test_two_at_once_are_refused_and_it_is_said_whose(boss: FlaskClient) -> None:
+def test_a_second_import_is_refused_and_the_first_is_named(boss: FlaskClient) -> None:
     send(boss, as_zip(Campus()))
     answer = send(boss, as_zip(Campus()), name="other.zip")
     assert answer.status_code == 409
@@ -69,7 +69,7 @@ def test_none_is_applied_while_another_is_under_way(boss: FlaskClient) -> None:
     assert latest().state == "waiting"
 
 
-def test_one_given_up_while_it_is_read_leaves_nothing(boss: FlaskClient) -> None:
+def test_an_import_discarded_while_it_is_read_leaves_nothing(boss: FlaskClient) -> None:
     send(boss, as_zip(Campus()))
     import_id = latest().id
 
@@ -102,7 +102,7 @@ def test_where_nothing_would_change_there_is_nothing_to_apply(boss: FlaskClient)
     assert "Apply the import" not in shown
 
 
-def test_what_was_refused_is_said_once_the_rest_is_applied(boss: FlaskClient) -> None:
+def test_refused_rows_are_named_after_the_rest_is_applied(boss: FlaskClient) -> None:
     campus = Campus().restriction("must_be", "level", "Graduate", crn="99")
     import_id = sent(boss, as_zip(campus))
     press(boss, import_id, "apply")
@@ -111,7 +111,7 @@ def test_what_was_refused_is_said_once_the_rest_is_applied(boss: FlaskClient) ->
     assert "The import was applied." not in shown
 
 
-def test_one_that_is_at_work_can_not_be_given_up(boss: FlaskClient) -> None:
+def test_an_import_in_progress_can_not_be_discarded(boss: FlaskClient) -> None:
     send(boss, as_zip(Campus()))
     import_id = latest().id
     with Sessions.begin() as worker:
@@ -122,7 +122,7 @@ def test_one_that_is_at_work_can_not_be_given_up(boss: FlaskClient) -> None:
     assert latest().state == "discarded"
 
 
-def test_given_up_nothing_of_it_is_kept(boss: FlaskClient) -> None:
+def test_a_discarded_import_keeps_no_rows(boss: FlaskClient) -> None:
     import_id = sent(boss, as_zip(Campus()))
     boss.post(f"/admin/imports/{import_id}/discard")
     with transaction() as session:
@@ -153,7 +153,7 @@ def test_what_failed_is_kept_no_longer_than_others(boss: FlaskClient) -> None:
     assert latest().state == "failed"
 
 
-def test_what_was_applied_is_told_in_full_for_a_day(boss: FlaskClient) -> None:
+def test_an_applied_import_shows_its_changes_for_a_day(boss: FlaskClient) -> None:
     import_id = sent(boss, as_zip(Campus()))
     press(boss, import_id, "apply")
     with transaction() as session:
@@ -164,7 +164,7 @@ def test_what_was_applied_is_told_in_full_for_a_day(boss: FlaskClient) -> None:
         assert session.scalar(select(func.count()).select_from(ImportChange)) == 0
 
 
-def test_only_who_sent_it_applies_it(app: Flask, cast: Cast) -> None:
+def test_only_the_uploader_applies_an_import(app: Flask, cast: Cast) -> None:
     import_id = an_import(cast.max)
     builders.an_account("mia", is_admin=True)
     mia = browser_of(app, "mia")
@@ -226,7 +226,7 @@ def test_a_file_that_is_wrong_fails_with_its_place(boss: FlaskClient) -> None:
         assert session.scalar(select(Import.busy)) is None
 
 
-def test_a_failure_is_told_in_the_language_of_its_reader(boss: FlaskClient) -> None:
+def test_a_failure_is_translated(boss: FlaskClient) -> None:
     import_id = sent(boss, b"PK but no zip")
     failure = ImportFailedError("Enter a whole number from 0 to %(most)s.", most=9)
     with transaction() as session:
@@ -234,3 +234,14 @@ def test_a_failure_is_told_in_the_language_of_its_reader(boss: FlaskClient) -> N
     spanish = {"Accept-Language": "es"}
     shown = boss.get(f"/admin/imports/{import_id}", headers=spanish).text
     assert "número entero de 0 a 9" in shown
+
+
+def test_one_that_fails_again_lists_each_row_once(boss: FlaskClient) -> None:
+    campus = Campus().course("CSC-225")  # twice
+    campus.prerequisites = ["not an object"]
+    import_id = sent(boss, as_zip(campus))
+    press(boss, import_id, "again")
+    assert latest().state == "failed"
+    assert latest().notes == {"duplicate": 1}
+    report = boss.get(f"/admin/imports/{import_id}/report.csv").text
+    assert report.count("refused,duplicate") == 1

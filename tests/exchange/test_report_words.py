@@ -27,7 +27,7 @@ def noted(app: Flask, cast: Cast) -> Flask:
     return app
 
 
-def test_the_page_tells_details_in_the_language_of_its_reader(noted: Flask) -> None:
+def test_details_on_the_page_are_translated(noted: Flask) -> None:
     boss, here = browser_of(noted, "max"), f"/admin/imports/{latest().id}"
     assert "Enter a whole number from 0 to 9." in boss.get(here).text
     assert "número entero de 0 a 9" in boss.get(here, headers=SPANISH).text
@@ -35,21 +35,21 @@ def test_the_page_tells_details_in_the_language_of_its_reader(noted: Flask) -> N
 
 def test_so_does_the_table(noted: Flask) -> None:
     here = f"/admin/imports/{latest().id}/report.csv"
-    told = browser_of(noted, "max").get(here, headers=SPANISH).text.lstrip("\ufeff")
-    rows = list(csv.DictReader(io.StringIO(told)))
+    output = browser_of(noted, "max").get(here, headers=SPANISH).text.lstrip("\ufeff")
+    rows = list(csv.DictReader(io.StringIO(output)))
     [row] = [row for row in rows if row["line"] == "7"]
     assert "número entero de 0 a 9" in row["why"]
     assert row["action"] == "repaired"  # for programs
 
 
-def test_what_an_import_notes_can_be_told_in_any_language(app: Flask, cast: Cast) -> None:
+def test_every_note_of_an_import_can_be_translated(app: Flask, cast: Cast) -> None:
     an_import(cast.max, lambda campus: campus.meets(days="XQ").section("10002", credits="lots"))
     shown = browser_of(app, "max").get(f"/admin/imports/{latest().id}").text
     assert "&#39;XQ&#39; is not a list of days." in shown
     assert "&#39;lots&#39; is not a number of credits." in shown
 
 
-def test_details_of_an_older_portal_are_told_as_they_were_kept(noted: Flask) -> None:
+def test_plain_text_details_are_shown_unchanged(noted: Flask) -> None:
     with transaction() as session:
         note = Note("count", "sections.csv", 8, "10001", "capacity", "50%", "'50%' is none.")
         add_notes(session, latest().id, [note], 1)

@@ -37,11 +37,11 @@ def applying(boss: FlaskClient) -> int:
     return import_id
 
 
-def seating(boss: FlaskClient) -> int:
+def enrolling(boss: FlaskClient) -> int:
     """One of which only a seat is left, while the ledger decides nothing."""
     import_id = sent(boss, School().seats(1).enroll().zip(), layout="oneroster")
     boss.post(f"/admin/imports/{import_id}/apply")
-    runs.carry_out(import_id, lambda *_: None)
+    runs.apply(import_id, lambda *_: None)
     fence.put_up(the_term().id, "a test")
     return import_id
 
@@ -70,10 +70,13 @@ def waits() -> bool:
         return bool(session.scalar(text("SELECT count(*) FROM pg_locks WHERE NOT granted")))
 
 
-def tick() -> None:
-    """The clock looks after it, when whoever was at it must have ended."""
+def tick(waited: int = 3600) -> None:
+    """The clock looks after it, so many seconds after a worker was last at it."""
     with transaction() as session:
-        session.execute(text("UPDATE imports SET moved_at = now() - interval '1 minute'"))
+        ago = {"seconds": waited}
+        session.execute(
+            text("UPDATE imports SET moved_at = now() - :seconds * '1 s'::interval"), ago
+        )
     runs.resume()
 
 
@@ -97,7 +100,7 @@ def test_before_its_seats_it_has_failed_and_can_be_read_again(
 def test_amid_its_seats_it_has_stopped_and_an_admin_has_them_tried_again(
     boss: FlaskClient,
 ) -> None:
-    import_id = seating(boss)
+    import_id = enrolling(boss)
     for _ in range(5):
         tick()
         assert not latest().error
@@ -114,12 +117,12 @@ def test_amid_its_seats_it_has_stopped_and_an_admin_has_them_tried_again(
     with transaction() as session:
         assert import_jobs.abandoned(session) is None
     fence.replace(the_term().id, "a test").release()
-    press(boss, import_id, "seat")
+    press(boss, import_id, "enroll")
     assert (latest().state, latest().tries) == ("done", 0)
     assert roster() == [("90001", "S-1")]
 
 
-def test_a_worker_who_is_not_let_in_counts_for_nothing(boss: FlaskClient) -> None:
+def test_a_worker_without_the_lock_counts_no_attempt(boss: FlaskClient) -> None:
     import_id = reading(boss)
     with Sessions.begin() as other:
         assert import_jobs.lock(other)
@@ -127,7 +130,7 @@ def test_a_worker_who_is_not_let_in_counts_for_nothing(boss: FlaskClient) -> Non
     assert (latest().state, latest().tries) == ("waiting", 0)
 
 
-def test_the_clock_leaves_a_worker_time_to_begin(boss: FlaskClient) -> None:
+def test_the_scheduler_leaves_a_worker_time_to_begin(boss: FlaskClient) -> None:
     import_id = reading(boss)
     tick()
     with transaction() as session:
@@ -137,20 +140,19 @@ def test_the_clock_leaves_a_worker_time_to_begin(boss: FlaskClient) -> None:
         assert import_jobs.abandoned(session) is None
 
 
-def test_each_call_is_later_than_the_one_before(boss: FlaskClient) -> None:
-    import_id, settled = seating(boss), import_jobs.SETTLED.seconds
+def test_each_retry_waits_longer(boss: FlaskClient) -> None:
+    import_id = enrolling(boss)
     queue = Queue("background", connection=backend().redis)
-    for tries in range(3):
-        backend().redis.delete(f"import:{import_id}:called")
-        queue.empty()
-        tick()
-        assert len(queue.job_ids) == 1
-        shut = int(str(backend().redis.ttl(f"import:{import_id}:called")))
-        assert settled * 2**tries / 2 < shut <= settled * 2**tries
+    for tries, pause in enumerate((10, 20, 40)):
+        assert latest().tries == tries
+        for waited, called in ((pause - 1, 0), (pause + 1, 1)):
+            queue.empty()
+            tick(waited)
+            assert len(queue.job_ids) == called
         refuse(import_id)
 
 
-def test_an_admin_who_calls_a_worker_has_it_tried_anew(boss: FlaskClient) -> None:
+def test_an_admin_resets_the_attempts(boss: FlaskClient) -> None:
     import_id = reading(boss)
     lose(import_id)
     assert latest().tries == 1
@@ -159,10 +161,10 @@ def test_an_admin_who_calls_a_worker_has_it_tried_anew(boss: FlaskClient) -> Non
 
 
 def test_seats_that_are_noted_have_it_tried_anew(boss: FlaskClient) -> None:
-    import_id = seating(boss)
+    import_id = enrolling(boss)
     refuse(import_id)
     refuse(import_id)
     fence.replace(the_term().id, "a test").release()
     seen: list[tuple[str, int]] = []
-    runs.give_seats(import_id, lambda *_: seen.append((latest().state, latest().tries)))
-    assert seen[-1] == ("seating", 0)
+    runs.apply_enrollments(import_id, lambda *_: seen.append((latest().state, latest().tries)))
+    assert seen[-1] == ("enrolling", 0)

@@ -202,7 +202,7 @@ def test_an_empty_portal_becomes_the_same(tmp_path: Path) -> None:
         assert [each.course_code for each in session.scalars(zoe).one().completed] == ["CSC-1"]
 
 
-def test_who_is_in_a_section_is_told_and_stays(
+def test_enrolled_students_are_exported_and_stay(
     tmp_path: Path, university: Section, cast: Cast
 ) -> None:
     with transaction() as session:
@@ -250,5 +250,5 @@ def test_an_empty_portal_has_the_same_rosters(
 def test_nothing_in_it_is_a_password(tmp_path: Path, university: Section) -> None:
     assert university
     with zipfile.ZipFile(exported(tmp_path)) as packed:
-        told = io.BytesIO(b"".join(packed.read(name) for name in packed.namelist())).getvalue()
-    assert b"argon2" not in told
+        output = io.BytesIO(b"".join(packed.read(name) for name in packed.namelist())).getvalue()
+    assert b"argon2" not in output

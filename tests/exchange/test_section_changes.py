@@ -50,9 +50,7 @@ def wait_in_line(number: int, crn: str) -> None:
     ],
     ids=["change", "swap", "ring of three", "chain", "chain that ends with one who goes", "swaps"],
 )
-def test_who_changes_in_full_sections_has_the_new_seat(
-    boss: FlaskClient, before: str, after: str
-) -> None:
+def test_moves_between_full_sections_succeed(boss: FlaskClient, before: str, after: str) -> None:
     seats = dict.fromkeys("ABCD", 1)
     begin(boss, before, **seats)
     press(boss, read(boss, after, **seats), "apply")
@@ -90,7 +88,7 @@ def test_a_ring_that_could_not_go_round_is_tried_again_when_others_have_left(
 # What is refused in advance
 
 
-def test_who_is_left_out_stays_and_so_do_those_who_counted_on_that_seat(boss: FlaskClient) -> None:
+def test_a_refused_move_keeps_the_seat_and_refuses_those_who_need_it(boss: FlaskClient) -> None:
     begin(boss, "1A 2B", A=1, B=1, C=1)
     import_id = read(boss, "1B 2B 3A", A=1, B=1, C=1)
     shown = page(boss, import_id)
@@ -111,7 +109,7 @@ def test_what_clashes_with_the_section_where_one_stays_is_refused_too(boss: Flas
     assert who() == "1A 2B"
 
 
-def test_who_waits_for_a_section_comes_before_a_swap(boss: FlaskClient) -> None:
+def test_a_waitlist_comes_before_a_swap(boss: FlaskClient) -> None:
     begin(boss, "1A 2B", A=1, B=1)
     wait_in_line(3, "B")
     roster()
@@ -132,12 +130,12 @@ def test_a_change_that_is_refused_late_keeps_the_old_seat(boss: FlaskClient) -> 
     shown = page(boss, import_id)
     assert "The import was applied, except 1 enrollment" in shown
     assert "The student stays in this section" in shown
-    told = boss.get(f"/admin/imports/{import_id}/report.csv").text
-    assert [row in told for row in ("Fall 2030 · A · S-1", "Fall 2030 · B · S-1")] == [True] * 2
+    output = boss.get(f"/admin/imports/{import_id}/report.csv").text
+    assert [row in output for row in ("Fall 2030 · A · S-1", "Fall 2030 · B · S-1")] == [True] * 2
     assert who() == "1A 2B"
 
 
-def test_who_came_first_in_line_at_the_last_moment_keeps_a_ring_from_going_round(
+def test_a_student_who_joins_the_waitlist_late_stops_a_ring_of_moves(
     boss: FlaskClient,
 ) -> None:
     begin(boss, "1A 2B", A=1, B=1)
@@ -148,7 +146,7 @@ def test_who_came_first_in_line_at_the_last_moment_keeps_a_ring_from_going_round
     assert who() == "1A 2B"
 
 
-def test_one_whom_a_rule_stops_late_breaks_the_ring_and_no_more(boss: FlaskClient) -> None:
+def test_a_late_refusal_stops_only_the_moves_that_depend_on_it(boss: FlaskClient) -> None:
     meetings = {"B": "10:00", "X": "10:00"}
     seats: dict[str, Any] = {"A": 1, "B": 2, "C": 1, "X": 9, "meetings": meetings}
     begin(boss, "1A 2B 3A 4B 5C", **seats | {"A": 2})
@@ -215,7 +213,7 @@ def test_rings_go_on_where_a_worker_was_killed(boss: FlaskClient) -> None:
         wait_for(lambda: moved() > 0)
         worker.kill()
         worker.wait()
-    assert latest().state == "seating"
+    assert latest().state == "enrolling"
     with transaction() as session:
         session.execute(text("UPDATE imports SET moved_at = now() - interval '1 minute'"))
     runs.resume()

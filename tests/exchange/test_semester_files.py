@@ -15,15 +15,15 @@ from tests.exchange.campus import COLUMNS, Campus, kinds, read
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
 def test_the_usual_encodings_are_read(tmp_path: Path, encoding: str) -> None:
     campus = Campus().meets(instructors="Núñez")
-    semester, report = read(campus.write(tmp_path, encoding))
-    assert list(semester.sections["10001"].instructors) == ["Núñez"]
+    records, report = read(campus.write(tmp_path, encoding))
+    assert records.instructors == ["Núñez"]
     assert kinds(report) == ({"encoding": 1} if encoding == "cp1252" else {})
 
 
 @pytest.mark.parametrize("delimiter", [";", "\t"])
 def test_other_separators_are_understood(tmp_path: Path, delimiter: str) -> None:
-    semester, _ = read(Campus().write(tmp_path, delimiter=delimiter))
-    assert list(semester.sections) == ["10001"]
+    records, _ = read(Campus().write(tmp_path, delimiter=delimiter))
+    assert list(records.sections) == ["10001"]
 
 
 @pytest.mark.parametrize("name", ["sections.csv", "meetings.csv", "courses.csv"])
@@ -126,5 +126,5 @@ def test_no_fields_crash_it(
     campus.rows["sections.csv"].append(campus.rows["sections.csv"][0] | {"crn": "2"} | section)
     campus.rows["meetings.csv"].append(campus.rows["meetings.csv"][0] | meeting)
     campus.rows["courses.csv"].append(campus.rows["courses.csv"][0] | course)
-    semester, _ = read(campus.write(tmp_path))
-    assert "10001" in semester.sections
+    records, _ = read(campus.write(tmp_path))
+    assert "10001" in records.sections

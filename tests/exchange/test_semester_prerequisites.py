@@ -34,9 +34,9 @@ A, B, C = {"course": "MAT-1"}, {"course": "MAT-2"}, {"course": "MAT-3"}
 def test_a_tree_is_simplified(tmp_path: Path, source: Any, tree: Any) -> None:
     campus = Campus()
     campus.prerequisites = {"10001": {"prerequisites": source, "corequisites": ["MAT 3", "mat2"]}}
-    semester, _ = read(campus.write(tmp_path))
-    assert semester.sections["10001"].prerequisites == tree
-    assert semester.sections["10001"].corequisites == {"all": [C, B]}
+    records, _ = read(campus.write(tmp_path))
+    assert records.sections["10001"]["prerequisites"] == tree
+    assert records.sections["10001"]["corequisites"] == {"all": [C, B]}
 
 
 @pytest.mark.parametrize(
@@ -53,9 +53,9 @@ def test_a_tree_is_simplified(tmp_path: Path, source: Any, tree: Any) -> None:
 def test_a_tree_that_can_not_be_read_is_refused_and_named(tmp_path: Path, entry: Any) -> None:
     campus = Campus(has_prereqs="Y")
     campus.prerequisites = {"10001": entry, "999": {}}
-    semester, report = read(campus.write(tmp_path))
-    assert semester.sections["10001"].prerequisites is None
-    assert semester.sections["10001"].corequisites is None
+    records, report = read(campus.write(tmp_path))
+    assert records.sections["10001"]["prerequisites"] is None
+    assert records.sections["10001"]["corequisites"] is None
     assert kinds(report) == {"no_tree": 1, "orphan": 1, "prerequisites_unnamed": 1}
 
 

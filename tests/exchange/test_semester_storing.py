@@ -108,7 +108,7 @@ def test_a_second_term_shares_courses_rooms_and_instructors(tmp_path: Path) -> N
     assert version == 2  # so that the first term's catalog is read anew
 
 
-def test_a_instructor_who_has_an_account_is_not_taken_for_a_namesake(tmp_path: Path) -> None:
+def test_an_instructor_with_an_account_is_not_taken_for_a_namesake(tmp_path: Path) -> None:
     cast.a_department("CSC")
     iris = cast.an_instructor("iris")
     with transaction() as session:
@@ -159,7 +159,7 @@ def test_nothing_is_a_json_null(tmp_path: Path) -> None:
         assert session.scalar(select(Section.id).where(Section.prerequisites.is_(None)))
 
 
-def test_a_board_of_an_import_needs_few_queries(
+def test_the_catalog_of_an_import_needs_few_queries(
     tmp_path: Path, backend: Backend, count_queries: list[str]
 ) -> None:
     assert backend

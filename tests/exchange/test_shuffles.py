@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from portal.exchange.importing.enrollments import LATE
+from portal.exchange.importing.report import LATE
 from tests.cast import Cast
 from tests.exchange.enrolled import roster
 from tests.exchange.makers import latest, press, sent
@@ -41,7 +41,7 @@ def shuffled(places: dict[str, str], chance: Random) -> dict[str, str]:
     return {each: place for each, place in wanted.items() if place}
 
 
-def told(places: dict[str, str]) -> str:
+def written(places: dict[str, str]) -> str:
     return " ".join(f"{number}{place}" for number, place in places.items())
 
 
@@ -49,10 +49,10 @@ def told(places: dict[str, str]) -> str:
 def test_what_the_preview_accepts_is_done(app: Flask, cast: Cast, seed: int) -> None:
     boss, chance = browser_of(app, cast.max.username), Random(seed)
     places, seats = a_term(chance)
-    press(boss, sent(boss, having(told(places), **seats).zip(), layout="oneroster"), "apply")
+    press(boss, sent(boss, having(written(places), **seats).zip(), layout="oneroster"), "apply")
     assert dict_of(roster()) == places
     after = shuffled(places, chance)
-    import_id = sent(boss, having(told(after), **seats).zip(), layout="oneroster", remove="yes")
+    import_id = sent(boss, having(written(after), **seats).zip(), layout="oneroster", remove="yes")
     refused = bool(latest().notes.get("seat"))
     press(boss, import_id, "rest" if refused else "apply")
     assert latest().notes.get(LATE, 0) == 0

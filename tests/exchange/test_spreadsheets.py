@@ -60,9 +60,9 @@ def test_numbers_stay_numbers() -> None:
 def test_all_rows_arrive_in_utf_8_with_its_mark() -> None:
     rows = [["Ñ", number] for number in range(2 * AT_ONCE + 1)]
     answer = download("rows.csv", iter(rows))
-    told = answer.get_data().decode("utf-8-sig")
+    output = answer.get_data().decode("utf-8-sig")
     assert answer.get_data().startswith(b"\xef\xbb\xbf")
-    assert list(csv.reader(StringIO(told))) == [["Ñ", str(number)] for _, number in rows]
+    assert list(csv.reader(StringIO(output))) == [["Ñ", str(number)] for _, number in rows]
 
 
 def test_it_is_a_file_that_no_cache_keeps() -> None:

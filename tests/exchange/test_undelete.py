@@ -25,7 +25,7 @@ def test_an_account_that_comes_back_is_restored_not_added(tmp_path: Path) -> Non
 
 
 @pytest.mark.usefixtures("backend")
-def test_whoever_is_new_is_added(tmp_path: Path) -> None:
+def test_new_people_are_added(tmp_path: Path) -> None:
     counts, _report = imported(School().write(tmp_path))
     assert moved(counts)["account"] == {"added": 2}
 
@@ -37,6 +37,6 @@ def test_page_and_report_say_restored(app: Flask, cast: Cast, tmp_path: Path) ->
     back = School().only("users", sam | BACK).zip()
     import_id = sent(browser_of(app, "max"), back, layout="oneroster")
     assert "Accounts: Restored, 1" in page(browser_of(app, "max"), import_id)
-    told = [row[:2] for row in report_rows(latest().id)]
-    assert ["restored", "account"] in told
+    output = [row[:2] for row in report_rows(latest().id)]
+    assert ["restored", "account"] in output
     assert cast.max

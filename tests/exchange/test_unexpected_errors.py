@@ -127,7 +127,7 @@ def test_an_account_is_that_of_one_student(boss: FlaskClient) -> None:
 
 
 @pytest.mark.parametrize("amid", ["reading", "applying"])
-def test_what_nobody_foresaw_is_logged_under_a_code(
+def test_an_unexpected_error_is_logged_under_a_code(
     boss: FlaskClient, caplog: pytest.LogCaptureFixture, amid: str
 ) -> None:
     if amid == "reading":

@@ -53,7 +53,7 @@ def admin(app: Flask, section: Section) -> FlaskClient:
 @pytest.fixture
 def asked(section: Section, cast: Cast) -> int:
     """Three seats instead of one."""
-    return service.ask_seats(section.id, 3, "So many wait.", cast.iris.account_id or 0)
+    return service.request_seats(section.id, 3, "So many wait.", cast.iris.account_id or 0)
 
 
 def the(asked: int) -> InstructorRequest:

@@ -33,7 +33,7 @@ YES, NO = {"decision": "approve", "note": "Fine."}, {"decision": "decline", "not
 def override(section: Section, cast: Cast) -> int:
     """Past a prerequisite, for Dan."""
     iris = cast.iris.account_id or 0
-    return service.ask_override(section.id, cast.dan.id, ["prerequisite"], "Knows it.", iris)
+    return service.request_override(section.id, cast.dan.id, ["prerequisite"], "Knows it.", iris)
 
 
 def overrides() -> list[Permission]:
@@ -57,9 +57,9 @@ def test_where_the_shared_seats_are_taken_it_promises_none(
     page = unescape(admin.get(f"/admin/requests/{asked}").text)
     assert "No one on the waitlist gets a seat: all shared seats are taken." in page
     admin.post(f"/admin/requests/{asked}", data=YES)
-    told = unescape(browser_of(app, "iris").get("/inbox").text)
-    assert "Your request was approved." in told
-    assert "No one on the waitlist gets a seat" in told
+    output = unescape(browser_of(app, "iris").get("/inbox").text)
+    assert "Your request was approved." in output
+    assert "No one on the waitlist gets a seat" in output
 
 
 def test_a_room_that_is_too_small_is_pointed_out(admin: FlaskClient, asked: int) -> None:
@@ -86,7 +86,7 @@ def test_it_says_what_stands_in_the_way_of_the_student_now(
     assert 'data-reason="hold"' in other
 
 
-def test_approved_seats_are_there_at_once_for_those_who_wait(
+def test_approved_seats_go_to_the_waitlist_immediately(
     admin: FlaskClient, asked: int, section: Section, cast: Cast
 ) -> None:
     answer = admin.post(f"/admin/requests/{asked}", data=YES)
@@ -99,9 +99,7 @@ def test_approved_seats_are_there_at_once_for_those_who_wait(
     assert deeds() == ["request.make", "section.capacity", "request.approve"]
 
 
-def test_the_workers_are_called_to_promote(
-    admin: FlaskClient, asked: int, section: Section
-) -> None:
+def test_approval_enqueues_promotion(admin: FlaskClient, asked: int, section: Section) -> None:
     admin.post(f"/admin/requests/{asked}", data=YES)
     (job,) = backend().redis.lrange("rq:queue:promote", 0, -1)
     assert job.decode().startswith(f"{section.term_id}-")
@@ -204,7 +202,7 @@ def test_a_canceled_section_gets_no_seats(admin: FlaskClient, asked: int, sectio
     assert admin.post(f"/admin/requests/{asked}", data=NO).status_code == 303
 
 
-def test_seats_that_are_there_already_are_said(
+def test_a_request_for_existing_seats_is_refused(
     admin: FlaskClient, asked: int, section: Section
 ) -> None:
     set_section(section, capacity=5)
@@ -223,22 +221,22 @@ def test_a_capacity_that_has_moved_is_shown_beside_the_old_one(
     assert kept(section).capacity == 3
 
 
-def test_what_is_permitted_already_is_said(
+def test_a_request_for_an_existing_permission_is_refused(
     admin: FlaskClient, override: int, section: Section, cast: Cast
 ) -> None:
     admin.post(f"/admin/requests/{override}", data=YES)
     with pytest.raises(RequestRefused, match="permitted"):
-        service.ask_override(
+        service.request_override(
             section.id, cast.dan.id, ["prerequisite"], "x", cast.iris.account_id or 0
         )
 
 
-def test_whoever_asked_is_told_with_the_note(
+def test_the_requester_is_notified_with_the_note(
     admin: FlaskClient, asked: int, cast: Cast, app: Flask
 ) -> None:
     admin.post(f"/admin/requests/{asked}", data=YES)
-    (told,) = [each for each in notices() if each.kind == "request_decided"]
-    assert told.account_id == cast.iris.account_id
+    (output,) = [each for each in notices() if each.kind == "request_decided"]
+    assert output.account_id == cast.iris.account_id
     page = unescape(browser_of(app, "iris").get("/inbox").text)
     assert "CSC 1100-01 now has 3 seats" in page
     assert "Fine." in page

@@ -19,7 +19,7 @@ def address(section: Section, kind: str) -> str:
     return f"/teaching/sections/{section.id}/requests/{kind}"
 
 
-def test_seats_are_asked_for_with_a_reason(iris: FlaskClient, section: Section, cast: Cast) -> None:
+def test_seats_are_requested_with_a_reason(iris: FlaskClient, section: Section, cast: Cast) -> None:
     assert "It has 1 now." in iris.get(address(section, "seats")).text
     answer = iris.post(address(section, "seats"), data={"wanted": "3", "reason": "So many wait."})
     assert answer.location == "/teaching/requests"
@@ -29,7 +29,7 @@ def test_seats_are_asked_for_with_a_reason(iris: FlaskClient, section: Section, 
     assert deeds() == ["request.make"]
 
 
-def test_an_override_is_asked_for_a_student_and_some_rules(
+def test_an_override_is_requested_for_a_student_and_rules(
     iris: FlaskClient, section: Section, cast: Cast
 ) -> None:
     form = {
@@ -45,16 +45,14 @@ def test_an_override_is_asked_for_a_student_and_some_rules(
 
 
 @pytest.mark.parametrize("wanted", ["", "1", "0", "-5", "two", "1e3", "²", "99999999999999"])
-def test_a_number_that_makes_no_sense_is_told(
-    iris: FlaskClient, section: Section, wanted: str
-) -> None:
+def test_an_invalid_number_is_reported(iris: FlaskClient, section: Section, wanted: str) -> None:
     answer = iris.post(address(section, "seats"), data={"wanted": wanted, "reason": "x"})
     assert answer.status_code == 422
     assert "Enter a whole number from 2 to 100,000." in answer.text
     assert every() == []
 
 
-def test_everything_wrong_is_told_at_once_and_the_input_kept(
+def test_all_errors_are_shown_at_once_and_the_input_kept(
     iris: FlaskClient, section: Section
 ) -> None:
     answer = iris.post(address(section, "override"), data={"student": "N-none", "reason": " "})
@@ -77,7 +75,7 @@ def test_a_code_that_is_no_rule_is_not_taken(
     assert iris.post(address(section, "override"), data=form).status_code == 422
 
 
-def test_the_same_is_not_asked_twice(iris: FlaskClient, section: Section) -> None:
+def test_the_same_request_is_refused_twice(iris: FlaskClient, section: Section) -> None:
     form = {"wanted": "3", "reason": "So many wait."}
     iris.post(address(section, "seats"), data=form)
     again = iris.post(address(section, "seats"), data=form | {"wanted": "4"})
@@ -86,15 +84,17 @@ def test_the_same_is_not_asked_twice(iris: FlaskClient, section: Section) -> Non
     assert len(every()) == 1
 
 
-def test_nothing_is_asked_about_a_canceled_section(section: Section, cast: Cast) -> None:
+def test_a_request_about_a_canceled_section_is_refused(section: Section, cast: Cast) -> None:
     set_section(section, status="CANCELED")
     with pytest.raises(RequestRefused, match="canceled"):
-        service.ask_seats(section.id, 9, "x", cast.iris.account_id or 0)
+        service.request_seats(section.id, 9, "x", cast.iris.account_id or 0)
     assert every() == []
 
 
 @pytest.mark.parametrize("kind", ["seats", "override"])
-def test_nobody_asks_about_the_classes_of_others(app: Flask, section: Section, kind: str) -> None:
+def test_requests_about_sections_of_others_are_refused(
+    app: Flask, section: Section, kind: str
+) -> None:
     for name in ("otto", "ada", "max"):
         browser = browser_of(app, name)
         assert browser.get(address(section, kind)).status_code == 403
@@ -103,7 +103,7 @@ def test_nobody_asks_about_the_classes_of_others(app: Flask, section: Section, k
     assert every() == []
 
 
-def test_every_admin_is_told_and_nobody_else(asked: int, cast: Cast) -> None:
+def test_only_admins_are_notified(asked: int, cast: Cast) -> None:
     assert asked
     made = [each for each in notices() if each.kind == "request_made"]
     assert [each.account_id for each in made] == [cast.max.id]
@@ -116,8 +116,8 @@ def test_the_inbox_leads_to_the_request(app: Flask, asked: int) -> None:
     page = unescape(admin.get("/inbox").text)
     assert "Iris requests 3 seats in CSC 1100-01" in page
     assert "So many wait." in page
-    (told,) = [each for each in notices() if each.kind == "request_made"]
-    assert admin.get(f"/inbox/{told.id}").location == f"/admin/requests/{asked}"
+    (output,) = [each for each in notices() if each.kind == "request_made"]
+    assert admin.get(f"/inbox/{output.id}").location == f"/admin/requests/{asked}"
 
 
 def test_each_chooses_mails_by_what_they_can_get(app: Flask, cast: Cast) -> None:
@@ -143,6 +143,6 @@ def test_rules_that_the_class_does_not_have_are_pointed_out(
     assert len(every()) == 1
 
 
-def test_a_missing_number_is_asked_for(iris: FlaskClient, section: Section) -> None:
+def test_a_missing_number_is_reported(iris: FlaskClient, section: Section) -> None:
     answer = iris.post(address(section, "override"), data={"student": " ", "reason": "x"})
     assert "Enter the student number." in unescape(answer.text)

@@ -26,7 +26,7 @@ def test_the_oldest_comes_first(
     admin: FlaskClient, asked: int, section: Section, cast: Cast
 ) -> None:
     iris = cast.iris.account_id or 0
-    later = service.ask_override(section.id, cast.dan.id, ["restriction"], "x", iris)
+    later = service.request_override(section.id, cast.dan.id, ["restriction"], "x", iris)
     assert rows(admin) == [asked, later]
     assert rows(admin, f"?from={asked}") == [later]
 

@@ -23,7 +23,7 @@ def test_one_sees_ones_own_with_their_state(iris: FlaskClient, asked: int, cast:
     assert "Max" in page
 
 
-def test_one_sees_nobody_elses(app: Flask, asked: int) -> None:
+def test_an_instructor_sees_only_own_requests(app: Flask, asked: int) -> None:
     assert asked
     assert "No requests yet." in browser_of(app, "otto").get("/teaching/requests").text
 
@@ -36,21 +36,21 @@ def test_a_request_is_withdrawn_once(iris: FlaskClient, asked: int) -> None:
     assert deeds() == ["request.make", "request.withdraw"]
 
 
-def test_what_is_withdrawn_can_be_asked_for_again(
+def test_a_withdrawn_request_can_be_made_again(
     iris: FlaskClient, asked: int, section: Section, cast: Cast
 ) -> None:
     iris.post(f"/teaching/requests/{asked}/withdraw")
-    assert service.ask_seats(section.id, 4, "x", cast.iris.account_id or 0) != asked
+    assert service.request_seats(section.id, 4, "x", cast.iris.account_id or 0) != asked
 
 
-def test_nobody_withdraws_what_others_have_asked(app: Flask, asked: int) -> None:
+def test_only_the_requester_withdraws_a_request(app: Flask, asked: int) -> None:
     for name, status in (("otto", 404), ("ada", 403), ("max", 403)):
         answer = browser_of(app, name).post(f"/teaching/requests/{asked}/withdraw")
         assert answer.status_code == status
     assert the(asked).state == "open"
 
 
-def test_what_has_become_pointless_is_said(iris: FlaskClient, asked: int, section: Section) -> None:
+def test_an_obsolete_request_is_marked(iris: FlaskClient, asked: int, section: Section) -> None:
     assert asked
     set_section(section, status="CANCELED")
     assert "The section is canceled" in iris.get("/teaching/requests").text
@@ -59,7 +59,9 @@ def test_what_has_become_pointless_is_said(iris: FlaskClient, asked: int, sectio
 def test_of_a_private_student_the_number_alone_is_shown(
     iris: FlaskClient, section: Section, cast: Cast
 ) -> None:
-    service.ask_override(section.id, cast.ben.id, ["prerequisite"], "x", cast.iris.account_id or 0)
+    service.request_override(
+        section.id, cast.ben.id, ["prerequisite"], "x", cast.iris.account_id or 0
+    )
     assert "Ben" in iris.get("/teaching/requests").text
     private(cast.ben)
     page = iris.get("/teaching/requests").text
@@ -67,19 +69,19 @@ def test_of_a_private_student_the_number_alone_is_shown(
     assert "Ben" not in page
 
 
-def test_nobody_learns_the_name_of_a_student_who_is_in_no_class_of_theirs(
+def test_the_names_of_other_students_are_not_revealed(
     iris: FlaskClient, section: Section, cast: Cast
 ) -> None:
     for student in (cast.ada, cast.dan):  # of whom Ada has the seat
         iris_id = cast.iris.account_id or 0
-        service.ask_override(section.id, student.id, ["prerequisite"], "x", iris_id)
+        service.request_override(section.id, student.id, ["prerequisite"], "x", iris_id)
     page = iris.get("/teaching/requests").text
     assert "Ada" in page
     assert cast.dan.number in page
     assert "Dan" not in page
 
 
-def test_the_list_renews_itself_when_there_is_news(iris: FlaskClient, asked: int) -> None:
+def test_the_list_updates_live(iris: FlaskClient, asked: int) -> None:
     page = iris.get("/teaching/requests").text
     assert 'hx-trigger="fs:notice from:body"' in page
     assert "data-live-term" in page

@@ -33,7 +33,7 @@ def test_a_request_is_told_to_admins_and_its_end_to_who_asked(
             cast.ada.account_id,
         )
     )
-    asked = service.ask_seats(section.id, 9, "So many wait.", cast.iris.account_id or 0)
+    asked = service.request_seats(section.id, 9, "So many wait.", cast.iris.account_id or 0)
     admin.hear(lambda tab: named(tab, "notice"))
     assert not named(iris.listen(0.3), "notice")
     service.decline(asked, cast.max.id, "No room.")

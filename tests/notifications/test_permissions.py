@@ -64,7 +64,7 @@ def test_the_very_same_is_told_once(story: Story, cast: Cast) -> None:
 
 def test_an_approved_request_tells_the_student_too(story: Story, cast: Cast) -> None:
     iris = cast.iris.account_id or 0
-    asked = service.ask_override(story.section.id, cast.ada.id, RULE, "Knows it.", iris)
+    asked = service.request_override(story.section.id, cast.ada.id, RULE, "Knows it.", iris)
     assert told(cast.ada) == []
     service.approve(asked, cast.max.id, "")
     assert told(cast.ada) == ["permitted"]

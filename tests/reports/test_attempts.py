@@ -10,7 +10,7 @@ from portal.people.models import Student
 from portal.recorder.events import IMPORT_PREFIX
 from portal.recorder.promotion import promote
 from portal.recorder.recorder import drain
-from portal.reports.window_history import Attempts, gather
+from portal.reports.window_history import Attempts, read_history
 from portal.windows.models import Window
 from tests import cast as builders
 from tests.cast import Cast
@@ -45,7 +45,7 @@ def wide(term: Term) -> Section:
 def attempts(student: Student, window: WindowView, term: Term) -> Attempts:
     drain(term.id)
     with transaction() as session:
-        return gather(session, session.get_one(Window, window.id), 10**9).attempts[student.id]
+        return read_history(session, session.get_one(Window, window.id), 10**9).attempts[student.id]
 
 
 def submits(
@@ -74,7 +74,7 @@ def test_a_seat_at_once_took_no_time(
     assert (found.first, found.wait, found.seats) == (wide.id, 0, {wide.id})
 
 
-def test_another_seat_is_not_what_was_asked_for_first(
+def test_another_seat_is_not_the_first_choice(
     cast: Cast, full: Section, wide: Section, window: WindowView, term: Term
 ) -> None:
     claim(cast.ada, full, window, wait=False)
@@ -96,7 +96,7 @@ def test_a_promotion_is_the_end_of_the_wait(
     assert attempts(cast.dan, window, term).seats == set()
 
 
-def test_a_fallback_is_not_what_was_asked_for_first(
+def test_an_alternative_is_not_the_first_choice(
     cast: Cast, full: Section, wide: Section, window: WindowView, term: Term
 ) -> None:
     submits(cast.ada, [full, wide], window)
@@ -110,7 +110,7 @@ def test_a_fallback_that_is_refused_before_a_place_in_line_is_not_it_either(
     submits(cast.ada, [full, none], window, wait=True)
     found = attempts(cast.ada, window, term)
     assert found.first == full.id
-    assert found.asks == 2
+    assert found.requests == 2
 
 
 def test_what_came_before_the_opening_is_not_counted(
@@ -119,8 +119,8 @@ def test_what_came_before_the_opening_is_not_counted(
     claim(cast.ada, wide, window)
     later = builders.an_open_window(term)
     claim(cast.ben, wide, later)
-    assert not attempts(cast.ada, later, term).asks
-    assert attempts(cast.ben, later, term).asks
+    assert not attempts(cast.ada, later, term).requests
+    assert attempts(cast.ben, later, term).requests
 
 
 def test_a_seat_by_hand_or_from_an_import_is_no_ask_and_ends_no_wait(
@@ -145,5 +145,5 @@ def test_a_seat_by_hand_or_from_an_import_is_no_ask_and_ends_no_wait(
         )
         assert answer.outcome == "enrolled"
     found = attempts(cast.ada, window, term)
-    assert (found.asks, found.wait, found.seats) == (1, None, set())
-    assert not attempts(cast.ben, window, term).asks
+    assert (found.requests, found.wait, found.seats) == (1, None, set())
+    assert not attempts(cast.ben, window, term).requests

@@ -73,7 +73,7 @@ def test_seats_refusals_and_waiters_are_counted(
     ]
 
 
-def test_cohorts_are_told_apart(cast: Cast, term: Term, wide: Section) -> None:
+def test_cohorts_are_separate(cast: Cast, term: Term, wide: Section) -> None:
     senior = builders.a_student("eli", year="Senior")
     window = builders.an_open_window(term)
     claim(senior, wide, window)
@@ -114,7 +114,7 @@ def test_of_two_open_windows_each_counts_what_was_decided_in_it(
     assert (first["students"]["asked"], second["students"]["asked"]) == (1, 2)
 
 
-def test_who_has_left_the_cohort_by_the_closing_is_still_in_it(
+def test_a_student_who_left_the_cohort_is_still_counted(
     cast: Cast, term: Term, wide: Section
 ) -> None:
     window = builders.an_open_window(term, cohort={"years": [cast.ada.year]})
@@ -124,7 +124,7 @@ def test_who_has_left_the_cohort_by_the_closing_is_still_in_it(
     assert closed(term, window)["students"] == {"all": 4, "asked": 1, "seated": 1}
 
 
-def test_what_the_registrar_does_is_nothing_that_was_asked_for(
+def test_admin_adjustments_are_not_requests(
     cast: Cast, term: Term, wide: Section, backend: Backend
 ) -> None:
     window = builders.an_open_window(term)
@@ -206,7 +206,7 @@ def test_a_canceled_window_has_no_report(term: Term, backend: Backend) -> None:
     assert report(window.id) is None
 
 
-def test_the_clock_has_it_done(term: Term, backend: Backend) -> None:
+def test_the_scheduler_makes_the_report(term: Term, backend: Backend) -> None:
     window = builders.an_ended_window(term)
     drain(term.id)
     sweeper, workers = Sweeper(), (("worker", "record"), ("worker", "maintain"))

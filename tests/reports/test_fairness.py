@@ -5,25 +5,25 @@ from typing import Any
 import pytest
 
 from portal.protection import evidence
-from portal.reports.fairness import Traces, fairness, hidden_cohorts, hidden_groups, look
-from portal.reports.window_history import Attempts, Gathered, Member
+from portal.reports.fairness import Arrivals, fairness, hidden_cohorts, hidden_groups, read_arrivals
+from portal.reports.window_history import Attempts, Member, WindowHistory
 from portal.waiting_room import room
 from tests import cast as builders
 from tests.cast import Cast
 
 OPENED = 1_000_000
 MINUTE = 60_000
-NOBODY = Traces([], {}, {}, set())
+NOBODY = Arrivals([], {}, {}, set())
 
 
-def gathered(attempts: dict[int, Attempts], **members: Any) -> Gathered:
+def gathered(attempts: dict[int, Attempts], **members: Any) -> WindowHistory:
     """Students 1 to 20, account = 100 + student, freshmen of the field CSC."""
     people = {
         student: Member(100 + student, "Undergraduate", "Freshman", ("CSC",))
         for student in range(1, 21)
     }
     people |= members.get("others", {})
-    return Gathered(1, 1, OPENED, OPENED + 60 * MINUTE, people, attempts=attempts)
+    return WindowHistory(1, 1, OPENED, OPENED + 60 * MINUTE, people, attempts=attempts)
 
 
 def asked(got_after: int | None = None, *, seats: int = 0, **refusals: int) -> Attempts:
@@ -33,11 +33,11 @@ def asked(got_after: int | None = None, *, seats: int = 0, **refusals: int) -> A
     return Attempts(9, OPENED, got_at, 1, held, Attempts().refusals.__class__(refusals))
 
 
-def rows(found: Gathered, kind: str, known: Traces = NOBODY) -> dict[str, dict[str, Any]]:
+def rows(found: WindowHistory, kind: str, known: Arrivals = NOBODY) -> dict[str, dict[str, Any]]:
     return {row["name"]: row for row in fairness(found, known)["tables"][kind]}
 
 
-def test_rates_are_of_those_who_asked() -> None:
+def test_rates_count_students_with_requests() -> None:
     found = gathered({1: asked(0), 2: asked(3000), 3: asked(None, seats=1), 4: asked(full=2)})
     whole = fairness(found, NOBODY)["all"]
     assert (whole["students"], whole["asked"], whole["got"], whole["seated"]) == (20, 4, 2, 3)
@@ -45,13 +45,13 @@ def test_rates_are_of_those_who_asked() -> None:
     assert whole["reasons"] == {"full": 1}
 
 
-def test_half_and_nine_of_ten_waited_no_longer_than_is_told() -> None:
+def test_waits_are_percentiles() -> None:
     found = gathered({at: asked(at * 1000) for at in range(1, 11)})
     whole = fairness(found, NOBODY)["all"]
     assert (whole["half"], whole["most"]) == (5000, 9000)
 
 
-def test_cohorts_are_told_apart_and_who_has_two_majors_is_in_both() -> None:
+def test_cohorts_are_separate_and_two_majors_count_in_both() -> None:
     others = {30: Member(130, "Graduate", "First year", ("CSC", "MTH"))}
     found = gathered({30: asked(0)}, others=others)
     assert {name: row["asked"] for name, row in rows(found, "level").items()} == {
@@ -66,7 +66,7 @@ def test_cohorts_are_told_apart_and_who_has_two_majors_is_in_both() -> None:
 
 def test_the_early_are_divided_by_tenths_of_the_line_and_the_late_by_minutes() -> None:
     late = {11: OPENED + 10, 12: OPENED + 4 * MINUTE, 13: OPENED + 90 * MINUTE}
-    known = Traces(list(range(1, 11)), late, {}, set())
+    known = Arrivals(list(range(1, 11)), late, {}, set())
     found = rows(gathered({1: asked(0)}), "arrival", known)
     assert {name: row["students"] for name, row in found.items()} == {
         **{f"early:{tenth:02}": 1 for tenth in range(1, 11)},
@@ -79,7 +79,7 @@ def test_the_early_are_divided_by_tenths_of_the_line_and_the_late_by_minutes() -
 
 
 def test_proofs_and_limits_divide_them_by_their_accounts() -> None:
-    known = Traces([], {}, {101: "code", 102: "work"}, {102})
+    known = Arrivals([], {}, {101: "code", 102: "work"}, {102})
     found = gathered({1: asked(0), 2: asked(None)})
     assert {name: row["students"] for name, row in rows(found, "screen", known).items()} == {
         "code": 1,
@@ -90,11 +90,11 @@ def test_proofs_and_limits_divide_them_by_their_accounts() -> None:
 
 
 def test_students_of_other_cohorts_are_in_no_group() -> None:
-    known = Traces([99], {98: OPENED}, {}, set())
+    known = Arrivals([99], {98: OPENED}, {}, set())
     assert set(rows(gathered({}), "arrival", known)) == {"away"}
 
 
-def test_the_gate_says_who_came_when_and_how_they_proved_themselves(cast: Cast) -> None:
+def test_arrivals_and_captchas_come_from_the_waiting_room(cast: Cast) -> None:
     term = builders.a_term()
     window = builders.a_coming_window(term)
     for student in (cast.ada, cast.ben):
@@ -106,7 +106,9 @@ def test_the_gate_says_who_came_when_and_how_they_proved_themselves(cast: Cast) 
     evidence.record_proof(cast.ada.account_id, "code")
     evidence.record_proof(cast.ada.account_id, "work")
     evidence.record_limited(cast.ben.account_id)
-    known = look(Gathered(window.id, term.id, window.opens - 10**9, window.closes, {}))
+    known = read_arrivals(
+        WindowHistory(window.id, term.id, window.opens - 10**9, window.closes, {})
+    )
     assert set(known.early) == early
     assert set(known.late) == {cast.cleo.id}
     assert known.ways == {cast.ada.account_id: "work"}
@@ -129,7 +131,7 @@ def table(*asked: int) -> list[dict[str, Any]]:
         ((3,), {"0"}),
     ],
 )
-def test_small_groups_are_not_told_apart(counts: tuple[int, ...], hidden: set[str]) -> None:
+def test_small_groups_are_hidden(counts: tuple[int, ...], hidden: set[str]) -> None:
     assert hidden_groups(table(*counts)) == hidden
 
 

@@ -147,8 +147,8 @@ def _asked(cast: Cast, sections: dict[str, Any]) -> list[int]:
     """Create a request of each kind by Iris."""
     iris, held = cast.iris.account_id or 0, sections["held"].id
     return [
-        service.ask_seats(held, 20, "So many wait.", iris),
-        service.ask_override(held, cast.dan.id, ["prerequisite"], "Knows it all.", iris),
+        service.request_seats(held, 20, "So many wait.", iris),
+        service.request_override(held, cast.dan.id, ["prerequisite"], "Knows it all.", iris),
     ]
 
 

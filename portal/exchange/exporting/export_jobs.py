@@ -14,14 +14,15 @@ from portal.core.queue import enqueue_background
 from portal.exchange.exporting.models import Export, ExportPart
 from portal.exchange.exporting.oneroster import write_oneroster
 from portal.exchange.importing.failures import TRANSIENT
-from portal.exchange.importing.import_jobs import SETTLED, pieces
+from portal.exchange.importing.files import pieces
+from portal.exchange.importing.import_jobs import SETTLED
 from portal.exchange.importing.runs import NO_TIMEOUTS
 from portal.people.models import Account
 from portal.recorder.recorder import record_all
 
 LONGEST = timedelta(minutes=30)  # that a worker may take
 KEPT = timedelta(days=1)
-AT_WORK = 7_305_002  # key of the locks that whoever makes an export holds, by its id
+LOCK_KEY = 7_305_002  # key of the locks that whoever makes an export holds, by its id
 log = logging.getLogger(__name__)
 LOCK = text("SELECT pg_try_advisory_xact_lock(:key, :id)")
 
@@ -29,7 +30,7 @@ LOCK = text("SELECT pg_try_advisory_xact_lock(:key, :id)")
 def request_export(session: Session, account: int) -> Export:
     """Return the export that the account already waits for, or a new one."""
     session.get_one(Account, account, with_for_update=True)  # a double click waits here
-    forget(session)
+    delete_expired(session)
     waiting = select(Export).where(Export.account_id == account, *_waiting())
     found = session.scalars(waiting.limit(1)).first() or Export(account_id=account, failed=False)
     session.add(found)
@@ -51,7 +52,7 @@ def _waiting() -> tuple[ColumnElement[bool], ...]:
 
 def exports_of(session: Session, account: int) -> list[Export]:
     """Return the exports of an account that are still kept, newest first."""
-    forget(session)
+    delete_expired(session)
     found = select(Export).where(Export.account_id == account).order_by(Export.id.desc())
     return list(session.scalars(found))
 
@@ -66,10 +67,10 @@ def resume() -> None:
     """Enqueue exports that a worker has left because it was killed or lost PostgreSQL."""
     now, wanted = datetime.now(UTC), (Export.size.is_(None), Export.failed.is_(False))
     with transaction() as session:
-        given_up = update(Export).where(*wanted, Export.asked_at < now - LONGEST)
-        session.execute(given_up.values(failed=True))
+        expired = update(Export).where(*wanted, Export.asked_at < now - LONGEST)
+        session.execute(expired.values(failed=True))
         unfinished = select(Export.id).where(*wanted, Export.asked_at < now - SETTLED)
-        left = [each for each in session.scalars(unfinished) if _alone(session, each)]
+        left = [each for each in session.scalars(unfinished) if _lock(session, each)]
     for each in left:
         enqueue(each)
 
@@ -78,7 +79,7 @@ def make(export_id: int) -> None:
     """Make the file, unless it exists. Its page shows a failure too."""
     with transaction() as holder:
         holder.execute(text(NO_TIMEOUTS))
-        if not _alone(holder, export_id):
+        if not _lock(holder, export_id):
             return
         try:
             _make(export_id)
@@ -90,9 +91,9 @@ def make(export_id: int) -> None:
             raise
 
 
-def _alone(session: Session, export_id: int) -> bool:
+def _lock(session: Session, export_id: int) -> bool:
     """Lock the export until the transaction ends; False if another worker has it."""
-    return bool(session.scalar(LOCK, {"key": AT_WORK, "id": export_id}))
+    return bool(session.scalar(LOCK, {"key": LOCK_KEY, "id": export_id}))
 
 
 def _make(export_id: int) -> None:
@@ -125,7 +126,7 @@ def content(export_id: int) -> Iterator[bytes]:
         yield found.content
 
 
-def forget(session: Session) -> None:
+def delete_expired(session: Session) -> None:
     """Delete exports that have expired."""
     old = Export.asked_at < datetime.now(UTC) - KEPT
     session.execute(

@@ -14,9 +14,9 @@ from sqlalchemy.orm import Session
 
 from portal.core.db import Sessions, transaction
 from portal.exchange.importing.oneroster import COLUMNS
-from portal.exchange.importing.oneroster_fields import MORE
-from portal.exchange.importing.records import KINDS, read_keys
+from portal.exchange.importing.oneroster_fields import METADATA
 from portal.exchange.importing.runs import NO_TIMEOUTS
+from portal.exchange.records import KINDS, read_keys
 from portal.exchange.spreadsheets import plain
 
 Cells = dict[str, Any]
@@ -62,20 +62,20 @@ NEW_IDS_OF_STUDENTS = """
 def write_oneroster(out: BinaryIO) -> None:
     """Write the zip, all of it as of one moment."""
     with transaction() as session:  # so that other requests do not wait until the zip is made
-        _remember(session)
+        _assign_ids(session)
     with transaction() as session:
         session.execute(text("ANALYZE sourced_ids"))
     with Sessions.begin() as session:
         session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
-        _remember(session)
+        _assign_ids(session)
         with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as packed:
             packed.writestr("manifest.csv", _manifest())
             for file, read in FILES.items():
                 with packed.open(f"{file}.csv", "w") as entry:
-                    _write(entry, [*COLUMNS[file].split(), MORE], read(session))
+                    _write(entry, [*COLUMNS[file].split(), METADATA], read(session))
 
 
-def _remember(session: Session) -> None:
+def _assign_ids(session: Session) -> None:
     """Give an ID to every record that has none yet."""
     session.execute(text(NO_TIMEOUTS))
     read_keys(session)
@@ -89,8 +89,8 @@ def _write(entry: Any, columns: list[str], cells: Iterator[Cells]) -> None:
         writer = csv.writer(written)
         writer.writerow(columns)
         for each in cells:
-            if more := each.get(MORE):
-                each[MORE] = json.dumps(more, ensure_ascii=False, sort_keys=True)
+            if more := each.get(METADATA):
+                each[METADATA] = json.dumps(more, ensure_ascii=False, sort_keys=True)
             writer.writerow([plain(each.get(column) or "") for column in columns])
 
 
@@ -154,7 +154,7 @@ def orgs(session: Session) -> Iterator[Cells]:
     for row in departments:
         yield _org(row, _school(row.fields["school"]))
     for row in _named(session, "subject", "subject"):
-        yield _org(row, ROOT) | {MORE: {"subject": row.fields["department"]}}
+        yield _org(row, ROOT) | {METADATA: {"subject": row.fields["department"]}}
 
 
 def sessions(session: Session) -> Iterator[Cells]:
@@ -168,7 +168,7 @@ def sessions(session: Session) -> Iterator[Cells]:
             "startDate": row.fields["starts"],
             "endDate": row.fields["ends"],
             "schoolYear": ends.year + (ends.month > JULY),
-            MORE: {name: row.fields[name] for name in row.fields if name not in DATES},
+            METADATA: {name: row.fields[name] for name in row.fields if name not in DATES},
         }
 
 
@@ -182,7 +182,7 @@ def courses(session: Session) -> Iterator[Cells]:
             "title": title,
             "courseCode": row.key,
             "orgSourcedId": departments[row.fields["department"]],
-            MORE: row.fields,
+            METADATA: row.fields,
         }
 
 
@@ -208,7 +208,7 @@ def classes(session: Session) -> Iterator[Cells]:
             "location": ", ".join(dict.fromkeys(each[6] for each in row.fields["meetings"])),
             "schoolSourcedId": ROOT,
             "termSourcedIds": terms[term],
-            MORE: row.fields
+            METADATA: row.fields
             | {"crn": crn, "instructors": unnamed[row.key]}
             | {"pool": pool and (pool, pools[f"{term}\t{pool}"])},
         }
@@ -230,7 +230,7 @@ def users(session: Session) -> Iterator[Cells]:
             "identifier": row.number,
             "email": row.email,
             "primaryOrgSourcedId": ROOT,
-            MORE: roles_of,
+            METADATA: roles_of,
         }
 
 
@@ -261,7 +261,7 @@ def enrollments(session: Session) -> Iterator[Cells]:
                 "schoolSourcedId": ROOT,
                 "userSourcedId": row.user_,
                 "role": role,
-                MORE: row.fields,
+                METADATA: row.fields,
             }
 
 

@@ -7,8 +7,8 @@ from sqlalchemy.orm import Session
 
 from portal.core.i18n import stored_message
 from portal.exchange.importing.findings import RECORD_NAMES
-from portal.exchange.importing.records import KINDS
 from portal.exchange.importing.report import Note, Report, readable_key
+from portal.exchange.records import KINDS
 
 Counts = dict[str, dict[str, int]]
 CHANGES = ("added", "restored", "changed", "removed", "unchanged")

@@ -1,11 +1,10 @@
 """The enrollments of an import: additions, drops, and moves within a course.
 
 The ledger decides them last, in batches, each batch in one step (`adjust_batch`). A refused move
-keeps its old seat. Changes that a batch refuses are tried again, together with all changes that
-could free a seat for them, until no more succeed.
+keeps its old seat. Changes that a batch refuses are tried again in larger batches, because others
+may free a seat for them, until no more succeed.
 """
 
-from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
@@ -22,9 +21,9 @@ from portal.core.i18n import translated
 from portal.exchange.importing import import_jobs
 from portal.exchange.importing.diff import Counts
 from portal.exchange.importing.models import Import, ImportRow, Options
-from portal.exchange.importing.record_sql import part, section_part
-from portal.exchange.importing.report import MOST, Note, add_notes, readable_key
+from portal.exchange.importing.report import LATE, LEFT, MOST, Note, add_notes, readable_key
 from portal.exchange.importing.tables import Progress
+from portal.exchange.record_sql import part, section_part
 from portal.ledger.errors import KeyReused
 from portal.ledger.types import Outcome
 from portal.people.student_profile import StudentProfile, read_all
@@ -33,12 +32,11 @@ from portal.registration import adjustments
 from portal.registration.adjustments import Adjustment, Batch
 from portal.registration.reasons import NO_WINDOW, NOT_OVERRIDABLE, REASONS
 
-LATE, LEFT = "seat_late", "seat_left"  # kinds of notes
-BATCH = 100  # changes in one step of the ledger: other requests wait about 10 ms
-GROUP = 1000  # changes that depend on each other: other requests wait about 100 ms
+# Changes in one step of the ledger: other requests wait about 10 ms, or 100 ms.
+BATCHES = (100, 1000)
 STREAMED = 2000  # rows
 # An import is not a student's own act: it needs no window, and its drops are not counted. The
-# rehearsal checks corequisites once, against everything that a student is to have.
+# precheck checks corequisites once, against everything that a student is to have.
 NOT_CHECKED = frozenset({*NO_WINDOW, "section_confirmed", "drop_limit", "needed_by", "corequisite"})
 OVERRIDABLE = frozenset(REASONS) - NOT_OVERRIDABLE
 IN, OUT = "already_enrolled", "not_enrolled"
@@ -56,10 +54,9 @@ NEXT = f"""{ROWS} AND id > :after AND CASE WHEN :removes
     ELSE NOT removes END ORDER BY id LIMIT :most"""
 RESOLVED = f"""
     SELECT rows.id, rows.removes, rows.file, rows.line, rows.key, terms.id AS term,
-        sections.id AS section, sections.pool_id AS pool, students.id AS student,
-        (rows.fields ->> 'credits')::int AS credits, old.id AS old_id, old.file AS old_file,
-        old.line AS old_line, old.key AS old_key, old_section.id AS old_section,
-        old_section.pool_id AS old_pool
+        sections.id AS section, students.id AS student, (rows.fields ->> 'credits')::int AS credits,
+        old.id AS old_id, old.file AS old_file, old.line AS old_line, old.key AS old_key,
+        old_section.id AS old_section
     FROM ({{rows}}) AS rows
     LEFT JOIN terms ON terms.name = {part(1, "rows.key")}
     LEFT JOIN sections ON term_id = terms.id AND crn = {part(2, "rows.key")}
@@ -72,7 +69,6 @@ RESOLVED = f"""
 BY_STUDENT = text(RESOLVED.format(rows=CHANGED, order="terms.id, students.id, rows.id"))
 IN_ORDER = text(RESOLVED.format(rows=CHANGED, order="NOT rows.removes, rows.id"))
 FOLLOWING = text(RESOLVED.format(rows=NEXT, order="rows.id"))
-WAITING = text(RESOLVED.format(rows=f"{ROWS} AND NOT removes", order="rows.id"))
 # Courses as the import leaves them. Of several, the first addition goes with the first removal.
 PAIR = text(f"""
     WITH courses AS (
@@ -118,7 +114,6 @@ class Change(NamedTuple):
     key: str
     term: int | None
     section: int | None
-    pool: int | None
     student: int | None
     credits: int | None  # hundredths; None = the least of the section
     old_id: int | None
@@ -126,20 +121,11 @@ class Change(NamedTuple):
     old_line: int
     old_key: str
     old_section: int | None
-    old_pool: int | None
 
     @property
     def rows(self) -> list[int]:
         """Its row, and the old row of a move."""
         return [each for each in (self.id, self.old_id) if each]
-
-    @property
-    def connections(self) -> list[str]:
-        """Names of what it shares with other changes: the student, and seats it takes or frees."""
-        places = [(self.section, self.pool)]
-        places += [(self.old_section, self.old_pool)] if self.old_id else []
-        seats = [f"pool {pool}" if pool else f"section {section}" for section, pool in places]
-        return [f"student {self.student}", *seats]
 
     def note(self, kind: str, codes: Sequence[str] = ()) -> Note:
         """Return a line of the report about it; its detail is the codes of the reasons."""
@@ -171,7 +157,7 @@ def in_order(session: Session, import_id: int) -> Iterator[Change]:
     return _stream(session, IN_ORDER, import_id)
 
 
-def apply_enrollments(import_id: int, progress: Progress) -> None:
+def decide_enrollments(import_id: int, progress: Progress) -> None:
     """Apply the enrollments that are left of an import, and note what the ledger refuses by row.
 
     Each batch leaves the list once it is decided. A batch that a killed worker had decided but not
@@ -179,34 +165,31 @@ def apply_enrollments(import_id: int, progress: Progress) -> None:
     """
     with transaction() as session:
         found = session.get_one(Import, import_id)
-        applying = _Applying(found, progress, left(session, import_id))
-    for removes in (True, False):
-        applying.in_batches(removes=removes)
-    while applying.done < applying.total:
-        before = applying.done
-        applying.in_batches(removes=True)  # of moves that the student has half done
-        waiting = _read(WAITING, {"id": import_id})
-        for group in _connected(waiting):
-            applying.decide(group)
-        if applying.done == before:
-            applying.refuse(waiting)
+        decisions = _Decisions(found, progress, count_left(session, import_id))
+    for size in BATCHES:
+        while decisions.try_all(size):
+            pass
+    decisions.refuse_rest()
     _finish(import_id)
 
 
 @dataclass
-class _Applying:
+class _Decisions:
     found: Import
     progress: Progress
     total: int
     done: int = 0  # rows
     refused: dict[int, list[str]] = field(default_factory=dict)  # codes by row, tried again later
 
-    def in_batches(self, *, removes: bool) -> None:
-        """Decide all removals that are not part of a move, or everything else, once."""
-        query = {"id": self.found.id, "after": 0, "removes": removes, "most": BATCH}
-        while batch := _read(FOLLOWING, query):
-            self.decide(batch)
-            query["after"] = batch[-1].id
+    def try_all(self, size: int) -> bool:
+        """Decide all that is left, removals first. Return whether any of it is done."""
+        before = self.done
+        for removes in (True, False):
+            query = {"id": self.found.id, "after": 0, "removes": removes, "most": size}
+            while batch := _read(FOLLOWING, query):
+                self.decide(batch)
+                query["after"] = batch[-1].id
+        return self.done > before
 
     def decide(self, changes: Collection[Change]) -> None:
         """Let the ledger decide changes, those of one term in one step."""
@@ -228,12 +211,13 @@ class _Applying:
                 notes += change.refusal(LATE, against) if against else []
         self._record(done, alone, notes)
 
-    def refuse(self, changes: Collection[Change]) -> None:
-        """Give up changes for which nothing can be done."""
-        done = [row for change in changes for row in change.rows]
-        codes = ((change, self.refused.get(change.id, ["full"])) for change in changes)
-        notes = [note for change, against in codes for note in change.refusal(LATE, against)]
-        self._record(done, [], notes)
+    def refuse_rest(self) -> None:
+        """Refuse the additions for which nothing can be done."""
+        query = {"id": self.found.id, "after": 0, "removes": False, "most": BATCHES[-1]}
+        while batch := _read(FOLLOWING, query):
+            against = [(change, self.refused.get(change.id, ["full"])) for change in batch]
+            notes = [note for change, codes in against for note in change.refusal(LATE, codes)]
+            self._record([row for change in batch for row in change.rows], [], notes)
 
     def _record(self, done: list[int], alone: list[int], notes: list[Note]) -> None:
         """Delete the finished rows and store the notes."""
@@ -246,7 +230,7 @@ class _Applying:
                     add_notes(session, self.found.id, some, len(some))
                 import_jobs.reset_tries(session, self.found.id)
         self.done += len(done)
-        self.progress("seating", self.done, self.total)
+        self.progress("enrolling", self.done, self.total)
 
 
 def _decide(found: Import, changes: Collection[Change]) -> Iterator[tuple[Change, list[str]]]:
@@ -306,34 +290,13 @@ def _term_of(change: Change) -> int:
     return change.term or 0
 
 
-def _connected(changes: Sequence[Change]) -> Iterator[list[Change]]:
-    """Groups of changes that may depend on each other, in the order of their first rows."""
-    parents: dict[str, str] = {}
-
-    def root(name: str) -> str:
-        while (parent := parents.setdefault(name, name)) != name:
-            parents[name] = name = parents.setdefault(parent, parent)
-        return name
-
-    for change in changes:
-        first, *others = change.connections
-        for other in others:
-            parents[root(other)] = root(first)
-    groups: defaultdict[str, list[Change]] = defaultdict(list)
-    for change in changes:
-        groups[root(change.connections[0])].append(change)
-    for group in groups.values():
-        for start in range(0, len(group), GROUP):
-            yield group[start : start + GROUP]
-
-
-def left(session: Session, import_id: int) -> int:
+def count_left(session: Session, import_id: int) -> int:
     """Return how many enrollments are neither applied nor refused yet."""
     counted = select(func.count()).where(ImportRow.import_id == import_id)
     return session.scalar(counted) or 0
 
 
-def end(session: Session, import_id: int, by: int, why: str) -> bool:
+def end_import(session: Session, import_id: int, by: int, why: str) -> bool:
     """End an import without the enrollments that are left, which its report then names.
 
     False while a worker is at it, and once it is done.
@@ -341,9 +304,9 @@ def end(session: Session, import_id: int, by: int, why: str) -> bool:
     error = session.get_one(Import, import_id).error
     if not import_jobs.lock(session):
         return False
-    if not import_jobs.change_state(session, import_id, "done", of=("seating",), error=""):
+    if not import_jobs.change_state(session, import_id, "done", of=("enrolling",), error=""):
         return False
-    count, some = left(session, import_id), islice(in_order(session, import_id), MOST)
+    count, some = count_left(session, import_id), islice(in_order(session, import_id), MOST)
     add_notes(session, import_id, [change.note(LEFT) for change in some], count)
     add_audit_entry(
         session,
@@ -354,13 +317,13 @@ def end(session: Session, import_id: int, by: int, why: str) -> bool:
         after={"left": count},
         reason=why,
     )
-    import_jobs.clear(session, import_id, import_jobs.INPUT_TABLES)
+    import_jobs.clear(session, [import_id], import_jobs.INPUT_TABLES)
     return True
 
 
 def _finish(import_id: int) -> None:
     with transaction() as session:
-        if not import_jobs.change_state(session, import_id, "done", of=("seating",), error=""):
+        if not import_jobs.change_state(session, import_id, "done", of=("enrolling",), error=""):
             return
         found = session.get_one(Import, import_id)
         changed = {each: found.counts["enrollment"][each] for each in ("added", "removed")}
@@ -372,7 +335,7 @@ def _finish(import_id: int) -> None:
             after=changed | {"refused": found.notes.get(LATE, 0)},
             reason="" if found.account_id else "command line",
         )
-        import_jobs.clear(session, import_id, import_jobs.INPUT_TABLES)
+        import_jobs.clear(session, [import_id], import_jobs.INPUT_TABLES)
 
 
 def _read(query: TextClause, facts: dict[str, Any]) -> list[Change]:

@@ -5,6 +5,7 @@ import re
 from typing import Any
 from uuid import uuid4
 
+from psycopg2.errors import UniqueViolation
 from redis.exceptions import RedisError
 from rq.timeouts import BaseTimeoutException
 from sqlalchemy.exc import DataError, IntegrityError, InterfaceError, OperationalError
@@ -36,25 +37,15 @@ KIND_OF_TABLE = {
     "sourced_ids": "source",
 }
 VALUE = re.compile(r"=\((.*)\) ", re.DOTALL)  # in the detail of a PostgreSQL error
-ADVICE = {
-    "23503": _k(
-        "%(what)s: a row refers to a record that does not exist. Add the record, or remove"
-        " the row. See the log under %(code)s."
-    ),
-    "23502": _k(
-        "%(what)s: a row lacks a required value. Look for blank fields. See the log under %(code)s."
-    ),
-    "23505": _k(
-        "%(what)s: “%(value)s” is already used by another record. Read the files again"
-        " in case the data has changed, or correct the rows. See the log under"
-        " %(code)s."
-    ),
-}
-OTHER_ADVICE = _k(
+NOT_UNIQUE = _k(
+    "%(what)s: “%(value)s” is already used by another record. Read the files again"
+    " in case the data has changed, or correct the rows. See the log under"
+    " %(code)s."
+)
+NOT_STORABLE = _k(
     "%(what)s: the database can’t store a value of the files. Look for values that are too"
     " long, too large or impossible. See the log under %(code)s."
 )
-ALL_FILES = _k("All files")
 TOO_MANY_TRIES = _k(
     "Workers started this import %(count)s times and were interrupted each time:"
     " killed, or cut off from PostgreSQL or the ledger. Check the worker logs, fix"
@@ -79,17 +70,19 @@ def failure_of(error: Exception) -> ImportFailedError:
             return ImportFailedError(
                 _k("The files could not be unpacked: %(why)s."), why=error.strerror or error
             )
-    if isinstance(error, DataError | IntegrityError):
-        return _clash(error.orig, code)
+        case DataError() | IntegrityError():
+            return _refusal(error.orig, code)
     return ImportFailedError(
         _k("An unexpected error stopped the import. See the log under %(code)s."), code=code
     )
 
 
-def _clash(refusal: Any, code: str) -> ImportFailedError:
+def _refusal(error: Any, code: str) -> ImportFailedError:
     """Explain what PostgreSQL refused."""
-    table = refusal.diag.table_name or ""
-    what = RECORD_NAMES.get(KIND_OF_TABLE.get(table, table.removesuffix("s")), ALL_FILES)
-    value = VALUE.search(refusal.diag.message_detail or "")
-    text = ADVICE.get(refusal.pgcode, OTHER_ADVICE)
-    return ImportFailedError(text, what=what, value=value[1][:80] if value else "?", code=code)
+    table = error.diag.table_name or ""
+    what = RECORD_NAMES.get(KIND_OF_TABLE.get(table, table.removesuffix("s")), _k("All files"))
+    if isinstance(error, UniqueViolation):
+        value = VALUE.search(error.diag.message_detail or "")
+        shown = value[1][:80] if value else "?"
+        return ImportFailedError(NOT_UNIQUE, what=what, value=shown, code=code)
+    return ImportFailedError(NOT_STORABLE, what=what, code=code)

@@ -23,13 +23,13 @@ from sqlalchemy.orm import Mapped, mapped_column
 from portal.core.db import Base
 
 Moment = DateTime(timezone=True)
-BUSY = ("waiting", "reading", "approved", "applying", "seating")
+BUSY = ("waiting", "reading", "approved", "applying", "enrolling")
 
 
 class Import(Base):
     """One import.
 
-    `state`: waiting, reading, ready (for review), approved, applying, seating (only enrollments
+    `state`: waiting, reading, ready (for review), approved, applying, enrolling (only enrollments
     are left); done, failed, discarded.
     """
 

@@ -5,17 +5,15 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from typing import Any
 
-from sqlalchemy import select
-
 from portal.catalog.spellings import Unreadable, code_of, subject_of
 from portal.core.i18n import _k
 from portal.exchange.importing import tables
 from portal.exchange.importing.failures import ImportFailedError
-from portal.exchange.importing.models import Options, SourcedId
-from portal.exchange.importing.oneroster_fields import MORE, more_of
+from portal.exchange.importing.files import Files
+from portal.exchange.importing.models import Options
+from portal.exchange.importing.oneroster_fields import METADATA, read_metadata
 from portal.exchange.importing.report import Report
 from portal.exchange.importing.semester import LONGEST_CODE, LONGEST_CRN
-from portal.exchange.importing.sources import Source
 from portal.exchange.importing.staging import Stage, key_of
 from portal.exchange.importing.tables import Progress, Row, Shape
 
@@ -45,16 +43,18 @@ NEEDED = {
     "roles": ("sourcedId", "userSourcedId", "role"),
     "enrollments": ("sourcedId", "classSourcedId", "userSourcedId", "role"),
 }
-OTHERS = ("propertyName", "value", "role", "orgSourcedIds", MORE)
+OTHERS = ("propertyName", "value", "role", "orgSourcedIds", METADATA)
 # Columns in small letters as the standard spells them, and misspellings in real files.
-SPELT = {name.lower(): name for each in (*COLUMNS.values(), *OTHERS) for name in each.split()} | {
+SPELLINGS = {
+    name.lower(): name for each in (*COLUMNS.values(), *OTHERS) for name in each.split()
+} | {
     "prefferedgivenname": "preferredGivenName",
     "datalastmodified": "dateLastModified",
 }
 MANIFEST = "manifest.csv"
 VERSIONS = ("1.1", "1.2")
 BULK, DELTA, ABSENT = "bulk", "delta", "absent"
-NEEDLESS = ("demographics", "userProfiles")  # files of other programs
+UNUSED_FILES = ("demographics", "userProfiles")  # files of other programs
 REMOVED = "tobedeleted"
 TERM_TYPES = {"term", "semester"}
 ROLES = ("student", "teacher")
@@ -62,10 +62,10 @@ LONGEST = {"name": 160, "term": 80, "title": 200, "number": 16, "email": 254, "u
 LONGEST_STUDENT_NUMBER = 32
 
 
-def spelt(column: str) -> str:
+def standard_name(column: str) -> str:
     """Return a column name as the standard spells it."""
     found = column.strip()
-    return SPELT.get(found.lower(), found)
+    return SPELLINGS.get(found.lower(), found)
 
 
 @dataclass(frozen=True)
@@ -81,12 +81,14 @@ class Manifest:
         return found == mode if mode else found != ABSENT
 
 
-def read_manifest(source: Source, report: Report, progress: Progress) -> Manifest:
+def read_manifest(files: Files, report: Report, progress: Progress) -> Manifest:
     """Read the manifest. Raise ImportFailedError if it is missing, or files differ from it."""
-    if MANIFEST not in source.names():
+    if MANIFEST not in files.names():
         text = _k("%(file)s is missing. A OneRoster import needs it.")
         raise ImportFailedError(text, file=MANIFEST)
-    rows = tables.rows(source, MANIFEST, Shape(("propertyName", "value"), spelt), report, progress)
+    rows = tables.rows(
+        files, MANIFEST, Shape(("propertyName", "value"), standard_name), report, progress
+    )
     found = {row["propertyName"]: row for row in rows}
     version = found["oneroster.version"]["value"] if "oneroster.version" in found else ""
     if not version.startswith(VERSIONS):
@@ -96,15 +98,15 @@ def read_manifest(source: Source, report: Report, progress: Progress) -> Manifes
             version=version,
             known=", ".join(VERSIONS),
         )
-    modes = {file: _mode(file, found.get(f"file.{file}"), source) for file in COLUMNS}
-    for name in NEEDLESS:
+    modes = {file: _mode(file, found.get(f"file.{file}"), files) for file in COLUMNS}
+    for name in UNUSED_FILES:
         row = found.get(f"file.{name}")
         if row and row["value"].lower() in {BULK, DELTA}:
             Row(f"{name}.csv", 0, {}, report).note("file_needless")
     return Manifest(version[:3], modes)
 
 
-def _mode(file: str, row: Row | None, source: Source) -> str:
+def _mode(file: str, row: Row | None, files: Files) -> str:
     mode = row["value"].lower() if row else ABSENT
     if row and mode not in {BULK, DELTA, ABSENT}:
         raise ImportFailedError(
@@ -113,7 +115,7 @@ def _mode(file: str, row: Row | None, source: Source) -> str:
             line=row.line,
             mode=row["value"],
         )
-    if mode != ABSENT and f"{file}.csv" not in source.names():
+    if mode != ABSENT and f"{file}.csv" not in files.names():
         raise ImportFailedError(
             _k("%(file)s is missing, but %(manifest)s lists it as %(mode)s."),
             file=f"{file}.csv",
@@ -151,24 +153,21 @@ class Roster:
     def known(self, source: str, sourced_id: str) -> str | None:
         """Return the key of a course or session by its ID, in these or earlier files."""
         here = {"course": self.courses, "session": self.terms}[source].get(sourced_id)
-        if here is not None:
-            return here
-        earlier = select(SourcedId.key).filter_by(kind=source, sourced_id=sourced_id)
-        return self.stage.session.scalar(earlier)
+        return here or self.stage.key_of_id(source, sourced_id)
 
 
 def stage_oneroster(
-    stage: Stage, source: Source, options: Options, report: Report, progress: Progress
+    stage: Stage, files: Files, options: Options, report: Report, progress: Progress
 ) -> None:
     """Stage the records of the files. Raise ImportFailedError."""
-    manifest = read_manifest(source, report, progress)
+    manifest = read_manifest(files, report, progress)
     all_roles = manifest.version == "1.1" or manifest.has("roles", BULK)
     roster = Roster(stage, all_roles)
     for file, read in READERS.items():
         if not manifest.has(file):
             continue
-        shape = Shape(NEEDED[file], spelt)
-        for row in tables.rows(source, f"{file}.csv", shape, report, progress):
+        shape = Shape(NEEDED[file], standard_name)
+        for row in tables.rows(files, f"{file}.csv", shape, report, progress):
             if not _is_sound(row):
                 continue
             if row["status"].lower() == REMOVED:
@@ -177,7 +176,7 @@ def stage_oneroster(
                 read(roster, row)
     stage.unnamed = {
         kind
-        for file, kind in WHOLE
+        for file, kind in COMPLETE
         # A file without any student says nothing about students.
         if options.remove and manifest.has(file, BULK) and (kind != "enrollment" or roster.seats)
     }
@@ -210,10 +209,10 @@ def _remove(roster: Roster, file: str, row: Row) -> None:
     match file:
         case "enrollments":
             facts = _enrollment(row)
-            roster.stage.put("enrolling", key_of(*facts.values()), facts, row, removes=True)
+            roster.stage.put("by_id", key_of(*facts.values()), facts, row, removes=True)
         case "classes" | "users":
             kind = {"classes": "class", "users": "user"}[file]
-            roster.stage.put("leaving", key_of(kind, row["sourcedId"]), {}, row, removes=True)
+            roster.stage.put("id_removal", key_of(kind, row["sourcedId"]), {}, row, removes=True)
         case "roles":
             row.note("role_kept", "role")
         case _:
@@ -226,27 +225,27 @@ def _read_org(roster: Roster, row: Row) -> None:
     if row["type"].lower() != "department":
         roster.schools[row["sourcedId"]] = name
         return None
-    more = more_of("department", row)
+    metadata = read_metadata("department", row)
     code = (row["identifier"] or row["sourcedId"]).upper()
-    if more is None:
+    if metadata is None:
         return None
     if len(code) > LONGEST_CODE or not code.isprintable():
         return row.note("unreadable", "identifier", _k("The code is too long."))
-    if "subject" in more:
-        subject = {"name": name, "department": more["subject"]}
+    if "subject" in metadata:
+        subject = {"name": name, "department": metadata["subject"]}
         return roster.put("subject", "subject", code, subject, row)
     roster.departments[row["sourcedId"]] = code
     facts = {"name": name, "school": roster.schools.get(row["parentSourcedId"], "")}
-    return roster.put("org", "department", code, facts | more, row)
+    return roster.put("org", "department", code, facts | metadata, row)
 
 
 def _read_session(roster: Roster, row: Row) -> None:
     """Stage a term; school years and grading periods are left out."""
     if row["type"] not in TERM_TYPES:
         return row.note("no_term", "type")
-    more = more_of("term", row)
+    metadata = read_metadata("term", row)
     name = " ".join(row["title"].split())
-    if more is None:
+    if metadata is None:
         return None
     if not name or len(name) > LONGEST["term"] or not name.isprintable():
         return row.note("unreadable", "title")
@@ -258,33 +257,35 @@ def _read_session(roster: Roster, row: Row) -> None:
         return row.note("unreadable", "endDate", _k("The date is before the first day."))
     roster.terms[row["sourcedId"]] = name
     dates = {"starts": starts.isoformat(), "ends": ends.isoformat()}
-    return roster.put("session", "term", name, dates | more, row)
+    return roster.put("session", "term", name, dates | metadata, row)
 
 
 def _read_course(roster: Roster, row: Row) -> None:
     """Stage a course; its department is that of its org, else of its subject."""
-    more = more_of("course", row)
-    if more is None:
+    metadata = read_metadata("course", row)
+    if metadata is None:
         return None
     try:
         code = code_of(row["courseCode"] or row["sourcedId"])
     except Unreadable as error:
         return row.note("unreadable", "courseCode", error)
-    subject = more.pop("subject", subject_of(code))
-    department = more.pop("department", "") or roster.departments.get(row["orgSourcedId"], subject)
+    subject = metadata.pop("subject", subject_of(code))
+    department = metadata.pop("department", "") or roster.departments.get(
+        row["orgSourcedId"], subject
+    )
     roster.stage.put("department", department, {})
     named = {"name": row["subjects"][: LONGEST["name"]] or subject, "department": department}
     roster.stage.put("subject", subject, named)
     roster.courses[row["sourcedId"]] = code
     title = " ".join(row["title"].split())[: LONGEST["title"]] or code
     facts = {"title": title, "subject": subject, "department": department}
-    return roster.put("course", "course", code, facts | more, row)
+    return roster.put("course", "course", code, facts | metadata, row)
 
 
 def _read_class(roster: Roster, row: Row) -> None:
     """Stage a section; without seats it is a draft, and no student can register in it."""
-    more = more_of("section", row)
-    if more is None:
+    metadata = read_metadata("section", row)
+    if metadata is None:
         return None
     course = roster.known("course", row["courseSourcedId"])
     if course is None:
@@ -293,12 +294,12 @@ def _read_class(roster: Roster, row: Row) -> None:
     term = next((each for each in terms if each), None)
     if term is None:
         return row.note("no_such", "termSourcedIds")
-    crn = more.pop("crn", row["sourcedId"])
+    crn = metadata.pop("crn", row["sourcedId"])
     if not crn or len(crn) > LONGEST_CRN or not crn.isprintable():
         text = _k("At most %(most)s characters each.")
         return row.note("unreadable", "sourcedId", text, most=LONGEST_CRN)
     key = key_of(term, crn)
-    for instructor in more.pop("instructors", []):  # those without an account
+    for instructor in metadata.pop("instructors", []):  # those without an account
         name, department = instructor
         roster.stage.put("teacher", key_of(*instructor), {"name": name, "department": department})
         roster.stage.put("teaching", key_of(key, *instructor), {}, row)
@@ -308,9 +309,9 @@ def _read_class(roster: Roster, row: Row) -> None:
     if class_code.startswith(course):  # the section's number is behind it
         number = class_code.removeprefix(course).lstrip("-_. ")[: LONGEST["number"]]
         facts |= {"number": number} if number else {}
-    facts |= more
-    if more.get("pool"):
-        facts["pool"], capacity = more["pool"]
+    facts |= metadata
+    if metadata.get("pool"):
+        facts["pool"], capacity = metadata["pool"]
         roster.stage.put("pool", key_of(term, facts["pool"]), {"capacity": capacity})
     return roster.put("class", "section", key, facts, row)
 
@@ -340,19 +341,19 @@ def _read_user(roster: Roster, row: Row) -> None:
         return roster.name("user", row, username)
     if not roles and roster.all_roles:
         return row.note("other_role", "role")
-    more = more_of("user", row)
-    if more is None:
+    metadata = read_metadata("user", row)
+    if metadata is None:
         return None
     contact = {"name": name, "email": row["email"][: LONGEST["email"]]}
     roster.put("user", "account", username, contact, row)
     if "teacher" in roles:
-        facts = contact | {"account": username} | more.get("teacher", {})
+        facts = contact | {"account": username} | metadata.get("teacher", {})
         roster.stage.put("teacher", f"@{username}", facts, row)
     if "student" in roles:
         number = row["identifier"] or row["sourcedId"]
         if len(number) > LONGEST_STUDENT_NUMBER or not number.isprintable():
             return row.note("unreadable", "identifier", _k("The number is too long."))
-        facts = {"account": username} | more.get("student", {})
+        facts = {"account": username} | metadata.get("student", {})
         roster.put("student", "student", number, facts, row)
     return None
 
@@ -362,11 +363,11 @@ def _read_enrollment(roster: Roster, row: Row) -> None:
     facts = _enrollment(row)
     if facts["role"] not in ROLES:
         return row.note("other_role", "role")
-    more = more_of("enrollment", row)
-    if more is None:
+    metadata = read_metadata("enrollment", row)
+    if metadata is None:
         return None
     roster.seats = roster.seats or facts["role"] == "student"
-    return roster.stage.put("enrolling", key_of(*facts.values()), facts | more, row)
+    return roster.stage.put("by_id", key_of(*facts.values()), facts | metadata, row)
 
 
 def _enrollment(row: Row) -> dict[str, str]:
@@ -385,7 +386,7 @@ READERS: dict[str, Callable[[Roster, Row], None]] = {
     "enrollments": _read_enrollment,
 }
 # Kinds of records that a bulk file lists completely.
-WHOLE = (
+COMPLETE = (
     ("classes", "section"),
     ("users", "account"),
     ("enrollments", "teaching"),

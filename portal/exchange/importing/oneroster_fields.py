@@ -14,7 +14,7 @@ from portal.core.i18n import _k
 from portal.exchange.importing.tables import Row, is_text
 from portal.registration.reasons import SKIP_CODES
 
-MORE = "metadata.fairseat"  # the column
+METADATA = "metadata.fairseat"  # the column
 STATES = ("NEW", "OPEN", "CONFIRMED", "CANCELED")
 MOST_SEATS = 1_000_000
 COHORT = ("years", "levels", "subjects", "students")  # of a reserve
@@ -25,22 +25,22 @@ MOMENT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-
 TIME = re.compile(r"[0-9]{2}:[0-9]{2}(:[0-9]{2})?")
 
 
-def more_of(kind: str, row: Row) -> dict[str, Any] | None:
+def read_metadata(kind: str, row: Row) -> dict[str, Any] | None:
     """Return the fields of the metadata. Report it and return None if it can't be read."""
-    if not row[MORE]:
+    if not row[METADATA]:
         return {}
     try:
-        written = json.loads(row[MORE])
+        written = json.loads(row[METADATA])
         if is_text(written):
-            found: dict[str, Any] = MORE_OF[kind]().load(written)
+            found: dict[str, Any] = SCHEMAS[kind]().load(written)
             return found
     except ValidationError as error:
         parts = ", ".join(map(str, error.messages_dict))[:200]
-        row.note("unreadable", MORE, _k("These values can’t be read: %(parts)s."), parts=parts)
+        row.note("unreadable", METADATA, _k("These values can’t be read: %(parts)s."), parts=parts)
         return None
     except (ValueError, RecursionError):
         pass
-    row.note("unreadable", MORE, _k("It is not valid JSON."))
+    row.note("unreadable", METADATA, _k("It is not valid JSON."))
     return None
 
 
@@ -175,7 +175,7 @@ STUDENT = Schema.from_dict(
 INSTRUCTOR = Schema.from_dict(
     {"name": _text(160, 1), "email": _text(254), "department": _text(16, none=True)}
 )
-MORE_OF = {
+SCHEMAS = {
     # With `subject` it is a subject of that department, or of none.
     "department": Schema.from_dict(
         {"school": _text(160), "subject": fields.String(allow_none=True)}

@@ -1,14 +1,12 @@
 """The report of an import: notes about rows, and the changes, as rows of a table."""
 
-import csv
-import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import func, insert, select, tuple_
+from sqlalchemy import Select, func, insert, select, tuple_
 from sqlalchemy.orm import Session
 
 from portal.core.db import transaction
@@ -16,11 +14,13 @@ from portal.core.i18n import in_language, translated
 from portal.core.private_files import owner_only
 from portal.exchange.importing.findings import FINDINGS, Action
 from portal.exchange.importing.models import Import, ImportChange, ImportNote
-from portal.exchange.spreadsheets import plain
+from portal.exchange.spreadsheets import csv_pieces
 from portal.registration.reasons import label
 
 MOST = 20_000  # notes that are kept; more are only counted
-REFUSED_SEATS = {"seat", "seat_late"}  # kinds whose details are codes of reasons
+SEAT, LATE, LEFT = "seat", "seat_late", "seat_left"  # kinds of refused enrollments
+REFUSED_SEATS = {SEAT, LATE}  # kinds whose details are codes of reasons
+LATE_KINDS = (LATE, LEFT)  # kinds that are found only when the import is applied
 COLUMNS = ("action", "kind", "file", "line", "key", "column", "value", "why", "todo")
 
 
@@ -44,7 +44,10 @@ class Note:
     @property
     def why(self) -> str:
         """Return the reason."""
-        detail = _obstacles(self.detail) if self.kind in REFUSED_SEATS else translated(self.detail)
+        if self.kind in REFUSED_SEATS:
+            detail = "; ".join(label(code) for code in self.detail.split()) + "."
+        else:
+            detail = translated(self.detail)
         return f"{FINDINGS[self.kind].why} {detail}".strip()
 
     @property
@@ -77,38 +80,20 @@ class Report:
         return [note for note in self.notes if note.kind == kind]
 
     def write(self, path: Path) -> None:
-        """Write every note, as JSON if the name ends in `.json`, else as CSV."""
+        """Write every note as CSV."""
         path.parent.mkdir(parents=True, exist_ok=True)
-        as_json = path.suffix == ".json"
-        with open(
-            path,
-            "w",
-            encoding="utf-8" if as_json else "utf-8-sig",
-            errors="backslashreplace",
-            newline="",
-            opener=owner_only,
-        ) as out:
-            if as_json:
-                found = [dict(zip(COLUMNS, cells(note), strict=True)) for note in self.notes]
-                out.write(json.dumps(found, indent=1) + "\n")
-            else:
-                rows = (COLUMNS, *map(cells, self.notes))
-                csv.writer(out).writerows(map(plain, row) for row in rows)
-
-
-def _obstacles(codes: str) -> str:
-    """Return the labels of reasons by their codes."""
-    return "; ".join(label(code) for code in codes.split()) + "."
+        with open(path, "wb", opener=owner_only) as out:
+            out.writelines(csv_pieces([COLUMNS, *map(cells, self.notes)]))
 
 
 def cells(note: Note) -> list[str]:
-    """Return a note as cells of the report."""
-    found = {column: str(getattr(note, column)) for column in COLUMNS}
-    return list((found if note.line else found | {"line": ""}).values())
+    """Return a note as cells of the report; a line of 0 is blank."""
+    found = [getattr(note, column) for column in COLUMNS]
+    return [str(value) if value else "" for value in found]
 
 
 BATCH = 2000
-LATE_KINDS = ("seat_late", "seat_left")  # kinds that are found only when the import is applied
+NOTE = [getattr(ImportNote, each.name) for each in fields(Note)]
 
 
 def report_rows(import_id: int, language: str = "") -> Iterator[list[str]]:
@@ -117,31 +102,45 @@ def report_rows(import_id: int, language: str = "") -> Iterator[list[str]]:
     Texts for people are in that language; names of kinds and columns are for programs.
     """
     yield list(COLUMNS)
-    for batch in _notes(import_id):
+    notes = select(ImportNote.position, *NOTE).where(ImportNote.import_id == import_id)
+    for batch in _in_batches(notes, ImportNote.position):
         with in_language(language):
-            rows = [cells(_note(row)) for row in batch]
+            rows = [cells(Note(*row[1:])) for row in batch]
         yield from rows
-    for change in _changes(import_id):
-        yield from _rows_of(change)
+    changes = select(ImportChange.kind, ImportChange.key, ImportChange)
+    changes = changes.where(ImportChange.import_id == import_id)
+    for batch in _in_batches(changes, ImportChange.kind, ImportChange.key):
+        for _kind, _key, change in batch:
+            yield from _rows_of(change)
 
 
-def first_notes(session: Session, import_id: int, kind: str, most: int) -> list[Note]:
-    """Return the first notes of a kind."""
-    found = select(ImportNote).where(ImportNote.import_id == import_id, ImportNote.kind == kind)
-    ordered = found.order_by(ImportNote.position)
-    return [_note(row) for row in session.scalars(ordered.limit(most))]
+def _in_batches(query: Select[*tuple[Any, ...]], *order: Any) -> Iterator[list[Any]]:
+    """Yield the rows of a query, whose first columns are those of its order.
+
+    No transaction is open while they are sent: the client may be slow.
+    """
+    rest = query
+    while True:
+        with transaction() as session:
+            batch = list(session.execute(rest.order_by(*order).limit(BATCH)))
+        if not batch:
+            return
+        yield batch
+        rest = query.where(tuple_(*order) > tuple(batch[-1][: len(order)]))
 
 
-def notes_since(session: Session, import_id: int, position: int) -> list[Note]:
-    """Return all notes from a position on."""
-    found = select(ImportNote).where(
-        ImportNote.import_id == import_id, ImportNote.position >= position
-    )
-    return [_note(row) for row in session.scalars(found.order_by(ImportNote.position))]
+def read_notes(
+    session: Session, import_id: int, *which: Any, most: int | None = None
+) -> list[Note]:
+    """Return the first notes of an import that meet the conditions."""
+    found = select(*NOTE).where(ImportNote.import_id == import_id, *which)
+    return [Note(*row) for row in session.execute(found.order_by(ImportNote.position).limit(most))]
 
 
-def store_notes(session: Session, import_id: int, notes: Sequence[Note], *, first: int = 0) -> None:
-    """Store notes of an import at positions from `first` on."""
+def store_notes(session: Session, import_id: int, notes: Sequence[Note]) -> None:
+    """Store notes of an import behind those that it has."""
+    last = select(func.max(ImportNote.position)).where(ImportNote.import_id == import_id)
+    first = (session.scalar(last) or 0) + 1
     rows = [
         {"import_id": import_id, "position": position, **asdict(note)}
         for position, note in enumerate(notes, first)
@@ -152,39 +151,10 @@ def store_notes(session: Session, import_id: int, notes: Sequence[Note], *, firs
 
 def add_notes(session: Session, import_id: int, notes: Sequence[Note], count: int) -> None:
     """Store more notes of one kind, and add `count` to the number of that kind."""
-    if not notes:
-        return
-    last = session.scalar(
-        select(func.max(ImportNote.position)).where(ImportNote.import_id == import_id)
-    )
-    store_notes(session, import_id, notes, first=0 if last is None else last + 1)
-    found, kind = session.get_one(Import, import_id), notes[0].kind
-    found.notes = found.notes | {kind: found.notes.get(kind, 0) + count}
-
-
-def _notes(import_id: int) -> Iterator[list[ImportNote]]:
-    found = select(ImportNote).where(ImportNote.import_id == import_id)
-    after = -1
-    while batch := _batch(found.where(ImportNote.position > after), ImportNote.position):
-        yield batch
-        after = batch[-1].position
-
-
-def _note(row: ImportNote) -> Note:
-    return Note(row.kind, row.file, row.line, row.key, row.column, row.value, row.detail)
-
-
-def _changes(import_id: int) -> Iterator[ImportChange]:
-    position, at = tuple_(ImportChange.kind, ImportChange.key), ("", "")
-    found = select(ImportChange).where(ImportChange.import_id == import_id)
-    while batch := _batch(found.where(position > at), position):
-        yield from batch
-        at = (batch[-1].kind, batch[-1].key)
-
-
-def _batch(found: Any, order: Any) -> list[Any]:
-    with transaction() as session:
-        return list(session.scalars(found.order_by(order).limit(BATCH)))
+    if notes:
+        store_notes(session, import_id, notes)
+        found, kind = session.get_one(Import, import_id), notes[0].kind
+        found.notes = found.notes | {kind: found.notes.get(kind, 0) + count}
 
 
 def _rows_of(change: ImportChange) -> Iterator[list[str]]:

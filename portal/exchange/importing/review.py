@@ -12,12 +12,12 @@ from portal.core.i18n import _, _l
 from portal.exchange.importing import upserts
 from portal.exchange.importing.diff import examples
 from portal.exchange.importing.findings import FINDINGS, RECORD_NAMES, Action, FindingKind
-from portal.exchange.importing.models import Import
+from portal.exchange.importing.models import Import, ImportNote
 from portal.exchange.importing.report import (
     LATE_KINDS,
     Note,
     changed_fields,
-    first_notes,
+    read_notes,
     readable_key,
 )
 
@@ -112,7 +112,11 @@ def findings(session: Session, found: Import) -> list[Finding]:
         (kind for kind in FINDINGS if kind in found.notes), key=lambda it: it not in LATE_KINDS
     )
     return [
-        Finding(FINDINGS[kind], found.notes[kind], first_notes(session, found.id, kind, ROWS))
+        Finding(
+            FINDINGS[kind],
+            found.notes[kind],
+            read_notes(session, found.id, ImportNote.kind == kind, most=ROWS),
+        )
         for kind in kinds
     ]
 

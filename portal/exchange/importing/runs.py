@@ -15,38 +15,33 @@ from sqlalchemy import delete, select, text
 from sqlalchemy.exc import DataError, DBAPIError, IntegrityError
 from sqlalchemy.orm import Session
 
-from portal.backend import backend
 from portal.core.audit_trail import add_audit_entry
 from portal.core.db import Sessions, transaction
 from portal.core.i18n import _k
 from portal.core.queue import enqueue_background
 from portal.exchange.importing import failures, import_jobs, staging, upserts
-from portal.exchange.importing.diff import (
-    Counts,
-    compare,
-    current_digest,
-    drop_repeated,
-)
-from portal.exchange.importing.enrollments import apply_enrollments, pair_moves
+from portal.exchange.importing.diff import Counts, compare, current_digest, drop_repeated
+from portal.exchange.importing.enrollments import decide_enrollments, pair_moves
 from portal.exchange.importing.failures import ImportFailedError, SeatsLeftError, failure_of
-from portal.exchange.importing.import_jobs import ProgressReport
-from portal.exchange.importing.models import Import, ImportPart, ImportRow, Options
+from portal.exchange.importing.files import Files, digest_of_path, open_files, unpacked
+from portal.exchange.importing.import_jobs import Busy, NoLongerPossible, ProgressReport
+from portal.exchange.importing.models import Import, ImportNote, ImportPart, ImportRow, Options
 from portal.exchange.importing.oneroster import stage_oneroster
-from portal.exchange.importing.records import read_current
-from portal.exchange.importing.rehearsal import Refused, refused, rehearse
-from portal.exchange.importing.report import Report, notes_since, store_notes
+from portal.exchange.importing.precheck import Refused, precheck_preview, refused_enrollments
+from portal.exchange.importing.report import LATE_KINDS, SEAT, Report, read_notes, store_notes
 from portal.exchange.importing.semester import name_of, stage_semester
-from portal.exchange.importing.sources import Source, source_of
 from portal.exchange.importing.staging import Stage, resolve
 from portal.exchange.importing.tables import Progress
 from portal.exchange.importing.upserts import count_changes
+from portal.exchange.records import read_current
 from portal.ledger.errors import LedgerUnavailable
 from portal.windows.warmup import warm_up
 
-LAYOUTS = {"semester": stage_semester, "oneroster": stage_oneroster}
+READERS = {"semester": stage_semester, "oneroster": stage_oneroster}
 # A large import takes longer than a statement of a page may.
 NO_TIMEOUTS = "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0"
-
+LONGEST = 60 * 60  # seconds that a job may take
+LOOK_AGAIN = 0.5  # seconds
 ROWS = 5000  # rows a statement
 ENROLLMENT = "enrollment"
 # Keep only the changed enrollments, which are applied last.
@@ -62,46 +57,60 @@ class StaleError(ImportFailedError):
     """The changes are no longer those of the preview, because of another change."""
 
 
-def read(import_id: int, source: Source, report: Report, progress: Progress) -> Counts:
+@dataclass(frozen=True)
+class Imported:
+    """What an import changed, or would change."""
+
+    id: int
+    counts: Counts
+    terms: list[int]
+    new_sections: int | None  # new sections in the ledger, or None if it was away
+    notified: int  # students
+
+
+# The steps
+
+
+def read(import_id: int, files: Files, report: Report, progress: Progress) -> Counts:
     """Read the files into a preview and return its counts. Raise ImportFailedError and Busy."""
     with _step(import_id, "reading", of="waiting", report=report) as session:
         options = Options.read(session.get_one(Import, import_id).options)
-        import_jobs.clear(session, import_id, import_jobs.RESULT_TABLES)
+        import_jobs.clear(session, [import_id], import_jobs.RESULT_TABLES)
         stage = Stage(session, import_id)
-        LAYOUTS[options.layout](stage, source, options, report, progress)
+        READERS[options.layout](stage, files, options, report, progress)
         stage.finish()
         progress("comparing", 0, 1)
         read_current(session)
         resolve(session, import_id, report)
         staging.remove_unnamed(session, import_id, stage.unnamed)
         drop_repeated(session, import_id, report)
-        staging.keep_taken(session, import_id, report)
+        staging.refuse_protected(session, import_id, report)
         if options.past:
             staging.open_classes(session, import_id)
-        counts, same = compare(session, import_id)
+        counts, digest = compare(session, import_id)
         pair_moves(session, import_id, counts)
-        if count_changes(counts.get(ENROLLMENT, {})) and _leave_out(
-            session, rehearse(session, import_id, counts, past=options.past), report
-        ):
-            counts, same = compare(session, import_id)
+        if count_changes(counts.get(ENROLLMENT, {})):
+            refused = precheck_preview(session, import_id, counts, past=options.past)
+            if refused:
+                _leave_out(session, refused, report)
+                counts, digest = compare(session, import_id)
         store_notes(session, import_id, report.notes)
-        found = {"counts": counts, "digest": same, "notes": dict(report.found)}
-        _hand_on(session, import_id, "ready", of="reading", **found)
+        found = {"counts": counts, "digest": digest, "notes": dict(report.found)}
+        _finish_step(session, import_id, "ready", of="reading", **found)
         progress("comparing", 1, 1)
     return counts
 
 
-def _leave_out(session: Session, found: Refused, report: Report) -> bool:
-    """Take refused enrollments out of the import; False if there are none."""
-    for _row, note in found:
+def _leave_out(session: Session, refused: Refused, report: Report) -> None:
+    """Take refused enrollments out of the import."""
+    for _row, note in refused:
         report.add(note)
-    rows = [row for row, _note in found]
+    rows = [row for row, _note in refused]
     for start in range(0, len(rows), ROWS):
         session.execute(delete(ImportRow).where(ImportRow.id.in_(rows[start : start + ROWS])))
-    return bool(rows)
 
 
-def carry_out(import_id: int, progress: Progress) -> list[int]:
+def apply(import_id: int, progress: Progress) -> list[int]:
     """Apply everything but enrollments. Return the changed terms.
 
     Raise StaleError if the changes are not those of the preview, ImportFailedError and Busy.
@@ -114,13 +123,13 @@ def carry_out(import_id: int, progress: Progress) -> list[int]:
                 _k("Some students would be refused. Choose what to do with them.")
             )
         read_current(session)
-        staging.keep_taken(session, import_id, Report())
+        staging.refuse_protected(session, import_id, Report())
         if current_digest(session, import_id) != found.digest:
             raise StaleError(_k("The data in the portal has changed since the preview."))
         with upserts.recording_section_changes(session, import_id, counts):
             upserts.write_changes(session, import_id, counts, progress)
         seats = count_changes(counts.get(ENROLLMENT, {}))
-        if seats and refused(session, import_id, past=past):
+        if seats and refused_enrollments(session, import_id, past=past):
             raise StaleError(_k("Seats were taken after the preview."))
         add_audit_entry(
             session,
@@ -131,20 +140,72 @@ def carry_out(import_id: int, progress: Progress) -> list[int]:
             | {"options": found.options},
             reason="" if found.account_id else "command line",
         )
-        _hand_on(session, import_id, "seating" if seats else "done", of="applying")
+        _finish_step(session, import_id, "enrolling" if seats else "done", of="applying")
         terms = upserts.changed_terms(session, import_id)
-        import_jobs.clear(session, import_id, (ImportPart,) if seats else import_jobs.INPUT_TABLES)
+        tables = (ImportPart,) if seats else import_jobs.INPUT_TABLES
+        import_jobs.clear(session, [import_id], tables)
         session.execute(DELETE_ALL_BUT_ENROLLMENTS, {"id": import_id})
     return terms
 
 
+def apply_enrollments(import_id: int, progress: Progress) -> None:
+    """Apply the enrollments of an import.
+
+    Raise LedgerUnavailable: a worker tries again later. Raise SeatsLeftError after an unexpected
+    error: they are left until an admin tries again or ends the import.
+    """
+    try:
+        with exclusive_transaction() as session:
+            if session.get_one(Import, import_id).state == "enrolling":
+                for term in upserts.changed_terms(session, import_id):
+                    warm_up(term)
+                decide_enrollments(import_id, progress)
+    except (*failures.TRANSIENT, BaseTimeoutException, Busy):
+        raise
+    except Exception as error:
+        why = failure_of(error)
+        stop(import_id, why)
+        raise SeatsLeftError(why.text, **why.facts) from error
+
+
 def is_blocked(found: Import) -> bool:
     """Return whether refused enrollments keep the import from being applied."""
-    return bool(found.notes.get("seat")) and not Options.read(found.options).leave_out
+    return bool(found.notes.get(SEAT)) and not Options.read(found.options).leave_out
+
+
+def update_ledger(terms: list[int]) -> int | None:
+    """Update the sections in the ledger and return how many were new.
+
+    None while it is away: the scheduler updates it later.
+    """
+    try:
+        return sum(warm_up(term) for term in terms)
+    except LedgerUnavailable:
+        return None
+
+
+def fail(import_id: int, why: ImportFailedError, report: Report | None = None) -> None:
+    """Store that an import failed, and why, unless only enrollments are left of it."""
+    of = ("waiting", "reading", "approved", "applying")
+    values: dict[str, object] = {"error": why.stored}
+    with transaction() as session:
+        if report:
+            import_jobs.clear(session, [import_id], [ImportNote])
+            store_notes(session, import_id, report.notes)
+            values["notes"] = dict(report.found)
+        import_jobs.change_state(session, import_id, "failed", of=of, **values)
+
+
+def stop(import_id: int, why: ImportFailedError) -> None:
+    """Store why the enrollments that are left are not applied, until an admin decides."""
+    with transaction() as session:
+        import_jobs.change_state(
+            session, import_id, "enrolling", of=("enrolling",), error=why.stored
+        )
 
 
 @contextmanager
-def alone(isolation: str = "READ COMMITTED") -> Iterator[Session]:
+def exclusive_transaction(isolation: str = "READ COMMITTED") -> Iterator[Session]:
     """Open a long transaction in which no other import is read or applied. Raise Busy.
 
     Raise StaleError if it conflicts with another change.
@@ -154,7 +215,7 @@ def alone(isolation: str = "READ COMMITTED") -> Iterator[Session]:
             session.connection(execution_options={"isolation_level": isolation})
             session.execute(text(NO_TIMEOUTS))
             if not import_jobs.lock(session):
-                raise import_jobs.Busy(import_jobs.describe_busy(session))
+                raise Busy(import_jobs.describe_busy(session))
             yield session
     except DBAPIError as error:
         if isinstance(error.orig, SerializationFailure):
@@ -162,12 +223,6 @@ def alone(isolation: str = "READ COMMITTED") -> Iterator[Session]:
         if isinstance(error, DataError | IntegrityError):
             raise failure_of(error) from error
         raise
-
-
-def _hand_on(session: Session, import_id: int, state: str, *, of: str, **facts: object) -> None:
-    """Change the state at the end of a step. Raise NoLongerPossible if it was discarded."""
-    if not import_jobs.change_state(session, import_id, state, of=(of,), **facts):
-        raise import_jobs.NoLongerPossible
 
 
 @contextmanager
@@ -188,43 +243,23 @@ def _step(
             if not import_jobs.change_state(session, import_id, state, of=(of,)):
                 now = session.scalar(select(Import.state).where(Import.id == import_id))
                 if now != state:
-                    raise import_jobs.NoLongerPossible
-        with alone(isolation) as session:
+                    raise NoLongerPossible
+        with exclusive_transaction(isolation) as session:
             yield session
     except ImportFailedError as failure:
         fail(import_id, failure, report)
         raise
 
 
-def stop(import_id: int, why: ImportFailedError) -> None:
-    """Store why the enrollments that are left are not applied."""
-    with transaction() as session:
-        import_jobs.change_state(session, import_id, "seating", of=("seating",), error=why.stored)
+def _finish_step(
+    session: Session, import_id: int, state: str, *, of: str, **values: object
+) -> None:
+    """Change the state at the end of a step. Raise NoLongerPossible if it was discarded."""
+    if not import_jobs.change_state(session, import_id, state, of=(of,), **values):
+        raise NoLongerPossible
 
 
-def fail(import_id: int, why: ImportFailedError, report: Report | None = None) -> None:
-    """Store that an import failed, and why, unless only enrollments are left of it."""
-    with transaction() as session:
-        if report:
-            store_notes(session, import_id, report.notes)
-        notes = {"notes": dict(report.found)} if report else {}
-        of = ("waiting", "reading", "approved", "applying")
-        import_jobs.change_state(session, import_id, "failed", of=of, error=why.stored, **notes)
-
-
-LONGEST = 60 * 60  # seconds that a job may take
-LOOK_AGAIN = 0.5  # seconds
-
-
-@dataclass(frozen=True)
-class Imported:
-    """What an import changed, or would change."""
-
-    id: int
-    counts: Counts
-    terms: list[int]
-    new_sections: int | None  # new sections in the ledger, or None if it was away
-    listeners: int  # students who are notified
+# In a worker
 
 
 def enqueue(import_id: int) -> None:
@@ -245,11 +280,8 @@ def resume() -> None:
     if found.tries >= import_jobs.TRIES:
         why = ImportFailedError(failures.TOO_MANY_TRIES, count=found.tries)
         fail(found.id, why)
-        stop(found.id, why)  # if only enrollments are left, until an admin decides
-        return
-    # A worker needs a moment to begin.
-    once, pause = f"import:{found.id}:called", import_jobs.SETTLED * 2**found.tries
-    if backend().redis.set(once, 1, nx=True, ex=pause):
+        stop(found.id, why)
+    elif import_jobs.waited(found) > import_jobs.SETTLED * 2**found.tries:
         enqueue(found.id)
 
 
@@ -259,63 +291,66 @@ def continue_import(import_id: int) -> None:
         if not import_jobs.count_try(session, import_id):
             return
         state = session.get_one(Import, import_id).state
-    with suppress(import_jobs.Busy, import_jobs.NoLongerPossible):
+    progress = ProgressReport(import_id)
+    with suppress(Busy, NoLongerPossible):
         try:
             if state in {"waiting", "reading"}:
-                with import_jobs.unpacked(import_id) as source:
-                    read(import_id, source, Report(), ProgressReport(import_id))
+                with unpacked(import_id) as files:
+                    read(import_id, files, Report(), progress)
             elif state in {"approved", "applying"}:
-                update_ledger(carry_out(import_id, ProgressReport(import_id)))
+                update_ledger(apply(import_id, progress))
         except ImportFailedError as failure:
             fail(import_id, failure)
-        except (*failures.TRANSIENT, import_jobs.Busy, import_jobs.NoLongerPossible):
+        except (*failures.TRANSIENT, Busy, NoLongerPossible):
             raise
         except Exception as error:  # noqa: BLE001  any error: other imports would wait
-            fail(import_id, failures.failure_of(error))
-        give_seats(import_id, ProgressReport(import_id))
+            fail(import_id, failure_of(error))
+        apply_enrollments(import_id, progress)
+
+
+# At the command line
 
 
 def import_files(
     path: Path, options: Options, report: Report, progress: Progress, *, dry: bool = False
 ) -> Imported:
     """Import the files at `path`; `dry` only compares. Raise ImportFailedError and Busy."""
-    source = source_of(path)
+    files = open_files(path)
     if options.layout == "semester":
         name_of(options)
-    sent = import_jobs.NewImport(None, path.name, import_jobs.digest_of_path(path), options)
     _finish_another(progress)
     with transaction() as session:
-        import_id = import_jobs.begin(session, sent)
+        new = import_jobs.NewImport(None, path.name, digest_of_path(path), options)
+        import_id = import_jobs.begin(session, new)
     try:
-        return _import(import_id, source, report, progress, dry=dry)
+        return _import(import_id, files, report, progress, dry=dry)
     except BaseException as error:  # other imports must not wait after an interrupt
-        why = ImportFailedError(
-            _k("The import was interrupted: %(error)s."), error=type(error).__name__
-        )
-        fail(import_id, why)
+        interrupted = _k("The import was interrupted: %(error)s.")
+        fail(import_id, ImportFailedError(interrupted, error=type(error).__name__))
         raise
 
 
 def _import(
-    import_id: int, source: Source, report: Report, progress: Progress, *, dry: bool
+    import_id: int, files: Files, report: Report, progress: Progress, *, dry: bool
 ) -> Imported:
-    counts = read(import_id, source, report, progress)
+    counts = read(import_id, files, report, progress)
     with transaction() as session:
-        listeners = upserts.count_notified(session, import_id, counts)
-        import_jobs.change_state(
-            session, import_id, "discarded" if dry else "approved", of=("ready",)
-        )
+        notified = upserts.count_notified(session, import_id, counts)
+        state = "discarded" if dry else "approved"
+        import_jobs.change_state(session, import_id, state, of=("ready",))
         if dry:
-            import_jobs.clear(
-                session, import_id, (*import_jobs.INPUT_TABLES, *import_jobs.RESULT_TABLES)
-            )
+            import_jobs.clear(session, [import_id], import_jobs.ALL_TABLES)
     if dry:
-        return Imported(import_id, counts, [], None, listeners)
-    terms = carry_out(import_id, progress)
-    done = Imported(import_id, counts, terms, update_ledger(terms), listeners)
-    _give_own_seats(import_id, progress)
+        return Imported(import_id, counts, [], None, notified)
+    terms = apply(import_id, progress)
+    done = Imported(import_id, counts, terms, update_ledger(terms), notified)
+    while True:
+        with suppress(Busy):  # a worker may apply the enrollments meanwhile
+            apply_enrollments(import_id, progress)
+            break
+        time.sleep(LOOK_AGAIN)
     with transaction() as session:
-        for note in notes_since(session, import_id, len(report.notes)):
+        for note in read_notes(session, import_id, ImportNote.kind.in_(LATE_KINDS)):
             report.add(note)
     return done
 
@@ -327,51 +362,8 @@ def _finish_another(progress: Progress) -> None:
     """
     with transaction() as session:
         found, message = import_jobs.busy(session), import_jobs.describe_busy(session)
-    if found and found.state == "seating" and not found.error:
+    if found and found.state == "enrolling" and not found.error:
         try:
-            give_seats(found.id, progress)
-        except (
-            SeatsLeftError,
-            LedgerUnavailable,
-        ) as error:  # this import did not fail
-            raise import_jobs.Busy(message) from error
-
-
-def _give_own_seats(import_id: int, progress: Progress) -> None:
-    """Apply the enrollments, or wait for another worker that does."""
-    while True:
-        try:
-            return give_seats(import_id, progress)
-        except import_jobs.Busy:
-            time.sleep(LOOK_AGAIN)
-
-
-def give_seats(import_id: int, progress: Progress) -> None:
-    """Apply the enrollments of an import.
-
-    Raise LedgerUnavailable: a worker tries again later. Raise SeatsLeftError after an unexpected
-    error: they are left until an admin tries again or ends the import.
-    """
-    try:
-        with alone() as session:
-            if session.get_one(Import, import_id).state == "seating":
-                for term in upserts.changed_terms(session, import_id):
-                    warm_up(term)
-                apply_enrollments(import_id, progress)
-    except (*failures.TRANSIENT, BaseTimeoutException, import_jobs.Busy):
-        raise
-    except Exception as error:
-        why = failures.failure_of(error)
-        stop(import_id, why)
-        raise SeatsLeftError(why.text, **why.facts) from error
-
-
-def update_ledger(terms: list[int]) -> int | None:
-    """Update the sections in the ledger and return how many were new.
-
-    None while it is away: the scheduler updates it later.
-    """
-    try:
-        return sum(warm_up(term) for term in terms)
-    except LedgerUnavailable:
-        return None
+            apply_enrollments(found.id, progress)
+        except (SeatsLeftError, LedgerUnavailable) as error:  # this import did not fail
+            raise Busy(message) from error

@@ -1,29 +1,31 @@
 """A semester from CSV files and prerequisites.json: read, checked row by row, and staged."""
 
-import json
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
 from itertools import combinations
 from typing import Any
 
-from sqlalchemy import select
-
 from portal.catalog import formatting, restrictions
-from portal.catalog.models import Subject, Term
-from portal.catalog.requisites import Tree, joined
+from portal.catalog.restrictions import Restriction
 from portal.catalog.section_fields import PLAIN
 from portal.catalog.spellings import Unreadable, code_of, count_of, credits_of, subject_of
 from portal.core.i18n import _k
 from portal.exchange.importing import tables
 from portal.exchange.importing.failures import ImportFailedError
+from portal.exchange.importing.files import Files
 from portal.exchange.importing.meetings import Meeting, read_instructors, read_meeting, set_dates
 from portal.exchange.importing.models import Options
 from portal.exchange.importing.report import Report
-from portal.exchange.importing.sources import Source
+from portal.exchange.importing.section_rules import (
+    TREES,
+    read_requisites,
+    read_restriction,
+    requisites_by_section,
+)
 from portal.exchange.importing.staging import Stage, key_of
 from portal.exchange.importing.tables import Progress, Row, Shape
 
@@ -37,21 +39,18 @@ NEEDED = {
     "cross_lists.csv": ("crn", "course_id"),
 }
 INDISPENSABLE = ("sections.csv", "meetings.csv", "courses.csv")
-TREES = "prerequisites.json"
 NOT_STORED = (
     *("wait_count", "xlist_capacity", "xlist_enrolled", "xlist_remaining"),
     *("registration_dates", "as_of"),
 )
 SHOWN = 5  # unused files
 MOST_ROWS = 200_000  # of one file; a semester is read as a whole
-LONGEST_TREES = 2**26
 LONGEST_NAME = 80  # of a term
 LONGEST_CODE = 16  # of a department or subject
 LONGEST_CRN = 24
 LISTED = re.compile(r"\s*[|;,]\s*")
 LEVEL = ("must_be", "level")
 MAJORS = ("major", "field_of_study")
-JOINTS = {"and": "all", "or": "any", "solo": "all"}
 
 Credits = tuple[Decimal, Decimal]
 
@@ -68,7 +67,7 @@ class Course:
     offered: str = ""
     credits: Credits | None = None
     categories: dict[str, None] = field(default_factory=dict)
-    taught: bool = False  # whether it has a section
+    has_section: bool = False
 
 
 @dataclass
@@ -78,16 +77,11 @@ class Section:
     row: Row
     course: Course
     credits: Credits
-    capacity: int
-    waitlist: int
-    prior: int
-    texts: dict[str, str]  # by the name of the field, see `catalog.section_fields`
+    fields: dict[str, Any]  # of its record that need no other row
     meetings: list[Meeting] = field(default_factory=list)
     instructors: dict[str, None] = field(default_factory=dict)
-    restrictions: dict[tuple[str, str, str], None] = field(default_factory=dict)
+    restrictions: dict[Restriction, None] = field(default_factory=dict)
     cross_lists: dict[str, None] = field(default_factory=dict)
-    prerequisites: Tree | None = None
-    corequisites: Tree | None = None
 
 
 @dataclass
@@ -107,104 +101,103 @@ class Semester:
         return self.sections.get(row["crn"])
 
 
-def read_semester(source: Source, options: Options, report: Report, progress: Progress) -> Semester:
+def stage_semester(
+    stage: Stage, files: Files, options: Options, report: Report, progress: Progress
+) -> None:
+    """Stage the records of the files. Raise ImportFailedError."""
+    name = name_of(options)
+    known = stage.has_term(name)
+    if known and not options.update:
+        raise ImportFailedError(
+            _k(
+                "The term “%(term)s” already exists. Choose another name, or update it with"
+                " --update."
+            ),
+            term=name,
+        )
+    semester = read_semester(files, options, report, progress)
+    stage.put("term", name, _term_fields(semester, options, known=known))
+    for code, (title, school) in semester.departments.items():
+        named = {"name": title, "school": school} if title != code else {}
+        stage.put("department", code, named)
+    _stage_subjects(stage, semester, report)
+    for course in semester.courses.values():
+        stage.put("course", course.code, _course_fields(course), course.row)
+    for crn, section in semester.sections.items():
+        key, department = key_of(name, crn), section.course.department
+        stage.put("section", key, _section_fields(section), section.row)
+        for instructor in section.instructors:
+            named = {"name": instructor, "department": department}
+            stage.put("teacher", key_of(instructor, department), named)
+            stage.put("teaching", key_of(key, instructor, department), {}, section.row)
+    stage.unnamed = {"teaching", "section"} if options.remove else set()
+
+
+def name_of(options: Options) -> str:
+    """Return the name of the term, tidied. Raise ImportFailedError if it is not a name."""
+    name = " ".join(options.term.split())
+    if not name or len(name) > LONGEST_NAME or not name.isprintable():
+        raise ImportFailedError(
+            _k("A term’s name has 1 to %(most)s characters."), most=LONGEST_NAME
+        )
+    return name
+
+
+def read_semester(files: Files, options: Options, report: Report, progress: Progress) -> Semester:
     """Read a semester. Raise ImportFailedError if the files have none."""
     semester = Semester()
 
     def read_each(name: str, read: Callable[[Row, Semester], None]) -> None:
-        for row in _rows(source, name, report, progress):
+        for row in _rows(files, name, report, progress):
             read(row, semester)
 
     read_each("departments.csv", _read_department)
     read_each("courses.csv", _read_course)
-    _read_sections(_rows(source, "sections.csv", report, progress), semester, options, report)
+    _read_sections(list(_rows(files, "sections.csv", report, progress)), semester, options, report)
     read_each("meetings.csv", _read_meeting)
     _complete_meetings(semester, options)
     _complete_courses(semester)
-    for crn, entry in _requisites_by_section(source, report).items():
-        _read_requisites(Row(TREES, 0, {"crn": crn.strip()}, report), entry, semester)
+    _note_missing(files, TREES, report)
+    for crn, entry in requisites_by_section(files, report).items():
+        row = Row(TREES, 0, {"crn": crn.strip()}, report)
+        if section := semester.section(row):
+            trees = read_requisites(row, entry)
+            section.fields["prerequisites"], section.fields["corequisites"] = trees
     read_each("restrictions.csv", _read_restriction)
     read_each("cross_lists.csv", _read_cross_list)
-    for name in _unused_files(source):
+    for name in _unused_files(files):
         Row(name, 0, {}, report).note("file_needless")
     for section in semester.sections.values():
         _read_levels(section)
-        if section.row["has_prereqs"].upper() in {"Y", "YES"} and not section.prerequisites:
+        prerequisites = section.fields["prerequisites"]
+        if section.row["has_prereqs"].upper() in {"Y", "YES"} and not prerequisites:
             section.row.note("prerequisites_unnamed", "has_prereqs")
     return semester
 
 
-# Files
-
-
-def _rows(source: Source, name: str, report: Report, progress: Progress) -> list[Row]:
+def _rows(files: Files, name: str, report: Report, progress: Progress) -> Iterator[Row]:
     """Return the rows of a CSV file; those of a wrong shape are refused."""
-    _note_missing(source, name, report)
-    found = []
-    for row in tables.rows(source, name, Shape(NEEDED[name], _spelt), report, progress):
-        found.append(row)
-        if len(found) > MOST_ROWS:
-            raise ImportFailedError(
-                _k("%(file)s has more than %(most)s rows. That is too many for one semester."),
-                file=name,
-                most=f"{MOST_ROWS:,}",
-            )
-    return found
+    _note_missing(files, name, report)
+    shape = Shape(NEEDED[name], lambda column: column.strip().lower().replace(" ", "_"), MOST_ROWS)
+    return tables.rows(files, name, shape, report, progress)
 
 
-def _spelt(column: str) -> str:
-    return column.strip().lower().replace(" ", "_")
-
-
-def _note_missing(source: Source, name: str, report: Report) -> None:
+def _note_missing(files: Files, name: str, report: Report) -> None:
     """Report a missing file. Raise ImportFailedError if it is needed."""
-    if name in source.names():
+    if name in files.names():
         return
     if name not in INDISPENSABLE:
         Row(name, 0, {}, report).note("file_missing")
-    elif others := ", ".join(_unused_files(source)[:SHOWN]):
+    elif others := ", ".join(_unused_files(files)[:SHOWN]):
         text = _k("%(file)s is missing. Files that are not used: %(others)s.")
         raise ImportFailedError(text, file=name, others=others)
     else:
         raise ImportFailedError(_k("%(file)s is missing."), file=name)
 
 
-def _unused_files(source: Source) -> list[str]:
+def _unused_files(files: Files) -> list[str]:
     named = {*NEEDED, TREES}
-    return [name for name in source.names() if name not in named and not name.startswith(".")]
-
-
-def _requisites_by_section(source: Source, report: Report) -> dict[str, Any]:
-    """Return prerequisites.json as it stands: an entry by registration number."""
-    _note_missing(source, TREES, report)
-    checked = tables.check(source, TREES, report)
-    if checked is None:
-        return {}
-    with tables.reading(source, TREES, checked.encoding) as text:
-        written = text.read(LONGEST_TREES)
-    try:
-        found = json.loads(written)
-    except json.JSONDecodeError as error:
-        raise ImportFailedError(
-            _k("%(file)s, line %(line)s, column %(column)s: %(why)s."),
-            file=TREES,
-            line=error.lineno,
-            column=error.colno,
-            why=error.msg,
-        ) from None
-    except RecursionError:
-        raise ImportFailedError(_k("%(file)s is nested too deeply."), file=TREES) from None
-    except ValueError:
-        raise ImportFailedError(
-            _k("%(file)s contains a number that is too long."), file=TREES
-        ) from None
-    if not isinstance(found, dict):
-        raise ImportFailedError(
-            _k("%(file)s, line 1, column 1: expected an object by registration number."), file=TREES
-        )
-    if not tables.is_text(found):
-        raise ImportFailedError(_k("%(file)s contains invalid characters."), file=TREES)
-    return found
+    return [name for name in files.names() if name not in named and not name.startswith(".")]
 
 
 # Departments and courses
@@ -222,25 +215,32 @@ def _read_department(row: Row, semester: Semester) -> None:
     return None
 
 
+def _read_code(row: Row) -> str | None:
+    """Return the course code of a row. Report it if it can't be read."""
+    try:
+        return code_of(row["course_id"])
+    except Unreadable as error:
+        row.note("unreadable", "course_id", error)
+        return None
+
+
 def _read_course(row: Row, semester: Semester) -> None:
     """Add the course of a row; it may lack credits or a title until sections are read."""
     if not row["course_id"]:
         return row.note("no_key", "course_id")
-    try:
-        code = code_of(row["course_id"])
-    except Unreadable as error:
-        return row.note("unreadable", "course_id", error)
+    code = _read_code(row)
     if code in semester.courses:
         return row.note("duplicate", "course_id")
-    semester.courses[code] = Course(
-        row,
-        code,
-        department=_department_of(row, code, semester),
-        title=row.text("title", 200),
-        description=row["description"],
-        offered=row.text("offered", 200),
-        credits=_read_course_credits(row),
-    )
+    if code:
+        semester.courses[code] = Course(
+            row,
+            code,
+            department=_department_of(row, code, semester),
+            title=row.text("title", 200),
+            description=row["description"],
+            offered=row.text("offered", 200),
+            credits=_read_course_credits(row),
+        )
     return None
 
 
@@ -269,10 +269,10 @@ def _read_course_credits(row: Row) -> Credits | None:
 def _complete_courses(semester: Semester) -> None:
     """Give courses the titles and credits that only their sections have, and sections titles."""
     for section in semester.sections.values():
-        course = section.course
-        if not course.title and section.texts["title"]:
-            course.title = section.texts["title"]
-            course.row.note("title_missing", "title", _k("Now “%(title)s”."), title=course.title)
+        course, title = section.course, section.fields["title"]
+        if not course.title and title:
+            course.title = title
+            course.row.note("title_missing", "title", _k("Now “%(title)s”."), title=title)
         low, high = course.credits or section.credits
         course.credits = min(low, section.credits[0]), max(high, section.credits[1])
     for course in semester.courses.values():
@@ -281,7 +281,7 @@ def _complete_courses(semester: Semester) -> None:
             course.row.note("credits_missing", "credits", _k("0 until it has a section."))
             course.credits = Decimal(0), Decimal(0)
     for section in semester.sections.values():
-        section.texts["title"] = section.texts["title"] or section.course.title
+        section.fields["title"] = section.fields["title"] or section.course.title
 
 
 # Sections
@@ -304,10 +304,9 @@ def _read_sections(rows: list[Row], semester: Semester, options: Options, report
 def _read_section(row: Row, term: str, waitlist: int, semester: Semester) -> None:
     if fault := _fault_of(row, term, semester):
         return row.note(*fault)
-    try:
-        code = code_of(row["course_id"])
-    except Unreadable as error:
-        return row.note("unreadable", "course_id", error)
+    code = _read_code(row)
+    if code is None:
+        return None
     course = semester.courses.get(code)
     if course is None:
         row.note("course_added", "course_id")
@@ -316,12 +315,12 @@ def _read_section(row: Row, term: str, waitlist: int, semester: Semester) -> Non
     credits_ = _read_section_credits(row, course)
     if credits_ is None:
         return row.note("unreadable", "credits", _k("The course has none either."))
-    semester.sections[row["crn"]] = Section(
-        row, course, credits_, *_read_seats(row, waitlist), _read_texts(row)
-    )
-    course.taught = True
+    fields = _read_texts(row) | _read_seats(row, waitlist)
+    fields |= {"prerequisites": None, "corequisites": None}
+    semester.sections[row["crn"]] = Section(row, course, credits_, fields)
+    course.has_section = True
     course.categories |= dict.fromkeys(_read_list(row, "attributes", 60))
-    row.note_unused(*NOT_STORED)
+    _note_not_stored(row, *NOT_STORED)
     return None
 
 
@@ -339,6 +338,13 @@ def _fault_of(row: Row, term: str, semester: Semester) -> tuple[str, str] | None
     return None
 
 
+def _note_not_stored(row: Row, *columns: str) -> None:
+    """Report each of these columns that has a value."""
+    for column in columns:
+        if row[column]:
+            row.note("not_represented", column)
+
+
 def _read_section_credits(row: Row, course: Course) -> Credits | None:
     """Return the section's credits, or the course's if it has no readable ones."""
     try:
@@ -349,7 +355,7 @@ def _read_section_credits(row: Row, course: Course) -> Credits | None:
         return course.credits
 
 
-def _read_texts(row: Row) -> dict[str, str]:
+def _read_texts(row: Row) -> dict[str, Any]:
     """Return the fields that are plain texts; those of several lines as the source has them."""
     found = {
         each.name: row[each.imported_from]
@@ -372,7 +378,7 @@ def _read_list(row: Row, column: str, most: int) -> list[str]:
     return [item[:most] for item in items]
 
 
-def _read_seats(row: Row, default: int) -> tuple[int, int, int]:
+def _read_seats(row: Row, default: int) -> dict[str, Any]:
     """Return capacity, length of the waitlist (`default` if blank), and seats taken before.
 
     There are never more seats than the source can mean.
@@ -401,7 +407,7 @@ def _read_seats(row: Row, default: int) -> tuple[int, int, int]:
     waitlist = _read_count(row, "wait_capacity")
     if waitlist is None:
         waitlist = default if capacity > 0 else 0
-    return capacity, waitlist, prior
+    return {"capacity": capacity, "waitlist": waitlist, "prior": prior}
 
 
 def _read_count(row: Row, column: str) -> int | None:
@@ -422,14 +428,14 @@ def _read_number(row: Row, column: str) -> int | None:
         return None
 
 
-# Meetings, restrictions, cross-lists and requisites
+# Meetings, restrictions and cross-lists
 
 
 def _read_meeting(row: Row, semester: Semester) -> None:
     if section := semester.section(row):
         section.meetings.append(read_meeting(row))
         section.instructors |= dict.fromkeys(read_instructors(row))
-        row.note_unused("frequency")
+        _note_not_stored(row, "frequency")
 
 
 def _complete_meetings(semester: Semester, options: Options) -> None:
@@ -442,23 +448,14 @@ def _complete_meetings(semester: Semester, options: Options) -> None:
 
 
 def _read_restriction(row: Row, semester: Semester) -> None:
-    """Add a restriction to its section, its value as the source has it."""
+    """Add a restriction to its section."""
     section = semester.section(row)
-    if section is None:
-        return None
-    rule, kind = restrictions.word(row["rule"]), restrictions.kind_of(row["kind"])
-    if rule not in restrictions.RULES:
-        return row.note("unreadable", "rule", _k("Rules are must_be and may_not_be."))
-    if kind not in restrictions.KINDS:
-        kinds = ", ".join(sorted(restrictions.KINDS))
-        return row.note("unreadable", "kind", _k("Kinds are %(kinds)s."), kinds=kinds)
-    if not row["value"] or len(row["value"]) > restrictions.LONGEST:
-        return row.note("unreadable", "value")
-    restriction = (rule, kind, row["value"])
+    restriction = read_restriction(row) if section else None
+    if section is None or restriction is None:
+        return
     if restriction in section.restrictions:
-        return row.note("duplicate", "value")
+        row.note("duplicate", "value")
     section.restrictions[restriction] = None
-    return None
 
 
 def _read_levels(section: Section) -> None:
@@ -475,107 +472,21 @@ def _read_levels(section: Section) -> None:
 def _read_cross_list(row: Row, semester: Semester) -> None:
     """Add another course under which a section is offered."""
     section = semester.section(row)
-    if section is None:
+    code = _read_code(row) if section else None
+    if section is None or code is None:
         return None
-    try:
-        code = code_of(row["course_id"])
-    except Unreadable as error:
-        return row.note("unreadable", "course_id", error)
     if code == section.course.code:
         return row.note("own_course", "course_id")
     if code in section.cross_lists:
         return row.note("duplicate", "course_id")
     other = semester.courses.get(code)
-    if other is None or not other.taught:
+    if other is None or not other.has_section:
         row.note("cross_list_not_offered", "course_id")
     section.cross_lists[code] = None
     return None
 
 
-def _read_requisites(row: Row, entry: Any, semester: Semester) -> None:
-    """Give a section its trees; one that can't be read whole is refused whole."""
-    section = semester.section(row)
-    if section is None:
-        return None
-    if not isinstance(entry, dict):
-        return row.note("no_tree", "", _k("Expected an object."))
-    try:
-        found = tree_of(entry.get("prerequisites")), tree_of(entry.get("corequisites"))
-    except Unreadable as error:
-        return row.note("no_tree", "", error)
-    except RecursionError:
-        return row.note("no_tree", "", _k("It is nested too deeply."))
-    section.prerequisites, section.corequisites = found
-    match entry.get("prerequisites"):
-        case {"nested": [_], **others} if not others.get("solo"):  # no course of its own
-            row.note("empty_group")
-    return None
-
-
-def tree_of(source: Any) -> Tree | None:
-    """Return the tree of a node, or of a list of codes that must all be; None if it is empty."""
-    if not source:
-        return None
-    match source:
-        case str():
-            return {"course": code_of(source)}
-        case list():
-            return joined("all", [tree_of(each) for each in source])
-        case {"type": str(kind)} if kind.lower() in JOINTS:
-            inner = []
-            for part in ("solo", "nested"):
-                listed = source.get(part) or []
-                if not isinstance(listed, list):
-                    raise Unreadable(_k("Its '%(part)s' is not a list."), part=part)
-                inner += listed
-            return joined(JOINTS[kind.lower()], [tree_of(each) for each in inner])
-        case _:
-            raise Unreadable(_k("'%(text)s' is not valid here."), text=str(source)[:60])
-
-
 # Records
-
-
-def stage_semester(
-    stage: Stage, source: Source, options: Options, report: Report, progress: Progress
-) -> None:
-    """Stage the records of the files. Raise ImportFailedError."""
-    name = name_of(options)
-    known = stage.session.scalar(select(Term.id).where(Term.name == name)) is not None
-    if known and not options.update:
-        raise ImportFailedError(
-            _k(
-                "The term “%(term)s” already exists. Choose another name, or update it with"
-                " --update."
-            ),
-            term=name,
-        )
-    semester = read_semester(source, options, report, progress)
-    stage.put("term", name, _term_fields(semester, options, known=known))
-    for code, (title, school) in semester.departments.items():
-        named = {"name": title, "school": school} if title != code else {}
-        stage.put("department", code, named)
-    _stage_subjects(stage, semester, report)
-    for course in semester.courses.values():
-        stage.put("course", course.code, _course_fields(course), course.row)
-    for crn, section in semester.sections.items():
-        key, department = key_of(name, crn), section.course.department
-        stage.put("section", key, _section_fields(section), section.row)
-        for instructor in section.instructors:
-            named = {"name": instructor, "department": department}
-            stage.put("teacher", key_of(instructor, department), named)
-            stage.put("teaching", key_of(key, instructor, department), {}, section.row)
-    stage.unnamed = {"teaching", "section"} if options.remove else set()
-
-
-def name_of(options: Options) -> str:
-    """Return the name of the term, tidied. Raise ImportFailedError if it is not a name."""
-    name = " ".join(options.term.split())
-    if not name or len(name) > LONGEST_NAME or not name.isprintable():
-        raise ImportFailedError(
-            _k("A term’s name has 1 to %(most)s characters."), most=LONGEST_NAME
-        )
-    return name
 
 
 def _term_fields(semester: Semester, options: Options, *, known: bool) -> dict[str, Any]:
@@ -592,7 +503,7 @@ def _stage_subjects(stage: Stage, semester: Semester, report: Report) -> None:
 
     A subject of a department's code has its name, any other its own code.
     """
-    known = dict(stage.session.execute(select(Subject.code, Subject.name)).all())
+    known = stage.subject_names()
     departments = {subject_of(code): each.department for code, each in semester.courses.items()}
     for code, department in departments.items():
         name = semester.departments.get(code, (code, ""))[0]
@@ -635,17 +546,11 @@ def _course_fields(course: Course) -> dict[str, Any]:
 
 def _section_fields(section: Section) -> dict[str, Any]:
     kinds = [meeting.kind for meeting in section.meetings if meeting.clashes]
-    return {
+    return section.fields | {
         "course": section.course.code,
-        **section.texts,
-        "kind": section.texts["kind"] or formatting.kind(kinds[0] if kinds else ""),
+        "kind": section.fields["kind"] or formatting.kind(kinds[0] if kinds else ""),
         "credits": [int(amount * 100) for amount in section.credits],
-        "capacity": section.capacity,
-        "waitlist": section.waitlist,
-        "prior": section.prior,
         "status": "OPEN",
-        "prerequisites": section.prerequisites,
-        "corequisites": section.corequisites,
         "meetings": [meeting.facts() for meeting in section.meetings],
         "restrictions": sorted(map(list, section.restrictions)),
         "cross_lists": sorted(section.cross_lists),

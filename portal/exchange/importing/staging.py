@@ -10,12 +10,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import text
+from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
-from portal.exchange.importing.record_sql import part, section_part
+from portal.catalog.models import Subject, Term
+from portal.exchange.importing.models import SourcedId
 from portal.exchange.importing.report import Note, Report, readable_key
 from portal.exchange.importing.tables import Row
+from portal.exchange.record_sql import part, section_part
 
 BATCH = 5000  # records
 COPY = (
@@ -55,6 +57,20 @@ class Stage:
         self._waiting.append((self.import_id, kind, key, written, removes, row.file, row.line))
         if len(self._waiting) >= BATCH:
             self.finish()
+
+    def has_term(self, name: str) -> bool:
+        """Return whether the portal has a term of this name."""
+        return self.session.scalar(select(Term.id).where(Term.name == name)) is not None
+
+    def subject_names(self) -> dict[str, str]:
+        """Return the names of the portal's subjects by code."""
+        return dict(self.session.execute(select(Subject.code, Subject.name)).all())
+
+    def key_of_id(self, kind: str, sourced_id: str) -> str | None:
+        """Return the key of the record that earlier files gave this ID."""
+        return self.session.scalar(
+            select(SourcedId.key).filter_by(kind=kind, sourced_id=sourced_id)
+        )
 
     def finish(self) -> None:
         """Write the records that are still in memory."""
@@ -128,7 +144,7 @@ def remove_unnamed(session: Session, import_id: int, kinds: Iterable[str]) -> No
         session.execute(query, {"id": import_id, "kind": kind})
 
 
-def keep_taken(session: Session, import_id: int, report: Report) -> None:
+def refuse_protected(session: Session, import_id: int, report: Report) -> None:
     """Refuse to remove sections with students or waitlists, and to change admins."""
     for kind, found in (("taken", TAKEN), ("admin", ADMINS)):
         for key, file, line in session.execute(found, {"id": import_id}):
@@ -158,7 +174,7 @@ RESOLVE_ENROLLMENTS = text("""
         ON classes.kind = 'class' AND classes.sourced_id = rows.fields ->> 'class'
     JOIN known_ids AS people ON people.sourced_id = rows.fields ->> 'user' AND people.kind =
         CASE rows.fields ->> 'role' WHEN 'teacher' THEN 'user' ELSE 'student' END
-    WHERE rows.import_id = :id AND rows.kind = 'enrolling'
+    WHERE rows.import_id = :id AND rows.kind = 'by_id'
     ORDER BY rows.id
 """)
 RESOLVE_REMOVALS = text("""
@@ -167,10 +183,10 @@ RESOLVE_REMOVALS = text("""
         '{}', true, rows.file, rows.line
     FROM import_rows AS rows
     JOIN known_ids ON known_ids.kind || E'\\t' || sourced_id = rows.key
-    WHERE rows.import_id = :id AND rows.kind = 'leaving'
+    WHERE rows.import_id = :id AND rows.kind = 'id_removal'
 """)
 DELETE_UNRESOLVED = text(
-    "DELETE FROM import_rows WHERE import_id = :id AND kind IN ('enrolling', 'leaving')"
+    "DELETE FROM import_rows WHERE import_id = :id AND kind IN ('by_id', 'id_removal')"
 )
 # The key of the teacher in that of a teaching, which begins with a term and a number.
 INSTRUCTOR = "regexp_replace(rows.key, '^[^\\t]*\\t[^\\t]*\\t', '')"
@@ -242,7 +258,7 @@ REFUSALS = {
     """,
     "no_such": f"""
         DELETE FROM import_rows AS rows WHERE import_id = :id AND (
-            kind = 'enrolling' AND NOT EXISTS (
+            kind = 'by_id' AND NOT EXISTS (
                 SELECT FROM import_rows AS placed WHERE placed.import_id = :id
                 AND placed.kind IN ('teaching', 'enrollment')
                 AND placed.file = rows.file AND placed.line = rows.line

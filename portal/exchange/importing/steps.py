@@ -7,10 +7,11 @@ from sqlalchemy.orm import Session
 
 from portal.core.i18n import _, _l
 from portal.exchange.importing import import_jobs, runs
+from portal.exchange.importing.files import has_files
 from portal.exchange.importing.models import BUSY, Import
 
 # Once an import starts to apply enrollments, it can't be undone.
-REVOCABLE = ("ready", *(state for state in BUSY if state != "seating"))
+REVOCABLE = ("ready", *(state for state in BUSY if state != "enrolling"))
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ STEPS = {
     "past": Step(("ready",), "waiting", READ_AGAIN, own=True, options={"past": True}),
     "discard": Step(REVOCABLE, "discarded", _l("Discarded. Nothing was changed.")),
     "again": Step(("failed",), "waiting", READ_AGAIN),
-    "seat": Step(("seating",), "seating", CONTINUED),
+    "enroll": Step(("enrolling",), "enrolling", CONTINUED),
     "resume": Step(BUSY, "", CONTINUED),
 }
 
@@ -42,8 +43,7 @@ def take(session: Session, found: Import, name: str) -> str:
     """Take a step of STEPS. Return why that is not possible, blank if it is."""
     why = _obstacle(session, found, name) or _change_state(session, found, STEPS[name])
     if not why and STEPS[name].state == "discarded":
-        tables = (*import_jobs.INPUT_TABLES, *import_jobs.RESULT_TABLES)
-        import_jobs.clear(session, found.id, tables)
+        import_jobs.clear(session, [found.id], import_jobs.ALL_TABLES)
     return why
 
 
@@ -52,7 +52,7 @@ def _obstacle(session: Session, found: Import, name: str) -> str:
         return _("A worker is processing it. Wait until it has finished.")
     if name == "apply" and runs.is_blocked(found):
         return _("Some students would be refused. Choose what to do with them.")
-    if name == "again" and not import_jobs.has_files(session, import_id=found.id):
+    if name == "again" and not has_files(session, found.id):
         return _("The files are no longer stored. Upload them again.")
     return ""
 

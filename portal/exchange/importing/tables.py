@@ -4,20 +4,22 @@ import codecs
 import csv
 import io
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, BinaryIO
+from typing import Any
 
 from portal.core.i18n import StoredMessageError, _k, stored_message
 from portal.exchange.importing.failures import ImportFailedError
+from portal.exchange.importing.files import Files
 from portal.exchange.importing.report import Note, Report
-from portal.exchange.importing.sources import Source
 from portal.exchange.spreadsheets import unescaped
 
-GARBAGE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffe\uffff\ufffd]")
-SURROGATE = re.compile(r"[\ud800-\udfff]")  # half a character, which only JSON can contain
+# Half a character: a byte that is not UTF-8 decodes to one, and JSON can contain one.
+SURROGATE = re.compile(r"[\ud800-\udfff]")
+GARBAGE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffe\uffff\ufffd\ud800-\udfff]")
 UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-CHUNK = 2**18
+# By encoding, what becomes of a byte that is not text; `_find_garbage` finds it.
+ON_ERROR = {"utf-8-sig": "surrogateescape", "utf-16": "replace", "cp1252": "replace"}
 LONGEST_LINE = 2**20
 MOST_ROWS = 2_000_000
 LONGEST_VALUE = 200  # characters of a value or key in a finding
@@ -52,12 +54,6 @@ class Row:
         key = key[:LONGEST_VALUE]
         self.report.add(Note(kind, self.file, self.line, key, column, value, detail))
 
-    def note_unused(self, *columns: str) -> None:
-        """Report each of these columns that has a value, because the portal does not store it."""
-        for column in columns:
-            if self[column]:
-                self.note("not_represented", column)
-
     def text(self, column: str, most: int) -> str:
         """Return a line of text: single-spaced, at most `most` characters. Report repairs."""
         found = " ".join(self[column].split())
@@ -70,47 +66,37 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Checked:
-    """The encoding of a file that is known to be text, and its number of lines."""
-
-    encoding: str
-    lines: int
-
-
-@dataclass(frozen=True)
 class Shape:
-    """The columns that a table must have, and how to spell a header."""
+    """The columns that a table must have, how to spell a header, and how long it may be."""
 
     needed: tuple[str, ...]
     spell: Callable[[str], str]
+    most_rows: int = MOST_ROWS
 
 
 def rows(
-    source: Source, name: str, shape: Shape, report: Report, progress: Progress
+    files: Files, name: str, shape: Shape, report: Report, progress: Progress
 ) -> Iterator[Row]:
     """Yield the rows of a CSV file, none if it is missing. Refuse rows of a wrong shape.
 
     Raise ImportFailedError if the file is not a table.
     """
-    checked = check(source, name, report)
-    if checked is None:
+    if name not in files.names():
         return
-    with reading(source, name, checked.encoding) as text:
+    encoding, lines = check_text(files, name, report)
+    with open_text(files, name, encoding) as text:
         separator = max(",;\t", key=text.readline(LONGEST_LINE).count)
-    with reading(source, name, checked.encoding) as text:
-        records = _records(csv.reader(_lines(text, name), delimiter=separator, strict=True), name)
+        text.seek(0)
+        records = _records(csv.reader(text, delimiter=separator, strict=True), name)
         header = [shape.spell(column) for column in next(records, (1, []))[1]]
         _check_header(header, shape.needed, name)
         done = 0
         for done, (line, values) in enumerate(records, 1):
-            if done > MOST_ROWS:
-                raise ImportFailedError(
-                    _k("%(file)s has more than %(most)s rows. Split the file."),
-                    file=name,
-                    most=f"{MOST_ROWS:,}",
-                )
+            if done > shape.most_rows:
+                text_ = _k("%(file)s has more than %(most)s rows. Split the file.")
+                raise ImportFailedError(text_, file=name, most=f"{shape.most_rows:,}")
             if done % EVERY == 0:
-                progress(name, done, max(done, checked.lines - 1))
+                progress(name, done, max(done, lines - 1))
             cells = (unescaped(value.strip()) for value in values)
             row = Row(name, line, dict(zip(header, cells, strict=False)), report)
             if len(values) == len(header):
@@ -121,26 +107,32 @@ def rows(
         progress(name, done, done)
 
 
-def check(source: Source, name: str, report: Report) -> Checked | None:
-    """Return the encoding of a file, None if it is missing. Raise ImportFailedError for no text.
+def check_text(files: Files, name: str, report: Report) -> tuple[str, int]:
+    """Return the encoding and number of lines of a file. Raise ImportFailedError for no text.
 
     UTF-8 with or without a BOM, UTF-16 with one, else Windows-1252.
     """
-    raw = source.open(name)
-    if raw is None:
-        return None
-    with raw:
+    with files.open(name) as raw:
         encoding = "utf-16" if raw.read(2) in UTF16 else "utf-8-sig"
-    try:
-        return Checked(encoding, _count_lines(source, name, encoding))
-    except UnicodeDecodeError as error:
-        Row(name, int(error.reason), {}, report).note("encoding")
-        return Checked("cp1252", _count_lines(source, name, "cp1252"))
+    line, found = _find_garbage(files, name, encoding)
+    if found and encoding == "utf-8-sig" and SURROGATE.match(found[0]):
+        Row(name, line, {}, report).note("encoding")
+        encoding = "cp1252"
+        line, found = _find_garbage(files, name, encoding)
+    if found:
+        raise ImportFailedError(
+            _k("%(file)s, line %(line)s, column %(column)s: %(sign)s is not text. Is it a CSV?"),
+            file=name,
+            line=line,
+            column=found.start() + 1,
+            sign=f"U+{ord(found[0]):04X}",
+        )
+    return encoding, line
 
 
-def reading(source: Source, name: str, encoding: str) -> io.TextIOWrapper:
+def open_text(files: Files, name: str, encoding: str) -> io.TextIOWrapper:
     """Return the text of a file, from its beginning."""
-    return io.TextIOWrapper(_opened(source, name), encoding, "replace", newline="")
+    return io.TextIOWrapper(files.open(name), encoding, ON_ERROR[encoding], newline="")
 
 
 def is_text(value: Any) -> bool:
@@ -148,7 +140,7 @@ def is_text(value: Any) -> bool:
     waiting = [value]
     while waiting:
         match waiting.pop():
-            case str(found) if GARBAGE.search(found) or SURROGATE.search(found):
+            case str(found) if GARBAGE.search(found):
                 return False
             case dict(found):
                 waiting += (*found, *found.values())
@@ -157,63 +149,21 @@ def is_text(value: Any) -> bool:
     return True
 
 
-def _opened(source: Source, name: str) -> BinaryIO:
-    raw = source.open(name)
-    if raw is None:
-        raise ImportFailedError(_k("%(file)s no longer exists."), file=name)
-    return raw
-
-
-def _count_lines(source: Source, name: str, encoding: str) -> int:
-    """Return the number of lines. Raise ImportFailedError at a character that is not text.
-
-    Raise UnicodeDecodeError, with the line as its reason, if the encoding is another.
-    """
-    errors = "replace" if encoding == "cp1252" else "strict"
-    decoder = codecs.getincrementaldecoder(encoding)(errors)
-    line, column = 1, 0
-    with _opened(source, name) as raw:
-        while True:
-            data = raw.read(CHUNK)
-            try:
-                text = decoder.decode(data, final=not data)
-            except UnicodeDecodeError as error:
-                error.reason = str(line + error.object.count(b"\n", 0, error.start))
-                raise
-            if found := GARBAGE.search(text):
-                line, column = _behind(text[: found.start()], line, column)
-                raise ImportFailedError(
-                    _k(
-                        "%(file)s, line %(line)s, column %(column)s: %(sign)s is not text. Is it a"
-                        " CSV?"
-                    ),
-                    file=name,
-                    line=line,
-                    column=column + 1,
-                    sign=f"U+{ord(found[0]):04X}",
-                )
-            line, column = _behind(text, line, column)
-            if not data:
-                return line
-
-
-def _behind(text: str, line: int, column: int) -> tuple[int, int]:
-    """Return line and column (from 0) behind a text that begins at these."""
-    newlines = text.count("\n")
-    return line + newlines, len(text) - text.rfind("\n") - 1 if newlines else column + len(text)
-
-
-def _lines(text: io.TextIOWrapper, name: str) -> Iterator[str]:
+def _find_garbage(files: Files, name: str, encoding: str) -> tuple[int, re.Match[str] | None]:
+    """Return the first character that is not text and its line, else the number of lines."""
     number = 0
-    while line := text.readline(LONGEST_LINE):
-        number += 1
-        if len(line) == LONGEST_LINE:
-            raise ImportFailedError(
-                _k("%(file)s, line %(line)s: the line is too long. Is it a CSV?"),
-                file=name,
-                line=number,
-            )
-        yield line
+    with open_text(files, name, encoding) as text:
+        while line := text.readline(LONGEST_LINE):
+            number += 1
+            if found := GARBAGE.search(line):
+                return number, found
+            if len(line) == LONGEST_LINE:
+                raise ImportFailedError(
+                    _k("%(file)s, line %(line)s: the line is too long. Is it a CSV?"),
+                    file=name,
+                    line=number,
+                )
+    return number, None
 
 
 def _records(reader: Any, name: str) -> Iterator[tuple[int, list[str]]]:
@@ -229,16 +179,12 @@ def _records(reader: Any, name: str) -> Iterator[tuple[int, list[str]]]:
             ) from None
 
 
-def _check_header(header: list[str], needed: Sequence[str], name: str) -> None:
-    if missing := [column for column in needed if column not in header]:
-        raise ImportFailedError(
-            _k("%(file)s, line 1: column %(columns)s is missing."),
-            file=name,
-            columns=", ".join(missing),
-        )
-    if doubled := {column for column in header if column and header.count(column) > 1}:
-        raise ImportFailedError(
-            _k("%(file)s, line 1: column %(columns)s appears twice."),
-            file=name,
-            columns=", ".join(sorted(doubled)),
-        )
+def _check_header(header: list[str], needed: tuple[str, ...], name: str) -> None:
+    missing = [column for column in needed if column not in header]
+    doubled = sorted({column for column in header if column and header.count(column) > 1})
+    if missing:
+        text = _k("%(file)s, line 1: column %(columns)s is missing.")
+        raise ImportFailedError(text, file=name, columns=", ".join(missing))
+    if doubled:
+        text = _k("%(file)s, line 1: column %(columns)s appears twice.")
+        raise ImportFailedError(text, file=name, columns=", ".join(doubled))

@@ -14,8 +14,8 @@ from portal.catalog.sections import named_instructors
 from portal.catalog.term_catalog import read_catalog
 from portal.catalog.views import SectionView
 from portal.exchange.importing.diff import Counts
-from portal.exchange.importing.records import KINDS, write_records
 from portal.exchange.importing.tables import Progress
+from portal.exchange.records import KINDS, write_records
 
 # Changes of all other kinds renew the catalogs of all terms, which share courses and teachers.
 OTHER_KINDS = {"account", "student", "enrollment", "source"}
@@ -95,7 +95,7 @@ RENEW_TAUGHT = text("""
 """)
 
 
-def _of(side: str) -> str:
+def _fields_of(side: str) -> str:
     """Fields with notifications, on one side of a change; teachers are records of their own."""
     return ", ".join(
         f"{side} -> '{name}'" for name in section_changes.NOTIFIED if name != "instructors"
@@ -110,13 +110,13 @@ NOTIFIED = text(f"""
         UNION ALL
         SELECT section_id, student_id FROM waitlist_positions WHERE state IN ('waiting', 'passed')
     ) AS part ON part.section_id = concerned.id
-    WHERE kind = 'teaching' OR ARRAY[{_of("before")}] <> ARRAY[{_of("after")}]
+    WHERE kind = 'teaching' OR ARRAY[{_fields_of("before")}] <> ARRAY[{_fields_of("after")}]
 """)
 
 
 def count_notified(session: Session, import_id: int, counts: Counts) -> int:
     """Return how many students will be notified of changed sections."""
-    if not _any(counts):
+    if not _changes_sections(counts):
         return 0
     return session.scalar(NOTIFIED, {"id": import_id}) or 0
 
@@ -124,39 +124,41 @@ def count_notified(session: Session, import_id: int, counts: Counts) -> int:
 @contextmanager
 def recording_section_changes(session: Session, import_id: int, counts: Counts) -> Iterator[None]:
     """Write the import in the block; store changes with the sections' new versions."""
-    if not _any(counts):
+    if not _changes_sections(counts):
         yield
         return
     this = {"id": import_id}
     terms = list(session.scalars(AFFECTED_TERMS, this))
     concerned = set(session.scalars(AFFECTED_SECTIONS, this))
-    before = _facts(session, terms, concerned)
+    before = _read_sections(session, terms, concerned)
     session.execute(RENEW_TAUGHT, this)
     yield
     session.expire_all()
-    after = _facts(session, terms, concerned)
+    after = _read_sections(session, terms, concerned)
     versions = select(Section.id, Section.version).where(Section.id.in_(concerned))
     for section, version in session.execute(versions):
         section_changes.store(session, section, version, before[section], after[section])
 
 
-def _any(counts: Counts) -> bool:
+def _changes_sections(counts: Counts) -> bool:
     """Return whether sections or their teachers change at all."""
     return any(count_changes(counts.get(kind, {})) for kind in ("section", "teaching"))
 
 
-def _facts(session: Session, terms: list[int], concerned: set[int]) -> dict[int, SimpleNamespace]:
+def _read_sections(
+    session: Session, terms: list[int], concerned: set[int]
+) -> dict[int, SimpleNamespace]:
     """Return those sections as they are now."""
     names = {each.id: each for each in named_instructors(session)} if terms else {}
     return {
-        card.id: _of_section(card, names)
+        section.id: _notified_fields(section, names)
         for term in terms
-        for card in read_catalog(session, term).sections
-        if card.id in concerned
+        for section in read_catalog(session, term).sections
+        if section.id in concerned
     }
 
 
-def _of_section(section: SectionView, names: dict[int, NamedInstructor]) -> SimpleNamespace:
+def _notified_fields(section: SectionView, names: dict[int, NamedInstructor]) -> SimpleNamespace:
     instructors = tuple(names[each] for each in section.instructor_ids if each in names)
     known = {name: getattr(section, name) for name in section_changes.NOTIFIED}
     return SimpleNamespace(**known | {"instructors": instructors})

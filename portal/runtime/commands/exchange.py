@@ -80,7 +80,7 @@ DAY = click.DateTime(["%Y-%m-%d"])
     "--report",
     "path",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="File for the full report (.csv or .json).",
+    help="CSV file for the full report.",
 )
 def import_command(source: Path, path: Path | None, *, dry: bool, **choices: Any) -> None:
     """Import a folder or zip file, in full or not at all."""
@@ -107,8 +107,8 @@ def import_command(source: Path, path: Path | None, *, dry: bool, **choices: Any
             raise click.ClickException(AWAY) from failure
         print_changes(done, console)
         print_report(report, path, console)
-        if done.listeners:
-            console.print(f"Students notified of changes to their sections: {done.listeners}.")
+        if done.notified:
+            console.print(f"Students notified of changes to their sections: {done.notified}.")
         if dry:
             console.print("This was a dry run: nothing was changed.")
         else:

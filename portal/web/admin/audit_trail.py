@@ -14,7 +14,7 @@ from portal.core.i18n import _
 from portal.recorder.receipts import code
 from portal.reports import audit_labels, audit_trail
 from portal.reports.audit_differences import changes, names_in, short
-from portal.reports.audit_subjects import Thing
+from portal.reports.audit_subjects import AuditSubject
 from portal.reports.audit_trail import Query
 from portal.web.http.access import requires
 from portal.web.http.downloads import download
@@ -44,7 +44,7 @@ def index() -> ResponseReturnValue:
     return render_template(
         "admin/audit.html",
         query=query,
-        unread=Query.unread(request.args),
+        invalid=Query.invalid_days(request.args),
         lines=[
             (each, [names[key] for key in each.subjects], short(each, names, times))
             for each in shown
@@ -59,7 +59,7 @@ def index() -> ResponseReturnValue:
 @requires("admin")
 def show(entry_id: int) -> ResponseReturnValue:
     """Render one entry with its changes, field by field."""
-    entry = audit_trail.one(entry_id) or abort(404)
+    entry = audit_trail.find_entry(entry_id) or abort(404)
     names = names_in([entry])
     return render_template(
         "admin/audit_entry.html",
@@ -75,7 +75,7 @@ def show(entry_id: int) -> ResponseReturnValue:
 @requires("admin")
 def download_csv() -> ResponseReturnValue:
     """Return all entries that match, as they are stored, as a CSV file."""
-    found = audit_trail.every(Query.parse(request.args), backend().settings.zone)
+    found = audit_trail.all_entries(Query.parse(request.args), backend().settings.zone)
     head = [
         *(_("Entry"), _("Time"), _("Who"), _("Username"), _("Action"), _("Record")),
         *(_("Before"), _("After"), _("Why")),
@@ -96,7 +96,7 @@ def _row(entry: AuditEntry) -> list[str]:
     ]
 
 
-def _page_of(thing: Thing) -> str:
+def _page_of(thing: AuditSubject) -> str:
     """Return the URL of a thing's page, "" if it has none."""
     if thing.known and thing.kind == "window":
         return url_for("admin.terms.index")

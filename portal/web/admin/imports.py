@@ -17,11 +17,12 @@ from portal.catalog.term_catalog import live_terms
 from portal.core.db import transaction
 from portal.core.i18n import _, _l, _n, current_locale, translated
 from portal.exchange.exporting import export_jobs
-from portal.exchange.importing import enrollments, import_jobs, review, runs, steps
+from portal.exchange.importing import enrollments, files, import_jobs, review, runs, steps
+from portal.exchange.importing.files import MOST_SENT, File, bare_name, has_files
 from portal.exchange.importing.findings import ACTIONS
-from portal.exchange.importing.import_jobs import MOST_FILES, File, ProgressStep, bare_name, step_of
+from portal.exchange.importing.import_jobs import ProgressStep, step_of
 from portal.exchange.importing.models import LAYOUTS, Import, Options
-from portal.exchange.importing.report import report_rows
+from portal.exchange.importing.report import LATE, LEFT, report_rows
 from portal.exchange.importing.semester import LONGEST_NAME
 from portal.exchange.importing.steps import STEPS
 from portal.exchange.importing.upserts import count_changes, count_notified
@@ -105,8 +106,8 @@ class ImportForm(Form):
         names = [name for name, _stream in self.contents]
         if not names:
             raise ValidationError(_("Choose a zip or the files."))
-        if len(names) > MOST_FILES:
-            raise ValidationError(_("Choose at most %(most)s files, or one zip.", most=MOST_FILES))
+        if len(names) > MOST_SENT:
+            raise ValidationError(_("Choose at most %(most)s files, or one zip.", most=MOST_SENT))
         if len(set(names)) < len(names):
             raise ValidationError(_("Two files have the same name. Rename one of them."))
 
@@ -162,15 +163,13 @@ def send() -> ResponseReturnValue:
     form = ImportForm()
     if not form.validate():
         return _index_page(form, 422)
-    files = form.contents
-    name = files[0][0] if len(files) == 1 else _("%(count)s files", count=len(files))
-    sent = import_jobs.NewImport(
-        visitor().id, name, import_jobs.digest_of_files(files), form.options
-    )
+    sent = form.contents
+    name = sent[0][0] if len(sent) == 1 else _("%(count)s files", count=len(sent))
+    new = import_jobs.NewImport(visitor().id, name, files.digest_of_files(sent), form.options)
     try:
         with transaction() as session:
-            import_id = import_jobs.begin(session, sent)
-            import_jobs.store_files(session, import_id, files)
+            import_id = import_jobs.begin(session, new)
+            files.store_files(session, import_id, sent)
     except import_jobs.Busy as other:
         busy = _(
             "Another import is running: %(which)s. Upload your files when it has finished.",
@@ -197,7 +196,7 @@ def _too_large(_error: RequestEntityTooLarge) -> ResponseReturnValue:
 
 def _index_page(form: ImportForm, status: int) -> ResponseReturnValue:
     with transaction() as session:
-        import_jobs.forget_expired(session)
+        import_jobs.delete_expired(session)
         exports = export_jobs.exports_of(session, visitor().id)
     page = render_template(
         "admin/imports.html",
@@ -222,10 +221,10 @@ def show(import_id: int) -> ResponseReturnValue:
             failure=translated(found.error),
             owner=owner or "",
             barred=runs.is_blocked(found),
-            again=import_jobs.has_files(session, import_id),
-            late=found.notes.get(enrollments.LATE, 0),
-            left=enrollments.left(session, import_id) if found.state == "seating" else 0,
-            unseated=found.notes.get(enrollments.LEFT, 0),
+            again=has_files(session, import_id),
+            late=found.notes.get(LATE, 0),
+            left=enrollments.count_left(session, import_id) if found.state == "enrolling" else 0,
+            unseated=found.notes.get(LEFT, 0),
             notified=count_notified(session, import_id, found.counts)
             if found.state == "ready"
             else 0,
@@ -302,7 +301,7 @@ def end(import_id: int) -> ResponseReturnValue:
     """End an import without the remaining seats."""
     with transaction() as session:
         found = _find(session, import_id)
-        left = enrollments.left(session, import_id)
+        left = enrollments.count_left(session, import_id)
     address = f"/admin/imports/{import_id}"
     too_late = _(
         "This is no longer possible: a worker is processing the import, or it has finished."
@@ -310,7 +309,7 @@ def end(import_id: int) -> ResponseReturnValue:
 
     def act(reason: str) -> ResponseReturnValue:
         with transaction() as session:
-            ended = enrollments.end(session, import_id, visitor().id, reason)
+            ended = enrollments.end_import(session, import_id, visitor().id, reason)
         if not ended:
             raise NotPossible(too_late)
         return done(
@@ -333,6 +332,6 @@ def end(import_id: int) -> ResponseReturnValue:
             )
         ],
         danger=True,
-        refusal="" if found.state == "seating" else too_late,
+        refusal="" if found.state == "enrolling" else too_late,
     )
     return confirm(page, act)

@@ -39,7 +39,7 @@ def index() -> ResponseReturnValue:
     """Render the requests that wait for a decision, or those that have one."""
     done = request.args.get("state") == "done"
     key = request.args.get("from", type=int)
-    found = listing.done_with(key) if done else listing.still_open(key)
+    found = listing.decided_requests(key) if done else listing.open_requests(key)
     return render_template(
         "admin/requests.html",
         lines=found[: listing.PAGE],

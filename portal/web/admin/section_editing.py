@@ -123,7 +123,7 @@ def _conflict_page(
     """Show both versions; the form applies the admin's input to the version stored now."""
     if not differs:
         form.refuse(_("Someone else has already made this change."))
-    last = next(iter(audit_trail.of(session, stored.subject)), None)
+    last = next(iter(audit_trail.latest_about(session, stored.subject)), None)
     facts = {"version": stored.version, "differs": differs, "last": last, "labels": audit_labels}
     return _form_page(form, stored, status=409, **facts)
 

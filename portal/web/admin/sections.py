@@ -189,7 +189,7 @@ def show(term_id: int, section_id: int) -> ResponseReturnValue:
             code, details = stored.course_code, stored.details
             cautions = section_warnings.of_section(session, offered, code, details, stored.id)
             clashing = students.clashing(session, stored.id, offered, details.meetings)
-        log = audit_trail.of(session, stored.subject)
+        log = audit_trail.latest_about(session, stored.subject)
     names, times = names_in(log), local_clock()
     pooled = sorted(stored.pool.ids) if stored.pool else []
     return render_template(

@@ -72,7 +72,7 @@ def ask_seats(section_id: int) -> ResponseReturnValue:
     form.wanted.description = _("It has %(capacity)s now.", capacity=capacity)
     if request.method == "POST" and form.validate():
         try:
-            service.ask_seats(section_id, form.wanted.data, form.reason.data, visitor().id)
+            service.request_seats(section_id, form.wanted.data, form.reason.data, visitor().id)
         except RequestRefused as refused:
             form.refuse(REFUSED[refused.code], "wanted")
         else:
@@ -90,7 +90,9 @@ def ask_override(section_id: int) -> ResponseReturnValue:
     if request.method == "POST" and form.validate():
         rules = form.waives.data
         try:
-            service.ask_override(section_id, form.student_id, rules, form.reason.data, visitor().id)
+            service.request_override(
+                section_id, form.student_id, rules, form.reason.data, visitor().id
+            )
         except RequestRefused as refused:
             form.refuse(REFUSED[refused.code], "student")
         else:

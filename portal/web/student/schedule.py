@@ -29,7 +29,7 @@ def schedule(term_id: int) -> ResponseReturnValue:
     offered, student = catalog_of(term_id), visitor().student_id or 0
     found = timetable.timetable(offered, student)
     if request.htmx.target == "schedule":
-        if request.args.get("mark") == found.mark:
+        if request.args.get("mark") == found.checksum:
             return "", 204
         part = render_template("student/schedule_found.html", schedule=found, **_around(offered))
         return part + render_template("recorded.html")

@@ -220,9 +220,9 @@ def _break_all(backend: Backend, story: Story, cast: Cast) -> None:
             update(OutboxEntry).where(OutboxEntry.id == other).values(dead_at=func.now())
         )
         import_id = imports.begin(
-            session, imports.NewImport(None, "a.zip", "", Options()), "seating"
+            session, imports.NewImport(None, "a.zip", "", Options()), "enrolling"
         )
-        imports.change_state(session, import_id, "seating", of=("seating",), error="so")
+        imports.change_state(session, import_id, "enrolling", of=("enrolling",), error="so")
         session.add(AuditRun(term_id=story.term.id, found=2, ended_at=datetime.now(UTC)))
         session.add(
             ContinuousAudit(term_id=story.term.id, found=2, at=func.now(), whole_at=long_ago)

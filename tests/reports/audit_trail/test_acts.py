@@ -133,5 +133,5 @@ def test_those_done_here_leave_one(app: Flask, values: Values) -> None:
 
 
 @pytest.mark.parametrize("place", sorted({each for each in ACTS.values() if isinstance(each, str)}))
-def test_the_others_are_looked_at_where_it_says(place: str) -> None:
+def test_other_actions_are_covered_by_the_named_tests(place: str) -> None:
     assert TRAIL.search((Path(ROOT) / place).read_text())

@@ -20,7 +20,7 @@ def rows(admin: FlaskClient, query: str = "") -> list[list[str]]:
 def test_it_has_what_fits_as_it_is_kept(admin: FlaskClient, cast: Cast) -> None:
     an_entry("job.retry")
     number = an_entry(account_id=cast.max.id, after={"name": "Ñ"}, reason="Why not.", day=3)
-    head, row = rows(admin, "?deed=window.close")
+    head, row = rows(admin, "?action=window.close")
     assert head[:4] == ["Entry", "Time", "Who", "Username"]
     assert row == [
         *(str(number), "2030-01-03T12:00:00.000+00:00", "Max", "max"),

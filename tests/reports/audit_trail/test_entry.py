@@ -23,30 +23,30 @@ def changed(admin: FlaskClient, number: int) -> dict[str, tuple[str, str]]:
     return {label: (before, after) for label, before, after in ROW.findall(page)}
 
 
-def test_it_says_who_what_when_and_why(admin: FlaskClient, cast: Cast) -> None:
+def test_an_entry_shows_account_action_time_and_reason(admin: FlaskClient, cast: Cast) -> None:
     number = an_entry(account_id=cast.max.id, reason="The snow.", day=3)
     page = unescape(admin.get(f"/admin/audit/{number}").text)
     for words in ("Window closed", "Max", "max", "The snow.", "Thu, Jan 3, 2030, 7:00 am EST"):
         assert words in page
 
 
-def test_a_difference_is_told_field_by_field_in_words(admin: FlaskClient) -> None:
+def test_a_difference_is_shown_field_by_field(admin: FlaskClient) -> None:
     opens = 1_900_000_000_000
     before = {"opens": opens, "cohort": {}, "off": False, "name": "Seniors", "state": "scheduled"}
     after = before | {"opens": opens + 3_600_000, "cohort": {"years": ["Senior"]}, "off": True}
     number = an_entry(before=before, after=after)
-    told = changed(admin, number)
-    assert told["Begins"] == (
+    output = changed(admin, number)
+    assert output["Begins"] == (
         "Sun, Mar 17, 2030, 1:46:40 pm EDT",
         "Sun, Mar 17, 2030, 2:46:40 pm EDT",
     )
-    assert told["For"] == ("Everyone", "Senior")
-    assert told["Switched off"] == ("No", "Yes")
+    assert output["For"] == ("Everyone", "Senior")
+    assert output["Switched off"] == ("No", "Yes")
     assert "2 fields unchanged" in admin.get(f"/admin/audit/{number}").text
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "told"),
+    ("before", "after", "output"),
     [
         (None, {"capacity": 30}, {"Seats": ("–", "30")}),
         ({"capacity": 30}, None, {"Seats": ("30", "–")}),
@@ -63,16 +63,16 @@ def test_a_difference_is_told_field_by_field_in_words(admin: FlaskClient) -> Non
     ],
 )
 def test_each_kind_of_value_is_readable(
-    admin: FlaskClient, before: object, after: object, told: dict[str, tuple[str, str]]
+    admin: FlaskClient, before: object, after: object, output: dict[str, tuple[str, str]]
 ) -> None:
-    assert changed(admin, an_entry(before=before, after=after)) == told
+    assert changed(admin, an_entry(before=before, after=after)) == output
 
 
-def test_people_and_sections_are_told_by_their_names(admin: FlaskClient, cast: Cast) -> None:
+def test_people_and_sections_are_shown_by_name(admin: FlaskClient, cast: Cast) -> None:
     section = a_section(a_course("CSC-1100"), a_term())
     facts = {"student": cast.ada.id, "section": section.id, "account": cast.iris.account_id}
-    told = changed(admin, an_entry("override.grant", "override:1", after=facts))
-    assert told == {
+    output = changed(admin, an_entry("override.grant", "override:1", after=facts))
+    assert output == {
         "Student": ("–", f"Ada, {cast.ada.number}"),
         "Section": ("–", "CSC 1100-01"),
         "Account": ("–", "Iris (iris)"),

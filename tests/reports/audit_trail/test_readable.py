@@ -32,16 +32,16 @@ def listed(admin: FlaskClient) -> str:
 
 
 def test_an_import_says_what_it_changed_and_what_was_chosen(admin: FlaskClient) -> None:
-    told = changed(admin, an_entry(after={"counts": COUNTS, "options": OPTIONS}))
-    assert told["Changes"] == ("–", "Courses: 3 added, 1 removed")
+    output = changed(admin, an_entry(after={"counts": COUNTS, "options": OPTIONS}))
+    assert output["Changes"] == ("–", "Courses: 3 added, 1 removed")
     settings = "Files: Semester files\nTerm: Fall 2030\nUpdate an existing term: Yes"
-    assert told["Settings"] == ("–", settings)
+    assert output["Settings"] == ("–", settings)
 
 
-def test_what_has_another_shape_is_told_as_it_is(admin: FlaskClient) -> None:
-    told = changed(admin, an_entry(after={"counts": {"course": 3}, "queue": 7, "note": "x"}))
-    assert told["Changes"] == ("–", '{"course": 3}')
-    assert told["Queue"] == ("–", "7")
+def test_a_value_of_another_shape_is_shown_unchanged(admin: FlaskClient) -> None:
+    output = changed(admin, an_entry(after={"counts": {"course": 3}, "queue": 7, "note": "x"}))
+    assert output["Changes"] == ("–", '{"course": 3}')
+    assert output["Queue"] == ("–", "7")
 
 
 def test_an_import_is_named_by_its_file_and_leads_to_its_page(
@@ -56,18 +56,18 @@ def test_an_import_is_named_by_its_file_and_leads_to_its_page(
 def test_parts_of_the_portal_and_queues_have_the_names_of_operations(admin: FlaskClient) -> None:
     an_entry("flag.switched", "flag:live_push", before={"off": False}, after={"off": True})
     assert "Switch Live updates" in listed(admin)
-    told = changed(admin, an_entry("job.retry", "job:x", before={"queue": "background"}))
-    assert told["Queue"] == ("Background work: imports and audits", "–")
+    output = changed(admin, an_entry("job.retry", "job:x", before={"queue": "background"}))
+    assert output["Queue"] == ("Background work: imports and audits", "–")
 
 
-def test_a_line_tells_also_what_was_blank_before(admin: FlaskClient) -> None:
+def test_a_line_shows_fields_that_were_blank(admin: FlaskClient) -> None:
     before = {"note": "", "reserves": "", "capacity": 4}
     after = {"note": "Bring a coat.", "reserves": "5 for Senior", "capacity": 4}
     an_entry("section.edit", "section:1", before=before, after=after)
     assert "Note: – → Bring a coat., Reserved seats: – → 5 for Senior" in listed(admin)
 
 
-def test_a_line_tells_of_seats_that_are_shared_from_now_on(admin: FlaskClient) -> None:
+def test_a_line_shows_newly_shared_seats(admin: FlaskClient) -> None:
     shared = ["Numbers: 3 seats shared by", "CSC 1100-01", "MAT 1000-02"]
     an_entry("section.share", "section:1", before={"capacity": 4}, after={"shares": shared})
     assert "Shares seats" in listed(admin)

@@ -49,7 +49,7 @@ def test_the_newest_comes_first(admin: FlaskClient, kept: dict[str, int]) -> Non
         ("?who=max", ["old"]),
         ("?who=IRI", ["other"]),
         ("?who=-", ["line", "like"]),
-        ("?deed=section.edit", ["like", "other"]),
+        ("?action=section.edit", ["like", "other"]),
         ("?about=section:12", ["other"]),
         ("?about=term:1", ["like", "other", "old"]),
         ("?about=section:1", []),
@@ -65,7 +65,7 @@ def test_the_newest_comes_first(admin: FlaskClient, kept: dict[str, int]) -> Non
         ("?text=%25", ["like"]),
         ("?text=%5C", []),
         ("?text=%00", ["line", "like", "other", "old"]),
-        ("?who=max&deed=section.edit", []),
+        ("?who=max&action=section.edit", []),
     ],
 )
 def test_it_is_searched_by_all_that_it_has(
@@ -82,14 +82,14 @@ def test_what_an_entry_lacks_is_not_found_as_a_text(admin: FlaskClient) -> None:
 def test_it_comes_in_pages_that_keep_the_search(admin: FlaskClient) -> None:
     made = [an_entry("job.retry") for _ in range(audit_trail.PAGE + 3)]
     an_entry("job.discard")
-    first = rows(admin, "?deed=job.retry")
+    first = rows(admin, "?action=job.retry")
     assert first == made[::-1][: audit_trail.PAGE]
-    page = unescape(admin.get("/admin/audit?deed=job.retry").text)
-    assert f"/admin/audit?before={first[-1]}&deed=job.retry" in page
-    assert rows(admin, f"?before={first[-1]}&deed=job.retry") == made[::-1][audit_trail.PAGE :]
+    page = unescape(admin.get("/admin/audit?action=job.retry").text)
+    assert f"/admin/audit?before={first[-1]}&action=job.retry" in page
+    assert rows(admin, f"?before={first[-1]}&action=job.retry") == made[::-1][audit_trail.PAGE :]
 
 
-def test_things_and_deeds_are_told_by_their_names(admin: FlaskClient, cast: Cast) -> None:
+def test_subjects_and_actions_are_shown_by_name(admin: FlaskClient, cast: Cast) -> None:
     section = a_section(a_course("CSC-1100"), a_term())
     an_entry("section.edit", f"term:{section.term_id} section:{section.id}")
     an_entry("student.privacy", f"student:{cast.ada.id}", account_id=cast.max.id)
@@ -100,7 +100,7 @@ def test_things_and_deeds_are_told_by_their_names(admin: FlaskClient, cast: Cast
     assert "No account" in page
 
 
-def test_what_nobody_knows_is_told_by_its_code(admin: FlaskClient) -> None:
+def test_an_unknown_subject_is_shown_by_its_code(admin: FlaskClient) -> None:
     an_entry("comet.seen", "comet:halley sky:99999999999999")
     page = unescape(admin.get("/admin/audit").text)
     for words in ("comet: seen", "Comet halley", "Sky 99999999999999"):
@@ -147,14 +147,14 @@ def test_people_and_windows_are_found_by_a_part_of_their_names(
     assert rows(admin, "?about=%25") == []
 
 
-def test_a_day_that_is_none_is_said_to_be_left_out(admin: FlaskClient) -> None:
+def test_an_invalid_day_is_reported_and_ignored(admin: FlaskClient) -> None:
     page = unescape(admin.get("/admin/audit?first=2030-02-30&last=2030-02-28").text)
     assert "“2030-02-30” is not a date. The search ignored it." in page
     assert page.count("is not a date") == 1
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "told"),
+    ("before", "after", "output"),
     [
         ({"capacity": 1}, {"capacity": 4}, "Seats: 1 → 4"),
         ({"on": True}, {"on": False}, "On: Yes → No"),
@@ -166,8 +166,8 @@ def test_a_day_that_is_none_is_said_to_be_left_out(admin: FlaskClient) -> None:
     ],
 )
 def test_a_line_says_in_short_what_was_changed(
-    admin: FlaskClient, before: object, after: object, told: str | None
+    admin: FlaskClient, before: object, after: object, output: str | None
 ) -> None:
     an_entry(before=before, after=after)
     found = DIFFERENCE.search(unescape(admin.get("/admin/audit").text))
-    assert (found and found[1]) == told
+    assert (found and found[1]) == output

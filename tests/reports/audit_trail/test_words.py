@@ -6,11 +6,11 @@ from portal.core.audit_trail import AUDIT_ACTIONS, AuditEntry
 from portal.reports import audit_labels
 
 
-def test_no_two_deeds_have_the_same_name() -> None:
+def test_no_two_actions_have_the_same_label() -> None:
     names = [audit_labels.action(code) for code in AUDIT_ACTIONS]
     assert len(set(names)) == len(names)
 
 
-def test_a_deed_without_a_name_can_not_be_noted() -> None:
+def test_an_action_without_a_label_is_refused() -> None:
     with pytest.raises(ValueError, match="comet"):
         AuditEntry(action="comet.seen", subject="comet:1")

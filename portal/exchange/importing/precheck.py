@@ -13,7 +13,7 @@ from portal.catalog.models import Reserve
 from portal.catalog.term_catalog import TermCatalog, read_catalog
 from portal.exchange.importing.diff import Counts
 from portal.exchange.importing.enrollments import NOT_CHECKED, Change, by_student, in_order
-from portal.exchange.importing.report import Note
+from portal.exchange.importing.report import SEAT, Note
 from portal.exchange.importing.upserts import write_changes
 from portal.ledger.types import HeldSeat, Registrations
 from portal.people.student_profile import StudentProfile, read_all
@@ -23,7 +23,7 @@ from portal.registration.credits import hundredths
 from portal.registration.precheck import Precheck
 
 STUDENTS = 500  # read at once
-SHUT = {"NEW": "section_new", "CANCELED": "section_canceled"}
+CLOSED_CODES = {"NEW": "section_new", "CANCELED": "section_canceled"}
 SEATS = text("""
     SELECT sections.id, sections.capacity, prior_enrolled + coalesce(seats.taken, 0) AS taken,
         pool_id AS pool, pools.capacity AS pool_capacity, coalesce(lists.students, '{}') AS waiting
@@ -42,7 +42,7 @@ SEATS = text("""
 Refused = list[tuple[int, Note]]  # rows of the import, and their notes
 
 
-def rehearse(session: Session, import_id: int, counts: Counts, *, past: bool) -> Refused:
+def precheck_preview(session: Session, import_id: int, counts: Counts, *, past: bool) -> Refused:
     """Return what would be refused if the import were applied now. Nothing is changed.
 
     Everything but the enrollments is written in a savepoint and rolled back, so that students and
@@ -51,18 +51,18 @@ def rehearse(session: Session, import_id: int, counts: Counts, *, past: bool) ->
     trial = session.begin_nested()
     try:
         write_changes(session, import_id, counts, lambda *_: None)
-        return refused(session, import_id, past=past)
+        return refused_enrollments(session, import_id, past=past)
     finally:
         trial.rollback()
 
 
-def refused(session: Session, import_id: int, *, past: bool) -> Refused:
+def refused_enrollments(session: Session, import_id: int, *, past: bool) -> Refused:
     """Return what would be refused, once everything but the enrollments is written.
 
     A refused move keeps its old seat. So the others are checked again without what was refused,
     until nothing more is.
     """
-    found = _Rehearsal(session, import_id, past)
+    found = _Precheck(session, import_id, past)
     students = found.check(None)
     while students:
         students = found.check(students)
@@ -70,7 +70,7 @@ def refused(session: Session, import_id: int, *, past: bool) -> Refused:
 
 
 @dataclass
-class _Rehearsal:
+class _Precheck:
     session: Session
     import_id: int
     past: bool
@@ -92,37 +92,37 @@ class _Rehearsal:
         for term, of_term in groupby(left, lambda change: change.term):
             catalog = read_catalog(self.session, term) if term else None
             grouped = groupby(of_term, lambda change: change.student)
-            while batch := [(who, list(theirs)) for who, theirs in islice(grouped, STUDENTS)]:
+            while batch := [(student, list(each)) for student, each in islice(grouped, STUDENTS)]:
                 ids = [student for student, _changes in batch if student]
                 people = read_all(self.session, ids)
                 held = _held(self.session, term, ids) if term and not self.past else {}
                 for student, changes in batch:
-                    who = people.get(student or 0)
-                    if self._judge(changes, who, catalog, held.get(student or 0, [])):
+                    profile = people.get(student or 0)
+                    if self._check_student(changes, profile, catalog, held.get(student or 0, [])):
                         found.add(student)
         return found
 
-    def _judge(
+    def _check_student(
         self,
         changes: list[Change],
-        who: StudentProfile | None,
+        profile: StudentProfile | None,
         catalog: TermCatalog | None,
         held: list[HeldSeat],
     ) -> bool:
         """Refuse additions of a student. With `past` only what makes no sense is refused."""
         added = [change for change in changes if not change.removes]
-        against = {change.id: _senseless(change, who, catalog) for change in added}
-        if catalog and who and not self.past:
+        against = {change.id: _not_overridable(change, profile, catalog) for change in added}
+        if catalog and profile and not self.past:
             dropped = {change.section for change in changes if change.removes}
             remaining = [each for each in held if each.section not in dropped]
             sound = [change for change in added if not against[change.id]]
-            against |= _against(who, catalog, remaining, sound)
+            against |= _rules_against(profile, catalog, remaining, sound)
         for change in added:
             section = catalog.section(change.section) if catalog and change.section else None
             if against[change.id]:
                 self._refuse(change, against[change.id])
-            elif who and section and (belongs := rules.reserves(who, section)):
-                self.reserves[change.id] = belongs
+            elif profile and section and (reserves := rules.reserves(profile, section)):
+                self.reserves[change.id] = reserves
         return any(against.values())
 
     def _by_seats(self) -> set[int | None]:
@@ -139,38 +139,38 @@ class _Rehearsal:
         return found
 
     def _refuse(self, change: Change, codes: list[str]) -> None:
-        self.notes |= dict(zip(change.rows, change.refusal("seat", codes), strict=True))
+        self.notes |= dict(zip(change.rows, change.refusal(SEAT, codes), strict=True))
 
 
 # Rules
 
 
-def _senseless(
-    change: Change, who: StudentProfile | None, catalog: TermCatalog | None
+def _not_overridable(
+    change: Change, profile: StudentProfile | None, catalog: TermCatalog | None
 ) -> list[str]:
     """Return the code of a reason that can't be overridden."""
     section = catalog.section(change.section) if catalog and change.section else None
     if section is None:
         return ["section_unknown"]
-    if who is None:
+    if profile is None:
         return ["student_unknown"]
-    return [SHUT[section.status]] if section.status in SHUT else []
+    return [CLOSED_CODES[section.status]] if section.status in CLOSED_CODES else []
 
 
-def _against(
-    who: StudentProfile, catalog: TermCatalog, remaining: list[HeldSeat], changes: list[Change]
+def _rules_against(
+    profile: StudentProfile, catalog: TermCatalog, remaining: list[HeldSeat], changes: list[Change]
 ) -> dict[int, list[str]]:
     """Return, by row, the codes of what speaks against the student's having all of it."""
-    wanted = []
+    claims = []
     for change in changes:
         if section := catalog.section(change.section or 0):
             least = hundredths(section.credits_min)
-            wanted.append((section, least if change.credits is None else change.credits))
-    limit = hundredths(limits.credit_limit(who, catalog))
-    precheck = Precheck(who, catalog, Registrations(tuple(remaining)), limit)
-    refusals = precheck.refusals_together(wanted)
+            claims.append((section, least if change.credits is None else change.credits))
+    limit = hundredths(limits.credit_limit(profile, catalog))
+    precheck = Precheck(profile, catalog, Registrations(tuple(remaining)), limit)
+    refusals = precheck.refusals_together(claims)
     found = {}
-    for change, (section, credits_) in zip(changes, wanted, strict=True):
+    for change, (section, credits_) in zip(changes, claims, strict=True):
         codes = [each.code for each in refusals[section.id]]
         if not section.credits_min * 100 <= credits_ <= section.credits_max * 100:
             codes.append("credit_range")

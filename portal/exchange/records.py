@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from portal.catalog.section_fields import PLAIN
 from portal.core.i18n import _k
 from portal.exchange.importing.failures import ImportFailedError
-from portal.exchange.importing.record_sql import Child, Field, Kind, part, section_part
+from portal.exchange.record_sql import Child, Field, Kind, part, section_part
 
 
 def _by_column(table: str, column: str, *fields_: Field, **more: Any) -> Kind:

@@ -1,0 +1,206 @@
+"""The files of an import: a folder, or a zip that may be hostile; and how they are stored."""
+
+import hashlib
+import re
+import struct
+import zipfile
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import partial
+from mmap import ACCESS_READ, mmap
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import IO, Any
+
+from sqlalchemy import insert, select
+from sqlalchemy.orm import Session
+
+from portal.core.db import transaction
+from portal.core.i18n import _k
+from portal.exchange.importing.failures import ImportFailedError
+from portal.exchange.importing.models import ImportPart
+
+MOST_FILES = 100
+MOST_BYTES = 2**30  # of all files together, unpacked
+MOST_RATIO = 200  # bytes that one packed byte may become; CSV of real people stays below 30
+FREE_BYTES = 2**20  # a file up to this size may be packed as well as it can
+ENTRY = re.compile(b"PK\1\2")  # begins an entry in a zip's list of contents
+MOST_ENTRIES = 1000  # with folders and what systems add by themselves
+ENCRYPTED = 1
+METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
+# Wrong names raise ValueError; unusual packing raises the last two.
+DAMAGE = (
+    *(zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError),
+    *(ValueError, NotImplementedError, IndexError),
+)
+
+
+@dataclass(frozen=True)
+class Files:
+    """Files by name. The names of a zip's entries never become paths."""
+
+    openers: dict[str, Callable[[], IO[Any]]]  # in binary mode
+
+    def names(self) -> list[str]:
+        """Return the names of the files."""
+        return sorted(self.openers)
+
+    def open(self, name: str) -> IO[bytes]:
+        """Open a file at its beginning. Raise ImportFailedError if that is not possible."""
+        try:
+            return self.openers[name]()
+        except OSError as error:
+            raise ImportFailedError(
+                _k("%(file)s can’t be read: %(why)s."), file=name, why=error.strerror or error
+            ) from None
+
+
+def open_files(path: Path) -> Files:
+    """Return the files of a folder or zip. Raise ImportFailedError if it is neither."""
+    if path.is_dir():
+        found = sorted(each for each in path.iterdir() if each.is_file())
+        if len(found) == 1 and found[0].suffix.lower() == ".zip":
+            return _open_zip(found[0])
+        return Files({each.name: partial(open, each, "rb") for each in found})
+    if path.suffix.lower() == ".zip" and path.exists():
+        return _open_zip(path)
+    raise ImportFailedError(_k("%(path)s is neither a folder nor a zip."), path=path)
+
+
+def _open_zip(path: Path) -> Files:
+    """Return the files of a zip. Raise ImportFailedError if it is damaged or hostile."""
+    try:
+        with path.open("rb") as raw, mmap(raw.fileno(), 0, access=ACCESS_READ) as content:
+            count = sum(1 for _ in ENTRY.finditer(content))
+        # The list of contents of a hostile zip would fill the memory.
+        packed = zipfile.ZipFile(path) if count <= MOST_ENTRIES else None
+    except DAMAGE:
+        raise ImportFailedError(_k("%(file)s is not a readable zip."), file=path.name) from None
+    entries = _entries(packed) if packed else {}
+    if packed is None or len(entries) > MOST_FILES:
+        raise ImportFailedError(_k("The zip has more than %(most)s files."), most=MOST_FILES)
+    _check_sizes(entries)
+    try:  # a file never unpacks to more than the size that it declares
+        damaged = packed.testzip()
+    except DAMAGE:
+        damaged = path.name
+    if damaged:
+        raise ImportFailedError(_k("%(file)s is damaged. Create the zip again."), file=damaged)
+    return Files({name: partial(packed.open, entry) for name, entry in entries.items()})
+
+
+def _entries(packed: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
+    """Return the files by their bare names; all are at one level, or in one folder."""
+    found: dict[str, zipfile.ZipInfo] = {}
+    for entry in packed.infolist():
+        folder, _, name = entry.filename.rpartition("/")
+        # Folders, entries without a name, and what systems add by themselves.
+        if not name or folder.startswith("__MACOSX") or name.startswith("."):
+            continue
+        if "/" in folder or "\\" in entry.filename or folder == ".." or entry.filename[0] == "/":
+            raise ImportFailedError(
+                _k("“%(file)s” is nested too deeply. Put all files in one folder."),
+                file=entry.filename,
+            )
+        if entry.flag_bits & ENCRYPTED or entry.compress_type not in METHODS:
+            raise ImportFailedError(
+                _k(
+                    "%(file)s is encrypted or uses an unsupported compression. Create a normal zip."
+                ),
+                file=name,
+            )
+        if name in found:
+            raise ImportFailedError(_k("%(file)s appears twice."), file=name)
+        found[name] = entry
+    return found
+
+
+def _check_sizes(entries: dict[str, zipfile.ZipInfo]) -> None:
+    """Refuse files that unpack to too much."""
+    for name, entry in entries.items():
+        ratio = entry.file_size / max(1, entry.compress_size)
+        if entry.file_size > FREE_BYTES and ratio > MOST_RATIO:
+            raise ImportFailedError(
+                _k("%(file)s unpacks to more than %(most)s times its size."),
+                file=name,
+                most=MOST_RATIO,
+            )
+    if sum(entry.file_size for entry in entries.values()) > MOST_BYTES:
+        raise ImportFailedError(
+            _k("The zip unpacks to more than %(most)s MB."), most=MOST_BYTES // 2**20
+        )
+
+
+# Sent files, stored until they are applied.
+
+PIECE = 2**20
+MOST_SENT = 20
+LONGEST_NAME = 200  # bytes; file systems allow 255
+
+File = tuple[str, IO[bytes]]
+
+
+def digest_of_files(files: Iterable[File]) -> str:
+    """Return the SHA-256 of a file; of several, that of their names and contents."""
+    found, listed = hashlib.sha256(), list(files)
+    for name, file in listed:
+        if len(listed) > 1:
+            found.update(f"{name}\0".encode())
+        for piece in pieces(file):
+            found.update(piece)
+    return found.hexdigest()
+
+
+def digest_of_path(path: Path) -> str:
+    """Return the SHA-256 of a file, or of all files of a folder."""
+    paths = [path] if path.is_file() else sorted(each for each in path.iterdir() if each.is_file())
+    with ExitStack() as stack:
+        return digest_of_files(
+            [(each.name, stack.enter_context(each.open("rb"))) for each in paths]
+        )
+
+
+def store_files(session: Session, import_id: int, files: Iterable[File]) -> None:
+    """Store files, piece by piece."""
+    for name, file in files:
+        for position, piece in enumerate(pieces(file)):
+            row = {"import_id": import_id, "name": name, "position": position, "content": piece}
+            session.execute(insert(ImportPart).values(row))
+
+
+def has_files(session: Session, import_id: int) -> bool:
+    """Return whether the files are still stored, so that they can be read again."""
+    parts = select(ImportPart.position).where(ImportPart.import_id == import_id)
+    return session.execute(parts.limit(1)).first() is not None
+
+
+@contextmanager
+def unpacked(import_id: int) -> Iterator[Files]:
+    """Unpack the stored files into a temporary folder for the block."""
+    order = ImportPart.name, ImportPart.position
+    parts = select(*order).where(ImportPart.import_id == import_id).order_by(*order)
+    with TemporaryDirectory(prefix="fairseat-import-") as folder:
+        with transaction() as session:
+            for name, position in session.execute(parts).all():
+                content = select(ImportPart.content).filter_by(
+                    import_id=import_id, name=name, position=position
+                )
+                with (Path(folder) / name).open("ab") as out:
+                    out.write(session.scalars(content).one())
+        yield open_files(Path(folder))
+
+
+def bare_name(name: str) -> str:
+    """Return a file name without folders; of a long name the end."""
+    last = name.replace("\\", "/").rpartition("/")[2]
+    encoded = "".join(sign for sign in last if sign.isprintable()).encode()[-LONGEST_NAME:]
+    return encoded.decode(errors="ignore").lstrip(".") or "file"
+
+
+def pieces(file: IO[bytes]) -> Iterator[bytes]:
+    """Yield the content of a file from its beginning, in pieces."""
+    file.seek(0)
+    while piece := file.read(PIECE):
+        yield piece

@@ -8,7 +8,7 @@ from sqlalchemy.exc import OperationalError
 
 from portal.catalog.models import Course
 from portal.core.db import Sessions, transaction
-from portal.exchange.importing import import_jobs, runs
+from portal.exchange.importing import files, import_jobs, runs
 from portal.exchange.importing.failures import ImportFailedError
 from portal.exchange.importing.models import Import, ImportChange, ImportPart, ImportRow
 from portal.exchange.importing.report import Report
@@ -79,7 +79,7 @@ def test_an_import_discarded_while_it_is_read_leaves_nothing(boss: FlaskClient) 
                 session, import_id, "discarded", of=("reading", "discarded")
             )
 
-    with import_jobs.unpacked(import_id) as source, pytest.raises(import_jobs.NoLongerPossible):
+    with files.unpacked(import_id) as source, pytest.raises(import_jobs.NoLongerPossible):
         runs.read(import_id, source, Report(), cancel)
     with transaction() as session:
         assert session.scalar(select(func.count()).select_from(ImportRow)) == 0

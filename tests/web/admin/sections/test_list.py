@@ -67,7 +67,7 @@ def test_heading_sums_up_seats_taken_and_waiting(
 ) -> None:
     for name in ("ada", "ben", "cleo"):
         press(browser_of(app, name), section, "pick", wait="1")
-    assert "2 of 2 seats taken, 1 on waitlists" in listed(admin, term)
+    assert "2 taken + 0 free + 0 reserved = 2 seats 1 on waitlists" in listed(admin, term)
 
 
 def test_filters_stay_from_page_to_page(admin: FlaskClient, term: Term) -> None:

@@ -41,7 +41,8 @@ DONE = {
 FORWARDED = _l("Approved for the department: %(name)s. The registrar decides next.")
 UNDERWAY = _l("Approved: %(name)s. It is carried out once the ledger is back.")
 RETURNED = _l(
-    "It could not be carried out. Choose the rules that should not apply, or decline the application."
+    "It could not be carried out. Choose the rules that should not apply, or decline the"
+    " application."
 )
 TEXTS = {"states": STATES, "tones": TONES, "actions": ACTIONS, "stale": REFUSED, **DOCUMENT_TEXTS}
 

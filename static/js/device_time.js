@@ -31,8 +31,9 @@ for (const field of document.querySelectorAll("input[data-zone]")) say({ target:
 if (footer && here && offset(here, Date.now()) !== offset(footer.dataset.zone, Date.now())) {
   const clock = (timeZone) =>
     new Intl.DateTimeFormat(language, { timeStyle: "short", timeZone }).format();
-  footer.textContent = footer.dataset.words
+  const words = footer.dataset.words
     .replace("{device}", clock(here))
     .replace("{institution}", clock(footer.dataset.zone));
+  footer.textContent = `· ${words}`;
   footer.hidden = false;
 }

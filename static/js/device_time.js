@@ -28,9 +28,10 @@ function say({ target: field }) {
 for (const event of ["input", "focusin"]) document.addEventListener(event, say);
 for (const field of document.querySelectorAll("input[data-zone]")) say({ target: field });
 
-if (footer && here && offset(here, Date.now()) !== offset(footer.dataset.zone, Date.now())) {
+const now = Date.now();
+if (footer && here && offset(here, now) !== offset(footer.dataset.zone, now)) {
   const clock = (timeZone) =>
-    new Intl.DateTimeFormat(language, { timeStyle: "short", timeZone }).format();
+    new Intl.DateTimeFormat(language, { timeStyle: "short", timeZone }).format(now);
   const words = footer.dataset.words
     .replace("{device}", clock(here))
     .replace("{institution}", clock(footer.dataset.zone));

@@ -29,7 +29,7 @@ class Person:
     def log_in(self, username: str, password: str = PASSWORD) -> None:
         """Through the form, as everyone does."""
         self.page.goto("/login")
-        self.page.get_by_label("User name").fill(username)
+        self.page.get_by_label("Username").fill(username)
         self.page.get_by_label("Password").fill(password)
         self.page.get_by_role("button", name="Log in").click()
         expect(self.page.get_by_role("button", name="Log out")).to_be_visible()

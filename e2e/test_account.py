@@ -78,7 +78,7 @@ def test_a_changed_password_logs_out_every_other_window(meet: Meet) -> None:
     expect(here.page.locator("#toasts")).to_contain_text("Password changed.")
     there.go("/account")
     # Another process may take a moment to hear of it.
-    there.asks_until(there.page.get_by_label("User name"))
+    there.asks_until(there.page.get_by_label("Username"))
     there.log_in("tess", FRESH)
 
 

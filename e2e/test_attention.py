@@ -102,7 +102,7 @@ def test_a_clash_that_the_registrar_makes_is_named_to_both_until_it_is_resolved(
     boss.go(f"/admin/terms/{term.id}/sections/{talk.id}/edit")
     boss.page.locator("[name=meetings_0_starts]").fill("10:30")
     boss.page.locator("[name=meetings_0_ends]").fill("11:30")
-    boss.page.get_by_role("button", name="Look it over").click()
+    boss.page.get_by_role("button", name="Review").click()
     named = boss.page.locator("[data-clashing]")
     expect(named).to_contain_text(f"Rosa{term.id}")
     expect(named).to_contain_text(f"with LAB {term.id}-01 (Mon 10:00–11:00 am)")

@@ -43,7 +43,7 @@ def test_the_whole_way_from_login_to_leaving(
     cleo = meet()
     keys = cleo.page.keyboard
     cleo.go(f"/terms/{term.id}?q={section.title.replace(' ', '+')}")
-    expect(cleo.page.get_by_label("User name")).to_be_focused()
+    expect(cleo.page.get_by_label("Username")).to_be_focused()
     keys.type("cleo")
     keys.press("Tab")
     keys.type(PASSWORD)

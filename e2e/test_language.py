@@ -38,7 +38,7 @@ def test_a_choice_lasts_over_logout_and_login_and_in_other_browsers(
 
     elsewhere = meet()
     elsewhere.go("/login")
-    elsewhere.page.get_by_label("User name").fill("lola")
+    elsewhere.page.get_by_label("Username").fill("lola")
     elsewhere.page.get_by_label("Password").fill(PASSWORD)
     elsewhere.page.get_by_role("button", name="Log in").click()
     expect(elsewhere.page.get_by_role("button", name="Cerrar sesión")).to_be_visible()

@@ -87,7 +87,7 @@ def test_an_admin_schedules_and_cancels_while_a_student_watches(
     boss.page.get_by_label("Name").fill("Everyone")
     when(boss, "Begins", days=1)
     when(boss, "Ends", days=2)
-    boss.page.get_by_role("button", name="Look it over").click()
+    boss.page.get_by_role("button", name="Review").click()
     boss.page.get_by_role("button", name="Schedule window").click()
     banner_is(ada, "before")
     clock = ada.page.locator("#banner .clock")

@@ -38,7 +38,7 @@ def test_a_job_that_was_given_up_is_tried_again(meet: Meet, portal: Running, ter
     job = queue.enqueue("jobs.maintain.maintain", "no number", job_id=f"{term.id}-poison")
     row = boss.page.locator("#ops-dead-jobs li")
     expect(row).to_have_count(1)
-    row.get_by_role("link", name="Try again").click()
+    row.get_by_role("link", name="Retry").click()
     expect(boss.dialog).to_contain_text("Update sections in the ledger")
     boss.dialog.get_by_role("button", name="Retry").click()
     expect(boss.dialog.locator(".errors")).to_contain_text("Enter a reason")

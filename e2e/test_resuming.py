@@ -21,7 +21,7 @@ def log_in_again(person: Person) -> None:
     page = person.page
     expect(page.get_by_role("alert")).to_contain_text("You were logged out. Nothing was changed.")
     expect(page.get_by_role("alert")).to_contain_text("Log in to continue adding CSC")
-    page.get_by_label("User name").fill("ada")
+    page.get_by_label("Username").fill("ada")
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Log in").click()
     expect(page.get_by_role("heading", name="Add CSC")).to_be_visible()

@@ -77,7 +77,7 @@ def test_who_logs_out_in_one_is_told_so_in_the_other_and_loses_nothing(
     dan.cell(section).get_by_role("link").first.click()
     expect(dan.dialog.get_by_role("heading", name="You were logged out")).to_be_visible()
     dan.dialog.get_by_role("link", name="Log in").click()
-    dan.page.get_by_label("User name").fill("dan")
+    dan.page.get_by_label("Username").fill("dan")
     dan.page.get_by_label("Password").fill(builders.PASSWORD)
     dan.page.get_by_role("button", name="Log in").click()
     dan.page.get_by_role("button", name="Add class").click()

@@ -40,7 +40,7 @@ def test_a_moved_window_is_followed_by_the_countdown_on_screen(
     for label, moment in (("Begins", window.opens), ("Ends", window.closes)):
         later = face.field(moment // 60_000 * 60_000 + 5 * HOUR)
         boss.dialog.get_by_label(label, exact=True).fill(later)
-    boss.dialog.get_by_role("button", name="Look it over").click()
+    boss.dialog.get_by_role("button", name="Review").click()
     expect(boss.dialog).to_contain_text("then “Opens in 5 hours”")
     expect(boss.dialog).to_contain_text("In the waiting room: 1. They keep their positions.")
     confirmed(boss, "The hall is flooded")

@@ -254,7 +254,7 @@ def _request_made(notification: Notification) -> NotificationText:
     if wanted := notification.data.get("wanted"):
         title = _("%(who)s requests %(wanted)s seats in %(name)s", wanted=wanted, **facts)
     else:
-        title = _("%(who)s requests an override in %(name)s", **facts)
+        title = _("%(who)s requests a permission in %(name)s", **facts)
     step = NextStep(_("View request"), f"/admin/requests/{notification.data['request']}")
     return NotificationText(title, (notification.data["reason"],), step, "wait")
 
@@ -402,7 +402,7 @@ REQUEST_MADE = Kind(
     "request_made",
     _request_made,
     _l("An instructor sends a request"),
-    _l("More seats for a class, or an override for a student."),
+    _l("More seats for a class, or a permission for a student."),
     toast=True,
     role="admin",
 )
@@ -410,7 +410,7 @@ REQUEST_DECIDED = Kind(
     "request_decided",
     _request_decided,
     _l("Your request is decided"),
-    _l("You requested more seats for a class, or an override for a student."),
+    _l("You requested more seats for a class, or a permission for a student."),
     toast=True,
     role="instructor",
 )

@@ -15,12 +15,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Totals:
-    """Seats offered, taken and free, and waitlist positions taken, of several sections."""
+    """Seats of several sections: taken + free + reserved = offered + over; and who waits."""
 
     offered: int = 0
     taken: int = 0
     free: int = 0
     waiting: int = 0
+    over: int = 0  # students beyond the capacity
+
+    @property
+    def reserved(self) -> int:
+        """Return the seats that are neither taken nor open to everyone."""
+        return self.offered + self.over - self.taken - self.free
 
 
 def totals(seats: Iterable[SeatCounts], pools: Mapping[int, int]) -> Totals:
@@ -38,6 +44,7 @@ def _sum(seats: list[SeatCounts]) -> Totals:
         taken=sum(each.taken for each in seats),
         free=sum(each.open for each in seats),
         waiting=sum(each.waiting for each in seats),
+        over=sum(each.over for each in seats),
     )
 
 
@@ -47,11 +54,9 @@ def _of_pool(seats: list[SeatCounts]) -> Totals:
     if pool.pool_capacity is None:  # it has left the pool meanwhile
         return own
     left = pool.pool_capacity - pool.pool_taken
-    return replace(
-        own,
-        offered=min(own.offered, max(0, left + own.taken)),
-        free=min(own.free, max(0, left)),
-    )
+    offered = min(own.offered, max(0, left + own.taken))
+    free = min(own.free, max(0, left))
+    return replace(own, offered=offered, free=free, over=max(own.over, own.taken + free - offered))
 
 
 @dataclass(frozen=True)

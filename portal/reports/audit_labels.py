@@ -62,7 +62,7 @@ FIELDS = {
     "on": _l("On"),
     "opens": _l("Begins"),
     "options": _l("Settings"),
-    "overrides": _l("Overridden"),
+    "overrides": _l("Permissions given"),
     "skip_reasons": _l("Reasons that count as skips"),
     "skip_limit": _l("Skips until removal"),
     "per_minute": _l("Admissions per minute"),

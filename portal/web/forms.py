@@ -263,11 +263,12 @@ class MomentField(StringField):  # type: ignore[misc]
     data: Any
 
     def __init__(self, label: str, *, required: bool = True, **more: Any) -> None:
-        super().__init__(label, **more)
+        self.clock = LocalClock(backend().settings.zone)
+        zone = self.clock.zone.key.replace("_", " ")
+        super().__init__(label, **{"description": _("Time in %(zone)s", zone=zone)} | more)
         self.required = required
         self.choices: tuple[int, int] | None = None
         self.chosen = ""  # "first" or "second"
-        self.clock = LocalClock(backend().settings.zone)
 
     def process(self, formdata: Any, *rest: Any, **more: Any) -> None:
         """Read the second input, too."""

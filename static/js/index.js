@@ -5,6 +5,7 @@ import "./busy.js";
 import "./captcha.js";
 import "./countdown.js";
 import "./counted.js";
+import "./device_time.js";
 import "./dialog.js";
 import "./fragments.js";
 import "./live.js";

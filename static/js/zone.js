@@ -5,10 +5,10 @@ const WEEK = 168 * HOUR;
 const FIELDS = ["year", "month", "day", "hour", "minute"];
 
 const note = document.getElementById("zone");
-const here = Intl.DateTimeFormat().resolvedOptions().timeZone;
+export const here = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 // Hours by which the clocks of a zone are ahead of UTC at a moment.
-function offset(zone, moment) {
+export function offset(zone, moment) {
   const numbers = Object.fromEntries(FIELDS.map((field) => [field, "numeric"]));
   const clock = new Intl.DateTimeFormat("en", { timeZone: zone, hourCycle: "h23", ...numbers });
   const { year, month, day, hour, minute } = Object.fromEntries(

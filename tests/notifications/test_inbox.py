@@ -67,7 +67,7 @@ def test_it_tells_what_has_happened_and_that_it_is_new(ben: FlaskClient) -> None
 
 def test_an_empty_one_says_what_will_be_in_it(app: Flask, story: Story) -> None:
     assert story
-    assert "Nothing has happened yet." in browser_of(app, "ada").get("/inbox").text
+    assert "No notifications yet." in browser_of(app, "ada").get("/inbox").text
 
 
 @pytest.mark.parametrize("username", ["iris", "max"])

@@ -13,8 +13,15 @@ def seats(
 
 
 def test_totals_add_up_sections() -> None:
-    assert totals([seats(1, 4, 1), seats(2, 12)], {}) == Totals(20, 16, 6, 1)
+    assert totals([seats(1, 4, 1), seats(2, 12)], {}) == Totals(20, 16, 6, 1, over=2)
     assert totals([], {}) == Totals()
+
+
+def test_taken_free_and_reserved_seats_add_up_to_those_offered_and_those_over_capacity() -> None:
+    reserved = SeatCounts(3, 10, 4, 0, 5, "OPEN", 1, 0, 2)
+    found = totals([seats(1, 4, 1), seats(2, 12), reserved, seats(4, 2, pool=(8, 11))], {4: 70})
+    assert found.reserved == 2
+    assert found.taken + found.free + found.reserved == found.offered + found.over
 
 
 def test_shared_seats_count_once() -> None:
@@ -38,4 +45,4 @@ def test_pool_offers_no_more_seats_than_its_sections() -> None:
 
 def test_reduced_pool_has_no_free_seat() -> None:
     two = [seats(1, 6, pool=(8, 11)), seats(2, 5, pool=(8, 11))]
-    assert totals(two, {1: 70, 2: 70}) == Totals(8, 11, 0, 0)
+    assert totals(two, {1: 70, 2: 70}) == Totals(8, 11, 0, 0, over=3)

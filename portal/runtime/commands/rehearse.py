@@ -18,12 +18,20 @@ from portal.runtime.listener import not_ready
 COLUMNS = {
     "name": "Phase",
     "answers": "Responses",
-    "per_second": "Per second",
-    "p50": "p50 (ms)",
-    "p99": "p99 (ms)",
+    "per_second": "Responses per second",
+    "p50": "Median (ms)",
+    "p99": "99th percentile (ms)",
     "refused": "Refused",
     "turned_away": "Turned away",
     "failed": "Failed",
+}
+MEANINGS = {
+    "Responses": "answers of the portal to the simulated browsers",
+    "Median and 99th percentile": "half of the responses took at most the median, 99 of 100 at"
+    " most the 99th percentile, in milliseconds",
+    "Refused": "a rule or a full section prevented it, as it should",
+    "Turned away": "the portal asked the student to try again later",
+    "Failed": "no answer, or a server error",
 }
 PROGRESS = "{phase}: {come} arrived, {admitted} admitted, {answers} responses so far"
 WAITS = (
@@ -106,6 +114,7 @@ def render(report: dict[str, Any], institution: str, now: datetime) -> str:
         report=report,
         summary=summary(report),
         columns=COLUMNS,
+        meanings=MEANINGS,
         institution=institution,
         date=f"{now:%Y-%m-%d %H:%M} UTC",
     )

@@ -40,7 +40,10 @@ DONE = {
 }
 FORWARDED = _l("Approved for the department: %(name)s. The registrar decides next.")
 UNDERWAY = _l("Approved: %(name)s. It is carried out once the ledger is back.")
-RETURNED = _l("It could not be carried out. Choose what to override, or decline the application.")
+RETURNED = _l(
+    "It could not be carried out. Choose the rules that should not apply, or decline the"
+    " application."
+)
 TEXTS = {"states": STATES, "tones": TONES, "actions": ACTIONS, "stale": REFUSED, **DOCUMENT_TEXTS}
 
 

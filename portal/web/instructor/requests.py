@@ -46,7 +46,7 @@ class OverrideForm(Form):
 
     student = TextField(_l("Student number"), longest=64, missing=_l("Enter the student number."))
     waives = ChoicesField(
-        _l("Rules to override"),
+        _l("Rules that should not apply"),
         choices=PERMISSIONS,
         missing=_l("Choose at least one rule."),
     )
@@ -78,14 +78,16 @@ def ask_seats(section_id: int) -> ResponseReturnValue:
         else:
             return _sent()
     counts = read_with_fallback.seats_of(shown.term.id, [shown.section.id])
-    page = render_template("instructor/ask_seats.html", shown=shown, form=form, counts=counts)
+    page = render_template(
+        "instructor/ask.html", kind="seats", shown=shown, form=form, counts=counts
+    )
     return page, 422 if form.errors else 200
 
 
 @bp.route("/sections/<int:section_id>/requests/override", methods=["GET", "POST"])
 @requires("instructor")
 def ask_override(section_id: int) -> ResponseReturnValue:
-    """Request an override of a section's rules for one student."""
+    """Request a permission for one student in a section."""
     shown, form = own_section(section_id), OverrideForm()
     if request.method == "POST" and form.validate():
         rules = form.waives.data
@@ -105,7 +107,7 @@ def ask_override(section_id: int) -> ResponseReturnValue:
     form.waives.offer(
         {code: f"{text} {note}" if code in lacking else text for code, text in PERMISSIONS.items()}
     )
-    page = render_template("instructor/ask_override.html", shown=shown, form=form)
+    page = render_template("instructor/ask.html", kind="override", shown=shown, form=form)
     return page, 422 if form.errors else 200
 
 

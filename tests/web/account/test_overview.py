@@ -11,7 +11,7 @@ from tests.web.visitors import browser_of
 
 def test_overview_shows_the_account(ada: FlaskClient) -> None:
     page = ada.get("/account").text
-    assert "<h1>Ada</h1>" in page
+    assert "<bdi>Ada</bdi>" in page
     assert "<dd>ada</dd>" in page
     assert "Student" in page
 

@@ -148,7 +148,7 @@ def test_continuous_audit_is_shown_and_alarms(
     admin: FlaskClient, backend: Backend, rush: Rush
 ) -> None:
     continuous_audit.audit_next_part(rush.term)
-    assert "Last comparison" in admin.get(page(rush)).text
+    assert "Last check" in admin.get(page(rush)).text
     assert "the audit found" not in admin.get("/admin/operations").text
     backend.redis.delete(f"{{t:{rush.term}}}:roster:{rush.sections[0]}")
     continuous_audit.audit_next_part(rush.term)

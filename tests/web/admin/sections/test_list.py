@@ -18,7 +18,7 @@ def listed(admin: FlaskClient, term: Term, query: str = "") -> str:
 def test_canceled_section_is_marked_once(admin: FlaskClient, section: Section, term: Term) -> None:
     do(admin, section, "cancel")
     page = listed(admin, term)
-    row = page[page.index('class="section-row"') :].partition("</li>")[0]
+    row = page.partition("<tbody>")[2].partition("</tr>")[0]
     assert row.count("Canceled") == 1
 
 
@@ -67,7 +67,8 @@ def test_heading_sums_up_seats_taken_and_waiting(
 ) -> None:
     for name in ("ada", "ben", "cleo"):
         press(browser_of(app, name), section, "pick", wait="1")
-    assert "2 of 2 seats taken, 1 on waitlists" in listed(admin, term)
+    page = text_of(admin.get(f"/admin/terms/{term.id}/sections"))
+    assert "2 taken + 0 free + 0 reserved = 2 seats 1 on waitlists" in page
 
 
 def test_filters_stay_from_page_to_page(admin: FlaskClient, term: Term) -> None:
@@ -76,7 +77,7 @@ def test_filters_stay_from_page_to_page(admin: FlaskClient, term: Term) -> None:
         builders.a_section(course, term)
     page = listed(admin, term, "?q=mat&status=OPEN&fewer=5")
     assert "Page 1 of 2" in page
-    assert "?q=mat&amp;status=OPEN&amp;fewer=5&amp;page=2" in page
+    assert "?page=2&amp;q=mat&amp;status=OPEN&amp;fewer=5" in page
     assert "MAT 1000-99" in listed(admin, term, "?q=mat&status=OPEN&fewer=5&page=2")
 
 

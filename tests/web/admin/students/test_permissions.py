@@ -47,7 +47,7 @@ def test_student_can_claim_despite_the_rule(
     pick(browser_of(app, "ada"), barred, "pick")
     assert holds(cast.ada, barred.term_id) == [barred.id]
     text = text_of(boss.get(f"/admin/students/{cast.ada.id}"))
-    assert "CSC 2000-01 , Fall 2030 Active Overrides: A prerequisite is missing" in text
+    assert "CSC 2000-01 , Fall 2030 Active Does not apply: A prerequisite is missing" in text
 
 
 def test_permission_and_revocation_are_audited(

@@ -93,7 +93,7 @@ def test_draft_can_be_edited_again(admin: FlaskClient, term: Term) -> None:
     answer = admin.get(f"{looked.request.path}?edit=yes")
     assert answer.status_code == 200
     assert 'value="Seniors first"' in answer.text
-    assert "Look it over" in answer.text
+    assert "Review" in answer.text
     number = re.findall(r'name="draft" value="(\d+)"', answer.text)
     again = send(admin, term, name="Juniors first", draft=number)
     assert again.request.path == looked.request.path

@@ -1,0 +1,94 @@
+"""The pages of staff are one family, fit any name, and say whose time they mean."""
+
+from collections.abc import Sequence
+
+import pytest
+from playwright.sync_api import Page, expect
+from sqlalchemy import update
+
+from e2e import sizes
+from e2e.campus import Campus
+from e2e.person import Meet
+from e2e.test_every_page import PARTS
+from e2e.tour import Stop, tour
+from portal.catalog.models import Section, Term
+from portal.core.db import transaction
+from portal.people.models import Account
+from tests import cast as builders
+from tests.ledger_claims import claim
+
+NAMES = ("عبد الرحمن بن محمد", "Wolfeschlegelsteinhausenbergerdorff" * 3, "Suharto")
+
+
+def uneven(page: Page) -> list[str]:
+    """Return what the page lacks of the frame that all pages share."""
+    wanted = {
+        "one heading": page.locator("main h1").count() == 1,
+        "navigation": page.locator("nav[aria-label=Main]").count() == 1,
+        "the heading in its head": page.locator("main .page-head h1, main .slip h1").count() == 1,
+        "at most one main button": page.locator("main .btn-primary").count() <= 1,
+    }
+    return [name for name, found in wanted.items() if not found]
+
+
+@pytest.mark.parametrize("stops", PARTS, ids=range(len(PARTS)))
+def test_every_page_of_staff_has_the_same_frame(
+    meet: Meet, campus: Campus, stops: Sequence[Stop]
+) -> None:
+    plain = [each for each in stops if each.who in {"max", "iris"} and not each.press]
+    walk = tour(meet, campus, plain)
+    found = [f"{name}: {each}" for person, name in walk for each in uneven(person.page)]
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("name", NAMES, ids=("right to left", "long", "one word"))
+def test_any_name_fits_the_pages_of_staff(
+    meet: Meet, term: Term, section: Section, name: str
+) -> None:
+    builders.an_open_window(term)
+    student = builders.a_student(f"named{NAMES.index(name)}")
+    with transaction() as session:
+        whose = update(Account).where(Account.id == student.account_id)
+        session.execute(whose.values(name=name))
+    claim(student, section)
+    boss = meet("max")
+    for address in (
+        f"/admin/students/{student.id}",
+        f"/admin/students?q={student.number}",
+        f"/admin/receipts?q={student.number}",
+        f"/admin/terms/{term.id}/sections/{section.id}/results",
+        f"/teaching/sections/{section.id}",
+    ):
+        boss.go(address)
+        expect(boss.page.locator("main")).to_contain_text(name)
+        assert not sizes.lacks(boss.page), address
+
+
+def test_the_seats_of_a_term_add_up(meet: Meet, campus: Campus) -> None:
+    boss = meet("max")
+    boss.go(campus.find("/admin/terms/{open}/sections"))
+    shown = boss.page.locator("[data-figure]")
+    figures = shown.evaluate_all("all => all.map(it => [it.dataset.figure, +it.textContent])")
+    seats = {"over": 0} | dict(figures)
+    assert seats["taken"] + seats["free"] + seats["reserved"] == seats["offered"] + seats["over"]
+    assert seats["taken"]
+
+
+def test_a_window_form_shows_the_time_of_a_device_in_another_zone(meet: Meet, term: Term) -> None:
+    boss = meet("max", timezone_id="Asia/Kolkata")
+    boss.go(f"/admin/terms/{term.id}/windows/new")
+    opens = boss.page.locator("#opens")
+    here = boss.page.locator(".field:has(#opens) [data-device-time]")
+    expect(here).to_be_hidden()
+    opens.fill("2031-01-15T09:00")
+    expect(boss.page.locator(".field:has(#opens)")).to_contain_text("Time in America/New York")
+    expect(here).to_contain_text("7:30")
+    expect(boss.page.locator("#device-zone")).to_be_visible()
+
+
+def test_a_device_in_the_same_zone_shows_one_time(meet: Meet, term: Term) -> None:
+    boss = meet("max", timezone_id="America/New_York")
+    boss.go(f"/admin/terms/{term.id}/windows/new")
+    boss.page.locator("#opens").fill("2031-01-15T09:00")
+    expect(boss.page.locator(".field:has(#opens) [data-device-time]")).to_be_hidden()
+    expect(boss.page.locator("#device-zone")).to_be_hidden()

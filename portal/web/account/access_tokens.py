@@ -9,6 +9,7 @@ from portal.core.i18n import _, _l, _n
 from portal.people import tokens
 from portal.people.models import ApiToken
 from portal.people.tokens import MAX_TOKENS, TokenRequest
+from portal.web.confirm import Confirmation
 from portal.web.forms import ChoicesField, Form, SelectOneField, TextField
 from portal.web.http.access import signed_in, visitor
 from portal.web.http.extensions import limiter
@@ -72,7 +73,14 @@ def make() -> ResponseReturnValue:
 @signed_in
 def ask(token: int) -> ResponseReturnValue:
     """Ask for confirmation before a token is revoked."""
-    return render_template("account/revoke.html", token=_own(token))
+    page = Confirmation(
+        title=_("Revoke “%(name)s”?", name=_own(token).name),
+        button=_("Revoke token"),
+        back=(url_for(".index"), _("Access tokens")),
+        meaning=[_("Programs that use it stop working at once. You can’t undo this.")],
+        danger=True,
+    )
+    return render_template("confirm.html", page=page, form=Form())
 
 
 @bp.post("/<int:token>/revoke")

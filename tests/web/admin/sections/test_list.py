@@ -119,7 +119,8 @@ def test_section_page_shows_live_seats(
     page = admin.get(address(section)).text
     assert f'id="seats-{section.id}"' in page
     assert f'data-live-term="{section.term_id}"' in page
-    assert "1 of 2 seats taken, 0 on the waitlist." in text_of(admin.get(address(section)))
+    shown = text_of(admin.get(address(section)))
+    assert "1 taken + 1 free + 0 reserved = 2 seats 0 on the waitlist" in shown
     assert cast.ada
 
 

@@ -52,7 +52,7 @@ def test_a_roster_follows_its_students_and_their_wishes(
     ben.ask(last_seat)
     ben.confirm()
     expect(roster).to_contain_text("Vera")
-    expect(line).to_contain_text("No students on waitlists.")
+    expect(line).to_contain_text("The waitlist is empty.")
     expect(search).to_be_focused()
     expect(search).to_have_value("ver")
 

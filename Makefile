@@ -26,6 +26,9 @@ PROGRAMS := .venv/programs
 PROMETHEUS := .venv/prometheus/.stamp
 JEMALLOC := .venv/jemalloc
 
+# Python compiles the portal and the tests once, even where the environment forbids that.
+export PYTHONDONTWRITEBYTECODE :=
+
 .DELETE_ON_ERROR:
 .PHONY: run cluster rehearsal wheel test unit e2e lint assets translations lock soak faults bench bench-quick measure pin-images clean
 
@@ -45,9 +48,8 @@ wheel: $(READY) $(WORDS) $(ASSETS)
 	@ls dist/*.whl
 
 test: $(TESTABLE) $(WORDS) $(ASSETS) $(BROWSER) $(PROGRAMS) $(PROMETHEUS)
-	@$(MAKE) --no-print-directory lint
-	@$(MAKE) --no-print-directory unit
-	@$(MAKE) --no-print-directory e2e
+	@echo "Checking the code, running the tests and playing the browser stories, all at once."
+	@$(MAKE) --no-print-directory --jobs=3 --output-sync=target lint unit e2e
 
 unit: $(TESTABLE) $(WORDS) $(ASSETS) $(PROGRAMS) $(PROMETHEUS)
 	$(BIN)/pytest tests -n 3 --dist loadfile --no-loadscope-reorder

@@ -2,7 +2,6 @@
 
 import os
 import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -15,6 +14,7 @@ from portal.core import flags, schema
 from portal.core.db import Sessions
 from portal.core.settings import Settings
 from portal.runtime.embedded_servers import Servers
+from tests import commands
 
 SPARE = "spare"
 
@@ -58,13 +58,7 @@ def leave() -> None:
 
 def fairseat(spare: Backend, *arguments: str) -> subprocess.CompletedProcess[str]:
     """The command, in a process of its own."""
-    return subprocess.run(
-        [sys.executable, "-m", "portal.runtime.cli", *arguments],
-        check=False,
-        capture_output=True,
-        text=True,
-        env=surroundings(spare),
-    )
+    return commands.run(*arguments, env=surroundings(spare))
 
 
 def surroundings(spare: Backend) -> dict[str, str]:

@@ -74,6 +74,7 @@ def on_starting(server: Any) -> None:  # noqa: ARG001  gunicorn's signature
     # Imported modules must find gevent's patches in place. Signals and forks stay gunicorn's own
     # until a process is forked (portal/runtime/gunicorn_worker.py).
     monkey.patch_all(os=False, signal=False)
+    gc.disable()  # until all is imported: it would find nothing
     from sqlalchemy.orm import configure_mappers  # noqa: PLC0415
 
     import portal.web.api  # noqa: PLC0415
@@ -82,6 +83,7 @@ def on_starting(server: Any) -> None:  # noqa: ARG001  gunicorn's signature
     configure_mappers()
     gc.collect()
     gc.freeze()  # shared memory stays shared
+    gc.enable()
     _wait_until_prepared()
 
 

@@ -4,7 +4,6 @@ import csv
 import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,19 +12,14 @@ from sqlalchemy import select
 from portal.backend import Backend
 from portal.catalog.models import Term
 from portal.core.db import transaction
+from tests import commands
 from tests.exchange.campus import Campus
 
 
 def run(*arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
     """The command in a process of its own, on the servers of the tests."""
-    return subprocess.run(
-        [sys.executable, "-m", "portal.runtime.cli", "import", *map(str, arguments)],
-        env={**os.environ, "COLUMNS": "200", **environment},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    env = {**os.environ, "COLUMNS": "200", **environment}
+    return commands.run("import", *map(str, arguments), env=env)
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """Whatever cuts a worker off amid an import, nothing is half done, and it goes on by itself."""
 
-import subprocess
 from collections.abc import Callable
 
 import pytest
@@ -11,6 +10,7 @@ from portal.catalog.models import Section
 from portal.core.db import Sessions, transaction
 from portal.exchange.importing import import_jobs, runs
 from portal.exchange.importing.models import Options
+from tests.commands import Command
 from tests.exchange.campus import Campus
 from tests.exchange.enrolled import roster
 from tests.exchange.makers import LOST, as_zip, latest, page, send, sent
@@ -19,7 +19,6 @@ from tests.recorder.processes import running, wait_for
 
 WORKER = ("worker", "background")
 HELD = "LOCK TABLE sections IN ACCESS EXCLUSIVE MODE"
-Process = subprocess.Popen[bytes]
 
 
 def reading(boss: FlaskClient) -> None:
@@ -39,13 +38,13 @@ def enrolling(boss: FlaskClient) -> None:
     runs.apply(import_id, lambda *_: None)
 
 
-def lose(_worker: Process) -> None:
+def lose(_worker: Command) -> None:
     """PostgreSQL goes away for a moment."""
     with transaction() as session:
         session.execute(LOST)
 
 
-def kill(worker: Process) -> None:
+def kill(worker: Command) -> None:
     """The worker has no time to say goodbye."""
     worker.kill()
     worker.wait()
@@ -59,7 +58,7 @@ def test_an_import_that_is_cut_off_goes_on_by_itself(
     boss: FlaskClient,
     begin: Callable[[FlaskClient], None],
     then: str,
-    trouble: Callable[[Process], None],
+    trouble: Callable[[Command], None],
 ) -> None:
     begin(boss)
     with running(WORKER) as [worker]:

@@ -1,8 +1,6 @@
 """How many workers a queue should have, decided by what waits, in how long, and since when."""
 
 import os
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -15,6 +13,7 @@ from portal.core.settings import SettingsError
 from portal.operations import autoscaler
 from portal.operations.autoscaler import Autoscaler, Target, wanted
 from portal.operations.workers import QueueState, WorkerState
+from tests import commands
 from tests.operations.conftest import Switch
 from tests.recorder import slow_jobs
 
@@ -74,13 +73,7 @@ def test_nothing_begins_with_bounds_that_make_no_sense(
 ) -> None:
     assert backend
     env = {**os.environ, "FAIRSEAT_WORKERS": "many", "FAIRSEAT_VAR": str(tmp_path)}
-    done = subprocess.run(
-        [sys.executable, "-m", "portal.runtime.cli", command],
-        env=env,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = commands.run(command, env=env)
     assert done.returncode == 1
     assert done.stderr == "Error: FAIRSEAT_WORKERS: write many like record=2-10@50.\n"
 

@@ -1,7 +1,5 @@
 """Real workers and schedulers in separate processes that tests can kill."""
 
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,17 +11,19 @@ from portal.core.checkpoints import Checkpoint
 from portal.core.db import transaction
 from portal.recorder.journal import last_seq
 from portal.recorder.models import LoggedEvent
+from tests import commands
+from tests.commands import Command
 
 
-def start(*command: str) -> subprocess.Popen[bytes]:
+def start(*command: str) -> Command:
     """Start `fairseat` with a command on the servers of the tests."""
-    return subprocess.Popen([sys.executable, "-m", "portal.runtime.cli", *command])
+    return commands.start(*command)
 
 
 @contextmanager
-def running(*commands: tuple[str, ...]) -> Iterator[list[subprocess.Popen[bytes]]]:
+def running(*wanted: tuple[str, ...]) -> Iterator[list[Command]]:
     """Start processes and kill them at the end."""
-    processes = [start(*command) for command in commands]
+    processes = [start(*command) for command in wanted]
     try:
         yield processes
     finally:

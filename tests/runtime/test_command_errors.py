@@ -17,6 +17,7 @@ from portal.recorder.journal import last_seq
 from portal.runtime.cli import main
 from portal.runtime.command_context import served
 from portal.runtime.data_folder import DataFolder, Run
+from tests import commands
 from tests.cast import Cast
 from tests.recorder.processes import caught_up, recorded, wait_for
 from tests.recorder.student_actions import claim, sections
@@ -40,14 +41,7 @@ def run(*arguments: str, **environment: str) -> Result:
 
 def run_alone(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """A command in a process of its own, where it may start or use servers."""
-    return subprocess.run(
-        [sys.executable, "-m", "portal.runtime.cli", *arguments],
-        env=surroundings(**environment),
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    return commands.run(*arguments, env=surroundings(**environment))
 
 
 @pytest.fixture

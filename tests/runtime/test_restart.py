@@ -52,7 +52,7 @@ def at_home(up: Up, connected: Backend, settings: Settings) -> Iterator[Backend]
 
 
 class Visitors:
-    """Asks all the time, and remembers whatever was no answer."""
+    """Asks again and again, and remembers whatever was no answer."""
 
     def __init__(self, address: str) -> None:
         self.address, self.wrong, self.answers = address, list[str](), 0
@@ -71,6 +71,7 @@ class Visitors:
             except requests.RequestException as error:
                 self.wrong.append(repr(error))
             self.answers += 1
+            self.ended.wait(0.02)  # the restart needs the processor as well
 
     def end(self) -> None:
         self.ended.set()

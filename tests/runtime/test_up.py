@@ -1,6 +1,5 @@
 """`fairseat up`: one command runs the whole portal, and nothing of it outlives it."""
 
-import json
 import os
 import signal
 import socket
@@ -10,7 +9,6 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
-from http.client import HTTPConnection
 from pathlib import Path
 
 import psutil
@@ -20,7 +18,6 @@ from redis import Redis
 
 from portal.runtime.data_folder import DataFolder, Run
 from portal.runtime.listener import not_ready
-from tests.recorder.processes import wait_for
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("up")]
 FAIRSEAT = [sys.executable, "-m", "portal.runtime.cli"]
@@ -196,30 +193,3 @@ def remembered(run: Run) -> bool:
     connection.close()
     with Redis.from_url(run.redis_url) as redis:
         return rooms == 1 and redis.get("memory") == b"kept"
-
-
-def test_what_a_first_start_sets_up_does_not_count_as_recorded_late(tmp_path: Path) -> None:
-    fresh = Up(tmp_path / "var", free_port(), demo=True)
-    try:
-        fresh.start()
-        wait_for(lambda: set_up(fresh.run()))
-        token, _ = fresh.command("token", "admin").communicate(timeout=120)
-        line = HTTPConnection("127.0.0.1", fresh.port, timeout=60)
-        bearer = {"Authorization": f"Bearer {token.strip()}"}
-        line.request("GET", "/api/v1/metrics/lag", headers=bearer)
-        spans = json.load(line.getresponse())["data"]["spans"]
-        line.close()
-        assert {(each["events"], each["p99"]) for each in spans} == {(0, None)}
-    finally:
-        fresh.end()
-
-
-def set_up(run: Run) -> bool:
-    """Return whether the sections and the window of the demo are recorded."""
-    with psycopg2.connect(run.database_url) as connection, connection.cursor() as cursor:
-        cursor.execute("SELECT count(*) > 100 AND count(*) = max(seq) FROM events")
-        (done,) = cursor.fetchone() or (False,)
-        cursor.execute("SELECT count(*) FROM events WHERE name = 'window_set'")
-        (windows,) = cursor.fetchone() or (0,)
-    connection.close()
-    return bool(done and windows)

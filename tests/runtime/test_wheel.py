@@ -2,19 +2,25 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib import metadata
 from pathlib import Path
 from zipfile import ZipFile
 
+import psycopg2
 import pytest
 import requests
+from packaging.requirements import Requirement
 
 from portal.core.settings import ROOT
+from portal.runtime.data_folder import DataFolder, Run
 from portal.runtime.listener import not_ready
+from tests.recorder.processes import wait_for
 from tests.runtime.test_up import GIVEN, free_port
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
@@ -71,14 +77,36 @@ def test_it_has_everything_that_the_portal_needs(wheel: Path) -> None:
     assert needed - packed == set()
 
 
+def add_dependencies(place: Path) -> None:
+    """Copy the locked dependencies, and nothing else, from where the tests run."""
+    [target] = place.glob("lib/python*/site-packages")
+    for line in (ROOT / "requirements.lock").read_text().splitlines():
+        if not line[:1].isalnum():
+            continue
+        requirement = Requirement(line.removesuffix("\\"))
+        if requirement.marker and not requirement.marker.evaluate():
+            continue
+        for file in metadata.distribution(requirement.name).files or ():
+            if ".." not in file.parts:
+                (target / file).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(file.locate(), target / file)
+
+
 @dataclass
 class Installed:
     """A portal that was started by the wheel."""
 
     address: str
+    place: Path  # its environment
     folder: Path
     said: Path
     process: subprocess.Popen[bytes]
+
+
+def surroundings() -> dict[str, str]:
+    """Return the environment without what leads to another portal or other packages."""
+    left_out = {*GIVEN, "DATABASE_OWNER_URL", "FAIRSEAT_VAR", "PYTHONPATH", "VIRTUAL_ENV"}
+    return {name: value for name, value in os.environ.items() if name not in left_out}
 
 
 @pytest.fixture(scope="module")
@@ -86,29 +114,19 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     """`fairseat up` in an empty folder, of an environment with the wheel and its dependencies."""
     place, folder = tmp_path_factory.mktemp("environment"), tmp_path_factory.mktemp("empty")
     run(sys.executable, "-m", "venv", place)
+    add_dependencies(place)
     pip = (place / "bin" / "python", "-m", "pip", "--disable-pip-version-check", "-q")
-    run(
-        *pip,
-        "install",
-        "--no-compile",
-        "--require-hashes",
-        "-r",
-        ROOT / "requirements.lock",
-        cwd=folder,
-    )
     run(*pip, "install", "--no-index", wheel, cwd=folder)
     port, said = free_port(), folder.with_name("said")
-    left_out = {*GIVEN, "DATABASE_OWNER_URL", "FAIRSEAT_VAR", "PYTHONPATH", "VIRTUAL_ENV"}
-    env = {name: value for name, value in os.environ.items() if name not in left_out}
     with said.open("w") as output:
         process = subprocess.Popen(
             [place / "bin" / "fairseat", "up"],
             cwd=folder,
-            env={**env, "PORT": str(port)},
+            env={**surroundings(), "PORT": str(port)},
             stdout=output,
             stderr=subprocess.STDOUT,
         )
-    yield Installed(f"http://127.0.0.1:{port}", folder, said, process)
+    yield Installed(f"http://127.0.0.1:{port}", place, folder, said, process)
     process.terminate()
     process.wait(120)
 
@@ -134,3 +152,34 @@ def test_it_starts_the_portal_with_its_demo(installed: Installed) -> None:
         )
         assert '<html lang="es"' in spanish.text
         assert "Cerrar sesión" in spanish.text
+
+
+def test_what_a_first_start_sets_up_does_not_count_as_recorded_late(installed: Installed) -> None:
+    run = DataFolder(installed.folder / "var").own()
+    assert run
+    wait_for(lambda: set_up(run))
+    token = subprocess.run(
+        [installed.place / "bin" / "fairseat", "token", "admin"],
+        cwd=installed.folder,
+        env=surroundings(),
+        capture_output=True,
+        check=True,
+        text=True,
+    ).stdout
+    spans = requests.get(
+        f"{installed.address}/api/v1/metrics/lag",
+        headers={"Authorization": f"Bearer {token.strip()}"},
+        timeout=60,
+    ).json()["data"]["spans"]
+    assert {(each["events"], each["p99"]) for each in spans} == {(0, None)}
+
+
+def set_up(run: Run) -> bool:
+    """Return whether the sections and the window of the demo are recorded."""
+    with psycopg2.connect(run.database_url) as connection, connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) > 100 AND count(*) = max(seq) FROM events")
+        (done,) = cursor.fetchone() or (False,)
+        cursor.execute("SELECT count(*) FROM events WHERE name = 'window_set'")
+        (windows,) = cursor.fetchone() or (0,)
+    connection.close()
+    return bool(done and windows)

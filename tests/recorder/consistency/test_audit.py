@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import count
@@ -19,6 +18,7 @@ from portal.recorder.consistency.audit import audit, audit_term
 from portal.recorder.consistency.partial_audit import explain
 from portal.recorder.recorder import drain
 from portal.runtime.cli import main
+from tests import commands
 from tests.recorder.blocked_recorder import held_up
 from tests.recorder.consistency.tampering import TAMPERINGS, a_term_to_tamper_with
 from tests.recorder.random_actions import storm
@@ -149,13 +149,8 @@ def test_audit_by_command_is_shown_on_the_operations_page(rush: Rush) -> None:
     assert stored.ended_at
 
 
-def command(*arguments: str) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(
-        [sys.executable, "-m", "portal.runtime.cli", "audit", *arguments],
-        check=False,
-        capture_output=True,
-        text=True,
-    )
+def command(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return commands.run("audit", *arguments)
 
 
 def test_command_prints_json_and_fails_if_terms_differ(rush: Rush) -> None:

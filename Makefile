@@ -7,7 +7,7 @@
 # make lint    the linter, the formatter, the types and the layers (.importlinter)
 # make translations  gather the texts, and say which are not translated yet
 # make lock    renew the lock files (needs uv and npm)
-# make soak    the tests of crowds, of the ledger's model and of hostile input with many more rounds
+# make soak    the tests of crowds, of models, of properties and of hostile input with many more rounds
 # make faults  kill, freeze and cut off everything during a rush: docs/reliability.md (an hour)
 # make bench   measure everything, half an hour: docs/benchmarks.md; make bench-quick: a minute
 # make measure PART=caches   a part on against off: docs/workers.md
@@ -73,7 +73,9 @@ translations: $(TESTABLE)
 
 soak: $(TESTABLE) $(WORDS)
 	FAIRSEAT_SOAK=1 $(BIN)/pytest tests/ledger/test_crowd.py tests/ledger/test_model.py \
-	  tests/web/http/test_hostile_input.py tests/web/http/test_hostile_visitors.py --timeout 3600
+	  tests/allocation/test_properties.py tests/registration/test_plans.py \
+	  tests/registration/test_plan_json.py tests/web/http/test_hostile_input.py \
+	  tests/web/http/test_hostile_visitors.py --timeout 3600
 
 faults: $(TESTABLE) $(WORDS) $(ASSETS) $(JEMALLOC)
 	$(BIN)/python -m tests.faults --anew

@@ -23,10 +23,11 @@ from portal.protection.rate_limits import rate_limiter
 from portal.runtime.data_folder import DataFolder
 from portal.runtime.embedded_servers import Servers
 from tests.cast import Cast, a_term, an_open_window, assemble
+from tests.soak import rounds
 from tests.statements import statements
 
 subscribers.connect()
-hypothesis.register_profile("at any pace", deadline=None, max_examples=50)
+hypothesis.register_profile("at any pace", deadline=None, max_examples=rounds(30, soak=1000))
 hypothesis.load_profile("at any pace")
 
 # As a replica would, which asks no trigger: the logs refuse to be emptied. By DELETE, as TRUNCATE

@@ -15,9 +15,10 @@ from portal.allocation.mechanisms import allocate, ticket
 from portal.allocation.problem import MECHANISMS, Choice, Problem, Section, clash, make, to_json
 from portal.allocation.result import Result, Why, reasons
 from tests.allocation.rounds import SEED, a_round, at, ballot, problems, section
+from tests.soak import rounds
 
-many = settings(max_examples=200, deadline=None)
-some = settings(max_examples=60, deadline=None)
+many = settings(max_examples=rounds(60, soak=2000), deadline=None)
+some = settings(max_examples=rounds(30, soak=600), deadline=None)
 
 
 @given(problems())

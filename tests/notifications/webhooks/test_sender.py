@@ -70,6 +70,7 @@ def test_a_refusal_that_no_database_could_store_is_one_all_the_same(
     webhook: Webhook, receiver: Receiver, relay: WebhookSender
 ) -> None:
     receiver.answers, receiver.refusal = [400], b"no\0\xff"
+    relay.pauses = (60.0,)  # a retry must not come due while this sends
     due_to(webhook, 1)
     assert relay.send_due() == 1
     assert [(each.tries, each.error) for each in deliveries()] == [(1, "400 Bad Request: no\ufffd")]

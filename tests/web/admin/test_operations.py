@@ -109,7 +109,7 @@ def test_page_shows_windows_and_links_to_their_limits(
     assert "Closes in 59 minutes" in page or "Closes in 60 minutes" in page
     assert "600 per minute, 1 at once" in page
     assert f"/admin/terms/{term.id}/windows/{window.id}/room" in page
-    assert 'data-label="In the waiting room">2<' in page
+    assert 'data-label="Waiting">2<' in page
 
 
 @pytest.mark.parametrize("opens", ["now", "later"])

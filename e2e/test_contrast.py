@@ -77,7 +77,7 @@ def test_buttons_and_states_are_seen_in_the_colours_of_the_system(
     boxes = [".btn:visible", ".chip:visible", ".input:visible", ".banner", ".meter:visible"]
     for box in boxes:
         assert page.locator(box).first.evaluate(EDGE), box
-    chip = page.locator(".filters-open")
+    chip = page.locator(".filters-quick .chip").first
     before = chip.evaluate("it => getComputedStyle(it).backgroundColor")
     page.get_by_label("Open seats only").check()
     assert chip.evaluate("it => getComputedStyle(it).backgroundColor") != before

@@ -38,7 +38,7 @@ def test_the_bar_shows_open_seats(meet: Meet, term: Term, last_seat: Section) ->
     expect(bar).to_have_attribute("value", "0")
     cleo = meet("cleo").enter(term)
     cleo.pick(last_seat)
-    expect(ada.seats(last_seat)).to_contain_text("1 waiting, 5 places")
+    expect(ada.seats(last_seat)).to_contain_text("1 waiting, max 5")
 
 
 def test_dropping_looks_unlike_swapping(meet: Meet, term: Term, section: Section) -> None:

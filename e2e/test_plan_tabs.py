@@ -18,10 +18,10 @@ def test_what_is_changed_in_one_tab_shows_in_the_other(
     search.press_sequentially("Cour")
     plan(ada, section)
     expect(lines(other)).to_have_count(1)
-    expect(other.row(section).locator(".row-plan")).to_contain_text("Planned")
+    expect(other.row(section).locator(".row-plan")).to_have_attribute("aria-pressed", "true")
     expect(search).to_be_focused()
     expect(search).to_have_value("Cour")
-    plan(other, others[0], "new")
+    plan(other, others[0])
     expect(lines(ada)).to_have_count(2)
     assert not other.complaints
 
@@ -33,7 +33,7 @@ def test_a_plan_that_comes_late_never_replaces_a_newer_one(
     ada = meet("ada").enter(term)
     plan(ada, section)
     older = ada.page.locator("#plan").evaluate("it => it.outerHTML")
-    plan(ada, others[0], "new")
+    plan(ada, others[0])
     ada.page.evaluate("it => dispatchEvent(new CustomEvent('fs:fragments', { detail: it }))", older)
     expect(lines(ada)).to_have_count(2)
 
@@ -43,13 +43,15 @@ def test_a_form_that_has_seen_an_older_plan_says_so_and_loses_nothing(
 ) -> None:
     builders.a_coming_window(term)
     ada = meet("ada").enter(term)
-    ada.row(section).locator(".row-plan").click()
+    for each in (section, others[0]):
+        plan(ada, each)
+    ada.page.locator(f'.plan-move[href$="/{section.id}/plan"]').click()
     expect(ada.dialog).to_be_visible()
     other = Person(context_of(ada).new_page()).enter(term)
-    plan(other, others[0])
-    ada.dialog.get_by_role("button", name="Add to plan").click()
+    plan(other, others[1])
+    ada.dialog.get_by_role("button", name="Remove from plan").click()
     expect(ada.dialog).to_contain_text("Your plan has changed, maybe in another tab")
-    ada.dialog.get_by_role("button", name="Add to plan").click()
+    ada.dialog.get_by_role("button", name="Remove from plan").click()
     expect(ada.dialog).to_be_hidden()
     expect(lines(ada)).to_have_count(2)
 
@@ -63,7 +65,7 @@ def test_counts_in_the_dialog_and_on_the_plan_move_by_themselves(
     ada.go(f"/terms/{term.id}/plan")
     counts = ada.page.locator("#plan .counts")
     tab = Person(context_of(ada).new_page()).enter(term)
-    tab.row(last_seat).locator(".row-plan").click()
+    tab.row(last_seat).locator(".row-more").click()
     expect(tab.dialog.locator(".counts")).to_contain_text("1 of 1 open")
     expect(counts).to_contain_text("1 of 1 open")
     ben.pick(last_seat)

@@ -148,9 +148,9 @@ def test_rows_say_at_once_what_a_new_seat_makes_of_them(
     before = [size[2:] for size in places(ada.page, *rows)]
     ada.pick(mine)
     expect(ada.cell(again)).to_contain_text("Swap")
-    expect(ada.cell(clashing)).to_contain_text("Yours: CSC")
+    expect(ada.cell(clashing)).to_contain_text("Overlaps CSC")
     assert [size[2:] for size in places(ada.page, *rows)] == before
-    expect(ada.cell(clashing)).to_contain_text("Time conflict")
+    expect(ada.cell(clashing)).to_contain_text("Overlaps")
     ada.ask(clashing)
     expect(ada.dialog.get_by_role("alert")).to_contain_text("meets at the same time as your CSC")
     ada.page.keyboard.press("Escape")

@@ -37,11 +37,13 @@ class Query:
     end: int | None = None
     open_only: bool = False
     credits: Decimal | None = None
+    fitting_only: bool = False  # at times when the student is free: `student.section_list`
+    eligible_only: bool = False  # whose requirements the student meets: likewise
     ignored: tuple[tuple[str, str], ...] = ()
 
     @classmethod
     def parse(cls, args: "MultiDict[str, str]") -> "Query":
-        """Return the query of the arguments q, subject, days (several), from, to, open, credits."""
+        """Return the query of these arguments; what can't be read goes to `ignored`."""
         reader = _ArgumentReader(args)
         return cls(
             text=" ".join(args.get("q", "").replace("\0", "").split())[:LONGEST],
@@ -51,6 +53,8 @@ class Query:
             end=reader.read("to", minutes),
             open_only=bool(reader.read("open", yes)),
             credits=reader.read("credits", amount),
+            fitting_only=bool(reader.read("fits", yes)),
+            eligible_only=bool(reader.read("meets", yes)),
             ignored=tuple(reader.ignored),
         )
 
@@ -65,6 +69,8 @@ class Query:
         pairs += [
             ("credits", "" if self.credits is None else formatting.plain_number(self.credits))
         ]
+        pairs += [("fits", "1" if self.fitting_only else "")]
+        pairs += [("meets", "1" if self.eligible_only else "")]
         return [(name, value) for name, value in pairs if value]
 
     @property

@@ -10,7 +10,7 @@ from sqlalchemy import select
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
-from portal.catalog import subjects, views
+from portal.catalog import subjects, time_conflicts, views
 from portal.catalog.models import Term
 from portal.catalog.search import Query, correct_words
 from portal.catalog.views import MeetingView, SectionView, TermView
@@ -85,6 +85,11 @@ class TermCatalog:
         return dict(
             sorted({each.subject_code: each.subject_name for each in self.sections}.items())
         )
+
+    @cached_property
+    def occupied(self) -> dict[int, int]:
+        """The minutes of a week in which each section meets: see `time_conflicts.occupied`."""
+        return {each.id: time_conflicts.occupied(each) for each in self.sections}
 
     @cached_property
     def _words(self) -> list[str]:

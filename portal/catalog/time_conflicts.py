@@ -1,10 +1,10 @@
 """Which meetings of two sections clash, as the ledger sees it, and how that is said."""
 
-from datetime import timedelta
+from datetime import time, timedelta
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from portal.catalog import requisites
+from portal.catalog import formatting, requisites
 from portal.core.i18n import _, _n
 
 if TYPE_CHECKING:
@@ -16,6 +16,33 @@ if TYPE_CHECKING:
 def clash(section: "SectionView", other: "SectionView") -> bool:
     """Return whether two sections meet at the same time on some day."""
     return any(_clashing(section, other))
+
+
+MINUTES_OF_A_DAY = 24 * 60
+
+
+def occupied(card: "SectionView") -> int:
+    """Return the minutes of a week in which a section meets, as the bits of a number.
+
+    Two sections without a common bit never clash. With one they may: their dates can differ.
+    """
+    found = 0
+    for each in card.meetings:
+        if each.clashes and each.start is not None and each.end is not None:
+            minutes = (1 << max(0, each.end - each.start)) - 1 << each.start
+            for day in range(7):
+                if each.mask >> day & 1:
+                    found |= minutes << day * MINUTES_OF_A_DAY
+    return found
+
+
+def first_overlap(card: "SectionView", other: "SectionView") -> str:
+    """Return when two sections first meet at the same time in a week, such as `Mon 10:00 am`."""
+    common = occupied(card) & occupied(other)
+    if not common:
+        return ""
+    day, minute = divmod((common & -common).bit_length() - 1, MINUTES_OF_A_DAY)
+    return f"{formatting.days(1 << day)} {formatting.clock(time(*divmod(minute, 60)))}"
 
 
 def clash_in_words(section: "SectionView | None", held: "SectionView | None", name: str) -> str:

@@ -59,14 +59,15 @@ def plan_of(term: int, student: int) -> Plan | None:
     return _keep(term, student, plan)
 
 
-def change(term: int, student: int, version: int, make: Callable[[Plan], Plan]) -> Plan:
+def change(term: int, student: int, version: int | None, make: Callable[[Plan], Plan]) -> Plan:
     """Change the plan of that version. Raise StalePlan if its version is another by now.
 
-    Raises what `make` raises, and the errors of AWAY while PostgreSQL is away.
+    `None` stands for any version, for a change that can't disturb what it has not seen. Raises what
+    `make` raises, and the errors of AWAY while PostgreSQL is away.
     """
     with transaction() as session:
         plan = _read(session, term, student)
-        if plan.version != version:
+        if version not in {None, plan.version}:
             raise StalePlan(plan)
         changed = make(plan)
         stored = plan if changed == plan else _write(session, term, student, changed)

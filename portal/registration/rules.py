@@ -1,6 +1,7 @@
 """The rules between a student and a section that the ledger does not check: pure functions."""
 
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from portal.catalog import requisites
@@ -27,6 +28,11 @@ def refusals(profile: "StudentProfile", section: "SectionView") -> list[Reason]:
     reasons += _restrictions(profile, section.restrictions)
     passes = permitted(profile, section)
     return [reason for reason in reasons if reason.code not in passes]
+
+
+def unmet(profile: "StudentProfile", section: "SectionView") -> list[Reason]:
+    """Return the reasons that are about the section: a hold is not."""
+    return [each for each in refusals(profile, section) if each.code != "hold"]
 
 
 def visible(profile: "StudentProfile", section: "SectionView") -> bool:
@@ -83,8 +89,14 @@ def _open_corequisites(profile: "StudentProfile", section: "SectionView") -> req
 
 
 def _has_passed(profile: "StudentProfile") -> Any:
-    completed = {requisites.key(code) for code in profile.completed}
+    completed = _keys(profile.completed)
     return lambda code: requisites.key(code) in completed
+
+
+@lru_cache(maxsize=1024)
+def _keys(codes: frozenset[str]) -> frozenset[str]:
+    """Return course codes as they are compared; a list asks for the same codes at each section."""
+    return frozenset(map(requisites.key, codes))
 
 
 def _by_id(tree: requisites.Tree | None, catalog: "TermCatalog") -> dict[str, Any] | None:

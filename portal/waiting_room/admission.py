@@ -47,8 +47,12 @@ def look_up(term: int, phase: Phase, who: Applicant) -> Admission:
     if phase.kind not in {"before", "open"} or not phase.window:
         return FREE
     token = who.token if who.token and who.token.term == term else None
-    if token and _still_admits(token, who):  # for any window: several may be open to one
-        return Admission("in", token=_renewed(token, who))
+    if token and without_rooms():
+        return Admission("in", token=token)
+    if token:  # for any window: several may be open to one; the student may have left it elsewhere
+        entry = room.queue_entry(term, token.window, who.student)
+        if entry.kind == "called":
+            return Admission("in", entry, _renewed(token, who))
     if not who.proven:
         return Admission("unproven")
     if without_rooms():
@@ -94,16 +98,9 @@ def _admit(term: int, phase: Phase, who: Applicant, entry: QueueEntry | None = N
     return Admission("in", entry, token) if token else Admission("out")
 
 
-def _still_admits(token: AccessToken, who: Applicant) -> bool:
-    """Return whether the room still admits the student, who may have left on another device."""
-    return (
-        without_rooms() or room.queue_entry(token.term, token.window, who.student).kind == "called"
-    )
-
-
 def _renewed(token: AccessToken, who: Applicant) -> AccessToken:
     """Return the token; once half of its time is over, a new one."""
-    if token.ends - time() * 1000 > LIFETIME / 2 or without_rooms():
+    if token.ends - time() * 1000 > LIFETIME / 2:
         return token
     ends = room.extend_stay(token.term, token.window, who.student)
     return replace(token, ends=ends) if ends and ends > token.ends else token

@@ -72,6 +72,7 @@ class QueueEntry:
     number: int = 0  # position among all who ever came, from 1; it never changes
     ahead: int = 0  # students who are called first
     ends: int = 0  # until when the student may come in, or stay (ms)
+    last: int = 0  # until when an admitted student may stay while others wait (ms)
 
     @property
     def position(self) -> int:

@@ -53,15 +53,11 @@ def wait(long: WaitRange, *, paused: bool = False) -> str:
     return _lasts("about", unit, most, _span(least, most))
 
 
-def brief(long: WaitRange, *, paused: bool = False) -> str:
-    """Return the expected wait in short, such as `2–4 min`; blank if it is unknown."""
-    if paused:
-        return _("Paused")
-    if long.most >= NEVER:
-        return ""
-    least, most, unit = _rounded(long)
-    span = "<1" if most <= 1 and unit == "minutes" else f"{least}–{most}"
-    return _("%(count)s min", count=span) if unit == "minutes" else _("%(count)s h", count=span)
+def admitted(count: int, shown: object) -> str:
+    """Return why a queue position has moved."""
+    return _n(
+        "%(count)s person was admitted.", "%(count)s people were admitted.", count, count=shown
+    )
 
 
 def lasting(rule: str) -> str:
@@ -114,9 +110,9 @@ def _words(locale: Locale) -> dict[str, Any]:
         "paused": {
             "ahead": ahead(0, paused=True),
             "wait": wait(WaitRange(0, NEVER), paused=True),
-            "brief": brief(WaitRange(0, NEVER), paused=True),
         },
         "before": plural_forms(locale, before),
+        "admitted": plural_forms(locale, admitted),
         "moment": wait(WaitRange(0, MINUTE)),
         "unknown": wait(WaitRange(0, NEVER)),
         "span": _span("%(least)s", "%(most)s"),
@@ -124,5 +120,4 @@ def _words(locale: Locale) -> dict[str, Any]:
             kind: {unit: plural_forms(locale, partial(_lasts, kind, unit)) for unit in units}
             for kind in ("about", "most")
         },
-        "brief": {"minutes": _("%(count)s min"), "hours": _("%(count)s h")},
     }

@@ -62,6 +62,12 @@ def until(kind: str, amount: int, count: object) -> str:
             amount,
             count=count,
         ),
+        "turn": _n(
+            "%(count)s minute until your turn ends",
+            "%(count)s minutes until your turn ends",
+            amount,
+            count=count,
+        ),
     }[kind]
 
 
@@ -88,7 +94,7 @@ def _words(locale: Locale) -> dict[str, Any]:
             kind: {unit: plural_forms(locale, partial(sentence, kind, unit)) for unit in UNITS}
             for kind in kinds
         },
-        "until": {kind: plural_forms(locale, partial(until, kind)) for kind in kinds},
+        "until": {kind: plural_forms(locale, partial(until, kind)) for kind in (*kinds, "turn")},
         "long": _("%(days)s d %(hours)s h"),
         "agrees": _("Your clock is correct"),
         "ahead": _("Your clock is %(amount)s fast"),

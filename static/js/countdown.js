@@ -5,6 +5,7 @@ const AGREES = 150; // ms below which the difference is not worth a word
 const CLOSED = [0, 1000];
 const AGAIN = [1500, 3000];
 const URGENT = 3600; // seconds left from which the banner is large
+const MOVED = 1000; // ms by which the number must jump to be worth a word
 const MILESTONES = [600, 300, 60]; // seconds left that are said aloud
 
 let offset = 0; // ms to add to this computer's clock
@@ -58,7 +59,8 @@ const many = (forms, count) => fill(forms[PLURAL.select(count)] ?? forms.other, 
 function begin() {
   const found = document.querySelector("[data-phase][data-now]");
   if (found === banner) return;
-  const phase = banner?.dataset.phase;
+  const { phase } = banner?.dataset ?? {};
+  const [was, until] = [banner, phase && target()];
   banner = found;
   words = JSON.parse(banner?.dataset.words ?? "{}");
   turned = "";
@@ -70,15 +72,26 @@ function begin() {
   } else if (phase !== banner.dataset.phase) {
     saidAt = Infinity;
     say(banner.querySelector(".banner-title")?.textContent.trim() ?? "");
+  } else if (Math.abs(target() - until) > MOVED) {
+    explain(was);
   }
   if (["open", "line"].includes(phase) && banner.dataset.phase === "before") measure(); // it turned too early
   show(offset);
   tick();
 }
 
+// Of a phase: when the window opens, and when it or, while others wait, my turn ends.
 function target() {
-  const { phase, opens, closes } = banner.dataset;
-  return Number({ before: opens, open: closes }[phase] ?? NaN);
+  const { phase, opens, closes, ends = closes } = banner.dataset;
+  return Number({ before: opens, open: ends }[phase] ?? NaN);
+}
+
+// The number jumps: say why, to eyes and ears.
+function explain(was) {
+  const freed = was.dataset.ends && !banner.dataset.ends && banner.querySelector("template[data-freed]");
+  const why = freed || banner.querySelector("template[data-moved]");
+  if (why) document.getElementById("toasts").append(why.content.cloneNode(true));
+  saidAt = Infinity;
 }
 
 function tick() {
@@ -144,7 +157,7 @@ function answer(seconds) {
 function announce(seconds) {
   const passed = MILESTONES.find((mark) => seconds <= mark && saidAt > mark);
   if (passed && saidAt !== Infinity) {
-    say(many(words.until[banner.dataset.phase], Math.round(passed / 60)));
+    say(many(words.until[banner.dataset.ends ? "turn" : banner.dataset.phase], Math.round(passed / 60)));
   }
   saidAt = seconds;
 }

@@ -11,8 +11,10 @@ async function refresh() {
 function mark() {
   if (!plan()) return;
   const planned = new Set(plan().dataset.sections.split(" "));
-  for (const link of document.querySelectorAll(".row-plan")) {
-    link.toggleAttribute("data-planned", planned.has(link.dataset.section));
+  for (const button of document.querySelectorAll(".row-plan")) {
+    const is = planned.has(button.value);
+    button.setAttribute("aria-pressed", is);
+    button.name = is ? "remove" : "add"; // so that a second press in a hurry asks for the same
   }
 }
 

@@ -3,6 +3,8 @@
 const MINUTE = 60000;
 const [NEVER, STAYING, NOTICE] = [24 * 60 * MINUTE, 0.7, 5000]; // as in portal/waiting_room/wait_estimates.py
 const LONG = 120; // minutes from which on a wait is told in hours
+const MOVE_AFTER = 5000; // ms until a move of my number is said
+const MOVE_PAUSE = 30000; // ms between two of them
 const ARRIVED = "fairseat-turn"; // that the turn came on the page before
 
 const spoken = document.getElementById("spoken");
@@ -13,6 +15,9 @@ const NUMBER = new Intl.NumberFormat(lang);
 let shown = document.getElementById("banner");
 let number; // that was said
 let soon = false; // whether it was said that little is left to wait
+let admitted = 0; // of those before me, since my number was last said
+let moveTimer = 0;
+let movedAt = 0; // when a move was last said
 let wasPaused = false; // whether it was said that the line is paused
 
 const fill = (text, facts) => text.replace(/%\((\w+)\)s/g, (_, name) => facts[name]);
@@ -27,23 +32,23 @@ function wait({ ahead, pace, words }) {
   let least = Math.floor((STAYING * first * quick + others * fewest) / MINUTE);
   let most = Math.ceil((first * quick + after + NOTICE) / MINUTE);
   const say = JSON.parse(words);
-  if (longest >= NEVER) return { said: say.unknown, brief: "" };
-  if (most <= 1) return { said: say.moment, brief: fill(say.brief.minutes, { count: "<1" }), soon: true };
+  if (longest >= NEVER) return { said: say.unknown };
+  if (most <= 1) return { said: say.moment, soon: true };
   const unit = most < LONG ? "minutes" : "hours";
   if (unit === "hours") [least, most] = [Math.floor(least / 60), Math.ceil(most / 60)];
-  const brief = fill(say.brief[unit], { count: `${least}–${most}` });
-  if (!least) return { said: many(say.most[unit], most, most), brief };
-  return { said: many(say.about[unit], most, fill(say.span, { least, most })), brief };
+  if (!least) return { said: many(say.most[unit], most, most) };
+  return { said: many(say.about[unit], most, fill(say.span, { least, most })) };
 }
 
 function draw(element) {
   const { dataset } = element;
   const words = JSON.parse(dataset.words);
   const ahead = Number(dataset.ahead);
-  const { said, brief } = wait(dataset);
-  const title = fill(words.title, { number: NUMBER.format(ahead + 1) });
+  const { said } = wait(dataset);
+  const number = NUMBER.format(ahead + 1);
+  const title = fill(words.title, { number });
   const before = ahead ? many(words.before, ahead, NUMBER.format(ahead)) : words.next;
-  const texts = { title, wait: said, brief, ahead: before, ...("paused" in dataset ? words.paused : {}) };
+  const texts = { title, number, wait: said, ahead: before, ...("paused" in dataset ? words.paused : {}) };
   for (const place of element.querySelectorAll("[data-line]")) {
     const text = texts[place.dataset.line];
     if (text !== undefined && place.textContent !== text) place.textContent = text;
@@ -53,13 +58,30 @@ function draw(element) {
 addEventListener("fs:room", ({ detail: { window, called, pace, paused } }) => {
   for (const element of document.querySelectorAll(`[data-number][data-room="${window}"]`)) {
     const { dataset } = element;
+    const was = Number(dataset.ahead);
     dataset.ahead = Math.max(0, Math.min(dataset.ahead, dataset.number - called - 1));
     dataset.pace = pace.join(" ");
     element.toggleAttribute("data-paused", paused);
     draw(element);
+    if (element.id === "banner") moved(was - dataset.ahead);
   }
   say();
 });
+
+// My number never moves in silence: why is said soon after, but not at each move of a fast queue.
+function moved(by) {
+  admitted += by;
+  if (admitted) moveTimer ||= setTimeout(sayMove, Math.max(MOVE_AFTER, movedAt + MOVE_PAUSE - Date.now()));
+}
+
+function sayMove() {
+  const { number: mine, words } = document.getElementById("banner")?.dataset ?? {};
+  if (mine) {
+    const title = document.querySelector("#banner .banner-title").textContent.trim();
+    spoken.textContent = `${title}. ${many(JSON.parse(words).admitted, admitted, NUMBER.format(admitted))}`;
+  }
+  [admitted, moveTimer, movedAt] = [0, 0, Date.now()];
+}
 
 // Where one stands is said once, once more when it is about to be one's turn, and when the line is
 // paused or goes on.

@@ -1,4 +1,5 @@
-// Says by how much the clock of this device differs from the times on the page, if it does.
+// Tells the server the zone of this device, for the times that it writes, and says on the schedule by
+// how much its clock differs.
 
 const HOUR = 3_600_000;
 const WEEK = 168 * HOUR;
@@ -42,6 +43,8 @@ function say(hours, constant, { ahead, behind, varies }) {
   note.textContent = constant ? sentence : `${sentence} ${varies}`;
   note.hidden = false;
 }
+
+if (here) document.cookie = `zone=${here}; path=/; max-age=31536000; samesite=lax`;
 
 if (note && here) {
   const found = differences(note.dataset);

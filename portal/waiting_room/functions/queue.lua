@@ -12,6 +12,7 @@ function Room:entry(student)
   local back, ends = redis.call("ZRANK", self:key("back"), id), self:inside(student)
   if ends then
     entry.kind, entry.ends = "called", ends
+    entry.last = math.max(ends, number(redis.call("HGET", self:key("came"), student)) + LONGEST)
   elseif back then
     entry.kind, entry.ahead = "waiting", back
   elseif entry.number > number(self:field("called")) then

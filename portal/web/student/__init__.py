@@ -16,6 +16,7 @@ from portal.web.student import (  # noqa: E402  they use `bp`
     register,
     row_size,
     schedule,
+    section_page,
     term_page,
     waiting_room_views,
 )
@@ -29,6 +30,7 @@ __all__ = [
     "register",
     "row_size",
     "schedule",
+    "section_page",
     "term_page",
     "waiting_room_views",
 ]

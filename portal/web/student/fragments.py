@@ -13,7 +13,7 @@ from portal.backend import backend
 from portal.catalog import requisites
 from portal.catalog.local_time import LocalClock
 from portal.catalog.term_catalog import SectionView
-from portal.catalog.time_conflicts import pair_in_words
+from portal.catalog.time_conflicts import first_overlap, pair_in_words
 from portal.core.i18n import _, current_locale
 from portal.core.moments import milliseconds
 from portal.ledger.types import Reason, SeatCounts
@@ -42,6 +42,7 @@ def act(scene: StudentTerm, section: int) -> Markup:
         scene.case(None).named,
     )
     conflicts = scene.in_the_way(card) if card and not state else []
+    other = scene.catalog.section(conflicts[0].facts["section"]) if conflicts else None
     return _act(
         scene.term.id,
         section,
@@ -50,7 +51,8 @@ def act(scene: StudentTerm, section: int) -> Markup:
         scene.opening,
         card is not None and bool(reserves_for(scene, card)),
         conflicts[0].code if conflicts else "",
-        named(conflicts[0].facts["section"]) if conflicts else "",
+        named(other.id) if other else "",
+        first_overlap(card, other) if card and other else "",
         current_locale(),
     )
 
@@ -159,10 +161,13 @@ def _act(  # noqa: PLR0913, PLR0917 - what the fragment shows
     mine: bool,  # noqa: FBT001 - whether seats are kept for the student
     why: str,
     other: str,
+    when: str,  # the section and the other first meet at the same time
     _language: Locale,
 ) -> Markup:
     facts = {"section": section, "name": name, "state": state, "opening": opening, "mine": mine}
-    return render_fragment("fragments/act.html", term=term, why=why, other=other, **facts)
+    return render_fragment(
+        "fragments/act.html", term=term, why=why, other=other, when=when, **facts
+    )
 
 
 def _needs(scene: StudentTerm, missing: list[int], waited: bool) -> str:  # noqa: FBT001 - whether in line

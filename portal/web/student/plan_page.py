@@ -32,7 +32,7 @@ from portal.web.student import bp, fragments, request_form
 from portal.web.student.dialogs import NOTHING, form, published_section, seats_of, visible_section
 from portal.web.student.earlier_terms import last_time
 from portal.web.student.plan_panel import live_counts, panel, reasons_against
-from portal.web.student.register import partner_groups
+from portal.web.student.register import PartnerGroup, partner_groups
 from portal.web.student.request_form import resumes_plan, resumes_planning
 from portal.web.student.results import close_dialog, fulfilled, show_plan_result
 from portal.web.student.student_term import StudentTerm, reserved_notes
@@ -52,6 +52,11 @@ HINDRANCES = {
     Problem.GONE: _l("This section is no longer in your plan."),
 }
 TAKES_OUT = ("remove", "omit")
+CHANGED = {
+    "out": _l("Removed from your plan: %(name)s."),
+    "move": _l("Moved in your plan: %(name)s."),
+    "in": _l("Added to your plan: %(name)s."),
+}
 
 
 @bp.get("/plan")
@@ -128,14 +133,15 @@ def submit_plan(term_id: int) -> ResponseReturnValue:
     return show_plan_result(sent, decided, term_id, settled)
 
 
-def _change(term_id: int, wanted: Change) -> None:
+def _change(term_id: int, wanted: Change, *, any_version: bool = False) -> Plan:
     """Change the plan version that the form showed, and update the student's other pages.
 
     Raise StalePlan or CannotPlan.
     """
     student = visitor().student_id or 0
-    changed = change(term_id, student, _number("version"), wanted)
+    changed = change(term_id, student, None if any_version else _number("version"), wanted)
     signal_student(term_id, student, "plan", {"version": changed.version})
+    return changed
 
 
 def _hindrance(error: StalePlan | CannotPlan) -> str:
@@ -176,29 +182,93 @@ def ask_plan(term_id: int, section_id: int) -> ResponseReturnValue:
 @requires("student")
 @resumes_planning
 def plan_section(term_id: int, section_id: int) -> ResponseReturnValue:
-    """Add the section to the plan or take it out, or show why not."""
-    out = request.form.get("do") == "out"
+    """Add the section to the plan, move it there or take it out, or show why not."""
+    act, place = request.form.get("do", "in"), request.form.get("place", "new")
     # Read first: if this fails, nothing is changed, and the response says so.
-    if out:  # another page may have taken it out already
+    if act == "out":  # another page may have taken it out already
         now, card = mine_of(term_id), published_section(term_id, section_id)
     else:
         now, card = visible_section(term_id, section_id)
-    name = section_name(card)
     try:
-        if out:
+        if act == "out":
             _change(term_id, partial(plans.take_out, section=card.id))
-            message = _("Removed from your plan: %(name)s.", name=name)
+        elif act == "move":
+            _change(term_id, partial(_moved, card=card, place=place))
         else:
-            _change(term_id, change_to(request.form.get("place", "new"), _alternative(card)))
-            message = _("Added to your plan: %(name)s.", name=name)
+            _change(term_id, change_to(place, _alternative(card)))
     except (StalePlan, CannotPlan) as error:
         return _plan_form(now, card, _hindrance(error)), 422
+    message = str(CHANGED.get(act, CHANGED["in"])) % {"name": section_name(card)}
     if not request.htmx:
         back = request_form.return_address(card.term_id)
         flash_messages.keep(message, "go", back)
         return redirect(f"{back}#section-{card.id}", 303)
     toast = fragments.toast(message, tone="go", brief=True, about=card.id)
     return close_dialog([panel(now, oob=True), toast])
+
+
+@bp.post("/plan/toggle")
+@requires("student")
+@resumes_plan
+def toggle_plan(term_id: int) -> ResponseReturnValue:
+    """Add a section to the plan at its likely place, or take it out, by one press in the list.
+
+    A second press changes nothing: the button says which of both it asks for.
+    """
+    adds = "add" in request.form
+    section = _number("add" if adds else "remove")
+    now, card = mine_of(term_id), published_section(term_id, section)
+    if adds:
+        now, card = visible_section(term_id, section)
+    try:
+        plan, message = _with(now, card) if adds else _without(card)
+    except CannotPlan as error:
+        message, plan = _hindrance(error), None
+    tone = "go" if plan else "few"
+    if request.htmx:
+        toast = fragments.toast(message, tone=tone, brief=True, about=card.id)
+        return panel(now, plan, oob=True) + toast
+    back = request_form.return_address(card.term_id)
+    flash_messages.keep(message, tone, back)
+    return redirect(f"{back}#section-{card.id}", 303)
+
+
+def _with(now: StudentTerm, card: SectionView) -> tuple[Plan, str]:
+    """Add the section at its likely place; return the plan, and where it is. Raise CannotPlan."""
+    plan, name = now.plan or Plan(), section_name(card)
+    if card.id in now.planned:
+        return plan, _("Added to your plan: %(name)s.", name=name)
+    target, _groups, alternative = _likely(now, plan, card)
+    changed = _change(card.term_id, change_to(target, alternative), any_version=True)
+    if target == "new":
+        return changed, _("Added to your plan: %(name)s.", name=name)
+    choice = changed.choices[changed.choice_of(card.id) or 0]
+    first = _names(now, choice.alternatives[0])
+    if target.startswith("else"):
+        message = _(
+            "Added to your plan: %(name)s, as a backup for %(first)s.", name=name, first=first
+        )
+    else:
+        message = _("Added to your plan: %(first)s, both or neither.", first=first)
+    return changed, message
+
+
+def _without(card: SectionView) -> tuple[Plan, str]:
+    """Take the section out of the plan; return the plan, and what was done."""
+
+    def take_out(plan: Plan) -> Plan:
+        return plan if plan.choice_of(card.id) is None else plans.take_out(plan, card.id)
+
+    changed = _change(card.term_id, take_out, any_version=True)
+    return changed, _("Removed from your plan: %(name)s.", name=section_name(card))
+
+
+def _moved(plan: Plan, card: SectionView, place: str) -> Plan:
+    """Move the alternative with the section to another place. Raise CannotPlan."""
+    rest = plans.take_out(plan, card.id)
+    choice = plan.choices[plan.choice_of(card.id) or 0]
+    own = [each for each in choice.alternatives if card.id in {part.section for part in each}]
+    return change_to(place, own[0])(rest)
 
 
 def _alternative(card: SectionView) -> Alternative:
@@ -214,18 +284,29 @@ def _plan_form(now: StudentTerm, card: SectionView, why: str = "") -> str:
     if card.id in now.planned:
         at = plan.choice_of(card.id) or 0
         first, known = _names(now, plan.choices[at].alternatives[0]), _outlook(now, plan, card.id)
-        return _form("plan_out", now, card, why=why, at=at, first=first, known=known)
+        others = places(now, plans.take_out(plan, card.id), card)
+        found = [each for each in others if not each[0].startswith("join")]
+        facts = {"at": at, "first": first, "known": known, "places": found}
+        return _form("plan_out", now, card, why=why, **facts)
     found = places(now, plan, card)
-    likely, _label = found[0]
-    sent = request_form.partners()
-    together = [] if likely.startswith("join") else partner_groups(now, card, 0, sent)
-    alternative = (SectionRequest(card.id), *(SectionRequest(each.chosen) for each in together))
+    likely, together, alternative = _likely(now, plan, card)
     try:
         made = change_to(likely, alternative)(plan)
     except CannotPlan as error:
         return _form("plan_in", now, card, why=why or _hindrance(error), full=True)
     known = _outlook(now, made, card.id)
     return _form("plan_in", now, card, why=why, places=found, together=together, known=known)
+
+
+def _likely(
+    now: StudentTerm, plan: Plan, card: SectionView
+) -> tuple[str, list[PartnerGroup], Alternative]:
+    """Return the likely place for a section, its corequisites to choose, and all of them."""
+    likely, _label = places(now, plan, card)[0]
+    sent = request_form.partners()
+    together = [] if likely.startswith("join") else partner_groups(now, card, 0, sent)
+    parts = (SectionRequest(card.id), *(SectionRequest(each.chosen) for each in together))
+    return likely, together, parts
 
 
 def _form(template: str, now: StudentTerm, card: SectionView, **facts: Any) -> str:

@@ -147,6 +147,7 @@ resumes_swapping = resumes(_about(_l("Log in to continue your swap: %(name)s."))
 resumes_dropping = resumes(_about(_l("Log in to continue dropping %(name)s.")))
 resumes_leaving = resumes(_about(_l("Log in to continue leaving the waitlist of %(name)s.")))
 resumes_planning = resumes(_about(_l("Log in to continue planning %(name)s.")))
+resumes_section = resumes(_about(_l("Log in to see %(name)s.")))
 resumes_plan = resumes(
     lambda term_id: _("Log in to continue with your plan."),  # noqa: ARG005
     lambda term_id: f"/terms/{term_id}/plan",

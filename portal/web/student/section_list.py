@@ -1,8 +1,10 @@
 """Rows of the section list; parts equal for everyone are rendered once per catalog version."""
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, reduce
+from operator import or_
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlencode
 
@@ -16,13 +18,14 @@ from portal.catalog.formatting import credit_words
 from portal.catalog.search import Query
 from portal.catalog.section_fields import FIELDS
 from portal.catalog.term_catalog import MeetingView, SectionView, TermCatalog
-from portal.core.i18n import current_locale
+from portal.core.i18n import _, current_locale
 from portal.ledger.types import SeatCounts
-from portal.registration import rules
+from portal.people.student_profile import StudentProfile
+from portal.registration import precheck, rules
 from portal.registration.next_steps import section_name
 from portal.registration.reasons import explain
 from portal.registration.restrictions import audience
-from portal.web.student import fragments, student_term
+from portal.web.student import bp, fragments, student_term
 from portal.web.student.fragments import render_fragment
 from portal.web.student.student_term import ReservedNote, StudentTerm, section_title
 from portal.windows.phases import sections_visible
@@ -38,7 +41,6 @@ class SharedCells(NamedTuple):
 
     when: Markup
     named: Markup
-    details: Markup
 
 
 def shared_cells(catalog: TermCatalog, card: SectionView) -> SharedCells:
@@ -50,6 +52,37 @@ def distinct_meetings(card: SectionView) -> tuple[MeetingView, ...]:
     """Return the distinct meetings, without common exam blocks and those to be arranged."""
     known = (each for each in card.meetings if each.clashes and (each.mask or each.end is not None))
     return tuple({(each.mask, each.start, each.end): each for each in known}.values())
+
+
+@bp.app_template_filter()
+def meets(meetings: Iterable[MeetingView]) -> str:
+    """Return times for the page's script: days, and minutes since midnight (mini-week.js)."""
+    known = [each for each in meetings if each.clashes and each.mask and each.end is not None]
+    return " ".join(f"{each.mask},{each.start},{each.end}" for each in known)
+
+
+class Week(NamedTuple):
+    """The hours and the number of days, from Monday, in which the term has meetings."""
+
+    hours: range
+    days: int
+
+
+@cached(LRUCache(maxsize=16), key=lambda catalog: (catalog.term.id, catalog.version))
+def week_of(catalog: TermCatalog) -> Week:
+    """Return the week of the term, to draw it in one size."""
+    meetings = [
+        each
+        for card in catalog.sections
+        for each in card.meetings
+        if each.clashes and each.mask and each.start is not None and each.end is not None
+    ]
+    if not meetings:
+        return Week(range(0), 0)
+    first = min(each.start or 0 for each in meetings) // 60
+    last = -(-max(each.end or 0 for each in meetings) // 60)
+    days = max(each.mask.bit_length() for each in meetings)
+    return Week(range(first, last), max(5, days))
 
 
 CELL_HELPERS = {
@@ -75,7 +108,6 @@ def _alike(catalog: TermCatalog, card: SectionView, _language: Locale) -> Shared
         "title": section_title(catalog, card),
         "meetings": distinct_meetings(card),
         "elsewhere": [each for each in card.picker_facts if each not in usual],
-        "sharing": catalog.sharing(card),
         **CELL_HELPERS,
     }
     return SharedCells(
@@ -100,7 +132,7 @@ DRAWN = 5_000  # rows, some KB each
 class Row:
     """The content of a section's row."""
 
-    url: str  # of the section
+    plan_url: str
     section: int
     name: str
     alike: SharedCells
@@ -128,7 +160,7 @@ def unknown_counts(card: SectionView) -> SeatCounts:
 
 def _row(scene: StudentTerm, card: SectionView, counts: SeatCounts) -> Row:
     return Row(
-        url=f"/terms/{card.term_id}/sections/{card.id}",
+        plan_url=f"/terms/{card.term_id}/plan/toggle",
         section=card.id,
         name=section_name(card),
         alike=shared_cells(scene.catalog, card),
@@ -146,7 +178,7 @@ def _drawn(row: Row, _language: Locale) -> Markup:
 
 
 def _caution(scene: StudentTerm, card: SectionView) -> str:
-    own = [each for each in rules.refusals(scene.profile, card) if each.code != "hold"]
+    own = rules.unmet(scene.profile, card)
     return explain(own[:1], scene.case(card))[0].text if own else ""
 
 
@@ -167,6 +199,7 @@ class Listing:
     lines: list[Markup]
     last: int = 0  # the section of the last row
     example: str = ""  # the code of a course to search for
+    hint: str = ""  # what can be searched for, by examples of the term
     corrected: str = ""  # the words that were searched for, if the query's words found nothing
 
     @property
@@ -213,6 +246,7 @@ def listing(
         section_rows(scene, shown),
         last,
         _example(scene, found),
+        _search_hint(scene.catalog),
         corrected,
     )
 
@@ -221,7 +255,39 @@ def _visible(
     scene: StudentTerm, query: Query, counts: dict[int, SeatCounts] | None
 ) -> list[SectionView]:
     found = scene.catalog.search(query, counts)
-    return [card for card in found if rules.visible(scene.profile, card)]
+    return for_student(query, found, scene.profile, scene.catalog, scene.classes)
+
+
+def for_student(
+    query: Query,
+    cards: list[SectionView],
+    who: StudentProfile,
+    catalog: TermCatalog,
+    classes: list[SectionView],
+) -> list[SectionView]:
+    """Return the sections that the student may see, and that fit the filters about the student.
+
+    `classes` have a seat or are planned.
+    """
+    if query.fitting_only:
+        cards = _fitting(cards, who, catalog, classes)
+    if query.eligible_only:
+        cards = [card for card in cards if not rules.unmet(who, card)]
+    return [card for card in cards if rules.visible(who, card)]
+
+
+def _fitting(
+    cards: list[SectionView], who: StudentProfile, catalog: TermCatalog, classes: list[SectionView]
+) -> list[SectionView]:
+    """Return the sections that meet at the same time as no class, and the classes themselves."""
+
+    def clashes(card: SectionView) -> bool:
+        """A class of the same course would be swapped for the section."""
+        others = [each for each in classes if each.course_id != card.course_id]
+        return card not in classes and bool(precheck.conflicts(who, card, others))
+
+    busy = reduce(or_, (catalog.occupied[each.id] for each in classes), 0)
+    return [card for card in cards if not catalog.occupied[card.id] & busy or not clashes(card)]
 
 
 def _example(scene: StudentTerm, found: "list[SectionView]") -> str:
@@ -231,6 +297,30 @@ def _example(scene: StudentTerm, found: "list[SectionView]") -> str:
     offered = (card for card in scene.catalog.sections if rules.visible(scene.profile, card))
     first = next(offered, None)
     return requisites.shown(first.course_code) if first else ""
+
+
+def _search_hint(catalog: TermCatalog) -> str:
+    """Return examples of what can be searched for, from a public section of the term."""
+    card = _exemplary(catalog)
+    if not card:
+        return _("Search")
+    return _(
+        "Search %(course)s, %(title)s, %(instructor)s",
+        course=requisites.shown(card.course_code),
+        title=card.course_title,
+        instructor=card.instructors[0].split()[-1],
+    )
+
+
+@cached(LRUCache(maxsize=16), key=lambda catalog: (catalog.term.id, catalog.version))
+def _exemplary(catalog: TermCatalog) -> SectionView | None:
+    """Return the public section that takes the fewest letters to describe."""
+    known = [
+        card
+        for card in catalog.sections
+        if card.public and card.status == "OPEN" and any(card.instructors) and card.course_title
+    ]
+    return min(known, key=lambda card: len(card.course_title + card.instructors[0]), default=None)
 
 
 @cached(TTLCache(maxsize=16, ttl=COUNTS_FRESH_SECONDS))

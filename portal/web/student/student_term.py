@@ -21,6 +21,7 @@ from portal.registration.plan_store import plan_of
 from portal.registration.plans import Plan
 from portal.registration.precheck import Precheck
 from portal.registration.reasons import Explanation
+from portal.web.student.device_zone import zone_note
 from portal.windows.phases import Phase, phase, sections_visible
 
 
@@ -89,6 +90,13 @@ class StudentTerm:
     def planned(self) -> frozenset[int]:
         """Return the sections in the plan."""
         return frozenset(self.plan.sections if self.plan else ())
+
+    @cached_property
+    def classes(self) -> list[SectionView]:
+        """Return the sections with a seat, and the first alternatives of the plan."""
+        firsts = (choice.alternatives[0] for choice in (self.plan.choices if self.plan else ()))
+        planned = [part.section for alternative in firsts for part in alternative]
+        return self.catalog.some(dict.fromkeys([*self.held, *planned]))
 
     @cached_property
     def attention(self) -> Attention:
@@ -182,6 +190,11 @@ class StudentTerm:
     def moment(self, ms: int) -> str:
         """Return a moment in words: `9:00 am`, or `Mon, Nov 23, 9:00 am` on another day."""
         return self.times.moment_at(ms, self.phase.now)
+
+    def timed(self, ms: int, *, bare: bool = False) -> str:
+        """Return `when`, or `moment` if `bare`, with the zone if the device has another one."""
+        words = self.moment(ms) if bare else self.when(ms)
+        return f"{words} {zone_note(self.times, ms)}".strip()
 
     def when(self, ms: int) -> str:
         """Return a moment with its preposition: `at 9:00 am`, `on Mon, Nov 23, 9:00 am`."""

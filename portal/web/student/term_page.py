@@ -23,7 +23,7 @@ from portal.ledger.errors import LedgerUnavailable
 from portal.ledger.types import Decision, SubmissionResult
 from portal.people.student_profile import profile
 from portal.recorder import odds, read_with_fallback
-from portal.registration import limits, rules
+from portal.registration import limits
 from portal.registration.next_steps import section_name
 from portal.registration.plan_store import plan_of
 from portal.registration.plans import Plan
@@ -33,7 +33,13 @@ from portal.web.http.request_info import split_url
 from portal.web.student import bp, fragments
 from portal.web.student.plan_panel import on_plan_page, panel
 from portal.web.student.row_size import row_size
-from portal.web.student.section_list import PAGE, distinct_meetings, listing
+from portal.web.student.section_list import (
+    PAGE,
+    distinct_meetings,
+    for_student,
+    listing,
+    week_of,
+)
 from portal.web.student.student_term import StudentTerm, find_attention, section_title, student_term
 from portal.web.student.waiting_room import WaitingRoomStatus, status_on_page
 from portal.windows.cohorts import open_to
@@ -79,6 +85,7 @@ def term(term_id: int) -> ResponseReturnValue:
         "student/term.html",
         listing=found,
         row_size=row_size(),
+        week=week_of(now.catalog),
         subjects=now.catalog.subjects,
         days=list(zip(DAYS, day_names(), strict=True)),
         oclock=lambda hour: clock(time(hour)),
@@ -173,10 +180,11 @@ def _page(term_id: int) -> ResponseReturnValue:
     listed = sections_visible(
         phase(open_to(who, read_with_fallback.windows(term_id)), read_with_fallback.now())
     )
-    found = offered.search(query) if listed else []
-    fitting = [card for card in found if rules.visible(who, card)]
-    shown, registrations = fitting[:PAGE], read_with_fallback.registrations(term_id, who.student)
+    registrations = read_with_fallback.registrations(term_id, who.student)
     held = offered.some([each.section for each in registrations.enrolled])
+    found = offered.search(query) if listed else []
+    fitting = for_student(query, found, who, offered, held)
+    shown = fitting[:PAGE]
     return render_template(
         "student/recorded.html",
         term=offered.term,

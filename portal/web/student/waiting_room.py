@@ -11,7 +11,7 @@ from flask import g, session
 from portal.backend import backend
 from portal.registration import limits
 from portal.registration.plans import Plan
-from portal.waiting_room import room, wait_estimates
+from portal.waiting_room import room, wait_estimates, wording
 from portal.waiting_room.admission import FREE, Admission
 from portal.waiting_room.room import QueueEntry, RoomState, WindowEnded
 from portal.waiting_room.wait_estimates import NEVER, Pace, WaitRange
@@ -19,12 +19,13 @@ from portal.web.http import admission
 from portal.web.http.access import visitor
 from portal.web.http.request_info import is_prefetch
 from portal.web.student.student_term import StudentTerm
-from portal.windows import draw_seeds
+from portal.windows import draw_seeds, phases
 
 FRESH_SECONDS = 1
 LEFT = "left"  # session key: the window whose queue the student left
 SOONEST_MS, LATEST_MS = 500, 4000  # after an opening, until a page asks for its status
 SHORTEST, LONGEST = 12, 45
+URGENT_SECONDS = 3600  # as in static/js/countdown.js
 BY_PLACE_MS = 10  # added to that delay for each student ahead
 
 
@@ -85,6 +86,35 @@ class WaitingRoomStatus:
     def others(self) -> int:
         """Return how many wait while the visitor is admitted."""
         return room_of(self.term, self.window).waiting if self.until else 0
+
+    @property
+    def last(self) -> int:
+        """Return when the visit must end as others wait (ms); 0 if it may last."""
+        return self.place.last if self.place and self.others else 0
+
+    @property
+    def deadline(self) -> int:
+        """Return until when the student can register (ms): the visit or the window ends."""
+        window = self.scene.phase.window
+        return min(filter(None, (self.last, window.closes if window else 0)), default=0)
+
+    @property
+    def seconds(self) -> int:
+        """Return the seconds until the phase ends for the student; 0 if it does not end."""
+        now = self.scene.phase
+        return -(-(self.deadline - now.now) // 1000) if now.kind == "open" else now.seconds
+
+    @property
+    def urgent(self) -> bool:
+        """Return whether minutes count, or others come first: then the banner is large."""
+        return 0 < self.seconds <= URGENT_SECONDS or self.kind == "waiting"
+
+    @property
+    def brief(self) -> str:
+        """Return the number of the banner: the place in the queue, or the time that is left."""
+        if self.kind == "waiting" and self.place:
+            return wording.grouped(self.place.position)
+        return phases.brief(*phases.span(self.seconds)) if self.scene.phase.turns else ""
 
     @property
     def commitment(self) -> str:

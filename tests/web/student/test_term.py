@@ -7,8 +7,11 @@ from typing import Any
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+from sqlalchemy import update
 
 from portal.backend import backend as parts
+from portal.catalog.models import Instructor
+from portal.core.db import transaction
 from portal.registration import limits
 from portal.web.student import term_page
 from tests import cast as builders
@@ -131,3 +134,29 @@ def test_nearest_of_many_terms_are_named(ada: FlaskClient, term: Any) -> None:
     assert 'href="/?all"' in page
     everything = ada.get("/?all").text
     assert all(f'href="/terms/{each.id}"' in everything for each in [term, *others])
+
+
+def test_times_name_the_zone_where_the_device_has_another(ada: FlaskClient, term: Any) -> None:
+    builders.a_coming_window(term, minutes=60)
+    assert "your time" not in ada.get(f"/terms/{term.id}").text
+    ada.set_cookie("zone", "Asia/Kolkata")
+    assert re.search(r"Opens .*m E[SD]T \(.*m your time\)", ada.get(f"/terms/{term.id}").text)
+
+
+@pytest.mark.parametrize("zone", ["Nowhere/At_All", "../../etc/passwd", "x" * 200, "America"])
+def test_an_unknown_zone_of_a_device_is_ignored(ada: FlaskClient, term: Any, zone: str) -> None:
+    builders.a_coming_window(term, minutes=60)
+    ada.set_cookie("zone", zone)
+    answer = ada.get(f"/terms/{term.id}")
+    assert (answer.status_code, "your time" in answer.text) == (200, False)
+
+
+def test_names_are_written_in_their_own_direction(ada: FlaskClient, term: Any, cast: Cast) -> None:
+    name = "\u05e0\u05d5\u05e2\u05d4"  # in Hebrew, and without a surname
+    with transaction() as session:
+        session.execute(update(Instructor).where(Instructor.id == cast.iris.id).values(name=name))
+    course = builders.a_course(title="\u05d0\u05dc\u05d2\u05d1\u05e8\u05d4")
+    builders.a_section(course, term, instructor=cast.iris)
+    page = ada.get(f"/terms/{term.id}").text
+    assert f"<bdi>{name}</bdi>" in page
+    assert f'<h2 class="row-title" dir="auto">{course.title}</h2>' in page

@@ -38,7 +38,7 @@ def test_section_can_be_planned_before_the_window(
 
 
 def test_row_shows_that_a_section_is_planned(ada: FlaskClient, term: Any, section: Any) -> None:
-    mark = f'data-section="{section.id}" data-planned'
+    mark = f'name="remove" value="{section.id}" aria-pressed="true"'
     assert mark not in ada.get(f"/terms/{term.id}").text
     plan_section(ada, section)
     assert mark in ada.get(f"/terms/{term.id}").text
@@ -173,7 +173,7 @@ def test_planned_section_can_be_removed(
     plan_section(ada, section)
     page = ada.get(address(section, "plan")).text
     assert f"CSC 1100-{section.number} is in your plan" in words(page)
-    ada.post(address(section, "plan"), data=own_fields(page))
+    ada.post(address(section, "plan"), data={**own_fields(page), "do": "out"})
     assert planned(term, cast.ada) == []
 
 

@@ -1,0 +1,50 @@
+"""GET /terms/<t>/sections/<s>: all there is to know of a section."""
+
+from typing import Any
+
+from flask.testing import FlaskClient
+
+from tests import cast as builders
+from tests.cast import Cast, Meets
+from tests.web.pages import DIALOG, address, press, seat
+
+
+def here(section: Any) -> str:
+    return address(section, "").rstrip("/")
+
+
+def test_row_leads_to_the_page_and_the_page_to_each_act(ada: FlaskClient, term: Any) -> None:
+    builders.an_open_window(term)
+    course = builders.a_course(description="Lists and trees.")
+    section = builders.a_section(course, term)
+    assert f'href="{here(section)}"' in ada.get(f"/terms/{term.id}").text
+    page = ada.get(here(section)).text
+    assert "Lists and trees." in page
+    assert f'href="{address(section, "pick")}"' in page
+    press(ada, section, "pick")
+    page = ada.get(here(section)).text
+    for act in ("swaps", "drop"):
+        assert f'href="{address(section, act)}"' in page
+
+
+def test_page_says_what_stands_in_the_way(ada: FlaskClient, term: Any, cast: Cast) -> None:
+    builders.an_open_window(term)
+    held = builders.a_section(builders.a_course("PHY-1"), term, meetings=(Meets(),))
+    seat(cast.ada, held)
+    needs = {"prerequisites": {"course": "MAT-1010"}}
+    section = builders.a_section(builders.a_course(), term, meetings=(Meets(),), **needs)
+    page = ada.get(here(section)).text
+    for code in ("time_conflict", "prerequisite"):
+        assert f'data-reason="{code}"' in page
+
+
+def test_page_works_as_a_dialog(ada: FlaskClient, term: Any) -> None:
+    section = builders.a_section(builders.a_course(), term)
+    page = ada.get(here(section), headers=DIALOG).text
+    assert "<html" not in page
+    assert f'data-counts="seats-{section.id}"' in page
+
+
+def test_hidden_section_has_no_page(ada: FlaskClient, term: Any) -> None:
+    hidden = builders.a_section(builders.a_course(public=False), term)
+    assert ada.get(here(hidden)).status_code == 404

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from e2e.contrast import PHONE
-from e2e.person import Meet
+from e2e.person import Meet, Person
 from e2e.room.conftest import Admit
 from e2e.room.waiter import FRAME, waits_as
 from e2e.test_lobby import banner_is
@@ -28,7 +28,8 @@ def test_the_next_one_waits_and_picks_when_the_first_is_done(
     waits_as(ben, 1)
     ben.page.keyboard.press("Escape")
     expect(ben.page.locator("#banner")).to_contain_text("You are next.")
-    expect(ben.page.locator("#banner .clock")).to_contain_text("min")
+    expect(ben.page.locator("#banner .clock")).to_have_text("1")
+    expect(ben.page.locator("#banner [data-line=wait]")).to_contain_text("minute")
     expect(ben.cell(section).get_by_text("In the queue")).to_be_visible()
     expect(ben.cell(section).get_by_role("link")).to_have_count(0)
 
@@ -154,3 +155,36 @@ def test_a_visit_goes_on_by_itself_and_its_end_is_told_where_it_can_t(
 
     wait_for(told)
     expect(toast).to_contain_text("Your turn ends at")
+
+
+def test_while_others_wait_the_number_is_the_end_of_my_turn_and_says_why_it_moved(
+    meet: Meet, term: Term, section: Section, admit: Admit
+) -> None:
+    admit(1)
+    ada, ben = meet("ada").enter(term), meet("ben").enter(term)
+    ada.pick(section)
+    banner, toasts = ada.page.locator("#banner"), ada.page.locator("#toasts")
+    expect(banner).to_contain_text("Closes in")
+    ben.ask(section)
+    ben.page.keyboard.press("Escape")
+    waits_as(ben, 1)
+    looks_until(ada, "Others are waiting now, so your turn ends")
+    expect(banner).to_contain_text("Others are waiting: your turn ends")
+    expect(banner.locator(".clock")).to_have_text(re.compile(r"^\s*1[0-5]:\d\d\s*$"))
+    expect(toasts).to_have_attribute("aria-live", "polite")
+    ben.page.get_by_role("link", name="Leave the queue").click()
+    ben.confirm()
+    looks_until(ada, "No one is waiting now. You have until registration closes")
+    expect(banner).to_contain_text("Closes in")
+
+
+def looks_until(person: Person, words: str) -> None:
+    """Let the page look at its window, as it does by itself, until it says so."""
+    said = person.page.locator("#toasts").get_by_text(words)
+
+    def told() -> int:
+        person.page.evaluate("htmx.trigger(document.body, 'fs:window')")
+        person.page.wait_for_timeout(300)
+        return said.count()
+
+    wait_for(told)

@@ -44,7 +44,9 @@ function show({ target }) {
 }
 
 if (week) {
-  for (const look of ["pointerover", "focusin"]) addEventListener(look, show, { passive: true });
+  // A pointer at rest points at nothing, even while what is under it changes.
+  addEventListener("pointermove", (event) => { if (event.movementX || event.movementY) show(event); }, { passive: true });
+  addEventListener("focusin", show);
   for (const change of ["htmx:afterSettle", "htmx:oobAfterSwap"]) addEventListener(change, draw);
   draw();
 }

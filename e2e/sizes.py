@@ -11,8 +11,8 @@ LOST = """() => {
     const page = document.documentElement;
     const words = (it) => it.textContent.trim().slice(0, 40);
     const named = (it) => `${it.tagName} ${it.id || it.className} “${words(it)}”`;
-    // What is in a field can be scrolled there.
-    const apart = ".visually-hidden, svg, thead, input";
+    // What is in a field can be scrolled there; the week beside the list repeats what its rows say.
+    const apart = ".visually-hidden, svg, thead, input, .mini-week";
     const shown = (it) => it.checkVisibility() && !it.closest(apart);
     const hides = (overflow) => ["hidden", "clip"].includes(overflow);
     const cuts = (it) => {

@@ -131,7 +131,8 @@ def test_a_pause_is_told_at_once_and_so_is_its_end(
     before = ada.page.evaluate(FRAME)
     room.set_limits(term.id, window.id, 0, 10, off=False)
     expect(banner).to_contain_text("The registrar has paused the queue. You keep your position.")
-    expect(banner.locator(".clock")).to_have_text("Paused")
+    expect(banner.locator(".clock")).to_have_text("6")
+    expect(banner.locator("[data-line=wait]")).to_have_text("unknown while the queue is paused")
     until_heard(ada, "You are number 6 in the queue. The registrar has paused the queue.")
     if page:
         expect(ada.page.locator("#room")).to_contain_text("while the queue is paused")

@@ -175,9 +175,9 @@ def test_sections_of_a_pool_name_each_other(ada: FlaskClient, section: Section, 
         session.flush()
         number = pool.id
     changed(section, pool_id=number)
-    page = text_of(ada.get(f"/terms/{term.id}"))
-    assert "Shares seats with MAT 1000-02" in page
-    assert "Shares seats with CSC 1100-01" in page
+    for each, named in ((section, "MAT 1000-02"), (other, "CSC 1100-01")):
+        page = text_of(ada.get(address(each, "").rstrip("/")))
+        assert f"Shares seats with {named}" in page
     assert "Shares seats with CSC 1100-01" in seats_now(ada, other)
 
 

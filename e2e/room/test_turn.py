@@ -172,8 +172,8 @@ def test_while_others_wait_the_number_is_the_end_of_my_turn_and_says_why_it_move
     expect(banner).to_contain_text("Others are waiting: your turn ends")
     expect(banner.locator(".clock")).to_have_text(re.compile(r"^\s*1[0-5]:\d\d\s*$"))
     expect(toasts).to_have_attribute("aria-live", "polite")
-    ben.page.get_by_role("link", name="Leave the queue").click()
-    ben.confirm()
+    admit(2)
+    banner_is(ben, "open")
     looks_until(ada, "No one is waiting now. You have until registration closes")
     expect(banner).to_contain_text("Closes in")
 

@@ -62,6 +62,7 @@ def running(folder: Path, *, demo: bool = False) -> Iterator[Running]:
         "PORT": str(port),
         "WEB_CONCURRENCY": "2",
         "FAIRSEAT_CAPTCHA_COST": "2000",
+        "FAIRSEAT_PAYMENTS": "test",
         "DATABASE_URL": "",
         "REDIS_URL": "",
     }

@@ -2,7 +2,8 @@
 
 from sqlalchemy.orm import Session
 
-from portal.applications import documents
+from portal.applications import documents, fees
+from portal.applications import reminders as last_days
 from portal.applications import service as applications
 from portal.live import publish
 from portal.notifications import from_events, reminders
@@ -32,6 +33,8 @@ def connect() -> None:
     recorder_signals.jobs_requested.subscribe(closeout.due_jobs)
     recorder_signals.jobs_requested.subscribe(applications.due_jobs)
     recorder_signals.jobs_requested.subscribe(documents.due_jobs)
+    recorder_signals.jobs_requested.subscribe(fees.due_jobs)
+    recorder_signals.jobs_requested.subscribe(last_days.due_jobs)
 
 
 def _mail_about_password(session: Session, account: int) -> None:

@@ -57,6 +57,7 @@ def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servers]:
         servers.all_urls(),
         SECRET_KEY="for tests alone",
         FAIRSEAT_CAPTCHA_COST="4000",
+        FAIRSEAT_PAYMENTS="off",
         FAIRSEAT_DOCUMENTS=str(var / "documents"),
     )
     yield servers

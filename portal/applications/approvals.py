@@ -1,16 +1,19 @@
-"""The effects of approvals: give a seat, drop one, or lift rules for one section."""
+"""The effects of approvals: give a seat, drop one, lift rules, or create a student record."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from sqlalchemy import select
 from sqlalchemy.orm import object_session
 
 from portal.applications.kind import Acted, Situation
 from portal.applications.models import Application
+from portal.core.audit_trail import add_audit_entry
 from portal.core.correlation import correlation
 from portal.ledger.types import Decision, Outcome, Reason
 from portal.people import permissions
+from portal.people.models import Student
 from portal.people.permissions import NewPermission
 from portal.registration import adjustments
 from portal.registration.adjustments import Adjustment
@@ -53,10 +56,10 @@ class Adjust:
         return _acted(decision)
 
     def _change(self, application: Application, overrides: tuple[str, ...] = ()) -> Adjustment:
-        section = application.section_id
+        section = application.section_id or 0
         return Adjustment(
-            application.section.term_id,
-            application.student_id,
+            application.term_id,
+            application.student_id or 0,
             add=None if self.drop else section,
             drop=section if self.drop else None,
             overrides=(*ALWAYS_OVERRIDDEN, *overrides),
@@ -92,10 +95,52 @@ class Permit:
         if session is None:
             raise RuntimeError("A permission is granted in the application's transaction.")
         wanted = NewPermission(
-            application.student_id,
-            application.section_id,
+            application.student_id or 0,
+            application.section_id or 0,
             self.waives(application),
             approval["note"],
         )
         permissions.grant(session, wanted, approval["by"])
+        return Acted()
+
+
+@dataclass(frozen=True)
+class Admit:
+    """Give the person a student record, so that the account can register."""
+
+    effect: Any
+    level: str
+
+    def pointless(self, now: Situation) -> str:
+        return "is_student" if now.is_student else ""
+
+    def preview(self, application: Application) -> list[Reason]:  # noqa: ARG002
+        return []
+
+    def act(self, application: Application) -> Acted:
+        """Create the record in the application's transaction; a closed one is opened again."""
+        session = object_session(application)
+        if session is None:
+            raise RuntimeError("A record is created in the application's transaction.")
+        mine = select(Student).where(Student.account_id == application.account_id)
+        student = session.scalar(mine.with_for_update())
+        if student is None:
+            student = Student(
+                account_id=application.account_id,
+                number=f"V{application.id:07}",
+                level=self.level,
+                year=self.level,
+            )
+            session.add(student)
+        student.deleted_at = None
+        session.flush()
+        application.student_id = student.id
+        add_audit_entry(
+            session,
+            "student.admit",
+            f"student:{student.id} application:{application.id}",
+            by=(application.approval or {})["by"],
+            after={"number": student.number, "level": student.level},
+            reason=(application.approval or {})["note"],
+        )
         return Acted()

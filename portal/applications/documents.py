@@ -1,36 +1,47 @@
 """Documents of applications: stored under their digest, checked by a worker, read by few."""
 
 import json
+import logging
 import os
 import subprocess
 import sys
-from collections.abc import Iterable, Sequence
+import zipfile
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import timedelta
 from hashlib import sha256
+from io import BytesIO
 from pathlib import Path
-from secrets import token_hex
 
 from sqlalchemy import func, select
 from sqlalchemy.event import listen
 from sqlalchemy.orm import Session
 
-from portal.applications import scanner, service
+from portal.applications import preview, scanner, service
+from portal.applications.history import locked, move, refresh_pages, subjects, tell_applicant
 from portal.applications.inspection import Refused, first_look
+from portal.applications.kinds import KINDS
 from portal.applications.models import (
+    DRAFT,
     EDITABLE,
+    ENDED,
     REVIEW,
+    WITHDRAWN,
     Application,
     ApplicationDocument,
+    ApplicationEntry,
+    RetentionRule,
 )
+from portal.applications.preview import NoPreview
 from portal.applications.scanner import ScannerFailed
+from portal.applications.store import store
 from portal.backend import backend
 from portal.core.audit_trail import add_audit_entry
 from portal.core.db import transaction
 from portal.core.i18n import _l
 from portal.core.moments import milliseconds
-from portal.core.private_files import owner_only
 from portal.core.queue import NO_TERM, enqueue
-from portal.live.publish import signal_student
 from portal.notifications.outbox import due, mark_sent, retry, retry_later, take_due
 from portal.recorder.signals import DueJob
 
@@ -39,6 +50,8 @@ SECONDS = 40.0  # for the inspection of one document
 AT_ONCE = 5  # documents of one job; if more are due, another continues
 MOST_DOCUMENTS = 5  # of an application
 LONGEST_NAME = 100
+ERASED_AT_ONCE = 100  # applications of a kind in one clean-up
+log = logging.getLogger(__name__)
 MEDIA = {"pdf": "application/pdf", "jpg": "image/jpeg", "png": "image/png"}
 REFUSED_DOCUMENT = {
     "empty": _l("The file is empty. Choose another one."),
@@ -56,6 +69,8 @@ REFUSED_DOCUMENT = {
     "virus": _l("The virus scanner refuses the file."),
     "many": _l("An application has at most 5 documents. Remove one first."),
     "checking": _l("The file is being checked. Try again in a moment."),
+    "store": _l("The file could not be stored now. Try again in a moment."),
+    "open": _l("Withdraw the application first, or wait until it is decided."),
     "late": _l("The application was sent already, so its documents can’t change."),
 }
 
@@ -69,12 +84,12 @@ class NewDocument:
     content: bytes = field(repr=False)
 
 
-def add(application: int, student: int, sent: NewDocument) -> int:
+def add(application: int, account: int, sent: NewDocument) -> int:
     """Store a document, to be checked by a worker; return its id. Raises Refused."""
     found = first_look(sent.content, sent.name)
     digest = sha256(sent.content).hexdigest()
     with transaction() as session:
-        owner = service.locked(session, application, student)
+        owner = locked(session, application, account)
         if owner.state not in EDITABLE:
             raise Refused("late")
         for each in owner.documents:
@@ -82,7 +97,11 @@ def add(application: int, student: int, sent: NewDocument) -> int:
                 return each.id  # the same form, sent twice
         if len(owner.documents) >= MOST_DOCUMENTS:
             raise Refused("many")
-        _store(path_of(application, digest), sent.content)
+        try:
+            store().put(key_of(application, digest), sent.content)
+        except OSError as error:
+            log.warning("A document could not be stored: %s", error)
+            raise Refused("store") from error
         made = ApplicationDocument(
             application_id=application,
             part=sent.part,
@@ -98,7 +117,7 @@ def add(application: int, student: int, sent: NewDocument) -> int:
         return made.id
 
 
-def remove(application: int, student: int, document: int) -> None:
+def remove(application: int, account: int, document: int) -> None:
     """Delete a document and its file while the application can be changed; raise Refused."""
     with transaction() as session:
         # Before the application, as the check does; so neither waits for the other.
@@ -106,7 +125,7 @@ def remove(application: int, student: int, document: int) -> None:
             ApplicationDocument.id == document, ApplicationDocument.application_id == application
         )
         gone = session.scalar(mine.with_for_update(skip_locked=True))
-        owner = service.locked(session, application, student)
+        owner = locked(session, application, account)
         if owner.state not in EDITABLE:
             raise Refused("late")
         if gone is None and any(each.id == document for each in owner.documents):
@@ -116,7 +135,7 @@ def remove(application: int, student: int, document: int) -> None:
         session.delete(gone)
         owner.version += 1
         if gone.digest not in {each.digest for each in owner.documents if each is not gone}:
-            _delete_afterwards(session, path_of(application, gone.digest))
+            _delete_afterwards(session, key_of(application, gone.digest))
 
 
 def open_for(document: int, application: int, by: int) -> tuple[ApplicationDocument, bytes]:
@@ -128,13 +147,132 @@ def open_for(document: int, application: int, by: int) -> tuple[ApplicationDocum
         found = session.get(ApplicationDocument, document)
         if found is None or found.application_id != application or found.state != "ok":
             raise LookupError(f"document {document}")
-        content = path_of(application, found.digest).read_bytes()
-        if sha256(content).hexdigest() != found.digest:
-            raise LookupError(f"document {document} has changed")
-        subject = f"application:{application} student:{found.application.student_id}"
+        content = _content(found)
+        subject = subjects(found.application)
         after = {"name": found.name, "sha256": found.digest}
         add_audit_entry(session, "application.document", subject, by=by, after=after)
         return found, content
+
+
+def page_of(document: int, application: int, page: int, by: int) -> bytes:
+    """Return a page of a checked document, from 0 on, as a PNG; the first one counts as reading.
+
+    Raises LookupError if there is none.
+    """
+    with transaction() as session:
+        found = session.get(ApplicationDocument, document)
+        if found is None or found.application_id != application or found.state != "ok":
+            raise LookupError(f"document {document}")
+        if not 0 <= page < found.pages:
+            raise LookupError(f"page {page}")
+        if page == 0:
+            subject = subjects(found.application)
+            after = {"name": found.name, "sha256": found.digest}
+            add_audit_entry(session, "application.document", subject, by=by, after=after)
+    with store().file(key_of(application, found.digest)) as file:
+        try:
+            return preview.draw(file, found.type, page)
+        except NoPreview as error:
+            raise LookupError(f"page {page}") from error
+
+
+def copy_of(application: int, account: int) -> bytes:
+    """Return a ZIP file with what its person gave: the answers and the checked documents."""
+    made = BytesIO()
+    with transaction() as session, zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+        owner = locked(session, application, account)
+        facts = {
+            "application": owner.id,
+            "kind": owner.kind,
+            "term": owner.term.name,
+            "state": owner.state,
+            "name": owner.account.name,
+            "email": owner.account.email,
+            "answers": owner.answers,
+        }
+        archive.writestr("application.json", json.dumps(facts, indent=2, ensure_ascii=False))
+        for each in owner.documents:
+            if each.state == "ok":
+                archive.writestr(f"document-{each.id}.{each.type}", _content(each))
+        add_audit_entry(session, "application.copy", subjects(owner), by=account)
+    return made.getvalue()
+
+
+def erase(application: int, account: int) -> None:
+    """Delete the answers and documents of an application that has ended, for its person.
+
+    Raises Refused.
+    """
+    with transaction() as session:
+        owner = locked(session, application, account)
+        if owner.state not in ENDED:
+            raise Refused("open")
+        _erase(session, owner, account)
+
+
+def _erase(session: Session, owner: Application, by: int | None) -> None:
+    """Delete the contents first: a process that dies leaves rows, and the next one repeats it."""
+    if owner.erased_at:
+        return
+    for each in owner.documents:
+        store().delete(key_of(owner.id, each.digest))
+        session.delete(each)
+    owner.answers, owner.erased_at = {}, func.now()
+    move(session, owner, owner.state, "erase", by)
+
+
+def delete_old(session: Session) -> None:
+    """Delete what applications gave once their retention time is over, some at a time."""
+    last = (
+        select(func.max(ApplicationEntry.at))
+        .where(ApplicationEntry.application_id == Application.id)
+        .scalar_subquery()
+    )
+    since = func.coalesce(last, Application.made_at)
+    for kind, days in keep_days(session).items():
+        old = (
+            select(Application)
+            .where(Application.kind == kind, Application.erased_at.is_(None))
+            .where(Application.state.in_((*ENDED, DRAFT)), since < func.now() - timedelta(days))
+            .order_by(Application.id)
+            .limit(ERASED_AT_ONCE)
+        )
+        for each in session.scalars(old.with_for_update(skip_locked=True)):
+            if each.state == DRAFT:
+                move(session, each, WITHDRAWN, "withdraw", None)
+            _erase(session, each, None)
+
+
+def keep_days(session: Session) -> dict[str, int]:
+    """Return for how many days the documents of each kind are kept after its end."""
+    rules = {each.kind: each.days for each in session.scalars(select(RetentionRule))}
+    return {name: rules.get(name, kind.keep_days) for name, kind in KINDS.items()}
+
+
+def set_keep_days(wanted: Mapping[str, int], by: int, reason: str) -> None:
+    """Set these times."""
+    with transaction() as session:
+        before = keep_days(session)
+        for kind, days in wanted.items():
+            session.merge(RetentionRule(kind=kind, days=days))
+        session.flush()
+        add_audit_entry(
+            session,
+            "application.retention",
+            "applications",
+            by=by,
+            before=before,
+            after=keep_days(session),
+            reason=reason,
+        )
+
+
+def _content(document: ApplicationDocument) -> bytes:
+    """Return what was stored, if it is what was sent; raise LookupError."""
+    content = store().read(key_of(document.application_id, document.digest))
+    if sha256(content).hexdigest() != document.digest:
+        raise LookupError(f"document {document.id} has changed")
+    return content
 
 
 def check_again(application: int, by: int, reason: str) -> bool:
@@ -158,27 +296,17 @@ def tidy(name: str) -> str:
     return "".join(each for each in last if each.isprintable())[-LONGEST_NAME:]
 
 
-def path_of(application: int, digest: str) -> Path:
-    """Return where a document is stored: outside of anything that a web server shows."""
-    return backend().settings.documents / str(application) / digest
+def key_of(application: int, digest: str) -> str:
+    """Return the key of a document in the store."""
+    return f"{application}/{digest}"
 
 
-def _store(path: Path, content: bytes) -> None:
-    """Write a file that is there in whole or not at all."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    begun = path.with_name(f"{path.name}.{token_hex(4)}")
-    try:
-        with open(begun, "xb", opener=owner_only) as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        begun.replace(path)
-    finally:
-        begun.unlink(missing_ok=True)
+def _delete_afterwards(session: Session, key: str) -> None:
+    def delete(_: Session) -> None:
+        with suppress(OSError):
+            store().delete(key)
 
-
-def _delete_afterwards(session: Session, path: Path) -> None:
-    listen(session, "after_commit", lambda _: path.unlink(missing_ok=True), once=True)
+    listen(session, "after_commit", delete, once=True)
 
 
 # The checks, by a worker
@@ -208,7 +336,8 @@ def _check_next() -> bool:
         if found is None:
             return False
         try:
-            found.refused = verdict(path_of(found.application_id, found.digest), found.name)
+            with store().file(key_of(found.application_id, found.digest)) as file:
+                found.refused, found.pages = verdict(file, found.name)
         except (ScannerFailed, OSError, ValueError) as error:
             retry_later(found, str(error) or type(error).__name__, PAUSES)
         else:
@@ -218,8 +347,8 @@ def _check_next() -> bool:
     return True
 
 
-def verdict(file: Path, name: str) -> str:
-    """Return the code of why a document is refused, "" if it is not.
+def verdict(file: Path, name: str) -> tuple[str, int]:
+    """Return the code of why a document is refused, "" if it is not, and its number of pages.
 
     Raises ScannerFailed, OSError or ValueError if that can't be told now.
     """
@@ -229,22 +358,24 @@ def verdict(file: Path, name: str) -> str:
             command, capture_output=True, timeout=SECONDS, check=False, env={"PATH": os.defpath}
         )
     except subprocess.TimeoutExpired:
-        return "complex"
+        return "complex", 0
     if done.returncode < 0:  # killed by a limit
-        return "complex"
+        return "complex", 0
     result = json.loads(done.stdout)
     if "refused" in result:
-        return str(result["refused"])
+        return str(result["refused"]), 0
     scan = backend().settings.clamd
-    return "virus" if scan and scanner.is_infected(scan, file) else ""
+    return "virus" if scan and scanner.is_infected(scan, file) else "", int(result["pages"])
 
 
 def _tell(session: Session, document: ApplicationDocument) -> None:
     """Refresh the student's pages; a refused document of a sent application goes back."""
     owner = session.get_one(Application, document.application_id, with_for_update=True)
     if document.refused:
-        _delete_afterwards(session, path_of(owner.id, document.digest))
+        _delete_afterwards(session, key_of(owner.id, document.digest))
         if owner.state == REVIEW:
             service.return_for_document(session, owner, document.name)
-    term, student = owner.section.term_id, owner.student_id
-    listen(session, "after_commit", lambda _: signal_student(term, student, "notice"), once=True)
+    elif owner.state == REVIEW and all(each.state == "ok" for each in owner.documents):
+        entry = move(session, owner, owner.state, "checked", None)
+        tell_applicant(session, owner, entry, "checked")
+    refresh_pages(session, owner)

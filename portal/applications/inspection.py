@@ -68,20 +68,22 @@ def first_look(content: bytes, name: str) -> str:
     return str(found)
 
 
-def inspect(file: Path, name: str) -> str:
-    """Return the type of a document that is harmless as far as it can be told; raise Refused."""
+def inspect(file: Path, name: str) -> tuple[str, int]:
+    """Return the type and the pages of a document, if it is harmless as far as can be told.
+
+    Raises Refused.
+    """
     content = file.read_bytes()
     found = first_look(content, name)
     if zipfile.is_zipfile(file):
         raise Refused("two_types")
     try:
         if found == "pdf":
-            _check_pdf(file, content)
-        else:
-            _check_picture(file, content, found)
+            return found, _check_pdf(file, content)
+        _check_picture(file, content, found)
     except (MemoryError, RecursionError) as error:
         raise Refused("complex") from error
-    return found
+    return found, 1
 
 
 # Pictures
@@ -115,7 +117,8 @@ def _end_of_png(content: bytes) -> bool:
 # PDFs
 
 
-def _check_pdf(file: Path, content: bytes) -> None:
+def _check_pdf(file: Path, content: bytes) -> int:
+    """Return the number of pages; raise Refused."""
     _body, mark, rest = content.rpartition(b"%%EOF")
     if not content.startswith(b"%PDF-") or not mark or rest.strip():
         raise Refused("two_types")
@@ -137,6 +140,7 @@ def _check_pdf(file: Path, content: bytes) -> None:
     except (PyPdfError, OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         code = "complex" if "limit" in type(error).__name__.lower() else "broken"
         raise Refused(code) from error
+    return len(reader.pages)
 
 
 def _objects(reader: PdfReader) -> Iterator[Any]:
@@ -192,7 +196,8 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     warnings.simplefilter("ignore")
     try:
-        result = {"type": inspect(Path(sys.argv[1]), sys.argv[2])}
+        found, pages = inspect(Path(sys.argv[1]), sys.argv[2])
+        result: dict[str, Any] = {"type": found, "pages": pages}
     except Refused as refused:
         result = {"refused": refused.code}
     print(json.dumps(result))  # noqa: T201

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
+from functools import cached_property, partial
 from typing import Any, Protocol
 
 from werkzeug.datastructures import MultiDict
@@ -11,46 +12,65 @@ from wtforms import Form
 from portal.applications.models import Application
 from portal.catalog.views import TermView
 from portal.ledger.types import Reason, Registrations
-from portal.people.student_profile import StudentProfile
+from portal.people import student_profile
+from portal.recorder import read_with_fallback
 
 
 @dataclass(frozen=True)
 class Step:
-    """A page of the form. `fields` are WTForms fields by name; their data is stored as JSON."""
+    """A page of the form. `fields` are WTForms fields by name; their data is stored as JSON.
+
+    A field finds the application's term as `term` of its form.
+    """
 
     name: str
     title: Any
     fields: Mapping[str, Any]
 
-    def form(self, answers: Mapping[str, Any]) -> Form:
+    def form(self, answers: Mapping[str, Any], term: int) -> Form:
         """Return a form that shows the stored answers and can check them."""
-        form = type("Answers", (Form,), dict(self.fields))
+        form = type("Answers", (Form,), {**self.fields, "term": term})
         return form(MultiDict(answers))
 
-    def is_complete(self, answers: Mapping[str, Any]) -> bool:
+    def is_complete(self, answers: Mapping[str, Any], term: int) -> bool:
         """Return whether the stored answers are valid."""
-        return bool(self.form(answers).validate())
+        return bool(self.form(answers, term).validate())
 
 
 @dataclass(frozen=True)
 class Situation:
-    """What a kind looks at to say whether an application makes sense now."""
+    """What a kind looks at to say whether an application makes sense now.
+
+    The properties raise LookupError if the person has no student record.
+    """
 
     application: Application
-    student: StudentProfile
-    registrations: Registrations
 
     @property
     def holds(self) -> bool:
         """Return whether the student has a seat in the section."""
-        return any(
-            each.section == self.application.section_id for each in self.registrations.enrolled
-        )
+        held = self._registrations.enrolled
+        return any(each.section == self.application.section_id for each in held)
 
     @property
     def permitted(self) -> frozenset[str]:
         """Return the rules of the section that the student may pass already."""
-        return self.student.overrides.get(self.application.section_id, frozenset())
+        who = student_profile.profile(self.application.student_id or 0)
+        return who.overrides.get(self.application.section_id or 0, frozenset())
+
+    @property
+    def is_student(self) -> bool:
+        """Return whether the person has a student record already."""
+        student = self.application.account.student
+        return student is not None and student.deleted_at is None
+
+    @cached_property
+    def _registrations(self) -> Registrations:
+        term, student = self.application.term_id, self.application.student_id or 0
+        student_profile.profile(student)  # raises LookupError for a closed record
+        return read_with_fallback.without_marking(
+            partial(read_with_fallback.registrations, term, student)
+        )
 
 
 class Approval(Protocol):
@@ -82,9 +102,10 @@ class Acted:
 class Kind:
     """A kind of application.
 
-    `holds` says that it is about a section in which the student has a seat, else about one that
-    the student wants. `stages` are who decides, in order. `last_day` is the last day on which an
-    application can be sent.
+    It is about a section that the student wants, with `holds` about one in which the student has a
+    seat, with `whole_term` about none. `stages` are who decides, in order, each another person;
+    with `one_decider`, an admin who is the only one may decide them all. `last_day` is the last
+    day on which an application can be sent. `applicants` are the roles that may start one.
     """
 
     name: str
@@ -94,9 +115,14 @@ class Kind:
     approval: Approval
     last_day: Callable[[TermView], date]
     holds: bool = False
+    whole_term: bool = False
     stages: tuple[str, ...] = ("registrar",)
-    fee: int = 0  # minor units; none has one yet
-    documents: Mapping[str, Any] = field(default_factory=dict)  # labels by name; all are optional
+    one_decider: bool = False
+    fee: int = 0  # minor units of the portal's currency
+    documents: Mapping[str, Any] = field(default_factory=dict)  # labels by name
+    required: frozenset[str] = frozenset()  # names of documents that must be sent
+    applicants: frozenset[str] = frozenset({"student"})
+    keep_days: int = 365  # of documents after the decision, unless the registrar sets another time
 
     def step(self, name: str) -> Step | None:
         """Return the step of that name."""

@@ -5,15 +5,25 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import Select, case, func, or_, select
+from sqlalchemy import ColumnElement, Select, and_, case, exists, false, func, or_, select
 from sqlalchemy.orm import joinedload, selectinload
 
 from portal.applications import service
 from portal.applications.kind import Kind
 from portal.applications.kinds import KINDS
-from portal.applications.models import ACTING, REVIEW, Application, ApplicationEntry
+from portal.applications.models import (
+    ACTING,
+    PAID,
+    REFUNDED,
+    REFUNDING,
+    REVIEW,
+    Application,
+    ApplicationDocument,
+    ApplicationEntry,
+    Charge,
+)
 from portal.catalog import requisites
-from portal.catalog.models import Course, Section
+from portal.catalog.models import Section
 from portal.core.db import transaction
 from portal.core.i18n import _l
 from portal.core.moments import milliseconds
@@ -44,14 +54,17 @@ class ApplicationView:
 
     @property
     def name(self) -> str:
-        """The section's name, such as CSC 1100-01."""
+        """The section's name, such as CSC 1100-01, or that of the term."""
         section = self.application.section
+        if section is None:
+            return self.application.term.name
         return f"{requisites.shown(section.course.code)}-{section.number}"
 
     @property
     def title(self) -> str:
-        """The section's title."""
-        return self.application.section.title or self.application.section.course.title
+        """The section's title; blank if it is about a whole term."""
+        section = self.application.section
+        return (section.title or section.course.title) if section else ""
 
     @property
     def stage(self) -> str:
@@ -67,6 +80,30 @@ class ApplicationView:
         return milliseconds(self.application.submitted_at or self.application.made_at)
 
     @property
+    def pages(self) -> int:
+        """Return the number of pages of its form: steps, documents, fee and review."""
+        parts = len(self.kind.steps), bool(self.kind.documents), bool(self.application.fee), 1
+        return sum(parts)
+
+    @property
+    def missing(self) -> str:
+        """Return the name of a required document that is missing; blank if none is."""
+        sent = {each.part for each in self.application.documents}
+        return next(iter(sorted(self.kind.required - sent)), "")
+
+    @property
+    def checked(self) -> bool:
+        """Return whether every document is checked and none is refused."""
+        return all(each.state == "ok" for each in self.application.documents)
+
+    @property
+    def charge(self) -> Charge | None:
+        """Return the payment of the fee, or the last attempt."""
+        charges = self.application.charges
+        paid = (each for each in charges if each.state in {PAID, REFUNDING, REFUNDED})
+        return next(paid, charges[-1] if charges else None)
+
+    @property
     def history(self) -> list[ApplicationEntry]:
         """Return the history that the student sees: an approval counts once it is carried out."""
         return [each for each in self.application.entries if each.action not in INTERNAL]
@@ -75,7 +112,7 @@ class ApplicationView:
     def answers(self) -> Iterator[tuple[Any, str, str]]:
         """Yield the label, the step and the answer in words of each field, in order."""
         for step in self.kind.steps:
-            for field in step.form(self.application.answers):
+            for field in step.form(self.application.answers, self.application.term_id):
                 labels = {each.value: each.label for each in getattr(field, "choices", ())}
                 data = field.data if isinstance(field.data, list) else [field.data or ""]
                 yield field.label.text, step.name, "; ".join(str(labels.get(x, x)) for x in data)
@@ -83,12 +120,18 @@ class ApplicationView:
 
 @dataclass(frozen=True)
 class Filters:
-    """What the queue shows: a state, kind and term, and text in the student's name or number."""
+    """What the queue shows: a state, kind and term, and text in the person's name or number.
+
+    `stage` is who decides next. `ready` applications have their fee paid and documents checked;
+    others wait for one of these.
+    """
 
     state: str = REVIEW
     kind: str = ""
     term: int = 0
     text: str = ""
+    stage: str = ""
+    ready: str = ""  # "yes", "fee", "documents" or "" = all
 
 
 @dataclass(frozen=True)
@@ -102,10 +145,12 @@ class Waiting:
     decided: int
 
 
-def of_student(student: int, term: int) -> list[ApplicationView]:
-    """Return a student's applications of a term, the newest first."""
-    mine = Application.student_id == student, Section.term_id == term
-    found = _with_section().where(*mine).order_by(Application.id.desc())
+def of_account(account: int, term: int | None = None) -> list[ApplicationView]:
+    """Return a person's applications, the newest first; only of a term if one is given."""
+    found = _with_section().where(Application.account_id == account)
+    found = found.order_by(Application.id.desc())
+    if term is not None:
+        found = found.where(Application.term_id == term)
     with transaction() as session:
         return [ApplicationView(each) for each in session.scalars(found).unique()]
 
@@ -113,8 +158,7 @@ def of_student(student: int, term: int) -> list[ApplicationView]:
 def one(application: int) -> ApplicationView | None:
     """Return an application with its history."""
     history = selectinload(Application.entries).joinedload(ApplicationEntry.account)
-    files = selectinload(Application.documents)
-    found = _with_section().options(history, files).where(Application.id == application)
+    found = _with_section().options(history, *_files()).where(Application.id == application)
     with transaction() as session:
         row = session.scalars(found).unique().one_or_none()
         return _view(row) if row else None
@@ -123,8 +167,7 @@ def one(application: int) -> ApplicationView | None:
 def queue(shown: Filters, page: int) -> list[ApplicationView]:
     """Return a page of the queue and one more, those that wait longest first."""
     order = Application.submitted_at if shown.state == REVIEW else Application.id.desc()
-    files = selectinload(Application.documents)
-    found = _filtered(shown).options(files).order_by(order, Application.id)
+    found = _filtered(shown).options(*_files()).order_by(order, Application.id)
     with transaction() as session:
         rows = session.scalars(found.offset((page - 1) * PAGE).limit(PAGE + 1)).unique()
         return [_view(row) for row in rows]
@@ -155,6 +198,10 @@ def waiting() -> Waiting:
     return Waiting(found, _hours(oldest), _hours(median), _hours(slow), decided)
 
 
+def _files() -> tuple[Any, Any]:
+    return selectinload(Application.documents), selectinload(Application.charges)
+
+
 def _view(row: Application) -> ApplicationView:
     return ApplicationView(row, service.pointless(row) if row.state == REVIEW else "")
 
@@ -170,24 +217,50 @@ def _filtered(shown: Filters) -> Select[Application]:
     if shown.kind:
         found = found.where(Application.kind == shown.kind)
     if shown.term:
-        found = found.where(Section.term_id == shown.term)
+        found = found.where(Application.term_id == shown.term)
+    if shown.stage:
+        found = found.where(or_(*_at_stage(shown.stage)))
+    if shown.ready:
+        found = found.where(*_readiness(shown.ready))
     if shown.text:
         name = Account.name.icontains(shown.text, autoescape=True)
         found = found.where(or_(name, Student.number == shown.text))
     return found
 
 
+def _at_stage(stage: str) -> list[ColumnElement[bool]]:
+    """Return the conditions for an application whose next stage is that one."""
+    places = ((kind, kind.stages.index(stage)) for kind in KINDS.values() if stage in kind.stages)
+    conditions = [
+        and_(Application.kind == kind.name, Application.stage == place) for kind, place in places
+    ]
+    return conditions or [false()]
+
+
+def _readiness(ready: str) -> list[ColumnElement[bool]]:
+    """Return the conditions for what waits for its fee or its documents, or for nothing."""
+    owner = Application.id
+    paid = exists().where(Charge.application_id == owner, Charge.state == PAID)
+    unchecked = exists().where(
+        ApplicationDocument.application_id == owner, ApplicationDocument.sent_at.is_(None)
+    )
+    unpaid = and_(Application.fee > 0, ~paid)
+    if ready == "fee":
+        return [unpaid]
+    return [unchecked] if ready == "documents" else [~unpaid, ~unchecked]
+
+
 def _with_section() -> Select[Application]:
     section = joinedload(Application.section)
     return (
         select(Application)
-        .join(Section, Section.id == Application.section_id)
-        .join(Course, Course.id == Section.course_id)
-        .join(Student, Student.id == Application.student_id)
-        .join(Account, Account.id == Student.account_id)
+        .join(Account, Account.id == Application.account_id)
+        .outerjoin(Student, Student.id == Application.student_id)
         .options(
             section.joinedload(Section.course),
             section.joinedload(Section.term),
-            joinedload(Application.student).joinedload(Student.account),
+            joinedload(Application.term),
+            joinedload(Application.student),
+            joinedload(Application.account).joinedload(Account.student),
         )
     )

@@ -10,6 +10,7 @@ from sqlalchemy import (
     ForeignKey,
     Index,
     Integer,
+    LargeBinary,
     SmallInteger,
     String,
     Text,
@@ -19,10 +20,10 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
-from portal.catalog.models import Section
+from portal.catalog.models import Section, Term
 from portal.core.db import Base
 from portal.core.i18n import _l
-from portal.core.metrics import DOCUMENTS
+from portal.core.metrics import CHARGES, DOCUMENTS
 from portal.notifications.models import Outgoing
 from portal.people.models import Account, Student
 
@@ -31,6 +32,7 @@ Moment = DateTime(timezone=True)
 DRAFT, REVIEW, MORE, ACTING = "draft", "review", "more", "acting"
 APPROVED, DECLINED, WITHDRAWN = "approved", "declined", "withdrawn"
 UNDECIDED = (DRAFT, REVIEW, MORE, ACTING)
+ENDED = (APPROVED, DECLINED, WITHDRAWN)
 EDITABLE = (DRAFT, MORE)  # the student may change the answers
 STATES = {
     DRAFT: _l("Not sent yet"),
@@ -53,10 +55,12 @@ TONES = {
 
 
 class Application(Base):
-    """An application of a student about one section; `answers` are under the fields' names.
+    """An application of a person; `answers` are under the fields' names.
 
-    `stage` counts the decisions made so far. `version` rises with every change, so that a decision
-    can name what the decider saw. `approval` is the stored decision while it is carried out.
+    It is about a section, or about the whole term where `section_id` is null. `student_id` is null
+    until a visiting student has a record. `fee` is in minor units. `stage` counts the decisions
+    made so far. `version` rises with every change, so that a decision can name what the decider
+    saw. `approval` is the stored decision while it is carried out.
     """
 
     __tablename__ = "applications"
@@ -68,10 +72,12 @@ class Application(Base):
         ),
         Index(
             "ix_applications_undecided",
-            "student_id",
+            "account_id",
             "kind",
+            "term_id",
             "section_id",
             unique=True,
+            postgresql_nulls_not_distinct=True,
             postgresql_where=f"state IN ('{DRAFT}','{REVIEW}','{MORE}','{ACTING}')",
         ),
         Index("ix_applications_acting", "id", postgresql_where=f"state = '{ACTING}'"),
@@ -80,8 +86,11 @@ class Application(Base):
 
     id: Mapped[int] = mapped_column(primary_key=True)
     kind: Mapped[str] = mapped_column(String(20))  # of portal.applications.kinds
-    student_id: Mapped[int] = mapped_column(ForeignKey("students.id"), index=True)
-    section_id: Mapped[int] = mapped_column(ForeignKey("sections.id"), index=True)
+    account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"), index=True)
+    term_id: Mapped[int] = mapped_column(ForeignKey("terms.id"), index=True)
+    student_id: Mapped[int | None] = mapped_column(ForeignKey("students.id"), index=True)
+    section_id: Mapped[int | None] = mapped_column(ForeignKey("sections.id"), index=True)
+    fee: Mapped[int] = mapped_column(Integer, default=0, server_default="0")
     state: Mapped[str] = mapped_column(String(9), default=DRAFT, server_default=DRAFT)
     stage: Mapped[int] = mapped_column(SmallInteger, default=0, server_default="0")
     version: Mapped[int] = mapped_column(Integer, default=1, server_default="1")
@@ -93,13 +102,25 @@ class Application(Base):
     made_at: Mapped[datetime] = mapped_column(Moment, server_default=func.now())
     submitted_at: Mapped[datetime | None] = mapped_column(Moment)
     decided_at: Mapped[datetime | None] = mapped_column(Moment)
+    reminded_at: Mapped[datetime | None] = mapped_column(Moment)  # of the last day
+    erased_at: Mapped[datetime | None] = mapped_column(Moment)  # answers and documents are deleted
 
-    student: Mapped[Student] = relationship()
-    section: Mapped[Section] = relationship()
+    account: Mapped[Account] = relationship()
+    term: Mapped[Term] = relationship()
+    student: Mapped[Student | None] = relationship()
+    section: Mapped[Section | None] = relationship()
     entries: Mapped[list["ApplicationEntry"]] = relationship(order_by="ApplicationEntry.id")
     documents: Mapped[list["ApplicationDocument"]] = relationship(
         order_by="ApplicationDocument.id", back_populates="application"
     )
+    charges: Mapped[list["Charge"]] = relationship(
+        order_by="Charge.id", back_populates="application"
+    )
+
+    @property
+    def paid(self) -> bool:
+        """Return whether the fee is paid, or there is none."""
+        return not self.fee or any(each.state == PAID for each in self.charges)
 
 
 class ApplicationDocument(Outgoing):
@@ -126,6 +147,7 @@ class ApplicationDocument(Outgoing):
     digest: Mapped[str] = mapped_column(String(64))  # SHA-256
     type: Mapped[str] = mapped_column(String(4))  # pdf, jpg or png
     refused: Mapped[str] = mapped_column(String(12), default="", server_default="")
+    pages: Mapped[int] = mapped_column(SmallInteger, default=1, server_default="1")
     made_at: Mapped[datetime] = mapped_column(Moment, server_default=func.now())
 
     application: Mapped[Application] = relationship(back_populates="documents")
@@ -169,6 +191,114 @@ class ApplicationEntry(Base):
     account: Mapped[Account | None] = relationship()
 
 
+# A charge: to be opened at the provider, open for payment, and how it ended.
+NEW, OPEN, PAID, FAILED, EXPIRED = "new", "open", "paid", "failed", "expired"
+REFUNDING, REFUNDED = "refunding", "refunded"
+CHARGE_STATES = {
+    NEW: _l("Waits for the payment provider"),
+    OPEN: _l("Not paid yet"),
+    PAID: _l("Paid"),
+    FAILED: _l("The payment failed"),
+    EXPIRED: _l("The payment was not finished in time"),
+    REFUNDING: _l("The refund is under way"),
+    REFUNDED: _l("Refunded"),
+}
+CHARGE_TONES = {NEW: "wait", OPEN: "wait", PAID: "go", FAILED: "stop", EXPIRED: "few"}
+
+
+class Charge(Outgoing):
+    """A payment of a fee, due for the next call to the provider; `sent_at` is when none is left.
+
+    `amount` is in minor units. `reference` is the provider's checkout, `payment` what it refunds.
+    """
+
+    __tablename__ = "application_charges"
+    __table_args__ = (
+        CheckConstraint(
+            f"state IN ('{NEW}','{OPEN}','{PAID}','{FAILED}','{EXPIRED}',"
+            f"'{REFUNDING}','{REFUNDED}')",
+            name="state",
+        ),
+        Index(
+            "ix_application_charges_live",
+            "application_id",
+            unique=True,
+            postgresql_where=f"state IN ('{NEW}','{OPEN}','{PAID}')",
+        ),
+        Index(
+            "ix_application_charges_due",
+            "due_at",
+            postgresql_where="sent_at IS NULL AND dead_at IS NULL",
+        ),
+        Index("ix_application_charges_dead", "dead_at", postgresql_where="dead_at IS NOT NULL"),
+        Index("ix_application_charges_reference", "reference"),
+    )
+    outcomes = CHARGES
+
+    application_id: Mapped[int] = mapped_column(ForeignKey("applications.id"), index=True)
+    amount: Mapped[int] = mapped_column(Integer)
+    currency: Mapped[str] = mapped_column(String(3))  # ISO 4217
+    provider: Mapped[str] = mapped_column(String(8))
+    state: Mapped[str] = mapped_column(String(9), default=NEW, server_default=NEW)
+    reference: Mapped[str] = mapped_column(String(255), default="", server_default="")
+    url: Mapped[str] = mapped_column(Text, default="", server_default="")
+    payment: Mapped[str] = mapped_column(String(255), default="", server_default="")
+    made_at: Mapped[datetime] = mapped_column(Moment, server_default=func.now())
+    paid_at: Mapped[datetime | None] = mapped_column(Moment)
+    refunded_at: Mapped[datetime | None] = mapped_column(Moment)
+
+    application: Mapped[Application] = relationship(back_populates="charges")
+
+    @property
+    def label(self) -> str:
+        return f"Charge {self.id}"
+
+
+class PaymentEvent(Base):
+    """A message of a payment provider that was handled, so that a replay changes nothing."""
+
+    __tablename__ = "payment_events"
+
+    provider: Mapped[str] = mapped_column(String(8), primary_key=True)
+    id: Mapped[str] = mapped_column(String(255), primary_key=True)
+    at: Mapped[datetime] = mapped_column(Moment, server_default=func.now())
+
+
+class Upload(Base):
+    """A document that arrives in pieces; `received` counts the bytes that are stored."""
+
+    __tablename__ = "application_uploads"
+
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
+    application_id: Mapped[int] = mapped_column(ForeignKey("applications.id"), index=True)
+    part: Mapped[str] = mapped_column(String(20))
+    name: Mapped[str] = mapped_column(String(100))
+    size: Mapped[int] = mapped_column(Integer)
+    received: Mapped[int] = mapped_column(Integer, default=0, server_default="0")
+    made_at: Mapped[datetime] = mapped_column(Moment, server_default=func.now())
+
+
+class UploadPiece(Base):
+    """A piece of a document that arrives, from the byte `start` on."""
+
+    __tablename__ = "application_upload_pieces"
+
+    upload_id: Mapped[int] = mapped_column(
+        ForeignKey("application_uploads.id", ondelete="CASCADE"), primary_key=True
+    )
+    start: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
+    content: Mapped[bytes] = mapped_column(LargeBinary)
+
+
+class RetentionRule(Base):
+    """For how many days after the end of an application of a kind its documents are kept."""
+
+    __tablename__ = "application_retention"
+
+    kind: Mapped[str] = mapped_column(String(20), primary_key=True)
+    days: Mapped[int] = mapped_column(Integer)
+
+
 ACTIONS = {
     "submit": _l("Sent"),
     "more": _l("More was asked for"),
@@ -178,4 +308,10 @@ ACTIONS = {
     "refused": _l("Could not be carried out"),
     "decline": _l("Declined"),
     "withdraw": _l("Withdrawn"),
+    "checked": _l("Documents checked"),
+    "paid": _l("Fee paid"),
+    "unpaid": _l("The payment failed"),
+    "refunding": _l("The fee is given back"),
+    "refund": _l("Fee refunded"),
+    "erase": _l("Answers and documents deleted"),
 }

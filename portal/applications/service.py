@@ -7,13 +7,13 @@ import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from functools import partial
 from typing import Any
 
 from sqlalchemy import func, select
-from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
+from portal.applications import fees
+from portal.applications.history import locked, move, notify, tell_applicant
 from portal.applications.kind import Acted, Kind, Situation
 from portal.applications.kinds import KINDS
 from portal.applications.models import (
@@ -30,20 +30,16 @@ from portal.applications.models import (
     ApplicationEntry,
 )
 from portal.backend import backend
-from portal.catalog.models import Section
 from portal.catalog.term_catalog import catalog_of
-from portal.core.audit_trail import add_audit_entry
 from portal.core.correlation import correlation, following
 from portal.core.db import transaction
 from portal.core.i18n import _l
 from portal.core.moments import milliseconds
 from portal.core.queue import NO_TERM
 from portal.ledger.errors import LedgerUnavailable
-from portal.notifications.creation import announce
-from portal.notifications.kinds import APPLICATION_MOVED, APPLICATION_SENT
-from portal.people import student_profile
+from portal.notifications.kinds import APPLICATION_SENT
+from portal.people import visitors
 from portal.people.models import Account, Student
-from portal.recorder import read_with_fallback
 from portal.recorder.promotion import retry_skipped
 from portal.recorder.signals import DueJob
 
@@ -57,6 +53,10 @@ REFUSED = {
     "changed": _l("The application has changed since you opened this page. Look at it again."),
     "decided": _l("This application has already been decided."),
     "same_person": _l("Somebody else must decide the second stage."),
+    "key_reused": _l("This idempotency key was used for another request"),
+    "unpaid": _l("The fee is not paid yet. Wait, or decline the application."),
+    "missing_document": _l("A required document is missing. Add it first."),
+    "is_student": _l("This person has a student record already."),
     "unchecked": _l("A document is not checked yet. Wait, or decline the application."),
     "refused_document": _l("A document was refused. Remove it, or send another one."),
     "canceled": _l("The section has been canceled."),
@@ -90,73 +90,117 @@ class Decider:
 # The student
 
 
-def start(kind: Kind, student: int, section: int) -> int:
+def start(kind: Kind, account: int, term: int, section: int | None = None) -> int:
     """Return the id of a new draft, or of the unfinished application that there is already.
 
     Raises ApplicationRefused.
     """
-    row = {"kind": kind.name, "student_id": student, "section_id": section}
-    made = insert(Application).values(row).on_conflict_do_nothing().returning(Application.id)
-    mine = UNDECIDED_WHERE, Application.student_id == student
-    same = (getattr(Application, name) == value for name, value in row.items())
+    row = {"kind": kind.name, "account_id": account, "term_id": term, "section_id": section}
+    mine = UNDECIDED_WHERE, Application.account_id == account
+    same = (getattr(Application, name).is_not_distinct_from(row[name]) for name in row)
     with transaction() as session:
-        if is_late(kind, session.get_one(Section, section).term_id):
+        if is_late(kind, term):
             raise ApplicationRefused("too_late")
-        # The lock lets no two starts of a student pass the limit together.
-        session.execute(select(Student.id).where(Student.id == student).with_for_update())
+        # The lock lets no two starts of a person pass the limit together.
+        session.execute(select(Account.id).where(Account.id == account).with_for_update())
         found = session.scalar(select(Application.id).where(UNDECIDED_WHERE, *same))
         if found is None:
             number = session.scalar(select(func.count(Application.id)).where(*mine)) or 0
             if number >= MOST_UNDECIDED:
                 raise ApplicationRefused("many")
-            found = session.scalar(made)
-    return found or start(kind, student, section)  # another way of starting came first
+            record = select(Student.id).where(
+                Student.account_id == account, Student.deleted_at.is_(None)
+            )
+            made = Application(
+                **row, fee=fees.amount_of(kind.fee), student_id=session.scalar(record)
+            )
+            session.add(made)
+            session.flush()
+            found = made.id
+    return found
 
 
 def is_late(kind: Kind, term: int) -> bool:
     """Return whether the last day of a kind has passed in the term."""
-    return _today() > kind.last_day(catalog_of(term).term)
+    return today() > last_day(kind, term)
 
 
-def save(application: int, student: int, answers: dict[str, Any]) -> None:
+def last_day(kind: Kind, term: int) -> date:
+    """Return the last day on which an application of a kind can be sent in the term."""
+    return kind.last_day(catalog_of(term).term)
+
+
+def save(application: int, account: int, answers: dict[str, Any]) -> None:
     """Store the answers of a step; raise ApplicationRefused once it can't be changed."""
     with transaction() as session:
-        found = locked(session, application, student)
+        found = locked(session, application, account)
         if found.state not in EDITABLE:
             raise ApplicationRefused("changed")
         found.answers = {**found.answers, **answers}
         found.version += 1
 
 
-def submit(application: int, student: int) -> None:
-    """Send an application; do nothing if it was sent already. Raises ApplicationRefused."""
+def submit(application: int, account: int, key: str = "") -> bool:
+    """Send an application; return whether it was sent already. Raises ApplicationRefused.
+
+    An idempotency key sends one application, and the same one when it is used again.
+    """
     with transaction() as session:
-        found = locked(session, application, student)
+        found = locked(session, application, account)
+        if key and (used := _sent_under(session, account, key)):
+            if used != application:
+                raise ApplicationRefused("key_reused")
+            return True
         if found.state not in EDITABLE:
-            return
-        kind = KINDS[found.kind]
-        if not all(step.is_complete(found.answers) for step in kind.steps):
-            raise ApplicationRefused("not_complete")
-        if any(each.refused for each in found.documents):
-            raise ApplicationRefused("refused_document")
-        if found.state == DRAFT and is_late(kind, found.section.term_id):
-            raise ApplicationRefused("too_late")
+            return True
+        if code := _unfinished(found):
+            raise ApplicationRefused(code)
         found.stage = 0
         found.submitted_at = session.scalar(func.now())
-        entry = _move(session, found, REVIEW, "submit", found.student.account_id)
-        about, admins = _about(found), Account.is_admin.is_(True)
-        announce(session, APPLICATION_SENT, found.section, admins, entry.id, **about)
+        entry = move(session, found, REVIEW, "submit", account, key=key)
+        notify(session, APPLICATION_SENT, found, Account.is_admin.is_(True), entry.id)
+        tell_applicant(session, found, entry, "sent")
+    return False
 
 
-def withdraw(application: int, student: int) -> None:
+def _sent_under(session: Session, account: int, key: str) -> int | None:
+    """Return the application that the person sent under an idempotency key."""
+    # The lock lets no two requests of a person use a key at the same time.
+    session.execute(select(Account.id).where(Account.id == account).with_for_update())
+    sent = (
+        select(ApplicationEntry.application_id)
+        .join(Application, Application.id == ApplicationEntry.application_id)
+        .where(Application.account_id == account, ApplicationEntry.action == "submit")
+        .where(ApplicationEntry.data["key"].astext == key)
+    )
+    return session.scalar(sent.limit(1))
+
+
+def _unfinished(application: Application) -> str:
+    """Return the code of why a draft can't be sent yet; blank if it can."""
+    kind, term = KINDS[application.kind], application.term_id
+    if not all(step.is_complete(application.answers, term) for step in kind.steps):
+        return "not_complete"
+    if any(each.refused for each in application.documents):
+        return "refused_document"
+    if kind.required - {each.part for each in application.documents}:
+        return "missing_document"
+    if application.state == DRAFT and is_late(kind, term):
+        return "too_late"
+    return ""
+
+
+def withdraw(application: int, account: int) -> None:
     """Withdraw an application that is not decided; raise ApplicationRefused."""
     with transaction() as session:
-        found = locked(session, application, student)
+        fees.hold(session, application)
+        found = locked(session, application, account)
         if found.state == WITHDRAWN:
             return
         if found.state not in {*EDITABLE, REVIEW}:
             raise ApplicationRefused("decided")
-        _move(session, found, WITHDRAWN, "withdraw", found.student.account_id)
+        move(session, found, WITHDRAWN, "withdraw", account)
+        fees.refund_after(session, found)
 
 
 # The deciders
@@ -166,13 +210,14 @@ def ask_more(application: int, decider: Decider) -> None:
     """Return it to the student; the note names the missing information."""
     with transaction() as session:
         found = _in_review(session, application, decider)
-        _announce(session, found, _move(session, found, MORE, "more", decider.by, decider.note))
+        entry = move(session, found, MORE, "more", decider.by, decider.note)
+        tell_applicant(session, found, entry, MORE)
 
 
 def return_for_document(session: Session, application: Application, name: str) -> None:
     """Send an application in review back to the student: the checks refused a document."""
-    entry = _move(session, application, MORE, "more", None, document=name)
-    _announce(session, application, entry)
+    entry = move(session, application, MORE, "more", None, document=name)
+    tell_applicant(session, application, entry, MORE, document=name)
 
 
 def decline(application: int, decider: Decider) -> None:
@@ -180,8 +225,8 @@ def decline(application: int, decider: Decider) -> None:
     with transaction() as session:
         found = _in_review(session, application, decider)
         found.decided_at = session.scalar(func.now())
-        entry = _move(session, found, DECLINED, "decline", decider.by, decider.note)
-        _announce(session, found, entry)
+        entry = move(session, found, DECLINED, "decline", decider.by, decider.note)
+        tell_applicant(session, found, entry, DECLINED)
 
 
 def approve(application: int, decider: Decider, overrides: Sequence[str] = ()) -> Application:
@@ -196,14 +241,18 @@ def approve(application: int, decider: Decider, overrides: Sequence[str] = ()) -
             raise ApplicationRefused(code)
         if any(each.state in {"waiting", "dead"} for each in found.documents):
             raise ApplicationRefused("unchecked")
+        if not found.paid:
+            raise ApplicationRefused("unpaid")
+        kind = KINDS[found.kind]
         earlier = {each.account_id for each in found.entries if _counts(found, each)}
-        if decider.by in earlier:
+        if decider.by in earlier and not (kind.one_decider and only_admin(session)):
             raise ApplicationRefused("same_person")
         found.stage += 1
-        if found.stage < len(KINDS[found.kind].stages):
-            _move(session, found, REVIEW, "forward", decider.by, decider.note)
+        if found.stage < len(kind.stages):
+            entry = move(session, found, REVIEW, "forward", decider.by, decider.note)
+            tell_applicant(session, found, entry, "forward", note="")
         else:
-            entry = _move(session, found, ACTING, "approve", decider.by, decider.note)
+            entry = move(session, found, ACTING, "approve", decider.by, decider.note)
             found.approval = {
                 "entry": entry.id,
                 "by": decider.by,
@@ -217,18 +266,23 @@ def approve(application: int, decider: Decider, overrides: Sequence[str] = ()) -
         return session.get_one(Application, application)
 
 
+def only_admin(session: Session) -> bool:
+    """Return whether the portal has no second admin, who could decide another stage."""
+    admins = Account.is_admin.is_(True), Account.deleted_at.is_(None)
+    return session.scalar(select(func.count(Account.id)).where(*admins)) == 1
+
+
 def pointless(application: Application) -> str:
     """Return the code of why an approval would change nothing, "" if it would."""
     section = application.section
-    if section.deleted_at or section.status == "CANCELED":
+    if section and (section.deleted_at or section.status == "CANCELED"):
         return "canceled"
+    if application.account.deleted_at:
+        return "gone"
     try:
-        who = student_profile.profile(application.student_id)
+        return KINDS[application.kind].approval.pointless(Situation(application))
     except LookupError:
         return "gone"
-    read = partial(read_with_fallback.registrations, section.term_id, application.student_id)
-    registrations = read_with_fallback.without_marking(read)
-    return KINDS[application.kind].approval.pointless(Situation(application, who, registrations))
 
 
 # What was approved
@@ -247,7 +301,8 @@ def act(application: int) -> None:
                 log.warning("Application %s waits for the ledger.", application)
                 return
             _settle(session, found, acted)
-    if found.state == APPROVED:
+    if found.state == APPROVED and found.student_id:
+        visitors.forget(found.account_id)
         retry_skipped(found.student_id)
 
 
@@ -278,28 +333,22 @@ def _settle(session: Session, application: Application, acted: Acted) -> None:
     if acted.reasons:
         reasons = [{"code": each.code, "facts": each.facts} for each in acted.reasons]
         application.stage -= 1
-        _move(session, application, REVIEW, "refused", None, reasons=reasons)
+        move(session, application, REVIEW, "refused", None, reasons=reasons)
         application.approval = None
         return
     application.event = acted.event
     application.decided_at = session.scalar(func.now())
     note = (application.approval or {})["note"]
-    _announce(session, application, _move(session, application, APPROVED, "done", None, note))
+    entry = move(session, application, APPROVED, "done", None, note)
+    tell_applicant(session, application, entry, APPROVED)
 
 
 # Parts of each change
 
 
-def _today() -> date:
+def today() -> date:
+    """Return the day in the institution's zone."""
     return datetime.now(backend().settings.zone).date()
-
-
-def locked(session: Session, application: int, student: int) -> Application:
-    """Return the student's application, locked; raise LookupError if it is another's."""
-    found = session.get(Application, application, with_for_update=True)
-    if found is None or found.student_id != student:
-        raise LookupError(f"application {application}")
-    return found
 
 
 def _in_review(session: Session, application: int, decider: Decider) -> Application:
@@ -316,45 +365,3 @@ def _counts(application: Application, entry: ApplicationEntry) -> bool:
     """Return whether the entry approved an earlier stage of the current submission."""
     since = application.submitted_at
     return entry.action == "forward" and bool(since and entry.at >= since)
-
-
-def _move(  # noqa: PLR0913, PLR0917  the columns of an entry
-    session: Session,
-    application: Application,
-    state: str,
-    action: str,
-    by: int | None,
-    note: str = "",
-    **data: Any,
-) -> ApplicationEntry:
-    """Set the state, with an entry in the history and in the audit trail."""
-    before = {"state": application.state}
-    application.state = state
-    application.version += 1
-    entry = ApplicationEntry(
-        application_id=application.id, account_id=by, action=action, note=note, data=data
-    )
-    session.add(entry)
-    subject = f"student:{application.student_id} section:{application.section_id}"
-    add_audit_entry(
-        session,
-        f"application.{action}",
-        f"application:{application.id} {subject}",
-        by=by,
-        before=before,
-        after={"state": state},
-        reason=note,
-    )
-    session.flush()
-    return entry
-
-
-def _about(application: Application) -> dict[str, Any]:
-    return {"application": application.id, "state": application.state}
-
-
-def _announce(session: Session, application: Application, entry: ApplicationEntry) -> None:
-    """Notify the student of a decision."""
-    about = _about(application) | {"note": entry.note}
-    recipient = Account.id == application.student.account_id
-    announce(session, APPLICATION_MOVED, application.section, recipient, entry.id, **about)

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from babel import Locale
 from babel.dates import format_date, format_skeleton, format_time, get_day_names
-from babel.numbers import format_decimal
+from babel.numbers import format_currency, format_decimal, get_currency_precision
 
 from portal.core.i18n import ENGLISH, _, _l, _n, current_locale
 
@@ -70,6 +70,12 @@ def dates(first: date, last: date, term: tuple[date, date]) -> str:
 def number(amount: Decimal | int) -> str:
     """`4`, `1.5`, `1,250`: without needless zeros."""
     return _number(amount, current_locale())
+
+
+def money(amount: int, currency: str) -> str:
+    """Return an amount in minor units of a currency, such as $50.00."""
+    units = Decimal(amount).scaleb(-get_currency_precision(currency))
+    return str(format_currency(units, currency, locale=current_locale()))
 
 
 def plain_number(amount: Decimal) -> str:

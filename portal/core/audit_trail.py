@@ -11,6 +11,7 @@ from portal.core.db import Base
 from portal.core.i18n import _l
 
 AUDIT_ACTIONS = {
+    "account.sign_up": _l("Account created by sign-up"),
     "account.change": _l("Account changed"),
     "account.make": _l("Account created"),
     "application.approve": _l("Application approved"),
@@ -21,6 +22,15 @@ AUDIT_ACTIONS = {
     "application.forward": _l("Application approved by the department"),
     "application.more": _l("More asked for an application"),
     "application.refused": _l("Application could not be carried out"),
+    "application.checked": _l("Documents of an application checked"),
+    "application.paid": _l("Fee of an application paid"),
+    "application.unpaid": _l("Payment of an application failed"),
+    "application.refunding": _l("Refund of a fee asked for"),
+    "application.refund": _l("Fee of an application refunded"),
+    "application.erase": _l("Answers and documents of an application deleted"),
+    "application.retention": _l("Retention time of documents changed"),
+    "application.charge": _l("Calls to the payment provider retried"),
+    "application.copy": _l("Copy of an application downloaded"),
     "application.submit": _l("Application sent"),
     "application.withdraw": _l("Application withdrawn"),
     "backup.made": _l("Backup made"),
@@ -68,6 +78,7 @@ AUDIT_ACTIONS = {
     "selection.add": _l("Student added to a section"),
     "selection.drop": _l("Student dropped from a section"),
     "selection.move": _l("Student moved"),
+    "student.admit": _l("Visiting student admitted"),
     "sessions.end": _l("Sessions ended"),
     "student.privacy": _l("Privacy changed"),
     "teacher.link": _l("Account linked to an instructor"),

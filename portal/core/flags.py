@@ -33,6 +33,7 @@ LABELS = {
     "mail": _l("Mail"),
     "mail_breaker": _l("Circuit breaker: mail server"),
     "webhooks": _l("Webhooks"),
+    "payments_breaker": _l("Circuit breaker: payment provider"),
     "provider_breaker": _l("Circuit breaker: login provider"),
     "autoscaling": _l("Autoscaling of workers"),
     "bulkheads": _l("Bulkheads"),

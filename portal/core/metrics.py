@@ -57,6 +57,7 @@ EVENT_LAG = Histogram(
 )
 WEBHOOKS = Counter("fairseat_webhooks", "Tries to tell receivers of events", ["outcome"])
 DOCUMENTS = Counter("fairseat_documents", "Checks of documents", ["outcome"])
+CHARGES = Counter("fairseat_charges", "Calls to the payment provider", ["outcome"])
 MAILS = Counter("fairseat_mails", "Mails sent, put off or given up", ["outcome"])
 
 

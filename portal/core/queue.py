@@ -37,9 +37,11 @@ JOBS = {
     "deliver": "jobs.background.deliver",
     "act": "jobs.background.act",
     "check": "jobs.background.check",
+    "charge": "jobs.background.charge",
+    "remind": "jobs.background.remind",
 }
 # other jobs have a queue of their own
-QUEUE_OF = dict.fromkeys(("reconcile", "deliver", "act", "check"), "background")
+QUEUE_OF = dict.fromkeys(("reconcile", "deliver", "act", "check", "charge", "remind"), "background")
 NO_TERM = 0  # for jobs about all terms: mails and webhooks
 JOB_SECONDS = 60  # seconds that a job may take; the scheduler enqueues another for the rest
 LONG_JOBS = {
@@ -119,9 +121,11 @@ def enqueue_background(
 
 
 def _enqueue(queue: Queue, term: int, worker: str) -> None:
+    # Jobs that share a queue must not take each other for their own.
+    subject = f"{worker}-{term}" if worker in QUEUE_OF else str(term)
     # A waiting job will see everything that happens before it starts.
-    if all(job_subject(job.decode()) != str(term) for job in _waiting(queue)):
-        _add(queue, JOBS[worker], term, str(term), LONG_JOBS.get(worker, JOB_SECONDS))
+    if all(job_subject(job.decode()) != subject for job in _waiting(queue)):
+        _add(queue, JOBS[worker], term, subject, LONG_JOBS.get(worker, JOB_SECONDS))
 
 
 def _add(  # noqa: PLR0913  what RQ must know

@@ -30,6 +30,24 @@ class Oidc:
 
 
 @dataclass(frozen=True)
+class Bucket:
+    """A bucket of an S3 service for documents; a blank `url` is Amazon's."""
+
+    name: str
+    prefix: str = ""
+    url: str = ""
+
+
+@dataclass(frozen=True)
+class Stripe:
+    """The account at Stripe that fees go to."""
+
+    key: str = field(repr=False)
+    webhook_secret: str = field(repr=False)
+    url: str = "https://api.stripe.com"
+
+
+@dataclass(frozen=True)
 class Settings:
     """One value per setting; `Settings.read()` returns those of this process."""
 
@@ -62,7 +80,12 @@ class Settings:
     webhook_networks: tuple[Network, ...] = ()
     reconcile: int = 300  # seconds between parts of the continuous audit
     documents: Path = field(default_factory=lambda: var_folder() / "documents")
+    bucket: Bucket | None = None  # for documents, in place of the folder
     clamd: str = ""  # unix:/path or tcp://host:port of a virus scanner; "" = none
+    visiting: bool = True  # whether people may sign up and apply as visiting students
+    payments: str = ""  # "stripe", "test" or "" = fees are not charged
+    stripe: Stripe | None = None
+    currency: str = "USD"  # ISO 4217, of all fees
     notice_days: int = 400  # for which notifications and sent mail are kept
 
     @classmethod
@@ -98,7 +121,12 @@ class Settings:
             reconcile=int(env.get("FAIRSEAT_RECONCILE") or cls.reconcile),
             notice_days=int(env.get("FAIRSEAT_NOTICE_DAYS") or cls.notice_days),
             documents=_folder(env.get("FAIRSEAT_DOCUMENTS", "")),
+            bucket=_bucket(env.get("FAIRSEAT_DOCUMENTS", "")),
             clamd=_scanner(env.get("FAIRSEAT_CLAMD", "")),
+            visiting=env.get("FAIRSEAT_VISITING", "1") != "0",
+            payments=_payments(env.get("FAIRSEAT_PAYMENTS") or _payments_of_demo()),
+            stripe=_stripe(),
+            currency=env.get("FAIRSEAT_CURRENCY") or cls.currency,
             passwords=env.get("FAIRSEAT_PASSWORDS", "1") != "0",
             workers=_workers(env.get("FAIRSEAT_WORKERS", "")),
         )
@@ -157,6 +185,27 @@ def _oidc() -> Oidc | None:
     )
 
 
+def _payments(text: str) -> str:
+    """Return the payment provider; raise SettingsError if it is unknown."""
+    if text not in {"", "off", "test", "stripe"}:
+        raise SettingsError("FAIRSEAT_PAYMENTS: write stripe, test or off.")
+    return "" if text == "off" else text
+
+
+def _payments_of_demo() -> str:
+    """Return the test provider if this machine runs the demo, else none."""
+    return "test" if (var_folder() / "demo-password").exists() else ""
+
+
+def _stripe() -> Stripe | None:
+    """Return the account if Stripe is the provider; raise KeyError without its keys."""
+    env = os.environ
+    if env.get("FAIRSEAT_PAYMENTS") != "stripe":
+        return None
+    url = env.get("FAIRSEAT_STRIPE_URL") or Stripe.url
+    return Stripe(env["FAIRSEAT_STRIPE_KEY"], env["FAIRSEAT_STRIPE_WEBHOOK_SECRET"], url)
+
+
 def _listed(text: str) -> tuple[str, ...]:
     """Return the entries of a list such as `a,b`."""
     return tuple(each.strip() for each in text.split(",") if each.strip())
@@ -182,7 +231,20 @@ def _networks(text: str) -> tuple[Network, ...]:
 
 
 def _folder(text: str) -> Path:
-    return Path(text).resolve() if text else var_folder() / "documents"
+    usual = not text or text.startswith("s3:")
+    return var_folder() / "documents" if usual else Path(text).resolve()
+
+
+def _bucket(text: str) -> Bucket | None:
+    """Return the bucket of `s3://name/prefix`, None for a folder; raise SettingsError."""
+    if not text.startswith("s3:"):
+        return None
+    found = urlsplit(text)
+    if not found.netloc:
+        raise SettingsError("FAIRSEAT_DOCUMENTS: write a directory, or s3://bucket/prefix.")
+    prefix = found.path.strip("/")
+    url = os.environ.get("FAIRSEAT_S3_URL", "")
+    return Bucket(found.netloc, f"{prefix}/" if prefix else "", url)
 
 
 def _scanner(text: str) -> str:

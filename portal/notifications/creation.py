@@ -87,7 +87,9 @@ def create(
     ).all()
     if created:
         students = {row.student for row in created if row.kind in FOR_STUDENTS and row.student}
-        others = {row.account_id for row in created if row.kind not in FOR_STUDENTS}
+        others = {
+            row.account_id for row in created if row.kind not in FOR_STUDENTS or not row.student
+        }
         _signal_after_commit(session, term, students, others, mails=bool(created[0].mails))
     return len(created)
 

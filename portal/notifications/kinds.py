@@ -2,11 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import date
 from typing import Any
 from urllib.parse import quote_plus
 
 from portal.backend import backend
-from portal.catalog.formatting import days
+from portal.catalog.formatting import day, days, money
 from portal.catalog.local_time import LocalClock
 from portal.catalog.requisites import all_of, shown
 from portal.catalog.section_changes import changes
@@ -284,23 +285,55 @@ def _request_decided(notification: Notification) -> NotificationText:
 
 
 def _application_sent(notification: Notification) -> NotificationText:
-    title = _("There is a new application for %(name)s", name=_named(notification.data))
+    title = _("There is a new application for %(name)s", name=_about(notification))
     step = NextStep(
         _("View the application"), f"/admin/applications/{notification.data['application']}"
     )
-    return NotificationText(title, (), step, "wait")
+    return NotificationText(title, (_("It waits for a decision."),), step, "wait")
+
+
+APPLICATION_TEXTS = {
+    "sent": _l("You get a message when it is decided."),
+    "unpaid": _l("You can pay again on the page of your application."),
+    "checked": _l("Everything is in order with them."),
+    "forward": _l("The registrar decides next."),
+}
+APPLICATION_STEPS = {
+    "sent": (_k("Your application for %(name)s has arrived"), "wait"),
+    "paid": (_k("Your fee for %(name)s is paid"), "go"),
+    "unpaid": (_k("Your payment for %(name)s failed"), "few"),
+    "checked": (_k("The documents of your application for %(name)s are checked"), "go"),
+    "refund": (_k("Your fee for %(name)s is refunded"), "go"),
+    "forward": (_k("The department approves your application for %(name)s"), "wait"),
+    "due": (_k("Your application for %(name)s is not sent yet"), "few"),
+    "approved": (_k("Your application for %(name)s is approved"), "go"),
+    "declined": (_k("Your application for %(name)s is declined"), "stop"),
+    "more": (_k("Your application for %(name)s needs something more"), "few"),
+}
 
 
 def _application_moved(notification: Notification) -> NotificationText:
-    title, tone = {
-        "approved": (_k("Your application for %(name)s is approved"), "go"),
-        "declined": (_k("Your application for %(name)s is declined"), "stop"),
-        "more": (_k("Your application for %(name)s needs something more"), "few"),
-    }[notification.data["state"]]
-    url = f"{_term_url(notification)}/applications/{notification.data['application']}"
-    text = (notification.data["note"],) if notification.data["note"] else ()
+    data = notification.data
+    which = data.get("step") or data["state"]
+    title, tone = APPLICATION_STEPS[which]
+    url = f"{_term_url(notification)}/applications/{data['application']}"
+    text = [data["note"]] if data.get("note") else []
+    if name := data.get("document"):
+        text.append(_("The document %(name)s was refused.", name=name))
+    if which in APPLICATION_TEXTS:
+        text.append(str(APPLICATION_TEXTS[which]))
+    if amount := data.get("amount"):
+        text.append(_("Amount: %(amount)s.", amount=money(amount, data["currency"])))
+    if last_day := data.get("last_day"):
+        shown_day = day(date.fromisoformat(last_day), year=True)
+        text.append(_("The last day to send it is %(day)s.", day=shown_day))
     step = NextStep(_("See my application"), url)
-    return NotificationText(_(title, name=_named(notification.data)), text, step, tone)
+    return NotificationText(_(title, name=_about(notification)), tuple(text), step, tone)
+
+
+def _about(notification: Notification) -> str:
+    """Return the section that an application is about, or else its term."""
+    return _named(notification.data) if "code" in notification.data else notification.term.name
 
 
 def _my_classes(notification: Notification) -> NextStep:
@@ -417,14 +450,14 @@ REQUEST_DECIDED = Kind(
 APPLICATION_MOVED = Kind(
     "application_moved",
     _application_moved,
-    _l("An application of yours has been decided"),
-    _l("It is approved or declined, or needs something more from you."),
+    _l("News of your applications"),
+    _l("One has arrived, is paid, checked or decided, or needs something more from you."),
     toast=True,
 )
 APPLICATION_SENT = Kind(
     "application_sent",
     _application_sent,
-    _l("A student has sent an application"),
+    _l("Someone has sent an application"),
     _l("It waits for a decision."),
     toast=True,
     role="admin",

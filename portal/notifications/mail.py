@@ -24,6 +24,7 @@ from portal.core.queue import NO_TERM, enqueue
 from portal.notifications import outbox
 from portal.notifications.kinds import KINDS, text_of
 from portal.notifications.models import Notification, OutboxEntry
+from portal.people import accounts, mail_links
 from portal.people.models import Account
 from portal.protection import captcha_codes
 
@@ -60,6 +61,29 @@ def send_code(account: int) -> str:
     return address
 
 
+def is_address(text: str) -> bool:
+    """Return whether mail could be sent to an address outside this machine."""
+    try:
+        found = _address("", text)
+    except InvalidAddress:
+        return False
+    return bool(found.username) and "." in found.domain.strip(".")
+
+
+def send_link(address: str, about: str, language: str) -> None:
+    """Mail a link to an address: to `sign-up`, or for the `recovery` of an account's password.
+
+    Nobody learns on the page whether the address has an account; the mail says it.
+    """
+    account = accounts.of_address(address)
+    if account is None and (about == mail_links.RECOVERY or accounts.username_taken(address)):
+        return
+    data = {"about": about, "address": address, "language": language}
+    with transaction() as session:
+        outbox.queue_mail(session, outbox.LINK, account, data, mail_links.MINUTES)
+    enqueue(NO_TERM, ["notify"])
+
+
 def alert(session: Session, account: int, about: str, **facts: str) -> None:
     """Send an alert about a change to the account, once the transaction commits."""
     if not session.get_one(Account, account).email:
@@ -92,7 +116,9 @@ ALERTS: dict[str, Callable[[dict[str, Any]], str]] = {
 
 def compose(session: Session, outgoing: OutboxEntry) -> Mail:
     """Return the mail of an outbox row; raise InvalidAddress."""
-    write = {outbox.CODE: _code, outbox.ALERT: _alert}.get(outgoing.kind, _notification)
+    write = {outbox.CODE: _code, outbox.LINK: _link, outbox.ALERT: _alert}.get(
+        outgoing.kind, _notification
+    )
     written = write(session, outgoing)
     if outgoing.correlation:
         written.message[HEADER] = outgoing.correlation
@@ -147,6 +173,36 @@ def _code(session: Session, outgoing: OutboxEntry) -> Mail:
         )
 
 
+def _link(session: Session, outgoing: OutboxEntry) -> Mail:
+    """Return a mail with a link that proves that its reader has the address."""
+    data, settings = outgoing.data or {}, backend().settings
+    known = session.get(Account, outgoing.account_id) if outgoing.account_id else None
+    new = Account(name="", email=data["address"], language=data["language"])
+    with in_language(data["language"]):
+        lasts = _("The link works once, for %(minutes)s minutes.", minutes=mail_links.MINUTES)
+        ignore = _("If you did not ask for this, ignore this email.")
+        if known is None:
+            title = _("Confirm your email address")
+            link = f"/sign-up/{mail_links.sign_up_token(new.email)}"
+            then = _("Open this link to choose a password and begin your application:")
+        elif data["about"] == mail_links.RECOVERY:
+            title = _("Choose a new password")
+            link = f"/recovery/{mail_links.recovery_token(known)}"
+            then = _("Open this link to choose a new password:")
+        else:
+            title = _("You have an account already")
+            link, lasts = "/recovery", ""
+            then = _("Log in with this address. If you forgot your password, choose a new one:")
+        parts = (f"{_filled(then)}\n{settings.url}{link}", _filled(lasts), _filled(ignore))
+        return _mail(
+            f"link-{outgoing.until:%Y%m%d%H%M%S}-{outgoing.id}",
+            known or new,
+            title,
+            *(each for each in parts if each),
+            sign_off=settings.institution,
+        )
+
+
 def _alert(session: Session, outgoing: OutboxEntry) -> Mail:
     """Return a mail about what was done, when, and what to do if it was not expected."""
     account = session.get_one(Account, outgoing.account_id)
@@ -180,7 +236,7 @@ def _mail(name: str, account: Account, title: str, *paragraphs: str, sign_off: s
     to = _address(account.name, account.email)
     from_name, from_address = parseaddr(backend().settings.mail_from)
     sender = _address(from_name or backend().settings.institution, from_address)
-    hello = _filled(_("Hello %(name)s,", name=account.name))
+    hello = _filled(_("Hello %(name)s,", name=account.name) if account.name else _("Hello,"))
     parts = (hello, _filled(f"{title}."), *paragraphs, f"-- \n{_filled(sign_off)}")
     text = "\n\n".join(parts) + "\n"
     message = EmailMessage(policy=SMTP)

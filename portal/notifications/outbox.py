@@ -13,9 +13,9 @@ from portal.core.correlation import correlation
 from portal.notifications.models import Notification, OutboxEntry, Outgoing
 from portal.people.models import Account
 
-CODE, ALERT = "code", "alert"  # kinds of mail without a notification
-RANKS = {CODE: -1, ALERT: 0}  # somebody waits for a code; an alert is urgent
-DEAD = (OutboxEntry.dead_at.is_not(None), OutboxEntry.kind != CODE)
+CODE, LINK, ALERT = "code", "link", "alert"  # kinds of mail without a notification
+RANKS = {CODE: -1, LINK: -1, ALERT: 0}  # somebody waits for a code or link; an alert is urgent
+DEAD = (OutboxEntry.dead_at.is_not(None), OutboxEntry.kind.not_in((CODE, LINK)))
 RETRY_WINDOW = timedelta(days=1)  # of a mail that an admin sends again
 DELETED_AT_ONCE = 10_000
 
@@ -87,9 +87,12 @@ def discard(session: Session, model: type[Outgoing], entries: Sequence[int]) -> 
 
 
 def queue_mail(
-    session: Session, kind: str, account: int, data: dict[str, Any], minutes: int
+    session: Session, kind: str, account: int | None, data: dict[str, Any], minutes: int
 ) -> None:
-    """Queue mail without a notification for an account; it expires after `minutes`."""
+    """Queue mail without a notification for an account; it expires after `minutes`.
+
+    Only a link can go to an address without an account, which `data` names.
+    """
     session.execute(
         insert(OutboxEntry).values(
             kind=kind,
@@ -127,7 +130,7 @@ class DeadLetter:
 
 
 def dead(session: Session, most: int | None = None) -> list[DeadLetter]:
-    """Return the dead letters, oldest first; without codes, which have expired."""
+    """Return the dead letters, oldest first; without codes and links, which have expired."""
     mail = OutboxEntry
     kind = func.coalesce(Notification.kind, mail.kind)
     found = (

@@ -132,6 +132,14 @@ def _of_outbox(stored: Stored | None) -> Iterator[Alarm]:
         count = stored.mails_in_all
         text = _n("%(num)s email was not delivered.", "%(num)s emails were not delivered.", count)
         yield Alarm(text, "few")
+    if stored and stored.applications_in_all:
+        count = stored.applications_in_all
+        text = _n(
+            "%(num)s check or payment of an application failed.",
+            "%(num)s checks or payments of applications failed.",
+            count,
+        )
+        yield Alarm(text, "few")
     if stored and stored.undelivered:
         yield Alarm(
             _n(

@@ -16,6 +16,8 @@ from sqlalchemy.dialects.postgresql import distinct_on
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
+from portal.applications import dead_letters as of_applications
+from portal.applications.dead_letters import DeadLetter as DeadOfApplication
 from portal.backend import backend
 from portal.catalog import requisites
 from portal.catalog.models import Term
@@ -154,6 +156,8 @@ class Stored:
     exporting: list[tuple[Export, str]]  # with the name of the person who requested it
     mails: list[DeadMail]
     mails_in_all: int
+    applications: list[DeadOfApplication]
+    applications_in_all: int
     undelivered: int  # events that a webhook could not be sent
     students: int
     differences: dict[int, int]  # found by the continuous audit, by term
@@ -405,6 +409,8 @@ def _read_stored(terms: tuple[int, ...]) -> Stored:
             exporting=export_jobs.under_way(session),
             mails=outbox.dead(session, MAILS_SHOWN),
             mails_in_all=outbox.number_dead(session),
+            applications=of_applications.dead(session, MAILS_SHOWN),
+            applications_in_all=of_applications.number_dead(session),
             undelivered=webhooks.number_dead(session),
             students=readiness.count_students(session),
             differences={row.term_id: row.found for row in session.execute(differ)},

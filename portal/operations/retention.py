@@ -1,5 +1,6 @@
 """Deletion of old data."""
 
+from portal.applications import documents, uploads
 from portal.backend import backend
 from portal.core.db import transaction
 from portal.exchange.exporting import export_jobs
@@ -21,4 +22,7 @@ def delete_expired() -> None:
         journal.trim_idle_terms(session)
         outbox.delete_old(session, days)
         webhooks.delete_old(session, days)
+        uploads.delete_old(session)
+    with transaction() as session:
+        documents.delete_old(session)
     play.delete_leftovers()

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from time import time
 
 from sqlalchemy import select, update
+from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
 from portal.catalog.models import Department, Instructor
@@ -59,6 +60,31 @@ def ensure_account(wanted: NewAccount) -> bool:
             reason="command line",
         )
     return before is None
+
+
+def sign_up(address: str, name: str, password: str) -> int:
+    """Return the id of a new account for someone who reads the mail of an address.
+
+    The address is its user name. Raises AccountRefusedError if there is such an account.
+    """
+    hashed = passwords.hash_password(password)
+    fields = {"username": address, "email": address, "name": name, "password_hash": hashed}
+    with transaction() as session:
+        made = insert(Account).values(fields).on_conflict_do_nothing().returning(Account.id)
+        account = session.scalar(made)
+        if account is None:
+            raise AccountRefusedError(f"The account {address!r} already exists.")
+        after = {"username": address, "name": name}
+        subject = f"account:{account}"
+        add_audit_entry(session, "account.sign_up", subject, by=account, after=after)
+    return account
+
+
+def of_address(address: str) -> int | None:
+    """Return the account that signed up with a mail address."""
+    mine = Account.username == address, Account.email == address, Account.deleted_at.is_(None)
+    with transaction() as session:
+        return session.scalar(select(Account.id).where(*mine, Account.password_hash != ""))
 
 
 def username_taken(username: str) -> bool:

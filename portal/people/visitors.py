@@ -12,6 +12,8 @@ from portal.core.db import transaction
 from portal.people import caches
 from portal.people.models import Account, Student
 
+APPLICANT = frozenset({"applicant"})  # the role of an account without another one
+
 
 @dataclass(frozen=True)
 class Visitor:
@@ -125,7 +127,7 @@ def _visitor(row: Row[Any]) -> Visitor:
     return Visitor(
         id=row.id,
         name=row.name,
-        roles=frozenset(role for role, held in has.items() if held),
+        roles=frozenset(role for role, held in has.items() if held) or APPLICANT,
         student_id=row.student,
         instructor_ids=frozenset(row.instructors or ()),
         epoch=row.session_epoch,

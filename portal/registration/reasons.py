@@ -56,12 +56,22 @@ def reason(code: str, label: str, **more: Any) -> Callable[[Explain], Explain]:
 
 
 @dataclass(frozen=True)
+class Petition:
+    """A kind of application that can lift a refusal, and the section that it is about."""
+
+    kind: str
+    term: int
+    section: int
+
+
+@dataclass(frozen=True)
 class Explanation:
     """A reason as a student reads it; `code` stays for programs and tests."""
 
     code: str
     text: str
     step: NextStep | None = None
+    petition: Petition | None = None
 
     @property
     def without_form(self) -> "Explanation":
@@ -82,7 +92,7 @@ def explain(reasons: Iterable[Reason], context: RefusalContext) -> list[Explanat
         if step and (step.url in offered or (step.opens_form and not _form_helps(each, reasons))):
             step = None
         offered |= {step.url} if step else set()
-        found.append(Explanation(each.code, text, step))
+        found.append(Explanation(each.code, text, step, _petition(kind, context)))
     return found
 
 
@@ -104,6 +114,22 @@ def permission_names(codes: Iterable[str]) -> str:
 def any_lasting(reasons: Iterable[Reason]) -> bool:
     """Return whether one of the reasons stays, whatever the student does about the others."""
     return any(each.code not in FIXABLE for each in reasons)
+
+
+def _petition(kind: ReasonKind | None, context: RefusalContext) -> Petition | None:
+    """Return the application that can lift a reason about a section."""
+    section = context.section
+    if kind is None or section is None:
+        return None
+    if kind.code == "window_ended":
+        name = "late_drop" if section.id in context.held else "late_add"
+    elif kind.code == "credit_limit":
+        name = "credit_overload"
+    elif kind.permission:
+        name = "permission"
+    else:
+        return None
+    return Petition(name, context.catalog.term.id, section.id)
 
 
 def _form_helps(one: Reason, reasons: list[Reason]) -> bool:

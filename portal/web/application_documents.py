@@ -1,11 +1,18 @@
 """A document of an application as a download that no browser opens as a page of ours."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from flask import Response, abort
 from flask.typing import ResponseReturnValue
 
 from portal.applications import documents
 from portal.applications.documents import MEDIA, REFUSED_DOCUMENT
 from portal.applications.models import DOCUMENT_STATES, DOCUMENT_TONES
+from portal.core.bulkheads import Bulkhead
+
+AT_ONCE = 4  # pages that a process draws at once
+drawing = Bulkhead(AT_ONCE)
 
 DOCUMENT_TEXTS = {
     "document_states": DOCUMENT_STATES,
@@ -27,3 +34,26 @@ def document_to_download(application: int, document: int, by: int) -> ResponseRe
     answer.headers.set("Content-Security-Policy", "default-src 'none'; sandbox")
     answer.cache_control.no_store = True
     return answer
+
+
+def page_picture(application: int, document: int, page: int, by: int) -> ResponseReturnValue:
+    """Return a page of a checked document as a picture that we drew ourselves."""
+    try:
+        with previews():
+            content = documents.page_of(document, application, page, by)
+    except (LookupError, OSError):
+        abort(404)
+    answer = Response(content, mimetype="image/png")
+    answer.headers.set("Content-Security-Policy", "default-src 'none'; sandbox")
+    answer.cache_control.no_store = True
+    return answer
+
+
+@contextmanager
+def previews() -> Iterator[None]:
+    """Take a place for drawing a page; raise Full if there is none."""
+    drawing.enter()
+    try:
+        yield
+    finally:
+        drawing.leave()

@@ -1,13 +1,15 @@
 """The blueprints of the portal, one per kind of visitor or purpose."""
 
-from portal.web import admin, calendar_feed, captcha, home, live, monitoring, student
-from portal.web.account import inbox, language, login, my_account, oidc
+from portal.web import admin, calendar_feed, captcha, home, live, monitoring, payments, student
+from portal.web.account import inbox, language, login, my_account, oidc, sign_up
 from portal.web.instructor import sections as instructor
 from portal.web.student import receipts
 
 BLUEPRINTS = (
     login.bp,
     oidc.bp,
+    sign_up.bp,
+    payments.bp,
     my_account.bp,
     language.bp,
     home.bp,

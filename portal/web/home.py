@@ -6,6 +6,10 @@ from typing import Any
 from flask import Blueprint, redirect, render_template, request, session, url_for
 from flask.typing import ResponseReturnValue
 
+from portal.applications import listing, service
+from portal.applications.kinds import KINDS
+from portal.applications.models import STATES, TONES, UNDECIDED
+from portal.catalog.formatting import day
 from portal.catalog.models import Term
 from portal.catalog.term_catalog import offered_terms
 from portal.core.cache import AWAY
@@ -53,12 +57,17 @@ def current_term() -> int | None:
 @bp.get("/")
 @signed_in
 def index() -> ResponseReturnValue:
-    """Redirect a student to the term, an instructor to sections, an admin to windows."""
+    """Redirect a student to the term, an instructor to sections, an admin to windows.
+
+    Someone without a role sees their applications here.
+    """
     roles = visitor().roles
     if "student" in roles:
         return _student()
     if "instructor" in roles:
         return redirect(url_for("instructor.teaching"))
+    if "applicant" in roles:
+        return _applicant()
     return redirect(url_for("admin.terms.index"))
 
 
@@ -71,6 +80,25 @@ def _student() -> ResponseReturnValue:
     if len(now_open) == 1 and "all" not in request.args:
         return _enter(now_open[0].term)
     return render_template("terms.html", offers=offers)
+
+
+def _applicant() -> ResponseReturnValue:
+    """Render the applications of someone without a student record, and the terms to apply for."""
+    kind, lines = KINDS["visiting"], listing.of_account(visitor().id)
+    begun = {each.application.term_id for each in lines if each.application.state in UNDECIDED}
+    terms = [
+        each
+        for each in offered_terms()
+        if each.id not in begun and not service.is_late(kind, each.id)
+    ]
+    return render_template(
+        "applicant.html",
+        lines=lines,
+        kind=kind,
+        terms=[(each, day(service.last_day(kind, each.id), year=True)) for each in terms],
+        states=STATES,
+        tones=TONES,
+    )
 
 
 def _enter(term: Term) -> ResponseReturnValue:

@@ -20,5 +20,6 @@ import "./tabs.js";
 import "./toasts.js";
 import "./tools.js";
 import "./unsent.js";
+import "./upload.js";
 import "./visit.js";
 import "./zone.js";

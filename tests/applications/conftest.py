@@ -1,5 +1,6 @@
 """A term whose window has ended: Ada has the seat of one section, and another is free."""
 
+from dataclasses import replace
 from datetime import date, timedelta
 from typing import Any
 
@@ -7,7 +8,10 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from portal.backend import backend
+from portal import backend as connections
+from portal.applications import fees
+from portal.backend import Backend
+from portal.backend import backend as the_backend
 from portal.catalog.models import Section
 from portal.people.models import Account
 from portal.recorder.recorder import drain
@@ -33,7 +37,7 @@ def held(term: Any, cast: Cast) -> Section:
     course = builders.a_course("CSC-1100", credits=3)
     section = builders.a_section(course, term, capacity=1, waitlist=0)
     claim(Rush(term.id, [section.id], [cast.ada.id], window.id), cast.ada.id, section.id)
-    backend().ledger.close_window(term.id, window.id, "tests")
+    the_backend().ledger.close_window(term.id, window.id, "tests")
     limits.forget_windows()
     drain(term.id, seconds=0)
     give_addresses()
@@ -59,3 +63,16 @@ def admin(app: Flask, free: Section) -> FlaskClient:  # noqa: ARG001
 def mia(cast: Cast) -> Account:  # noqa: ARG001
     """Another admin."""
     return builders.an_account("mia", is_admin=True)
+
+
+@pytest.fixture
+def vera(cast: Cast) -> Account:  # noqa: ARG001
+    """Someone without a student record."""
+    return builders.an_account("vera", email="vera@example.org")
+
+
+@pytest.fixture
+def paying(backend: Backend) -> None:
+    """Fees are charged by the test provider."""
+    connections.use(replace(backend, settings=replace(backend.settings, payments="test")))
+    fees.breaker.cache_clear()

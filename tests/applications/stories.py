@@ -5,16 +5,19 @@ from typing import Any
 
 from sqlalchemy import select
 
-from portal.applications import service
+from portal.applications import documents, fees, service
 from portal.applications.documents import NewDocument, add
 from portal.applications.kinds import KINDS
-from portal.applications.models import Application, ApplicationEntry
+from portal.applications.models import Application, ApplicationEntry, Charge
+from portal.applications.payments.test_provider import TestProvider
 from portal.applications.service import Decider
 from portal.backend import backend
 from portal.catalog.models import Section
 from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
-from portal.people.models import Student
+from portal.notifications.models import Notification
+from portal.people.models import Account, Student
+from tests.applications.files import a_pdf
 
 ANSWERS: Mapping[str, dict[str, Any]] = {
     "late_add": {"why": "I need it to graduate."},
@@ -22,6 +25,15 @@ ANSWERS: Mapping[str, dict[str, Any]] = {
     "permission": {"waives": ["prerequisite"], "why": "I took it elsewhere."},
     "credit_overload": {"why": "My last term.", "workload": "No job."},
     "withdrawal": {"why": "I am ill."},
+    "visiting": {
+        "institution": "Other University",
+        "level": "undergraduate",
+        "phone": "+1 555 010 0199",
+        "address": "1 Main Street",
+        "courses": "MAT 1",
+        "why": "I took the courses before it.",
+        "truth": ["yes"],
+    },
 }
 
 
@@ -29,13 +41,47 @@ def an_application(
     kind: str, student: Student, section: Section, documents: Iterable[bytes] = ()
 ) -> int:
     """An application that was sent, with PDFs of these contents."""
-    made = service.start(KINDS[kind], student.id, section.id)
-    service.save(made, student.id, ANSWERS[kind])
+    made = service.start(KINDS[kind], student.account_id, section.term_id, section.id)
+    service.save(made, student.account_id, ANSWERS[kind])
     for content in documents:
         part = next(iter(KINDS[kind].documents))
-        add(made, student.id, NewDocument(part, "letter.pdf", content))
-    service.submit(made, student.id)
+        add(made, student.account_id, NewDocument(part, "letter.pdf", content))
+    service.submit(made, student.account_id)
     return made
+
+
+def a_visiting_application(account: Account, term: int, *, paid: bool = True) -> int:
+    """A checked application of a visiting student that was sent."""
+    made = service.start(KINDS["visiting"], account.id, term)
+    service.save(made, account.id, ANSWERS["visiting"])
+    documents.add(made, account.id, NewDocument("transcript", "grades.pdf", a_pdf()))
+    if paid and the(made).fee:
+        pay(made, account)
+    service.submit(made, account.id)
+    documents.check_due()
+    return made
+
+
+def pay(application: int, account: Account, outcome: str = "paid") -> None:
+    """The fee, on the page of the test provider."""
+    fees.pay(application, account.id)
+    TestProvider().choose(f"test_{charges(application)[-1].id}", outcome)
+    fees.look(application, account.id)
+
+
+def charges(application: int) -> list[Charge]:
+    """The charges of an application, in order."""
+    with transaction() as session:
+        mine = select(Charge).where(Charge.application_id == application)
+        return list(session.scalars(mine.order_by(Charge.id)))
+
+
+def steps(account: int) -> list[str]:
+    """The steps of applications that someone was told of, in order."""
+    mine = Notification.account_id == account, Notification.kind == "application_moved"
+    with transaction() as session:
+        found = session.scalars(select(Notification).where(*mine).order_by(Notification.id))
+        return [each.data["step"] for each in found]
 
 
 def the(application: int) -> Application:

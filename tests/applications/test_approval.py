@@ -19,9 +19,9 @@ from portal.recorder.consistency.audit import audit_term
 from portal.recorder.receipt_texts import receipt_text
 from portal.recorder.receipts import code, find
 from portal.recorder.recorder import drain
-from tests.applications.stories import an_application, decider, deeds, has_seat, history, the
+from tests.applications.stories import an_application, decider, deeds, has_seat, history, steps, the
 from tests.cast import Cast
-from tests.notifications.stories import a_letter, set_section, told
+from tests.notifications.stories import a_letter, set_section
 from tests.web.ledger_outage import ledger_away
 
 
@@ -96,7 +96,7 @@ def test_ledger_and_record_agree_afterwards(held: Section, free: Section, cast: 
 def test_the_student_is_told_once_with_the_reason(free: Section, cast: Cast) -> None:
     approve(an_application("late_add", cast.ada, free), cast.max.id)
     drain(free.term_id, seconds=0)
-    assert told(cast.ada) == ["application_moved"]
+    assert steps(cast.ada.account_id) == ["sent", "approved"]
     letter = a_letter()
     assert letter.to == "ada@u.example"
     assert letter.message["Subject"].startswith("Your application for MAT 1-02 is approved")
@@ -175,7 +175,7 @@ def test_withdrawing_and_approving_at_once_ends_in_one_of_them(free: Section, ca
     def press(deed: str) -> bool:
         try:
             if deed == "withdraw":
-                service.withdraw(asked, cast.ada.id)
+                service.withdraw(asked, cast.ada.account_id)
             else:
                 service.approve(asked, seen)
         except ApplicationRefused:
@@ -192,8 +192,8 @@ def test_a_decision_on_what_was_not_seen_is_refused(free: Section, cast: Cast) -
     asked = an_application("late_add", cast.ada, free)
     seen = decider(asked, cast.max.id)
     service.ask_more(asked, decider(asked, cast.max.id, "Which class did you miss?"))
-    service.save(asked, cast.ada.id, {"missed": "One."})
-    service.submit(asked, cast.ada.id)
+    service.save(asked, cast.ada.account_id, {"missed": "One."})
+    service.submit(asked, cast.ada.account_id)
     with pytest.raises(ApplicationRefused, match="changed"):
         service.approve(asked, seen)
 

@@ -11,9 +11,9 @@ from portal.applications import service
 from portal.applications.service import ApplicationRefused
 from portal.catalog.models import Section
 from portal.people.models import Account
-from tests.applications.stories import an_application, decider, has_seat, history, the
+from tests.applications.stories import an_application, decider, has_seat, history, steps, the
 from tests.cast import Cast
-from tests.notifications.stories import notices, set_section, told
+from tests.notifications.stories import notices, set_section
 from tests.web.visitors import browser_of
 
 HERE = "/admin/applications"
@@ -38,7 +38,7 @@ def test_the_queue_shows_what_waits_longest_first(
 
 def test_drafts_are_nobodys_business(admin: FlaskClient, free: Section, cast: Cast) -> None:
     made = an_application("late_add", cast.ada, free)
-    draft = service.start(service.KINDS["permission"], cast.ada.id, free.id)
+    draft = service.start(service.KINDS["permission"], cast.ada.account_id, free.term_id, free.id)
     page = admin.get(f"{HERE}?state=").text
     assert f"application-{made}" in page
     assert f"application-{draft}" not in page
@@ -95,7 +95,7 @@ def test_what_the_ledger_refuses_must_be_ticked(
     assert answer.status_code == 409
     assert "It could not be carried out." in unescape(answer.text)
     assert the(made).state == "review"
-    assert told(cast.ben) == []
+    assert steps(cast.ben.account_id) == ["sent"]
     assert press(admin, made, "approve", over="full").status_code == 303
     assert has_seat(cast.ben, held)
 
@@ -107,7 +107,7 @@ def test_the_other_decisions(
     made = an_application("late_add", cast.ada, free)
     assert press(admin, made, decision).status_code == 303
     assert the(made).state == state
-    assert told(cast.ada) == ["application_moved"]
+    assert steps(cast.ada.account_id) == ["sent", state]
     assert notices()[-1].data["note"] == "Fine."
 
 
@@ -155,7 +155,7 @@ def test_a_page_that_is_out_of_date_decides_nothing(
     answer = press(admin, made, "approve", version="1")
     assert answer.status_code == 409
     assert "has changed since you opened this page" in unescape(answer.text)
-    service.withdraw(made, cast.ada.id)
+    service.withdraw(made, cast.ada.account_id)
     assert press(admin, made, "approve").status_code == 409
     with pytest.raises(ApplicationRefused):
         service.approve(made, decider(made, cast.max.id))

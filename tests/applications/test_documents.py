@@ -25,9 +25,8 @@ from portal.core.db import transaction
 from tests.applications import files
 from tests.applications.clamd import Confused, clamd
 from tests.applications.files import EICAR, a_pdf, a_picture
-from tests.applications.stories import ANSWERS, decider, deeds, history, the
+from tests.applications.stories import ANSWERS, decider, deeds, history, steps, the
 from tests.cast import Cast
-from tests.notifications.stories import told
 from tests.web.visitors import browser_of
 
 PDF = b"%PDF-1.7"
@@ -50,8 +49,8 @@ def stored(backend: Backend, folder: Path, monkeypatch: pytest.MonkeyPatch) -> P
 @pytest.fixture
 def draft(free: Section, cast: Cast) -> int:
     """An application of Ada's that is complete, but not sent."""
-    made = service.start(KINDS["permission"], cast.ada.id, free.id)
-    service.save(made, cast.ada.id, ANSWERS["permission"])
+    made = service.start(KINDS["permission"], cast.ada.account_id, free.term_id, free.id)
+    service.save(made, cast.ada.account_id, ANSWERS["permission"])
     return made
 
 
@@ -62,7 +61,7 @@ def use(backend: Backend, monkeypatch: pytest.MonkeyPatch, **fields: object) -> 
 
 
 def add(draft: int, cast: Cast, content: bytes, name: str = "letter.pdf") -> int:
-    return documents.add(draft, cast.ada.id, NewDocument("record", name, content))
+    return documents.add(draft, cast.ada.account_id, NewDocument("record", name, content))
 
 
 def document(number: int) -> ApplicationDocument:
@@ -196,7 +195,7 @@ def test_without_a_verdict_it_is_tried_again_and_then_given_up(
             session.execute(update(ApplicationDocument).values(due_at=found.made_at))
     assert seen == [(1, "waiting"), (2, "waiting"), (3, "waiting"), (4, "dead")]
     assert "No such file" in document(made).error
-    service.submit(draft, cast.ada.id)
+    service.submit(draft, cast.ada.account_id)
     assert "Could not be checked" in admin.get("/admin/applications").text
     assert not list(documents.due_jobs([]))
     use(backend, monkeypatch, clamd="")
@@ -232,7 +231,7 @@ def test_a_retry_waits_two_seconds_first(
 
 def test_an_approval_waits_for_the_checks(draft: int, cast: Cast) -> None:
     add(draft, cast, a_pdf())
-    service.submit(draft, cast.ada.id)
+    service.submit(draft, cast.ada.account_id)
     with pytest.raises(ApplicationRefused, match="unchecked"):
         service.approve(draft, decider(draft, cast.max.id))
     documents.check_due()
@@ -243,17 +242,17 @@ def test_a_refused_document_sends_the_application_back(
     ada: FlaskClient, free: Section, draft: int, cast: Cast
 ) -> None:
     made = add(draft, cast, files.a_pdf_with_script())
-    service.submit(draft, cast.ada.id)
+    service.submit(draft, cast.ada.account_id)
     documents.check_due()
     assert the(draft).state == "more"
     assert history(draft) == ["submit", "more"]
-    assert told(cast.ada) == ["application_moved"]
+    assert steps(cast.ada.account_id) == ["sent", "more"]
     page = unescape(ada.get(f"/terms/{free.term_id}/applications/{draft}").text)
     assert str(REFUSED_DOCUMENT["script"]) in page
     with pytest.raises(ApplicationRefused, match="refused_document"):
-        service.submit(draft, cast.ada.id)
-    documents.remove(draft, cast.ada.id, made)
-    service.submit(draft, cast.ada.id)
+        service.submit(draft, cast.ada.account_id)
+    documents.remove(draft, cast.ada.account_id, made)
+    service.submit(draft, cast.ada.account_id)
     assert the(draft).state == "review"
 
 
@@ -269,7 +268,7 @@ def test_every_page_shows_a_document_and_its_state(
             assert state in found
         documents.check_due()
     if state == "Checked":
-        service.submit(draft, cast.ada.id)
+        service.submit(draft, cast.ada.account_id)
         assert "letter.pdf" in admin.get(f"/admin/applications/{draft}").text
 
 
@@ -286,11 +285,11 @@ def test_an_application_has_at_most_five_documents(draft: int, cast: Cast) -> No
 
 def test_documents_stay_as_they_were_sent(draft: int, cast: Cast) -> None:
     made = add(draft, cast, a_pdf())
-    service.submit(draft, cast.ada.id)
+    service.submit(draft, cast.ada.account_id)
     with pytest.raises(Refused, match="late"):
         add(draft, cast, a_pdf(2))
     with pytest.raises(Refused, match="late"):
-        documents.remove(draft, cast.ada.id, made)
+        documents.remove(draft, cast.ada.account_id, made)
 
 
 def test_a_removed_document_leaves_no_file(
@@ -319,7 +318,7 @@ def test_downloads_are_safe_and_in_the_audit_trail(
     made = add(draft, cast, a_pdf(), 'x"<script>.pdf')
     mine = f"{pages(draft)}/documents/{made}"
     theirs = f"/admin/applications/{draft}/documents/{made}"
-    service.submit(draft, cast.ada.id)
+    service.submit(draft, cast.ada.account_id)
     assert ada.get(mine).status_code == 404  # not checked yet
     documents.check_due()
     for browser, address in ((ada, mine), (admin, theirs)):

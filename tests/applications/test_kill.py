@@ -1,22 +1,36 @@
 """Workers of documents and approvals, the scheduler that calls them, and kill -9."""
 
 import time
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
 from sqlalchemy import update
 
-from portal.applications import documents, service
+from portal import backend as connections
+from portal.applications import documents, fees, service
 from portal.applications.kinds import KINDS
 from portal.applications.models import Application
+from portal.backend import Backend
 from portal.catalog.models import Section
 from portal.core.db import transaction
-from portal.people.models import Student
+from portal.core.settings import Settings
+from portal.people.models import Account, Student
 from portal.recorder.recorder import drain
 from tests.applications.clamd import Handler, clamd
 from tests.applications.files import a_pdf
-from tests.applications.stories import ANSWERS, an_application, decider, deeds, has_seat, the
+from tests.applications.stories import (
+    ANSWERS,
+    a_visiting_application,
+    an_application,
+    charges,
+    decider,
+    deeds,
+    has_seat,
+    the,
+)
+from tests.applications.stripe_api import SECRET, stripe_api
 from tests.cast import Cast
 from tests.recorder.processes import ready, running, wait_for
 
@@ -37,8 +51,8 @@ class Slow(Handler):
 
 
 def a_draft(student: Student, section: Section) -> int:
-    made = service.start(KINDS["permission"], student.id, section.id)
-    service.save(made, student.id, ANSWERS["permission"])
+    made = service.start(KINDS["permission"], student.account_id, section.term_id, section.id)
+    service.save(made, student.account_id, ANSWERS["permission"])
     return made
 
 
@@ -50,8 +64,8 @@ def test_a_worker_killed_during_a_check_leaves_it_to_the_next(
         monkeypatch.setenv("FAIRSEAT_CLAMD", address)
         draft = a_draft(cast.ada, free)
         sent = documents.NewDocument("record", "letter.pdf", a_pdf())
-        documents.add(draft, cast.ada.id, sent)
-        service.submit(draft, cast.ada.id)
+        documents.add(draft, cast.ada.account_id, sent)
+        service.submit(draft, cast.ada.account_id)
         with running(("worker", "background"), ("scheduler",)) as (worker, _):
             ready("background")
             wait_for(lambda: heard)
@@ -83,3 +97,42 @@ def _state(draft: int) -> str:
     with transaction() as session:
         (found,) = session.get_one(Application, draft).documents
         return found.state
+
+
+@pytest.mark.parametrize("call", ["open", "refund"])
+def test_a_worker_killed_during_a_call_to_the_provider_doubles_nothing(
+    free: Section,
+    vera: Account,
+    backend: Backend,
+    monkeypatch: pytest.MonkeyPatch,
+    call: str,
+) -> None:
+    with stripe_api() as stripe:
+        monkeypatch.setenv("FAIRSEAT_PAYMENTS", "stripe")
+        monkeypatch.setenv("FAIRSEAT_STRIPE_KEY", "sk_test_x")
+        monkeypatch.setenv("FAIRSEAT_STRIPE_WEBHOOK_SECRET", SECRET)
+        monkeypatch.setenv("FAIRSEAT_STRIPE_URL", stripe.url)
+        fees.breaker.cache_clear()
+        connections.use(replace(backend, settings=Settings.read()))
+        made = a_visiting_application(vera, free.term_id, paid=False)
+        if call == "open":
+            stripe.fails = 500
+            fees.pay(made, vera.id)
+            stripe.fails = 0
+        else:
+            fees.pay(made, vera.id)
+            stripe.pays("cs_1")
+            fees.look(made, vera.id)
+            service.withdraw(made, vera.id)
+        stripe.hangs, before = 30.0, len(stripe.calls)
+        with running(("worker", "background"), ("scheduler",)) as (worker, _):
+            wait_for(lambda: len(stripe.calls) > before)
+            worker.kill()
+            worker.wait()
+            stripe.hangs = 0.0
+            with running(("worker", "background")):
+                ended = {"open": "open", "refund": "refunded"}[call]
+                wait_for(lambda: charges(made)[0].state == ended)
+        assert len(stripe.calls) > before + 1  # it was asked again
+        assert len(charges(made)) == len(stripe.sessions) == 1
+        assert len(stripe.refunds) == (call == "refund")

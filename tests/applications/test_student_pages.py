@@ -53,7 +53,7 @@ def test_the_last_day_is_the_end_of_it(ada: FlaskClient, cast: Cast) -> None:
     assert answer.status_code == 422
     assert "The last day for this kind of application has passed." in unescape(answer.text)
     with pytest.raises(service.ApplicationRefused, match="too_late"):
-        service.start(KINDS["late_add"], cast.ada.id, section.id)
+        service.start(KINDS["late_add"], cast.ada.account_id, section.term_id, section.id)
     assert number() == 0
 
 
@@ -72,8 +72,11 @@ def test_the_whole_way_of_a_permission(ada: FlaskClient, free: Section, cast: Ca
     page = unescape(ada.get(draft).text)
     assert "In review" in page
     assert "You have nothing to do now." in page
-    assert [each.kind for each in notices()] == ["application_sent"]
-    assert notices()[0].account_id == cast.max.id
+    told = {(each.kind, each.account_id) for each in notices()}
+    assert told == {
+        ("application_sent", cast.max.id),
+        ("application_moved", cast.ada.account_id),
+    }
 
 
 def test_a_draft_is_saved_and_resumed(app: Flask, ada: FlaskClient, free: Section) -> None:
@@ -97,11 +100,14 @@ def test_a_student_has_at_most_twenty_open_applications(
 ) -> None:
     codes = [f"BIO-{number}" for number in range(21)]
     more, *others = [builders.a_section(builders.a_course(code), term) for code in codes]
-    made = [service.start(KINDS["late_add"], cast.ada.id, each.id) for each in others]
+    made = [
+        service.start(KINDS["late_add"], cast.ada.account_id, each.term_id, each.id)
+        for each in others
+    ]
     answer = ada.post(here(more, "/new/late_add"), data={"section": more.crn})
     assert answer.status_code == 422
     assert "You have 20 applications that are not decided." in unescape(answer.text)
-    service.withdraw(made[0], cast.ada.id)
+    service.withdraw(made[0], cast.ada.account_id)
     assert ada.post(here(more, "/new/late_add"), data={"section": more.crn}).status_code == 303
 
 
@@ -110,7 +116,7 @@ def test_sending_twice_sends_once(ada: FlaskClient, free: Section, cast: Cast) -
     for _ in range(2):
         assert ada.post(here(free, f"/{made}/review")).location == here(free, f"/{made}")
     assert history(made) == ["submit"]
-    assert len(notices()) == 1
+    assert len(notices()) == 2
 
 
 def test_an_incomplete_application_is_not_sent(ada: FlaskClient, free: Section) -> None:

@@ -7,12 +7,14 @@ from pathlib import Path
 import pytest
 from sqlalchemy import func, select, text
 
+from portal.applications.models import ACTING, STATES, Application
 from portal.backend import Backend
 from portal.catalog import requisites
 from portal.catalog.models import CrossList, Instructor, Meeting
 from portal.catalog.term_catalog import TermCatalog, catalog_of
 from portal.core.db import transaction
 from portal.exchange import demo
+from portal.exchange.demo import applications
 from portal.exchange.demo.dates import coming_term
 from portal.models import Base
 from portal.people import passwords
@@ -97,6 +99,16 @@ def test_it_has_the_quirks_of_real_catalogues(made: TermCatalog) -> None:
     assert any(not card.public for card in cards)
     with transaction() as session:
         assert session.scalar(select(func.count()).select_from(CrossList))
+
+
+def test_it_has_applications_in_every_state(made: TermCatalog) -> None:
+    applications.create(made.term.id)
+    with transaction() as session:
+        found = session.scalars(select(Application)).all()
+        states = {each.state for each in found}
+        assert states == set(STATES) - {ACTING}
+        assert {each.kind for each in found} >= {"visiting", "late_add", "permission"}
+        assert {each.paid for each in found} == {True, False}
 
 
 def test_seats_taken_before_are_in_the_ledger(made: TermCatalog, connected: Backend) -> None:

@@ -89,6 +89,11 @@ def a_story(app: Flask, cast: Cast) -> Values:
         "document_id": _documents(),
         "kind": list(KINDS),
         "part": ["reason"],
+        "link": ["nonsense"],
+        "page": [0],
+        "box": ["charge"],
+        "letter": [1],
+        "charge_id": [1],
         "entry_id": _entries(),
         "name": ["captcha", "mail"],
         "job": ["1-gone"],
@@ -159,7 +164,7 @@ def _applied(cast: Cast, sections: dict[str, Any]) -> list[int]:
         an_application("permission", cast.ada, clash, documents=[a_pdf()]),
         an_application("withdrawal", cast.ada, held),
         an_application("credit_overload", cast.ada, other),
-        applications.start(KINDS["late_add"], cast.ada.id, other.id),
+        applications.start(KINDS["late_add"], cast.ada.account_id, other.term_id, other.id),
     ]
     applications.ask_more(found[1], decider(found[1], cast.max.id))
     applications.decline(found[2], decider(found[2], cast.max.id))

@@ -12,6 +12,7 @@ from portal.core import logs, memory, metrics, schema, traces, worker
 from portal.core.queue import QUEUES
 from portal.core.settings import Settings, var_folder
 from portal.exchange import demo
+from portal.exchange.demo import applications
 from portal.ledger.errors import LedgerBehind
 from portal.operations import scheduler
 from portal.runtime.command_context import served
@@ -57,7 +58,9 @@ def _demo() -> None:
     """Create the demo semester if no account exists and FAIRSEAT_DEMO is not 0."""
     if os.environ.get("FAIRSEAT_DEMO") == "0" or demo.exists():
         return
-    demo.create(DataFolder(var_folder()).secret("demo-password", 9), timedelta(minutes=2))
+    term = demo.create(DataFolder(var_folder()).secret("demo-password", 9), timedelta(minutes=2))
+    if term is not None:
+        applications.create(term)
     click.echo("Created the demo semester.")
 
 

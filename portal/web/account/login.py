@@ -140,6 +140,7 @@ def page(onward: str, *, asks: bool = False, **context: object) -> str:
         asks=asks and captcha_needed(),
         username=name_tried(),
         passwords=settings.passwords,
+        visiting=settings.visiting and settings.passwords,
         shared="shared" in request.form,
         provider=settings.oidc and settings.oidc.name,
         **context,

@@ -34,6 +34,7 @@ ROLES = {
     "student": _l("Student"),
     "instructor": _l("Instructor"),
     "admin": _l("Registrar’s office"),
+    "applicant": _l("Applicant"),
 }
 
 

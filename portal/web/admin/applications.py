@@ -8,22 +8,35 @@ from flask import Blueprint, abort, flash, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from wtforms import SelectMultipleField
 
-from portal.applications import documents, listing, service
+from portal.applications import documents, fees, listing, service
+from portal.applications.fees import FEE_REFUSED, FeeRefused
 from portal.applications.kinds import KINDS
-from portal.applications.listing import ApplicationView, Filters
-from portal.applications.models import ACTIONS, APPROVED, DRAFT, REVIEW, STATES, TONES
+from portal.applications.listing import STAGES, ApplicationView, Filters
+from portal.applications.models import (
+    ACTIONS,
+    APPROVED,
+    CHARGE_STATES,
+    CHARGE_TONES,
+    DRAFT,
+    PAID,
+    REVIEW,
+    STATES,
+    TONES,
+)
 from portal.applications.service import REFUSED, ApplicationRefused, Decider
 from portal.backend import backend
+from portal.catalog.formatting import money
 from portal.catalog.term_catalog import catalog_of, live_terms
+from portal.core.db import transaction
 from portal.core.i18n import _, _l
 from portal.core.moments import milliseconds
 from portal.ledger.errors import LedgerUnavailable
 from portal.registration.next_steps import RefusalContext
 from portal.registration.reasons import OBSTACLES, label
 from portal.reports.effects.adjustments import obstacles_in_words
-from portal.web.application_documents import DOCUMENT_TEXTS, document_to_download
-from portal.web.confirm import seen_number
-from portal.web.forms import Form, NoteField
+from portal.web.application_documents import DOCUMENT_TEXTS, document_to_download, page_picture
+from portal.web.confirm import Confirmation, NotPossible, confirm, done, seen_number
+from portal.web.forms import Form, NoteField, NumberField, ReasonField
 from portal.web.http.access import requires, visitor
 from portal.web.http.downloads import download
 from portal.web.http.layout import go
@@ -33,6 +46,11 @@ bp = Blueprint("applications", __name__, url_prefix="/applications")
 LARGEST = 2**31
 LONGEST = 120  # characters of a search
 SHOWN_STATES = {code: label for code, label in STATES.items() if code != DRAFT}
+READY = {
+    "yes": _l("Ready to decide"),
+    "fee": _l("Fee not paid"),
+    "documents": _l("Documents not checked"),
+}
 DONE = {
     "more": _l("The student is asked for more: %(name)s."),
     "decline": _l("Declined: %(name)s."),
@@ -44,7 +62,16 @@ RETURNED = _l(
     "It could not be carried out. Choose the rules that should not apply, or decline the"
     " application."
 )
-TEXTS = {"states": STATES, "tones": TONES, "actions": ACTIONS, "stale": REFUSED, **DOCUMENT_TEXTS}
+TEXTS = {
+    "states": STATES,
+    "tones": TONES,
+    "actions": ACTIONS,
+    "stale": REFUSED,
+    "charge_states": CHARGE_STATES,
+    "charge_tones": CHARGE_TONES,
+    "money": money,
+    **DOCUMENT_TEXTS,
+}
 
 
 class DecisionForm(Form):
@@ -77,6 +104,8 @@ def index() -> ResponseReturnValue:
         kinds=KINDS.values(),
         all_states=SHOWN_STATES,
         terms=live_terms(),
+        stages=STAGES,
+        readiness=READY,
         **TEXTS,
     )
 
@@ -116,6 +145,70 @@ def read_document(application_id: int, document_id: int) -> ResponseReturnValue:
     """Return a checked document."""
     line = _line(application_id)
     return document_to_download(line.id, document_id, visitor().id)
+
+
+@bp.get("/<int:application_id>/documents/<int:document_id>/pages/<int:page>.png")
+@requires("admin")
+def show_page(application_id: int, document_id: int, page: int) -> ResponseReturnValue:
+    """Return a page of a checked document as a picture."""
+    line = _line(application_id)
+    return page_picture(line.id, document_id, page, visitor().id)
+
+
+@bp.route("/<int:application_id>/refund", methods=["GET", "POST"])
+@requires("admin")
+def refund(application_id: int) -> ResponseReturnValue:
+    """Give the fee back, with a reason."""
+    line = _line(application_id)
+    address = url_for("admin.applications.show", application_id=line.id)
+    paid = next((each for each in line.application.charges if each.state == PAID), None)
+    page = Confirmation(
+        title=_("Refund the fee"),
+        button=_("Refund"),
+        back=(address, f"{line.kind.title}, {line.name}"),
+        facts=[(_("Amount"), money(paid.amount, paid.currency))] if paid else (),
+        meaning=[_("The payment provider gives the whole amount back. This can’t be undone.")],
+        danger=True,
+        refusal="" if paid else str(FEE_REFUSED["not_paid"]),
+    )
+
+    def act(reason: str) -> ResponseReturnValue:
+        try:
+            fees.refund(line.id, visitor().id, reason)
+        except FeeRefused as refused:
+            raise NotPossible(str(FEE_REFUSED[refused.code])) from refused
+        return done(_("The refund is under way."), address)
+
+    return confirm(page, act)
+
+
+@bp.route("/retention", methods=["GET", "POST"])
+@requires("admin")
+def retention() -> ResponseReturnValue:
+    """Set for how long the documents of each kind are kept."""
+    with transaction() as session:
+        days = documents.keep_days(session)
+    fields = {name: NumberField(kind.title, least=1, most=3650) for name, kind in KINDS.items()}
+    form = type("RetentionForm", (Form,), {**fields, "reason": ReasonField()})(data=days)
+    address = url_for("admin.applications.index")
+    page = Confirmation(
+        title=_("How long documents are kept"),
+        button=_("Save"),
+        back=(address, _("Applications")),
+        meaning=[
+            _(
+                "Days after the end of an application. Then its answers and documents are"
+                " deleted; its history stays."
+            )
+        ],
+    )
+
+    def act(reason: str) -> ResponseReturnValue:
+        wanted = {name: int(form[name].data) for name in KINDS}
+        documents.set_keep_days(wanted, visitor().id, reason)
+        return done(_("Saved."), address)
+
+    return confirm(page, act, form)
 
 
 @bp.post("/<int:application_id>/documents/check")
@@ -168,6 +261,8 @@ def _filters() -> Filters:
         state=state if state in SHOWN_STATES else "",
         kind=kind if kind in KINDS else "",
         term=term if 0 < term < LARGEST else 0,
+        stage=args.get("stage", "") if args.get("stage") in STAGES else "",
+        ready=args.get("ready", "") if args.get("ready") in READY else "",
         text=args.get("q", "").replace("\0", "").strip()[:LONGEST],
     )
 
@@ -180,6 +275,8 @@ def _page(line: ApplicationView, form: DecisionForm) -> str:
         obstacles=_obstacles(line) if line.stage and not line.stale else [],
         labels=lambda reasons: "; ".join(label(each["code"]) for each in reasons),
         moments=milliseconds,
+        currency=backend().settings.currency,
+        alone=_alone(line),
         **TEXTS,
     )
 
@@ -187,9 +284,9 @@ def _page(line: ApplicationView, form: DecisionForm) -> str:
 def _obstacles(line: ApplicationView) -> list[tuple[str, str, list[str]]] | None:
     """Return what the ledger would refuse now; None while it is unavailable."""
     application = line.application
-    offered = catalog_of(application.section.term_id)
+    offered = catalog_of(application.term_id)
     context = RefusalContext(
-        offered, offered.section(application.section_id), backend().settings.zone
+        offered, offered.section(application.section_id or 0), backend().settings.zone
     )
     try:
         return obstacles_in_words(line.kind.approval.preview(application), context)
@@ -197,6 +294,14 @@ def _obstacles(line: ApplicationView) -> list[tuple[str, str, list[str]]] | None
         return None
     except LookupError:
         return []
+
+
+def _alone(line: ApplicationView) -> bool:
+    """Return whether one admin may decide all stages, being the only one."""
+    if not line.kind.one_decider or len(line.kind.stages) == 1:
+        return False
+    with transaction() as session:
+        return service.only_admin(session)
 
 
 def _rows(lines: list[ApplicationView]) -> Iterator[list[Any]]:
@@ -207,10 +312,10 @@ def _rows(lines: list[ApplicationView]) -> Iterator[list[Any]]:
             application.id,
             str(line.kind.title),
             str(STATES[application.state]),
-            application.section.term.name,
-            line.name,
-            application.student.number,
-            application.student.account.name,
+            application.term.name,
+            line.name if application.section else "",
+            application.student.number if application.student else "",
+            application.account.name,
             *(each.isoformat(timespec="seconds") if each else "" for each in times),
             application.event or "",
         ]

@@ -7,6 +7,7 @@ from typing import Any
 from flask import Blueprint, abort, request
 from flask.typing import ResponseReturnValue
 
+from portal.applications import dead_letters as of_applications
 from portal.backend import backend
 from portal.catalog.local_time import local_clock
 from portal.core.db import transaction
@@ -73,6 +74,12 @@ MAIL_ACTIONS = {
         danger=True,
     ),
 }
+RETRY_OF_APPLICATION = Wording(
+    _l("Try this again"),
+    _l("A worker tries it at once, and up to three more times. It has its effect once."),
+    done=_l("It is tried again."),
+    button=_l("Try again"),
+)
 DELIVERY_ACTIONS = {
     "retry": Wording(
         _l("Send to the webhook again"),
@@ -131,6 +138,21 @@ def settle_mails(which: str, remedy: str) -> ResponseReturnValue:
         )
 
     return _settle(MAIL_ACTIONS[remedy], facts, act, found)
+
+
+@bp.route("/applications/<any(document,charge):box>/<int:letter>/retry", methods=["GET", "POST"])
+@requires("admin")
+def retry_of_application(box: str, letter: int) -> ResponseReturnValue:
+    """Check a document again, or repeat a call to the payment provider."""
+    with transaction() as session:
+        row: Any = session.get(of_applications.MODELS[box], letter)
+    found = [row] if row and row.dead_at else []
+    facts = [(_("Application"), str(each.application_id)) for each in found]
+
+    def act(reason: str) -> bool:
+        return of_applications.retry(box, [letter], visitor().id, reason)
+
+    return _settle(RETRY_OF_APPLICATION, facts, act, found)
 
 
 def settle_deliveries(

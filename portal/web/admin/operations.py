@@ -41,7 +41,7 @@ EARLIER = 10  # audits in the list
 # The panels in the order of the page; each has the id ops-<part>, and is sent when it changes.
 PANELS = (
     *("state", "now", "windows", "queues", "underway", "dead_jobs", "dead_mails"),
-    *("flags", "audits"),
+    *("dead_applications", "flags", "audits"),
 )
 WORKER_STATES = {"idle": _l("idle"), "busy": _l("busy"), "silent": _l("not responding")}
 AUDIT_STEPS = {

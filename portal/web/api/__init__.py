@@ -2,10 +2,18 @@
 
 from flask import Flask
 
-from portal.web.api import catalog, document, drops, registration, students, waiting_room
+from portal.web.api import (
+    applications,
+    catalog,
+    document,
+    drops,
+    registration,
+    students,
+    waiting_room,
+)
 from portal.web.api.blueprint import bp
 
-__all__ = ["catalog", "drops", "registration", "start", "students", "waiting_room"]
+__all__ = ["applications", "catalog", "drops", "registration", "start", "students", "waiting_room"]
 
 
 def start(app: Flask) -> None:

@@ -28,7 +28,7 @@ STUDENT = f"/students/<int(min=1, max={LARGEST_ID}):student_id>"
 class Me(Answer):
     id = described(fields.Integer, "Of the account.")
     name = fields.String()
-    roles = fields.List(one_of("admin", "instructor", "student"))
+    roles = fields.List(one_of("admin", "applicant", "instructor", "student"))
     student_id = fields.Integer(allow_none=True)
     teacher_ids = fields.List(
         fields.Integer(), metadata={"description": "Of the instructors who share the account."}

@@ -3,25 +3,39 @@
 from functools import partial
 from typing import Any
 
-from flask import abort, flash, g, render_template, request, url_for
+from flask import Response, abort, flash, g, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from werkzeug.exceptions import RequestEntityTooLarge
 from wtforms import FileField, HiddenField, ValidationError
 
-from portal.applications import documents, listing, service
+from portal.applications import documents, fees, listing, service, uploads
 from portal.applications.documents import REFUSED_DOCUMENT, NewDocument
+from portal.applications.fees import FEE_REFUSED, FeeRefused
 from portal.applications.inspection import MOST_BYTES, Refused
 from portal.applications.kind import Kind, Step
 from portal.applications.kinds import KINDS
 from portal.applications.listing import ApplicationView
-from portal.applications.models import ACTIONS, EDITABLE, REVIEW, STATES, TONES
+from portal.applications.models import (
+    ACTIONS,
+    CHARGE_STATES,
+    CHARGE_TONES,
+    DRAFT,
+    EDITABLE,
+    ENDED,
+    REVIEW,
+    STATES,
+    TONES,
+)
 from portal.applications.service import REFUSED, ApplicationRefused
-from portal.catalog.formatting import day
+from portal.applications.uploads import NewUpload, WrongStart
+from portal.backend import backend
+from portal.catalog.formatting import day, money
 from portal.catalog.term_catalog import NoSuchTerm, SectionView, TermCatalog, catalog_of
 from portal.core.i18n import _, _l
 from portal.core.moments import milliseconds
 from portal.recorder import read_with_fallback
 from portal.registration.next_steps import NextStep, find_section, section_name
+from portal.registration.reasons import Petition
 from portal.web.application_documents import DOCUMENT_TEXTS, document_to_download
 from portal.web.confirm import Confirmation, NotPossible, confirm, done
 from portal.web.forms import Form, OneOfField, TextField
@@ -30,12 +44,23 @@ from portal.web.http.layout import go
 from portal.web.http.uploads import takes_files
 from portal.web.student import bp
 
+APPLIES = ("student", "applicant")
 TEXTS = {
+    "charge_states": CHARGE_STATES,
+    "charge_tones": CHARGE_TONES,
+    "fee_refused": FEE_REFUSED,
+    "money": money,
     "states": STATES,
     "tones": TONES,
     "actions": ACTIONS,
     "moments": milliseconds,
     **DOCUMENT_TEXTS,
+}
+ASK_FOR = {
+    "late_add": _l("Ask for a late add"),
+    "late_drop": _l("Ask for a late drop"),
+    "credit_overload": _l("Ask for more credits"),
+    "permission": _l("Ask for a permission"),
 }
 ADVICE = {
     "draft": _l("Finish the form and send it. Nobody else sees it before."),
@@ -46,6 +71,12 @@ ADVICE = {
 }
 
 
+class TermForm(Form):
+    """Nothing to choose: the application is about the whole term."""
+
+    chosen = None
+
+
 class SeatForm(Form):
     """A section in which the student has a seat."""
 
@@ -53,7 +84,8 @@ class SeatForm(Form):
 
     def __init__(self, offered: TermCatalog, sent: Any) -> None:
         super().__init__(section=sent)
-        read = partial(read_with_fallback.registrations, offered.term.id, visitor().student_id or 0)
+        student = visitor().student_id or 0
+        read = partial(read_with_fallback.registrations, offered.term.id, student)
         registrations = read_with_fallback.without_marking(read)
         found = offered.some(each.section for each in registrations.enrolled)
         self.section.offer({str(each.id): _named(each) for each in found})
@@ -90,33 +122,52 @@ class SectionForm(Form):
         self.chosen = found.id
 
 
+@bp.context_processor
+def _currency() -> dict[str, str]:
+    return {"currency": backend().settings.currency}
+
+
+@bp.app_template_global()
+def petition_step(petition: Petition | None) -> NextStep | None:
+    """Return the link to an application that can lift a refusal, until its last day."""
+    if petition is None or service.is_late(KINDS[petition.kind], petition.term):
+        return None
+    address = url_for(
+        "student.start_application",
+        term_id=petition.term,
+        kind=petition.kind,
+        section=petition.section,
+    )
+    return NextStep(str(ASK_FOR[petition.kind]), address)
+
+
 @bp.get("/applications")
-@requires("student")
+@requires(*APPLIES)
 def applications(term_id: int) -> ResponseReturnValue:
     """Render the student's applications of the term, and the kinds to start."""
     term = _offered(term_id).term
     return render_template(
         "student/applications.html",
         term=term,
-        lines=listing.of_student(visitor().student_id or 0, term_id),
-        kinds=[(each, service.is_late(each, term_id)) for each in KINDS.values()],
+        lines=listing.of_account(visitor().id, term_id),
+        kinds=[(each, service.is_late(each, term_id)) for each in _mine_to_start()],
         last_day=lambda kind: day(kind.last_day(term), year=True),
         **TEXTS,
     )
 
 
 @bp.route("/applications/new/<kind>", methods=["GET", "POST"])
-@requires("student")
+@requires(*APPLIES)
 def start_application(term_id: int, kind: str) -> ResponseReturnValue:
     """Choose the class that the application is about, and start a draft."""
-    offered, declared = _offered(term_id), KINDS.get(kind) or abort(404)
-    asked_for = request.args.get("section", "")
-    form = SeatForm(offered, asked_for) if declared.holds else SectionForm(offered, asked_for)
+    offered = _offered(term_id)
+    declared = next((each for each in _mine_to_start() if each.name == kind), None) or abort(404)
+    form = _start_form(declared, offered, request.args.get("section", ""))
     if service.is_late(declared, term_id):
         form.refuse(REFUSED["too_late"])
     elif request.method == "POST" and form.validate():
         try:
-            made = service.start(declared, visitor().student_id or 0, form.chosen)
+            made = service.start(declared, visitor().id, term_id, form.chosen)
         except ApplicationRefused as refused:
             form.refuse(REFUSED[refused.code])
         else:
@@ -133,7 +184,7 @@ def start_application(term_id: int, kind: str) -> ResponseReturnValue:
 
 
 @bp.get("/applications/<int:application_id>")
-@requires("student")
+@requires(*APPLIES)
 def application(term_id: int, application_id: int) -> ResponseReturnValue:
     """Render how the application stands, its history and the next step."""
     line = _mine(term_id, application_id)
@@ -144,23 +195,27 @@ def application(term_id: int, application_id: int) -> ResponseReturnValue:
         progress=_progress(line),
         advice=ADVICE.get(line.application.state, ""),
         step=_next_step(term_id, line),
+        pays=_pays(line),
         open=line.application.state in {*EDITABLE, REVIEW},
+        ended=line.application.state in ENDED,
         **TEXTS,
     )
 
 
 @bp.route("/applications/<int:application_id>/steps/<part>", methods=["GET", "POST"])
-@requires("student")
+@requires(*APPLIES)
 def application_step(term_id: int, application_id: int, part: str) -> ResponseReturnValue:
     """Render a step of the form, or store its answers and go on."""
     line = _mine(term_id, application_id)
     step = line.kind.step(part) or abort(404)
     if line.application.state not in EDITABLE:
         return _back(term_id, line)
-    form = type("StepForm", (Form,), dict(step.fields))(data=line.application.answers)
+    form = type("StepForm", (Form,), {**step.fields, "term": term_id})(
+        data=line.application.answers
+    )
     if request.method == "POST" and form.validate():
         try:
-            service.save(line.id, visitor().student_id or 0, form.data)
+            service.save(line.id, visitor().id, form.data)
         except ApplicationRefused as refused:
             flash(str(REFUSED[refused.code]))
             return _back(term_id, line)
@@ -176,6 +231,57 @@ def application_step(term_id: int, application_id: int, part: str) -> ResponseRe
     return page, 422 if form.errors else 200
 
 
+@bp.route("/applications/<int:application_id>/fee", methods=["GET", "POST"])
+@requires(*APPLIES)
+def application_fee(term_id: int, application_id: int) -> ResponseReturnValue:
+    """Render the fee, or send the applicant to the provider's page to pay it."""
+    line, form = _mine(term_id, application_id), Form()
+    if not line.application.fee:
+        return _back(term_id, line)
+    if request.method == "POST":
+        try:
+            paying = fees.pay(line.id, visitor().id)
+        except FeeRefused as refused:
+            form.refuse(FEE_REFUSED[refused.code])
+        else:
+            if paying.url:
+                return go(paying.url)
+            line = _mine(term_id, application_id)
+            form.refuse(_("The payment provider does not answer. We keep trying; try again soon."))
+    page = render_template(
+        "student/application_fee.html",
+        term=_offered(term_id).term,
+        line=line,
+        form=form,
+        after=url_for("student.review_application", term_id=term_id, application_id=line.id),
+        **TEXTS,
+    )
+    return page, 503 if form.errors else 200
+
+
+@bp.get("/applications/<int:application_id>/fee/back")
+@requires(*APPLIES)
+def back_from_fee(term_id: int, application_id: int) -> ResponseReturnValue:
+    """Ask the provider how the payment stands, and go on."""
+    line = _mine(term_id, application_id)
+    fees.look(line.id, visitor().id)
+    if line.application.state == DRAFT:
+        return go(url_for("student.application_fee", term_id=term_id, application_id=line.id))
+    return _back(term_id, line)
+
+
+@bp.get("/applications/<int:application_id>/receipt")
+@requires(*APPLIES)
+def fee_receipt(term_id: int, application_id: int) -> ResponseReturnValue:
+    """Render the receipt of a payment."""
+    line = _mine(term_id, application_id)
+    if not (line.charge and line.charge.paid_at):
+        abort(404)
+    return render_template(
+        "student/application_receipt.html", term=_offered(term_id).term, line=line, **TEXTS
+    )
+
+
 class DocumentForm(Form):
     """A file, and which of the kind's documents it is."""
 
@@ -188,7 +294,7 @@ class DocumentForm(Form):
 
 
 @bp.route("/applications/<int:application_id>/documents", methods=["GET", "POST"])
-@requires("student")
+@requires(*APPLIES)
 @partial(takes_files, most=MOST_BYTES + 64 * 1024)
 def application_documents(term_id: int, application_id: int) -> ResponseReturnValue:
     """Render the documents of an application, or add one."""
@@ -206,7 +312,7 @@ def application_documents(term_id: int, application_id: int) -> ResponseReturnVa
             content = file.stream.read(MOST_BYTES + 1)
             sent = NewDocument(form.part.data, file.filename or "", content)
             try:
-                documents.add(line.id, visitor().student_id or 0, sent)
+                documents.add(line.id, visitor().id, sent)
             except Refused as refused:
                 form.refuse(REFUSED_DOCUMENT[refused.code], "file")
             else:
@@ -214,13 +320,91 @@ def application_documents(term_id: int, application_id: int) -> ResponseReturnVa
     return _documents_page(term_id, line, form), 422 if form.errors else 200
 
 
+@bp.post("/applications/<int:application_id>/uploads")
+@requires(*APPLIES)
+def begin_upload(term_id: int, application_id: int) -> ResponseReturnValue:
+    """Begin a document that comes in pieces, or go on with it."""
+    line, sent = _mine(term_id, application_id), request.form
+    if sent.get("part", "") not in line.kind.documents:
+        abort(400)
+    size = request.form.get("size", 0, type=int)
+    wanted = NewUpload(sent["part"], sent.get("name", "").replace("\0", ""), size)
+    try:
+        upload, received = uploads.begin(line.id, visitor().id, wanted)
+    except Refused as refused:
+        return {"error": str(REFUSED_DOCUMENT[refused.code])}, 422
+    address = url_for(
+        "student.add_piece", term_id=term_id, application_id=line.id, upload_id=upload
+    )
+    return {"url": address, "received": received, "piece": uploads.PIECE}
+
+
+@bp.put("/applications/<int:application_id>/uploads/<int:upload_id>")
+@requires(*APPLIES)
+@partial(takes_files, most=uploads.PIECE)
+def add_piece(term_id: int, application_id: int, upload_id: int) -> ResponseReturnValue:
+    """Store the piece that begins at the byte `start`; say how many bytes are here."""
+    line, start = _mine(term_id, application_id), request.args.get("start", -1, type=int)
+    try:
+        received = uploads.add(upload_id, line.id, visitor().id, start, request.get_data())
+    except LookupError:
+        abort(404)
+    except WrongStart as wrong:
+        return {"received": wrong.received}, 409
+    except Refused as refused:
+        return {"error": str(REFUSED_DOCUMENT[refused.code])}, 422
+    return {"received": received}
+
+
+@bp.get("/applications/<int:application_id>/copy.zip")
+@requires(*APPLIES)
+def copy_application(term_id: int, application_id: int) -> ResponseReturnValue:
+    """Return what the applicant gave, as a ZIP file."""
+    line = _mine(term_id, application_id)
+    try:
+        content = documents.copy_of(line.id, visitor().id)
+    except (LookupError, OSError):
+        abort(503)
+    answer = Response(content, mimetype="application/zip")
+    name = f"application-{line.id}.zip"
+    answer.headers.set("Content-Disposition", "attachment", filename=name)
+    answer.cache_control.no_store = True
+    return answer
+
+
+@bp.route("/applications/<int:application_id>/erase", methods=["GET", "POST"])
+@requires(*APPLIES)
+def erase_application(term_id: int, application_id: int) -> ResponseReturnValue:
+    """Delete the answers and documents of an application that has ended."""
+    line = _mine(term_id, application_id)
+    address = url_for("student.application", term_id=term_id, application_id=line.id)
+    page = Confirmation(
+        title=_("Delete my answers and documents"),
+        button=_("Delete"),
+        back=(address, _("My application")),
+        facts=[(_("Application"), f"{line.kind.title}, {line.name}")],
+        meaning=[_("The decision and its history stay. This can’t be undone.")],
+        danger=True,
+        refusal="" if line.application.state in ENDED else str(REFUSED_DOCUMENT["open"]),
+    )
+
+    def act(_reason: str) -> ResponseReturnValue:
+        try:
+            documents.erase(line.id, visitor().id)
+        except Refused as refused:
+            raise NotPossible(str(REFUSED_DOCUMENT[refused.code])) from refused
+        return done(_("Your answers and documents are deleted."), address)
+
+    return confirm(page, act, Form())
+
+
 @bp.post("/applications/<int:application_id>/documents/<int:document_id>/remove")
-@requires("student")
+@requires(*APPLIES)
 def remove_document(term_id: int, application_id: int, document_id: int) -> ResponseReturnValue:
     """Delete a document, or say why not."""
     line, form = _mine(term_id, application_id), DocumentForm(formdata=None)
     try:
-        documents.remove(line.id, visitor().student_id or 0, document_id)
+        documents.remove(line.id, visitor().id, document_id)
     except Refused as refused:
         form.refuse(REFUSED_DOCUMENT[refused.code])
         return _documents_page(term_id, line, form), 409
@@ -228,7 +412,7 @@ def remove_document(term_id: int, application_id: int, document_id: int) -> Resp
 
 
 @bp.get("/applications/<int:application_id>/documents/<int:document_id>")
-@requires("student")
+@requires(*APPLIES)
 def read_document(term_id: int, application_id: int, document_id: int) -> ResponseReturnValue:
     """Return a checked document to its owner."""
     line = _mine(term_id, application_id)
@@ -241,10 +425,10 @@ def _too_large(error: RequestEntityTooLarge) -> ResponseReturnValue:
     if request.endpoint != "student.application_documents" or not g.get("uploads"):
         return error
     line, form = listing.one((request.view_args or {})["application_id"]), DocumentForm(None)
-    if line is None or line.application.student_id != visitor().student_id:
+    if line is None or line.application.account_id != visitor().id:
         return error
     form.refuse(REFUSED_DOCUMENT["large"], "file")
-    return _documents_page(line.application.section.term_id, line, form), 413
+    return _documents_page(line.application.term_id, line, form), 413
 
 
 def _documents_url(term_id: int, line: ApplicationView) -> str:
@@ -257,27 +441,30 @@ def _documents_page(term_id: int, line: ApplicationView, form: DocumentForm) -> 
         term=_offered(term_id).term,
         line=line,
         form=form,
+        after=_after_documents(term_id, line),
         **TEXTS,
     )
 
 
 @bp.route("/applications/<int:application_id>/review", methods=["GET", "POST"])
-@requires("student")
+@requires(*APPLIES)
 def review_application(term_id: int, application_id: int) -> ResponseReturnValue:
     """Render all answers, or send the application, which happens once however often it is asked."""
     line, form = _mine(term_id, application_id), Form()
     if request.method == "POST":
         try:
-            service.submit(line.id, visitor().student_id or 0)
+            service.submit(line.id, visitor().id)
         except ApplicationRefused as refused:
             form.refuse(REFUSED[refused.code])
         else:
             return _back(term_id, line)
     elif line.application.state not in EDITABLE:
         return _back(term_id, line)
-    answers = line.application.answers
-    if missing := next((each for each in line.kind.steps if not each.is_complete(answers)), None):
+    answers, steps = line.application.answers, line.kind.steps
+    if missing := next((each for each in steps if not each.is_complete(answers, term_id)), None):
         return go(_step_url(term_id, line.id, missing))
+    if line.missing and request.method != "POST":
+        return go(_documents_url(term_id, line))
     page = render_template(
         "student/application_review.html",
         term=_offered(term_id).term,
@@ -289,7 +476,7 @@ def review_application(term_id: int, application_id: int) -> ResponseReturnValue
 
 
 @bp.route("/applications/<int:application_id>/withdraw", methods=["GET", "POST"])
-@requires("student")
+@requires(*APPLIES)
 def withdraw_application(term_id: int, application_id: int) -> ResponseReturnValue:
     """Withdraw an application that is not decided."""
     line = _mine(term_id, application_id)
@@ -305,12 +492,29 @@ def withdraw_application(term_id: int, application_id: int) -> ResponseReturnVal
 
     def act(_reason: str) -> ResponseReturnValue:
         try:
-            service.withdraw(line.id, visitor().student_id or 0)
+            service.withdraw(line.id, visitor().id)
         except ApplicationRefused as refused:
             raise NotPossible(str(REFUSED[refused.code])) from refused
         return done(_("Your application is withdrawn."), address)
 
     return confirm(page, act, Form())
+
+
+def _mine_to_start() -> list[Kind]:
+    """Return the kinds that the visitor may start."""
+    return [each for each in KINDS.values() if each.applicants & visitor().roles]
+
+
+def _start_form(kind: Kind, offered: TermCatalog, sent: str) -> Any:
+    if kind.whole_term:
+        return TermForm()
+    return SeatForm(offered, sent) if kind.holds else SectionForm(offered, sent)
+
+
+def _pays(line: ApplicationView) -> bool:
+    """Return whether the fee can be paid now."""
+    application = line.application
+    return bool(application.fee) and not application.paid and application.state in fees.PAYABLE
 
 
 def _offered(term_id: int) -> TermCatalog:
@@ -323,9 +527,9 @@ def _offered(term_id: int) -> TermCatalog:
 def _mine(term_id: int, application_id: int) -> ApplicationView:
     """Return the visitor's application; 404 if it is another's or of another term."""
     found = listing.one(application_id)
-    if found is None or found.application.student_id != visitor().student_id:
+    if found is None or found.application.account_id != visitor().id:
         abort(404)
-    return found if found.application.section.term_id == term_id else abort(404)
+    return found if found.application.term_id == term_id else abort(404)
 
 
 def _named(section: SectionView) -> str:
@@ -345,6 +549,13 @@ def _after(term_id: int, line: ApplicationView, step: Step) -> str:
         return _step_url(term_id, line.id, following[0])
     if line.kind.documents:
         return _documents_url(term_id, line)
+    return _after_documents(term_id, line)
+
+
+def _after_documents(term_id: int, line: ApplicationView) -> str:
+    """Return the address of the fee, or else of the review."""
+    if line.application.fee:
+        return url_for("student.application_fee", term_id=term_id, application_id=line.id)
     return url_for("student.review_application", term_id=term_id, application_id=line.id)
 
 
@@ -353,8 +564,11 @@ def _back(term_id: int, line: ApplicationView) -> ResponseReturnValue:
 
 
 def _next_step(term_id: int, line: ApplicationView) -> NextStep | None:
-    """Return what the student can do next."""
+    """Return what the applicant can do next."""
     application, mine = line.application, f"/terms/{term_id}/mine"
+    if application.state == REVIEW and not application.paid:
+        here = url_for("student.application_fee", term_id=term_id, application_id=line.id)
+        return NextStep(_("Pay the fee"), here)
     if application.state in EDITABLE:
         here = url_for("student.review_application", term_id=term_id, application_id=line.id)
         return NextStep(_("Continue the form"), here)
@@ -366,13 +580,22 @@ def _next_step(term_id: int, line: ApplicationView) -> NextStep | None:
 def _progress(line: ApplicationView) -> list[tuple[str, str]]:
     """Return the parts of its way, each with `done`, `now` or blank for later."""
     application, kind = line.application, line.kind
-    parts = [_("Sent"), *(_stage(kind, number) for number in range(len(kind.stages)))]
-    parts.append(str(STATES[application.state]) if application.decided_at else _("Decided"))
-    if application.decided_at:
-        return [(part, "done") for part in parts]
-    reached = 0 if application.state in EDITABLE else 1 + min(application.stage, len(kind.stages))
-    marks = ["done"] * reached + ["now"] + [""] * len(parts)
-    return list(zip(parts, marks, strict=False))
+    sent, over = application.state not in EDITABLE, bool(application.decided_at)
+    parts = [(_("Sent"), sent)]
+    if application.documents:
+        parts.append((_("Documents checked"), line.checked))
+    if application.fee:
+        parts.append((_("Fee paid"), application.paid))
+    parts += [
+        (_stage(kind, number), over or (sent and application.stage > number))
+        for number in range(len(kind.stages))
+    ]
+    parts.append((str(STATES[application.state]) if over else _("Decided"), over))
+    now = next((place for place, (_part, is_done) in enumerate(parts) if not is_done), -1)
+    return [
+        (part, "done" if is_done else "now" if place == now else "")
+        for place, (part, is_done) in enumerate(parts)
+    ]
 
 
 def _stage(kind: Kind, number: int) -> str:

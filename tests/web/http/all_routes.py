@@ -71,5 +71,11 @@ def a_values(app: Flask, cast: Cast) -> Values:
         "application_id": story["application_id"][0],
         "kind": "late_add",
         "part": "reason",
+        "link": "nonsense",
+        "upload_id": 1,
+        "page": 0,
+        "box": "charge",
+        "letter": 1,
+        "charge_id": 1,
         "document_id": story["document_id"][0],
     }

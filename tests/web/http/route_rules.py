@@ -27,6 +27,9 @@ ID = "<int(min=1, max=2147483647):{}_id>"
 STUDENT_ID, WINDOW_ID = ID.format("student"), ID.format("window")
 
 APPLICATION = "/terms/<int:term_id>/applications/<int:application_id>"
+API_APPLICATION = f"/api/v1/applications/{ID.format('application')}"
+PAGE = "/admin/applications/<int:application_id>/documents/<int:document_id>/pages/<int:page>.png"
+RETRY = "/admin/operations/applications/<any(document,charge):box>/<int:letter>/retry"
 FLAG = f"/admin/operations/flags/<any({','.join(NAMES)}):name>"
 LETTER = "/admin/operations/jobs/<job>/<any(retry,discard):remedy>"
 WEBHOOK = "/admin/webhooks/<int:webhook_id>"
@@ -58,6 +61,18 @@ RULES = {
     "GET /": SIGNED_IN,
     "GET /login": ANYONE,
     "POST /login": ANYONE,
+    "GET /visiting": ANYONE,
+    "GET /sign-up": ANYONE,
+    "POST /sign-up": ANYONE,
+    "GET /sign-up/<link>": ANYONE,  # whoever has the link: tests/applications/test_visiting.py
+    "POST /sign-up/<link>": ANYONE,
+    "GET /recovery": ANYONE,
+    "POST /recovery": ANYONE,
+    "GET /recovery/<link>": ANYONE,
+    "POST /recovery/<link>": ANYONE,
+    "POST /payments/stripe": NOTHING,  # not set up here: tests/applications/test_fees.py
+    "GET /payments/test/<int:charge_id>": Rule("login none none no no no"),
+    "POST /payments/test/<int:charge_id>": Rule("login none none no no no"),
     "POST /logout": Rule("login login login login login login"),
     "POST /language": ANYONE,
     "GET /static/<path:filename>": ANYONE,
@@ -98,8 +113,17 @@ RULES = {
     f"POST {APPLICATION}/review": HER_APPLICATION,
     f"GET {APPLICATION}/documents": HER_APPLICATION,
     f"POST {APPLICATION}/documents": Rule("- - none no no no"),  # tests/applications
+    f"POST {APPLICATION}/uploads": Rule("- - none no no no"),  # tests/applications
+    f"PUT {APPLICATION}/uploads/<int:upload_id>": Rule("login none none no no no"),
+    f"GET {APPLICATION}/copy.zip": HER_APPLICATION,
+    f"GET {APPLICATION}/erase": HER_APPLICATION,
+    f"POST {APPLICATION}/erase": HER_APPLICATION,
     f"GET {APPLICATION}/documents/<int:document_id>": HER_APPLICATION,
     f"POST {APPLICATION}/documents/<int:document_id>/remove": Rule("- - none no no no"),
+    f"GET {APPLICATION}/fee": HER_APPLICATION,
+    f"POST {APPLICATION}/fee": HER_APPLICATION,
+    f"GET {APPLICATION}/fee/back": HER_APPLICATION,
+    f"GET {APPLICATION}/receipt": Rule("login none none no no no"),  # she has paid nothing
     f"GET {APPLICATION}/withdraw": HER_APPLICATION,
     f"POST {APPLICATION}/withdraw": HER_APPLICATION,
     "GET /terms/<int:term_id>/schedule": OWN,
@@ -134,6 +158,13 @@ RULES = {
     "GET /admin/applications/<int:application_id>": ADMIN,
     "GET /admin/applications/<int:application_id>/documents/<int:document_id>": ADMIN,
     "POST /admin/applications/<int:application_id>/documents/check": ADMIN,
+    f"GET {PAGE}": ADMIN,
+    "GET /admin/applications/<int:application_id>/refund": ADMIN,
+    "POST /admin/applications/<int:application_id>/refund": ADMIN,
+    "GET /admin/applications/retention": ADMIN,
+    "POST /admin/applications/retention": ADMIN,
+    f"GET {RETRY}": ADMIN,
+    f"POST {RETRY}": ADMIN,
     "POST /admin/applications/<int:application_id>": ADMIN._replace(
         body={"decision": "decline", "note": "No.", "version": "1"}
     ),
@@ -268,6 +299,12 @@ RULES = {
     "GET /terms/<int:term_id>/windows/<int:window_id>/order": ANYONE,  # for all to recompute
     "GET /terms/<int:term_id>/windows/<int:window_id>/order.txt": ANYONE,
     "GET /api/docs": ANYONE,
+    "GET /api/v1/applications": OWN,
+    "POST /api/v1/applications": STUDENT,
+    f"GET {API_APPLICATION}": HER_APPLICATION,
+    f"POST {API_APPLICATION}/answers": Rule("login in in no no no"),  # 422: no body
+    f"POST {API_APPLICATION}/documents": Rule("- - - no no no"),  # tests/applications
+    f"POST {API_APPLICATION}/submit": HER_APPLICATION,
     "GET /api/v1/me": MEMBER,
     "GET /api/v1/openapi.json": ANYONE,
     "GET /api/v1/captcha": SIGNED_IN,

@@ -1,0 +1,68 @@
+"""Dead letters of applications: checks of documents, and calls to the payment provider."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from portal.applications.models import ApplicationDocument, Charge
+from portal.core.audit_trail import add_audit_entry
+from portal.core.db import transaction
+from portal.core.queue import NO_TERM, enqueue
+from portal.notifications.models import Outgoing
+from portal.notifications.outbox import retry as retry_letters
+
+MODELS: dict[str, type[ApplicationDocument | Charge]] = {
+    "document": ApplicationDocument,
+    "charge": Charge,
+}
+WORKERS = {"document": "check", "charge": "charge"}
+ACTIONS = {"document": "application.recheck", "charge": "application.charge"}
+
+
+@dataclass(frozen=True)
+class DeadLetter:
+    """A check or a call that failed for good; `what` is one of MODELS."""
+
+    what: str
+    id: int
+    application: int
+    dead_at: datetime
+    error: str
+
+
+def dead(session: Session, most: int) -> list[DeadLetter]:
+    """Return the oldest dead letters."""
+    found = [
+        DeadLetter(what, *row)  # type: ignore[arg-type]
+        for what, model in MODELS.items()
+        for row in session.execute(
+            select(model.id, model.application_id, model.dead_at, model.error)
+            .where(model.dead_at.is_not(None))
+            .order_by(model.dead_at)
+            .limit(most)
+        )
+    ]
+    return sorted(found, key=lambda each: each.dead_at)[:most]
+
+
+def number_dead(session: Session) -> int:
+    """Return the number of dead letters."""
+    return sum(_count(session, model) for model in MODELS.values())
+
+
+def retry(what: str, letters: Sequence[int], by: int, reason: str) -> bool:
+    """Try dead letters again; return whether any was still dead."""
+    with transaction() as session:
+        again = retry_letters(session, MODELS[what], letters)
+        if again:
+            subject, after = f"{what}:{again[0]}", {f"{what}s": sorted(again)}
+            add_audit_entry(session, ACTIONS[what], subject, by=by, after=after, reason=reason)
+    enqueue(NO_TERM, [WORKERS[what]])
+    return bool(again)
+
+
+def _count(session: Session, model: type[Outgoing]) -> int:
+    return session.scalar(select(func.count()).where(model.dead_at.is_not(None))) or 0

@@ -1,0 +1,120 @@
+"""A person who is no student of the university asks to take courses for a term."""
+
+import re
+from datetime import timedelta
+from typing import Any
+
+from wtforms.validators import StopValidation
+
+from portal.applications.approvals import Admit
+from portal.applications.kind import Kind, Step
+from portal.catalog import requisites
+from portal.catalog.term_catalog import NoSuchTerm, catalog_of
+from portal.core.form_fields import ChoicesField, NoteField, OneOfField, TextField
+from portal.core.i18n import _, _l
+
+MOST_COURSES = 6
+LEVELS = {
+    "school": _l("High school student"),
+    "undergraduate": _l("Undergraduate"),
+    "graduate": _l("Graduate student"),
+    "other": _l("Not enrolled anywhere"),
+}
+
+
+class PhoneField(TextField):
+    """A phone number as people write it."""
+
+    def pre_validate(self, form: Any) -> None:
+        """Raise StopValidation if it is missing or no phone number."""
+        super().pre_validate(form)
+        if self.data and not re.fullmatch(r"\+?[0-9 ().-]{6,30}", self.data):
+            raise StopValidation(_("Enter a phone number such as +1 555 010 0199."))
+
+
+class CoursesField(NoteField):
+    """Courses of the term by code or CRN, one on each line or with commas between them."""
+
+    def pre_validate(self, form: Any) -> None:
+        """Raise StopValidation unless the term offers each of them."""
+        super().pre_validate(form)
+        named = [each.strip() for each in re.split(r"[\n,;]", self.data or "") if each.strip()]
+        if len(named) > MOST_COURSES:
+            raise StopValidation(_("Name at most %(most)s courses.", most=MOST_COURSES))
+        try:
+            offered = catalog_of(form.term)
+        except NoSuchTerm as error:
+            raise StopValidation(_("This term is no longer offered.")) from error
+        published = [each for each in offered.sections if each.status != "NEW"]
+        known = {requisites.key(each.course_code) for each in published}
+        known |= {each.crn for each in published}
+        missing = [
+            each for each in named if requisites.key(each) not in known and each not in known
+        ]
+        if missing:
+            facts = {"term": offered.term.name, "names": ", ".join(missing)}
+            raise StopValidation(_("%(term)s does not offer %(names)s.", **facts))
+
+
+KIND = Kind(
+    name="visiting",
+    title=_l("Visiting student"),
+    intro=_l("Take classes for a term without being a student here."),
+    steps=(
+        Step(
+            "person",
+            _l("About you"),
+            {
+                "institution": TextField(
+                    _l("School or university"),
+                    required=False,
+                    description=_l("Leave it blank if you do not study anywhere now."),
+                ),
+                "level": OneOfField(
+                    _l("What are you now?"), choices=LEVELS, missing=_l("Choose one.")
+                ),
+                "phone": PhoneField(_l("Phone"), longest=30, missing=_l("Enter a phone number.")),
+                "address": NoteField(
+                    _l("Postal address"), required=True, missing=_l("Enter your address.")
+                ),
+            },
+        ),
+        Step(
+            "courses",
+            _l("Courses"),
+            {
+                "courses": CoursesField(
+                    _l("Which courses do you want to take?"),
+                    description=_l("Their codes, such as CSC 1100, one on each line."),
+                    required=True,
+                    missing=_l("Name at least one course."),
+                ),
+                "why": NoteField(
+                    _l("How are you prepared for them?"),
+                    required=True,
+                    missing=_l("Say how you are prepared."),
+                ),
+                "truth": ChoicesField(
+                    _l("Declaration"),
+                    choices={"yes": _l("What I say here is true and complete.")},
+                    missing=_l("Confirm that what you say is true."),
+                ),
+            },
+        ),
+    ),
+    approval=Admit(
+        _l("The person gets a student record at once and can register when a window opens."),
+        level="Visiting",
+    ),
+    last_day=lambda term: min(term.starts_on + timedelta(days=14), term.ends_on),
+    whole_term=True,
+    stages=("department", "registrar"),
+    one_decider=True,
+    fee=5000,
+    documents={
+        "transcript": _l("Transcript or certificate"),
+        "identity": _l("Passport or identity card"),
+    },
+    required=frozenset({"transcript"}),
+    applicants=frozenset({"applicant"}),
+)

@@ -1,0 +1,71 @@
+"""Reminders of last days: people learn once that an application is not sent yet."""
+
+from collections.abc import Iterable, Sequence
+from datetime import date, timedelta
+
+from sqlalchemy import Select, func, select, tuple_
+from sqlalchemy.orm import Session
+
+from portal.applications import service
+from portal.applications.history import notify
+from portal.applications.kinds import KINDS
+from portal.applications.models import EDITABLE, Application
+from portal.catalog.term_catalog import live_terms
+from portal.core.db import transaction
+from portal.core.queue import NO_TERM
+from portal.notifications.kinds import APPLICATION_MOVED
+from portal.people.models import Account
+from portal.recorder.signals import DueJob
+
+DAYS = 3  # before the last day
+AT_ONCE = 200  # applications of one job; if more are due, the scheduler starts another
+
+
+def due_jobs(_terms: Sequence[int]) -> Iterable[DueJob]:
+    """Return the job that reminds, if someone is to be reminded."""
+    found = _due()
+    if not found:
+        return []
+    with transaction() as session:
+        first = session.scalar(_unreminded(found).limit(1))
+    return [DueJob(NO_TERM, "remind", first.id)] if first else []
+
+
+def remind_due() -> None:
+    """Remind everyone who is due, once for each application."""
+    found = _due()
+    if not found:
+        return
+    with transaction() as session:
+        rows = session.scalars(_unreminded(found).limit(AT_ONCE).with_for_update(skip_locked=True))
+        for each in rows.all():
+            _remind(session, each, found[each.kind, each.term_id])
+
+
+def _due() -> dict[tuple[str, int], date]:
+    """Return the last days that come soon, by kind and term."""
+    today, found = service.today(), {}
+    for term in live_terms():
+        for kind in KINDS.values():
+            last = service.last_day(kind, term.id)
+            if today <= last <= today + timedelta(DAYS):
+                found[kind.name, term.id] = last
+    return found
+
+
+def _unreminded(found: dict[tuple[str, int], date]) -> Select[Application]:
+    places = tuple_(Application.kind, Application.term_id)
+    return (
+        select(Application)
+        .where(Application.state.in_(EDITABLE), Application.reminded_at.is_(None))
+        .where(places.in_(list(found)))
+        .order_by(Application.id)
+    )
+
+
+def _remind(session: Session, application: Application, last: date) -> None:
+    application.reminded_at = func.now()
+    recipient = Account.id == application.account_id
+    # Below 0, so that it is no entry's.
+    seq, about = -application.id, {"step": "due", "last_day": last.isoformat()}
+    notify(session, APPLICATION_MOVED, application, recipient, seq, **about)

@@ -1,0 +1,137 @@
+"""Where documents are stored: a folder that all nodes share, or a bucket of an S3 service."""
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from secrets import token_hex
+from typing import Any, Protocol
+
+from portal.backend import backend
+from portal.core.private_files import owner_only
+from portal.core.settings import Bucket
+
+CONNECT, READ = 3, 10  # seconds
+GONE = {"NoSuchKey", "404"}
+
+
+class StoreFailed(OSError):  # noqa: N818  a state of the world, not a mistake
+    """The store did not answer, or refused the call."""
+
+
+class DocumentStore(Protocol):
+    """Contents under keys such as `7/<digest>`. Calls raise OSError."""
+
+    def put(self, key: str, content: bytes) -> None:
+        """Store a content in whole or not at all; storing it again changes nothing."""
+
+    def read(self, key: str) -> bytes:
+        """Return a content."""
+
+    def delete(self, key: str) -> None:
+        """Delete a content, if it is there."""
+
+    def file(self, key: str) -> Any:
+        """Return a context with the path of a file that has the content."""
+
+
+class Folder:
+    """A folder outside of anything that a web server shows."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def put(self, key: str, content: bytes) -> None:
+        """Store a content."""
+        path = self.root / key
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        begun = path.with_name(f"{path.name}.{token_hex(4)}")
+        try:
+            with open(begun, "xb", opener=owner_only) as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            begun.replace(path)
+        finally:
+            begun.unlink(missing_ok=True)
+
+    def read(self, key: str) -> bytes:
+        """Return a content."""
+        return (self.root / key).read_bytes()
+
+    def delete(self, key: str) -> None:
+        """Delete a content."""
+        (self.root / key).unlink(missing_ok=True)
+
+    @contextmanager
+    def file(self, key: str) -> Iterator[Path]:
+        """Yield the file itself."""
+        yield self.root / key
+
+
+class S3:
+    """A bucket; the credentials come from where boto3 looks, such as the environment."""
+
+    def __init__(self, bucket: Bucket) -> None:
+        # They take 20 MB, and few portals need them.
+        import boto3  # noqa: PLC0415
+        from botocore.config import Config  # noqa: PLC0415
+
+        self.bucket, self.prefix = bucket.name, bucket.prefix
+        times = Config(
+            connect_timeout=CONNECT, read_timeout=READ, retries={"total_max_attempts": 2}
+        )
+        self.client = boto3.client("s3", endpoint_url=bucket.url or None, config=times)
+
+    def put(self, key: str, content: bytes) -> None:
+        """Store a content."""
+        with _failures():
+            self.client.put_object(Body=content, Bucket=self.bucket, Key=self.prefix + key)
+
+    def read(self, key: str) -> bytes:
+        """Return a content."""
+        with _failures():
+            found = self.client.get_object(Bucket=self.bucket, Key=self.prefix + key)
+            content: bytes = found["Body"].read()
+        return content
+
+    def delete(self, key: str) -> None:
+        """Delete a content."""
+        with _failures():
+            self.client.delete_object(Bucket=self.bucket, Key=self.prefix + key)
+
+    @contextmanager
+    def file(self, key: str) -> Iterator[Path]:
+        """Yield a copy that only this user may read, and that is deleted afterwards."""
+        with tempfile.NamedTemporaryFile(prefix="fairseat-") as copy:
+            copy.write(self.read(key))
+            copy.flush()
+            yield Path(copy.name)
+
+
+@contextmanager
+def _failures() -> Iterator[None]:
+    """Raise StoreFailed, or FileNotFoundError, for what boto3 raises."""
+    from botocore.exceptions import BotoCoreError, ClientError  # noqa: PLC0415
+
+    try:
+        yield
+    except ClientError as error:
+        if error.response.get("Error", {}).get("Code") in GONE:
+            raise FileNotFoundError(str(error)) from error
+        raise StoreFailed(str(error)) from error
+    except BotoCoreError as error:
+        raise StoreFailed(str(error)) from error
+
+
+def store() -> DocumentStore:
+    """Return the store of the settings."""
+    settings = backend().settings
+    return _bucket(settings.bucket) if settings.bucket else Folder(settings.documents)
+
+
+@cache
+def _bucket(bucket: Bucket) -> S3:
+    return S3(bucket)

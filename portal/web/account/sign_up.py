@@ -1,0 +1,201 @@
+"""Sign-up of visiting students, and new passwords for them: by links in mail."""
+
+from math import ceil
+
+from flask import Blueprint, abort, flash, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from flask_login import current_user
+from wtforms import PasswordField, ValidationError
+
+from portal.applications import service
+from portal.applications.kinds import KINDS
+from portal.backend import backend
+from portal.catalog.formatting import day, money
+from portal.catalog.term_catalog import offered_terms
+from portal.core.i18n import _, _l, current_locale
+from portal.notifications import mail
+from portal.people import accounts, mail_links, passwords, visitors
+from portal.people.accounts import MAX_LENGTHS, AccountRefusedError
+from portal.people.mail_links import RECOVERY, SIGN_UP, InvalidLink
+from portal.people.models import Account
+from portal.people.passwords import LONGEST, SHORTEST
+from portal.protection.rate_limits import Charge, RateLimit, rate_limiter
+from portal.web.account import sessions
+from portal.web.account.login import BUSY_SECONDS
+from portal.web.forms import Form, TextField
+from portal.web.http.access import public
+from portal.web.http.request_info import client_address
+
+bp = Blueprint("sign_up", __name__)
+
+OF_ADDRESS = RateLimit("link", at_once=5, a_minute=5 / 60)  # mails to one address
+OF_CLIENT = RateLimit("link-from", at_once=60, a_minute=10)  # a whole school may share one
+
+
+class AddressForm(Form):
+    """An email address."""
+
+    email = TextField(
+        _l("Email address"),
+        longest=MAX_LENGTHS["username"],
+        missing=_l("Enter your email address."),
+        render_kw={"type": "email", "autocomplete": "email", "spellcheck": "false"},
+    )
+
+    def validate_email(self, field: TextField) -> None:
+        """Raise ValidationError unless mail could be sent there."""
+        field.data = field.data.lower()
+        if not mail.is_address(field.data):
+            raise ValidationError(_("Enter an email address such as name@example.org."))
+
+
+class NewPasswordForm(Form):
+    """A new password for the account of a link."""
+
+    fresh = PasswordField(_l("New password"))
+
+    def __init__(self, *about: str) -> None:
+        super().__init__()
+        self.about = about
+
+    def validate_fresh(self, field: PasswordField) -> None:
+        """Raise ValidationError if the password is weak."""
+        about = (*self.about, backend().settings.institution)
+        if wrong := passwords.weakness(field.data or "", about):
+            raise ValidationError(wrong)
+
+
+class NewAccountForm(NewPasswordForm):
+    """A name and a password."""
+
+    name = TextField(
+        _l("Your full name"),
+        longest=MAX_LENGTHS["name"],
+        missing=_l("Enter your name."),
+        render_kw={"autocomplete": "name"},
+    )
+
+
+@bp.before_request
+def _only_if_open() -> None:
+    settings = backend().settings
+    if not (settings.visiting and settings.passwords):
+        abort(404)
+
+
+@bp.get("/visiting")
+@public
+def about() -> ResponseReturnValue:
+    """Render what a visiting student does, and the terms that take applications."""
+    kind = KINDS["visiting"]
+    terms = [each for each in offered_terms() if not service.is_late(kind, each.id)]
+    settings = backend().settings
+    return render_template(
+        "account/visiting.html",
+        kind=kind,
+        terms=[(each, day(service.last_day(kind, each.id), year=True)) for each in terms],
+        fee=money(kind.fee, settings.currency) if settings.payments else "",
+    )
+
+
+@bp.route("/sign-up", methods=["GET", "POST"])
+@public
+def begin() -> ResponseReturnValue:
+    """Ask for an address, or mail a link to it."""
+    return _ask_for_address(SIGN_UP)
+
+
+@bp.route("/recovery", methods=["GET", "POST"])
+@public
+def recover() -> ResponseReturnValue:
+    """Ask for the address of an account, or mail a link to it."""
+    return _ask_for_address(RECOVERY)
+
+
+@bp.route("/sign-up/<link>", methods=["GET", "POST"])
+@public
+def finish(link: str) -> ResponseReturnValue:
+    """Create the account of a link, and log in."""
+    try:
+        address = mail_links.address_of(link)
+    except InvalidLink:
+        return _invalid("sign_up.begin")
+    if accounts.username_taken(address):
+        return _invalid("login.form", used=True)
+    form = NewAccountForm(address, request.form.get("name", ""))
+    try:
+        if request.method != "POST" or not form.validate():
+            page = _password_page(form, address, _("Create your account"), _("Create my account"))
+            return page, 422 if form.errors else 200
+        account = accounts.sign_up(address, form.name.data, form.fresh.data)
+    except passwords.TooManyError:
+        abort(503, retry_after=BUSY_SECONDS)
+    except AccountRefusedError:  # the form was sent twice
+        return _invalid("login.form", used=True)
+    return _enter(account, url_for("home.index"))
+
+
+@bp.route("/recovery/<link>", methods=["GET", "POST"])
+@public
+def choose(link: str) -> ResponseReturnValue:
+    """Change the password of a link's account, and log in."""
+    try:
+        account = mail_links.account_of(link)
+    except InvalidLink:
+        return _invalid("sign_up.recover")
+    form = NewPasswordForm(account.username, account.name)
+    try:
+        if request.method != "POST" or not form.validate():
+            title = _("Choose a new password")
+            page = _password_page(form, account.username, title, _("Change password"))
+            return page, 422 if form.errors else 200
+        accounts.change_password(account.id, form.fresh.data)
+    except passwords.TooManyError:
+        abort(503, retry_after=BUSY_SECONDS)
+    flash(_("Password changed. You are logged out on all other devices."), "message")
+    return _enter(account.id, url_for("home.index"))
+
+
+def _ask_for_address(about: str) -> ResponseReturnValue:
+    form, sent = AddressForm(), ""
+    if request.method == "POST" and form.validate():
+        if wait := _charge(form.email.data):
+            form.refuse(_("Too many emails to this address. Try again in an hour."), "email")
+            page = render_template("account/address.html", form=form, about=about, sent="")
+            return page, 429, {"Retry-After": str(wait)}
+        mail.send_link(form.email.data, about, str(current_locale()))
+        sent = form.email.data
+    page = render_template("account/address.html", form=form, about=about, sent=sent)
+    return page, 422 if form.errors else 200
+
+
+def _charge(address: str) -> int:
+    """Charge a mail to its limits; return the seconds to wait if one is used up."""
+    charges = Charge(OF_ADDRESS, address), Charge(OF_CLIENT, client_address())
+    return ceil(rate_limiter().reserve(*charges) / 1000)
+
+
+def _enter(account: int, address: str) -> ResponseReturnValue:
+    visitor = visitors.read(Account.id == account) or abort(401)
+    sessions.begin(visitor)
+    return redirect(address, 303)
+
+
+def _invalid(again: str, *, used: bool = False) -> ResponseReturnValue:
+    signed_in = bool(current_user.is_authenticated)
+    page = render_template(
+        "account/link_invalid.html", again=url_for(again), used=used, signed_in=signed_in
+    )
+    return page, 410
+
+
+def _password_page(form: Form, address: str, title: str, button: str) -> str:
+    return render_template(
+        "account/new_password.html",
+        form=form,
+        address=address,
+        title=title,
+        button=button,
+        least=SHORTEST,
+        most=LONGEST,
+    )

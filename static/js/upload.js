@@ -1,0 +1,67 @@
+// Sends a document in pieces, shows the progress, and goes on after a lost connection.
+// Without this script the form sends the whole file.
+
+const FIRST_PAUSE = 1000; // ms before a piece is sent again, longer each time
+const LONGEST_PAUSE = 15000;
+
+const pause = (ms) => new Promise((done) => { setTimeout(done, ms); });
+
+class Refused extends Error {}
+
+async function ask(form, url, method, body) {
+  const headers = { "X-CSRFToken": form.elements.csrf_token.value };
+  const answer = await fetch(url, { method, body, headers });
+  const found = await answer.json().catch(() => ({}));
+  if (found.error) throw new Refused(found.error);
+  if (answer.status >= 500 || [408, 429].includes(answer.status)) throw new Error(answer.status);
+  if (!answer.ok && answer.status !== 409) throw new Refused();
+  return found;
+}
+
+async function sendAll(form, file, show) {
+  const about = new URLSearchParams({ part: form.elements.part.value, name: file.name, size: file.size });
+  const { url, received, piece } = await ask(form, form.dataset.upload, "POST", about);
+  for (let start = received; start < file.size;) {
+    show(start);
+    const next = await ask(form, `${url}?start=${start}`, "PUT", file.slice(start, start + piece)); // eslint-disable-line no-await-in-loop
+    start = next.received;
+  }
+}
+
+async function upload(form, file) {
+  const state = form.querySelector("[data-upload-state]");
+  const lost = state.querySelector("[data-text=lost]");
+  const bar = state.querySelector("progress");
+  const show = (sent) => { lost.hidden = true; bar.value = (100 * sent) / file.size; };
+  state.hidden = false;
+  for (let wait = FIRST_PAUSE; ; wait = Math.min(2 * wait, LONGEST_PAUSE)) {
+    try {
+      return await sendAll(form, file, show);
+    } catch (error) {
+      if (error instanceof Refused) throw error;
+      lost.hidden = false;
+      await pause(wait);
+    }
+  }
+}
+
+addEventListener("submit", (event) => {
+  const form = event.target.closest("form[data-upload]");
+  const file = form?.elements.file.files[0];
+  if (!file || !file.size) return;
+  event.preventDefault();
+  const button = form.querySelector("[type=submit]");
+  const wrong = form.querySelector("[data-upload-error]");
+  wrong.hidden = true;
+  button.disabled = true;
+  upload(form, file).then(() => location.reload(), (error) => {
+    if (!error.message) {
+      form.submit(); // the page says what is wrong, such as an ended session
+      return;
+    }
+    form.querySelector("[data-upload-state]").hidden = true;
+    button.disabled = false;
+    wrong.textContent = error.message;
+    wrong.hidden = false;
+  });
+});

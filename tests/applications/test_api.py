@@ -1,0 +1,145 @@
+"""The JSON API for applications: create, answer, add documents, send, follow."""
+
+import base64
+from typing import Any
+
+import pytest
+from flask import Flask
+from werkzeug.test import TestResponse
+
+from portal.applications import documents
+from portal.catalog.models import Section
+from portal.people import tokens
+from portal.people.models import Account
+from portal.people.tokens import TokenRequest
+from tests.applications import files
+from tests.applications.stories import ANSWERS, history, the
+from tests.cast import Cast
+
+ROOT = "/api/v1/applications"
+KEY = {"Idempotency-Key": "my-application-1"}
+
+
+class Program:
+    """A program with a token of a person."""
+
+    def __init__(self, app: Flask, username: str) -> None:
+        self.client = app.test_client()
+        self.token = tokens.create_for(username, TokenRequest("tests"))
+
+    def post(self, rest: str, body: Any = None, **headers: str) -> TestResponse:
+        headers = {"Authorization": f"Bearer {self.token}", **headers}
+        return self.client.post(f"{ROOT}{rest}", json=body, headers=headers)
+
+    def get(self, rest: str = "") -> TestResponse:
+        headers = {"Authorization": f"Bearer {self.token}"}
+        return self.client.get(f"{ROOT}{rest}", headers=headers)
+
+
+@pytest.fixture
+def program(app: Flask, vera: Account) -> Program:
+    return Program(app, vera.username)
+
+
+@pytest.fixture
+def made(program: Program, free: Section) -> int:
+    body = {"semester_id": free.term_id, "kind": "visiting", "answers": ANSWERS["visiting"]}
+    answer = program.post("", body)
+    assert answer.status_code == 201, answer.text
+    number: int = answer.json["data"]["id"]  # type: ignore[index]
+    return number
+
+
+def document(content: bytes, name: str = "grades.pdf") -> dict[str, str]:
+    return {
+        "part": "transcript",
+        "name": name,
+        "content": base64.b64encode(content).decode(),
+    }
+
+
+def test_a_program_applies(program: Program, made: int, free: Section) -> None:
+    answer = program.post(f"/{made}/documents", document(files.a_pdf()))
+    assert answer.status_code == 202
+    answer = program.post(f"/{made}/submit", **KEY)
+    assert answer.status_code == 202
+    assert answer.headers["Location"] == f"{ROOT}/{made}"
+    documents.check_due()
+    status = program.get(f"/{made}").json["data"]  # type: ignore[index]
+    assert (status["status"], status["documents_checked"]) == ("review", True)
+    assert status["semester_id"] == free.term_id
+    assert [each["action"] for each in status["history"]] == ["submit", "checked"]
+    assert [each["id"] for each in program.get().json["data"]["applications"]] == [made]  # type: ignore[index]
+
+
+def test_sending_again_sends_once(program: Program, made: int) -> None:
+    program.post(f"/{made}/documents", document(files.a_pdf()))
+    answers = [program.post(f"/{made}/submit", **KEY) for _ in range(3)]
+    assert [each.status_code for each in answers] == [202] * 3
+    assert "Idempotency-Replayed" not in answers[0].headers
+    assert answers[1].headers["Idempotency-Replayed"] == "true"
+    assert history(made) == ["submit"]
+
+
+def test_a_key_sends_one_application(app: Flask, cast: Cast, free: Section, held: Section) -> None:
+    ada = Program(app, "ada")
+    body = {"semester_id": free.term_id, "kind": "late_add", "section_id": free.id}
+    first = ada.post("", {**body, "answers": ANSWERS["late_add"]}).json["data"]["id"]  # type: ignore[index]
+    other = {**body, "kind": "late_drop", "section_id": held.id}
+    second = ada.post("", {**other, "answers": ANSWERS["late_drop"]}).json["data"]["id"]  # type: ignore[index]
+    assert ada.post(f"/{first}/submit", **KEY).status_code == 202
+    answer = ada.post(f"/{second}/submit", **KEY)
+    assert answer.status_code == 400
+    assert answer.json["type"].endswith("#key-reused")  # type: ignore[index]
+    assert the(second).state == "draft"
+    assert cast.ada
+
+
+def test_what_is_missing_is_refused(program: Program, made: int) -> None:
+    answer = program.post(f"/{made}/submit", **KEY)
+    assert answer.status_code == 409
+    assert "A required document is missing." in answer.json["message"]  # type: ignore[index]
+    answer = program.post(f"/{made}/documents", document(b"", "grades.pdf"))
+    assert answer.status_code == 409
+    assert the(made).state == "draft"
+
+
+@pytest.mark.parametrize(
+    ("answers", "pointer"),
+    [
+        ({"phone": "call me"}, "/answers/phone"),
+        ({"courses": "XYZ 999"}, "/answers/courses"),
+        ({"level": "king"}, "/answers/level"),
+        ({"hobby": "chess"}, "/answers/hobby"),
+        ({"phone": 5}, "/answers/phone"),
+    ],
+)
+def test_wrong_answers_are_named(
+    program: Program, made: int, answers: dict[str, Any], pointer: str
+) -> None:
+    answer = program.post(f"/{made}/answers", {"answers": answers})
+    assert answer.status_code == 422
+    assert answer.json["errors"][0]["pointer"].startswith(pointer)  # type: ignore[index]
+    assert the(made).answers["phone"] == ANSWERS["visiting"]["phone"]
+
+
+def test_an_application_is_nobody_elses(app: Flask, cast: Cast, made: int) -> None:
+    ada = Program(app, "ada")
+    assert ada.get(f"/{made}").status_code == 404
+    for rest, body in (("submit", None), ("answers", {"answers": {}})):
+        assert ada.post(f"/{made}/{rest}", body).status_code == 404
+    assert ada.post(f"/{made}/documents", document(files.a_pdf())).status_code == 404
+    assert cast.ada
+
+
+def test_what_cant_be_applied_for_is_refused(
+    program: Program, app: Flask, free: Section, cast: Cast
+) -> None:
+    term = free.term_id
+    body = {"semester_id": term, "kind": "late_add", "section_id": free.id}
+    assert program.post("", body).status_code == 422
+    ada = Program(app, "ada")
+    assert ada.post("", {**body, "section_id": 999_999}).status_code == 422
+    assert ada.post("", {**body, "semester_id": 999_999}).status_code == 422
+    assert ada.post("", {**body, "kind": "late_drop"}).status_code == 422
+    assert cast.ada

@@ -1,0 +1,280 @@
+"""Fees: charged at most once, whatever comes late, twice or in another order; and given back."""
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import update
+
+from portal import backend as connections
+from portal.applications import fees, service
+from portal.applications.fees import FeeRefused
+from portal.applications.models import Charge
+from portal.backend import Backend
+from portal.catalog.models import Section
+from portal.core.db import transaction
+from portal.core.settings import Stripe
+from portal.people.models import Account
+from tests.applications import stripe_api
+from tests.applications.stories import a_visiting_application, charges, decider, pay, steps, the
+from tests.cast import Cast
+from tests.web.visitors import browser_of
+
+
+@pytest.fixture
+def stripe(backend: Backend) -> Iterator[stripe_api.Account]:
+    """Fees go to a stand-in of Stripe."""
+    fees.breaker.cache_clear()
+    with stripe_api.stripe_api() as account:
+        ours = Stripe("sk_test_x", stripe_api.SECRET, account.url)
+        settings = replace(backend.settings, payments="stripe", stripe=ours)
+        connections.use(replace(backend, settings=settings))
+        yield account
+
+
+@pytest.fixture
+def made(free: Section, vera: Account, stripe: stripe_api.Account) -> int:  # noqa: ARG001
+    """An application that was sent without the fee."""
+    return a_visiting_application(vera, free.term_id, paid=False)
+
+
+Say = Callable[..., int]
+
+
+@pytest.fixture
+def say(app: Flask, stripe: stripe_api.Account) -> Say:
+    """Send a message of Stripe about a checkout; return the status of the answer."""
+
+    def send(kind: str, reference: str = "cs_1", number: int = 1) -> int:
+        body, signature = stripe.message(kind, reference, number)
+        headers = {"Stripe-Signature": signature}
+        return app.test_client().post("/payments/stripe", data=body, headers=headers).status_code
+
+    return send
+
+
+def states(application: int) -> list[str]:
+    return [each.state for each in charges(application)]
+
+
+def due_again() -> None:
+    """What is to be tried later is tried now."""
+    with transaction() as session:
+        session.execute(update(Charge).values(due_at=Charge.made_at))
+
+
+def test_a_checkout_is_paid_by_a_signed_message(
+    made: int, vera: Account, stripe: stripe_api.Account, say: Say
+) -> None:
+    assert fees.pay(made, vera.id).url == "https://checkout.stripe.example/cs_1"
+    assert stripe.sessions["cs_1"]["amount_total"] == 5000
+    stripe.pays("cs_1")
+    assert say("completed") == 204
+    assert states(made) == ["paid"]
+    assert charges(made)[0].payment == "pi_cs_1"
+    assert steps(vera.id)[-1] == "paid"
+    with pytest.raises(FeeRefused, match="paid"):
+        fees.pay(made, vera.id)
+
+
+def test_a_replay_changes_nothing(
+    made: int, vera: Account, stripe: stripe_api.Account, say: Say
+) -> None:
+    fees.pay(made, vera.id)
+    stripe.pays("cs_1")
+    assert [say("completed") for _ in range(3)] == [204] * 3
+    assert steps(vera.id).count("paid") == 1
+
+
+def test_messages_out_of_order_end_the_same(
+    made: int, vera: Account, stripe: stripe_api.Account, say: Say
+) -> None:
+    fees.pay(made, vera.id)
+    assert say("completed", number=1) == 204  # of a bank transfer that is not paid yet
+    assert states(made) == ["open"]
+    stripe.pays("cs_1")
+    say("async_payment_succeeded", number=2)
+    stripe.sessions["cs_1"] |= {"payment_status": "unpaid", "status": "expired"}
+    say("expired", number=3)
+    assert states(made) == ["paid"]
+
+
+def test_a_payment_that_comes_after_the_expiry_counts(
+    made: int, vera: Account, stripe: stripe_api.Account, say: Say
+) -> None:
+    fees.pay(made, vera.id)
+    stripe.sessions["cs_1"]["status"] = "expired"
+    say("expired", number=1)
+    assert states(made) == ["expired"]
+    stripe.pays("cs_1")
+    say("async_payment_succeeded", number=2)
+    assert states(made) == ["paid"]
+
+
+def test_two_payments_leave_one_and_give_the_other_back(
+    made: int, vera: Account, stripe: stripe_api.Account, say: Say
+) -> None:
+    fees.pay(made, vera.id)
+    stripe.sessions["cs_1"]["status"] = "expired"
+    say("expired", number=1)
+    fees.pay(made, vera.id)
+    for number, reference in enumerate(("cs_2", "cs_1"), 2):
+        stripe.pays(reference)
+        say("completed", reference, number)
+    assert states(made) == ["refunding", "paid"]
+    fees.charge_due()
+    assert states(made) == ["refunded", "paid"]
+    assert list(stripe.refunds) == ["pi_cs_1"]
+
+
+@pytest.mark.parametrize("wrong", ["signature", "body"])
+def test_a_message_that_is_not_signed_is_refused(
+    app: Flask, made: int, vera: Account, stripe: stripe_api.Account, wrong: str
+) -> None:
+    fees.pay(made, vera.id)
+    stripe.pays("cs_1")
+    body, signature = stripe.message("completed", "cs_1")
+    sent = {"signature": (body, "t=1,v1=00"), "body": (body + b" ", signature)}[wrong]
+    headers = {"Stripe-Signature": sent[1]}
+    answer = app.test_client().post("/payments/stripe", data=sent[0], headers=headers)
+    assert answer.status_code == 400
+    assert states(made) == ["open"]
+
+
+def test_without_a_message_the_provider_is_asked(
+    made: int, vera: Account, stripe: stripe_api.Account
+) -> None:
+    fees.pay(made, vera.id)
+    stripe.pays("cs_1")
+    due_again()
+    fees.charge_due()
+    assert states(made) == ["paid"]
+
+
+def test_an_answer_that_was_lost_makes_no_second_checkout(
+    made: int, vera: Account, stripe: stripe_api.Account, say: Say
+) -> None:
+    fees.pay(made, vera.id)
+    with transaction() as session:  # as after kill -9 between the answer and the commit
+        session.execute(update(Charge).values(state="new", reference="", url=""))
+    due_again()
+    fees.charge_due()
+    assert list(stripe.sessions) == ["cs_1"]
+    assert states(made) == ["open"]
+    with transaction() as session:
+        session.execute(update(Charge).values(state="new", reference="", url=""))
+    stripe.pays("cs_1")
+    say("completed")  # it names our charge
+    assert states(made) == ["paid"]
+
+
+def test_presses_at_once_make_one_checkout(
+    made: int, vera: Account, stripe: stripe_api.Account
+) -> None:
+    with ThreadPoolExecutor(4) as crowd:
+        urls = [each.url for each in crowd.map(lambda _: fees.pay(made, vera.id), range(8))]
+    assert set(urls) <= {"https://checkout.stripe.example/cs_1", ""}
+    assert list(stripe.sessions) == ["cs_1"]
+    assert states(made) == ["open"]
+
+
+def test_while_the_provider_is_down_the_rest_goes_on(
+    app: Flask, made: int, stripe: stripe_api.Account, free: Section
+) -> None:
+    browser, here = browser_of(app, "vera"), f"/terms/{free.term_id}/applications/{made}"
+    stripe.fails = 500
+    answer = browser.post(f"{here}/fee")
+    assert answer.status_code == 503
+    assert "does not answer" in answer.text
+    assert "In review" in browser.get(here).text
+    for _ in range(3):
+        due_again()
+        fees.charge_due()
+    (charge,) = charges(made)
+    assert charge.dead_at
+    assert charge.tries == 4
+    stripe.fails = 0
+    assert browser.post(f"{here}/fee").location == "https://checkout.stripe.example/cs_1"
+
+
+def test_a_provider_that_fails_is_left_alone_for_a_while(
+    made: int, vera: Account, stripe: stripe_api.Account
+) -> None:
+    stripe.fails = 500
+    for _ in range(8):
+        assert fees.pay(made, vera.id).url == ""
+    assert len(stripe.calls) == 5
+    assert charges(made)[0].dead_at is None  # the breaker costs no attempt
+
+
+def test_what_the_provider_refuses_is_a_dead_letter_at_once(
+    made: int, vera: Account, stripe: stripe_api.Account
+) -> None:
+    stripe.fails = 400
+    fees.pay(made, vera.id)
+    assert charges(made)[0].dead_at
+    assert len(stripe.calls) == 1
+
+
+def test_withdrawing_gives_the_fee_back_once(
+    made: int, vera: Account, stripe: stripe_api.Account, say: Say
+) -> None:
+    fees.pay(made, vera.id)
+    stripe.pays("cs_1")
+    say("completed")
+    service.withdraw(made, vera.id)
+    for _ in range(2):
+        fees.charge_due()
+        due_again()
+    assert states(made) == ["refunded"]
+    assert list(stripe.refunds) == ["pi_cs_1"]
+    assert steps(vera.id)[-1] == "refund"
+
+
+def test_a_payment_for_a_withdrawn_application_is_given_back(
+    made: int, vera: Account, stripe: stripe_api.Account, say: Say
+) -> None:
+    fees.pay(made, vera.id)
+    service.withdraw(made, vera.id)
+    stripe.pays("cs_1")
+    say("completed")
+    fees.charge_due()
+    assert states(made) == ["refunded"]
+
+
+@pytest.mark.usefixtures("paying")
+@pytest.mark.parametrize(
+    ("outcome", "state"), [("paid", "paid"), ("failed", "failed"), ("timeout", "open")]
+)
+def test_the_test_provider_ends_as_chosen(
+    free: Section, vera: Account, outcome: str, state: str
+) -> None:
+    made = a_visiting_application(vera, free.term_id, paid=False)
+    pay(made, vera, outcome)
+    assert states(made) == [state]
+    if state != "paid":
+        assert not the(made).decided_at
+        pay(made, vera)
+        assert states(made)[-1] == "paid"
+
+
+@pytest.mark.usefixtures("paying")
+def test_the_pages_of_the_test_provider_are_nobody_elses(
+    app: Flask, ada: FlaskClient, free: Section, vera: Account
+) -> None:
+    made = a_visiting_application(vera, free.term_id, paid=False)
+    fees.pay(made, vera.id)
+    here = f"/payments/test/{charges(made)[0].id}"
+    assert ada.get(here).status_code == 404
+    browser = browser_of(app, "vera")
+    assert browser.get(here).status_code == 200
+    assert browser.post(here, data={"outcome": "rich"}).status_code == 400
+
+
+def test_no_fee_is_due_while_payments_are_off(free: Section, vera: Account, cast: Cast) -> None:
+    made = a_visiting_application(vera, free.term_id)
+    assert the(made).fee == 0
+    assert service.approve(made, decider(made, cast.max.id)).stage == 1

@@ -1,0 +1,152 @@
+"""What people gave: kept for a time, downloaded and withdrawn by its person, in a folder or S3."""
+
+import json
+import zipfile
+from collections.abc import Iterator
+from dataclasses import replace
+from io import BytesIO
+from pathlib import Path
+
+import boto3
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from moto.server import ThreadedMotoServer
+from sqlalchemy import text, update
+
+from portal import backend as connections
+from portal.applications import documents, service
+from portal.applications.kinds import KINDS
+from portal.applications.models import ApplicationEntry
+from portal.applications.store import store
+from portal.backend import Backend
+from portal.catalog.models import Section
+from portal.core.db import transaction
+from portal.core.settings import Bucket
+from portal.operations import retention
+from tests.applications import files
+from tests.applications.stories import ANSWERS, an_application, decider, deeds, history, the
+from tests.cast import Cast
+from tests.web.visitors import browser_of
+
+
+@pytest.fixture(params=["folder", "s3"])
+def stored(request: pytest.FixtureRequest, backend: Backend, tmp_path: Path, s3: str) -> None:
+    """Documents go to a folder, or to a bucket."""
+    if request.param == "folder":
+        settings = replace(backend.settings, documents=tmp_path / "documents")
+    else:
+        settings = replace(backend.settings, bucket=Bucket("documents", "fairseat/", s3))
+    connections.use(replace(backend, settings=settings))
+
+
+@pytest.fixture(scope="module")
+def s3() -> Iterator[str]:
+    """The address of an S3 service with a bucket."""
+    server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    address = f"http://{host}:{port}"
+    patch = pytest.MonkeyPatch()
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        patch.setenv(name, "tests")
+    patch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+    boto3.client("s3", endpoint_url=address).create_bucket(Bucket="documents")
+    yield address
+    patch.undo()
+    server.stop()
+
+
+@pytest.fixture
+def sent(free: Section, cast: Cast, stored: None) -> int:  # noqa: ARG001
+    made = an_application("late_add", cast.ada, free, documents=[files.a_pdf()])
+    documents.check_due()
+    return made
+
+
+def is_stored(application: int) -> bool:
+    try:
+        with transaction() as session:
+            (found,) = session.get_one(documents.Application, application).documents
+        return bool(store().read(documents.key_of(application, found.digest)))
+    except (OSError, ValueError):
+        return False
+
+
+def later(days: int) -> None:
+    """So many days pass, for the histories."""
+    with transaction() as session:
+        session.execute(update(ApplicationEntry).values(at=text(f"at - interval '{days} days'")))
+
+
+def test_a_document_is_stored_checked_and_read(
+    ada: FlaskClient, sent: int, free: Section, admin: FlaskClient
+) -> None:
+    (found,) = the_documents(sent)
+    assert found.state == "ok"
+    here = f"/terms/{free.term_id}/applications/{sent}"
+    assert ada.get(f"{here}/documents/{found.id}").data.startswith(b"%PDF-")
+    answer = admin.get(f"/admin/applications/{sent}/documents/{found.id}/pages/0.png")
+    assert answer.data.startswith(b"\x89PNG")
+    assert "sandbox" in answer.headers["Content-Security-Policy"]
+    assert deeds().count("application.document") == 2
+    page = admin.get(f"/admin/applications/{sent}/documents/{found.id}/pages/1.png")
+    assert page.status_code == 404
+
+
+def test_its_person_downloads_what_they_gave(
+    app: Flask, ada: FlaskClient, sent: int, free: Section
+) -> None:
+    here = f"/terms/{free.term_id}/applications/{sent}/copy.zip"
+    with zipfile.ZipFile(BytesIO(ada.get(here).data)) as archive:
+        facts = json.loads(archive.read("application.json"))
+        assert facts["answers"] == ANSWERS["late_add"]
+        (name,) = [each for each in archive.namelist() if each.endswith(".pdf")]
+        assert archive.read(name).startswith(b"%PDF-")
+    assert browser_of(app, "ben").get(here).status_code == 404
+    assert deeds()[-1] == "application.copy"
+
+
+def test_its_person_deletes_it_once_it_has_ended(
+    ada: FlaskClient, sent: int, free: Section, cast: Cast
+) -> None:
+    here = f"/terms/{free.term_id}/applications/{sent}/erase"
+    assert ada.post(here).status_code == 409
+    assert is_stored(sent)
+    service.decline(sent, decider(sent, cast.max.id))
+    digest = the_documents(sent)[0].digest
+    assert ada.post(here).status_code == 303
+    assert the_documents(sent) == []
+    assert the(sent).answers == {}
+    with pytest.raises(OSError):  # noqa: PT011  each store has its own
+        store().read(documents.key_of(sent, digest))
+    assert history(sent)[-1] == "erase"
+    assert "are deleted" in ada.get(here.removesuffix("/erase")).text
+
+
+def test_documents_go_after_the_time_that_the_registrar_sets(
+    admin: FlaskClient, sent: int, cast: Cast
+) -> None:
+    days = {name: str(kind.keep_days) for name, kind in KINDS.items()}
+    page = admin.post("/admin/applications/retention", data=days | {"late_add": "0", "reason": "x"})
+    assert page.status_code == 422
+    wanted = days | {"late_add": "30", "reason": "Our rules."}
+    assert admin.post("/admin/applications/retention", data=wanted).status_code == 303
+    assert 'value="30"' in admin.get("/admin/applications/retention").text
+    service.decline(sent, decider(sent, cast.max.id))
+    for passed, kept in ((29, True), (2, False)):
+        later(passed)
+        retention.delete_expired()
+        assert is_stored(sent) == kept
+    assert the(sent).answers == {}
+
+
+def test_what_is_not_decided_is_kept(sent: int) -> None:
+    later(4000)
+    retention.delete_expired()
+    assert is_stored(sent)
+
+
+def the_documents(application: int) -> list[documents.ApplicationDocument]:
+    with transaction() as session:
+        return list(session.get_one(documents.Application, application).documents)

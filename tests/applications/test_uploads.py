@@ -1,0 +1,90 @@
+"""Documents that arrive in pieces: they go on after a lost connection, and count once."""
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import func, select, update
+
+from portal.applications import service, uploads
+from portal.applications.kinds import KINDS
+from portal.applications.models import ApplicationDocument, Upload, UploadPiece
+from portal.catalog.models import Section
+from portal.core.db import transaction
+from portal.operations import retention
+from tests.applications import files
+from tests.cast import Cast
+from tests.web.visitors import browser_of
+
+PDF = files.a_pdf(text=b"x" * 5000)
+
+
+@pytest.fixture
+def here(free: Section, cast: Cast) -> str:
+    made = service.start(KINDS["late_add"], cast.ada.account_id, free.term_id, free.id)
+    return f"/terms/{free.term_id}/applications/{made}/uploads"
+
+
+def begin(browser: FlaskClient, here: str, size: int = len(PDF)) -> tuple[str, int]:
+    sent = {"part": "support", "name": "letter.pdf", "size": str(size)}
+    answer = browser.post(here, data=sent)
+    assert answer.status_code == 200, answer.text
+    return answer.json["url"], answer.json["received"]  # type: ignore[index]
+
+
+def send(browser: FlaskClient, url: str, start: int, content: bytes) -> tuple[int, int]:
+    answer = browser.put(f"{url}?start={start}", data=content)
+    return answer.status_code, answer.json["received"]  # type: ignore[index]
+
+
+def number(model: type) -> int:
+    with transaction() as session:
+        return session.scalar(select(func.count()).select_from(model)) or 0
+
+
+def test_a_document_arrives_in_pieces(ada: FlaskClient, here: str) -> None:
+    url, received = begin(ada, here)
+    assert received == 0
+    assert send(ada, url, 0, PDF[:100]) == (200, 100)
+    assert begin(ada, here) == (url, 100)  # as after a lost connection
+    assert send(ada, url, 100, PDF[100:]) == (200, len(PDF))
+    with transaction() as session:
+        (found,) = session.scalars(select(ApplicationDocument))
+    assert (found.name, found.size, found.type) == ("letter.pdf", len(PDF), "pdf")
+    assert number(Upload) == number(UploadPiece) == 0
+
+
+def test_a_piece_counts_once_and_in_order(ada: FlaskClient, here: str) -> None:
+    url, _ = begin(ada, here)
+    assert send(ada, url, 0, PDF[:100]) == (200, 100)
+    assert send(ada, url, 0, PDF[:100]) == (409, 100)
+    assert send(ada, url, 200, PDF[200:]) == (409, 100)
+    assert send(ada, url, 100, PDF + b"more") == (409, 100)
+
+
+def test_a_hostile_upload_is_refused(ada: FlaskClient, here: str) -> None:
+    sent = {"part": "support", "name": "letter.pdf", "size": str(11 * 2**20)}
+    assert ada.post(here, data=sent).status_code == 422
+    assert ada.post(here, data=sent | {"part": "eat"}).status_code == 400
+    url, _ = begin(ada, here, size=4)
+    answer = ada.put(f"{url}?start=0", data=b"MZ\0\0")
+    assert answer.status_code == 422
+    assert "not a PDF" in answer.json["error"]  # type: ignore[index]
+    assert number(Upload) == number(ApplicationDocument) == 0
+    url, _ = begin(ada, here)
+    assert ada.put(f"{url}?start=0", data=b"x" * (2**20 + 1)).status_code == 413
+
+
+def test_an_upload_is_nobody_elses(app: Flask, ada: FlaskClient, here: str) -> None:
+    url, _ = begin(ada, here)
+    ben = browser_of(app, "ben")
+    assert ben.post(here, data={"part": "support", "name": "x", "size": "9"}).status_code == 404
+    assert ben.put(f"{url}?start=0", data=b"x").status_code == 404
+
+
+def test_what_nobody_finished_is_deleted(ada: FlaskClient, here: str) -> None:
+    url, _ = begin(ada, here)
+    send(ada, url, 0, PDF[:100])
+    with transaction() as session:
+        session.execute(update(Upload).values(made_at=Upload.made_at - 2 * uploads.KEPT))
+    retention.delete_expired()
+    assert number(Upload) == number(UploadPiece) == 0

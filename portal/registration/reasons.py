@@ -56,7 +56,7 @@ def reason(code: str, label: str, **more: Any) -> Callable[[Explain], Explain]:
 
 
 @dataclass(frozen=True)
-class Petition:
+class ApplicationStart:
     """A kind of application that can lift a refusal, and the section that it is about."""
 
     kind: str
@@ -71,7 +71,7 @@ class Explanation:
     code: str
     text: str
     step: NextStep | None = None
-    petition: Petition | None = None
+    apply: ApplicationStart | None = None
 
     @property
     def without_form(self) -> "Explanation":
@@ -92,7 +92,7 @@ def explain(reasons: Iterable[Reason], context: RefusalContext) -> list[Explanat
         if step and (step.url in offered or (step.opens_form and not _form_helps(each, reasons))):
             step = None
         offered |= {step.url} if step else set()
-        found.append(Explanation(each.code, text, step, _petition(kind, context)))
+        found.append(Explanation(each.code, text, step, _application_start(kind, context)))
     return found
 
 
@@ -116,7 +116,7 @@ def any_lasting(reasons: Iterable[Reason]) -> bool:
     return any(each.code not in FIXABLE for each in reasons)
 
 
-def _petition(kind: ReasonKind | None, context: RefusalContext) -> Petition | None:
+def _application_start(kind: ReasonKind | None, context: RefusalContext) -> ApplicationStart | None:
     """Return the application that can lift a reason about a section."""
     section = context.section
     if kind is None or section is None:
@@ -129,7 +129,7 @@ def _petition(kind: ReasonKind | None, context: RefusalContext) -> Petition | No
         name = "permission"
     else:
         return None
-    return Petition(name, context.catalog.term.id, section.id)
+    return ApplicationStart(name, context.catalog.term.id, section.id)
 
 
 def _form_helps(one: Reason, reasons: list[Reason]) -> bool:

@@ -18,6 +18,7 @@ from portal.applications.inspection import MOST_BYTES, Refused
 from portal.applications.kinds import KINDS
 from portal.applications.models import Application, ApplicationDocument
 from portal.applications.service import ApplicationRefused
+from portal.applications.store import store
 from portal.backend import Backend
 from portal.catalog.models import Section
 from portal.core.audit_trail import AuditEntry
@@ -170,7 +171,8 @@ def test_the_worker_refuses_what_is_hidden(
     draft: int, cast: Cast, make: Callable[[], bytes], name: str, code: str
 ) -> None:
     assert checked(draft, cast, make(), name) == code
-    assert not documents.path_of(draft, document(the_documents()[0]).digest).exists()
+    with pytest.raises(FileNotFoundError):
+        store().read(documents.key_of(draft, document(the_documents()[0]).digest))
 
 
 def test_a_virus_is_found_by_the_scanner(

@@ -27,7 +27,7 @@ TAGS = {
     "records": "What a student has, and waits for.",
     "catalogue": "What there is to choose from, and when.",
     "waiting room": "Fair admission when many come at once.",
-    "applications": "Petitions of students, and applications of visiting students.",
+    "applications": "Applications of students, and of visiting students.",
     "you": "Who is asking.",
     "health": "For load balancers, open to everyone; and for operators.",
 }

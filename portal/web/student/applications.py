@@ -35,7 +35,7 @@ from portal.core.i18n import _, _l
 from portal.core.moments import milliseconds
 from portal.recorder import read_with_fallback
 from portal.registration.next_steps import NextStep, find_section, section_name
-from portal.registration.reasons import Petition
+from portal.registration.reasons import ApplicationStart
 from portal.web.application_documents import DOCUMENT_TEXTS, document_to_download
 from portal.web.confirm import Confirmation, NotPossible, confirm, done
 from portal.web.forms import Form, OneOfField, TextField
@@ -128,17 +128,17 @@ def _currency() -> dict[str, str]:
 
 
 @bp.app_template_global()
-def petition_step(petition: Petition | None) -> NextStep | None:
+def apply_step(start: ApplicationStart | None) -> NextStep | None:
     """Return the link to an application that can lift a refusal, until its last day."""
-    if petition is None or service.is_late(KINDS[petition.kind], petition.term):
+    if start is None or service.is_late(KINDS[start.kind], start.term):
         return None
     address = url_for(
         "student.start_application",
-        term_id=petition.term,
-        kind=petition.kind,
-        section=petition.section,
+        term_id=start.term,
+        kind=start.kind,
+        section=start.section,
     )
-    return NextStep(str(ASK_FOR[petition.kind]), address)
+    return NextStep(str(ASK_FOR[start.kind]), address)
 
 
 @bp.get("/applications")

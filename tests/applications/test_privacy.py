@@ -12,20 +12,31 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 from moto.server import ThreadedMotoServer
-from sqlalchemy import text, update
+from sqlalchemy import select, text, update
 
 from portal import backend as connections
-from portal.applications import documents, service
+from portal.applications import documents, fees, service
 from portal.applications.kinds import KINDS
-from portal.applications.models import ApplicationEntry
+from portal.applications.models import ApplicationEntry, Charge
 from portal.applications.store import store
 from portal.backend import Backend
 from portal.catalog.models import Section
+from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.core.settings import Bucket
 from portal.operations import retention
+from portal.people.models import Account
 from tests.applications import files
-from tests.applications.stories import ANSWERS, an_application, decider, deeds, history, the
+from tests.applications.stories import (
+    ANSWERS,
+    a_visiting_application,
+    an_application,
+    charges,
+    decider,
+    deeds,
+    history,
+    the,
+)
 from tests.cast import Cast
 from tests.web.visitors import browser_of
 
@@ -150,3 +161,28 @@ def test_what_is_not_decided_is_kept(sent: int) -> None:
 def the_documents(application: int) -> list[documents.ApplicationDocument]:
     with transaction() as session:
         return list(session.get_one(documents.Application, application).documents)
+
+
+@pytest.mark.usefixtures("paying")
+def test_refunds_and_retries_are_in_the_audit_trail(
+    admin: FlaskClient, free: Section, vera: Account
+) -> None:
+    made = a_visiting_application(vera, free.term_id)
+    here = f"/admin/applications/{made}/refund"
+    assert "$50.00" in admin.get(here).text
+    assert admin.post(here, data={"reason": "Ill."}).status_code == 303
+    assert admin.post(here, data={"reason": "Ill."}).status_code == 409
+    (charge,) = charges(made)
+    assert charge.state == "refunding"
+    with transaction() as session:
+        found = session.get_one(Charge, charge.id)
+        found.dead_at, found.error = found.made_at, "The provider refuses it."
+    assert "The provider refuses it." in admin.get("/admin/operations").text
+    again = f"/admin/operations/applications/charge/{charge.id}/retry"
+    assert admin.post(again, data={"reason": "Now."}).status_code == 303
+    assert admin.post(again, data={"reason": "Now."}).status_code == 409
+    with transaction() as session:
+        found = session.scalars(select(AuditEntry.action)).all()
+        assert {"application.refunding", "application.charge"} <= set(found)
+    fees.charge_due()
+    assert charges(made)[0].state == "refunded"

@@ -27,6 +27,11 @@ ACTS: dict[str, Form | str] = {
     "POST /admin/applications/<int:application_id>/documents/check": (
         "tests/applications/test_documents.py"
     ),
+    "POST /admin/applications/<int:application_id>/refund": "tests/applications/test_privacy.py",
+    "POST /admin/applications/retention": "tests/applications/test_privacy.py",
+    "POST /admin/operations/applications/<any(document,charge):box>/<int:letter>/retry": (
+        "tests/applications/test_privacy.py"
+    ),
     "POST /admin/requests/<int:instructor_request_id>": lambda _: {
         "decision": "decline",
         "note": "No.",

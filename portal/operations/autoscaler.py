@@ -36,9 +36,11 @@ class Target:
 def targets(redis: Redis) -> dict[str, Target]:
     """Return the targets by queue; empty before a scheduler first ran."""
     found: Any = redis.hgetall(KEY)
-    known = {name.decode(): Target(**json.loads(text)) for name, text in found.items()}
-    # An earlier version may have set a target for a queue that is gone.
-    return {name: target for name, target in known.items() if name in POOLS}
+    facts = {name.decode(): json.loads(text) for name, text in found.items()}
+    # An earlier version may have stored more about a target, or set one for a queue that is gone.
+    return {
+        name: Target(each["workers"], each["at"]) for name, each in facts.items() if name in POOLS
+    }
 
 
 def set_target(redis: Redis, queue: str, target: Target) -> None:

@@ -7,7 +7,7 @@ import json
 import logging
 import os
 import socket
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import timedelta
 from random import random
 from threading import Event
@@ -79,6 +79,9 @@ class Process:
     at: int
 
 
+FIELDS = {each.name for each in fields(Process)}
+
+
 def make_ready(term: int) -> bool:
     """Prepare the term unless it is ready; return whether there was work to do.
 
@@ -110,7 +113,10 @@ def readiness(term: int) -> Readiness | None:
     if not found:
         return None
     facts = {name.decode(): int(value) for name, value in found.items()}
-    return Readiness(Target(facts.pop("version"), facts.pop("opening")), **facts)
+    target = Target(facts["version"], facts["opening"])
+    # Another version may have stored other fields: without `sent`, the preparation begins again.
+    own = {name: facts.get(name, 0) for name in ("sections", "done", "begun", "sent", "preload")}
+    return Readiness(target, **own)
 
 
 def current_target(term: int) -> Target:
@@ -156,8 +162,10 @@ def processes() -> list[Process]:
     with translate_errors():
         found: Any = backend().redis.hvals(PROCESSES)
     now = backend().ledger.now()
-    reports = [Process(**json.loads(each)) for each in found]
-    return [each for each in reports if each.at > now - LOST]
+    reports = [json.loads(each) for each in found]
+    # A process of another version, which is being replaced, reports other fields.
+    own = [Process(**each) for each in reports if each.keys() == FIELDS]
+    return [each for each in own if each.at > now - LOST]
 
 
 def watch(ended: Event) -> None:

@@ -7,12 +7,17 @@ import pytest
 
 from portal.backend import Backend
 from portal.catalog.models import Term
+from portal.core import scaling
 from portal.core.db import transaction
+from portal.ledger.function_library import prefix
 from portal.ledger.types import Outcome
+from portal.operations import autoscaler
+from portal.operations.autoscaler import Autoscaler, Target
 from portal.recorder.consistency.audit import audit
 from portal.recorder.recorder import drain
 from portal.runtime import backup
-from tests.cast import an_open_window
+from portal.windows import readiness
+from tests.cast import a_term, an_open_window
 from tests.recorder.rush import Rush, claim
 from tests.second_portal import fairseat, spare
 from tests.upgrade.release import EXPECTED, FOLDER, LEDGER, held, load, waiting
@@ -59,3 +64,26 @@ def test_it_carries_on_where_the_release_stopped(release: Path, spare: Backend) 
     assert claim(fresh, free["student"], free["section"]).outcome == Outcome.ENROLLED
     drain(term)
     assert audit()["clean"]
+
+
+def test_targets_of_the_release_are_read(backend: Backend) -> None:
+    target = json.dumps({"workers": 2, "at": 7.0, "why": "quiet"})
+    backend.redis.hset(autoscaler.KEY, "notify", target)
+    assert autoscaler.targets(backend.redis) == {"notify": Target(2, 7.0)}
+    Autoscaler(backend.redis, scaling.pools()).check()
+
+
+def test_a_term_that_the_release_prepared_is_prepared_again(backend: Backend) -> None:
+    term = a_term("Fall 2030").id
+    known = {"version": 0, "opening": 0, "begun": 5, "told": 6, "sections": 3, "done": 3}
+    backend.redis.hset(f"{prefix(term)}:warmup", mapping={**known, "wanted": 4})
+    process = {"wish": 4, "profiles": 2, "read": 5, "at": backend.ledger.now()}
+    backend.redis.hset("warm:processes", "of the release", json.dumps(process))
+    before = readiness.readiness(term)
+    assert before
+    assert not before.sent
+    assert readiness.processes() == []
+    assert readiness.make_ready(term)
+    after = readiness.readiness(term)
+    assert after
+    assert after.sent

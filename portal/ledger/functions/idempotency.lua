@@ -11,6 +11,9 @@ local function stored_answer(term, ask, content)
   local stored = redis.call("GET", key)
   if not stored then return nil, key, digest end
   stored = cjson.decode(stored)
+  -- Version 1.0.0 called them `asked` and `lines`; answers are stored for a day.
+  stored.digest = stored.digest or stored.asked
+  stored.answer.results = stored.answer.results or stored.answer.lines
   stored.answer.replayed = true
   return stored.digest == digest and stored.answer or { error = "key_reused" }
 end

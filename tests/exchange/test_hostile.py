@@ -3,6 +3,7 @@
 import io
 import struct
 import zipfile
+import zlib
 from pathlib import Path
 
 import pytest
@@ -62,6 +63,14 @@ def test_a_path_in_a_zip_leads_nowhere(tmp_path: Path, name: str) -> None:
 
 def test_one_folder_around_the_files_is_fine(tmp_path: Path) -> None:
     packed = written(tmp_path, zipped({"spring/t.csv": b"a\n1\n", "__MACOSX/._t.csv": b"\0"}))
+    assert packed.names() == ["t.csv"]
+
+
+def test_what_systems_add_is_not_unpacked(tmp_path: Path) -> None:
+    content = bytearray(zipped({"t.csv": b"a\n1\n", "__MACOSX/._t.csv": b"of a system"}))
+    checksum = struct.pack("<L", zlib.crc32(b"of a system"))
+    assert content.count(checksum) == 2
+    packed = written(tmp_path, bytes(content.replace(checksum, b"\0\0\0\0")))
     assert packed.names() == ["t.csv"]
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from portal.exchange.importing import tables
 from tests.exchange.campus import Campus, kinds, read
 
 
@@ -57,6 +58,14 @@ def test_a_tree_that_can_not_be_read_is_refused_and_named(tmp_path: Path, entry:
     assert records.sections["10001"]["prerequisites"] is None
     assert records.sections["10001"]["corequisites"] is None
     assert kinds(report) == {"no_tree": 1, "orphan": 1, "prerequisites_unnamed": 1}
+
+
+def test_a_large_file_may_be_one_line(tmp_path: Path) -> None:
+    campus = Campus()
+    entry = {"prerequisites": node("solo", "MAT 1"), "unused": "x" * tables.LONGEST_LINE}
+    campus.prerequisites = {"10001": entry}
+    records, _ = read(campus.write(tmp_path))
+    assert records.sections["10001"]["prerequisites"] == A
 
 
 def test_an_empty_group_round_one_course_is_named(tmp_path: Path) -> None:

@@ -38,7 +38,8 @@ def requisites_by_section(files: Files, report: Report) -> dict[str, Any]:
     """Return the content of prerequisites.json: an entry by registration number."""
     if TREES not in files.names():
         return {}
-    encoding, _lines = tables.check_text(files, TREES, report)
+    # Programs often write JSON as one line.
+    encoding, _lines = tables.check_text(files, TREES, report, longest_line=LONGEST_TREES)
     with tables.open_text(files, TREES, encoding) as text:
         written = text.read(LONGEST_TREES)
     try:

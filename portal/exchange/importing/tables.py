@@ -107,18 +107,20 @@ def rows(
         progress(name, done, done)
 
 
-def check_text(files: Files, name: str, report: Report) -> tuple[str, int]:
+def check_text(
+    files: Files, name: str, report: Report, longest_line: int = LONGEST_LINE
+) -> tuple[str, int]:
     """Return the encoding and number of lines of a file. Raise ImportFailedError for no text.
 
     UTF-8 with or without a BOM, UTF-16 with one, else Windows-1252.
     """
     with files.open(name) as raw:
         encoding = "utf-16" if raw.read(2) in UTF16 else "utf-8-sig"
-    line, found = _find_garbage(files, name, encoding)
+    line, found = _find_garbage(files, name, encoding, longest_line)
     if found and encoding == "utf-8-sig" and SURROGATE.match(found[0]):
         Row(name, line, {}, report).note("encoding")
         encoding = "cp1252"
-        line, found = _find_garbage(files, name, encoding)
+        line, found = _find_garbage(files, name, encoding, longest_line)
     if found:
         raise ImportFailedError(
             _k("%(file)s, line %(line)s, column %(column)s: %(sign)s is not text. Is it a CSV?"),
@@ -149,15 +151,17 @@ def is_text(value: Any) -> bool:
     return True
 
 
-def _find_garbage(files: Files, name: str, encoding: str) -> tuple[int, re.Match[str] | None]:
+def _find_garbage(
+    files: Files, name: str, encoding: str, longest_line: int
+) -> tuple[int, re.Match[str] | None]:
     """Return the first character that is not text and its line, else the number of lines."""
     number = 0
     with open_text(files, name, encoding) as text:
-        while line := text.readline(LONGEST_LINE):
+        while line := text.readline(longest_line):
             number += 1
             if found := GARBAGE.search(line):
                 return number, found
-            if len(line) == LONGEST_LINE:
+            if len(line) == longest_line:
                 raise ImportFailedError(
                     _k("%(file)s, line %(line)s: the line is too long. Is it a CSV?"),
                     file=name,

@@ -16,8 +16,11 @@ from contextlib import suppress
 from html import escape
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
+from time import monotonic
 
 RETRY_SECONDS = 5
+BODY_SECONDS = 2.0
+PIECE = 65_536  # bytes
 HEALTH = {"/ready", "/live", "/health"}
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 LANGUAGE = re.compile(r"[a-z]{2}", re.IGNORECASE)
@@ -67,8 +70,15 @@ class Handler(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(b"" if self.command == "HEAD" else body)
-        with suppress(OSError, ValueError):  # unread, a form would reset the connection
-            self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        with suppress(OSError, ValueError):
+            self._read_body(int(self.headers.get("Content-Length", 0)))
+
+    def _read_body(self, length: int) -> None:
+        """Read what a client sends, for two seconds: unread, it would reset the connection."""
+        deadline = monotonic() + BODY_SECONDS
+        self.connection.settimeout(BODY_SECONDS)
+        while length > 0 and monotonic() < deadline and (piece := self.rfile.read1(PIECE)):
+            length -= len(piece)
 
     def send_error(self, *_: object, **__: object) -> None:
         """Close the connection of a client that does not speak HTTP."""

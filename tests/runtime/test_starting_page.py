@@ -3,6 +3,7 @@
 import json
 import socket
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -85,6 +86,18 @@ def test_a_form_is_told_that_nothing_was_changed_and_is_not_loaded_again(site: s
         answer = ask(f"{site}/terms/1/pick", "POST", data=body)
         assert "Nothing was changed" in answer.text
         assert "refresh" not in answer.text
+
+
+def test_a_form_without_end_is_not_read_for_long(site: str) -> None:
+    host, port = site.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port)), timeout=TIMEOUT) as client:
+        client.sendall(b"POST /login HTTP/1.1\r\nContent-Length: 1000000000\r\n\r\n")
+        begun = time.monotonic()
+        with suppress(BrokenPipeError, ConnectionResetError):
+            while time.monotonic() < begun + 20:
+                client.sendall(b"x" * 2**12)
+                time.sleep(0.01)
+        assert time.monotonic() < begun + 10
 
 
 def test_a_part_of_a_page_is_told_in_a_toast(site: str) -> None:

@@ -163,6 +163,7 @@ class Section(SoftDelete, Base):
     crn: Mapped[str] = mapped_column(String(24))
     number: Mapped[str] = mapped_column(String(16))
     title: Mapped[str] = mapped_column(String(200))
+    # An English name of `formatting.KINDS`, such as Lab, or a text of the source.
     kind: Mapped[str] = mapped_column(String(60), default="")
     credits_min: Mapped[Decimal] = mapped_column(Credits)
     credits_max: Mapped[Decimal] = mapped_column(Credits)

@@ -79,7 +79,7 @@ def audit_next_part(term: int, seconds: float = SECONDS) -> list[Difference]:
             part.cursor = 0
             part.store(whole_at=func.now())
     except Behind as behind:
-        log.warning("The comparison waits for the recorder: %s", behind)
+        log.warning("The continuous audit waits for the recorder: %s", behind)
         part.store()
     return list(part.found.values())
 

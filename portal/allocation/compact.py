@@ -1,6 +1,6 @@
 """A problem in small integers, so that a mechanism needs little time and memory.
 
-Sections, bundles, students and cohorts are numbers. What a student holds is a bit mask: each
+Sections, bundles, students and cohorts are numbers. The seats of a student are a bit mask: each
 course is a bit and each distinct meeting is a bit. A bundle `needs` its own bits and `blocks` every
 bit that it excludes, so one AND finds every clash.
 """

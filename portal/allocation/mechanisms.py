@@ -27,8 +27,8 @@ def allocate(problem: Problem, seed: str) -> Result:
 def run(table: Compact, seed: str, mechanism: str) -> Result:
     """Return the result of a mechanism on a problem in integers.
 
-    If only some of a group get their joint choice, it is taken out and the round is computed
-    again without it, so that nobody gains or loses a seat by it.
+    If only some of a group get their joint choice, the round is computed again without it. So no
+    student gains or loses a seat by it.
     """
     order = draw_order(table.problem, seed)
     dead: set[str] = set()
@@ -97,7 +97,7 @@ def deferred(table: Compact, order: Sequence[int], dead: Dead = frozenset()) -> 
     In each step, every student applies for what they would take of the options not crossed out.
     The seats of every section go to its applicants of the highest priority; the draw order breaks
     ties. Those who find no seat cross out that option. Of a bundle, the lowest priority counts.
-    No step depends on the order in which students or sections are looked at.
+    The result does not depend on the order in which a step goes through students or sections.
     """
     return _Deferred(table, order, dead).outcome()
 
@@ -110,7 +110,7 @@ MECHANISMS: dict[str, Callable[[Compact, Sequence[int], Dead], Outcome]] = {
 
 
 class _Picker:
-    """What students hold while they take turns. What a student can't take now stays impossible."""
+    """The seats of students while they take turns; an option that is impossible stays impossible."""
 
     def __init__(self, table: Compact, dead: Dead) -> None:
         self.table, self.dead = table, dead
@@ -241,7 +241,7 @@ class _FinalPass:
 
     A student takes an option for which there are seats, and gives up what can't be held with it
     and ranks lower, never a joint choice. A group takes its joint choice together. Each move helps
-    its students and harms nobody, so the moves come to an end. The draft and serial dictatorship
+    its students and harms no other student, so the moves come to an end. The draft and serial dictatorship
     leave moves for joint choices alone.
     """
 

@@ -1,9 +1,9 @@
 """A round's problem: the registrar's settings and the students' ballots, and their JSON.
 
-Everything here is published. Credits are in hundredths. Rules that only the portal can check
-(prerequisites, restrictions, holds, clashes with seats held before the round) are checked
-beforehand: a ballot lists the sections that its student may not take. The limits of a ballot are
-what is left of them.
+Everything here is published. Credits are in hundredths. The portal checks beforehand what only it
+can check: prerequisites, restrictions, holds, clashes with seats held before the round. A ballot
+lists the sections that its student may not take. The limits of a ballot do not count seats held
+before.
 """
 
 from collections import Counter, defaultdict
@@ -60,7 +60,7 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Ranked alternatives, at most one of which is given; `joint` names a group of students."""
+    """Ranked alternatives; a student gets at most one. `joint` names a group of students."""
 
     alternatives: tuple[Bundle, ...]
     joint: str = ""
@@ -110,7 +110,7 @@ def make(settings: Settings, ballots: Iterable[Ballot]) -> Problem:
 
 
 def mistakes(problem: Problem) -> Iterator[str]:
-    """Yield what is wrong with a problem, in words for its developer."""
+    """Yield the mistakes in a problem, in words for its developer."""
     yield from _mistakes_of_settings(problem.settings)
     for one, other in pairwise(problem.ballots):
         if one.pseudonym >= other.pseudonym:

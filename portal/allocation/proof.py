@@ -1,4 +1,4 @@
-"""The proof of a round: what is committed before the seed is known, and what is published after.
+"""The proof of a round: commitments before the seed is known, and the published file after.
 
 1. When the round is made, the portal draws a secret. The settings hold its SHA-256 and name where a
    public value will come from.
@@ -95,7 +95,7 @@ def node(left: str, right: str) -> str:
 
 
 def committed(problem: Problem) -> dict[str, Any]:
-    """Return what is published when a round ends, before its seed can be known."""
+    """Return the commitment that is published when a round ends, before its seed can be known."""
     return {
         "format": FORMAT,
         "root": root(problem),

@@ -182,7 +182,7 @@ class _Decisions:
     refused: dict[int, list[str]] = field(default_factory=dict)  # codes by row, tried again later
 
     def try_all(self, size: int) -> bool:
-        """Decide all that is left, removals first. Return whether any of it is done."""
+        """Decide all remaining rows, removals first. Return whether any of them is done."""
         before = self.done
         for removes in (True, False):
             query = {"id": self.found.id, "after": 0, "removes": removes, "most": size}

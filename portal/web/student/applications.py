@@ -63,7 +63,7 @@ ASK_FOR = {
     "permission": _l("Ask for a permission"),
 }
 ADVICE = {
-    "draft": _l("Finish the form and send it. Nobody else sees it before."),
+    "draft": _l("Finish the form and send it. No one else sees it before."),
     "review": _l("You have nothing to do now. You get a message when it is decided."),
     "more": _l("Read what is needed, change your answers and send it again."),
     "acting": _l("It is being carried out. This takes a moment."),

@@ -110,7 +110,7 @@ MECHANISMS: dict[str, Callable[[Compact, Sequence[int], Dead], Outcome]] = {
 
 
 class _Picker:
-    """The seats of students while they take turns; an option that is impossible stays impossible."""
+    """The seats of students while they take turns. An option once impossible stays impossible."""
 
     def __init__(self, table: Compact, dead: Dead) -> None:
         self.table, self.dead = table, dead
@@ -241,8 +241,8 @@ class _FinalPass:
 
     A student takes an option for which there are seats, and gives up what can't be held with it
     and ranks lower, never a joint choice. A group takes its joint choice together. Each move helps
-    its students and harms no other student, so the moves come to an end. The draft and serial dictatorship
-    leave moves for joint choices alone.
+    its students and harms no other student, so the moves come to an end. The draft and serial
+    dictatorship leave moves for joint choices alone.
     """
 
     def __init__(

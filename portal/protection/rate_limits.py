@@ -27,7 +27,7 @@ MINUTE = 60_000.0
 TIMEOUT = 1.0  # seconds to wait for a silent Redis, once until it is tried again
 MOST = 100_000  # limits that a process counts without Redis
 
-# spend: from all or none. check: change nothing. take_rest: from all, at most what is left.
+# spend: from all or none. check: change nothing. take_rest: from all, within their limits.
 # refund: give back.
 Act = Literal["spend", "check", "take_rest", "refund"]
 

@@ -1,4 +1,4 @@
-"""What becomes of a seat that a student has just dropped."""
+"""The next student in a seat that another has just dropped."""
 
 import time
 from contextlib import suppress

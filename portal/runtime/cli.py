@@ -33,7 +33,7 @@ class Commands(AppGroup):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         if cmd_name not in MODULES:
             return None
-        gc.disable()  # all that imports make stays: looking for garbage takes a sixth of the time
+        gc.disable()  # imports leave no garbage: collecting takes a sixth of the time
         try:
             module = import_module(f"portal.runtime.commands.{MODULES[cmd_name]}")
         finally:

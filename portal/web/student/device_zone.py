@@ -25,7 +25,7 @@ def zone_note(clock: LocalClock, ms: int) -> str:
 
 @lru_cache(maxsize=256)
 def _zone(name: str) -> ZoneInfo | None:
-    """Return a zone by its name; None for one that does not exist."""
+    """Return a zone by its name; None if it is unknown."""
     if not name or len(name) > LONGEST:
         return None
     try:

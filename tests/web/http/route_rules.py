@@ -1,7 +1,7 @@
 """The table of all routes: the response for each person of the cast.
 
 The story is `tests/web/all_pages.py`; where an address names something of somebody's, it names
-Ada's: her receipt, her notice, a section that she is in and that Iris teaches.
+Ada's: her receipt, her notification, a section that she is in and that Iris teaches.
 """
 
 from typing import NamedTuple
@@ -31,12 +31,12 @@ API_APPLICATION = f"/api/v1/applications/{ID.format('application')}"
 PAGE = "/admin/applications/<int:application_id>/documents/<int:document_id>/pages/<int:page>.png"
 RETRY = "/admin/operations/applications/<any(document,charge):box>/<int:letter>/retry"
 FLAG = f"/admin/operations/flags/<any({','.join(NAMES)}):name>"
-LETTER = "/admin/operations/jobs/<job>/<any(retry,discard):remedy>"
+DEAD_LETTER = "/admin/operations/jobs/<job>/<any(retry,discard):remedy>"
 WEBHOOK = "/admin/webhooks/<int:webhook_id>"
 SWITCH = "<any(on,off,secret,delete):what>"
-UNTOLD = "deliveries/<which>/<any(retry,discard):remedy>"
+DELIVERY = "deliveries/<which>/<any(retry,discard):remedy>"
 MAIL = "/admin/operations/mails/<which>/<any(retry,discard):remedy>"
-DEED = (
+STATUS_CHANGE = (
     "/admin/terms/<int:term_id>/sections/<int:section_id>/"
     "<any(publish,confirm,reopen,cancel,delete,undelete):change>"
 )
@@ -49,7 +49,7 @@ STUDENT = Rule("login in in no no no")
 OWN = Rule("login in own no no no")
 MEMBER = Rule("login in own own own own")
 HERS = Rule("login in none none none none")
-RECORDS = Rule("login in none in none in")  # her teacher sees what is of their own classes
+RECORDS = Rule("login in none in none in")  # her instructor sees what is of their own classes
 TEACHES = Rule("login no no in no in")
 ASKS = Rule("login no no in no no")  # of their own classes
 ADMIN = Rule("login no no no no in")
@@ -211,8 +211,8 @@ RULES = {
     "POST /admin/terms/<int:term_id>/sections/<int:section_id>/edit": ADMIN,
     "GET /admin/terms/<int:term_id>/sections/<int:section_id>/share": ADMIN,
     "POST /admin/terms/<int:term_id>/sections/<int:section_id>/share": ADMIN,
-    f"GET {DEED}": ADMIN,
-    f"POST {DEED}": ADMIN,
+    f"GET {STATUS_CHANGE}": ADMIN,
+    f"POST {STATUS_CHANGE}": ADMIN,
     "GET /admin/terms/<int:term_id>/sections/<int:section_id>/results": ADMIN,
     "GET /admin/terms/<int:term_id>/adjust": ADMIN,
     "POST /admin/terms/<int:term_id>/adjust": ADMIN,
@@ -253,13 +253,13 @@ RULES = {
     f"POST {WEBHOOK}/test": ADMIN,
     f"GET {WEBHOOK}/{SWITCH}": ADMIN,
     f"POST {WEBHOOK}/{SWITCH}": ADMIN,
-    f"GET {WEBHOOK}/{UNTOLD}": ADMIN,
-    f"POST {WEBHOOK}/{UNTOLD}": ADMIN,
+    f"GET {WEBHOOK}/{DELIVERY}": ADMIN,
+    f"POST {WEBHOOK}/{DELIVERY}": ADMIN,
     "GET /admin/operations": ADMIN,
     f"GET {FLAG}": ADMIN,
     f"POST {FLAG}": ADMIN,
-    f"GET {LETTER}": ADMIN,
-    f"POST {LETTER}": ADMIN,
+    f"GET {DEAD_LETTER}": ADMIN,
+    f"POST {DEAD_LETTER}": ADMIN,
     f"GET {MAIL}": ADMIN,
     f"POST {MAIL}": ADMIN,
     "GET /admin/operations/audits/<int:term_id>": ADMIN,

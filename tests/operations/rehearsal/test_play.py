@@ -83,7 +83,7 @@ def test_ctrl_c_ends_it_and_its_report_stays(
     assert [each.state for each in backend.ledger.windows(term.id)] == ["canceled"]
     assert re.search(r"Audit: 0 differences in \d+ events", said)
     assert f"Report: {report}" in said
-    assert "stopped early" in report.read_text()
+    assert "stopped the rehearsal early" in report.read_text()
     began, ended = entries()
     assert (began.action, began.after) == ("rehearsal.begin", {"students": 3, "seconds": 3600})
     assert ended.action == "rehearsal.end"

@@ -151,7 +151,8 @@ def test_the_page_has_the_figures_and_what_follows_from_them() -> None:
     page = render(told, "Fairseat <University>", datetime(2030, 9, 2, 8, tzinfo=UTC))
     assert found
     assert "Rehearsal of 2030-09-02 08:00 UTC" in page
-    assert "Fairseat &lt;University&gt;: 5 made-up students in 1.5 minutes, stopped early." in page
+    assert "Fairseat &lt;University&gt;: 5 simulated students" in page
+    assert "for 1.5 minutes. Someone stopped the rehearsal early." in page
     assert "18 of 20 taken" in page
     assert "0 differences in 44 events" in page
     assert f"FAIRSEAT_ROOM={found['per_minute']}/{found['at_once']}" in page

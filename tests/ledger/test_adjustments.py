@@ -211,12 +211,13 @@ def test_refused_adjustment_can_be_sent_with_overrides_under_a_new_key(desk: Des
 
 
 def test_longer_waiting_student_of_another_section_in_the_pool_comes_first(desk: Desk) -> None:
-    for section in (1, 2):
+    for section in (1, 2, 3):
         desk.section(section, capacity=5, pool=PoolSpec(70, capacity=1, version=1))
     desk.claim(501, 1)
     desk.claim(601, 2)
     desk.claim(602, 1)
     desk.drop(501, 1)
     assert codes(desk.adjust(602, add=1)) == ["full"]
-    assert codes(desk.adjust(701, add=1)) == ["full"]
+    for section in (1, 3):  # with and without waiting students of its own
+        assert codes(desk.adjust(701, add=section)) == ["full"]
     assert desk.adjust(601, add=2).outcome == Outcome.ENROLLED

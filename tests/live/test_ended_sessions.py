@@ -1,8 +1,12 @@
-"""That the sessions of an account were ended is known at once in every process."""
+"""Sessions that end: every process knows it at once, and open pages end with their session."""
 
 from collections.abc import Iterator
+from pathlib import Path
+from time import time
 
 import pytest
+from flask import Flask
+from flask.testing import FlaskClient
 from sqlalchemy import update
 
 from portal.backend import Backend
@@ -12,8 +16,15 @@ from portal.live.hub import Hub
 from portal.live.publish import sessions_ended
 from portal.people import caches, visitors
 from portal.people.models import Account
+from portal.web.account.sessions import LONGEST
 from tests.cast import Cast
+from tests.live.conftest import Open
+from tests.live.nodes import Node, a_node
+from tests.live.tabs import Tab
 from tests.live.test_slow_pages import until
+from tests.web.visitors import browser_of
+
+REFUSED = 1008
 
 
 @pytest.fixture
@@ -39,3 +50,61 @@ def test_a_process_without_pages_hears_it(cast: Cast, monkeypatch: pytest.Monkey
         return visitors.from_session(session) is None
 
     until(over)
+
+
+@pytest.fixture(scope="module")
+def checking(connected: Backend, logs: Path) -> Iterator[Node]:  # noqa: ARG001
+    """Return a web server that checks the session of each page every second."""
+    with a_node(logs, app="tests.live.frequent_checks:app") as node:
+        yield node
+
+
+def cookie_of(client: FlaskClient) -> str:
+    stored = client.get_cookie("fairseat")
+    assert stored
+    return f"fairseat={stored.value}"
+
+
+def answers(tab: Tab) -> bool:
+    """Return whether the page is still connected."""
+    before = len(tab.frames)
+    tab.client.send("{}")
+    return bool(tab.hear(lambda tab: len(tab.frames) > before))
+
+
+def test_logout_closes_the_open_pages_of_the_account_at_once(
+    application: Flask, cast: Cast, open_tab: Open
+) -> None:
+    client = browser_of(application, "ada")
+    page, other = open_tab(None, Cookie=cookie_of(client)), open_tab(cast.ben.account_id)
+    assert answers(page)
+    assert answers(other)
+    client.post("/logout")
+    assert page.closed() == REFUSED
+    assert answers(other)
+
+
+def test_open_page_ends_twelve_hours_after_the_login(
+    application: Flask, cast: Cast, open_tab: Open, checking: Node
+) -> None:
+    old, new = browser_of(application, "ada"), browser_of(application, "ada")
+    with old.session_transaction() as stored:
+        stored["since"] = time() - LONGEST.total_seconds() + 5
+    page, other = (open_tab(None, checking, Cookie=cookie_of(each)) for each in (old, new))
+    assert page.closed() == REFUSED
+    assert answers(other)
+    assert cast.ada
+
+
+def test_open_page_ends_with_its_session_though_no_message_came(
+    application: Flask, cast: Cast, open_tab: Open, checking: Node
+) -> None:
+    ended, other = (browser_of(application, "ada") for _ in range(2))
+    page, open_page = (open_tab(None, checking, Cookie=cookie_of(each)) for each in (ended, other))
+    assert answers(page)
+    with ended.session_transaction() as stored, transaction() as db:
+        names = {stored["is"]: time() + 3600}
+        changed = update(Account).where(Account.id == cast.ada.account_id)
+        db.execute(changed.values(ended_sessions=names))
+    assert page.closed() == REFUSED
+    assert answers(open_page)

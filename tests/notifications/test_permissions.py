@@ -4,12 +4,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 from flask import Flask
-from sqlalchemy import select
+from sqlalchemy import func, select, update
 
 from portal.core.db import transaction
 from portal.instructor_requests import service
 from portal.people import permissions
-from portal.people.models import Permission
+from portal.people.models import Account, Permission
 from portal.people.permissions import NewPermission
 from tests.cast import Cast
 from tests.notifications.stories import Story, a_letter, outbox, told
@@ -77,3 +77,11 @@ def test_what_is_taken_back_is_told_and_a_seat_stays(app: Flask, story: Story, c
     text = words(browser_of(app, "ada").get("/inbox").text)
     assert f"Your permission for CSC 1100-{story.section.number} was removed" in text
     assert "If you have a seat, you keep it." in text
+
+
+def test_deleted_account_gets_no_notification(story: Story, cast: Cast) -> None:
+    with transaction() as session:
+        deleted = update(Account).where(Account.id == cast.ada.account_id)
+        session.execute(deleted.values(deleted_at=func.now()))
+    permit(story, cast)
+    assert told(cast.ada) == []

@@ -1,4 +1,4 @@
-"""Where documents are stored: a folder that all nodes share, or a bucket of an S3 service."""
+"""The store of documents: a folder that all nodes share, or a bucket of an S3 service."""
 
 import os
 import tempfile

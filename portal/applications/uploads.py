@@ -22,7 +22,7 @@ KEPT = timedelta(days=1)
 
 
 class WrongStart(ValueError):  # noqa: N818  an expected state, not an error
-    """The piece does not follow what is stored; `received` says what does."""
+    """The piece does not start at `received`, the end of the stored pieces."""
 
     def __init__(self, received: int) -> None:
         super().__init__(received)
@@ -98,5 +98,5 @@ def _finish(upload: int, application: int, account: int) -> int:
 
 
 def delete_old(session: Session) -> None:
-    """Delete uploads that nobody finished."""
+    """Delete unfinished uploads."""
     session.execute(delete(Upload).where(Upload.made_at < func.now() - KEPT))

@@ -29,6 +29,7 @@ BARS = {
     "fanout_vs_bare": Bar(0.7),
     "socket_kb": Bar(1.3, most=True),
     "login_vs_argon2": Bar(0.8),
+    "submission_p99_ms": Bar(500, most=True),
     "scale_claim": Bar(1.2, most=True),
     "scale_promote": Bar(1.2, most=True),
     "rush_answered": Bar(1),

@@ -11,7 +11,15 @@ from portal.applications import service
 from portal.applications.service import ApplicationRefused
 from portal.catalog.models import Section
 from portal.people.models import Account
-from tests.applications.stories import an_application, decider, has_seat, history, steps, the
+from tests.applications.stories import (
+    a_visiting_application,
+    an_application,
+    decider,
+    has_seat,
+    history,
+    steps,
+    the,
+)
 from tests.cast import Cast
 from tests.notifications.stories import notices, set_section
 from tests.web.visitors import browser_of
@@ -57,6 +65,11 @@ def test_drafts_are_nobodys_business(admin: FlaskClient, free: Section, cast: Ca
         ("?state=declined", "c"),
         ("?state=", "abc"),
         ("?term=1000000", ""),
+        ("?stage=department", "a"),
+        ("?stage=registrar", "b"),
+        ("?ready=yes", "ab"),
+        ("?ready=documents", ""),
+        ("?stage=x&ready=y", "ab"),
         ("?term=x&kind=y&page=0", "ab"),
         ("?page=2", ""),
         ("?q=%00%25", ""),
@@ -213,3 +226,16 @@ def test_nonsense_is_refused(admin: FlaskClient, free: Section, cast: Cast) -> N
     assert press(admin, made, "decline", version="x").status_code == 400
     for number in ("999999", "99999999999999"):
         assert admin.get(f"{HERE}/{number}").status_code == 404
+
+
+@pytest.mark.usefixtures("paying")
+def test_an_unpaid_application_can_be_found(
+    admin: FlaskClient, free: Section, vera: Account
+) -> None:
+    made = a_visiting_application(vera, free.term_id, paid=False)
+    assert f"application-{made}" in admin.get(f"{HERE}?ready=fee").text
+    assert f"application-{made}" not in admin.get(f"{HERE}?ready=yes").text
+    page = admin.get(f"{HERE}/{made}").text
+    assert "vera@example.org" in page
+    assert "Not paid yet" in page
+    assert press(admin, made, "approve").status_code == 409

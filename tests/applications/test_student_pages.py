@@ -220,3 +220,14 @@ def test_an_application_is_nobody_elses(
 @pytest.mark.parametrize("rest", ["/new/eat", "/999999", "/999999/steps/reason"])
 def test_nonsense_is_not_found(ada: FlaskClient, free: Section, rest: str) -> None:
     assert ada.get(here(free, rest)).status_code == 404
+
+
+def test_a_refusal_leads_to_the_application_that_can_lift_it(
+    ada: FlaskClient, free: Section, cast: Cast
+) -> None:
+    page = unescape(ada.post(f"/terms/{free.term_id}/sections/{free.id}/pick").text)
+    address = here(free, f"/new/late_add?section={free.id}")
+    assert f'href="{address}"' in page
+    assert "Ask for a late add" in page
+    assert "MAT 1" in unescape(ada.get(address).text)
+    assert cast.ada

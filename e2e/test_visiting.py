@@ -50,7 +50,7 @@ def sign_up(person: Person, address: str, mails: Path) -> None:
 def fill_in(page: Page, section: Section, term: Term) -> None:
     page.get_by_role("link", name=re.compile(f"Start.*{term.name}")).click()
     page.get_by_role("button", name="Continue").click()
-    page.get_by_label("Undergraduate").check()
+    page.get_by_label("Undergraduate student").check()
     page.get_by_label("Phone").fill("+1 555 010 0199")
     page.get_by_label("Postal address").fill("1 Main Street")
     page.get_by_role("button", name="Save and go on").click()
@@ -91,7 +91,7 @@ def test_a_visitor_becomes_a_student(  # noqa: PLR0917  the fixtures
     fill_in(page, section, term)
     page.get_by_label("Transcript or certificate").set_input_files(grades)
     page.get_by_role("button", name="Add the document").first.click()
-    expect(page.get_by_text("grades.pdf")).to_be_visible()  # the script reloads the page
+    expect(page.get_by_text("grades.pdf", exact=True)).to_be_visible()  # the script reloads the page
     person.asks_until(page.get_by_text("Checked"))
     fits(page, scripts=scripts)
     page.get_by_role("link", name="Continue").click()

@@ -25,8 +25,8 @@ def test_roles_follow_from_what_an_account_has(cast: Cast) -> None:
     assert visitors.find(cast.max.id).roles == {"admin"}
 
 
-def test_an_account_may_have_no_role(backend: Backend) -> None:
-    assert visitors.find(an_account("zoe").id).roles == frozenset()
+def test_an_account_without_a_role_may_apply(backend: Backend) -> None:
+    assert visitors.find(an_account("zoe").id).roles == {"applicant"}
     assert backend
 
 
@@ -54,7 +54,7 @@ def test_a_visitor_who_is_known_costs_no_query(cast: Cast, monkeypatch: pytest.M
     ("change", "found"),
     [
         ("UPDATE accounts SET is_admin = true WHERE username = 'ada'", {"student", "admin"}),
-        ("UPDATE students SET deleted_at = now()", set()),
+        ("UPDATE students SET deleted_at = now()", {"applicant"}),
         (TEACHES, {"student", "instructor"}),
     ],
 )

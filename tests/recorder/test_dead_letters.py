@@ -172,7 +172,7 @@ def test_term_job_is_enqueued_beside_its_audits(backend: Backend) -> None:
     background.enqueue(CLEANUP_JOB, job_id="7-audit-3")
     enqueue(7, ["reconcile"])
     enqueue(7, ["reconcile"])
-    assert [job_subject(job) for job in background.job_ids] == ["7-audit-3", "7"]
+    assert [job_subject(job) for job in background.job_ids] == ["7-audit-3", "reconcile-7"]
 
 
 def test_health_counts_dead_letters(client: FlaskClient, given_up: DeadLetter) -> None:

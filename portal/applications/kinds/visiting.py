@@ -16,7 +16,7 @@ from portal.core.i18n import _, _l
 MOST_COURSES = 6
 LEVELS = {
     "school": _l("High school student"),
-    "undergraduate": _l("Undergraduate"),
+    "undergraduate": _l("Undergraduate student"),
     "graduate": _l("Graduate student"),
     "other": _l("Not enrolled anywhere"),
 }

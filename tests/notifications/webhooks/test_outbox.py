@@ -17,7 +17,7 @@ from tests.notifications.webhooks.deliveries import deliveries
 def called() -> int:
     """How many jobs wait that tell receivers."""
     ids = Queue("background", connection=backend().redis).get_job_ids()
-    return sum(each.startswith("0-") for each in ids)
+    return sum(each.startswith("deliver-0-") for each in ids)
 
 
 def test_an_event_that_is_wanted_is_to_be_told(story: Story, cast: Cast, webhook: Webhook) -> None:

@@ -43,7 +43,7 @@ def test_a_late_add_on_a_phone(
     page.get_by_role("button", name="Save and go on").click()
     page.get_by_label("Letter or note").set_input_files(letter)
     page.get_by_role("button", name="Add the document").click()
-    expect(page.get_by_text("letter.pdf", exact=True)).to_be_visible()  # the script reloads the page
+    expect(page.get_by_text("letter.pdf", exact=True)).to_be_visible()
     person.asks_until(page.get_by_text("Checked"))
     if scripts:
         assert not page.evaluate(TOO_WIDE)

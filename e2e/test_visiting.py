@@ -91,7 +91,7 @@ def test_a_visitor_becomes_a_student(  # noqa: PLR0917  the fixtures
     fill_in(page, section, term)
     page.get_by_label("Transcript or certificate").set_input_files(grades)
     page.get_by_role("button", name="Add the document").first.click()
-    expect(page.get_by_text("grades.pdf", exact=True)).to_be_visible()  # the script reloads the page
+    expect(page.get_by_text("grades.pdf", exact=True)).to_be_visible()
     person.asks_until(page.get_by_text("Checked"))
     fits(page, scripts=scripts)
     page.get_by_role("link", name="Continue").click()

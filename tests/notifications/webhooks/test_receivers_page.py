@@ -167,7 +167,8 @@ def test_a_test_is_sent_and_seen(
     assert admin.post(f"{PAGE}/{webhook.id}/test").status_code == 303
     assert entries()[-1].action == "webhook.test"
     assert "Waiting" in admin.get(f"{PAGE}/{webhook.id}").text
-    assert any(job.startswith(b"deliver-0-") for job in backend.redis.lrange("rq:queue:background", 0, -1))
+    jobs = backend.redis.lrange("rq:queue:background", 0, -1)
+    assert any(job.startswith(b"deliver-0-") for job in jobs)
     relay.send_due()
     assert "Delivered" in admin.get(f"{PAGE}/{webhook.id}").text
 

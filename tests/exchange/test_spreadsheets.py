@@ -46,6 +46,7 @@ def test_what_a_spreadsheet_would_reckon_with_stays_text(cell: str) -> None:
 @pytest.mark.parametrize("cell", HARMLESS)
 def test_everything_else_stays_as_it_is(cell: str) -> None:
     assert plain(cell) == cell
+    assert unescaped(cell) == cell
 
 
 @given(st.text(alphabet=st.one_of(st.sampled_from("'=+-@\uff1d \t\n\r\ufeffa"), st.characters())))

@@ -28,6 +28,12 @@ def test_estimate_uses_the_rate_limit_while_the_room_has_space() -> None:
     assert minutes(1200, a_room(at_once=5000)) == (1, 3)
 
 
+def test_first_student_without_a_free_place_waits_for_a_visit_to_end() -> None:
+    visits = a_room(inside=90)
+    assert minutes(9, visits) == (0, 1)
+    assert minutes(10, visits)[1] > 1
+
+
 def test_estimate_of_a_full_room_waits_for_visits_to_end() -> None:
     least, most = minutes(400, a_room())
     assert (least, most) == (6, 38)

@@ -14,6 +14,7 @@ HOUR = 60 * MINUTE
     ("least", "most", "said"),
     [
         (0, MINUTE, "less than a minute"),
+        (0, 2 * MINUTE, "at most 2 minutes"),
         (0, 3 * MINUTE, "at most 3 minutes"),
         (2 * MINUTE, 4 * MINUTE, "about 2 to 4 minutes"),
         (70 * MINUTE, 119 * MINUTE, "about 70 to 119 minutes"),

@@ -277,3 +277,13 @@ def test_seat_counts_of_a_form_are_live(
     page = ada.get(address(section, act), query_string={"instead": mine.id}).text
     assert f'data-counts="seats-{section.id}"' in page
     assert f'data-live-term="{term.id}"' in page
+
+
+def test_form_says_that_the_waitlist_is_full_except_to_who_is_on_it(
+    app: Flask, ada: FlaskClient, term: Any
+) -> None:
+    full = builders.a_section(builders.a_course(), term, capacity=0, waitlist=1)
+    press(ada, full, "pick", wait="1")
+    reason = 'data-reason="waitlist_full"'
+    assert reason in browser_of(app, "ben").get(address(full, "pick")).text
+    assert reason not in ada.get(address(full, "pick")).text

@@ -86,7 +86,9 @@ def add_dependencies(place: Path) -> None:
         requirement = Requirement(line.removesuffix("\\"))
         if requirement.marker and not requirement.marker.evaluate():
             continue
-        for file in metadata.distribution(requirement.name).files or ():
+        found = metadata.distribution(requirement.name)
+        assert found.version in requirement.specifier, f"{requirement} is locked"
+        for file in found.files or ():
             if ".." not in file.parts:
                 (target / file).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(file.locate(), target / file)

@@ -5,7 +5,9 @@ A separate program that needs only Python, so that it answers within a tenth of 
     python -IS starting_page.py DESCRIPTOR_OF_THE_LISTENING_SOCKET FOLDER_OF_THE_TRANSLATIONS
 """
 
+import base64
 import gettext
+import hashlib
 import json
 import random
 import re
@@ -24,14 +26,21 @@ PIECE = 65_536  # bytes
 HEALTH = {"/ready", "/live", "/health"}
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 LANGUAGE = re.compile(r"[a-z]{2}", re.IGNORECASE)
+STYLE = """
+body { max-width: 34rem; margin: 15vh auto 0; padding: 0 1.25rem; font: 1.125rem/1.5 system-ui; }
+h1 { font-size: 1.75rem; line-height: 1.2; }
+"""
+STYLE_HASH = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
+POLICY = f"default-src 'none'; style-src 'sha256-{STYLE_HASH}'; frame-ancestors 'none'"
 PAGE = """<!doctype html>
 <html lang="{language}">
 <meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
+<meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 {again}<title>{title}</title>
+<style>{style}</style>
 <h1>{title}</h1>
-<p>{advice}</p>
+<p>{advice} {reloads}</p>
 """
 AGAIN = '<meta http-equiv="refresh" content="{}">\n'
 # Like the portal's own toast (templates/macros/ui.html), whose scripts handle it.
@@ -60,7 +69,7 @@ class Handler(BaseHTTPRequestHandler):
             "Content-Language": language,
             "Retry-After": str(RETRY_SECONDS),
             "Cache-Control": "no-store",
-            "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+            "Content-Security-Policy": POLICY,
             "X-Content-Type-Options": "nosniff",
             "Connection": "close",
         }
@@ -113,7 +122,7 @@ class Handler(BaseHTTPRequestHandler):
         else:
             # Reload at a random time to spread the load.
             again = AGAIN.format(random.randint(8, 24)) if self._reads else ""  # noqa: S311
-            body = PAGE.format(**words, language=language, again=again)
+            body = PAGE.format(**words, language=language, again=again, style=STYLE)
         return "text/html; charset=utf-8", body.encode()
 
 
@@ -124,10 +133,11 @@ for each in METHODS:
 def _words(texts: gettext.NullTranslations, *, reads: bool) -> dict[str, str]:
     _ = texts.gettext
     return {
-        "title": _("The portal is starting"),
-        "advice": _("Your seats and places are safe. Try again in a few seconds.")
+        "title": _("The site is starting"),
+        "advice": _("Your classes and waitlist positions are safe. Try again in a few seconds.")
         if reads
-        else _("Nothing was changed. Wait a few seconds, then send it again."),
+        else _("Nothing was changed. Wait a few seconds, then try again."),
+        "reloads": _("This page updates automatically.") if reads else "",
         "dismiss": _("Dismiss"),
     }
 

@@ -10,6 +10,23 @@ function meetings(place) {
   return place.dataset.meets.split(" ").filter(Boolean).map((text) => text.split(",").map(Number));
 }
 
+// Blocks that overlap share the width of their day.
+function share(day) {
+  let [until, group, ends] = [-1, [], []];
+  const blocks = [...day.children].sort((a, b) => a.dataset.start - b.dataset.start);
+  for (const block of blocks) {
+    const [start, end] = [Number(block.dataset.start), Number(block.dataset.end)];
+    if (start >= until) [group, ends] = [[], []];
+    const free = ends.findIndex((each) => each <= start);
+    const lane = free < 0 ? ends.length : free;
+    ends[lane] = end;
+    until = Math.max(until, end);
+    group.push(block);
+    block.style.setProperty("--lane", lane);
+    for (const each of group) each.style.setProperty("--lanes", ends.length);
+  }
+}
+
 function put(place, name, kind) {
   const first = Number(week.dataset.first) * MINUTES;
   const all = Number(week.dataset.last) * MINUTES - first;
@@ -17,7 +34,7 @@ function put(place, name, kind) {
     days.forEach((day, at) => {
       if (!(mask >> at & 1)) return;
       const block = document.createElement("i");
-      block.dataset.kind = kind;
+      Object.assign(block.dataset, { kind, start, end });
       block.textContent = name;
       block.style.setProperty("--from", (start - first) / all);
       block.style.setProperty("--long", (end - start) / all);
@@ -28,12 +45,20 @@ function put(place, name, kind) {
 
 function draw() {
   for (const day of days) day.replaceChildren();
-  for (const place of document.querySelectorAll("#mine [data-state=selected] [data-meets]")) put(place, place.dataset.name, "mine");
-  for (const place of document.querySelectorAll("#plan .plan-option:first-child [data-meets]")) put(place, place.dataset.name, "planned");
   const shown = row?.isConnected && row.querySelector(".row-when[data-meets]");
-  if (!shown) return;
-  const code = row.querySelector(".row-code").textContent.split("-")[0];
-  put(shown, code, row.querySelector("[data-why=time_conflict]") ? "clash" : "would");
+  const code = shown && row.querySelector(".row-code").textContent.split("-")[0];
+  let drawn = false; // in the week already: not a second time when one points at its row
+  const putAll = (places, kind) => {
+    for (const place of document.querySelectorAll(places)) {
+      const { name, meets } = place.dataset;
+      drawn ||= Boolean(shown) && name === code && meets === shown.dataset.meets;
+      put(place, name, kind);
+    }
+  };
+  putAll("#mine [data-state=selected] [data-meets]", "mine");
+  putAll("#plan .plan-option:first-child [data-meets]", "planned");
+  if (shown && !drawn) put(shown, code, row.querySelector("[data-why=time_conflict]") ? "clash" : "would");
+  days.forEach(share);
 }
 
 function show({ target }) {

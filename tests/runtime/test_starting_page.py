@@ -61,7 +61,8 @@ def ask(url: str, method: str = "GET", **more: object) -> requests.Response:
 def test_a_visitor_reads_that_the_portal_starts_on_a_page_that_loads_again(site: str) -> None:
     answer = ask(f"{site}/terms/1?q=art")
     assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
-    assert "The portal is starting" in answer.text
+    assert "The site is starting" in answer.text
+    assert "This page updates automatically." in answer.text
     assert 'http-equiv="refresh"' in answer.text
 
 

@@ -20,7 +20,7 @@ from portal.catalog.search import Query
 from portal.catalog.term_catalog import TermCatalog, catalog_of
 from portal.core.i18n import _
 from portal.ledger.errors import LedgerUnavailable
-from portal.ledger.types import Decision, SubmissionResult
+from portal.ledger.types import Decision, SeatCounts, SubmissionResult
 from portal.people.student_profile import profile
 from portal.recorder import odds, read_with_fallback
 from portal.registration import limits
@@ -182,7 +182,7 @@ def _page(term_id: int) -> ResponseReturnValue:
     )
     registrations = read_with_fallback.registrations(term_id, who.student)
     held = offered.some([each.section for each in registrations.enrolled])
-    found = offered.search(query) if listed else []
+    found = offered.search(query, _recorded_counts(offered, query)) if listed else []
     fitting = for_student(query, found, who, offered, held)
     shown = fitting[:PAGE]
     return render_template(
@@ -200,6 +200,13 @@ def _page(term_id: int) -> ResponseReturnValue:
         title=lambda card: section_title(offered, card),
         classes=distinct_meetings,
     )
+
+
+def _recorded_counts(offered: TermCatalog, query: Query) -> dict[int, SeatCounts] | None:
+    """Return all recorded counts, if the query asks for them."""
+    if not query.open_only:
+        return None
+    return read_with_fallback.seats_of(offered.term.id, [each.id for each in offered.sections])
 
 
 def _lines(offered: TermCatalog, plan: Plan | None) -> list[list[str]]:

@@ -76,6 +76,24 @@ def test_sections_can_still_be_searched(ada: FlaskClient, section: Any) -> None:
     assert 'data-label="Open seats at that time"' not in found
 
 
+def test_quick_filters_work_on_recorded_counts_and_keep_the_others(
+    ada: FlaskClient, section: Any, term: Any, backend: Backend
+) -> None:
+    full = builders.a_section(builders.a_course("ART-7"), term, capacity=0)
+    name = f"ART 7-{full.number}, "
+    drain(term.id)
+    with ledger_away(backend):
+        page = ada.get(f"/terms/{section.term_id}?open=1&from=08:00").text
+        listed = ada.get(f"/terms/{section.term_id}?open=1").text
+        everything = ada.get(f"/terms/{section.term_id}").text
+    assert 'name="open" value="1" checked' in page
+    assert 'name="fits" value="1">' in page
+    assert '<input type="hidden" name="from" value="08:00">' in page
+    assert name in everything
+    assert name not in listed
+    assert '<th scope="row">CSC 1100-01' in listed
+
+
 @pytest.mark.usefixtures("away")
 @pytest.mark.parametrize("page", ["schedule", "history"])
 def test_other_pages_work(ada: FlaskClient, section: Any, page: str) -> None:

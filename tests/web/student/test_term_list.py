@@ -104,7 +104,7 @@ def test_sections_of_a_course_show_their_own_titles(ada: FlaskClient, term: Any)
     text = words(ada.get(f"/terms/{term.id}").text)
     assert "Topics in Art: Light" in text
     assert "Topics in Art: Clay" in text
-    assert "Chemistry I Details" in text
+    assert "Chemistry I , CHE 1-" in text
 
 
 def test_list_shows_likely_refusals(ada: FlaskClient, term: Any) -> None:

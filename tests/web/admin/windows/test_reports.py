@@ -139,7 +139,7 @@ def test_file_has_no_spreadsheet_formulas(
 
 def test_small_groups_are_hidden(admin: FlaskClient, term: Term, window: WindowView) -> None:
     page = words(admin, address(window, term, "fairness"))
-    assert "Freshman : hidden (small group)" in page
+    assert "Freshman: hidden (small group)" in page
     found = rows(admin, address(window, term, "fairness.csv"))
     assert ["By class year", "Freshman", "hidden (small group)"] in found
 

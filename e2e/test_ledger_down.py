@@ -48,7 +48,7 @@ def test_open_pages_say_that_the_ledger_is_away_and_that_it_is_back(
             expect(note).to_contain_text(SAID)
         boss.page.reload()
         expect(notes[0]).to_contain_text(SAID)
-        expect(boss.page.locator("#as-is")).to_contain_text("1 of 1 seats taken")
+        expect(boss.page.locator("#as-is")).to_contain_text("1 taken + 0 free")
         ada.page.reload()
         expect(ada.page.locator("main")).to_contain_text(SAID)
         expect(ada.page.locator("main")).to_contain_text(": yours")

@@ -50,14 +50,18 @@ def test_a_student_is_added_over_capacity_and_sees_it_at_once(
     expect(over).to_have_text("Over-enrolled by 1")
     expect(over).to_be_visible()
     expect(ben.seats(last_seat).locator(".seats-over")).to_be_hidden()
-    expect(watcher.page.locator("#as-is")).to_contain_text("2 of 1 seats taken, 0 on the waitlist.")
+    expect(watcher.page.locator("#as-is")).to_contain_text(
+        "2 taken + 0 free + 0 reserved = 1 seats + 1 over capacity"
+    )
     record = boss.page.locator("#record")
     expect(record).to_contain_text("Enrolled")
     ben.cell(last_seat).locator(".act-drop").click()
     ben.confirm()
     expect(record).to_contain_text("No classes yet.")
     expect(over).to_have_count(0)
-    expect(watcher.page.locator("#as-is")).to_contain_text("1 of 1 seats taken, 0 on the waitlist.")
+    expect(watcher.page.locator("#as-is")).to_contain_text(
+        "1 taken + 0 free + 0 reserved = 1 seats"
+    )
     portal.audit()
 
 
@@ -69,7 +73,7 @@ def test_a_hold_bars_the_student_until_it_is_lifted(
     ada.go(f"/terms/{term.id}/sections/{section.id}/pick")
     open_record(boss, cast.ada, term)
     boss.page.get_by_role("link", name="Add a hold").click()
-    for name, text in (("kind", "Bursar"), ("said", "a bill is unpaid")):
+    for name, text in (("kind", "Bursar"), ("message", "a bill is unpaid")):
         boss.dialog.locator(f"#{name}").fill(text)
     boss.dialog.locator("button[type=submit]").click()
     expect(boss.page.locator(".toast")).to_contain_text("Hold placed on")

@@ -184,7 +184,7 @@ def test_a_device_in_another_zone_is_told_by_how_much_it_differs(
     told = ada.page.locator("#zone")
     if note:
         expect(told).to_contain_text(note)
-        assert ("For part of the term" in told.inner_text()) is varies
+        assert ("The difference changes during the term" in told.inner_text()) is varies
     else:
         expect(told).to_be_hidden()
 

@@ -46,7 +46,9 @@ class Folder:
     def put(self, key: str, content: bytes) -> None:
         """Store a content."""
         path = self.root / key
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.root.parent.mkdir(parents=True, exist_ok=True)
+        for folder in (self.root, path.parent):  # `mkdir` makes missing parents open to all
+            folder.mkdir(mode=0o700, exist_ok=True)
         begun = path.with_name(f"{path.name}.{token_hex(4)}")
         try:
             with open(begun, "xb", opener=owner_only) as file:

@@ -1,6 +1,7 @@
 // All scripts, each in a module of its own. They run in this order.
 
 import "./armed.js";
+import "./back.js";
 import "./busy.js";
 import "./captcha.js";
 import "./countdown.js";

@@ -14,7 +14,10 @@ from tests.web.visitors import browser_of
 
 # Decisions, what is foreseen of them, the waiting room and its order, and parts of open pages.
 WAITING = {
-    *(f"student.{name}" for name in ("ask_plan", "drop", "leave", "pick", "swap", "swaps")),
+    *(
+        f"student.{name}"
+        for name in ("ask_plan", "drop", "leave", "pick", "section", "swap", "swaps")
+    ),
     *("student.stage", "student.plan_panel", "student.room", "student.ask_to_leave_room"),
     *("student.show_order", "student.order_file"),
     *("admin.windows.change", "admin.waiting_room.act_on", "admin.sections.change_status"),

@@ -96,7 +96,7 @@ def test_decision_without_its_page_is_shown_on_another(ada: FlaskClient, section
 def test_fragment_shows_no_message_of_an_admin_action(app: Flask, cast: Cast) -> None:
     boss = browser_of(app, "max")
     page = f"/admin/students/{cast.ada.id}"
-    form = {"kind": "Bursar", "said": "Fees are due.", "office": "", "since": "", "until": ""}
+    form = {"kind": "Bursar", "message": "Fees are due.", "office": "", "since": "", "until": ""}
     assert boss.post(f"{page}/holds/new", data=form).status_code == 303
     assert "is set." not in boss.get(page, headers=HTMX).text
     assert "Hold placed on Ada." in boss.get(page).text

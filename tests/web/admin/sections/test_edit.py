@@ -155,10 +155,10 @@ def test_change_is_audited_with_before_after_and_reason(
 def test_change_raises_the_catalog_version(
     admin: FlaskClient, app: Flask, section: Section, cast: Cast
 ) -> None:
-    ada = browser_of(app, "ada")
-    assert "Algorithms" not in ada.get(f"/terms/{section.term_id}").text
+    ada, page = browser_of(app, "ada"), f"/terms/{section.term_id}/sections/{section.id}"
+    assert "Algorithms" not in ada.get(page).text
     change(admin, section, title="Algorithms")
-    assert "Algorithms" in ada.get(f"/terms/{section.term_id}").text
+    assert "Algorithms" in ada.get(page).text
     assert cast.ada
 
 

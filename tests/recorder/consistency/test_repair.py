@@ -50,7 +50,7 @@ def test_repair_needs_yes(rush: Rush, tampering: str) -> None:
     assert audit_term(rush.term)["clean"]
     assert dump(rush.term) == before
     with transaction() as session:
-        actions = session.scalars(select(AuditEntry.action)).all()
+        actions = session.scalars(select(AuditEntry.action).order_by(AuditEntry.id)).all()
     assert actions[-1] == "record.repaired"
 
 

@@ -121,6 +121,7 @@ def test_a_visitor_becomes_a_student(  # noqa: PLR0917  the fixtures
     _sees(person, page.get_by_text("Approved and carried out").first, scripts=scripts)
 
     if scripts:
+        page.wait_for_timeout(2_500)  # each web process learns of the new role within two seconds
         person.prove()
         person.enter(term).pick(section)
         person.has(section, "selected")

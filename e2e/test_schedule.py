@@ -172,13 +172,14 @@ def test_it_prints_on_one_sheet_with_name_and_term(meet: Meet, term: Term) -> No
             "Pacific Time, where clocks are 3 hours behind these times.",
             False,
         ),
-        ("Asia/Kolkata", "India Standard Time, where clocks are 9.5 hours ahead", True),
+        ("Asia/Kolkata", "India Time, where clocks are 9.5 hours ahead", True),
         ("America/Toronto", "", False),
     ],
 )
 def test_a_device_in_another_zone_is_told_by_how_much_it_differs(
     meet: Meet, term: Term, zone: str, note: str, *, varies: bool
 ) -> None:
+    """On the first visit already, when the portal does not know the zone yet."""
     ada = look(meet("ada", timezone_id=zone), term)
     expect(ada.page.get_by_text("Times are in Eastern Time")).to_be_visible()
     told = ada.page.locator("#zone")

@@ -9,6 +9,7 @@ const MOVED = 1000; // ms by which the number must jump to be worth a word
 const MILESTONES = [600, 300, 60]; // seconds left that are said aloud
 
 let offset = 0; // ms to add to this computer's clock
+let measured = false; // before that, the offset includes the time that the page took
 let doubt = 0; // ms by which that may be wrong
 let banner = null;
 let words = {}; // what is said here, in the language of the page: see portal/windows/phases.py
@@ -35,18 +36,21 @@ async function measure() {
   }
   if (!best) return;
   offset = best.offset;
+  measured = true;
   doubt = best.trip / 2;
-  show(best.offset);
+  show();
   tick();
 }
 
-function show(ms) {
+function show() {
   const note = banner?.querySelector("[data-offset]");
-  if (!note) return;
+  if (!note || !measured) return;
+  const ms = offset;
   const seconds = Math.abs(ms / 1000);
   const amount = seconds < 100
     ? fill(words.seconds, { count: TENTHS.format(seconds) })
     : fill(words.minutes, { count: Math.round(seconds / 60) });
+  note.removeAttribute("data-unknown");
   note.toggleAttribute("data-agrees", Math.abs(ms) < AGREES);
   note.textContent = Math.abs(ms) < AGREES ? words.agrees : fill(ms > 0 ? words.behind : words.ahead, { amount });
 }
@@ -76,7 +80,7 @@ function begin() {
     explain(was);
   }
   if (["open", "line"].includes(phase) && banner.dataset.phase === "before") measure(); // it turned too early
-  show(offset);
+  show();
   tick();
 }
 

@@ -1,10 +1,9 @@
-// Shows times of the institution's zone in that of this device too, where they differ.
+// Shows a time that is typed for the institution's zone in that of this device too, where they differ.
 
 import { here, offset } from "./zone.js";
 
 const HOUR = 3_600_000;
 const language = document.documentElement.lang;
-const footer = document.getElementById("device-zone");
 
 // The moment of a local time such as 2026-11-23T09:00 in a zone.
 function moment(text, zone) {
@@ -27,14 +26,3 @@ function say({ target: field }) {
 
 for (const event of ["input", "focusin"]) document.addEventListener(event, say);
 for (const field of document.querySelectorAll("input[data-zone]")) say({ target: field });
-
-const now = Date.now();
-if (footer && here && offset(here, now) !== offset(footer.dataset.zone, now)) {
-  const clock = (timeZone) =>
-    new Intl.DateTimeFormat(language, { timeStyle: "short", timeZone }).format(now);
-  const words = footer.dataset.words
-    .replace("{device}", clock(here))
-    .replace("{institution}", clock(footer.dataset.zone));
-  footer.textContent = `· ${words}`;
-  footer.hidden = false;
-}

@@ -140,7 +140,7 @@ addEventListener("htmx:afterSettle", settle);
 
 // What is below the banner may say less, but takes no less place.
 addEventListener("htmx:oobBeforeSwap", ({ detail: { target } }) => {
-  if (target.id === "gate") target.style.minBlockSize = `${target.offsetHeight}px`;
+  if (target.id === "gate" && !("over" in target.dataset)) target.style.minBlockSize = `${target.offsetHeight}px`;
 });
 
 say();

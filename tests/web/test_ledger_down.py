@@ -12,20 +12,18 @@ from tests.web.all_pages import Values, a_story, pages
 from tests.web.ledger_outage import SAID, ledger_away
 from tests.web.visitors import browser_of
 
-# Decisions, what is foreseen of them, the waiting room and its order, and parts of open pages.
+# Decisions, likely refusals, the waiting room and its order, and parts of open pages.
 WAITING = {
-    *(
-        f"student.{name}"
-        for name in ("ask_plan", "drop", "leave", "pick", "section", "swap", "swaps")
-    ),
-    *("student.stage", "student.plan_panel", "student.room", "student.ask_to_leave_room"),
+    *(f"student.{name}" for name in ("ask_plan", "drop", "leave", "pick", "swap", "swaps")),
+    *("student.plan_panel", "student.room", "student.ask_to_leave_room"),
     *("student.show_order", "student.order_file"),
     *("admin.windows.change", "admin.waiting_room.act_on", "admin.sections.change_status"),
     *("admin.waiting_room.show", "admin.waiting_room.figures"),
 }
 # Read from PostgreSQL in place of the ledger, so that they must say so.
 RECORDED = {
-    *("student.term", "student.mine", "student.plan", "student.schedule"),
+    *("student.term", "student.section", "student.mine", "student.plan", "student.schedule"),
+    "student.stage",
     *("instructor.teaching", "instructor.section", "instructor.requests.index"),
     "instructor.requests.ask_seats",
     *("admin.terms.index", "admin.terms.now", "admin.sections.index", "admin.sections.show"),

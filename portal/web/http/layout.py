@@ -1,6 +1,7 @@
 """Content that every page needs around its own."""
 
 import re
+from functools import partial
 from typing import Any
 
 from flask import Flask, current_app, g, redirect, request, session
@@ -16,6 +17,7 @@ from portal.people.visitors import Visitor
 from portal.recorder import read_with_fallback
 from portal.web.http import flash_messages
 from portal.web.http.access import visitor
+from portal.web.http.device_zone import clock_note, device_zone, term_note
 
 HTMX = {
     "allowEval": False,
@@ -59,13 +61,17 @@ def unbroken(text: str) -> Markup:
 
 def _around() -> dict[str, Any]:
     settings = current_app.config["SETTINGS"]
+    clock = LocalClock(settings.zone)
     return {
         "visitor": _visitor(),
         # Someone is logged in, but a store is unavailable, so their name is unknown.
         "nameless": "_user_id" in session and request.blueprint == "student",
         "institution": settings.institution,
         "htmx_config": HTMX,
-        "times": LocalClock(settings.zone),
+        "times": clock,
+        "device_zone": device_zone,
+        "clock_note": partial(clock_note, clock),
+        "term_note": partial(term_note, clock),
         "languages": LANGUAGES,
         "messages": flash_messages.take,
         "language": str(current_locale()),

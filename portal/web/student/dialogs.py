@@ -204,9 +204,14 @@ def seats_of(card: SectionView) -> SeatCounts:
 def visible_section(term_id: int, section_id: int) -> tuple[StudentTerm, SectionView]:
     """Return a section that the student may see, holds, waits for or has planned; else 404."""
     card, now = published_section(term_id, section_id), mine_of(term_id)
+    require_visible(now, card)
+    return now, card
+
+
+def require_visible(now: StudentTerm, card: SectionView) -> None:
+    """Respond with 404 unless the student may see, holds, waits for or has planned a section."""
     if not (now.shows(card) or now.state(card.id) or card.id in now.planned):
         abort(404 if sections_visible(now.phase) else make_response(answer(404, ENDED)))
-    return now, card
 
 
 def published_section(term_id: int, section_id: int) -> SectionView:

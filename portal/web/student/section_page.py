@@ -2,30 +2,58 @@
 
 from flask.typing import ResponseReturnValue
 
+from portal.catalog.views import SectionView
+from portal.ledger.errors import LedgerUnavailable
+from portal.ledger.types import SeatCounts
+from portal.recorder import read_with_fallback
 from portal.registration import rules
 from portal.registration.reasons import explain
 from portal.web.http.access import requires
 from portal.web.student import bp
-from portal.web.student.dialogs import NOTHING, form, seats_of, visible_section
+from portal.web.student.dialogs import (
+    NOTHING,
+    form,
+    published_section,
+    require_visible,
+    seats_of,
+    visible_section,
+)
 from portal.web.student.plan_panel import live_counts
 from portal.web.student.request_form import resumes_section
-from portal.web.student.student_term import reserved_notes, seats_open_to
+from portal.web.student.section_list import unknown_counts
+from portal.web.student.student_term import StudentTerm, reserved_notes, seats_open_to
+from portal.web.student.term_page import recorded_term
 
 
 @bp.get("/sections/<int:section_id>")
 @requires("student")
 @resumes_section
 def section(term_id: int, section_id: int) -> ResponseReturnValue:
-    """Show a section with its requirements, those that the student lacks, and links to each act."""
-    now, card = visible_section(term_id, section_id)
+    """Show a section with its requirements, those that the student lacks, and links to each act.
+
+    While the ledger is unavailable, show the recorded seats and no links.
+    """
+    try:
+        now, card = visible_section(term_id, section_id)
+        return _render(now, card, seats_of(card))
+    except LedgerUnavailable:
+        read_with_fallback.stop_waiting()
+    card, now = published_section(term_id, section_id), recorded_term(term_id)
+    require_visible(now, card)
+    found = read_with_fallback.seats_of(term_id, [card.id])
+    return _render(now, card, found.get(card.id) or unknown_counts(card))
+
+
+def _render(now: StudentTerm, card: SectionView, all_seats: SeatCounts) -> str:
     conflicts = [] if now.state(card.id) else now.in_the_way(card)
     lacking = [] if now.state(card.id) else rules.unmet(now.profile, card)
-    seats = seats_open_to(now, card, all_seats := seats_of(card))
+    seats = seats_open_to(now, card, all_seats, likely=read_with_fallback.recorded())
     return form(
         "section",
         now,
         card,
         NOTHING,
+        recorded=read_with_fallback.recorded(),
         seats=seats,
         counts=live_counts(all_seats),
         offered=seats.claimable or seats.waiting < seats.waitlist_capacity,

@@ -21,7 +21,7 @@ from portal.registration.plan_store import plan_of
 from portal.registration.plans import Plan
 from portal.registration.precheck import Precheck
 from portal.registration.reasons import Explanation
-from portal.web.student.device_zone import zone_note
+from portal.web.http.device_zone import zone_note
 from portal.windows.phases import Phase, phase, sections_visible
 
 

@@ -13,8 +13,10 @@ from flask.typing import ResponseReturnValue
 from htmx_flask import request
 from werkzeug.datastructures import MultiDict
 
+from portal.backend import backend
 from portal.catalog import term_catalog
 from portal.catalog.formatting import DAYS, clock, day_names
+from portal.catalog.local_time import LocalClock
 from portal.catalog.models import Term
 from portal.catalog.search import Query
 from portal.catalog.term_catalog import TermCatalog, catalog_of
@@ -25,7 +27,6 @@ from portal.people.student_profile import profile
 from portal.recorder import odds, read_with_fallback
 from portal.registration import limits
 from portal.registration.next_steps import section_name
-from portal.registration.plan_store import plan_of
 from portal.registration.plans import Plan
 from portal.registration.requests import Alternative
 from portal.web.http.access import requires, visitor
@@ -40,7 +41,7 @@ from portal.web.student.section_list import (
     listing,
     week_of,
 )
-from portal.web.student.student_term import StudentTerm, find_attention, section_title, student_term
+from portal.web.student.student_term import StudentTerm, section_title, student_term
 from portal.web.student.waiting_room import WaitingRoomStatus, status_on_page
 from portal.windows.cohorts import open_to
 from portal.windows.phases import phase, sections_visible
@@ -96,8 +97,20 @@ def term(term_id: int) -> ResponseReturnValue:
 @bp.get("/stage")
 @requires("student")
 def stage(term_id: int) -> ResponseReturnValue:
-    """Render the current banner, and the list if its phase needs a different one."""
+    """Render the current banner, and the list if its phase needs a different one.
+
+    While the ledger is unavailable, leave the banner as it is, and say so until it is back.
+    """
     limits.forget_windows()  # a page asks because they have changed
+    try:
+        return _stage(term_id) + render_template("recorded.html")
+    except LedgerUnavailable:
+        read_with_fallback.stop_waiting()
+        again = request.full_path.rstrip("?")
+        return render_template("recorded.html", again=again), {"HX-Reswap": "none"}
+
+
+def _stage(term_id: int) -> str:
     now = mine_of(term_id)
     shown = request.args.get("shown", "")
     # When registration begins, styles alone change the cells: nothing moves under the pointer.
@@ -171,17 +184,27 @@ def _args_of_page() -> "MultiDict[str, str]":
     return MultiDict(parse_qsl(split_url(request.htmx.current_url).query))
 
 
-def _page(term_id: int) -> ResponseReturnValue:
+def recorded_term(term_id: int) -> StudentTerm:
+    """Return the visitor's recorded state, for reading only; 404 if the term does not exist."""
     try:
         who, offered = profile(visitor().student_id or 0), catalog_of(term_id)
     except LookupError:
         abort(404)
-    query = Query.parse(request.args)
-    listed = sections_visible(
-        phase(open_to(who, read_with_fallback.windows(term_id)), read_with_fallback.now())
+    windows = open_to(who, read_with_fallback.windows(term_id))
+    return StudentTerm(
+        who,
+        offered,
+        read_with_fallback.registrations(term_id, who.student),
+        phase(windows, read_with_fallback.now()),
+        LocalClock(backend().settings.zone),
     )
-    registrations = read_with_fallback.registrations(term_id, who.student)
-    held = offered.some([each.section for each in registrations.enrolled])
+
+
+def _page(term_id: int) -> ResponseReturnValue:
+    now = recorded_term(term_id)
+    who, offered, query = now.profile, now.catalog, Query.parse(request.args)
+    listed = sections_visible(now.phase)
+    held = offered.some(now.held)
     found = offered.search(query, _recorded_counts(offered, query)) if listed else []
     fitting = for_student(query, found, who, offered, held)
     shown = fitting[:PAGE]
@@ -193,11 +216,11 @@ def _page(term_id: int) -> ResponseReturnValue:
         total=len(fitting),
         shown=shown,
         held=held,
-        attention=fragments.attention(term_id, find_attention(who, held)),
-        waiting=offered.some([each.section for each in registrations.waiting]),
+        attention=fragments.attention(term_id, now.attention),
+        waiting=offered.some(now.places),
         counts=read_with_fallback.seats_of(term_id, [card.id for card in shown]),
-        plan=_lines(offered, plan_of(term_id, who.student)) if on_plan_page() else None,
-        title=lambda card: section_title(offered, card),
+        plan=_lines(offered, now.plan) if on_plan_page() else None,
+        title=now.title,
         classes=distinct_meetings,
     )
 

@@ -117,6 +117,12 @@ class WaitingRoomStatus:
         return phases.brief(*phases.span(self.seconds)) if self.scene.phase.turns else ""
 
     @property
+    def passing(self) -> bool:
+        """Return whether only the captcha is below the banner, and nothing once it is passed."""
+        alone = self.kind == "unproven" and self.scene.phase.kind == "open"
+        return alone and not (has_waiting_rooms() and room_of(self.term, self.window).waiting)
+
+    @property
     def commitment(self) -> str:
         """Return the published commitment to the seed that orders early requests."""
         return draw_seeds.commitment(self.term, self.window)

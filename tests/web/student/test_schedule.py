@@ -144,7 +144,29 @@ def test_canceled_section_is_marked_and_not_in_the_week(ada: FlaskClient, term: 
 def test_times_are_in_the_institutions_zone(ada: FlaskClient, term: Any) -> None:
     html = page(ada, term)
     assert "Times are in Eastern Time (America/New York)" in words(html)
-    assert 'data-zone="America/New_York"' in html
+    assert "Your device is set to" not in html
+
+
+@pytest.mark.parametrize(
+    ("zone", "note"),
+    [
+        (
+            "Europe/Berlin",
+            "Central European Time, where clocks are 6 hours ahead of these",
+        ),
+        ("America/Los_Angeles", "Pacific Time, where clocks are 3 hours behind these times."),
+        ("Asia/Kolkata", "India Time, where clocks are 9.5 hours ahead"),
+        ("America/Toronto", ""),
+        ("Nowhere/At_All", ""),
+    ],
+)
+def test_the_schedule_tells_a_device_in_another_zone_how_far_its_clock_is_off(
+    ada: FlaskClient, term: Any, zone: str, note: str
+) -> None:
+    ada.set_cookie("zone", zone)
+    html = words(page(ada, term))
+    assert ("Your device is set to" in html) is bool(note)
+    assert note in html
 
 
 def test_schedule_stays_after_the_window(app: Flask, cast: Cast) -> None:

@@ -1,0 +1,75 @@
+"""Nothing that a student reads moves by itself while a page loads or counts down."""
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, Route, expect
+
+from e2e.contrast import DESKTOP, PHONE
+from e2e.person import Meet
+from portal.catalog.models import Section, Term
+from tests import cast as builders
+
+PAGES = ("", "/mine", "/plan", "/schedule", "/history", "/room")
+PUZZLE = "**/captcha/challenge"
+MOVES = "window.moves"
+WATCH = """
+window.moves = [];
+new PerformanceObserver((list) => list.getEntries().forEach((it) => {
+    if (it.hadRecentInput) return;
+    for (const { node, previousRect, currentRect } of it.sources) {
+        const what = (node?.outerHTML ?? node?.textContent ?? '').slice(0, 120);
+        moves.push([what, JSON.stringify(previousRect), JSON.stringify(currentRect)]);
+    }
+})).observe({ type: 'layout-shift', buffered: true });
+"""
+
+
+def settle(page: Page) -> None:
+    """Wait until the page has asked for all that it needs, and its clock has moved."""
+    page.wait_for_load_state("networkidle")
+    page.wait_for_timeout(1200)
+
+
+@pytest.mark.parametrize("phase", ["before", "open", "ended"])
+@pytest.mark.parametrize("screen", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_no_page_of_a_student_moves_by_itself(
+    meet: Meet, term: Term, section: Section, phase: str, screen: Any
+) -> None:
+    if phase == "before":
+        builders.a_coming_window(term, minutes=3000)
+    elif phase == "open":
+        builders.an_open_window(term, minutes=3000)
+    else:
+        builders.an_ended_window(term)
+    ada = meet("ada", viewport=screen, timezone_id="Europe/Berlin")
+    ada.go("/inbox")  # the portal knows the device's time zone from now on
+    ada.page.add_init_script(WATCH)
+    for page in PAGES:
+        ada.go(f"/terms/{term.id}{page}")
+        settle(ada.page)
+        assert ada.page.evaluate(MOVES) == [], (section.id, page)
+
+
+def test_the_check_for_robots_leaves_no_empty_strip(
+    meet: Meet, term: Term, section: Section
+) -> None:
+    builders.an_open_window(term, minutes=3000)
+    builders.a_student("tess")
+    tess, held = meet(viewport=PHONE), list[Route]()
+    tess.page.route(PUZZLE, lambda route: held.append(route))  # noqa: PLW0108  marked
+    tess.log_in("tess")
+    tess.page.add_init_script(WATCH)
+    tess.go(f"/terms/{term.id}")
+    checking = tess.page.get_by_text("Checking that you are not a robot…")
+    expect(checking).to_be_visible()
+    before = tess.row(section).bounding_box()
+    with tess.page.expect_response(lambda it: "/stage" in it.url):
+        held[-1].continue_()
+    expect(checking).to_be_hidden()
+    settle(tess.page)
+    assert tess.row(section).bounding_box() == before
+    assert tess.page.evaluate(MOVES) == []
+    tess.page.reload()
+    settle(tess.page)
+    assert tess.row(section).bounding_box() == before

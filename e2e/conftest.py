@@ -71,8 +71,9 @@ def session_of(portal: Running, browser: Browser, cast: Cast) -> Callable[..., S
 def rested(portal: Running) -> None:
     """Nobody has used up in an earlier story how often one may decide."""
     redis = portal.backend.redis
-    for meter in redis.scan_iter("limit:*"):
-        redis.delete(meter)
+    for pattern in ("limit:*", "*:rate:*"):
+        for meter in redis.scan_iter(pattern):
+            redis.delete(meter)
 
 
 @pytest.fixture

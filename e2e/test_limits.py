@@ -2,35 +2,27 @@
 
 import re
 
-import pytest
 from playwright.sync_api import expect
 
 from e2e.person import Meet
 from e2e.portal import Running
 from portal.catalog.models import Section, Term
-from portal.protection.rate_limits import Charge
-from portal.web.http.request_limits import DECISIONS
 from tests import cast as builders
 from tests.cast import Cast
-from tests.protection.used_up_limits import exhaust
+from tests.protection.used_up_limits import exhaust_decisions
 
-WAIT = 12  # seconds: longer than any browser takes to press a button
+WAIT = 20  # seconds: longer than any browser takes to press a button
 LIMITED = re.compile(r"status of 429|Error Code 429")
 
 
-@pytest.fixture
-def limit(cast: Cast) -> Charge:
-    return Charge(DECISIONS, str(cast.ada.account_id))
-
-
 def test_the_dialog_has_the_form_to_send_again(
-    meet: Meet, portal: Running, section: Section, term: Term, limit: Charge
+    meet: Meet, portal: Running, section: Section, term: Term, cast: Cast
 ) -> None:
     builders.an_open_window(term)
     ada = meet("ada").enter(term)
     ada.expected = LIMITED
     ada.ask(section)
-    exhaust(limit, seconds=WAIT)
+    exhaust_decisions(term.id, cast.ada.id, seconds=WAIT)
     ada.dialog.locator("button[type=submit]").click()
     expect(ada.dialog).to_contain_text("Too many attempts")
     expect(ada.dialog).to_contain_text("Your seats and waitlist positions are safe")
@@ -43,14 +35,14 @@ def test_the_dialog_has_the_form_to_send_again(
 
 
 def test_so_does_the_page_without_scripts(
-    meet: Meet, section: Section, term: Term, limit: Charge
+    meet: Meet, section: Section, term: Term, cast: Cast
 ) -> None:
     builders.an_open_window(term)
     ada = meet("ada", java_script_enabled=False)
     ada.expected = LIMITED
     ada.go(f"/terms/{term.id}")
     ada.cell(section).get_by_role("link").click()
-    exhaust(limit, seconds=WAIT)
+    exhaust_decisions(term.id, cast.ada.id, seconds=WAIT)
     ada.page.locator("form button[type=submit]", has_text="Add").click()
     expect(ada.page.get_by_role("heading", level=1)).to_have_text("Too many attempts")
     ada.page.wait_for_timeout(WAIT * 1000)

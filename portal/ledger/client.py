@@ -20,6 +20,7 @@ from portal.ledger.types import (
     Decision,
     LedgerChoice,
     Promotion,
+    Rate,
     Reason,
     Registrations,
     SeatCounts,
@@ -60,6 +61,7 @@ class Ledger:
         content: Sequence[Any],
         actor: str,
         correlation: str,
+        rate: Rate | None = None,
         room: int | None = None,
         order: Sequence[int] | None = None,
     ) -> SubmissionResult:
@@ -67,7 +69,8 @@ class Ledger:
 
         `order` gives the numbers (from 1) in which to decide them; the results keep the order of
         `choices`. `room` is the window whose waiting room must have admitted the student; otherwise
-        it raises NotAdmitted. Other `content` under the same idempotency key raises KeyReused.
+        it raises NotAdmitted. Other `content` under the same idempotency key raises KeyReused, and
+        a request over the `rate` limit RateLimited.
         """
         payload = {
             "student": student,
@@ -79,6 +82,7 @@ class Ledger:
             "order": order,
             "actor": actor,
             "correlation": correlation,
+            "rate": rate and asdict(rate),
             "room": room,
         }
         return replies.submission(self.library.ask("submit", term, payload, again=bool(request)))
@@ -96,6 +100,7 @@ class Ledger:
         drop_limit: int,
         actor: str,
         correlation: str,
+        rate: Rate | None = None,
     ) -> Decision:
         """Drop a seat, and the seats and waitlist positions in `along`, in one step.
 
@@ -112,6 +117,7 @@ class Ledger:
             "drop_limit": drop_limit,
             "actor": actor,
             "correlation": correlation,
+            "rate": rate and asdict(rate),
         }
         return replies.answer(self.library.ask("drop", term, payload, again=bool(request)))
 
@@ -124,6 +130,7 @@ class Ledger:
         request: str | None,
         actor: str,
         correlation: str,
+        rate: Rate | None = None,
     ) -> Decision:
         """Leave a waitlist; no open window is needed."""
         payload = {
@@ -132,6 +139,7 @@ class Ledger:
             "request": request,
             "actor": actor,
             "correlation": correlation,
+            "rate": rate and asdict(rate),
         }
         return replies.answer(self.library.ask("leave", term, payload, again=bool(request)))
 

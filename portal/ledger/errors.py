@@ -23,6 +23,14 @@ class NotAdmitted(Exception):  # noqa: N818
     """The waiting room no longer admits the student: nothing was decided."""
 
 
+class RateLimited(Exception):  # noqa: N818
+    """The student's requests are over the rate limit, for `wait` ms: nothing was decided."""
+
+    def __init__(self, wait: int) -> None:
+        super().__init__(wait)
+        self.wait = wait
+
+
 class WindowRefused(Exception):  # noqa: N818
     """A change to a window that its state forbids: `code`, and `at`, the ledger's time in ms.
 

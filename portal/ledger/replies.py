@@ -5,7 +5,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from portal.ledger.errors import KeyReused, LedgerBehind, NotAdmitted, WindowRefused
+from portal.ledger.errors import (
+    KeyReused,
+    LedgerBehind,
+    NotAdmitted,
+    RateLimited,
+    WindowRefused,
+)
 from portal.ledger.types import (
     COUNTS,
     Change,
@@ -27,11 +33,8 @@ UNASKED = COUNTS.index("unasked")
 
 
 def submission(reply: Reply) -> SubmissionResult:
-    """Return the decision on a submission; raise KeyReused, NotAdmitted."""
-    if reply.get("error") == "not_admitted":
-        raise NotAdmitted
-    if "error" in reply:
-        raise KeyReused(reply["error"])
+    """Return the decision on a submission; raise KeyReused, NotAdmitted or RateLimited."""
+    _raise_error(reply)
     wake, replayed = tuple(reply.get("wake", ())), reply.get("replayed", False)
     results = tuple(_result(each) for each in reply["results"])
     return SubmissionResult(reply["at"], results, replayed, wake, _registrations(reply))
@@ -44,9 +47,8 @@ def _result(reply: Reply) -> ChoiceResult:
 
 
 def answer(reply: Reply) -> Decision:
-    """Return a single decision; raise KeyReused."""
-    if "error" in reply:
-        raise KeyReused(reply["error"])
+    """Return a single decision; raise KeyReused or RateLimited."""
+    _raise_error(reply)
     counts = reply.get("seats")
     return Decision(
         outcome=Outcome(reply["outcome"]),
@@ -67,10 +69,21 @@ def answer(reply: Reply) -> Decision:
 
 def batch(reply: Reply) -> list[Decision]:
     """Return the decisions on a batch of adjustments, one for each; raise KeyReused."""
-    if "error" in reply:
-        raise KeyReused(reply["error"])
+    _raise_error(reply)
     wake = tuple(reply.get("wake", ()))
     return [replace(answer(each), wake=wake) for each in reply["answers"]]
+
+
+def _raise_error(reply: Reply) -> None:
+    match reply.get("error"):
+        case None:
+            return
+        case "not_admitted":
+            raise NotAdmitted
+        case "rate_limited":
+            raise RateLimited(reply["wait"])
+        case error:
+            raise KeyReused(error)
 
 
 def reasons(rows: list[Reply] | None) -> tuple[Reason, ...]:

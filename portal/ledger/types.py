@@ -263,6 +263,14 @@ ClaimGroup = tuple[Claim, ...]  # sections to be taken together or not at all
 
 
 @dataclass(frozen=True)
+class Rate:
+    """The cost of a request, charged to its student's rate limit, and the burst; both in ms."""
+
+    cost: float
+    size: float
+
+
+@dataclass(frozen=True)
 class LedgerChoice:
     """A choice: its alternatives by rank, and a section that is dropped for it (a swap).
 

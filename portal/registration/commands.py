@@ -26,8 +26,8 @@ def register(
 
     A choice of a section that is linked to another names both in one alternative, unless the
     other is held. `content` is the student's own request, if the catalog added to the choices.
-    Raises KeyReused if the idempotency key was used for other content, and NotAdmitted if the
-    waiting room no longer admits the student.
+    Raises KeyReused if the idempotency key was used for other content, NotAdmitted if the waiting
+    room no longer admits the student, and RateLimited after too many requests.
     """
     student, catalog = profile(requester.student), catalog_of(requester.term)
     windows = [each.id for each in windows_of(student, requester.term)]
@@ -41,6 +41,7 @@ def register(
         choices=[requests.for_ledger(each, student, catalog) for each in choices],
         order=[number + 1 for number in requests.decision_order(choices, catalog)],
         actor=_actor(student),
+        rate=requester.rate,
         room=requester.window if backend().settings.room else None,
         content=requests.idempotency_content(choices) if content is None else content,
     )
@@ -56,7 +57,7 @@ def drop(requester: Requester, section: int, along: Sequence[int] = ()) -> Decis
     """Drop a seat in one step, with the seats and waitlist positions in `along`.
 
     A seat that depends on another of them does not count as a drop of its own.
-    Raises KeyReused.
+    Raises KeyReused and RateLimited.
     """
     student, zone = profile(requester.student), backend().settings.zone
     decided = backend().ledger.drop(
@@ -70,12 +71,13 @@ def drop(requester: Requester, section: int, along: Sequence[int] = ()) -> Decis
         drop_limit=catalog_of(requester.term).term.drops_per_day,
         actor=_actor(student),
         correlation=requester.correlation,
+        rate=requester.rate,
     )
     return _finish("drop", requester, decided)
 
 
 def leave_waitlist(requester: Requester, section: int) -> Decision:
-    """Leave a waitlist. Raises KeyReused."""
+    """Leave a waitlist. Raises KeyReused and RateLimited."""
     decided = backend().ledger.leave(
         requester.term,
         student=requester.student,
@@ -83,6 +85,7 @@ def leave_waitlist(requester: Requester, section: int) -> Decision:
         request=requester.key,
         actor=_actor(profile(requester.student)),
         correlation=requester.correlation,
+        rate=requester.rate,
     )
     return _finish("leave", requester, decided)
 

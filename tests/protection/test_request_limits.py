@@ -10,6 +10,7 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from portal.backend import Backend, backend
+from portal.ledger.function_library import prefix
 from portal.people import tokens
 from portal.protection import rate_limits
 from portal.protection.rate_limits import Charge, RateLimit, rate_limiter
@@ -24,11 +25,13 @@ from portal.web.http.request_limits import (
 )
 from tests import cast as builders
 from tests.cast import Cast
+from tests.protection.used_up_limits import exhaust_decisions
 from tests.waiting_room.token_holders import Holder, holder
 from tests.web.pages import DIALOG, HTMX, address, held, hidden, words
 from tests.web.visitors import browser_of
 
 SLOWER = 100
+SECONDS = 600
 CAMPUS = {"REMOTE_ADDR": "192.0.2.7"}
 
 
@@ -79,7 +82,7 @@ def test_every_view_that_needs_an_access_token_is_a_decision(app: Flask) -> None
 
 
 def test_decisions_are_limited_together(ada: Holder, section: Any, cast: Cast) -> None:
-    spend(DECISIONS, cast.ada.account_id, left=2)
+    exhaust_decisions(section.term_id, cast.ada.id, SECONDS, left=2)
     statuses = [ada.post(section, act).status_code for act in ("pick", "drop", "leave", "pick")]
     assert statuses[2:] == [429, 429]
     assert 429 not in statuses[:2]
@@ -92,33 +95,39 @@ def test_sixty_at_once_and_ten_a_minute_are_let_through(ada: Holder, section: An
     assert 0 < int(answers[61].headers["Retry-After"]) <= 6 * SLOWER
 
 
+def test_a_form_with_an_error_counts_like_a_page(ada: Holder, section: Any, cast: Cast) -> None:
+    spend(REQUESTS, cast.ada.account_id, left=1)
+    assert ada.post(section, request="short").status_code == 400
+    assert ada.client.get("/account").status_code == 429
+
+
 def test_a_refused_claim_is_not_journaled(
     ada: Holder, section: Any, cast: Cast, backend: Backend
 ) -> None:
-    spend(DECISIONS, cast.ada.account_id)
+    exhaust_decisions(section.term_id, cast.ada.id, SECONDS)
     before = backend.redis.xlen(f"{{t:{section.term_id}}}:journal")
     assert ada.post(section).status_code == 429
     assert backend.redis.xlen(f"{{t:{section.term_id}}}:journal") == before
 
 
 def test_pressing_again_later_counts_once(ada: Holder, section: Any, term: Any, cast: Cast) -> None:
-    spend(DECISIONS, cast.ada.account_id)
+    exhaust_decisions(section.term_id, cast.ada.id, SECONDS)
     assert ada.post(section, request="the-same-key").status_code == 429
-    waited(cast.ada.account_id)
+    waited(section.term_id, cast.ada.id)
     answers = [ada.post(section, request="the-same-key").status_code for _ in range(2)]
     assert (answers, held(term, cast.ada)) == ([303, 303], [section.id])
 
 
-def waited(account: int) -> None:
-    """Let the account have been patient."""
-    backend().redis.delete(Charge(DECISIONS, str(account)).key)
+def waited(term: int, student: int) -> None:
+    """Let the student have been patient."""
+    backend().redis.delete(f"{prefix(term)}:rate:{student}")
     rate_limiter().own.clear()
 
 
 def test_a_page_says_what_to_do_and_has_the_form_to_send_again(
     ada: Holder, section: Any, cast: Cast
 ) -> None:
-    spend(DECISIONS, cast.ada.account_id)
+    exhaust_decisions(section.term_id, cast.ada.id, SECONDS)
     answer = ada.post(section, request="the-same-key", back='/terms/1?q=a&b="c"', wait="1")
     text = words(answer.text)
     assert "Too many attempts" in text
@@ -129,12 +138,12 @@ def test_a_page_says_what_to_do_and_has_the_form_to_send_again(
     sent = hidden(answer.text[answer.text.index("<h1>") :])
     assert sent["request"] == "the-same-key"
     assert sent["wait"] == "1"
-    waited(cast.ada.account_id)
+    waited(section.term_id, cast.ada.id)
     assert ada.client.post(address(section, "pick"), data=sent).status_code == 303
 
 
 def test_a_dialog_has_the_form_to_send_again(ada: Holder, section: Any, cast: Cast) -> None:
-    spend(DECISIONS, cast.ada.account_id)
+    exhaust_decisions(section.term_id, cast.ada.id, SECONDS)
     answer = ada.post(section, request="the-same-key", headers=DIALOG)
     assert answer.status_code == 429
     assert 'id="dialog-title"' in answer.text
@@ -249,7 +258,7 @@ def test_tokens_are_not_guessed_for_long_and_known_ones_go_on(guarded: Flask, ca
 
 
 def test_a_limited_page_is_read_in_spanish_too(ada: Holder, section: Any, cast: Cast) -> None:
-    spend(DECISIONS, cast.ada.account_id)
+    exhaust_decisions(section.term_id, cast.ada.id, SECONDS)
     answer = ada.post(section, headers={"Accept-Language": "es"})
     assert answer.status_code == 429
     assert "Too many" not in answer.text

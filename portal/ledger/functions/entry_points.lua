@@ -25,9 +25,9 @@ local function with_registrations(act)
   end
 end
 
-register("submit", with_registrations(answer_once(function(ask) return ask.content end, submit)))
-register("drop", with_registrations(answer_once(function(ask) return { ask.section, ask.along } end, drop)))
-register("leave", with_registrations(answer_once(function(ask) return ask.section end, leave)))
+register("submit", with_registrations(rate_limited(answer_once(function(ask) return ask.content end, submit))))
+register("drop", with_registrations(rate_limited(answer_once(function(ask) return { ask.section, ask.along } end, drop))))
+register("leave", with_registrations(rate_limited(answer_once(function(ask) return ask.section end, leave))))
 register("adjust", answer_once(adjusted, adjust))
 register("adjust_batch", adjust_batch)
 register("preview", preview, { "no-writes" })

@@ -24,6 +24,7 @@
 --                          c:<section> -> its corequisites, JSON
 --                          w:<section> -> ticket:credits:at, then :section to drop for it
 --   request:<student>:<key>  request (SHA-1) and stored answer, JSON, for a day
+--   rate:<student>  when the requests counted against the rate limit are earned back (ms)
 --   tally:<ten seconds>      hash: outcome -> how often, for a while
 
 local DAY = 24 * 60 * 60 * 1000

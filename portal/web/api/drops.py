@@ -24,6 +24,7 @@ from portal.web.api.registration import (
 )
 from portal.web.api.schemas import Answer, Body, ReasonSchema, envelope, reasons_in_words
 from portal.web.http.access import requires, visitor
+from portal.web.http.request_limits import take_charge
 from portal.web.student import results
 from portal.web.student.request_form import MOST_TOGETHER
 
@@ -126,7 +127,11 @@ def _request(headers: dict[str, Any], body: dict[str, Any]) -> tuple[TermCatalog
     catalog = catalog_of_request(body, {"/section_id": section})
     published_section(catalog, section, "/section_id")
     key = idempotency.chosen_key(headers, body)
-    return catalog, Requester(student, catalog.term.id, key, correlation()), section
+    return (
+        catalog,
+        Requester(student, catalog.term.id, key, correlation(), rate=take_charge()),
+        section,
+    )
 
 
 def _data(

@@ -51,6 +51,7 @@ from portal.web.http import admission
 from portal.web.http.access import requires, visitor
 from portal.web.http.admission import AccessTokenRequired, needs_access_token
 from portal.web.http.errors import Words
+from portal.web.http.request_limits import take_charge
 from portal.web.student.results import decision_in_words, summary
 
 MOST_SECTIONS = 20
@@ -171,7 +172,7 @@ def register(headers: dict[str, Any], body: dict[str, Any]) -> ResponseReturnVal
         raise AccessTokenRequired
     requested = _choices(pointers, catalog, wait=body["wait"])
     window = token.window if token else None
-    requester = Requester(student, catalog.term.id, key, correlation(), window)
+    requester = Requester(student, catalog.term.id, key, correlation(), window, take_charge())
     choices = _taken_together(requested, catalog)
     found = commands.register(requester, choices, requests.idempotency_content(requested))
     results = _results(found, requested, catalog, student)

@@ -17,7 +17,7 @@ from portal.core.bulkheads import Full
 from portal.core.correlation import correlation
 from portal.core.db import crowded
 from portal.core.i18n import _, _l, _n
-from portal.ledger.errors import LedgerBehind, LedgerSilent, LedgerUnavailable
+from portal.ledger.errors import LedgerBehind, LedgerSilent, LedgerUnavailable, RateLimited
 from portal.web.http import request_limits, resuming
 from portal.web.http.extensions import limiter
 from portal.web.http.request_limits import TooMany
@@ -120,6 +120,7 @@ def start(app: Flask) -> None:
     """Register a handler with a text for every kind of error."""
     app.register_error_handler(HTTPException, _http)
     app.register_error_handler(TooMany, lambda error: _limited(error.seconds))
+    app.register_error_handler(RateLimited, lambda error: _limited(request_limits.refused(error)))
     app.register_error_handler(RateLimitExceeded, lambda _: _limited(_until()))
     app.register_error_handler(NoSuchTerm, lambda _: answer(404, WORDS[404]))
     app.register_error_handler(Full, lambda _: answer(503, CROWDED, {"Retry-After": "60"}))

@@ -1,17 +1,21 @@
 """Rate limits of requests: each request has a cost, counted for its account or its address.
 
 Logged-in users never share a limit with others at the same address, so thousands may share one. A
-request is counted once, after every check that needs no Redis.
+request is counted once, after every check that needs no Redis; a request for a decision by the
+ledger, in the step that decides.
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
 from math import ceil
 
-from flask import Flask, current_app, g, request, session
+from flask import Flask, Response, current_app, g, request, session
 from flask_login import current_user
 
 from portal.core import flags
 from portal.core.cache import AWAY
+from portal.ledger.errors import RateLimited
+from portal.ledger.types import Rate
 from portal.protection import evidence
 from portal.protection.rate_limits import Charge, RateLimit, rate_limiter
 from portal.web.http.request_info import client_address
@@ -83,6 +87,7 @@ class TooMany(Exception):  # noqa: N818  an expected state, not an error
 def start(app: Flask) -> None:
     """Count every request; start this after all checks that need no Redis."""
     app.before_request(_count)
+    app.after_request(_count_unasked)
 
 
 def spend(*charges: Charge) -> None:
@@ -124,13 +129,36 @@ def _count() -> None:
     charge = _charge()
     if request.endpoint in COUNTED_HERE:
         _spend_here(charge)
-        return
-    try:
+    elif charge.limit is not DECISIONS:
         spend(charge)
-    except TooMany:
-        if charge.limit is DECISIONS:  # an account's: the fairness report shows it
-            evidence.record_limited(int(charge.who))
-        raise
+    elif wait := max(rate_limiter().own.count("check", [charge])):
+        evidence.record_limited(int(charge.who))
+        raise TooMany(wait)
+    else:
+        g.decision_charge = charge
+
+
+def take_charge() -> Rate | None:
+    """Return the cost of this request, for the ledger to count as it decides; None for no limit."""
+    charge: Charge | None = g.get("decision_charge")
+    g.asked_ledger = True
+    return Rate(charge.time, charge.size) if charge else None
+
+
+def refused(error: RateLimited) -> int:
+    """Note that the ledger refused this request over the limit; return the seconds to wait."""
+    charge: Charge = g.decision_charge
+    rate_limiter().own.hold(charge, error.wait)
+    evidence.record_limited(int(charge.who))  # the fairness report shows it
+    return ceil(error.wait / 1000)
+
+
+def _count_unasked(response: Response) -> Response:
+    """Count a request for a decision that did not get to the ledger like any other request."""
+    if "decision_charge" in g and "asked_ledger" not in g:
+        with suppress(TooMany):
+            spend(Charge(REQUESTS, g.decision_charge.who))
+    return response
 
 
 def _spend_here(charge: Charge) -> None:

@@ -22,6 +22,7 @@ from portal.web.http import resuming
 from portal.web.http.access import visitor
 from portal.web.http.admission import access_token
 from portal.web.http.request_info import split_url
+from portal.web.http.request_limits import take_charge
 from portal.web.http.resuming import resumes
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def requester(term_id: int) -> Requester:
         abort(400)
     student, passed = visitor().student_id or 0, access_token()
     window = passed.window if passed else None
-    return Requester(student, term_id, key(), correlation(), window)
+    return Requester(student, term_id, key(), correlation(), window, take_charge())
 
 
 def fields() -> "MultiDict[str, str]":

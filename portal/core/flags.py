@@ -134,7 +134,7 @@ def read() -> None:
         postgresql.end()
 
 
-def switch(session: Session, wanted: Switching, by: int) -> None:
+def switch(session: Session, wanted: Switching, by: int | None) -> None:
     """Switch a part in the transaction; raise Switched if its version has changed."""
     name = wanted.name
     session.execute(insert(Flag).values(name=name, version=0).on_conflict_do_nothing())
@@ -151,7 +151,7 @@ def find(name: str) -> Flag:
         return session.get(Flag, name) or Flag(name=name, is_on=True, version=0)
 
 
-def change(wanted: Switching, by: int) -> None:
+def change(wanted: Switching, by: int | None) -> None:
     """Switch a part and record who did; the same request again changes nothing.
 
     Raise Switched if another admin has just switched it.

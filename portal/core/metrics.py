@@ -55,6 +55,21 @@ EVENT_LAG = Histogram(
     "Time from a decision about a student until it is recorded",
     buckets=LATER,
 )
+CONNECTIONS = Gauge(
+    "fairseat_pool_connections",
+    "Connections in use",
+    ["kind", "store"],
+    multiprocess_mode="livesum",
+)
+CONNECTIONS_LIMIT = Gauge(
+    "fairseat_pool_limit",
+    "Connections that may be in use",
+    ["kind", "store"],
+    multiprocess_mode="livesum",
+)
+MEMORY = Gauge(
+    "fairseat_memory_bytes", "Resident memory of processes", ["kind"], multiprocess_mode="livesum"
+)
 WEBHOOKS = Counter("fairseat_webhooks", "Tries to tell receivers of events", ["outcome"])
 DOCUMENTS = Counter("fairseat_documents", "Checks of documents", ["outcome"])
 CHARGES = Counter("fairseat_charges", "Calls to the payment provider", ["outcome"])

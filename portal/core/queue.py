@@ -64,6 +64,11 @@ def connect(redis: Callable[[], Redis]) -> None:
     _redis = redis
 
 
+def pause_flag(queue: str) -> str:
+    """Return the name of the flag that is off while the queue is paused."""
+    return f"queue_{queue}"
+
+
 def job_name(about: str) -> str:
     """Return a unique name for a job with that subject."""
     return f"{about}-{token_hex(8)}"

@@ -8,16 +8,17 @@ from types import FrameType
 from typing import Any
 
 from redis.exceptions import RedisError
-from rq import SimpleWorker, worker_registration
+from rq import Queue, SimpleWorker, worker_registration
 from rq.exceptions import StopRequested
 from rq.job import Job as RqJob
 from rq.serializers import JSONSerializer
 from rq.timeouts import BaseTimeoutException
+from rq.worker import WorkerStatus
 
-from portal.core import logs, metrics, redis_clients, traces
+from portal.core import flags, job_counts, logs, metrics, redis_clients, traces
 from portal.core.correlation import following
 from portal.core.outage import AWAY, LONGEST_PAUSE, Backoff, first_line
-from portal.core.queue import Executions, Job
+from portal.core.queue import Executions, Job, pause_flag
 
 log = logging.getLogger(__name__)
 done = logging.getLogger("jobs.done")  # repeats one message, which must not be filtered
@@ -26,6 +27,7 @@ LISTENING = 5  # seconds that a worker waits for a job at a time
 HEARTBEAT_EVERY = 5.0  # seconds between two heartbeats
 LIFE = 30  # seconds after the last heartbeat before another worker gets the job
 ENTRY_LIFE = 20  # seconds after which a killed worker's entry may expire
+PAUSE_CHECK = 0.5  # seconds between two looks whether a paused queue goes on
 TIDY = 10  # seconds between clean-ups of what killed workers left behind
 # seconds before an immediate retry of a job; before the last retry there is a rest
 AT_ONCE = (0.1, 0.7)
@@ -49,6 +51,7 @@ class Call(Job):
                 seconds = time.monotonic() - began
                 metrics.JOBS.labels(self.origin, outcome).inc()
                 metrics.JOB_TIME.labels(self.origin).observe(seconds)
+                job_counts.count(self.connection, self.origin, outcome)
                 facts = {"job": self.id, "outcome": outcome, "ms": round(seconds * 1000)}
                 done.info("%s: %s", self.func_name, outcome, extra=facts)
         return result
@@ -84,6 +87,26 @@ class Worker(SimpleWorker):
         self.heartbeats = Thread(target=self._send_heartbeats, daemon=True, name="heartbeat")
         self.heartbeats.start()
         return super().work(*args, **options)
+
+    def check_for_suspension(self, burst: bool) -> None:  # noqa: ARG002, FBT001  RQ's signature
+        """Wait while an admin has paused the queue; RQ itself can only suspend all workers."""
+        if self._is_paused():
+            self.set_state(WorkerStatus.SUSPENDED)
+        while self._is_paused() and not self._stop_requested:
+            time.sleep(PAUSE_CHECK)
+
+    def execute_job(self, job: RqJob, queue: Queue) -> None:
+        """Run a job; put it back if the queue was paused while the worker waited for one."""
+        if not self._is_paused():
+            super().execute_job(job, queue)
+            return
+        with self.connection.pipeline() as pipe:
+            queue.push_job_id(job.id, pipeline=pipe, at_front=True)
+            pipe.lrem(queue.intermediate_queue_key, 1, job.id)
+            pipe.execute()
+
+    def _is_paused(self) -> bool:
+        return not flags.on(pause_flag(self.queues[0].name))
 
     def teardown(self) -> None:
         """Exit, and stop the heartbeats."""

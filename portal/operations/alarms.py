@@ -114,6 +114,9 @@ def _of_jobs(jobs: Jobs | None) -> Iterator[Alarm]:
         if not queue.alive:
             named = QUEUE_LABELS[queue.name]
             yield Alarm(_("The queue “%(queue)s” has no worker.", queue=named))
+        if queue.paused:
+            named = QUEUE_LABELS[queue.name]
+            yield Alarm(_("The queue “%(queue)s” is paused.", queue=named), "few")
     if jobs.dead:
         count = len(jobs.dead)
         yield Alarm(

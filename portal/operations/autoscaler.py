@@ -88,6 +88,8 @@ def wanted(pool: Pool, last: Target, queue: QueueState, oldest: float) -> int:
     `oldest` is the seconds that the first job has waited.
     """
     now = min(pool.most, max(pool.least, last.workers))
+    if queue.paused:  # what waits says nothing about the workers
+        return now
     unchanged = time() - last.at
     if (queue.waiting >= pool.up_at or oldest > LATE) and unchanged >= UP_REST:
         return min(pool.most, now + 1)

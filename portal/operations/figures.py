@@ -31,6 +31,7 @@ from portal.core.db import transaction
 from portal.core.flags import Flag
 from portal.core.i18n import _l
 from portal.core.outage import postgresql
+from portal.core.queue import QUEUES, pause_flag
 from portal.exchange.exporting import export_jobs
 from portal.exchange.exporting.models import Export
 from portal.exchange.importing import import_jobs
@@ -275,6 +276,13 @@ def switches(figures: Figures) -> list[Switch]:
             facts = flag.version, flag.reason, by, flag.changed_at
             found.append(Switch(name, flag.is_on, name in in_use, *facts))
     return found
+
+
+def pauses(figures: Figures) -> dict[str, tuple[Flag, str]]:
+    """Return the flag of each paused queue, and the name of the admin who paused it."""
+    known = figures.stored.flags if figures.stored else {}
+    found = {name: known.get(pause_flag(name)) for name in QUEUES}
+    return {name: pause for name, pause in found.items() if pause and not pause[0].is_on}
 
 
 def parts_in_use() -> set[str]:

@@ -6,7 +6,7 @@ Values of an unavailable part are left out; a part that hangs delays no scrape.
 import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from threading import Lock, Thread
 from time import monotonic
 from typing import Any
@@ -18,7 +18,7 @@ from redis.exceptions import ResponseError
 from rq import Queue
 from rq.job import Job
 from rq.serializers import JSONSerializer
-from sqlalchemy import func, or_, select
+from sqlalchemy import func, or_, select, text
 from sqlalchemy.dialects.postgresql import distinct_on
 from sqlalchemy.orm import Session
 
@@ -36,12 +36,17 @@ from portal.notifications.models import OutboxEntry
 from portal.notifications.webhooks import outbox as webhooks
 from portal.operations import figures
 from portal.operations.figures import AWAY, Jobs, TermNow
-from portal.recorder import journal
+from portal.recorder import journal, status
 from portal.recorder.models import AuditRun, ContinuousAudit, LoggedEvent
 
 FRESH = 4.0  # seconds for which metrics are reused
 TIMEOUT = 2.0  # seconds that a scrape waits
 STALE = 60.0  # seconds after which old metrics are no longer reported
+LARGEST = 12  # tables that have their own size
+TABLE_SIZES = text("""
+    SELECT relname, coalesce(pg_total_relation_size(oid), 0) AS bytes
+    FROM pg_class WHERE relkind = 'r' ORDER BY bytes DESC LIMIT :largest
+""")
 STATES = {"closed": 0, "half-open": 1, "open": 2}
 # Each metric without its prefix `fairseat_`: its meaning, then its labels.
 METRICS = {
@@ -52,6 +57,13 @@ METRICS = {
     "fenced": ("Whether the ledger decides nothing until it is restored", "term"),
     "unrecorded_events": ("Events that PostgreSQL does not have yet", "term"),
     "checkpoint_age_seconds": ("Age of the first event that PostgreSQL does not have", "term"),
+    "event_lag_quantile_seconds": (
+        "Lag of events in the last hour or two, by the stage that they reached",
+        *("event", "stage", "quantile"),
+    ),
+    "database_bytes": ("Size of the database", "table"),
+    "ledger_memory_bytes": ("Memory that the ledger uses",),
+    "ledger_memory_limit_bytes": ("Memory that the ledger may use; 0 if there is no limit",),
     "audit_differences": ("Differences that the last finished audit found", "term"),
     "audit_age_seconds": ("Time since the last finished audit", "term"),
     "reconcile_differences": ("Differences that the continuous audit found", "term"),
@@ -69,6 +81,7 @@ METRICS = {
     "queue_jobs": ("Jobs that wait", "queue"),
     "queue_oldest_seconds": ("Age of the job that is next", "queue"),
     "queue_workers": ("Workers that send heartbeats", "queue"),
+    "queue_paused": ("Whether an admin has paused the queue", "queue"),
     "dead_letters": ("Jobs that failed for good", "queue"),
     "scheduler_up": ("Whether a scheduler has the lease",),
     "room_waiting": ("Students who wait", "term", "window"),
@@ -103,10 +116,15 @@ def read() -> Iterable[Metric]:
         with transaction() as session:
             _set_audits(gauges, session)
             _set_outboxes(gauges, session)
+            _set_lags(gauges, session)
+            _set_sizes(gauges, session)
             recorded = _checkpoints(session)
         if found.at:
             _set_unrecorded(gauges, found.all_terms, recorded)
     if found.at:
+        used: Any = backend().redis.info("memory")
+        gauges.set("ledger_memory_bytes", used["used_memory"])
+        gauges.set("ledger_memory_limit_bytes", used.get("maxmemory", 0))
         gauges.set("replicas_in_sync", in_sync(backend().redis))
         gauges.set("replicas_wanted", backend().settings.replicas or _required_replicas())
     if found.jobs:
@@ -144,6 +162,23 @@ def _set_outboxes(gauges: Gauges, session: Session) -> None:
     backup = select(func.max(AuditEntry.at)).where(AuditEntry.action == "backup.made")
     first = select(func.min(AuditEntry.at))
     gauges.set("backup_age_seconds", _age(session.scalar(backup) or session.scalar(first)))
+
+
+def _set_lags(gauges: Gauges, session: Session) -> None:
+    """Set the percentiles of each kind of event at each stage."""
+    for lags in status.stage_lags(session, timedelta(hours=1)):
+        for part, lag in zip(status.PARTS, lags.percentiles, strict=True):
+            labels = lags.name, lags.stage, part
+            gauges.set("event_lag_quantile_seconds", lag / 1000, *labels)
+
+
+def _set_sizes(gauges: Gauges, session: Session) -> None:
+    """Set the size of the database's largest tables with their indexes, and of the rest."""
+    rest = session.scalar(select(func.pg_database_size(func.current_database()))) or 0
+    for name, bytes_ in session.execute(TABLE_SIZES, {"largest": LARGEST}):
+        gauges.set("database_bytes", bytes_, name)
+        rest -= bytes_
+    gauges.set("database_bytes", max(0, rest), "others")
 
 
 def _age(since: datetime | None) -> float:
@@ -214,6 +249,7 @@ def _set_jobs(gauges: Gauges, jobs: Jobs) -> None:
     heads = Job.fetch_many(ids, connection=redis, serializer=JSONSerializer)
     since = {job.origin: job.enqueued_at for job in heads if job}
     for queue in jobs.queues:
+        gauges.set("queue_paused", queue.paused, queue.name)
         gauges.set("queue_jobs", queue.waiting + queue.later, queue.name)
         gauges.set("queue_oldest_seconds", _age(since.get(queue.name)), queue.name)
         gauges.set("queue_workers", queue.alive, queue.name)

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from socket import gethostname
 
@@ -10,9 +10,15 @@ from redis import Redis
 from rq import Queue, Worker, worker_registration
 from rq.worker import BaseWorker, WorkerStatus
 
-from portal.core.queue import QUEUES
+from portal.core import flags, job_counts
+from portal.core.job_counts import JobCounts
+from portal.core.queue import QUEUES, pause_flag
 
 SILENCE = timedelta(seconds=20)  # a worker sends a heartbeat every 5 seconds
+STATES = {
+    WorkerStatus.BUSY.value: "busy",
+    WorkerStatus.SUSPENDED.value: "paused",
+}  # others are idle
 LEASE = "fairseat:scheduler"  # that the scheduler renews every second
 
 
@@ -21,12 +27,12 @@ class WorkerState:
     """A worker: what it does, and when (seconds ago) its last heartbeat was."""
 
     name: str  # host:pid
-    state: str  # idle, busy, or silent
+    state: str  # idle, busy, paused or silent
     heartbeat: int = 0
 
     @property
     def alive(self) -> bool:
-        """Return whether it is idle or busy, not silent."""
+        """Return whether it sends heartbeats."""
         return self.state != "silent"
 
 
@@ -39,6 +45,8 @@ class QueueState:
     later: int  # that are retried in a moment
     dead: int
     workers: Sequence[WorkerState]
+    counts: JobCounts = field(default_factory=JobCounts)
+    paused: bool = False
 
     @property
     def alive(self) -> int:
@@ -79,8 +87,18 @@ def queues(redis: Redis) -> list[QueueState]:
     for worker in sorted(workers(redis), key=lambda each: (each.hostname or "", each.pid or 0)):
         for name in worker.queue_names():
             found[name].append(_state(worker))
+    ended = job_counts.read(redis, QUEUES)
     return [
-        QueueState(name, next(counts), next(counts), next(counts), found[name]) for name in QUEUES
+        QueueState(
+            name,
+            waiting=next(counts),
+            later=next(counts),
+            dead=next(counts),
+            workers=found[name],
+            counts=ended[name],
+            paused=not flags.on(pause_flag(name)),
+        )
+        for name in QUEUES
     ]
 
 
@@ -106,7 +124,6 @@ def forget(redis: Redis, pid: int) -> None:
 def _state(worker: BaseWorker) -> WorkerState:
     now = datetime.now(UTC)
     beat = worker.last_heartbeat or now
-    busy = worker.get_state() == WorkerStatus.BUSY
-    state = ("busy" if busy else "idle") if alive(worker) else "silent"
+    state = STATES.get(worker.get_state(), "idle") if alive(worker) else "silent"
     seconds = max(0, round((now - beat).total_seconds()))
     return WorkerState(f"{worker.hostname or ''}:{worker.pid or 0}", state, seconds)

@@ -104,6 +104,21 @@ class LagMinute(Base):
     buckets: Mapped[list[int]] = mapped_column(ARRAY(Integer))  # events, by BOUNDS of status.py
 
 
+class LagHour(Base):
+    """How late the events of one name reached a stage of recording, in an hour."""
+
+    __tablename__ = "lag_hours"
+    __table_args__ = (Index("ix_lag_hours_hour", "hour"),)
+
+    term_id: Mapped[int] = mapped_column(ForeignKey("terms.id"), primary_key=True)
+    hour: Mapped[datetime] = mapped_column(Moment, primary_key=True)
+    name: Mapped[str] = mapped_column(String(40), primary_key=True)  # of the events
+    stage: Mapped[str] = mapped_column(String(10), primary_key=True)  # of STAGES in status.py
+    events: Mapped[int] = mapped_column(Integer, default=0)
+    slowest: Mapped[int] = mapped_column(BigInteger, default=0)  # ms
+    buckets: Mapped[list[int]] = mapped_column(ARRAY(Integer))  # events, by BOUNDS of status.py
+
+
 class Enrollment(Base):
     """A seat that a student holds or held. `state`: enrolled or dropped."""
 

@@ -122,10 +122,10 @@ def _record_batch(term: int) -> Sequence[Event]:
             if events:
                 _record(session, term, after, events)
     except (JournalGap, UnknownEvent):
-        status.count_failure(term)
+        status.count_failure(term, events)
         raise
     except IntegrityError as error:
-        status.count_failure(term)
+        status.count_failure(term, events)
         if unknown := _unknown_students(events):
             raise unknown from error
         raise
@@ -146,16 +146,19 @@ def _lock(session: Session, term: int) -> int:
 
 
 def _record(session: Session, term: int, after: int, events: Sequence[Event]) -> None:
+    reached = {"created": datetime.now(UTC)}
     state = read_models.load(session, term, events)
     for event in events:
         apply(state, event)
     for seq, wrong in state.contradictions:  # the event is stored: an audit finds it
         log.error("Term %s, event %s contradicts the record: %s", term, seq, wrong)
     read_models.append(session, term, events)
+    reached["recorded"] = datetime.now(UTC)
     read_models.write(session, term, state, after)
     signals.events_recorded.send(session, term, events)
     idempotency.store(session, term, events)
-    status.count_lags(session, term, events)
+    reached["projected"] = datetime.now(UTC)
+    status.count_lags(session, term, events, reached)
     session.execute(
         update(Checkpoint)
         .where(Checkpoint.term_id == term)

@@ -1,14 +1,16 @@
 """The state of each term's record: how far it is behind the ledger, and whether they agree."""
 
 from bisect import bisect_right
-from collections import Counter
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import accumulate
+from typing import Any
 
 from sqlalchemy import ARRAY, Integer, bindparam, delete, func, select, text
+from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
@@ -19,7 +21,7 @@ from portal.core.moments import MILLISECOND
 from portal.recorder.consistency import fence
 from portal.recorder.events import Event
 from portal.recorder.journal import last_seq
-from portal.recorder.models import ContinuousAudit, LagMinute
+from portal.recorder.models import ContinuousAudit, LagHour, LagMinute
 
 
 @dataclass(frozen=True)
@@ -86,16 +88,43 @@ SPANS = {
     "30d": KEPT,
 }
 
-ADD_TO_MINUTE = text("""
+HOUR_SPANS = {
+    "24h": timedelta(days=1),
+    "7d": timedelta(days=7),
+    "30d": KEPT,
+}
+# What an event goes through, and since when its lag counts: the decision of the ledger. The first
+# stage ends when the recorder has read it from the journal; then it is in the event log; then the
+# read models have it. `failed` counts each attempt of a batch that could not be recorded.
+STAGES = ("created", "recorded", "projected", "failed")
+PARTS = (0.5, 0.95, 0.99)  # the percentiles of each stage
+
+
+def _with_buckets(table: str) -> str:
+    """Return SQL that adds the buckets of a new row to those of the table's row."""
+    return f"""
+        slowest = greatest({table}.slowest, excluded.slowest),
+        buckets = ARRAY(SELECT a + b FROM unnest({table}.buckets, excluded.buckets)
+                        WITH ORDINALITY AS t(a, b, i) ORDER BY i)"""  # noqa: S608  our own names
+
+
+ADD_TO_MINUTE = text(f"""
     INSERT INTO lag_minutes (term_id, minute, events, failures, slowest, buckets)
     VALUES (:term, date_trunc('minute', now()), :events, :failures, :slowest, :buckets)
     ON CONFLICT (term_id, minute) DO UPDATE SET
         events = lag_minutes.events + excluded.events,
         failures = lag_minutes.failures + excluded.failures,
-        slowest = greatest(lag_minutes.slowest, excluded.slowest),
-        buckets = ARRAY(SELECT a + b FROM unnest(lag_minutes.buckets, excluded.buckets)
-                        WITH ORDINALITY AS t(a, b, i) ORDER BY i)
-""").bindparams(bindparam("buckets", type_=ARRAY(Integer)))
+        {_with_buckets("lag_minutes")}
+""").bindparams(bindparam("buckets", type_=ARRAY(Integer)))  # noqa: S608
+ADD_TO_HOUR = text(f"""
+    INSERT INTO lag_hours (term_id, hour, name, stage, events, slowest, buckets)
+    SELECT :term, date_trunc('hour', now()), name, stage, events, slowest, buckets
+    FROM jsonb_to_recordset(:rows)
+        AS t(name text, stage text, events integer, slowest bigint, buckets integer[])
+    ON CONFLICT (term_id, hour, name, stage) DO UPDATE SET
+        events = lag_hours.events + excluded.events,
+        {_with_buckets("lag_hours")}
+""").bindparams(bindparam("rows", type_=JSONB))  # noqa: S608
 
 
 @dataclass(frozen=True)
@@ -111,27 +140,64 @@ class Lags:
     slowest: int | None
 
 
-def count_lags(session: Session, term: int, events: Sequence[Event], failures: int = 0) -> None:
-    """Count the awaited events that the transaction records, or failures to record."""
-    now = datetime.now(UTC)
-    late = [max(0, (now - event.at) // MILLISECOND) for event in events if event.awaited]
-    if not late and not failures:
+@dataclass(frozen=True)
+class StageLags:
+    """How late the events of one name reached a stage, in ms."""
+
+    name: str
+    stage: str
+    events: int
+    percentiles: Sequence[int]  # of PARTS
+    slowest: int
+
+
+def count_lags(
+    session: Session, term: int, events: Sequence[Event], reached: Mapping[str, datetime]
+) -> None:
+    """Count the awaited events that the transaction records.
+
+    `reached` says when they reached each stage, the last stage last.
+    """
+    awaited = [event for event in events if event.awaited]
+    if not awaited:
         return
-    counts = Counter(bisect_right(BOUNDS, each) for each in late)
-    counted = {
-        "term": term,
-        "events": len(late),
-        "failures": failures,
-        "slowest": max(late, default=0),
-        "buckets": [counts[bucket] for bucket in range(len(BOUNDS) + 1)],
-    }
-    session.execute(ADD_TO_MINUTE, counted)
+    late = [_lag(event, list(reached.values())[-1]) for event in awaited]
+    session.execute(ADD_TO_MINUTE, {"term": term, "failures": 0, **_counted(late)})
+    _count_stages(session, term, awaited, reached)
 
 
-def count_failure(term: int) -> None:
+def count_failure(term: int, events: Sequence[Event] = ()) -> None:
     """Count a batch that could not be recorded, unless PostgreSQL itself failed."""
     with suppress(SQLAlchemyError), transaction() as session:
-        count_lags(session, term, (), failures=1)
+        session.execute(ADD_TO_MINUTE, {"term": term, "failures": 1, **_counted(())})
+        awaited = [event for event in events if event.awaited]
+        _count_stages(session, term, awaited, {"failed": datetime.now(UTC)})
+
+
+def _count_stages(
+    session: Session, term: int, events: Sequence[Event], reached: Mapping[str, datetime]
+) -> None:
+    late: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
+    for stage, at in reached.items():
+        for event in events:
+            late[event.name, stage].append(_lag(event, at))
+    rows = [
+        {"name": name, "stage": stage, **_counted(found)}
+        for (name, stage), found in sorted(late.items())
+    ]
+    if rows:
+        session.execute(ADD_TO_HOUR, {"term": term, "rows": rows})
+
+
+def _lag(event: Event, at: datetime) -> int:
+    return max(0, (at - event.at) // MILLISECOND)
+
+
+def _counted(late: Sequence[int]) -> dict[str, Any]:
+    """Return the number of lags (ms), the longest, and their buckets."""
+    counts = Counter(bisect_right(BOUNDS, each) for each in late)
+    buckets = [counts[bucket] for bucket in range(len(BOUNDS) + 1)]
+    return {"events": len(late), "slowest": max(late, default=0), "buckets": buckets}
 
 
 def lags_over(session: Session, span: str) -> Lags:
@@ -153,6 +219,36 @@ def lags_over(session: Session, span: str) -> Lags:
     return Lags(span, events, failures, p50, p95, p99, slowest)
 
 
+def stage_lags(session: Session, span: timedelta) -> list[StageLags]:
+    """Return the lags of each kind of event at each stage, over whole hours back to the span."""
+    recent = LagHour.hour > func.now() - span - timedelta(hours=1)
+    part = (
+        func.unnest(LagHour.buckets)
+        .table_valued("count", with_ordinality="bucket", joins_implicitly=True)
+        .render_derived()
+    )
+    summed = (
+        select(LagHour.name, LagHour.stage, part.c.bucket, func.sum(part.c.count))
+        .where(recent)
+        .group_by(LagHour.name, LagHour.stage, part.c.bucket)
+        .order_by(part.c.bucket)
+    )
+    buckets: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
+    for name, stage, _bucket, count in session.execute(summed):
+        buckets[name, stage].append(int(count))
+    slowest = (
+        select(LagHour.name, LagHour.stage, func.max(LagHour.slowest))
+        .where(recent)
+        .group_by(LagHour.name, LagHour.stage)
+    )
+    found = []
+    for name, stage, longest in session.execute(slowest):
+        counts = buckets[name, stage]
+        percentiles = [percentile(counts, each, longest) for each in PARTS]
+        found.append(StageLags(name, stage, sum(counts), percentiles, longest))
+    return sorted(found, key=lambda each: (each.name, STAGES.index(each.stage)))
+
+
 def percentile(buckets: Sequence[int], part: float, slowest: int) -> int:
     """Return the upper bound (ms) of the bucket that holds this percentile."""
     wanted = part * sum(buckets)
@@ -163,3 +259,4 @@ def percentile(buckets: Sequence[int], part: float, slowest: int) -> int:
 def forget_lags(session: Session) -> None:
     """Delete entries older than a month."""
     session.execute(delete(LagMinute).where(LagMinute.minute < func.now() - KEPT))
+    session.execute(delete(LagHour).where(LagHour.hour < func.now() - KEPT))

@@ -11,6 +11,7 @@ from portal.catalog import requisites
 from portal.catalog.models import Course, Instructor, Section, Term
 from portal.core import flags
 from portal.core.db import transaction
+from portal.core.queue import QUEUE_LABELS, pause_flag
 from portal.exchange.importing.models import Import
 from portal.notifications.webhooks.models import Webhook
 from portal.people.models import Account, ApiToken, Student
@@ -38,6 +39,8 @@ NAMES: dict[str, Select[Any, Any]] = {
     "window": select(Window.id, Window.name),
 }
 
+PAUSE_FLAGS = {pause_flag(name): label for name, label in QUEUE_LABELS.items()}
+
 
 @dataclass(frozen=True)
 class AuditSubject:
@@ -60,7 +63,7 @@ def with_names(keys: Iterable[Key]) -> dict[Key, AuditSubject]:
     for kind, key in keys:
         if key.isascii() and key.isdigit() and int(key) < LARGEST:
             numbers[kind].add(int(key))
-    names: dict[str, Mapping[str, str]] = {"flag": flags.LABELS}
+    names: dict[str, Mapping[str, str]] = {"flag": flags.LABELS | PAUSE_FLAGS}
     for kind in ("request", "application"):
         names[kind] = {str(number): str(number) for number in numbers[kind]}
     with transaction() as session:

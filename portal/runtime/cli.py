@@ -19,7 +19,8 @@ MODULES = {
     **dict.fromkeys(("token", "account", "override"), "people"),
     **dict.fromkeys(("audit", "rebuild", "repair"), "consistency"),
     **dict.fromkeys(("backup", "restore"), "backups"),
-    **dict.fromkeys(("order", "mail", "jobs"), "operations"),
+    **dict.fromkeys(("order", "mail", "jobs", "queues"), "operations"),
+    "logs": "logs",
     "rehearse": "rehearse",
 }
 

@@ -110,7 +110,8 @@ def post_fork(server: Any, worker: Any) -> None:  # noqa: ARG001  gunicorn's sig
 
 def post_worker_init(worker: Any) -> None:
     """Fill caches and start live updates before the first request; close sockets at the end."""
-    from portal.core import flags, memory, metrics  # noqa: PLC0415
+    from portal.backend import backend  # noqa: PLC0415
+    from portal.core import flags, memory, metrics, resources  # noqa: PLC0415
     from portal.live.hub import close_pages_on_exit  # noqa: PLC0415
     from portal.web.http import request_log, slow_clients  # noqa: PLC0415
     from portal.windows import readiness  # noqa: PLC0415
@@ -118,6 +119,7 @@ def post_worker_init(worker: Any) -> None:
     worker.log.error_log.addFilter(slow_clients.keep_record)
     worker.log.error_log.addFilter(request_log.worth_writing)
     metrics.begin("web")
+    resources.watch("web", backend().engine, backend().redis)
     flags.begin()
     if hub := worker.wsgi.extensions.get("live"):  # an app under test may have none
         hub.start()

@@ -1,15 +1,17 @@
-"""`fairseat jobs`, `mail` and `order`: dead mails, and the check of a draw."""
+"""`fairseat jobs`, `queues`, `mail` and `order`: failed work, queues, and the check of a draw."""
 
 import click
 import requests
 
+from portal.core import flags
 from portal.core.db import transaction
-from portal.core.queue import NO_TERM, enqueue
+from portal.core.flags import Switched, Switching
+from portal.core.queue import NO_TERM, QUEUES, enqueue, pause_flag
 from portal.notifications import outbox
 from portal.notifications.models import OutboxEntry
-from portal.operations import dead_letters
+from portal.operations import dead_letters, workers
 from portal.runtime.command_context import connected
-from portal.runtime.commands.common import note
+from portal.runtime.commands.common import REASON, note
 from portal.waiting_room import draw
 from portal.waiting_room.draw import Draw
 
@@ -49,6 +51,44 @@ def _say(found: list[dead_letters.DeadLetter], *, at_length: bool) -> None:
     for job in found:
         click.echo(f"{job.id}  {job.died_at:%Y-%m-%d %H:%M}  {job.queue}")
         click.echo(job.trace if at_length else f"    {job.error}")
+
+
+# `fairseat queues`: what each queue does, and whether it is paused.
+
+
+@click.command("queues")
+@click.option("--pause", type=click.Choice(QUEUES), help="Let no worker start a job of this queue.")
+@click.option("--resume", type=click.Choice(QUEUES), help="Let its workers go on.")
+@click.option("--reason", default=REASON, help="Why, for the audit trail.")
+def queues_command(pause: str | None, resume: str | None, reason: str) -> None:
+    """List the queues: waiting jobs, workers, jobs done a minute, failed runs.
+
+    A paused queue loses nothing: its jobs wait. Workers finish the job that they run.
+    """
+    if pause and resume:
+        raise click.UsageError("Use either --pause or --resume, not both.")
+    with connected() as parts:
+        if queue := pause or resume:
+            _set_paused(queue, paused=bool(pause), reason=reason)
+        flags.read()
+        found = workers.queues(parts.redis)
+    click.echo(f"{'queue':12}{'waiting':>9}{'workers':>9}{'a minute':>10}{'failed':>8}")
+    for each in found:
+        share = each.counts.error_rate
+        failed = "-" if share is None else f"{share:.0%}"
+        figures = f"{each.waiting:>9}{each.alive:>9}{each.counts.per_minute:>10.1f}{failed:>8}"
+        click.echo(f"{each.name:12}{figures}{'  paused' if each.paused else ''}")
+
+
+def _set_paused(queue: str, *, paused: bool, reason: str) -> None:
+    flag = flags.find(pause_flag(queue))
+    if flag.is_on is not paused:
+        click.echo(f"The queue is {'already' if paused else 'not'} paused.", err=True)
+        return
+    try:
+        flags.change(Switching(flag.name, not paused, flag.version, reason), None)
+    except Switched as changed:
+        raise click.ClickException("An admin has just changed it. Try again.") from changed
 
 
 # `fairseat mail`: mail that could not be sent.

@@ -8,7 +8,7 @@ import click
 
 from portal import backend, subscribers
 from portal.catalog.term_catalog import live_terms
-from portal.core import logs, memory, metrics, schema, traces, worker
+from portal.core import logs, memory, metrics, resources, schema, traces, worker
 from portal.core.queue import QUEUES
 from portal.core.settings import Settings, var_folder
 from portal.exchange import demo
@@ -97,6 +97,7 @@ def _begin(kind: str) -> Settings:
     metrics.begin(kind)
     traces.begin(kind)
     settings = Settings.read()
-    backend.connect(settings)
+    connected = backend.connect(settings)
+    resources.watch(kind, connected.engine, connected.redis)
     subscribers.connect()
     return settings

@@ -16,7 +16,7 @@ from portal.core import bulkheads, flags
 from portal.core.db import transaction
 from portal.core.flags import Switched, Switching
 from portal.core.i18n import _, _l, in_language
-from portal.core.queue import QUEUE_LABELS
+from portal.core.queue import QUEUE_LABELS, QUEUES, pause_flag
 from portal.ledger.function_library import translate_errors
 from portal.live.rendering import Fragments, renderers
 from portal.notifications.kinds import KINDS
@@ -26,6 +26,7 @@ from portal.operations.figures import Figures
 from portal.people.models import Account
 from portal.recorder.consistency import audit_runs
 from portal.recorder.models import ContinuousAudit
+from portal.recorder.status import HOUR_SPANS, stage_lags
 from portal.registration.reasons import label
 from portal.web.confirm import Confirmation, NotPossible, confirm, done, seen_number
 from portal.web.http.access import requires, visitor
@@ -43,7 +44,19 @@ PANELS = (
     *("state", "now", "windows", "queues", "underway", "dead_jobs", "dead_mails"),
     *("dead_applications", "flags", "audits"),
 )
-WORKER_STATES = {"idle": _l("idle"), "busy": _l("busy"), "silent": _l("not responding")}
+WORKER_STATES = {
+    "idle": _l("idle"),
+    "busy": _l("busy"),
+    "paused": _l("paused"),
+    "silent": _l("not responding"),
+}
+LAG_STAGES = {
+    "created": _l("Read from the journal"),
+    "recorded": _l("In the event log"),
+    "projected": _l("In the read models"),
+    "failed": _l("Failed attempts"),
+}
+LAG_SPANS = {"24h": _l("24 hours"), "7d": _l("7 days"), "30d": _l("30 days")}
 AUDIT_STEPS = {
     "waiting": _l("Waiting"),
     "recording": _l("Recording new events"),
@@ -95,6 +108,7 @@ def _content(found: Figures) -> dict[str, Any]:
         "worker_states": WORKER_STATES,
         "mail_kinds": KINDS,
         "queue_names": QUEUE_LABELS,
+        "pauses": figures.pauses(found),
         "label": label,
         "admitted_per_minute": figures.admitted_per_minute,
         "times": local_clock(),
@@ -138,6 +152,56 @@ def switch(name: str) -> ResponseReturnValue:
         seen={"to": "off" if flag.is_on else "on", "version": flag.version},
     )
     return confirm(page, act)
+
+
+# Queues, and how late events reach each stage
+
+
+@bp.route(f"/queues/<any({','.join(QUEUES)}):queue>", methods=["GET", "POST"])
+@requires("admin")
+def pause(queue: str) -> ResponseReturnValue:
+    """Pause a queue or let it go on, in all workers."""
+    flag, named = flags.find(pause_flag(queue)), QUEUE_LABELS[queue]
+
+    def act(reason: str) -> ResponseReturnValue:
+        wanted = Switching(flag.name, request.form.get("to") == "on", seen_number(), reason)
+        try:
+            flags.change(wanted, visitor().id)
+        except Switched:
+            changed = _("Someone else has paused or resumed this queue. Check it and try again.")
+            raise NotPossible(changed) from None
+        figures.forget()
+        on = _("%(queue)s: the queue goes on within two seconds.", queue=named)
+        off = _("%(queue)s: paused. Jobs that run now are finished.", queue=named)
+        return done(on if wanted.on else off, HOME)
+
+    stops = _("Workers finish the job that they run, and start no other. Jobs wait; none is lost.")
+    goes_on = _("Workers start the jobs that wait.")
+    paused, resumed = _("Pause: %(queue)s", queue=named), _("Resume: %(queue)s", queue=named)
+    page = Confirmation(
+        title=paused if flag.is_on else resumed,
+        button=_("Pause queue") if flag.is_on else _("Resume queue"),
+        back=(HOME, _("Operations")),
+        facts=[(_("Now"), _("running") if flag.is_on else _("paused"))],
+        meaning=[stops if flag.is_on else goes_on],
+        danger=flag.is_on,
+        seen={"to": "off" if flag.is_on else "on", "version": flag.version},
+    )
+    return confirm(page, act)
+
+
+@bp.get("/lag")
+@requires("admin")
+def lag() -> ResponseReturnValue:
+    """Render how late events reach each stage, by their name."""
+    span = request.args.get("span", "24h")
+    if span not in LAG_SPANS:
+        abort(404)
+    with transaction() as session:
+        found = stage_lags(session, HOUR_SPANS[span])
+    return render_template(
+        "admin/operations/lag.html", lags=found, span=span, spans=LAG_SPANS, stages=LAG_STAGES
+    )
 
 
 # Audits: whether ledger, event log and read models agree

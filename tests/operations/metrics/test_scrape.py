@@ -21,9 +21,11 @@ from sqlalchemy.sql import func
 
 from portal.app import create_app
 from portal.backend import Backend
+from portal.core import flags
 from portal.core.audit_trail import AuditEntry
 from portal.core.checkpoints import Checkpoint
 from portal.core.db import transaction
+from portal.core.flags import Switching
 from portal.core.queue import enqueue
 from portal.ledger.function_library import prefix
 from portal.operations import prometheus
@@ -209,6 +211,23 @@ def test_a_part_that_hangs_keeps_no_scrape_waiting(monkeypatch: pytest.MonkeyPat
     reading.join()
 
 
+def test_lag_sizes_and_pauses_are_told(client: FlaskClient, cast: Cast) -> None:
+    rush = a_rush(sections=1, students=1)
+    claims(rush, [(rush.students[0], rush.sections[0])])
+    drain(rush.term)
+    flags.change(Switching("queue_notify", on=False, version=0, reason="tests"), cast.max.id)
+    found = scraped(client)
+    for stage in ("created", "recorded", "projected"):
+        lag = "fairseat_event_lag_quantile_seconds"
+        assert found[lag, ("enrolled", "0.99", stage)] >= 0
+    assert found["fairseat_database_bytes", ("others",)] > 0
+    assert len([1 for name, _ in found if name == "fairseat_database_bytes"]) > 5
+    assert found["fairseat_ledger_memory_bytes", ()] > 100_000
+    assert found["fairseat_queue_paused", ("notify",)] == 1
+    assert found["fairseat_queue_paused", ("record",)] == 0
+    flags.change(Switching("queue_notify", on=True, version=1, reason="tests"), cast.max.id)
+
+
 def seen(node: Node) -> dict[tuple[str, tuple[str, ...]], float]:
     """What a web server tells."""
     line = HTTPConnection("127.0.0.1", node.port, timeout=60)
@@ -256,6 +275,13 @@ def test_one_scrape_tells_of_all_processes_and_forgets_the_dead(
             enqueue(rush.term, ["record"])
             wait_for(lambda: seen(node).get(("fairseat_event_lag_seconds_count", ()), 0) > 0)
             assert seen(node)["fairseat_processes", ("web",)] == 1
+            for kind in ("web", "record"):  # which sample themselves
+                wait_for(lambda kind=kind: ("fairseat_memory_bytes", (kind,)) in seen(node))
+                assert seen(node)["fairseat_memory_bytes", (kind,)] > 10_000_000
+                for store, most in (("ledger", 64), ("postgresql", 20)):
+                    told = seen(node)
+                    assert told["fairseat_pool_limit", (kind, store)] == most
+                    assert 0 <= told["fairseat_pool_connections", (kind, store)] <= most
             assert seen(node)["fairseat_processes", ("record",)] == 1
             worker.kill()
             worker.wait()

@@ -12,6 +12,7 @@ from sqlalchemy import func, select
 from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.core.flags import NAMES
+from portal.core.queue import QUEUES
 from portal.core.settings import ROOT
 from tests.cast import Cast
 from tests.web.http.all_routes import Values, a_values, routes
@@ -53,6 +54,9 @@ ACTS: dict[str, Form | str] = {
     "POST /admin/operations/audits/<int:term_id>": "tests/web/admin/test_operations_audit.py",
     f"POST /admin/operations/flags/<any({','.join(NAMES)}):name>": (
         "tests/web/admin/test_operations_flags.py"
+    ),
+    f"POST /admin/operations/queues/<any({','.join(QUEUES)}):queue>": (
+        "tests/operations/test_queues.py"
     ),
     "POST /admin/operations/jobs/<job>/<any(retry,discard):remedy>": (
         "tests/web/admin/test_dead_letters.py"

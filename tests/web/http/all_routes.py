@@ -56,6 +56,7 @@ def a_values(app: Flask, cast: Cast) -> Values:
         "action": "extend",
         "control": "pause",
         "name": "captcha",
+        "queue": "notify",
         "job": "1-gone",
         "which": "all",
         "remedy": "retry",

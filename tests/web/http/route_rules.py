@@ -7,6 +7,7 @@ Ada's: her receipt, her notification, a section that she is in and that Iris tea
 from typing import NamedTuple
 
 from portal.core.flags import NAMES
+from portal.core.queue import QUEUES
 
 PEOPLE = ("nobody", "ada", "ben", "iris", "otto", "max")
 
@@ -31,6 +32,7 @@ API_APPLICATION = f"/api/v1/applications/{ID.format('application')}"
 PAGE = "/admin/applications/<int:application_id>/documents/<int:document_id>/pages/<int:page>.png"
 RETRY = "/admin/operations/applications/<any(document,charge):box>/<int:letter>/retry"
 FLAG = f"/admin/operations/flags/<any({','.join(NAMES)}):name>"
+QUEUE = f"/admin/operations/queues/<any({','.join(QUEUES)}):queue>"
 DEAD_LETTER = "/admin/operations/jobs/<job>/<any(retry,discard):remedy>"
 WEBHOOK = "/admin/webhooks/<int:webhook_id>"
 SWITCH = "<any(on,off,secret,delete):what>"
@@ -258,6 +260,9 @@ RULES = {
     "GET /admin/operations": ADMIN,
     f"GET {FLAG}": ADMIN,
     f"POST {FLAG}": ADMIN,
+    f"GET {QUEUE}": ADMIN,
+    f"POST {QUEUE}": ADMIN,
+    "GET /admin/operations/lag": ADMIN,
     f"GET {DEAD_LETTER}": ADMIN,
     f"POST {DEAD_LETTER}": ADMIN,
     f"GET {MAIL}": ADMIN,

@@ -1,0 +1,42 @@
+"""Connections and memory of this process, sampled for metrics."""
+
+import os
+from pathlib import Path
+from threading import Thread
+from time import sleep
+from typing import Any
+
+from redis import Redis
+from sqlalchemy import Engine
+
+from portal.core.metrics import CONNECTIONS, CONNECTIONS_LIMIT, MEMORY
+
+EVERY = 5.0  # seconds
+PAGE_SIZE = os.sysconf("SC_PAGE_SIZE")
+
+
+def watch(kind: str, engine: Engine, redis: Redis) -> None:
+    """Start sampling; call it in the process that uses the connections, after its fork."""
+    Thread(
+        target=_sample_forever, args=(kind, engine, redis), daemon=True, name="resources"
+    ).start()
+
+
+def sample(kind: str, engine: Engine, redis: Redis) -> None:
+    """Set the metrics to what is in use now."""
+    postgresql: Any = engine.pool
+    ledger: Any = redis.connection_pool  # its queue holds the free slots
+    for store, size, used in (
+        ("postgresql", postgresql.size(), postgresql.checkedout()),
+        ("ledger", ledger.max_connections, ledger.max_connections - ledger.pool.qsize()),
+    ):
+        CONNECTIONS_LIMIT.labels(kind, store).set(size)
+        CONNECTIONS.labels(kind, store).set(used)
+    resident = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    MEMORY.labels(kind).set(resident * PAGE_SIZE)
+
+
+def _sample_forever(kind: str, engine: Engine, redis: Redis) -> None:
+    while True:
+        sample(kind, engine, redis)
+        sleep(EVERY)

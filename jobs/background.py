@@ -1,6 +1,6 @@
 """Jobs of the queue `background`: long work that can wait."""
 
-from portal.applications import documents, fees, reminders
+from portal.applications import reminders
 from portal.applications import service as applications
 from portal.core.queue import NO_TERM, enqueue
 from portal.exchange.exporting import export_jobs
@@ -29,16 +29,6 @@ def deliver(_term: int) -> None:
 def act(_term: int) -> None:
     """Carry out approved applications that their deciders' requests could not."""
     applications.act_all()
-
-
-def check(_term: int) -> None:
-    """Check documents of applications."""
-    documents.check_due()
-
-
-def charge(_term: int) -> None:
-    """Make the calls to the payment provider that are due."""
-    fees.charge_due()
 
 
 def remind(_term: int) -> None:

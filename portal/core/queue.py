@@ -24,6 +24,8 @@ QUEUE_LABELS = {
     "promote": _l("Promote from waitlists"),
     "maintain": _l("Update sections in the ledger"),
     "notify": _l("Send notifications and email"),
+    "documents": _l("Check documents of applications"),
+    "charges": _l("Call the payment provider"),
     "background": _l("Background work: imports and audits"),
 }
 QUEUES = tuple(QUEUE_LABELS)
@@ -36,12 +38,16 @@ JOBS = {
     "reconcile": "jobs.background.reconcile",
     "deliver": "jobs.background.deliver",
     "act": "jobs.background.act",
-    "check": "jobs.background.check",
-    "charge": "jobs.background.charge",
+    "check": "jobs.documents.check",
+    "charge": "jobs.charges.charge",
     "remind": "jobs.background.remind",
 }
 # other jobs have a queue of their own
-QUEUE_OF = dict.fromkeys(("reconcile", "deliver", "act", "check", "charge", "remind"), "background")
+QUEUE_OF = {
+    **dict.fromkeys(("reconcile", "deliver", "act", "remind"), "background"),
+    "check": "documents",
+    "charge": "charges",
+}
 NO_TERM = 0  # for jobs about all terms: mails and webhooks
 JOB_SECONDS = 60  # seconds that a job may take; the scheduler enqueues another for the rest
 LONG_JOBS = {

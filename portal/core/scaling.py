@@ -22,6 +22,8 @@ POOLS = {
     "promote": Pool(3, 15, 30),
     "notify": Pool(2, 8, 100),
     "maintain": Pool(1, 2, 50),
+    "documents": Pool(1, 5, 5),
+    "charges": Pool(1, 4, 5),
     "background": Pool(2, 4, 10),
 }
 LARGE = 8  # cores: a smaller machine has fewer workers

@@ -66,13 +66,13 @@ def test_a_worker_killed_during_a_check_leaves_it_to_the_next(
         sent = documents.NewDocument("record", "letter.pdf", a_pdf())
         documents.add(draft, cast.ada.account_id, sent)
         service.submit(draft, cast.ada.account_id)
-        with running(("worker", "background"), ("scheduler",)) as (worker, _):
-            ready("background")
+        with running(("worker", "documents"), ("scheduler",)) as (worker, _):
+            ready("documents")
             wait_for(lambda: heard)
             worker.kill()
             worker.wait()
             assert _state(draft) == "waiting"
-            with running(("worker", "background")):
+            with running(("worker", "documents")):
                 wait_for(lambda: _state(draft) == "ok")
     assert len(heard) == 2
 
@@ -125,12 +125,12 @@ def test_a_worker_killed_during_a_call_to_the_provider_doubles_nothing(
             fees.look(made, vera.id)
             service.withdraw(made, vera.id)
         stripe.hangs, before = 30.0, len(stripe.calls)
-        with running(("worker", "background"), ("scheduler",)) as (worker, _):
+        with running(("worker", "charges"), ("scheduler",)) as (worker, _):
             wait_for(lambda: len(stripe.calls) > before)
             worker.kill()
             worker.wait()
             stripe.hangs = 0.0
-            with running(("worker", "background")):
+            with running(("worker", "charges")):
                 ended = {"open": "open", "refund": "refunded"}[call]
                 wait_for(lambda: charges(made)[0].state == ended)
         assert len(stripe.calls) > before + 1  # it was asked again

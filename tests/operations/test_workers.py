@@ -24,7 +24,10 @@ from tests.recorder.rush import a_rush, claims
 
 WORKERS = [sys.executable, "-m", "portal.runtime.cli", "workers"]
 BUSY = 300  # seconds that a busy machine may take to start so many processes
-BOUNDS = "record=1-2@50 promote=1-1@30 notify=1-1@100 maintain=1-1@50 background=1-1@10"
+BOUNDS = (
+    "record=1-2@50 promote=1-1@30 notify=1-1@100 maintain=1-1@50"
+    " documents=1-1@5 charges=1-1@5 background=1-1@10"
+)
 TOKEN = "for tests alone"
 
 

@@ -19,7 +19,7 @@ from portal.waiting_room.access_tokens import LIFETIME
 from portal.waiting_room.batching import Batcher
 from portal.windows import draw_seeds
 
-FILES = ("room", "queue", "admission", "entry_points")  # each uses those before it
+FILES = ("room", "queue", "admission", "controls", "entry_points")  # each uses those before it
 CODE = join_files(Path(__file__).with_name("functions"), FILES)
 # The constants of the functions, such as PATIENCE: most are ms.
 RULE = re.compile(r"^local ([A-Z]+) = (\d+)", re.MULTILINE)
@@ -170,6 +170,33 @@ def set_limits(  # noqa: PLR0913  the room, its limits, and what was seen
     if "error" in reply:
         raise LimitsChanged
     return room_state(reply)
+
+
+def let_in(term: int, window: int, count: int, key: str | None = None) -> int:
+    """Admit the next students whatever the limits; return how many.
+
+    With the same key it happens once. Raises WindowEnded if the window is not open.
+    """
+    return int(_unless_ended(_call("let_in", term, window, count=count, key=key))["admitted"])
+
+
+def expire(term: int, window: int, student: int) -> bool:
+    """End the visit of an admitted student; return whether there was one."""
+    return bool(_call("expire", term, window, student=student)["expired"])
+
+
+def reset(term: int, window: int, key: str | None = None) -> dict[str, int]:
+    """Empty the queue and end all visits; return how many waited and were inside.
+
+    Limits and the seed of the draw stay. With the same key it happens once. Raises WindowEnded.
+    """
+    return dict(_unless_ended(_call("reset", term, window, key=key))["emptied"])
+
+
+def _unless_ended(reply: dict[str, Any]) -> dict[str, Any]:
+    if "error" in reply:
+        raise WindowEnded(reply["error"])
+    return reply
 
 
 def record_estimate(term: int, window: int, request: str, least: int, most: int) -> None:

@@ -63,7 +63,12 @@ function Room:admit()
   if self.phase ~= "open" or self:waiting() == 0 then return end
   if self.at - number(self:field("heard")) > SILENCE then return end -- no page would receive it
   self.called, self.looked = number(self:field("called")), 0
-  local before, allowed, called = self.called, self:allowance(), {}
+  self:call_next(self:allowance())
+end
+
+-- Admit the next students, at most so many; return them.
+function Room:call_next(allowed)
+  local before, called = self.called, {}
   while #called < allowed do
     local id, student = self:next()
     if not id then break end
@@ -74,10 +79,11 @@ function Room:admit()
   if self.allowed then
     redis.call("HSET", self.base, "allowance", self.allowed - #called, "allowed_at", self.at)
   end
-  if self.called == before and #called == 0 then return end
+  if self.called == before and #called == 0 then return called end
   redis.call("HSET", self.base, "called", self.called)
   self:note_pace(self.called - before)
   self:publish(called)
+  return called
 end
 
 function Room:publish(called)
@@ -90,7 +96,7 @@ end
 function Room:tidy()
   if self.phase ~= "ended" or self.at < self.closes + KEEP then return end
   local keys = {}
-  for _, kind in ipairs({ "mine", "left", "came", "seen", "in", "away", "back", "pace", "estimates" }) do
+  for _, kind in ipairs({ "mine", "left", "came", "seen", "in", "away", "back", "pace", "estimates", "done" }) do
     keys[#keys + 1] = self:key(kind)
   end
   redis.call("UNLINK", unpack(keys))

@@ -95,6 +95,20 @@ local function limit(room)
   return room:state()
 end
 
+local function let_in(room)
+  if room.phase ~= "open" then return { error = room.phase } end
+  return { admitted = room:let_in(room.ask.count, room.ask.key), state = room:state() }
+end
+
+local function expire(room)
+  return { expired = room:expire(room.ask.student), state = room:state() }
+end
+
+local function reset(room)
+  if room.phase ~= "open" and room.phase ~= "before" then return { error = room.phase } end
+  return { emptied = room:reset(room.ask.key), state = room:state() }
+end
+
 local function admit(room)
   room:admit()
   return room:state()
@@ -129,5 +143,8 @@ register("leave", leave)
 register("record_estimate", record_estimate)
 register("limit", limit)
 register("admit", admit)
+register("let_in", let_in)
+register("expire", expire)
+register("reset", reset)
 redis.register_function("room_advance_all", advance_all)
 register("state", function(room) return room:state() end, { "no-writes" })

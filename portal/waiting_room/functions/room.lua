@@ -17,6 +17,7 @@
 --   :away     zset: request by end of its last chance :back  zset: request by score, came back
 --   :pace     hash: half a minute -> entries passed in it    :estimates  hash: request -> at:least:most
 --   :came     hash: student -> when the visit began   :left  hash: student -> request
+--   :done     hash: idempotency key -> outcome of what an admin or a program did to the room
 
 local PATIENCE = 240000 -- ms without a heartbeat until an entry is skipped
 local SILENCE = 30000      -- ms without a heartbeat from any student: the portal receives nothing

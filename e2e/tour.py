@@ -150,6 +150,8 @@ STOPS = (
     Stop("max", "/admin/operations/audits/{open}"),
     Stop("max", "/admin/webhooks"),
     Stop("max", "/admin/webhooks", "main form [type=submit]", ".errors"),
+    Stop("max", "/admin/service-tokens"),
+    Stop("max", "/admin/service-tokens", "main form [type=submit]", ".errors"),
     Stop("max", "/admin/terms/{open}/windows/{window}/close"),
     Stop(
         "max",

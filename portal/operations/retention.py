@@ -8,6 +8,7 @@ from portal.exchange.importing import import_jobs
 from portal.notifications import outbox
 from portal.notifications.webhooks import outbox as webhooks
 from portal.operations.rehearsal import play
+from portal.people import api_requests, signing_keys
 from portal.recorder import idempotency, journal, status
 
 
@@ -23,6 +24,8 @@ def delete_expired() -> None:
         outbox.delete_old(session, days)
         webhooks.delete_old(session, days)
         uploads.delete_old(session)
+        api_requests.delete_expired(session)
+        signing_keys.delete_old(session)
     with transaction() as session:
         documents.delete_old(session)
     play.delete_leftovers()

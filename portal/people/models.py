@@ -2,6 +2,7 @@
 
 from datetime import datetime
 from decimal import Decimal
+from typing import Any
 
 from sqlalchemy import (
     BigInteger,
@@ -9,6 +10,7 @@ from sqlalchemy import (
     CheckConstraint,
     DateTime,
     ForeignKey,
+    Identity,
     Integer,
     LargeBinary,
     String,
@@ -43,6 +45,8 @@ class Account(SoftDelete, Base):
     email: Mapped[str] = mapped_column(String(254), default="")
     password_hash: Mapped[str] = mapped_column(String(200), default="")
     is_admin: Mapped[bool] = mapped_column(Boolean, default=False)
+    # The account of a program: its name is its service token's, and it can't log in.
+    is_service: Mapped[bool] = mapped_column(Boolean, default=False, server_default=false())
     # A code of portal.core.i18n.LANGUAGES; empty = as the browser prefers.
     language: Mapped[str] = mapped_column(String(8), default="", server_default="")
     # Raised to end every session of the account at once.
@@ -137,7 +141,7 @@ class Hold(Base):
 
 
 class ApiToken(Base):
-    """A personal API token; only the SHA-256 of its secret is stored."""
+    """A personal API token or a service token; only the SHA-256 of its secret is stored."""
 
     __tablename__ = "api_tokens"
 
@@ -145,13 +149,45 @@ class ApiToken(Base):
     account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"), index=True)
     name: Mapped[str] = mapped_column(String(80))
     digest: Mapped[bytes] = mapped_column(LargeBinary(32), unique=True)
-    scopes: Mapped[list[str]] = mapped_column(ARRAY(String(40)))  # of portal.people.tokens.SCOPES
+    scopes: Mapped[list[str]] = mapped_column(
+        ARRAY(String(40))
+    )  # of tokens.SCOPES or service_tokens.SCOPES
     created_at: Mapped[datetime] = mapped_column(Moment, server_default=func.now())
     expires_at: Mapped[datetime | None] = mapped_column(Moment)
     revoked_at: Mapped[datetime | None] = mapped_column(Moment)
     used_at: Mapped[datetime | None] = mapped_column(Moment)  # to a few minutes
 
     account: Mapped[Account] = relationship()
+
+
+class ApiRequest(Base):
+    """A change that a program asked for under an idempotency key, and the answer.
+
+    `tries` counts how often it was begun; `data` has what must be the same at each try.
+    """
+
+    __tablename__ = "api_requests"
+
+    number: Mapped[int] = mapped_column(BigInteger, Identity(always=True))
+    account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"), primary_key=True)
+    key: Mapped[str] = mapped_column(String(64), primary_key=True)
+    digest: Mapped[str] = mapped_column(String(64))  # SHA-256 of the request
+    tries: Mapped[int] = mapped_column(Integer, default=1, server_default="1")
+    data: Mapped[dict[str, int]] = mapped_column(JSONB, default=dict, server_default=text("'{}'"))
+    answer: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
+    at: Mapped[datetime] = mapped_column(Moment, server_default=func.now(), index=True)
+
+
+class SigningKey(Base):
+    """A key that signs tokens for programs; `private` is encrypted with SECRET_KEY."""
+
+    __tablename__ = "signing_keys"
+
+    kid: Mapped[str] = mapped_column(String(43), primary_key=True)  # its thumbprint (RFC 7638)
+    public: Mapped[dict[str, str]] = mapped_column(JSONB)
+    private: Mapped[str] = mapped_column(Text)
+    made_at: Mapped[datetime] = mapped_column(Moment, server_default=func.clock_timestamp())
+    retired_at: Mapped[datetime | None] = mapped_column(Moment)
 
 
 class Permission(Base):

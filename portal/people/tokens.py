@@ -1,4 +1,4 @@
-"""Personal API tokens: create, list and revoke them, and find the bearer of one."""
+"""API tokens: create, list and revoke personal ones, and find the bearer of any token."""
 
 import hashlib
 import secrets
@@ -9,7 +9,7 @@ from threading import Lock
 from typing import Any
 
 from cachetools import TTLCache
-from sqlalchemy import Select, func, or_, select, update
+from sqlalchemy import ColumnElement, Select, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from portal.core.audit_trail import add_audit_entry
@@ -18,6 +18,7 @@ from portal.core.db import transaction
 from portal.people.models import Account, ApiToken
 from portal.people.signals import token_created
 
+COMMAND_LINE = "command line"  # the reason of changes without a page
 PREFIX = "fs_"  # lets scanners for leaked secrets recognize a token
 SCOPES = ("read", "register")  # read one's own data, and change it
 MAX_TOKENS = 20  # live tokens of one account
@@ -58,6 +59,8 @@ class Bearer:
     account_id: int
     scopes: frozenset[str]
     expires_at: datetime | None
+    token_id: int = 0
+    service: bool = False
 
 
 def create(account_id: int, wanted: TokenRequest) -> str:
@@ -68,7 +71,7 @@ def create(account_id: int, wanted: TokenRequest) -> str:
     with transaction() as session:
         if wanted.name in {token.name for token in _usable_tokens(session, account_id)}:
             raise NameTakenError(wanted.name)
-        return _create(session, account_id, wanted, {"by": account_id})
+        return add(session, account_id, wanted, by=account_id)
 
 
 def create_for(username: str, wanted: TokenRequest) -> str:
@@ -82,7 +85,7 @@ def create_for(username: str, wanted: TokenRequest) -> str:
         if account_id is None:
             raise UnknownUserError(f"There is no account named {username!r}.")
         _usable_tokens(session, account_id)
-        return _create(session, account_id, wanted, {"reason": "command line"})
+        return add(session, account_id, wanted, reason=COMMAND_LINE)
 
 
 def live_tokens(account_id: int) -> list[ApiToken]:
@@ -99,17 +102,18 @@ def revoke(account_id: int, token_id: int | None = None) -> list[str]:
     with transaction() as session:
         revoked = session.scalars(query.with_for_update()).all()
         for token in revoked:
-            before = _audit_facts(token)
-            token.revoked_at = datetime.now(UTC)
-            add_audit_entry(
-                session,
-                "token.revoke",
-                f"token:{token.id}",
-                by=account_id,
-                before=before,
-                after=_audit_facts(token),
-            )
+            end(session, token, by=account_id)
         return [token.name for token in revoked]
+
+
+def end(session: Session, token: ApiToken, *, by: int | None, reason: str = "") -> None:
+    """Revoke a token that is locked."""
+    before = _audit_facts(token)
+    token.revoked_at = datetime.now(UTC)
+    after, subject = _audit_facts(token), f"token:{token.id}"
+    add_audit_entry(
+        session, "token.revoke", subject, by=by, before=before, after=after, reason=reason
+    )
 
 
 def digest(secret: str) -> bytes:
@@ -118,10 +122,10 @@ def digest(secret: str) -> bytes:
 
 
 def find_bearer(secret: str) -> Bearer | None:
-    """Return the bearer of a live token, at most 2 s out of date.
+    """Return the bearer of a live token: a personal one at most 2 s out of date.
 
-    While PostgreSQL is away a cached bearer is returned. Unknown tokens have a cache of their own,
-    where they can't push out a good one.
+    While PostgreSQL is away a cached bearer is returned, but none of a service token. Unknown
+    tokens have a cache of their own, where they can't push out a good one.
     """
     key = digest(secret)
     with _lock:
@@ -129,6 +133,7 @@ def find_bearer(secret: str) -> Bearer | None:
             return None
     try:
         bearer = _bearers.get(key)
+        bearer = _read_bearer(key) if bearer.service else bearer
     except UnknownTokenError:
         with _lock:
             _unknown[key] = True
@@ -162,7 +167,25 @@ def _usable_tokens(session: Session, account_id: int) -> Sequence[ApiToken]:
     return found
 
 
-def _create(session: Session, account_id: int, wanted: TokenRequest, by: dict[str, Any]) -> str:
+def find_service(token_id: int) -> Bearer | None:
+    """Return the bearer of a live service token by its id, from the database."""
+    try:
+        bearer = _read_bearer_where(ApiToken.id == token_id)
+    except UnknownTokenError:
+        return None
+    expired = bearer.expires_at and bearer.expires_at <= datetime.now(UTC)
+    return bearer if bearer.service and not expired else None
+
+
+def add(
+    session: Session,
+    account_id: int,
+    wanted: TokenRequest,
+    *,
+    by: int | None = None,
+    reason: str = "",
+) -> str:
+    """Add a token to an account, and return its secret."""
     secret = PREFIX + secrets.token_urlsafe(32)
     token = ApiToken(
         account_id=account_id,
@@ -173,7 +196,8 @@ def _create(session: Session, account_id: int, wanted: TokenRequest, by: dict[st
     )
     session.add(token)
     session.flush()
-    add_audit_entry(session, "token.make", f"token:{token.id}", after=_audit_facts(token), **by)
+    after, subject = _audit_facts(token), f"token:{token.id}"
+    add_audit_entry(session, "token.make", subject, by=by, after=after, reason=reason)
     token_created.send(session, account_id, wanted.name)
     return secret
 
@@ -189,15 +213,21 @@ def _audit_facts(token: ApiToken) -> dict[str, Any]:
 
 
 def _read_bearer(key: bytes) -> Bearer:
+    return _read_bearer_where(ApiToken.digest == key)
+
+
+def _read_bearer_where(which: ColumnElement[bool]) -> Bearer:
     with transaction() as session:
-        live = ApiToken.digest == key, ApiToken.revoked_at.is_(None)
-        token = session.scalar(select(ApiToken).where(*live))
-        if token is None:
+        found = select(ApiToken, Account.is_service).join(ApiToken.account)
+        row = session.execute(found.where(which, ApiToken.revoked_at.is_(None))).one_or_none()
+        if row is None:
             raise UnknownTokenError
+        token, service = row
         now = datetime.now(UTC)
         if token.used_at is None or now - token.used_at > USE_PRECISION:
             session.execute(update(ApiToken).where(ApiToken.id == token.id).values(used_at=now))
-    return Bearer(token.account_id, frozenset(token.scopes), token.expires_at)
+    scopes = frozenset((*token.scopes, "read") if service else token.scopes)
+    return Bearer(token.account_id, scopes, token.expires_at, token.id, service)
 
 
 _bearers: Cache[bytes, Bearer] = Cache(_read_bearer, FRESH_SECONDS)

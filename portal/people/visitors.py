@@ -13,6 +13,7 @@ from portal.people import caches
 from portal.people.models import Account, Student
 
 APPLICANT = frozenset({"applicant"})  # the role of an account without another one
+SERVICE = frozenset({"service"})  # the only role of a program's account
 
 
 @dataclass(frozen=True)
@@ -108,6 +109,7 @@ def _query(
             Account.id,
             Account.name,
             Account.is_admin,
+            Account.is_service,
             Account.session_epoch,
             Account.ended_sessions,
             Account.language,
@@ -124,10 +126,11 @@ def _query(
 
 def _visitor(row: Row[Any]) -> Visitor:
     has = {"student": row.student, "instructor": row.instructors, "admin": row.is_admin}
+    roles = frozenset(role for role, held in has.items() if held) or APPLICANT
     return Visitor(
         id=row.id,
         name=row.name,
-        roles=frozenset(role for role, held in has.items() if held) or APPLICANT,
+        roles=SERVICE if row.is_service else roles,
         student_id=row.student,
         instructor_ids=frozenset(row.instructors or ()),
         epoch=row.session_epoch,

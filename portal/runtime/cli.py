@@ -16,7 +16,7 @@ MODULES = {
     "workers": "supervisors",
     **dict.fromkeys(("worker", "scheduler"), "processes"),
     **dict.fromkeys(("import", "export"), "exchange"),
-    **dict.fromkeys(("token", "account", "override"), "people"),
+    **dict.fromkeys(("token", "keys", "account", "override"), "people"),
     **dict.fromkeys(("audit", "rebuild", "repair"), "consistency"),
     **dict.fromkeys(("backup", "restore"), "backups"),
     **dict.fromkeys(("order", "mail", "jobs", "queues"), "operations"),

@@ -1,6 +1,16 @@
 """The blueprints of the portal, one per kind of visitor or purpose."""
 
-from portal.web import admin, calendar_feed, captcha, home, live, monitoring, payments, student
+from portal.web import (
+    admin,
+    calendar_feed,
+    captcha,
+    home,
+    live,
+    monitoring,
+    payments,
+    student,
+    well_known,
+)
 from portal.web.account import inbox, language, login, my_account, oidc, sign_up
 from portal.web.instructor import sections as instructor
 from portal.web.student import receipts
@@ -19,6 +29,7 @@ BLUEPRINTS = (
     instructor.bp,
     admin.bp,
     calendar_feed.bp,
+    well_known.bp,
     inbox.bp,
     inbox.settings_bp,
     live.bp,

@@ -1,4 +1,4 @@
-"""`fairseat account`, `token` and `override`: accounts, access tokens and permissions."""
+"""`fairseat account`, `token`, `keys` and `override`: accounts, tokens and permissions."""
 
 import secrets
 import sys
@@ -8,8 +8,9 @@ from typing import Any
 import click
 
 from portal.backend import backend
-from portal.people import accounts, permissions, tokens
+from portal.people import accounts, permissions, service_tokens, signing_keys, tokens
 from portal.people.permissions import PermissionRefusedError, Target
+from portal.people.tokens import TokenRequest
 from portal.registration.reasons import PERMISSIONS
 from portal.runtime.command_context import connected
 
@@ -51,29 +52,83 @@ def account_command(username: str, *, password_stdin: bool, **choices: Any) -> N
         click.echo(password)
 
 
-# `fairseat token USER`: a personal access token.
+# `fairseat token USER`: a personal access token, or a service token; `fairseat keys`: what signs.
 
 
 @click.command("token")
 @click.argument("user")
-@click.option("--name", default="command line", help="Purpose of the token.")
+@click.option("--service", is_flag=True, help="A service token: USER is the program's name.")
+@click.option("--revoke", is_flag=True, help="Revoke the service token with this name.")
+@click.option("--name", default=tokens.COMMAND_LINE, help="Purpose of a personal token.")
 @click.option("--days", type=click.IntRange(min=1), help="Days until it expires; default: never.")
 @click.option(
     "--scope",
     "scopes",
-    type=click.Choice(tokens.SCOPES),
+    type=click.Choice((*tokens.SCOPES, *service_tokens.SCOPES)),
     multiple=True,
-    default=tokens.SCOPES,
     help="Permitted action; can be repeated; default: all.",
 )
-def token_command(user: str, name: str, days: int | None, scopes: tuple[str, ...]) -> None:
-    """Create a personal access token for USER, and print it once."""
+def token_command(user: str, *, service: bool, revoke: bool, **choices: Any) -> None:
+    """Create a personal access token for USER, and print it once.
+
+    With --service, create or revoke a token of a program of the university. It has the scopes
+    windows, waiting-room, read-models and registrations; it expires after a year by default.
+    """
+    if revoke and not service:
+        raise click.UsageError("Use --revoke only with --service.")
+    scopes = choices["scopes"] or (service_tokens.SCOPES if service else tokens.SCOPES)
+    if wrong := set(scopes) - set(service_tokens.SCOPES if service else tokens.SCOPES):
+        raise click.UsageError(f"This kind of token has no scope {', '.join(sorted(wrong))}.")
+    days = choices["days"] or (service_tokens.DAYS if service else None)
+    wanted = TokenRequest(user if service else choices["name"], sorted(set(scopes)), days)
     with connected():
+        if revoke:
+            _revoke_service_token(user)
+            return
         try:
-            secret = tokens.create_for(user, tokens.TokenRequest(name, sorted(set(scopes)), days))
+            secret = _service_token(wanted) if service else tokens.create_for(user, wanted)
         except (tokens.UnknownUserError, tokens.TooManyError) as refused:
             raise click.ClickException(str(refused)) from refused
     click.echo(secret)
+
+
+def _service_token(wanted: TokenRequest) -> str:
+    try:
+        return service_tokens.create(wanted, by=None, reason=tokens.COMMAND_LINE)
+    except tokens.NameTakenError as taken:
+        message = f"There is a service token {wanted.name!r}. Revoke it, or choose another name."
+        raise click.ClickException(message) from taken
+
+
+def _revoke_service_token(name: str) -> None:
+    found = next((each for each in service_tokens.live() if each.name == name), None)
+    if found is None:
+        raise click.ClickException(f"There is no service token {name!r}.")
+    service_tokens.revoke(found.id, by=None, reason=tokens.COMMAND_LINE)
+    click.echo(f"Revoked the service token {name!r}.", err=True)
+
+
+@click.group("keys")
+def keys_command() -> None:
+    """List or renew the keys that sign tokens for programs."""
+
+
+@keys_command.command("list")
+def list_keys() -> None:
+    """Print the ids of the published keys; the first one is in use."""
+    with connected():
+        for each in signing_keys.keys().public:
+            click.echo(each["kid"])
+
+
+@keys_command.command("rotate")
+def rotate_keys() -> None:
+    """Put a new key in use, and print its id.
+
+    The old one stays published until the tokens that it signed have ended.
+    """
+    with connected():
+        click.echo(signing_keys.rotate(None, tokens.COMMAND_LINE))
 
 
 # `fairseat override STUDENT`: permit one student to take a section despite a rule.

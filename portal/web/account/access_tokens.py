@@ -24,6 +24,16 @@ SCOPES = {
 }
 
 
+def valid_for(default: str) -> SelectOneField:
+    """Return the field of a token's validity in days."""
+    return SelectOneField(
+        _l("Valid for"),
+        choices=lambda: {str(days): _n("%(num)s day", "%(num)s days", days) for days in DAYS},
+        missing=_l("Choose how long the token is valid."),
+        default=default,
+    )
+
+
 class TokenForm(Form):
     """A new access token."""
 
@@ -40,12 +50,7 @@ class TokenForm(Form):
         missing=_l("Choose at least one permission."),
         default=["read"],
     )
-    days = SelectOneField(
-        _l("Valid for"),
-        choices=lambda: {str(days): _n("%(num)s day", "%(num)s days", days) for days in DAYS},
-        missing=_l("Choose how long the token is valid."),
-        default="90",
-    )
+    days = valid_for("90")
 
 
 @bp.get("")

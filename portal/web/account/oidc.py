@@ -144,8 +144,9 @@ def come_back() -> ResponseReturnValue:
             # Quoted: the error text may come from the address.
             log.warning("A login through the provider was not believed: %r", str(error))
         return page(onward, untrue=True), 400
-    named = username.isprintable() and username  # user names have no NUL or line break
-    visitor = visitors.read(Account.username == named) if named else None
+    named = username if username.isprintable() else ""  # user names have no NUL or line break
+    known = (Account.username == named) & Account.is_service.is_(False)
+    visitor = visitors.read(known) if named else None
     if visitor is None:
         return page(onward, stranger=username or "?"), 403
     end_this_session()

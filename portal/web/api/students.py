@@ -10,6 +10,7 @@ from marshmallow import Schema, fields
 from portal.catalog.term_catalog import TermCatalog, catalog_of, live_terms
 from portal.ledger import types as ledger_types
 from portal.ledger.types import HeldSeat, WaitlistPosition
+from portal.people.service_tokens import SCOPES as SERVICE_SCOPES
 from portal.people.student_profile import profile
 from portal.people.tokens import SCOPES
 from portal.recorder import odds
@@ -28,12 +29,12 @@ STUDENT = f"/students/<int(min=1, max={LARGEST_ID}):student_id>"
 class Me(Answer):
     id = described(fields.Integer, "Of the account.")
     name = fields.String()
-    roles = fields.List(one_of("admin", "applicant", "instructor", "student"))
+    roles = fields.List(one_of("admin", "applicant", "instructor", "service", "student"))
     student_id = fields.Integer(allow_none=True)
     teacher_ids = fields.List(
         fields.Integer(), metadata={"description": "Of the instructors who share the account."}
     )
-    scopes = fields.List(one_of(*SCOPES))
+    scopes = fields.List(one_of(*SCOPES, *SERVICE_SCOPES))
     csrf_token = described(
         fields.String, "For the header X-CSRFToken, if a session asks.", allow_none=True
     )

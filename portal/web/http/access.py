@@ -46,7 +46,7 @@ def signed_in(view: View) -> View:
 
 
 def requires(*roles: str) -> Callable[[View], View]:
-    """Open a view to users with one of the roles: student, instructor, admin."""
+    """Open a view to users with one of the roles: student, instructor, admin, service."""
     return lambda view: _mark(view, *roles)
 
 

@@ -1,8 +1,9 @@
-"""The sender of a request: the account of its session or of its access token."""
+"""The sender of a request: the account of its session or of its token."""
 
 from flask import Request, g, request
 
-from portal.people import tokens, visitors
+from portal.people import signed_tokens, tokens, visitors
+from portal.people.tokens import Bearer
 from portal.people.visitors import Visitor
 from portal.web.account import sessions
 from portal.web.http import request_limits
@@ -18,21 +19,31 @@ def start() -> None:
 
 
 def of_request(sent: Request) -> Visitor | None:
-    """Return the visitor of the request's access token; its scopes are in `g.scopes`."""
+    """Return the visitor of the request's token; its scopes are in `g.scopes`."""
     token = bearer(sent)
-    if token and not tokens.is_cached(token):
-        request_limits.count_guess()
-    found = tokens.find_bearer(token) if token else None
+    found = _bearer_of(token) if token else None
     if found is None:
         return None
-    g.scopes = found.scopes
+    g.bearer, g.scopes = found, found.scopes
     return visitors.find(found.account_id)
 
 
+def _bearer_of(token: str) -> Bearer | None:
+    if signed_tokens.is_signed(token):
+        found = signed_tokens.find_bearer(token)
+        if found is None:
+            request_limits.count_guess()
+        return found
+    if not tokens.is_cached(token):
+        request_limits.count_guess()
+    return tokens.find_bearer(token)
+
+
 def bearer(sent: Request = request) -> str | None:
-    """Return the access token that a request carries, if any; pages accept none."""
+    """Return the token that a request carries, if any; pages accept none."""
     scheme, _, token = sent.headers.get("Authorization", "").partition(" ")
-    given = scheme.lower() == "bearer" and token.startswith(tokens.PREFIX)
+    known = token.startswith(tokens.PREFIX) or signed_tokens.is_signed(token)
+    given = scheme.lower() == "bearer" and known
     for_programs = sent.path.startswith("/api/") or sent.path in HEALTH
     return token if given and for_programs else None
 

@@ -1,0 +1,83 @@
+"""Service tokens: programs of the university act with them, each under an account of its own.
+
+The account has the token's name, so the audit trail and the event log name the token. It has no
+password and no roles of people.
+"""
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from portal.core.db import transaction
+from portal.core.i18n import _l
+from portal.people import tokens
+from portal.people.models import Account, ApiToken
+from portal.people.tokens import NameTakenError, TokenRequest
+
+# What a service token may do; each may also read what everyone who is logged in may.
+SCOPES = {
+    "windows": _l("Create, move, extend, close and cancel selection windows"),
+    "waiting-room": _l("Control waiting rooms"),
+    "read-models": _l("Rebuild the read models"),
+    "registrations": _l("Register and drop classes in a student’s name"),
+}
+DAYS = 365  # unless another time is chosen
+
+
+@dataclass(frozen=True)
+class ServiceToken:
+    """A service token that has not been revoked."""
+
+    id: int
+    name: str
+    scopes: Sequence[str]
+    created_at: datetime
+    expires_at: datetime | None
+    used_at: datetime | None
+
+
+def create(wanted: TokenRequest, *, by: int | None, reason: str = "") -> str:
+    """Return the secret of a new service token; raise NameTakenError.
+
+    `by` is the admin, None at the command line.
+    """
+    with transaction() as session:
+        if wanted.name in {each.name for each in _live(session)}:
+            raise NameTakenError(wanted.name)
+        account = Account(
+            username=f"service-{secrets.token_hex(8)}", name=wanted.name, is_service=True
+        )
+        session.add(account)
+        session.flush()
+        return tokens.add(session, account.id, wanted, by=by, reason=reason)
+
+
+def live() -> list[ServiceToken]:
+    """Return the tokens that have not been revoked, the newest first."""
+    with transaction() as session:
+        return [
+            ServiceToken(
+                each.id, each.name, each.scopes, each.created_at, each.expires_at, each.used_at
+            )
+            for each in _live(session)
+        ]
+
+
+def revoke(token_id: int, *, by: int | None, reason: str) -> str:
+    """Revoke a token and return its name; raise LookupError if there is none."""
+    with transaction() as session:
+        found = next((each for each in _live(session) if each.id == token_id), None)
+        if found is None:
+            raise LookupError(f"service token {token_id}")
+        tokens.end(session, found, by=by, reason=reason)
+        return found.name
+
+
+def _live(session: Session) -> Sequence[ApiToken]:
+    of_services = ApiToken.revoked_at.is_(None), Account.is_service
+    found = select(ApiToken).join(ApiToken.account).where(*of_services)
+    return session.scalars(found.order_by(ApiToken.id.desc()).with_for_update(of=ApiToken)).all()

@@ -1,0 +1,98 @@
+"""Service tokens of programs: a list of them, a form for another, and a way to revoke each."""
+
+from time import time
+
+from flask import Blueprint, abort, make_response, render_template, url_for
+from flask.typing import ResponseReturnValue
+
+from portal.core.i18n import _, _l
+from portal.people import service_tokens
+from portal.people.service_tokens import SCOPES
+from portal.people.tokens import NameTakenError, TokenRequest
+from portal.web.account.access_tokens import valid_for
+from portal.web.confirm import Confirmation, NotPossible, confirm, done
+from portal.web.forms import ChoicesField, Form, ReasonField, TextField
+from portal.web.http.access import requires, visitor
+
+bp = Blueprint("service_tokens", __name__, url_prefix="/service-tokens")
+
+
+class ServiceTokenForm(Form):
+    """A new service token."""
+
+    name = TextField(
+        _l("Name of the program"),
+        longest=80,
+        missing=_l("Enter the name of the program."),
+        too_long=_l("Enter a name of at most %(most)s characters."),
+        description=_l("The audit trail shows it beside all that the program does."),
+    )
+    scopes = ChoicesField(
+        _l("Allowed actions"),
+        choices=SCOPES,
+        missing=_l("Choose at least one permission."),
+    )
+    days = valid_for("365")
+    reason = ReasonField()
+
+
+@bp.get("")
+@requires("admin")
+def index() -> ResponseReturnValue:
+    """Render the tokens, and the form for another."""
+    return _page(ServiceTokenForm(formdata=None))
+
+
+@bp.post("")
+@requires("admin")
+def make() -> ResponseReturnValue:
+    """Create a token and show it once."""
+    form = ServiceTokenForm()
+    if not form.validate():
+        return _page(form), 422
+    wanted = TokenRequest(form.name.data, tuple(form.scopes.data), int(form.days.data))
+    try:
+        secret = service_tokens.create(wanted, by=visitor().id, reason=form.reason.data)
+    except NameTakenError:
+        form.refuse(_("There is a token of this name. Choose another name, or revoke it."), "name")
+        return _page(form), 422
+    answer = make_response(_page(ServiceTokenForm(formdata=None), secret, wanted.name), 201)
+    answer.headers["Cache-Control"] = "no-store"
+    return answer
+
+
+@bp.route("/<int:token>/revoke", methods=["GET", "POST"])
+@requires("admin")
+def revoke(token: int) -> ResponseReturnValue:
+    """Revoke a token: it and the signed tokens made with it are refused at once."""
+    found = next((each for each in service_tokens.live() if each.id == token), None)
+    if found is None:
+        abort(404)
+    page = Confirmation(
+        title=_("Revoke “%(name)s”?", name=found.name),
+        button=_("Revoke token"),
+        back=(url_for(".index"), _("Service tokens")),
+        facts=[(_("Allowed actions"), " ".join(found.scopes))],
+        meaning=[_("Programs that use it stop working at once. You can’t undo this.")],
+        danger=True,
+    )
+
+    def act(reason: str) -> ResponseReturnValue:
+        try:
+            name = service_tokens.revoke(token, by=visitor().id, reason=reason)
+        except LookupError:
+            raise NotPossible(_("It is revoked already.")) from None
+        return done(_("Token “%(name)s” revoked.", name=name), url_for(".index"))
+
+    return confirm(page, act)
+
+
+def _page(form: ServiceTokenForm, secret: str = "", made: str = "") -> str:
+    return render_template(
+        "admin/service_tokens.html",
+        tokens=service_tokens.live(),
+        form=form,
+        now=int(time() * 1000),
+        secret=secret,
+        made=made,
+    )

@@ -1,0 +1,126 @@
+"""Service tokens and signing keys: made on a page or by a command, shown once, revoked, traced."""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import select
+
+from portal.core.audit_trail import AuditEntry
+from portal.core.db import transaction
+from portal.people import service_tokens, signing_keys
+from portal.people.models import Account, ApiToken
+from tests import commands
+from tests.cast import Cast
+from tests.web.api.callers import Caller
+from tests.web.visitors import browser_of
+
+PAGE = "/admin/service-tokens"
+WHY = "The advising system registers students."
+
+
+@pytest.fixture
+def admin(app: Flask, cast: Cast) -> FlaskClient:  # noqa: ARG001
+    return browser_of(app, "max")
+
+
+def wish(**changed: Any) -> dict[str, Any]:
+    return {
+        "name": "Advising system",
+        "scopes": ["registrations"],
+        "days": "90",
+        "reason": WHY,
+        **changed,
+    }
+
+
+def entries(action: str) -> Sequence[AuditEntry]:
+    with transaction() as session:
+        found = select(AuditEntry).where(AuditEntry.action == action)
+        return [each for each in session.scalars(found) if each.who is not None]
+
+
+def shown(text: str) -> str:
+    found = re.search(r"fs_[\w-]{43}", text)
+    return found[0] if found else ""
+
+
+def works(app: Flask, secret: str) -> bool:
+    return Caller(app.test_client(), secret).get("/semesters").status_code == 200
+
+
+def test_a_token_is_shown_once_and_stored_as_a_hash(app: Flask, admin: FlaskClient) -> None:
+    answer = admin.post(PAGE, data=wish())
+    secret = shown(answer.text)
+    assert (answer.status_code, answer.headers["Cache-Control"]) == (201, "no-store")
+    assert works(app, secret)
+    page = admin.get(PAGE).text
+    assert "Advising system" in page
+    assert not shown(page)
+    with transaction() as session:
+        (stored,) = session.scalars(select(ApiToken))
+        assert secret.encode() not in stored.digest
+        assert stored.expires_at
+        assert stored.used_at
+
+
+def test_making_and_revoking_are_in_the_audit_trail(app: Flask, admin: FlaskClient) -> None:
+    secret = shown(admin.post(PAGE, data=wish()).text)
+    (token,) = service_tokens.live()
+    answer = admin.post(f"{PAGE}/{token.id}/revoke", data={"reason": "The contract ended."})
+    assert answer.status_code in {200, 302, 303}
+    assert not works(app, secret)
+    assert not service_tokens.live()
+    for action, reason in (("token.make", WHY), ("token.revoke", "The contract ended.")):
+        (entry,) = entries(action)
+        assert (entry.who, entry.reason) == ("Max", reason)
+
+
+@pytest.mark.parametrize("change", [{"name": ""}, {"scopes": []}, {"days": "0"}, {"reason": ""}])
+def test_an_incomplete_form_makes_no_token(admin: FlaskClient, change: dict[str, Any]) -> None:
+    assert admin.post(PAGE, data=wish(**change)).status_code == 422
+    assert not service_tokens.live()
+
+
+def test_a_name_belongs_to_one_token(admin: FlaskClient) -> None:
+    admin.post(PAGE, data=wish())
+    assert admin.post(PAGE, data=wish()).status_code == 422
+    assert len(service_tokens.live()) == 1
+
+
+def test_the_account_of_a_program_can_not_log_in(app: Flask, admin: FlaskClient) -> None:
+    admin.post(PAGE, data=wish())
+    with transaction() as session:
+        (account,) = session.scalars(select(Account).where(Account.is_service))
+        assert (account.password_hash, account.email) == ("", "")
+    for password in ("", "service"):
+        form = {"username": account.username, "password": password}
+        assert app.test_client().post("/login", data=form).status_code != 302
+
+
+def test_a_command_makes_and_revokes_a_token(app: Flask, cast: Cast) -> None:
+    made = commands.run("token", "Calendar", "--service", "--scope", "windows")
+    assert made.returncode == 0, made.stderr
+    assert works(app, made.stdout.strip())
+    (token,) = service_tokens.live()
+    assert (token.name, list(token.scopes)) == ("Calendar", ["windows"])
+    ended = commands.run("token", "Calendar", "--service", "--revoke")
+    assert ended.returncode == 0, ended.stderr
+    assert not works(app, made.stdout.strip())
+    wrong = commands.run("token", "ada", "--scope", "windows")
+    assert wrong.returncode == 2
+    assert cast.ada
+
+
+def test_a_command_rotates_the_keys(cast: Cast) -> None:
+    signing_keys.forget()
+    first = signing_keys.key_to_sign().kid
+    rotated = commands.run("keys", "rotate")
+    listed = commands.run("keys", "list")
+    assert listed.stdout.split() == [rotated.stdout.strip(), first]
+    assert "PRIVATE" not in rotated.stdout + rotated.stderr
+    assert len(entries("signing_key.make")) == 2
+    assert cast.max

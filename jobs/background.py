@@ -7,12 +7,17 @@ from portal.exchange.exporting import export_jobs
 from portal.exchange.importing import runs as imports
 from portal.notifications.webhooks import sender as webhooks
 from portal.operations import retention
-from portal.recorder.consistency import audit_runs, continuous_audit
+from portal.recorder.consistency import audit_runs, continuous_audit, rebuild_runs
 
 
 def audit(run: int) -> None:
     """Compare ledger, event log and read models of a term."""
     audit_runs.run(run)
+
+
+def rebuild(run: int) -> None:
+    """Make the read models of a term again."""
+    rebuild_runs.run(run)
 
 
 def reconcile(term: int) -> None:

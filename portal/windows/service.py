@@ -55,7 +55,7 @@ def find_window(term: int, window: int) -> WindowView | None:
     return next((each for each in backend().ledger.windows(term) if each.id == window), None)
 
 
-def schedule(term: int, window: int, wanted: NewWindow, by: int) -> Change:
+def schedule(term: int, window: int, wanted: NewWindow, by: int, reason: str = "") -> Change:
     """Schedule a new window; raises WindowRefused, with `exists` if it is scheduled already."""
     decide = partial(
         backend().ledger.put_window,
@@ -65,7 +65,7 @@ def schedule(term: int, window: int, wanted: NewWindow, by: int) -> Change:
         cohort=with_student_list(wanted.cohort),
         recorded=checkpoint(term),
     )
-    return _change("window.schedule", term, window, Author(by), decide)
+    return _change("window.schedule", term, window, Author(by, reason), decide)
 
 
 def move(term: int, window: int, opens: int, closes: int, author: Author) -> Change:

@@ -28,6 +28,7 @@ TAGS = {
     "catalogue": "What there is to choose from, and when.",
     "waiting room": "Fair admission when many come at once.",
     "applications": "Applications of students, and of visiting students.",
+    "administration": "For programs of the university, with service tokens.",
     "you": "Who is asking.",
     "health": "For load balancers, open to everyone; and for operators.",
 }
@@ -130,7 +131,8 @@ def _security_schemes(cookie: str) -> dict[str, dict[str, str]]:
         "token": {
             "type": "http",
             "scheme": "bearer",
-            "description": f"A personal access token, `{PREFIX}…`: to read, to register, or both.",
+            "description": f"A personal access token, `{PREFIX}…`: to read, to register, or both."
+            " Or a service token, or a signed token (JWT) from `POST /api/v1/token`.",
         },
         "session": {
             "type": "apiKey",

@@ -98,6 +98,8 @@ ACTS: dict[str, Form | str] = {
     "POST /admin/terms/<int:term_id>/windows/drafts/<int:draft>": (
         "tests/web/admin/windows/test_schedule.py"
     ),
+    "POST /admin/service-tokens": "tests/people/test_service_tokens.py",
+    "POST /admin/service-tokens/<int:token>/revoke": "tests/people/test_service_tokens.py",
     "POST /admin/webhooks": "tests/notifications/webhooks/test_receivers_page.py",
     "POST /admin/webhooks/<int:webhook_id>/edit": (
         "tests/notifications/webhooks/test_receivers_page.py"

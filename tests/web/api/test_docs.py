@@ -15,7 +15,7 @@ from portal.core.settings import ROOT
 from portal.waiting_room import room
 from tests import cast as builders
 from tests.cast import Cast, Meets
-from tests.web.api.callers import caller
+from tests.web.api.callers import caller, program
 
 PAGE = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
 BLOCK = re.compile(r"^```(console|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -66,6 +66,7 @@ def a_story(app: Flask, cast: Cast) -> dict[str, str]:
     return {
         "PORTAL": PORTAL,
         "TOKEN": caller(app, "ada").token,
+        "SERVICE": program(app).token,
         "SEMESTER": str(term.id),
         "WINDOW": str(window.id),
         "SECTION": str(section.id),

@@ -41,6 +41,7 @@ def a_values(app: Flask, cast: Cast) -> Values:
     tokens.create(cast.ada.account_id, tokens.TokenRequest("tests"))
     return {
         "term_id": term,
+        "semester_id": term,
         "section_id": story["section_id"][0],  # that Iris teaches, and Ada is in
         "window_id": window,
         "request_id": room.enter(term, window, cast.ada.id).request,

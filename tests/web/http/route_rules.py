@@ -57,6 +57,26 @@ ASKS = Rule("login no no in no no")  # of their own classes
 ADMIN = Rule("login no no no no in")
 NOT_YET = Rule("login no no no no none")
 
+SERVICE = Rule("login no no no no no")  # programs alone: tests/web/api/test_admin_*.py
+
+API_TERM = f"/api/v1/admin/semesters/{ID.format('semester')}"
+API_WINDOW = f"{API_TERM}/windows/{WINDOW_ID}"
+API_ROOM = f"{API_WINDOW}/waiting-room"
+ADMIN_API = (
+    "POST /api/v1/token",
+    f"POST {API_TERM}/windows",
+    *(f"POST {API_WINDOW}/{each}" for each in ("move", "extend", "close", "cancel")),
+    f"GET {API_ROOM}",
+    *(
+        f"POST {API_ROOM}/{each}"
+        for each in ("limits", "pause", "resume", "admit", "expire", "reset")
+    ),
+    f"POST {API_TERM}/registrations",
+    f"POST {API_TERM}/registrations/drop",
+    f"GET {API_TERM}/read-models",
+    f"POST {API_TERM}/read-models/rebuild",
+)
+
 HER_APPLICATION = Rule("login in none no no no")
 
 RULES = {
@@ -249,6 +269,11 @@ RULES = {
     "<any(pause,resume,off,on):control>": ADMIN,
     "GET /admin/webhooks": ADMIN,
     "POST /admin/webhooks": ADMIN,
+    "GET /admin/service-tokens": ADMIN,
+    "POST /admin/service-tokens": ADMIN,
+    "GET /admin/service-tokens/<int:token>/revoke": NOT_YET,
+    "POST /admin/service-tokens/<int:token>/revoke": NOT_YET,
+    "GET /.well-known/jwks.json": ANYONE,
     f"GET {WEBHOOK}": ADMIN,
     f"GET {WEBHOOK}/edit": ADMIN,
     f"POST {WEBHOOK}/edit": ADMIN,
@@ -303,6 +328,7 @@ RULES = {
     "POST /terms/<int:term_id>/room/leave": STUDENT,
     "GET /terms/<int:term_id>/windows/<int:window_id>/order": ANYONE,  # for all to recompute
     "GET /terms/<int:term_id>/windows/<int:window_id>/order.txt": ANYONE,
+    **dict.fromkeys(ADMIN_API, SERVICE),
     "GET /api/docs": ANYONE,
     "GET /api/v1/applications": OWN,
     "POST /api/v1/applications": STUDENT,

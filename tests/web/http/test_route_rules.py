@@ -76,6 +76,7 @@ def _is(expected: str, answer: TestResponse) -> bool:
 
 
 OPEN_TO_ALL = {
+    "/.well-known/jwks.json",
     "/api/docs",
     "/api/v1/openapi.json",
     "/calendar/<secret>.ics",

@@ -1,0 +1,107 @@
+"""What the changes of programs share: a reason, an idempotency key, one answer for each key."""
+
+from collections.abc import Callable
+from typing import Any
+
+import marshmallow as ma
+from flask import jsonify, request
+from flask.typing import ResponseReturnValue
+from marshmallow import fields
+
+from portal.catalog.term_catalog import catalog_of
+from portal.core.db import transaction
+from portal.core.i18n import _, _l
+from portal.ledger.types import WindowView
+from portal.people import api_requests
+from portal.people.models import ApiRequest
+from portal.people.student_records import find_by_number
+from portal.web.api import idempotency
+from portal.web.api.blueprint import bp, invalid
+from portal.web.api.fields import LARGEST_ID, characters
+from portal.web.api.schemas import Body, answer, problem_type
+from portal.web.http.access import visitor
+from portal.web.http.errors import Words, problem
+from portal.windows import service
+
+SEMESTER = f"/admin/semesters/<int(min=1, max={LARGEST_ID}):semester_id>"
+WINDOW = f"{SEMESTER}/windows/<int(min=1, max={LARGEST_ID}):window_id>"
+LONGEST_REASON = 500
+
+
+class Change(Body):
+    """The body of every change."""
+
+    reason = fields.String(
+        required=True,
+        validate=characters(1, LONGEST_REASON),
+        metadata={"description": "Why; it goes into the audit trail.", "pattern": r"\S"},
+    )
+
+    @ma.validates("reason")
+    def _not_blank(self, value: str, **_options: Any) -> None:
+        if not value.strip() or "\0" in value:
+            raise ma.ValidationError(_("Enter a reason."))
+
+
+class StudentField(fields.String):
+    """The number of a student, as the university gives it."""
+
+    def __init__(self) -> None:
+        about = "The number that the university gave the student."
+        super().__init__(required=True, validate=characters(1, 60), metadata={"description": about})
+
+
+class Refusal(Exception):  # noqa: N818  a decision, not a mistake
+    """The change is not possible now; the message says why."""
+
+
+@bp.errorhandler(Refusal)
+def _refused(refusal: Refusal) -> ResponseReturnValue:
+    title = _l("Refused: nothing was changed")
+    return problem(409, Words(title, str(refusal), problem_type("refused")))
+
+
+def change_once(
+    headers: dict[str, Any],
+    content: dict[str, Any],
+    schema: ma.Schema,
+    act: Callable[[ApiRequest], tuple[dict[str, Any], str]],
+    status: int = 200,
+    **data: int,
+) -> ResponseReturnValue:
+    """Answer a change: `act` makes it and returns data and a message. The key's answer is stored.
+
+    `data` is stored at the first try, and the same at each.
+    """
+    key = idempotency.chosen_key(headers, {})
+
+    def changed(row: ApiRequest) -> dict[str, Any]:
+        found, message = act(row)
+        return answer(schema.dump(found), message)
+
+    about = [request.endpoint, request.view_args, content]
+    found, replayed = api_requests.answer_once(visitor().id, key, about, changed, **data)
+    made = {idempotency.KEY_HEADER: key}
+    made |= {idempotency.REPLAYED_HEADER: "true"} if replayed else {}
+    return jsonify(found), status, made
+
+
+def existing_window(semester_id: int, window_id: int) -> WindowView:
+    """Return a window of a semester; raise InvalidRequest if it has none of that id."""
+    catalog_of(semester_id)
+    found = service.find_window(semester_id, window_id)
+    if found is None:
+        raise invalid("/window_id", _("The semester has no such window."), 404)
+    return found
+
+
+def student_of(number: str) -> int:
+    """Return the id of the student with that number; raise InvalidRequest."""
+    found = None
+    if "\0" not in number:
+        with transaction() as session:
+            found = find_by_number(session, number)
+    if found is None:
+        message = _("No student has the number %(number)s.", number=number)
+        raise invalid("/student_number", message)
+    return found

@@ -1,0 +1,69 @@
+"""Read models, for programs: how they stand, and their rebuild from the event log."""
+
+from typing import Any
+
+from flask.typing import ResponseReturnValue
+from marshmallow import fields
+
+from portal.catalog.term_catalog import catalog_of
+from portal.core.i18n import _
+from portal.people.models import ApiRequest
+from portal.recorder.consistency import rebuild_runs
+from portal.recorder.status import term_statuses
+from portal.web.api import idempotency
+from portal.web.api.admin_changes import SEMESTER, Change, change_once
+from portal.web.api.blueprint import bp
+from portal.web.api.fields import Moment, described
+from portal.web.api.operations import Projection
+from portal.web.api.schemas import Answer, answer, envelope
+from portal.web.http.access import needs_scope, requires, visitor
+
+SCOPE = "read-models"
+
+
+class Rebuild(Answer):
+    rebuild_id = fields.Integer(attribute="id")
+    requested_at = Moment()
+    done_at = Moment(allow_none=True, metadata={"description": "Null while it is not done."})
+    events = described(fields.Integer, "Replayed events.", allow_none=True)
+    changed = described(fields.Integer, "Rows that were different.", allow_none=True)
+
+
+class ReadModels(Answer):
+    projection = fields.Nested(Projection, allow_none=True)
+    rebuilds = fields.List(fields.Nested(Rebuild))
+
+
+@bp.get(f"{SEMESTER}/read-models", tags=["administration"])
+@requires("service")
+@needs_scope(SCOPE)
+@bp.response(200, envelope(ReadModels))
+@bp.alt_response(404, response="NOT_FOUND")
+def read_models_state(semester_id: int) -> dict[str, Any]:
+    """Return how the read models of a semester stand, and their last rebuilds."""
+    term = catalog_of(semester_id).term.id
+    found = [each for each in term_statuses() if each.semester_id == term]
+    rebuilds = rebuild_runs.latest(term)
+    return answer({"projection": found[0] if found else None, "rebuilds": rebuilds})
+
+
+@bp.post(f"{SEMESTER}/read-models/rebuild", tags=["administration"])
+@requires("service")
+@needs_scope(SCOPE)
+@bp.arguments(idempotency.KeyHeader, location="headers")
+@bp.arguments(Change)
+@bp.response(202, envelope(Rebuild), headers=idempotency.HEADERS)
+@bp.alt_response(404, response="NOT_FOUND")
+def rebuild_read_models(
+    headers: dict[str, Any], body: dict[str, Any], semester_id: int
+) -> ResponseReturnValue:
+    """Have a worker make the read models of a semester again from the event log.
+
+    Pages and registration go on meanwhile. Only rows that differ are written.
+    """
+    term = catalog_of(semester_id).term.id
+
+    def act(_request: ApiRequest) -> tuple[Any, str]:
+        return rebuild_runs.request(term, visitor().id, body["reason"].strip()), _("Started.")
+
+    return change_once(headers, body, Rebuild(), act, 202)

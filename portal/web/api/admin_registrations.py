@@ -1,0 +1,106 @@
+"""Register and drop classes in a student's name, for programs of the university."""
+
+from hashlib import sha256
+from typing import Any
+
+from flask.typing import ResponseReturnValue
+from marshmallow import fields
+
+from portal.catalog.term_catalog import catalog_of
+from portal.core.correlation import correlation
+from portal.core.i18n import _
+from portal.ledger.types import Outcome
+from portal.recorder.receipts import code
+from portal.registration import adjustments
+from portal.registration.adjustments import Adjustment
+from portal.web.api import idempotency
+from portal.web.api.admin_changes import SEMESTER, Change, StudentField, student_of
+from portal.web.api.blueprint import bp
+from portal.web.api.fields import Id, Moment, one_of
+from portal.web.api.registration import published_section
+from portal.web.api.schemas import Answer, ReasonSchema, envelope, reasons_in_words
+from portal.web.http.access import needs_scope, requires, visitor
+
+SCOPE = "registrations"
+
+
+class SectionOfStudent(Change):
+    student_number = StudentField()
+    section_id = Id(required=True)
+
+
+class Adjusted(Answer):
+    semester_id = fields.Integer()
+    student_number = fields.String()
+    section_id = fields.Integer()
+    status = one_of("enrolled", "dropped", "refused")
+    decided_at = Moment()
+    idempotency_key = fields.String()
+    reasons = fields.List(fields.Nested(ReasonSchema))
+    receipt = fields.String(allow_none=True)
+
+
+@bp.post(f"{SEMESTER}/registrations", tags=["administration"])
+@requires("service")
+@needs_scope(SCOPE)
+@bp.arguments(idempotency.KeyHeader, location="headers")
+@bp.arguments(SectionOfStudent)
+@bp.response(200, envelope(Adjusted), headers=idempotency.HEADERS)
+@bp.alt_response(404, response="NOT_FOUND")
+def register_student(
+    headers: dict[str, Any], body: dict[str, Any], semester_id: int
+) -> ResponseReturnValue:
+    """Enroll a student in a section; every rule that the student meets applies."""
+    return _adjust(headers, body, semester_id, add=body["section_id"])
+
+
+@bp.post(f"{SEMESTER}/registrations/drop", tags=["administration"])
+@requires("service")
+@needs_scope(SCOPE)
+@bp.arguments(idempotency.KeyHeader, location="headers")
+@bp.arguments(SectionOfStudent)
+@bp.response(200, envelope(Adjusted), headers=idempotency.HEADERS)
+@bp.alt_response(404, response="NOT_FOUND")
+def drop_student(
+    headers: dict[str, Any], body: dict[str, Any], semester_id: int
+) -> ResponseReturnValue:
+    """Drop a student from a section; the seat goes to the head of the waitlist."""
+    return _adjust(headers, body, semester_id, drop=body["section_id"])
+
+
+def _adjust(
+    headers: dict[str, Any],
+    body: dict[str, Any],
+    semester_id: int,
+    *,
+    add: int | None = None,
+    drop: int | None = None,
+) -> ResponseReturnValue:
+    catalog, section = catalog_of(semester_id), body["section_id"]
+    published_section(catalog, section, "/section_id")
+    student = student_of(body["student_number"])
+    key = idempotency.chosen_key(headers, {})
+    decided = adjustments.adjust(
+        Adjustment(semester_id, student, add=add, drop=drop),
+        why=body["reason"],
+        by=visitor().id,
+        request=sha256(f"{visitor().id}:{key}".encode()).hexdigest()[:32],
+        correlation=correlation(),
+    )
+    reasons = reasons_in_words(decided.reasons, catalog, section)
+    granted = decided.outcome != Outcome.REFUSED
+    data = {
+        "semester_id": semester_id,
+        "student_number": body["student_number"],
+        "section_id": section,
+        "status": ("enrolled" if add else "dropped") if granted else "refused",
+        "decided_at": decided.at,
+        "idempotency_key": key,
+        "reasons": reasons,
+        "receipt": code(semester_id, decided.seq) if decided.seq else None,
+    }
+    done = _("The student is enrolled.") if add else _("The student is dropped.")
+    message = done if granted else " ".join(each["message"] for each in reasons)
+    return idempotency.decision(
+        Adjusted(), data, message, granted=granted, replayed=decided.replayed
+    )

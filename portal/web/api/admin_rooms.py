@@ -1,0 +1,247 @@
+"""Waiting rooms, for programs: their limits, and what is done to their students."""
+
+from typing import Any
+
+from flask.typing import ResponseReturnValue
+from marshmallow import fields
+
+from portal.backend import backend
+from portal.core.i18n import _, _n
+from portal.people.models import ApiRequest
+from portal.waiting_room import admission_limits, controls, room
+from portal.waiting_room.admission_limits import AdmissionLimits
+from portal.waiting_room.room import LimitsChanged, WindowEnded
+from portal.web.admin.waiting_room import OVERTAKEN
+from portal.web.api import idempotency
+from portal.web.api.admin_changes import (
+    WINDOW,
+    Change,
+    Refusal,
+    StudentField,
+    change_once,
+    existing_window,
+    student_of,
+)
+from portal.web.api.blueprint import bp
+from portal.web.api.fields import between, described, one_of
+from portal.web.api.schemas import Answer, answer, envelope
+from portal.web.http.access import needs_scope, requires, visitor
+
+SCOPE = "waiting-room"
+ROOM = f"{WINDOW}/waiting-room"
+
+
+class Limits(Change):
+    per_minute = fields.Integer(
+        required=True,
+        strict=True,
+        validate=between(0, room.MOST),
+        metadata={"description": "Students admitted a minute; 0 pauses the queue."},
+    )
+    at_once = fields.Integer(
+        required=True,
+        strict=True,
+        validate=between(1, room.MOST),
+        metadata={"description": "Students inside at once."},
+    )
+
+
+class Count(Change):
+    count = fields.Integer(
+        required=True,
+        strict=True,
+        validate=between(1, controls.MOST_LET_IN),
+        metadata={"description": "How many of the next students."},
+    )
+
+
+class OneStudent(Change):
+    student_number = StudentField()
+
+
+class Room(Answer):
+    semester_id = fields.Integer()
+    window_id = fields.Integer()
+    phase = one_of("unknown", "before", "open", "ended")
+    per_minute = fields.Integer()
+    at_once = fields.Integer()
+    paused = fields.Boolean()
+    off = described(fields.Boolean, "Everyone is admitted.")
+    waiting = fields.Integer()
+    inside = fields.Integer()
+
+
+class LetIn(Room):
+    admitted = described(fields.Integer, "How many were let in now.")
+
+
+class Emptied(Room):
+    waited = described(fields.Integer, "How many waited.")
+    were_inside = described(fields.Integer, "How many were inside.")
+
+
+@bp.get(ROOM, tags=["administration"])
+@requires("service")
+@needs_scope(SCOPE)
+@bp.response(200, envelope(Room))
+@bp.alt_response(404, response="NOT_FOUND")
+def waiting_room_state(semester_id: int, window_id: int) -> dict[str, Any]:
+    """Return how a waiting room stands."""
+    existing_window(semester_id, window_id)
+    return answer(_state(semester_id, window_id))
+
+
+@bp.post(f"{ROOM}/limits", tags=["administration"])
+@requires("service")
+@needs_scope(SCOPE)
+@bp.arguments(idempotency.KeyHeader, location="headers")
+@bp.arguments(Limits)
+@bp.response(200, envelope(Room), headers=idempotency.HEADERS)
+@bp.alt_response(404, response="NOT_FOUND")
+def set_limits(
+    headers: dict[str, Any], body: dict[str, Any], semester_id: int, window_id: int
+) -> ResponseReturnValue:
+    """Set both limits of a waiting room, with immediate effect."""
+    wanted = AdmissionLimits(body["per_minute"], body["at_once"])
+    return _with_limits(headers, body, (semester_id, window_id), lambda _now: wanted)
+
+
+@bp.post(f"{ROOM}/pause", tags=["administration"])
+@requires("service")
+@needs_scope(SCOPE)
+@bp.arguments(idempotency.KeyHeader, location="headers")
+@bp.arguments(Change)
+@bp.response(200, envelope(Room), headers=idempotency.HEADERS)
+@bp.alt_response(404, response="NOT_FOUND")
+def pause_room(
+    headers: dict[str, Any], body: dict[str, Any], semester_id: int, window_id: int
+) -> ResponseReturnValue:
+    """Admit no one; all keep their positions."""
+    return _with_control(headers, body, (semester_id, window_id), "pause")
+
+
+@bp.post(f"{ROOM}/resume", tags=["administration"])
+@requires("service")
+@needs_scope(SCOPE)
+@bp.arguments(idempotency.KeyHeader, location="headers")
+@bp.arguments(Change)
+@bp.response(200, envelope(Room), headers=idempotency.HEADERS)
+@bp.alt_response(404, response="NOT_FOUND")
+def resume_room(
+    headers: dict[str, Any], body: dict[str, Any], semester_id: int, window_id: int
+) -> ResponseReturnValue:
+    """Admit students again, as many a minute as before the pause."""
+    return _with_control(headers, body, (semester_id, window_id), "resume")
+
+
+@bp.post(f"{ROOM}/admit", tags=["administration"])
+@requires("service")
+@needs_scope(SCOPE)
+@bp.arguments(idempotency.KeyHeader, location="headers")
+@bp.arguments(Count)
+@bp.response(200, envelope(LetIn), headers=idempotency.HEADERS)
+@bp.alt_response(404, response="NOT_FOUND")
+def admit_students(
+    headers: dict[str, Any], body: dict[str, Any], semester_id: int, window_id: int
+) -> ResponseReturnValue:
+    """Let the next students in now, whatever the limits; also while the room is paused."""
+    where = _running(semester_id, window_id)
+
+    def act(row: ApiRequest) -> tuple[dict[str, Any], str]:
+        how = {"by": visitor().id, "reason": body["reason"].strip(), "key": str(row.number)}
+        try:
+            admitted = controls.let_in(*where, body["count"], **how)
+        except WindowEnded as ended:
+            raise Refusal(_("The window is not open.")) from ended
+        message = _n("%(num)s student let in.", "%(num)s students let in.", admitted)
+        return _state(*where) | {"admitted": admitted}, message
+
+    return change_once(headers, body, LetIn(), act)
+
+
+@bp.post(f"{ROOM}/expire", tags=["administration"])
+@requires("service")
+@needs_scope(SCOPE)
+@bp.arguments(idempotency.KeyHeader, location="headers")
+@bp.arguments(OneStudent)
+@bp.response(200, envelope(Room), headers=idempotency.HEADERS)
+@bp.alt_response(404, response="NOT_FOUND")
+def expire_access(
+    headers: dict[str, Any], body: dict[str, Any], semester_id: int, window_id: int
+) -> ResponseReturnValue:
+    """End the access of one admitted student, who may join the queue again."""
+    where, student = _running(semester_id, window_id), student_of(body["student_number"])
+
+    def act(row: ApiRequest) -> tuple[dict[str, Any], str]:
+        reason = body["reason"].strip()
+        ended = controls.expire(*where, student, by=visitor().id, reason=reason)
+        if not ended and row.tries == 1:
+            raise Refusal(_("The student is not in the picker now."))
+        return _state(*where), _("The student’s access has ended.")
+
+    return change_once(headers, body, Room(), act)
+
+
+@bp.post(f"{ROOM}/reset", tags=["administration"])
+@requires("service")
+@needs_scope(SCOPE)
+@bp.arguments(idempotency.KeyHeader, location="headers")
+@bp.arguments(Change)
+@bp.response(200, envelope(Emptied), headers=idempotency.HEADERS)
+@bp.alt_response(404, response="NOT_FOUND")
+def reset_room(
+    headers: dict[str, Any], body: dict[str, Any], semester_id: int, window_id: int
+) -> ResponseReturnValue:
+    """Empty the queue and end all visits: students have to join again. Limits stay."""
+    where = _running(semester_id, window_id)
+
+    def act(row: ApiRequest) -> tuple[dict[str, Any], str]:
+        how = {"by": visitor().id, "reason": body["reason"].strip(), "key": str(row.number)}
+        try:
+            emptied = controls.reset(*where, **how)
+        except WindowEnded as ended:
+            raise Refusal(_("The window has ended.")) from ended
+        counts = {"waited": emptied["waiting"], "were_inside": emptied["inside"]}
+        return _state(*where) | counts, _("The waiting room is empty.")
+
+    return change_once(headers, body, Emptied(), act)
+
+
+def _with_control(
+    headers: dict[str, Any], body: dict[str, Any], where: tuple[int, int], control: str
+) -> ResponseReturnValue:
+    change = admission_limits.CHANGES[control]
+    usual = admission_limits.usual_rate(*where)
+    return _with_limits(headers, body, where, lambda now: change(now, usual))
+
+
+def _with_limits(
+    headers: dict[str, Any], body: dict[str, Any], where: tuple[int, int], change: Any
+) -> ResponseReturnValue:
+    _running(*where)
+
+    def act(_row: ApiRequest) -> tuple[dict[str, Any], str]:
+        seen = admission_limits.limits_of(room.state(*where))
+        reason = body["reason"].strip()
+        try:
+            admission_limits.change(*where, change(seen), seen, by=visitor().id, reason=reason)
+        except LimitsChanged as changed:
+            raise Refusal(str(OVERTAKEN)) from changed
+        return _state(*where), _("Limits saved.")
+
+    return change_once(headers, body, Room(), act)
+
+
+def _running(semester_id: int, window_id: int) -> tuple[int, int]:
+    """Return the room of a window; refuse while the portal has none, and for other windows."""
+    existing_window(semester_id, window_id)
+    if backend().settings.room is None:
+        raise Refusal(_("This portal has no waiting rooms."))
+    return semester_id, window_id
+
+
+def _state(semester_id: int, window_id: int) -> dict[str, Any]:
+    state = room.state(semester_id, window_id)
+    names = ("phase", "per_minute", "at_once", "paused", "off", "waiting", "inside")
+    found = {name: getattr(state, name) for name in names}
+    return {"semester_id": semester_id, "window_id": window_id, **found}

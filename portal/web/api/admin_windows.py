@@ -1,0 +1,240 @@
+"""Selection windows, for programs: create, move, extend, close and cancel them."""
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any
+
+from flask.typing import ResponseReturnValue
+from marshmallow import fields
+
+from portal.backend import backend
+from portal.catalog.term_catalog import catalog_of
+from portal.core.db import transaction
+from portal.core.i18n import _
+from portal.core.moments import milliseconds
+from portal.ledger.errors import WindowRefused
+from portal.people.models import ApiRequest
+from portal.web.admin.window_forms import FARTHEST, MOST_STUDENTS, TOO_FAR
+from portal.web.admin.windows import REFUSED
+from portal.web.api import idempotency
+from portal.web.api.admin_changes import (
+    SEMESTER,
+    WINDOW,
+    Change,
+    Refusal,
+    change_once,
+    existing_window,
+)
+from portal.web.api.blueprint import bp, invalid
+from portal.web.api.fields import Moment, characters, described, items, one_of
+from portal.web.api.schemas import Answer, Body, envelope
+from portal.web.http.access import needs_scope, requires, visitor
+from portal.windows import cohorts, service
+from portal.windows.cohorts import Cohort
+from portal.windows.service import Author, NewWindow
+
+SCOPE = "windows"
+LONGEST_NAME = 120
+MOST_NAMES = 200
+
+
+def _names(description: str, most: int = MOST_NAMES) -> fields.List[Any]:
+    return fields.List(
+        fields.String(validate=characters(1, 60)),
+        validate=items(1, most),
+        metadata={"description": description},
+    )
+
+
+def _time(description: str) -> fields.AwareDateTime:
+    return fields.AwareDateTime(required=True, format="iso", metadata={"description": description})
+
+
+class CohortBody(Body):
+    """Whom a window is for: a student must match every list that is given."""
+
+    years = _names("Class years.")
+    levels = _names("Levels.")
+    subjects = _names("Codes of majors and minors.")
+    students = _names("Student numbers.", MOST_STUDENTS)
+
+
+class Times(Change):
+    opens_at = _time("When the window opens, with its time zone.")
+    closes_at = _time("The first moment that is too late.")
+
+
+class NewTimes(Times):
+    name = fields.String(
+        required=True,
+        validate=characters(1, LONGEST_NAME),
+        metadata={"description": "Students see it.", "pattern": r"\S"},
+    )
+    cohort = fields.Nested(CohortBody, metadata={"description": "Left out, it is everyone."})
+
+
+class Extension(Change):
+    closes_at = _time("The new end, later than the one now.")
+
+
+class ChangedWindow(Answer):
+    semester_id = fields.Integer()
+    window_id = fields.Integer(attribute="window.id")
+    name = fields.String(attribute="window.name")
+    opens_at = Moment(attribute="window.opens")
+    closes_at = Moment(attribute="window.closes")
+    state = one_of("scheduled", "closed", "canceled", attribute="window.state")
+    cohort = described(fields.Dict, "Empty: everyone.", attribute="window.cohort")
+
+
+@bp.post(f"{SEMESTER}/windows", tags=["administration"])
+@requires("service")
+@needs_scope(SCOPE)
+@bp.arguments(idempotency.KeyHeader, location="headers")
+@bp.arguments(NewTimes)
+@bp.response(201, envelope(ChangedWindow), headers=idempotency.HEADERS)
+@bp.alt_response(404, response="NOT_FOUND")
+def create_window(
+    headers: dict[str, Any], body: dict[str, Any], semester_id: int
+) -> ResponseReturnValue:
+    """Schedule a window."""
+    term = catalog_of(semester_id).term.id
+    if not body["name"].isprintable() or not body["name"].strip():
+        raise invalid("/name", _("Enter a name that students will recognize."))
+    opens, closes = _times(body)
+    cohort = _cohort(body.get("cohort", {}))
+    wanted = NewWindow(body["name"].strip(), opens, closes, cohort)
+
+    def act(row: ApiRequest) -> tuple[dict[str, Any], str]:
+        window = row.data["window"]
+        author = Author(visitor().id, body["reason"].strip())
+        try:
+            service.schedule(term, window, wanted, author.by, author.reason)
+        except WindowRefused as refusal:
+            raise Refusal(REFUSED[refusal.code]) from refusal
+        return _changed(term, window), _("Scheduled.")
+
+    return change_once(headers, body, ChangedWindow(), act, 201, window=service.new_id())
+
+
+@bp.post(f"{WINDOW}/move", tags=["administration"])
+@requires("service")
+@needs_scope(SCOPE)
+@bp.arguments(idempotency.KeyHeader, location="headers")
+@bp.arguments(Times)
+@bp.response(200, envelope(ChangedWindow), headers=idempotency.HEADERS)
+@bp.alt_response(404, response="NOT_FOUND")
+def move_window(
+    headers: dict[str, Any], body: dict[str, Any], semester_id: int, window_id: int
+) -> ResponseReturnValue:
+    """Move a window that has not opened to other times."""
+    opens, closes = _times(body)
+    times = {"opens": opens, "closes": closes}
+    return _change(headers, body, (semester_id, window_id), service.move, times)
+
+
+@bp.post(f"{WINDOW}/extend", tags=["administration"])
+@requires("service")
+@needs_scope(SCOPE)
+@bp.arguments(idempotency.KeyHeader, location="headers")
+@bp.arguments(Extension)
+@bp.response(200, envelope(ChangedWindow), headers=idempotency.HEADERS)
+@bp.alt_response(404, response="NOT_FOUND")
+def extend_window(
+    headers: dict[str, Any], body: dict[str, Any], semester_id: int, window_id: int
+) -> ResponseReturnValue:
+    """Let an open window close later."""
+    times = {"closes": _near(body["closes_at"], "/closes_at")}
+    return _change(headers, body, (semester_id, window_id), service.extend, times)
+
+
+@bp.post(f"{WINDOW}/close", tags=["administration"])
+@requires("service")
+@needs_scope(SCOPE)
+@bp.arguments(idempotency.KeyHeader, location="headers")
+@bp.arguments(Change)
+@bp.response(200, envelope(ChangedWindow), headers=idempotency.HEADERS)
+@bp.alt_response(404, response="NOT_FOUND")
+def close_window(
+    headers: dict[str, Any], body: dict[str, Any], semester_id: int, window_id: int
+) -> ResponseReturnValue:
+    """Close an open window now."""
+    return _change(headers, body, (semester_id, window_id), service.close, {}, state="closed")
+
+
+@bp.post(f"{WINDOW}/cancel", tags=["administration"])
+@requires("service")
+@needs_scope(SCOPE)
+@bp.arguments(idempotency.KeyHeader, location="headers")
+@bp.arguments(Change)
+@bp.response(200, envelope(ChangedWindow), headers=idempotency.HEADERS)
+@bp.alt_response(404, response="NOT_FOUND")
+def cancel_window(
+    headers: dict[str, Any], body: dict[str, Any], semester_id: int, window_id: int
+) -> ResponseReturnValue:
+    """Cancel a window that has not opened."""
+    return _change(headers, body, (semester_id, window_id), service.cancel, {}, state="canceled")
+
+
+def _change(  # noqa: PLR0913, PLR0917  the request, the window and what changes
+    headers: dict[str, Any],
+    body: dict[str, Any],
+    where: tuple[int, int],
+    do: Callable[..., object],
+    times: Mapping[str, int],
+    state: str = "scheduled",
+) -> ResponseReturnValue:
+    existing_window(*where)
+    author = Author(visitor().id, body["reason"].strip())
+
+    def act(row: ApiRequest) -> tuple[dict[str, Any], str]:
+        try:
+            do(*where, **times, author=author)
+        except WindowRefused as refusal:
+            # An earlier try may have died after the ledger's step.
+            if row.tries == 1 or not _is_so(where, times, state):
+                raise Refusal(REFUSED[refusal.code]) from refusal
+        return _changed(*where), _("Saved.")
+
+    return change_once(headers, body, ChangedWindow(), act)
+
+
+def _is_so(where: tuple[int, int], times: Mapping[str, int], state: str) -> bool:
+    window = existing_window(*where)
+    return window.state == state and all(getattr(window, name) == at for name, at in times.items())
+
+
+def _changed(term: int, window: int) -> dict[str, Any]:
+    return {"semester_id": term, "window": existing_window(term, window)}
+
+
+def _times(body: dict[str, Any]) -> tuple[int, int]:
+    """Return the times (ms) of a body; raise InvalidRequest."""
+    opens, closes = (_near(body[f"{name}_at"], f"/{name}_at") for name in ("opens", "closes"))
+    if opens >= closes:
+        raise invalid("/closes_at", _("The end must be after the start."))
+    return opens, closes
+
+
+def _near(at: datetime, pointer: str) -> int:
+    """Return a time in ms; raise InvalidRequest for one that is years away."""
+    found = milliseconds(at)
+    if abs(found - backend().ledger.now()) > FARTHEST:
+        raise invalid(pointer, TOO_FAR % {"field": pointer.strip("/")})
+    return found
+
+
+def _cohort(given: Mapping[str, list[str]]) -> Cohort:
+    """Return the cohort of a body; raise InvalidRequest for names that nobody has."""
+    with transaction() as session:
+        offered = cohorts.choices(session)
+        for kind, names in given.items():
+            if kind != "students" and set(names) - offered[kind].keys():
+                unknown = sorted(set(names) - offered[kind].keys())
+                message = _("No student matches %(names)s.", names=", ".join(unknown[:5]))
+                raise invalid(f"/cohort/{kind}", message)
+        numbers = [each.replace("\0", "") for each in given.get("students", ())]
+        if numbers and (unknown := cohorts.unknown_students(session, numbers)):
+            message = _("No student has the number %(numbers)s.", numbers=", ".join(unknown[:5]))
+            raise invalid("/cohort/students", message)
+    return {kind: sorted(set(names)) for kind, names in given.items()}

@@ -1,0 +1,93 @@
+"""Programs register and drop in a student's name, and rebuild read models."""
+
+from typing import Any
+
+from flask import Flask
+from sqlalchemy import select, text
+
+from portal.backend import Backend, backend
+from portal.core.audit_trail import AuditEntry
+from portal.core.db import transaction
+from portal.recorder.consistency import rebuild_runs
+from portal.recorder.recorder import drain
+from tests import cast as builders
+from tests.cast import Cast
+from tests.web.api.callers import program
+
+REASON = {"reason": "Advising appointment."}
+
+
+def home(term: Any) -> str:
+    return f"/admin/semesters/{term.id}/registrations"
+
+
+def body(cast: Cast, section: Any) -> dict[str, Any]:
+    return {"student_number": cast.ada.number, "section_id": section.id, **REASON}
+
+
+def held(term: Any, student: Any) -> list[int]:
+    return [each.section for each in backend().ledger.registrations(term.id, student.id).enrolled]
+
+
+def entries(action: str) -> list[AuditEntry]:
+    with transaction() as session:
+        found = select(AuditEntry).where(AuditEntry.action == action)
+        return [each for each in session.scalars(found) if each.who is not None]
+
+
+def test_a_program_registers_and_drops_through_the_ledger(
+    app: Flask, term: Any, section: Any, cast: Cast
+) -> None:
+    advising = program(app, "registrations")
+    added = advising.post(home(term), body(cast, section))
+    assert (added.status_code, added.json["data"]["status"]) == (200, "enrolled")
+    assert added.json["data"]["receipt"]
+    assert held(term, cast.ada) == [section.id]
+    dropped = advising.post(f"{home(term)}/drop", body(cast, section))
+    assert (dropped.status_code, dropped.json["data"]["status"]) == (200, "dropped")
+    assert held(term, cast.ada) == []
+    drain(term.id, seconds=0)
+    (entry,) = entries("selection.add")
+    assert (entry.who, entry.reason) == ("Advising system", REASON["reason"])
+    assert entry.subject == f"term:{term.id} section:{section.id} student:{cast.ada.id}"
+    assert [each.who for each in entries("selection.drop")] == ["Advising system"]
+
+
+def test_rules_are_not_overridden(app: Flask, term: Any, cast: Cast) -> None:
+    full = builders.a_section(builders.a_course("ART-1000"), term, capacity=0)
+    answer = program(app).post(home(term), body(cast, full))
+    assert (answer.status_code, answer.json["type"]) == (409, "/api/docs#refused")
+    assert [each["code"] for each in answer.json["data"]["reasons"]] == ["full"]
+    assert held(term, cast.ada) == []
+
+
+def test_a_key_is_decided_once(app: Flask, term: Any, section: Any, cast: Cast) -> None:
+    advising, key = program(app), {"Idempotency_Key": "visit-of-ada"}
+    first = advising.post(home(term), body(cast, section), **key)
+    again = advising.post(home(term), body(cast, section), **key)
+    assert again.json["data"] == first.json["data"]
+    assert again.headers["Idempotency-Replayed"] == "true"
+    other = program(app, name="Other").post(home(term), body(cast, section), **key)
+    assert other.status_code == 409  # a key is its program's
+
+
+def test_a_worker_rebuilds_the_read_models_once(
+    app: Flask, term: Any, section: Any, cast: Cast, backend: Backend
+) -> None:
+    program(app, name="Adviser").post(home(term), body(cast, section))
+    drain(term.id, seconds=0)
+    operator = program(app, "read-models", name="Nightly check")
+    path = f"/admin/semesters/{term.id}/read-models"
+    requested = operator.post(f"{path}/rebuild", REASON)
+    assert requested.status_code == 202
+    number = requested.json["data"]["rebuild_id"]
+    assert any(b"rebuild" in each for each in backend.redis.lrange("rq:queue:background", 0, -1))
+    with transaction() as session:
+        session.execute(text("DELETE FROM enrollments"))
+    for _ in range(2):  # a repeat after kill -9
+        rebuild_runs.run(number)
+    (run,) = operator.get(path).json["data"]["rebuilds"]
+    assert (run["rebuild_id"], run["changed"]) == (number, 1)
+    assert run["done_at"]
+    (entry,) = entries("record.rebuilt")
+    assert (entry.who, entry.reason) == ("Nightly check", REASON["reason"])

@@ -22,3 +22,7 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("term_id", "hour", "name", "stage", name=op.f("pk_lag_hours")),
     )
     op.create_index("ix_lag_hours_hour", "lag_hours", ["hour"])
+
+
+def downgrade() -> None:
+    op.drop_table("lag_hours")

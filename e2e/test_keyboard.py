@@ -1,10 +1,13 @@
 """With a keyboard alone: the whole way, and wherever one is, one sees where."""
 
+import re
+
 from playwright.sync_api import Locator, expect
 
 from e2e.campus import Campus
 from e2e.contrast import PHONE
 from e2e.person import Meet, Person
+from portal.backend import backend
 from portal.catalog.models import Section, Term
 from tests import cast as builders
 from tests.cast import PASSWORD
@@ -60,6 +63,31 @@ def test_the_whole_way_from_login_to_leaving(
         cleo.has(each, after)
         decide(cleo, each)
         cleo.has(each, before)
+
+
+def test_an_application_is_sent_with_the_keyboard_alone(
+    meet: Meet, term: Term, section: Section
+) -> None:
+    window = builders.an_open_window(term)
+    backend().ledger.close_window(term.id, window.id, "tests")
+    dan = meet("dan")
+    page, keys = dan.page, dan.page.keyboard
+    dan.go(f"/terms/{term.id}/applications")
+    tab_to(dan, page.get_by_role("link", name=re.compile("Start.*Late add")))
+    keys.press("Enter")
+    tab_to(dan, page.get_by_label("Class"))
+    keys.type(section.crn)
+    keys.press("Enter")
+    expect(page.get_by_label("Why do you need this class?")).to_be_visible()
+    tab_to(dan, page.get_by_label("Why do you need this class?"))
+    keys.type("I need it to graduate.")
+    tab_to(dan, page.get_by_role("button", name="Save and go on"))
+    keys.press("Enter")
+    tab_to(dan, page.get_by_role("link", name="Continue"))
+    keys.press("Enter")
+    tab_to(dan, page.get_by_role("button", name="Send the application"))
+    keys.press("Enter")
+    expect(page.get_by_text("You have nothing to do now.")).to_be_visible()
 
 
 def decide(person: Person, section: Section) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from e2e.axe import barriers
 from e2e.person import Meet, Person
 from e2e.portal import Running
 from portal.catalog.models import Section, Term
@@ -61,8 +62,10 @@ def fill_in(page: Page, section: Section, term: Term) -> None:
 
 
 def fits(page: Page, *, scripts: bool) -> None:
+    """See that the page needs no scrolling to the side, and has no barriers."""
     if scripts:
         assert not page.evaluate(TOO_WIDE)
+        assert not barriers(page)
 
 
 def decide(boss: Page, address: str, button: str, reason: str) -> None:

@@ -33,6 +33,10 @@ ADJUST = "/admin/terms/{open}/adjust?look=1&student={number}&add={full_crn}"
 STOPS = (
     Stop("", "/login"),
     Stop("", "/api/docs"),
+    Stop("", "/visiting"),
+    Stop("", "/sign-up"),
+    Stop("", "/sign-up", "main form [type=submit]", ".errors"),
+    Stop("", "/recovery"),
     Stop("ada", "/"),
     Stop("ada", "/terms/{before}"),
     Stop("ada", "/terms/{unscheduled}"),
@@ -140,6 +144,7 @@ STOPS = (
     Stop("max", "/admin/applications?state=declined"),
     Stop("max", "/admin/applications/{application}"),
     Stop("max", "/admin/applications/{application}", "[value=decline]", ".errors"),
+    Stop("max", "/admin/applications/retention"),
     Stop("max", "/admin/audit"),
     Stop("max", "/admin/audit?who=nobody"),
     Stop("max", "/admin/audit/{entry}"),

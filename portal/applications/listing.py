@@ -176,7 +176,9 @@ def queue(shown: Filters, page: int) -> list[ApplicationView]:
 def exported(shown: Filters) -> list[ApplicationView]:
     """Return all applications that match the filters, in the order of their ids."""
     with transaction() as session:
-        found = session.scalars(_filtered(shown).order_by(Application.id)).unique()
+        found = session.scalars(
+            _filtered(shown).order_by(Application.id).options(selectinload(Application.charges))
+        ).unique()
         return [ApplicationView(row) for row in found]
 
 

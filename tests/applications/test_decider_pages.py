@@ -206,6 +206,14 @@ def test_the_export_follows_the_filters(admin: FlaskClient, free: Section, cast:
     assert "Ada" in row
 
 
+@pytest.mark.usefixtures("paying")
+def test_the_export_has_fees_and_payments(admin: FlaskClient, free: Section, vera: Account) -> None:
+    a_visiting_application(vera, free.term_id)
+    head, row = admin.get(f"{HERE}/all.csv?kind=visiting").text.splitlines()
+    assert head.endswith(",Fee,Payment")
+    assert row.endswith(",$50.00,Paid")
+
+
 @pytest.mark.parametrize("name", ["ada", "ben", "iris"])
 def test_admins_alone_decide(app: Flask, free: Section, cast: Cast, name: str) -> None:
     made = an_application("late_add", cast.ada, free)

@@ -231,3 +231,11 @@ def test_a_refusal_leads_to_the_application_that_can_lift_it(
     assert "Ask for a late add" in page
     assert "MAT 1" in unescape(ada.get(address).text)
     assert cast.ada
+
+
+def test_a_refused_drop_leads_to_the_late_drop(ada: FlaskClient, held: Section) -> None:
+    page = unescape(ada.post(f"/terms/{held.term_id}/sections/{held.id}/drop").text)
+    address = here(held, f"/new/late_drop?section={held.id}")
+    assert f'href="{address}"' in page
+    assert "Ask for a late drop" in page
+    assert "CSC 1100" in unescape(ada.get(address).text)

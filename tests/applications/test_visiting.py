@@ -32,6 +32,7 @@ from tests.applications.stories import (
     the,
 )
 from tests.cast import Cast
+from tests.protection.captcha.solving import SCRIPT, solved
 from tests.web.visitors import browser_of
 
 ADDRESS = "vera@example.org"
@@ -104,6 +105,26 @@ def test_mails_to_an_address_are_limited(client: FlaskClient) -> None:
     codes = [client.post("/sign-up", data={"email": ADDRESS}).status_code for _ in range(7)]
     assert codes == [200] * 5 + [429] * 2
     assert len(mails()) == 5
+
+
+def asked(client: FlaskClient, number: int) -> Any:
+    """The answer to a link for another address, from the same network."""
+    return client.post("/sign-up", data={"email": f"someone{number}@example.org"})
+
+
+@pytest.mark.usefixtures("cast")
+def test_many_mails_from_a_network_need_a_captcha_for_each(guarded: Flask) -> None:
+    client = guarded.test_client()
+    codes = [asked(client, number).status_code for number in range(20)]
+    assert codes == [200] * 20
+    page = asked(client, 20)
+    assert page.status_code == 429
+    assert "data-captcha" in page.text
+    payload = solved(client.get("/login/challenge").json).to_base64()
+    proof = client.post("/login/challenge", data={"payload": payload}, headers=SCRIPT)
+    assert proof.status_code == 204
+    assert [asked(client, number).status_code for number in (20, 21)] == [200, 429]
+    assert len(mails()) == 21
 
 
 def test_a_forgotten_password_is_replaced_once(app: Flask, client: FlaskClient) -> None:

@@ -21,15 +21,16 @@ from portal.people.models import Account
 from portal.people.passwords import LONGEST, SHORTEST
 from portal.protection.rate_limits import Charge, RateLimit, rate_limiter
 from portal.web.account import sessions
-from portal.web.account.login import BUSY_SECONDS
+from portal.web.account.login import BUSY_SECONDS, spend
 from portal.web.forms import Form, TextField
 from portal.web.http.access import public
+from portal.web.http.admission import captcha_needed
 from portal.web.http.request_info import client_address
 
 bp = Blueprint("sign_up", __name__)
 
 OF_ADDRESS = RateLimit("link", at_once=5, a_minute=5 / 60)  # mails to one address
-OF_CLIENT = RateLimit("link-from", at_once=60, a_minute=10)  # a whole school may share one
+OF_CLIENT = RateLimit("link-from", at_once=20, a_minute=2)  # more only with a captcha
 
 
 class AddressForm(Form):
@@ -159,9 +160,15 @@ def choose(link: str) -> ResponseReturnValue:
 def _ask_for_address(about: str) -> ResponseReturnValue:
     form, sent = AddressForm(), ""
     if request.method == "POST" and form.validate():
-        if wait := _charge(form.email.data):
-            form.refuse(_("Too many emails to this address. Try again in an hour."), "email")
-            page = render_template("account/address.html", form=form, about=about, sent="")
+        wait, asks = _charge(form.email.data)
+        if wait:
+            if asks:
+                form.refuse(_("Many emails were asked for from your network."))
+                form.refuse(_("We check your browser first. Then send it again."))
+            else:
+                form.refuse(_("Too many emails to this address. Try again in an hour."), "email")
+            shown = {"form": form, "about": about, "sent": "", "asks": asks}
+            page = render_template("account/address.html", **shown)
             return page, 429, {"Retry-After": str(wait)}
         mail.send_link(form.email.data, about, str(current_locale()))
         sent = form.email.data
@@ -169,10 +176,19 @@ def _ask_for_address(about: str) -> ResponseReturnValue:
     return page, 422 if form.errors else 200
 
 
-def _charge(address: str) -> int:
-    """Charge a mail to its limits; return the seconds to wait if one is used up."""
-    charges = Charge(OF_ADDRESS, address), Charge(OF_CLIENT, client_address())
-    return ceil(rate_limiter().reserve(*charges) / 1000)
+def _charge(address: str) -> tuple[int, bool]:
+    """Charge a mail to its limits.
+
+    Returns the seconds to wait if one is used up, and whether a captcha would do instead.
+    """
+    to_address, from_client = Charge(OF_ADDRESS, address), Charge(OF_CLIENT, client_address())
+    limiter = rate_limiter()
+    wait = ceil(limiter.reserve(to_address, from_client) / 1000)
+    if not wait or limiter.check(to_address) or not captcha_needed():
+        return wait, False
+    if spend():
+        return ceil(limiter.reserve(to_address) / 1000), False
+    return wait, True
 
 
 def _enter(account: int, address: str) -> ResponseReturnValue:

@@ -227,7 +227,7 @@ def download_csv() -> ResponseReturnValue:
     """Return the applications that the filters let through as a CSV file."""
     head = [
         *(_("Application"), _("Kind"), _("State"), _("Term"), _("Section"), _("Student number")),
-        *(_("Student"), _("Sent"), _("Decided"), _("Event")),
+        *(_("Student"), _("Sent"), _("Decided"), _("Event"), _("Fee"), _("Payment")),
     ]
     return download("applications.csv", chain([head], _rows(listing.exported(_filters()))))
 
@@ -318,4 +318,15 @@ def _rows(lines: list[ApplicationView]) -> Iterator[list[Any]]:
             application.account.name,
             *(each.isoformat(timespec="seconds") if each else "" for each in times),
             application.event or "",
+            *_fee(line),
         ]
+
+
+def _fee(line: ApplicationView) -> tuple[str, str]:
+    """Return the fee with its currency, and how its payment stands; blank without a fee."""
+    application, charge = line.application, line.charge
+    if not application.fee:
+        return "", ""
+    amount = charge.amount if charge else application.fee
+    currency = charge.currency if charge else backend().settings.currency
+    return money(amount, currency), str(CHARGE_STATES[charge.state]) if charge else ""

@@ -25,6 +25,7 @@ from portal.core.outage import postgresql
 
 LABELS = {
     "waiting_room": _l("Waiting rooms"),
+    "room_record": _l("Record of waiting rooms"),
     "captcha": _l("Captcha"),
     "captcha_server": _l("External captcha server"),
     "captcha_breaker": _l("Circuit breaker: captcha server"),
@@ -41,6 +42,9 @@ LABELS = {
 }
 WHEN_OFF = {
     "waiting_room": _l("Off: everyone is admitted at once, including students who are waiting."),
+    "room_record": _l(
+        "Off: queue positions are only in the ledger. They are lost if the ledger loses its data."
+    ),
     "captcha": _l(
         "Off: students don’t solve a captcha to register. It is still required after"
         " wrong passwords."

@@ -291,6 +291,7 @@ def parts_in_use() -> set[str]:
     server = settings.gate and "://" in settings.captcha
     there = {
         "waiting_room": settings.gate and settings.room is not None,
+        "room_record": settings.room is not None,
         "captcha": settings.gate and settings.captcha != "off",
         "captcha_server": server,
         "captcha_breaker": server,

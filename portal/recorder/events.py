@@ -15,6 +15,7 @@ OF_A_SEAT = ("enrolled", "promoted", "dropped")
 # student.
 MORE = ("reason", "overrides", "application", "mark", "during")
 
+QUEUE = "queue:"  # begins the aggregate of a waiting room's events
 IMPORT_PREFIX = "import:"  # begins the correlation id of an import; its number follows
 
 
@@ -45,10 +46,12 @@ class Event:
         """Return whether a person waits for it to be recorded: a decision about a student.
 
         Settings of sections and windows, and imported seats, come in bulk and often before a
-        recorder runs. Their lag says nothing about how long people wait.
+        recorder runs. Their lag says nothing about how long people wait. Nobody waits until their
+        place in a waiting room is recorded.
         """
         imported = str(self.context.get("correlation", "")).startswith(IMPORT_PREFIX)
-        return "student" in self.payload and not imported
+        queued = self.aggregate.startswith(QUEUE)
+        return "student" in self.payload and not imported and not queued
 
 
 def parsed(entry: bytes) -> Event:

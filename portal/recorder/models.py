@@ -6,6 +6,7 @@ from typing import Any
 from sqlalchemy import (
     ARRAY,
     BigInteger,
+    Boolean,
     DateTime,
     ForeignKey,
     Index,
@@ -160,6 +161,40 @@ class WaitlistEntry(Base):
     instead: Mapped[int | None] = mapped_column(Integer)  # section to drop for it, in a swap
     since: Mapped[datetime] = mapped_column(Moment)
     reasons: Mapped[list[Any]] = mapped_column(JSONB, default=list)
+    seq: Mapped[int] = mapped_column(BigInteger)
+
+
+class QueueRoom(Base):
+    """The waiting room of a window: its seed, and how far its queue has moved."""
+
+    __tablename__ = "queue_rooms"
+
+    term_id: Mapped[int] = mapped_column(ForeignKey("terms.id"), primary_key=True)
+    window_id: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
+    seed: Mapped[str] = mapped_column(String(64))
+    called: Mapped[int] = mapped_column(Integer)  # entries that the queue has passed
+    complete: Mapped[bool] = mapped_column(Boolean)  # whether every entry is recorded
+    seq: Mapped[int] = mapped_column(BigInteger)
+
+
+class QueueEntryRecord(Base):
+    """An entry in a waiting room.
+
+    `state`: waiting, admitted, left (while waiting), ended (a visit) or removed (by a reset).
+    """
+
+    __tablename__ = "queue_entries"
+    __table_args__ = (Index("ix_queue_entries_student_id", "student_id", "term_id"),)
+
+    term_id: Mapped[int] = mapped_column(ForeignKey("terms.id"), primary_key=True)
+    window_id: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
+    entry: Mapped[str] = mapped_column(String(32), primary_key=True)  # its number in the draw
+    student_id: Mapped[int] = mapped_column(Integer)
+    # among those who came after the opening; null: came early, so the seed decides
+    number: Mapped[int | None] = mapped_column(Integer)
+    state: Mapped[str] = mapped_column(String(12))
+    since: Mapped[datetime] = mapped_column(Moment)  # when the student joined
+    admitted_at: Mapped[datetime | None] = mapped_column(Moment)
     seq: Mapped[int] = mapped_column(BigInteger)
 
 

@@ -1,6 +1,6 @@
 """Projections: how each event changes the read models. Only this module knows both."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,6 +23,8 @@ class TermState:
     enrollments: dict[Pair, Row] = field(default_factory=dict)
     waitlist: dict[Pair, Row] = field(default_factory=dict)
     windows: dict[int, Row] = field(default_factory=dict)
+    queue_rooms: dict[int, Row] = field(default_factory=dict)
+    queue_entries: dict[tuple[int, str], Row] = field(default_factory=dict)  # by window and entry
     skipped: set[Pair] = field(default_factory=set)  # keys of skipped waitlist entries
     pools: dict[int, set[int]] = field(default_factory=dict)  # sections by seat pool
     contradictions: list[tuple[int, str]] = field(default_factory=list)  # seq, problem
@@ -141,6 +143,68 @@ def _window_turned(state: TermState, event: Event) -> None:
         row["seq"] = event.seq
 
 
+def _queue_begun(state: TermState, event: Event) -> None:
+    payload = event.payload
+    state.queue_rooms[payload["window"]] = {
+        "window_id": payload["window"],
+        "seed": payload["seed"] or "",
+        "called": payload["called"],
+        "complete": payload["complete"],
+        "seq": event.seq,
+    }
+
+
+def _queue_joined(state: TermState, event: Event) -> None:
+    payload = event.payload
+    state.queue_entries[payload["window"], payload["entry"]] = {
+        "window_id": payload["window"],
+        "entry": payload["entry"],
+        "student_id": payload["student"],
+        "number": payload.get("number"),
+        "state": "waiting",
+        "since": event.at,
+        "admitted_at": None,
+        "seq": event.seq,
+    }
+
+
+def _queue_left(state: TermState, event: Event) -> None:
+    to = "ended" if event.payload.get("visit") else "left"
+    _move_entries(state, event, [event.payload["entry"]], to)
+
+
+def _queue_returned(state: TermState, event: Event) -> None:
+    _move_entries(state, event, [event.payload["entry"]], "waiting")
+
+
+def _queue_admitted(state: TermState, event: Event) -> None:
+    payload = event.payload
+    if room := state.queue_rooms.get(payload["window"]):
+        room |= {"called": payload["called"], "seq": event.seq}
+    _move_entries(state, event, payload.get("entries", ()), "admitted", admitted_at=event.at)
+
+
+def _queue_reset(state: TermState, event: Event) -> None:
+    """Empty a queue. The seed stays, and an incomplete record stays so."""
+    window = event.payload["window"]
+    if room := state.queue_rooms.get(window):
+        room |= {"called": 0, "seq": event.seq}
+    removed = [entry for of, entry in state.queue_entries if of == window]
+    _move_entries(state, event, removed, "removed")
+
+
+def _move_entries(
+    state: TermState, event: Event, entries: Iterable[str], to: str, **fields: Any
+) -> None:
+    """Set the state of queue entries; a room whose record is incomplete lacks some."""
+    window = event.payload["window"]
+    for entry in entries:
+        if row := state.queue_entries.get((window, entry)):
+            row |= {"state": to, "seq": event.seq} | fields
+        elif state.queue_rooms.get(window, {}).get("complete", True):
+            state.contradictions.append((event.seq, f"no queue entry {entry}"))
+
+
 def _enroll(state: TermState, event: Event, to: str) -> None:
     payload = event.payload
     state.enrollments[payload["section"], payload["student"]] = {
@@ -223,6 +287,12 @@ CHANGES: dict[tuple[str, int], Callable[[TermState, Event], None]] = {
     ("window_set", 1): _window_set,
     ("window_opened", 1): _window_turned,
     ("window_closed", 1): _window_turned,
+    ("queue_begun", 1): _queue_begun,
+    ("queue_joined", 1): _queue_joined,
+    ("queue_left", 1): _queue_left,
+    ("queue_returned", 1): _queue_returned,
+    ("queue_admitted", 1): _queue_admitted,
+    ("queue_reset", 1): _queue_reset,
 }
 
 # Which older rows a batch needs, besides the counts of its sections and its windows.

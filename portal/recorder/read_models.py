@@ -24,8 +24,14 @@ from sqlalchemy import (
 from sqlalchemy.orm import Session
 
 from portal.core.db import Base
-from portal.recorder.events import Event
-from portal.recorder.models import Enrollment, SectionSeats, WaitlistEntry
+from portal.recorder.events import QUEUE, Event
+from portal.recorder.models import (
+    Enrollment,
+    QueueEntryRecord,
+    QueueRoom,
+    SectionSeats,
+    WaitlistEntry,
+)
 from portal.recorder.projections import MOVE_WAITLIST_ENTRY, RETRY_SKIPPED, Row, TermState
 from portal.windows.models import Window
 
@@ -37,6 +43,8 @@ TABLES: dict[type[Base], str] = {
     Enrollment: "enrollments",
     WaitlistEntry: "waitlist",
     Window: "windows",
+    QueueRoom: "queue_rooms",
+    QueueEntryRecord: "queue_entries",
 }
 
 
@@ -53,11 +61,19 @@ def as_json(value: object) -> str:
 def load(session: Session, term: int, events: Sequence[Event]) -> TermState:
     """Return the existing rows of the term that the events will change."""
     windows = {event.payload["window"] for event in events if "window" in event.payload}
-    chosen = {
+    chosen: dict[type[Base], ColumnElement[bool]] = {
         SectionSeats: _counted_by(term, events),
         WaitlistEntry: _moved_by(events),
         Window: Window.id.in_(windows),
     }
+    if queued := [event.payload for event in events if event.aggregate.startswith(QUEUE)]:
+        entries = {each["entry"] for each in queued if "entry" in each}
+        entries.update(entry for each in queued for entry in each.get("entries", ()))
+        chosen[QueueRoom] = QueueRoom.window_id.in_({each["window"] for each in queued})
+        emptied = {event.payload["window"] for event in events if event.name == "queue_reset"}
+        chosen[QueueEntryRecord] = or_(
+            QueueEntryRecord.entry.in_(entries), QueueEntryRecord.window_id.in_(emptied)
+        )
     return _load(session, term, chosen)
 
 

@@ -14,6 +14,7 @@ from portal.catalog import subjects
 from portal.core.i18n import _, _l
 from portal.people import models
 from portal.protection import evidence
+from portal.recorder import waiting_rooms
 from portal.reports.window_history import Attempts, WindowHistory
 from portal.waiting_room import draw
 
@@ -31,14 +32,18 @@ class Arrivals:
     """The waiting room's data: early students in order, late arrivals, captchas and limits."""
 
     early: list[int]
-    late: dict[int, int]
+    late: Mapping[int, int]
     ways: dict[int, str]
     limited: set[int]
 
 
 def read_arrivals(found: WindowHistory) -> Arrivals:
-    """Return the waiting room's data on a window's students."""
-    early, late = draw.arrivals(found.term, found.window)
+    """Return the waiting room's data on a window's students.
+
+    It comes from the event log. A room whose record is incomplete is read from the ledger.
+    """
+    recorded = waiting_rooms.arrivals(found.state, found.window)
+    early, late = recorded or draw.arrivals(found.term, found.window)
     return Arrivals(early, late, evidence.proofs(), evidence.met_limits(found.opened))
 
 

@@ -119,10 +119,10 @@ def post_worker_init(worker: Any) -> None:
     worker.log.error_log.addFilter(slow_clients.keep_record)
     worker.log.error_log.addFilter(request_log.worth_writing)
     metrics.begin("web")
-    resources.watch("web", backend().engine, backend().redis)
     flags.begin()
     if hub := worker.wsgi.extensions.get("live"):  # an app under test may have none
         hub.start()
+        resources.watch("web", backend().engine, backend().redis)
         close_pages_on_exit(worker, hub)
     readiness.read_ahead()
     memory.settle()

@@ -32,9 +32,9 @@ class LogEntry:
             return self.text
         level = fields.get("level", "info")
         more = [f"{name}={value}" for name, value in fields.items() if name not in SHOWN]
-        told = "" if level == "info" else f"{level.upper()} "
+        mark = "" if level == "info" else f"{level.upper()} "
         head = f"{self.at:%Y-%m-%d %H:%M:%S}.{self.at.microsecond // 1000:03}"
-        line = f"{head}  {fields.get('process', '?'):10} {told}{fields.get('message', '')}"
+        line = f"{head}  {fields.get('process', '?'):10} {mark}{fields.get('message', '')}"
         trace = [str(fields["exc_info"])] if fields.get("exc_info") else []
         return "\n".join(["  ".join([line, *more]), *trace])
 

@@ -75,6 +75,15 @@ def change(  # noqa: PLR0913  the room, its limits, what was seen, who and why
         room.set_limits(term, window, **asdict(limits), seen=asdict(seen))
 
 
+def last_set(term: int, window: int) -> AdmissionLimits | None:
+    """Return the limits that an admin has last set, None if none has."""
+    mine = AuditEntry.action == ACTION, AuditEntry.subject == _subject(term, window)
+    last = select(AuditEntry.after).where(*mine).order_by(AuditEntry.id.desc()).limit(1)
+    with transaction() as session:
+        found = session.scalar(last)
+    return AdmissionLimits(**found) if found else None
+
+
 def usual_rate(term: int, window: int) -> int:
     """Return the admissions per minute before a pause, or those of the settings."""
     pace = AuditEntry.before["per_minute"].as_integer()

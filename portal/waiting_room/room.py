@@ -19,7 +19,8 @@ from portal.waiting_room.access_tokens import LIFETIME
 from portal.waiting_room.batching import Batcher
 from portal.windows import draw_seeds
 
-FILES = ("room", "queue", "admission", "controls", "entry_points")  # each uses those before it
+# Each uses those before it.
+FILES = ("room", "journal", "queue", "admission", "controls", "entry_points")
 CODE = join_files(Path(__file__).with_name("functions"), FILES)
 # The constants of the functions, such as PATIENCE: most are ms.
 RULE = re.compile(r"^local ([A-Z]+) = (\d+)", re.MULTILINE)
@@ -244,10 +245,16 @@ def _call(function: str, term: int, window: int, **payload: Any) -> Any:
 
 
 def _limits() -> dict[str, Any]:
-    """Return the default limits, and whether a flag opens all rooms."""
+    """Return the default limits, and whether flags open all rooms or have them recorded."""
     per_minute, at_once = backend().settings.room or (0, 0)
     switched_off = None if flags.on("waiting_room") else True
-    return {"per_minute": per_minute, "at_once": at_once, "open": switched_off}
+    record = flags.on("room_record") or None
+    return {
+        "per_minute": per_minute,
+        "at_once": at_once,
+        "open": switched_off,
+        "record": record,
+    }
 
 
 @lru_cache(maxsize=4)

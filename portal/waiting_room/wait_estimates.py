@@ -59,7 +59,7 @@ class Pace(NamedTuple):
 def estimate(entry: QueueEntry) -> WaitRange:
     """Return the wait until the student is admitted; before the opening, counted from it."""
     pace, early = per_place(entry.room), entry.kind == "early"
-    ahead = entry.room.line if early else entry.ahead
+    ahead = entry.room.waiting if early else entry.ahead
     first = min(ahead, pace.free)
     most = first * pace.quick + NOTICE
     if ahead >= pace.free:

@@ -63,7 +63,14 @@ class Model:
         return "open" if at >= self.opens else "before"
 
     def waiting(self) -> int:
+        return self.remaining() - sum(map(self.has_left, self.line[self.called :]))
+
+    def remaining(self) -> int:
+        """Return how many entries are not admitted yet, with those of students who left."""
         return len(self.line) - self.called + len(self.back)
+
+    def has_left(self, held: Held) -> bool:
+        return self.left.get(held.student) is held
 
     def visit(self, at: int, student: int) -> int | None:
         """Return when the visit of a student ends."""
@@ -158,11 +165,11 @@ class Model:
 
     def step(self, at: int) -> list[int]:
         """Admit students, and return them."""
-        if self.phase(at) != "open" or not self.waiting() or at - self.heard > SILENCE:
+        if self.phase(at) != "open" or not self.remaining() or at - self.heard > SILENCE:
             return []
         called: list[int] = []
         before, looked, allowed = self.called, 0, self.allow(at)
-        while len(called) < allowed and looked < MOST and self.waiting():
+        while len(called) < allowed and looked < MOST and self.remaining():
             looked += 1
             if (held := self.next(at)) is not None:
                 called.append(held.student)
@@ -227,7 +234,9 @@ class Model:
         if held in self.back:
             return ("waiting", held.request, number, self.back.index(held), 0)
         if number > self.called:
-            return ("waiting", held.request, number, number - self.called - 1 + len(self.back), 0)
+            before = self.line[self.called : number - 1]
+            ahead = len(before) + len(self.back) - sum(map(self.has_left, before))
+            return ("waiting", held.request, number, ahead, 0)
         return ("gone", held.request, number, 0, 0)
 
     def report(self, at: int, student: int) -> Told:

@@ -98,6 +98,7 @@ def a_story(app: Flask, cast: Cast) -> Values:
         "name": ["captcha", "mail"],
         "job": ["1-gone"],
         "which": ["all"],
+        "queue": ["notify"],
         "remedy": ["retry", "discard"],
         "import_id": [an_import(cast.max)],
         "export_id": [an_export(cast.max)],

@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from typing import Any
 
+from sqlalchemy import Table
+
 from portal.recorder.consistency.ledger_image import (
     BY_NAME,
     Entries,
@@ -54,13 +56,21 @@ def of_read_models(log: TermState, found: TermState) -> Iterator[Difference]:
     for (table, due), (_, rows) in zip(rows_of(log), rows_of(found), strict=True):
         for key in sorted(due.keys() | rows.keys()):
             if due.get(key) != rows.get(key):
-                pair = isinstance(key, tuple)
                 yield {
                     "where": table.name,
-                    "what": "section {}, student {}".format(*key) if pair else f"id {key}",
+                    "what": _named(table, key),
                     "log": _shown(due.get(key)),
                     "read_model": _shown(rows.get(key)),
                 }
+
+
+def _named(table: Table, key: Any) -> str:
+    """Return what a row is about: "section 12, student 5"."""
+    if not isinstance(key, tuple):
+        return f"id {key}"
+    names = [column.name for column in table.primary_key if column.name != "term_id"]
+    pairs = zip(names, key, strict=True)
+    return ", ".join(f"{name.removesuffix('_id')} {value}" for name, value in pairs)
 
 
 def _shown(row: dict[str, Any] | None) -> dict[str, Any] | None:

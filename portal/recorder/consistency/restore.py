@@ -21,7 +21,7 @@ from portal.core.moments import moment
 from portal.core.queue import enqueue
 from portal.ledger.function_library import prefix, translate_errors
 from portal.recorder import idempotency, journal
-from portal.recorder.consistency import fence, ledger_keys
+from portal.recorder.consistency import fence, ledger_keys, room_image
 from portal.recorder.consistency.audit import audit_term
 from portal.recorder.consistency.fence import Command, OwnFence
 from portal.recorder.consistency.ledger_image import BY_NAME, NOT_IN_LOG, Image, split
@@ -33,7 +33,8 @@ from portal.recorder.projections import UnknownEvent
 from portal.recorder.recorder import catch_up
 
 AT_ONCE = 2000  # keys per round trip
-# Keys that the log does not describe and that may stay: a waiting room has its own order.
+# Keys that the image does not describe and that may stay. A waiting room knows more than the log,
+# such as heartbeats, so only one that has lost entries is written (room_image.py).
 KEPT_KEYS = NOT_IN_LOG - {"request", "woken", "warmup"}
 LOCK = 6_001  # the class of PostgreSQL's advisory locks
 WORKERS = "record", "promote", "maintain", "notify", "reconcile"
@@ -159,6 +160,7 @@ def _sizes(term: int, image: Image) -> dict[str, int]:
         "of them skipped": states["passed"],
         "students who dropped": len(image.drops),
         "answers under idempotency keys": answers,
+        "waiting rooms": len(room_image.lost_rooms(term, image)),
     }
 
 
@@ -183,6 +185,11 @@ def _write(held: OwnFence, image: Image, progress: ProgressCallback) -> None:
         held.write(*step)
         done += len(step)
         progress("writing", done, done)
+    rooms = room_image.lost_rooms(held.term, image)
+    for step in ledger_keys.command_steps(
+        room_image.commands(held.term, image, rooms, backend().ledger.now())
+    ):
+        held.write(*step)
     with transaction() as session:
         for step in ledger_keys.command_steps(_answers(session, held.term)):
             held.write(*step)

@@ -33,6 +33,7 @@ function Room:next()
       self.called = self.called + 1
     end
     local student = redis.call("HGET", self:key("who"), id):match("^%d+")
+    redis.call("ZREM", self:key("gone"), id)
     if redis.call("HGET", self:key("mine"), student) == id then
       redis.call("ZADD", self:key("away"), self.at + CHANCE, id)
       if self:alive(id) then return id, student end
@@ -60,7 +61,9 @@ function Room:note_pace(count)
 end
 
 function Room:admit()
-  if self.phase ~= "open" or self:waiting() == 0 then return end
+  if self.phase ~= "open" or self:fenced() then return end
+  -- Those who left are passed too, so that their number stays small.
+  if self:waiting() + redis.call("ZCARD", self:key("gone")) == 0 then return end
   if self.at - number(self:field("heard")) > SILENCE then return end -- no page would receive it
   self.called, self.looked = number(self:field("called")), 0
   self:call_next(self:allowance())
@@ -68,11 +71,11 @@ end
 
 -- Admit the next students, at most so many; return them.
 function Room:call_next(allowed)
-  local before, called = self.called, {}
+  local before, called, entries = self.called, {}, {}
   while #called < allowed do
     local id, student = self:next()
     if not id then break end
-    called[#called + 1] = tonumber(student)
+    called[#called + 1], entries[#entries + 1] = tonumber(student), id
     redis.call("ZADD", self:key("in"), self.at + TAKE, student)
     self:compare(id)
   end
@@ -80,6 +83,9 @@ function Room:call_next(allowed)
     redis.call("HSET", self.base, "allowance", self.allowed - #called, "allowed_at", self.at)
   end
   if self.called == before and #called == 0 then return called end
+  if self:records() then
+    self:journal("queue_admitted", { called = self.called, entries = #entries > 0 and entries or nil })
+  end
   redis.call("HSET", self.base, "called", self.called)
   self:note_pace(self.called - before)
   self:publish(called)
@@ -96,7 +102,8 @@ end
 function Room:tidy()
   if self.phase ~= "ended" or self.at < self.closes + KEEP then return end
   local keys = {}
-  for _, kind in ipairs({ "mine", "left", "came", "seen", "in", "away", "back", "pace", "estimates", "done" }) do
+  local kinds = { "mine", "left", "came", "seen", "in", "away", "back", "gone", "pace", "estimates", "done" }
+  for _, kind in ipairs(kinds) do
     keys[#keys + 1] = self:key(kind)
   end
   redis.call("UNLINK", unpack(keys))

@@ -20,6 +20,7 @@ function Room:expire(student)
   if id then
     redis.call("ZREM", self:key("away"), id)
     redis.call("ZREM", self:key("seen"), id)
+    self:journal_entry("queue_left", student, id, { visit = true })
   end
   self:admit()
   return true
@@ -33,9 +34,10 @@ function Room:reset(key)
   if done then return cjson.decode(done) end
   local emptied = { waiting = self:waiting(), inside = self:state().inside }
   local keys = {}
-  for _, kind in ipairs({ "line", "who", "mine", "left", "came", "seen", "in", "away", "back", "pace", "estimates" }) do
+  for _, kind in ipairs({ "line", "who", "mine", "left", "came", "seen", "in", "away", "back", "gone", "pace", "estimates" }) do
     keys[#keys + 1] = self:key(kind)
   end
+  if redis.call("ZCARD", self:key("line")) > 0 and self:records() then self:journal("queue_reset", {}) end
   redis.call("UNLINK", unpack(keys))
   redis.call("HDEL", self.base, "called", "late", "allowance", "allowed_at", "right", "wrong", "patient")
   if field then redis.call("HSET", self:key("done"), field, cjson.encode(emptied)) end

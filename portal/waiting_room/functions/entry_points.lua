@@ -60,7 +60,12 @@ local function leave(room)
   local student = room.ask.student
   local id = redis.call("HGET", room:key("mine"), student)
   if not id then return {} end
-  if not room:inside(student) then redis.call("HSET", room:key("left"), student, id) end
+  local visits = room:inside(student)
+  if not visits then redis.call("HSET", room:key("left"), student, id) end
+  if room:is_ahead(id) then
+    redis.call("ZADD", room:key("gone"), redis.call("ZSCORE", room:key("line"), id), id)
+  end
+  room:journal_entry("queue_left", student, id, { visit = visits and true or nil })
   redis.call("HDEL", room:key("mine"), student)
   redis.call("ZREM", room:key("in"), student)
   redis.call("ZREM", room:key("seen"), id)
@@ -127,10 +132,19 @@ local function advance_all(keys, args)
   return cjson.encode({ opens_in = soonest })
 end
 
+local FENCED = "FENCED the seats of the term are being restored"
+
+local BEHIND_FENCE = { enter = true, leave = true, let_in = true, expire = true, reset = true }
+
+-- Functions that add events of their own are refused while the term is fenced; the others admit nobody.
 local function register(name, act, flags)
   redis.register_function({
     function_name = "room_" .. name,
-    callback = function(keys, args) return cjson.encode(act(Room.begin(keys, args))) end,
+    callback = function(keys, args)
+      local room = Room.begin(keys, args)
+      if BEHIND_FENCE[name] and room:fenced() then return redis.error_reply(FENCED) end
+      return cjson.encode(act(room))
+    end,
     flags = flags or {},
   })
 end

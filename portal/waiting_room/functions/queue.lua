@@ -16,7 +16,8 @@ function Room:entry(student)
   elseif back then
     entry.kind, entry.ahead = "waiting", back
   elseif entry.number > number(self:field("called")) then
-    local before = redis.call("ZCARD", self:key("back"))
+    local score = redis.call("ZSCORE", self:key("line"), id)
+    local before = redis.call("ZCARD", self:key("back")) - redis.call("ZCOUNT", self:key("gone"), "-inf", "(" .. score)
     entry.kind, entry.ahead = "waiting", entry.number - number(self:field("called")) - 1 + before
   else
     entry.kind = "gone"
@@ -24,9 +25,15 @@ function Room:entry(student)
   return entry
 end
 
+-- Return how many students wait; those who left before their turn do not.
 function Room:waiting()
   local line, back = redis.call("ZCARD", self:key("line")), redis.call("ZCARD", self:key("back"))
-  return line - number(self:field("called")) + back
+  return line - number(self:field("called")) + back - redis.call("ZCARD", self:key("gone"))
+end
+
+-- Return whether the queue has not come to an entry yet.
+function Room:is_ahead(id)
+  return redis.call("ZRANK", self:key("line"), id) >= number(self:field("called"))
 end
 
 -- Return when the visit of a called student ends; nil for others.
@@ -64,6 +71,8 @@ function Room:restore_entry(student)
   if not left then return end
   redis.call("HSETNX", self:key("mine"), student, left)
   redis.call("HDEL", self:key("left"), student)
+  redis.call("ZREM", self:key("gone"), left)
+  self:journal_entry("queue_returned", student, left)
 end
 
 -- Add a queue position. The fraction, in [0, 1), orders those who come early. After the first
@@ -71,7 +80,9 @@ end
 function Room:join()
   local ask, score = self.ask, self.ask.fraction
   local begun = number(self:field("called")) + number(self:field("late")) > 0
-  if self.phase == "open" or begun then score = redis.call("HINCRBY", self.base, "late", 1) end
+  local late = self.phase == "open" or begun
+  if late then score = redis.call("HINCRBY", self.base, "late", 1) end
+  self:journal_entry("queue_joined", ask.student, ask.request, { number = late and score or nil })
   redis.call("ZADD", self:key("line"), score, ask.request)
   redis.call("HSET", self:key("who"), ask.request, ask.student .. ":" .. self.at)
   redis.call("HSET", self:key("mine"), ask.student, ask.request)

@@ -6,11 +6,11 @@
 -- the constants below.
 --
 -- KEYS[1] is the term's prefix, "{t:7}". ARGV[1] is a JSON object with the window; the reply is JSON
--- too. Times are ms by the server's clock. A request, 32 hex digits, is one student's entry.
+-- too. Joins, departures and admissions are events in the journal. Times are ms by the server's clock. A request, 32 hex digits, is one student's entry.
 -- Under "{t:7}:room:<window>":
 --
 --   (itself)  hash: seed, called, late, per_minute, at_once, off, allowance, allowed_at, right, wrong,
---             heard, patient
+--             heard, patient, recorded
 --   :line     zset: request by score, for good: below 1 came early, from 1 on late
 --   :who      hash: request -> student:at             :mine  hash: student -> request
 --   :seen     zset: request by last heartbeat      :in    zset: student by end of the visit
@@ -18,6 +18,7 @@
 --   :pace     hash: half a minute -> entries passed in it    :estimates  hash: request -> at:least:most
 --   :came     hash: student -> when the visit began   :left  hash: student -> request
 --   :done     hash: idempotency key -> outcome of what an admin or a program did to the room
+--   :gone     zset: request by score, of students who left before their turn
 
 local PATIENCE = 240000 -- ms without a heartbeat until an entry is skipped
 local SILENCE = 30000      -- ms without a heartbeat from any student: the portal receives nothing

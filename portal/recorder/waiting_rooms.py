@@ -1,0 +1,36 @@
+"""The waiting rooms as recorded: who came, in which order, and who was admitted."""
+
+from collections.abc import Mapping
+
+from portal.core.moments import milliseconds
+from portal.recorder.projections import Row, TermState
+from portal.waiting_room import draw
+
+
+def entries_in_order(state: TermState, window: int) -> list[tuple[float, Row]]:
+    """Return the entries of a room with their scores, the first in the queue first.
+
+    The score is the rank in the draw for those who came early, and the number of the others.
+    """
+    seed = state.queue_rooms[window]["seed"]
+    rows = (row for (of, _), row in state.queue_entries.items() if of == window)
+    found = [row for row in rows if row["state"] != "removed"]
+    scored = [(row["number"] or draw.rank(seed, row["entry"]), row) for row in found]
+    return sorted(scored, key=lambda each: (each[0], each[1]["entry"]))
+
+
+def arrivals(state: TermState, window: int) -> tuple[list[int], Mapping[int, int]] | None:
+    """Return the students who came early, in order, and when (ms) each later one came.
+
+    None if the record of the room is incomplete, or if nobody came.
+    """
+    if not state.queue_rooms.get(window, {}).get("complete"):
+        return None
+    early: list[int] = []
+    late: dict[int, int] = {}
+    for _, row in entries_in_order(state, window):
+        if row["number"]:
+            late.setdefault(row["student_id"], milliseconds(row["since"]))
+        else:
+            early.append(row["student_id"])
+    return early, late

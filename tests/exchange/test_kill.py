@@ -10,11 +10,11 @@ from portal.catalog.models import Section
 from portal.core.db import Sessions, transaction
 from portal.exchange.importing import import_jobs, runs
 from portal.exchange.importing.models import Options
-from tests.commands import Command
 from tests.exchange.campus import Campus
 from tests.exchange.enrolled import roster
 from tests.exchange.makers import LOST, as_zip, latest, page, send, sent
 from tests.exchange.oneroster import School
+from tests.forked import Forked
 from tests.recorder.processes import running, wait_for
 
 WORKER = ("worker", "background")
@@ -38,13 +38,13 @@ def enrolling(boss: FlaskClient) -> None:
     runs.apply(import_id, lambda *_: None)
 
 
-def lose(_worker: Command) -> None:
+def lose(_worker: Forked) -> None:
     """PostgreSQL goes away for a moment."""
     with transaction() as session:
         session.execute(LOST)
 
 
-def kill(worker: Command) -> None:
+def kill(worker: Forked) -> None:
     """The worker has no time to say goodbye."""
     worker.kill()
     worker.wait()
@@ -58,7 +58,7 @@ def test_an_import_that_is_cut_off_goes_on_by_itself(
     boss: FlaskClient,
     begin: Callable[[FlaskClient], None],
     then: str,
-    trouble: Callable[[Command], None],
+    trouble: Callable[[Forked], None],
 ) -> None:
     begin(boss)
     with running(WORKER) as [worker]:

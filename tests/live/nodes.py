@@ -1,7 +1,10 @@
-"""Web servers as in production: gunicorn with gevent, each a process of its own."""
+"""Web servers as in production: gunicorn with gevent, each a process of its own.
+
+Each is forked from a process that has imported the portal already. A test of the start itself, or
+of what a web server imports, must start Python instead.
+"""
 
 import socket
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,6 +13,9 @@ from http.client import HTTPConnection
 from pathlib import Path
 
 from portal.runtime.child_process import Child
+from tests.forked import ForkedChild, Template
+
+TEMPLATE = Template("tests.preloaded_nodes")
 
 
 @dataclass
@@ -34,16 +40,10 @@ def a_node(
 ) -> Iterator[Node]:
     """A web server that answers until the block ends."""
     port = port or free_port()
-    command = [
-        sys.executable,
-        "-m",
-        "gunicorn",
-        "--config",
-        "python:portal.runtime.gunicorn_settings",
-        app,
-    ]
+    command = ["--config", "python:portal.runtime.gunicorn_settings", app]
     settings = {"FAIRSEAT_BIND": f"127.0.0.1:{port}", "WEB_CONCURRENCY": "1", **(env or {})}
-    child = Child(f"web-{port}", command, folder / f"web-{port}.log", settings)
+    log = folder / f"web-{port}.log"
+    child = ForkedChild(f"web-{port}", command, log, settings, template=TEMPLATE)
     child.start()
     node = Node(port, child)
     try:

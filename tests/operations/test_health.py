@@ -2,7 +2,6 @@
 
 import os
 import signal
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -26,6 +25,7 @@ from portal.runtime.child_process import Child
 from portal.runtime.embedded_servers import Servers
 from portal.web import monitoring
 from tests import cast as builders
+from tests import commands
 from tests.cast import Cast
 from tests.owner_role import as_owner
 from tests.web.api.callers import caller
@@ -44,9 +44,7 @@ def asked_anew() -> None:
 def workers(client: FlaskClient, tmp_path: Path) -> Iterator[list[Child]]:  # noqa: ARG001
     """Workers on the queues that promises depend on."""
     children = [
-        Child(
-            queue, [sys.executable, "-m", "portal.runtime.cli", "worker", queue], tmp_path / queue
-        )
+        commands.child(queue, "worker", queue, log=tmp_path / queue)
         for queue in ("record", "promote")
     ]
     for child in children:

@@ -3,7 +3,6 @@
 import json
 import logging
 import os
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from email import message_from_bytes
@@ -20,7 +19,7 @@ from portal.backend import Backend
 from portal.core import logs
 from portal.core.correlation import HEADER, correlation, following
 from portal.core.db import transaction
-from portal.runtime.child_process import Child
+from tests import commands
 from tests.cast import PASSWORD, Cast
 from tests.live.nodes import Node, a_node
 from tests.notifications.stories import Story, a_story
@@ -61,8 +60,10 @@ def story(cast: Cast) -> Story:
 def portal(story: Story, tmp_path: Path) -> Iterator[Portal]:  # noqa: ARG001
     """With real processes, on the servers of the tests."""
     env = {"FAIRSEAT_VAR": str(tmp_path / "var"), "FAIRSEAT_PROXIES": "1", "FAIRSEAT_LOG": "json"}
-    command = [sys.executable, "-m", "portal.runtime.cli", "worker"]
-    children = [Child(name, [*command, name], tmp_path / f"{name}.log", env) for name in QUEUES]
+    children = [
+        commands.child(name, "worker", name, log=tmp_path / f"{name}.log", env=env)
+        for name in QUEUES
+    ]
     for child in children:
         child.start()
     try:

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
+from tests import commands
 from tests.cast import Cast
 from tests.live.nodes import a_node
 from tests.notifications.stories import Story, a_story
@@ -74,9 +75,7 @@ def test_one_trace_tells_of_request_decision_job_and_statements(
         "FAIRSEAT_GATE": "0",
     }
     secret = a_token(cast.ada.account_id)
-    worker = subprocess.Popen(
-        [sys.executable, "-m", "portal.runtime.cli", "worker", "record"], env={**os.environ, **env}
-    )
+    worker = commands.start("worker", "record", env={**os.environ, **env})
     try:
         with a_node(tmp_path, env) as node:
             ready("record")

@@ -1,7 +1,6 @@
 """A supervisor's workers: as many as are asked for; who is too many ends after the job in hand."""
 
 import json
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from portal.operations import workers as crew
 from portal.operations.autoscaler import Target
 from portal.runtime.child_process import Child, SupervisedChild
 from portal.runtime.worker_pools import WorkerPools
+from tests import commands
 from tests.recorder import slow_jobs
 from tests.recorder.processes import wait_for
 from tests.recorder.test_kill import busy
@@ -29,8 +29,7 @@ class Crew:
         self.pools = WorkerPools(self.kept, self.child, lambda: backend.settings.redis_url)
 
     def child(self, name: str, *arguments: str) -> Child:
-        command = [sys.executable, "-m", "portal.runtime.cli", *arguments]
-        return Child(name, command, self.folder / f"{name}.log")
+        return commands.child(name, *arguments, log=self.folder / f"{name}.log")
 
     def ask(self, workers: int) -> None:
         autoscaler.set_target(self.backend.redis, "notify", Target(workers))

@@ -12,16 +12,16 @@ from portal.core.db import transaction
 from portal.recorder.journal import last_seq
 from portal.recorder.models import LoggedEvent
 from tests import commands
-from tests.commands import Command
+from tests.forked import Forked
 
 
-def start(*command: str) -> Command:
+def start(*command: str) -> Forked:
     """Start `fairseat` with a command on the servers of the tests."""
     return commands.start(*command)
 
 
 @contextmanager
-def running(*wanted: tuple[str, ...]) -> Iterator[list[Command]]:
+def running(*wanted: tuple[str, ...]) -> Iterator[list[Forked]]:
     """Start processes and kill them at the end."""
     processes = [start(*command) for command in wanted]
     try:

@@ -2,7 +2,6 @@
 
 import os
 import subprocess
-import sys
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -168,12 +167,13 @@ def test_a_worker_works_for_the_portal_that_runs_on_the_data_folder(
 ) -> None:
     claim(cast.ada, section)
     enqueue(section.term_id, ["record"])
-    command = [sys.executable, "-m", "portal.runtime.cli", "worker", "record"]
-    with subprocess.Popen(command, env=surroundings(FAIRSEAT_VAR=str(at_home.path))) as worker:
-        try:
-            wait_for(lambda: caught_up(section.term_id))
-        finally:
-            worker.kill()
+    there = surroundings(FAIRSEAT_VAR=str(at_home.path))
+    worker = commands.start("worker", "record", env=there)
+    try:
+        wait_for(lambda: caught_up(section.term_id))
+    finally:
+        worker.kill()
+        worker.wait()
 
 
 def test_prepare_works_for_the_portal_that_runs_on_the_data_folder(

@@ -1,7 +1,5 @@
 """A ledger that lost data is restored from the event log, and decides as before."""
 
-import subprocess
-import sys
 from typing import Any
 
 import pytest
@@ -20,6 +18,7 @@ from portal.recorder.consistency.repair import LogDamaged
 from portal.recorder.consistency.restore import Unrecorded, plan, restore
 from portal.recorder.recorder import drain
 from portal.runtime.commands.consistency import rebuild_command
+from tests import commands
 from tests.cast import a_course, a_section, a_term, an_open_window
 from tests.owner_role import as_owner
 from tests.recorder.consistency.tampering import TAMPERINGS
@@ -243,15 +242,15 @@ def test_damaged_log_changes_nothing(rush: Rush) -> None:
 def test_killed_restore_leaves_the_fence_and_can_start_again(rush: Rush) -> None:
     before = dump(rush.term)
     lose(rush)
-    arguments = [sys.executable, "-m", "portal.runtime.cli", "rebuild", "ledger", "--yes"]
     with transaction() as session:
         session.execute(text("SET LOCAL idle_in_transaction_session_timeout = 0"))
         # The final audit can't read this, so the restore does not get that far.
         session.execute(text("LOCK TABLE enrollments IN ACCESS EXCLUSIVE MODE"))
-        with subprocess.Popen(arguments) as one:
-            while not backend().redis.exists(f"{prefix(rush.term)}:seats"):
-                assert one.poll() is None
-            one.kill()
+        one = commands.start("rebuild", "ledger", "--yes")
+        while not backend().redis.exists(f"{prefix(rush.term)}:seats"):
+            assert one.poll() is None
+        one.kill()
+        one.wait()
     assert fence.why(rush.term)
     restore(rush.term)
     assert not fence.why(rush.term)

@@ -1,7 +1,6 @@
 """The primary dies or freezes: everyone follows the next one, and nothing that was told is lost."""
 
 import signal
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,6 +19,7 @@ from portal.ledger.errors import LedgerUnavailable
 from portal.live.subscription import CHANNELS, Subscription
 from portal.recorder.models import LoggedEvent
 from portal.runtime.child_process import Child
+from tests import commands
 from tests.recorder.rush import Rush, a_rush, claim
 from tests.runtime.cluster.claimants import claiming
 from tests.runtime.cluster.replicated_ledger import Stage, until
@@ -38,8 +38,7 @@ def rush(clustered: Backend) -> Rush:  # noqa: ARG001
 def recorder(clustered: Backend, tmp_path: Path) -> Iterator[Child]:
     """A worker as in production."""
     env = {"REDIS_URL": clustered.settings.redis_url}
-    command = [sys.executable, "-m", "portal.runtime.cli", "worker", "record"]
-    child = Child("record", command, tmp_path / "record.log", env)
+    child = commands.child("record", "worker", "record", log=tmp_path / "record.log", env=env)
     child.start()
     yield child
     child.stop(5)

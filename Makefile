@@ -74,8 +74,8 @@ translations: $(TESTABLE)
 soak: $(TESTABLE) $(WORDS)
 	FAIRSEAT_SOAK=1 $(BIN)/pytest tests/ledger/test_crowd.py tests/ledger/test_model.py \
 	  tests/allocation/test_properties.py tests/registration/test_plans.py \
-	  tests/registration/test_plan_json.py tests/web/http/test_hostile_input.py \
-	  tests/web/http/test_hostile_visitors.py --timeout 3600
+	  tests/registration/test_plan_json.py tests/web/api/test_schemathesis.py \
+	  tests/web/http/test_hostile_input.py tests/web/http/test_hostile_visitors.py --timeout 3600
 
 faults: $(TESTABLE) $(WORDS) $(ASSETS) $(JEMALLOC)
 	$(BIN)/python -m tests.faults --anew

@@ -13,12 +13,14 @@ from portal.catalog.models import Section, Term
 from tests import cast as builders
 from tests.recorder.processes import wait_for
 
-# Where the rows, the filters and what has the mouse on it are, to the pixel.
+# Where the rows, the filters and what has the mouse on it are, if they are seen, to the pixel.
 PLACES = """() =>
     [...document.querySelectorAll(".section-row, .row-seats, #banner, #filters *, a:hover")]
+        .filter((it) => it.checkVisibility())
         .map((it) => it.getBoundingClientRect().toJSON())"""
 
 FRAME = """() => [...document.querySelectorAll(".topbar a, #banner, #filters *, .section-row")]
+    .filter((it) => it.checkVisibility())
     .map((it) => it.getBoundingClientRect().toJSON())"""
 
 # A mouse that keeps moving over the element, until `stop` is called.

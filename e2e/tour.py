@@ -137,6 +137,13 @@ STOPS = (
     Stop("max", "/admin", "section:has(#term-{open}) li a:has-text('Extend')"),
     Stop("max", "/admin/terms/{open}/windows/{window}/room"),
     Stop("max", "/admin/terms/{open}/windows/{window}/room/pause"),
+    Stop("max", "/admin/terms/{open}/windows/{window}/room/admit"),
+    Stop(
+        "max",
+        "/admin/terms/{open}/windows/{window}/room/expire",
+        "main form [type=submit]",
+        ".errors",
+    ),
     Stop("max", "/admin/requests"),
     Stop("max", "/admin/requests/{asked}"),
     Stop("max", "/admin/requests?state=done"),

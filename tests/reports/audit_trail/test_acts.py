@@ -44,6 +44,12 @@ ACTS: dict[str, Form | str] = {
     "POST /admin/terms/<int:term_id>/windows/<int:window_id>/room": (
         "tests/web/admin/test_waiting_room.py"
     ),
+    **{
+        f"POST /admin/terms/<int:term_id>/windows/<int:window_id>/room/{view}": (
+            "tests/web/admin/test_room_students.py"
+        )
+        for view in ("admit", "expire", "empty")
+    },
     "POST /admin/terms/<int:term_id>/windows/<int:window_id>/room/"
     "<any(pause,resume,off,on):control>": "tests/web/admin/test_waiting_room.py",
     "POST /admin/exports": "tests/exchange/test_exports.py",

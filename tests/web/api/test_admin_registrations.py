@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from flask import Flask
 from sqlalchemy import select, text
 
@@ -12,6 +13,7 @@ from portal.recorder.consistency import rebuild_runs
 from portal.recorder.recorder import drain
 from tests import cast as builders
 from tests.cast import Cast
+from tests.recorder.processes import running, wait_for
 from tests.web.api.callers import program
 
 REASON = {"reason": "Advising appointment."}
@@ -71,7 +73,15 @@ def test_a_key_is_decided_once(app: Flask, term: Any, section: Any, cast: Cast) 
     assert other.status_code == 409  # a key is its program's
 
 
-def test_a_worker_rebuilds_the_read_models_once(
+@pytest.mark.slow
+def test_a_worker_takes_the_rebuild_from_its_queue(app: Flask, term: Any) -> None:
+    operator, path = program(app), f"/admin/semesters/{term.id}/read-models"
+    operator.post(f"{path}/rebuild", REASON)
+    with running(("worker", "background")):
+        wait_for(lambda: operator.get(path).json["data"]["rebuilds"][0]["done_at"])
+
+
+def test_a_rebuild_has_its_effect_once(
     app: Flask, term: Any, section: Any, cast: Cast, backend: Backend
 ) -> None:
     program(app, name="Adviser").post(home(term), body(cast, section))

@@ -186,6 +186,25 @@ def test_a_forged_token_is_refused(app: Flask, how: str) -> None:
     assert caller.get("/semesters").status_code == 401
 
 
+def test_each_service_token_has_its_own_limit(guarded: Flask) -> None:
+    first, second = program(guarded), program(guarded, name="Other")
+    signed = exchanged(first)
+    codes = [signed.get("/semesters").status_code for _ in range(400)]
+    assert set(codes[:299]) == {200}  # the exchange was the first
+    assert 429 in codes
+    assert first.get("/semesters").status_code == 429
+    assert works(second)
+
+
+def test_forged_tokens_are_not_tried_for_long(guarded: Flask) -> None:
+    known = exchanged(program(guarded, name="Other"))
+    forger = Caller(guarded.test_client(), forged(guarded, "another key"))
+    codes = [forger.get("/semesters").status_code for _ in range(700)]
+    assert codes[0] == 401
+    assert 429 in codes
+    assert works(known)
+
+
 def test_people_have_no_signed_tokens(app: Flask, ada: Caller, admin: Caller) -> None:
     assert ada.post("/token", {}).status_code == 403
     assert admin.post("/token", {}).status_code == 403

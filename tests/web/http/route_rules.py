@@ -62,6 +62,11 @@ SERVICE = Rule("login no no no no no")  # programs alone: tests/web/api/test_adm
 API_TERM = f"/api/v1/admin/semesters/{ID.format('semester')}"
 API_WINDOW = f"{API_TERM}/windows/{WINDOW_ID}"
 API_ROOM = f"{API_WINDOW}/waiting-room"
+ROOM_STUDENTS = tuple(
+    f"{method} /admin/terms/<int:term_id>/windows/<int:window_id>/room/{view}"
+    for view in ("admit", "expire", "empty")
+    for method in ("GET", "POST")
+)
 ADMIN_API = (
     "POST /api/v1/token",
     f"POST {API_TERM}/windows",
@@ -263,6 +268,7 @@ RULES = {
     "GET /admin/terms/<int:term_id>/windows/<int:window_id>/room": ADMIN,
     "POST /admin/terms/<int:term_id>/windows/<int:window_id>/room": ADMIN,
     "GET /admin/terms/<int:term_id>/windows/<int:window_id>/room/figures": ADMIN,
+    **dict.fromkeys(ROOM_STUDENTS, ADMIN),
     "GET /admin/terms/<int:term_id>/windows/<int:window_id>/room/"
     "<any(pause,resume,off,on):control>": ADMIN,
     "POST /admin/terms/<int:term_id>/windows/<int:window_id>/room/"

@@ -1,0 +1,155 @@
+"""Actions on students of a waiting room: let them in, end a visit, empty the room."""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from flask import Blueprint, abort, url_for
+from flask.typing import ResponseReturnValue
+from wtforms import ValidationError
+
+from portal.backend import backend
+from portal.core.db import transaction
+from portal.core.i18n import _, _l, _n
+from portal.ledger.types import WindowView
+from portal.people.student_records import find_by_number
+from portal.waiting_room import controls, room
+from portal.waiting_room.room import WindowEnded
+from portal.waiting_room.wording import grouped
+from portal.web.confirm import Confirmation, NotPossible, Wording, confirm, done
+from portal.web.forms import Form, NumberField, ReasonField, TextField
+from portal.web.http.access import requires, visitor
+from portal.windows import service
+
+bp = Blueprint(
+    "room_students", __name__, url_prefix="/terms/<int:term_id>/windows/<int:window_id>/room"
+)
+
+Found = TypeVar("Found")
+
+LONGEST = 60  # characters of a student's number
+ENDED = _l("The window is not open.")
+LET_IN = Wording(
+    _l("Let students in"),
+    _l("The next students of the queue are admitted now, whatever the limits, also while paused."),
+    done="",
+    button=_l("Let them in"),
+)
+EXPIRE = Wording(
+    _l("End a student’s access"),
+    _l("The student can’t register any longer, keeps all seats, and may join the queue again."),
+    done=_l("The student’s access has ended."),
+    button=_l("End access"),
+    danger=True,
+)
+EMPTY = Wording(
+    _l("Empty the waiting room"),
+    _l("All students lose their positions and visits, and have to join again. The limits stay."),
+    done=_l("The waiting room is empty."),
+    danger=True,
+)
+
+
+class CountForm(Form):
+    """How many students to let in."""
+
+    count = NumberField(_l("How many students"), least=1, most=controls.MOST_LET_IN)
+    reason = ReasonField()
+
+
+class StudentForm(Form):
+    """The student whose access ends."""
+
+    student = TextField(
+        _l("Student number"),
+        longest=LONGEST,
+        missing=_l("Enter the student number."),
+        render_kw={"spellcheck": "false"},
+    )
+    reason = ReasonField()
+    found: int = 0
+
+    def validate_student(self, field: TextField) -> None:
+        """Find the student; raise ValidationError if no student has the number."""
+        with transaction() as session:
+            found = find_by_number(session, field.data)
+        if found is None:
+            raise ValidationError(_("No student has the number %(number)s.", number=field.data))
+        self.found = found
+
+
+@bp.route("/admit", methods=["GET", "POST"])
+@requires("admin")
+def let_in(term_id: int, window_id: int) -> ResponseReturnValue:
+    """Let the next students in."""
+    window, form = _window(term_id, window_id), CountForm()
+
+    def act(reason: str) -> ResponseReturnValue:
+        admitted = _unless_ended(
+            lambda: controls.let_in(
+                term_id, window_id, form.count.data, by=visitor().id, reason=reason
+            )
+        )
+        message = _n("%(num)s student let in.", "%(num)s students let in.", admitted)
+        return done(message, _address(term_id, window_id))
+
+    return confirm(_page(LET_IN, term_id, window), act, form)
+
+
+@bp.route("/expire", methods=["GET", "POST"])
+@requires("admin")
+def expire(term_id: int, window_id: int) -> ResponseReturnValue:
+    """End the access of one admitted student."""
+    window, form = _window(term_id, window_id), StudentForm()
+
+    def act(reason: str) -> ResponseReturnValue | None:
+        by = visitor().id
+        if not controls.expire(term_id, window_id, form.found, by=by, reason=reason):
+            form.refuse(_("The student is not in the picker now."), "student")
+            return None
+        return done(str(EXPIRE.done), _address(term_id, window_id))
+
+    return confirm(_page(EXPIRE, term_id, window), act, form)
+
+
+@bp.route("/empty", methods=["GET", "POST"])
+@requires("admin")
+def empty(term_id: int, window_id: int) -> ResponseReturnValue:
+    """Empty the queue, and end all visits."""
+    window = _window(term_id, window_id)
+
+    def act(reason: str) -> ResponseReturnValue:
+        by = visitor().id
+        _unless_ended(lambda: controls.reset(term_id, window_id, by=by, reason=reason))
+        return done(str(EMPTY.done), _address(term_id, window_id))
+
+    return confirm(_page(EMPTY, term_id, window), act)
+
+
+def _unless_ended(act: Callable[[], Found]) -> Found:
+    try:
+        return act()
+    except WindowEnded:
+        raise NotPossible(str(ENDED)) from None
+
+
+def _window(term_id: int, window_id: int) -> WindowView:
+    """Return the window, or 404."""
+    if backend().settings.room is None:
+        abort(404)
+    return service.find_window(term_id, window_id) or abort(404)
+
+
+def _page(wording: Wording, term_id: int, window: WindowView) -> Confirmation:
+    state = room.state(term_id, window.id)
+    return wording.page(
+        (_address(term_id, window.id), _("Waiting room")),
+        facts=[
+            (_("Window"), window.name),
+            (_("Waiting"), grouped(state.waiting)),
+            (_("Admitted"), grouped(state.inside)),
+        ],
+    )
+
+
+def _address(term_id: int, window_id: int) -> str:
+    return url_for("admin.waiting_room.show", term_id=term_id, window_id=window_id)

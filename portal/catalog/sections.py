@@ -514,10 +514,14 @@ def _write_reserves(
 
 
 def _room_ids(session: Session, names: set[str]) -> dict[str, int]:
-    """Return the ids of rooms by name, after adding unknown ones."""
+    """Return the ids of rooms by name, after adding unknown and restoring deleted ones."""
     if not names:
         return {}
     wanted = [{"name": name} for name in sorted(names)]
-    session.execute(upsert(Room).values(wanted).on_conflict_do_nothing())
+    added = upsert(Room).values(wanted)
+    gone = Room.deleted_at.is_not(None)
+    session.execute(
+        added.on_conflict_do_update(index_elements=["name"], set_={"deleted_at": None}, where=gone)
+    )
     found = select(Room.name, Room.id).where(Room.name.in_(names))
     return dict(session.execute(found).all())

@@ -35,6 +35,8 @@ AUDIT_ACTIONS = {
     "application.withdraw": _l("Application withdrawn"),
     "backup.made": _l("Backup made"),
     "backup.restored": _l("Backup restored"),
+    "catalog.delete": _l("Deleted from the catalog"),
+    "catalog.restore": _l("Restored to the catalog"),
     "export.make": _l("All data exported"),
     "export.rosters": _l("Rosters exported"),
     "flag.switched": _l("Switch changed"),

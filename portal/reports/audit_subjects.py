@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, SQLColumnExpression, Text, cast, func, or_, select
 
 from portal.catalog import requisites
-from portal.catalog.models import Course, Instructor, Section, Term
+from portal.catalog.models import Course, Department, Instructor, Room, Section, Subject, Term
 from portal.core import flags
 from portal.core.db import transaction
 from portal.core.queue import QUEUE_LABELS, pause_flag
@@ -26,12 +26,16 @@ WITH_LOGIN = Account.name + " (" + Account.username + ")"
 # By kind, the query of ids and names.
 NAMES: dict[str, Select[Any, Any]] = {
     "account": select(Account.id, WITH_LOGIN),
+    "course": select(Course.id, Course.code + " " + Course.title),
+    "department": select(Department.id, Department.code + " " + Department.name),
     "import": select(Import.id, cast(Import.id, Text) + ", " + Import.name),
+    "room": select(Room.id, Room.name),
     # In the same form as `requisites.shown`.
     "section": select(Section.id, func.replace(Course.code, "-", " ") + "-" + Section.number).join(
         Course
     ),
     "student": select(Student.id, IN_FULL).join(Account),
+    "subject": select(Subject.id, Subject.code + " " + Subject.name),
     "teacher": select(Instructor.id, Instructor.name),
     "term": select(Term.id, Term.name),
     "token": select(ApiToken.id, "“" + ApiToken.name + "”"),

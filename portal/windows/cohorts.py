@@ -95,6 +95,7 @@ def choices(session: Session) -> dict[str, dict[str, str]]:
     levels = select(Student.level).where(live).distinct().order_by(Student.level)
     subjects = (
         select(Subject.code)
+        .where(Subject.deleted_at.is_(None))
         .where(exists().where(StudentSubject.subject_id == Subject.id))
         .order_by(Subject.code)
     )

@@ -111,7 +111,7 @@ def test_admin_pauses_and_resumes_with_a_reason(
         {"on": False},
     )
     assert (other.after, other.reason) == ({"on": True}, "It is back.")
-    assert "Send notifications and email" in admin.get("/admin/audit-trail").text
+    assert "Send notifications and email" in admin.get("/admin/audit").text
 
 
 def test_stale_form_is_refused(admin: FlaskClient) -> None:

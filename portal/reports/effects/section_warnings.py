@@ -91,12 +91,18 @@ def _doubtful(
 def _unknown_names(session: Session, details: SectionDetails) -> Iterator[str]:
     """Yield unknown rooms and courses."""
     rooms = dict.fromkeys(each.room for each in details.meetings if each.room)
-    known = set(session.scalars(select(Room.name).where(Room.name.in_(rooms))))
+    known = set(
+        session.scalars(select(Room.name).where(Room.name.in_(rooms), Room.deleted_at.is_(None)))
+    )
     for room in rooms.keys() - known:
         yield _("“%(room)s” is a new room. It will be added.", room=room)
     needed = (requisites.codes(details.prerequisites), requisites.codes(details.corequisites))
     codes = dict.fromkeys(chain(*needed, details.cross_lists))
-    known = set(session.scalars(select(Course.code).where(Course.code.in_(codes))))
+    known = set(
+        session.scalars(
+            select(Course.code).where(Course.code.in_(codes), Course.deleted_at.is_(None))
+        )
+    )
     for code in codes:
         if code not in known:
             yield _("No course has the code %(code)s.", code=requisites.shown(code))
@@ -120,7 +126,8 @@ def _unknown_values(session: Session, details: SectionDetails) -> Iterator[str]:
 def _recorded(session: Session, kind: str) -> Iterable[str]:
     """Return the values that a restriction of that kind can name; empty if no student has one."""
     if kind in {"major", "field_of_study"}:
-        rows = session.execute(select(Subject.code, Subject.name))
+        live = Subject.deleted_at.is_(None)
+        rows = session.execute(select(Subject.code, Subject.name).where(live))
         return [each for row in rows for each in row if each]
     column = getattr(Student, COLUMNS.get(kind, kind))
     return [each for each in session.scalars(select(column).distinct()) if each]

@@ -9,6 +9,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import func, select
 
+from portal.catalog.deletion import KINDS as CATALOG_KINDS
 from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.core.flags import NAMES
@@ -61,6 +62,8 @@ ACTS: dict[str, Form | str] = {
     f"POST /admin/operations/flags/<any({','.join(NAMES)}):name>": (
         "tests/web/admin/test_operations_flags.py"
     ),
+    f"POST /admin/catalog/<any({','.join(CATALOG_KINDS)}):records>/<int:number>"
+    "/<any(delete,restore):act>": "tests/web/admin/test_catalog.py",
     f"POST /admin/operations/queues/<any({','.join(QUEUES)}):queue>": (
         "tests/operations/test_queues.py"
     ),

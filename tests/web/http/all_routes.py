@@ -4,9 +4,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from flask import Flask
+from sqlalchemy import func, select
 from werkzeug.routing import Rule as Route
 
 from portal.calendar import feeds
+from portal.catalog.models import Course
+from portal.core.db import transaction
 from portal.people import tokens
 from portal.recorder.receipts import history
 from portal.waiting_room import room
@@ -58,6 +61,9 @@ def a_values(app: Flask, cast: Cast) -> Values:
         "control": "pause",
         "name": "captcha",
         "queue": "notify",
+        "records": "course",
+        "number": _a_course(),
+        "act": "delete",
         "job": "1-gone",
         "which": "all",
         "remedy": "retry",
@@ -81,3 +87,8 @@ def a_values(app: Flask, cast: Cast) -> Values:
         "charge_id": 1,
         "document_id": story["document_id"][0],
     }
+
+
+def _a_course() -> int:
+    with transaction() as session:
+        return session.scalars(select(func.min(Course.id))).one()

@@ -6,6 +6,7 @@ Ada's: her receipt, her notification, a section that she is in and that Iris tea
 
 from typing import NamedTuple
 
+from portal.catalog.deletion import KINDS as CATALOG_KINDS
 from portal.core.flags import NAMES
 from portal.core.queue import QUEUES
 
@@ -33,6 +34,8 @@ PAGE = "/admin/applications/<int:application_id>/documents/<int:document_id>/pag
 RETRY = "/admin/operations/applications/<any(document,charge):box>/<int:letter>/retry"
 FLAG = f"/admin/operations/flags/<any({','.join(NAMES)}):name>"
 QUEUE = f"/admin/operations/queues/<any({','.join(QUEUES)}):queue>"
+CATALOG = f"/admin/catalog/<any({','.join(CATALOG_KINDS)}):records>"
+CATALOG_CHANGE = f"{CATALOG}/<int:number>/<any(delete,restore):act>"
 DEAD_LETTER = "/admin/operations/jobs/<job>/<any(retry,discard):remedy>"
 WEBHOOK = "/admin/webhooks/<int:webhook_id>"
 SWITCH = "<any(on,off,secret,delete):what>"
@@ -294,6 +297,9 @@ RULES = {
     f"GET {QUEUE}": ADMIN,
     f"POST {QUEUE}": ADMIN,
     "GET /admin/operations/lag": ADMIN,
+    f"GET {CATALOG}": ADMIN,
+    f"GET {CATALOG_CHANGE}": ADMIN,
+    f"POST {CATALOG_CHANGE}": ADMIN,
     f"GET {DEAD_LETTER}": ADMIN,
     f"POST {DEAD_LETTER}": ADMIN,
     f"GET {MAIL}": ADMIN,

@@ -20,6 +20,7 @@ from portal.runtime.listener import not_ready
 
 TIMEOUT = 90.0
 AUDITED = 30.0
+FEW = "record=1-2@50 background=1-2@10"  # each process takes a second of a core to start
 COMMAND = [sys.executable, "-m", "portal.runtime.cli"]
 
 
@@ -64,6 +65,7 @@ def running(folder: Path, *, demo: bool = False) -> Iterator[Running]:
         "WEB_CONCURRENCY": "2",
         "FAIRSEAT_CAPTCHA_COST": "2000",
         "FAIRSEAT_PAYMENTS": "test",
+        "FAIRSEAT_WORKERS": FEW,
         "DATABASE_URL": "",
         "REDIS_URL": "",
     }

@@ -1,5 +1,6 @@
 """Throwaway servers for the tests of one process; nothing of ours is mocked."""
 
+import gc
 import os
 from collections.abc import Iterator
 from typing import Any
@@ -42,6 +43,17 @@ EMPTY = (
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put slow tests first, so that no process is left with one while the others have ended."""
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+
+
+def pytest_collection() -> None:
+    """Collect no garbage while modules are imported: there is none, and it takes a third longer."""
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """Collect garbage from now on, but never look again at what was imported."""
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(scope="session")

@@ -189,7 +189,7 @@ def running(what: str, students: int, disks: Disks, keep: Path | None = None) ->
             "FAIRSEAT_SMTP": f"smtp://127.0.0.1:{mail.port}",
             "FAIRSEAT_REMINDERS": "",
         }
-        trial = Trial(Up(var, free_port(), what, said=var / "said.log"), mail)
+        trial = Trial(Up(var, free_port(), what, workers="", said=var / "said.log"), mail)
         try:
             with disks(trial.folder), _started(trial):
                 _without_limits()

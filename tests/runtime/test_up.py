@@ -22,6 +22,7 @@ from portal.runtime.listener import not_ready
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("up")]
 FAIRSEAT = [sys.executable, "-m", "portal.runtime.cli"]
 CLUSTER = [sys.executable, "-m", "tests.demo_cluster"]
+FEW = "record=1-2@50 background=1-2@10"  # each process takes a second of a core to start
 
 
 @dataclass
@@ -32,6 +33,7 @@ class Up:
     port: int
     what: str = "up"
     demo: bool = False
+    workers: str = FEW
     said: Path | None = None  # a file for what it says, which else must be read before it is much
     processes: list[subprocess.Popen[str]] = field(default_factory=list)
 
@@ -49,6 +51,7 @@ class Up:
             "FAIRSEAT_VAR": str(self.var),
             "PORT": str(self.port),
             "FAIRSEAT_DEMO": str(int(self.demo)),
+            "FAIRSEAT_WORKERS": self.workers,
         }
         with ExitStack() as files:
             said = files.enter_context(self.said.open("a")) if self.said else subprocess.PIPE

@@ -26,7 +26,7 @@ needs_haproxy = pytest.mark.skipif(not installed(), reason=demo_cluster.HAPROXY_
 
 @pytest.fixture
 def cluster(tmp_path: Path) -> Iterator[Up]:
-    running = Up(tmp_path / "var", free_port(), "cluster")
+    running = Up(tmp_path / "var", free_port(), "cluster", workers="")
     yield running
     running.end()
 

@@ -18,7 +18,7 @@ from portal.people import tokens
 from portal.people.models import Account, ApiToken
 from portal.people.tokens import NameTakenError, TokenRequest
 
-# What a service token may do; each may also read what everyone who is logged in may.
+# The actions that a service token allows. Each token also allows all that needs only a login.
 SCOPES = {
     "windows": _l("Create, move, extend, close and cancel selection windows"),
     "waiting-room": _l("Control waiting rooms"),

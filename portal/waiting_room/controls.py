@@ -1,4 +1,4 @@
-"""What admins and programs do to a waiting room besides its limits; each is in the audit trail."""
+"""Actions on a waiting room besides its limits; the audit trail has each of them."""
 
 from typing import Any
 

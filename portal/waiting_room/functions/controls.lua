@@ -1,4 +1,4 @@
--- What admins and programs do to a room: let students in, end a visit, begin anew.
+-- Actions of admins and programs on a room: let students in, end a visit, empty it.
 
 -- Admit the next students whatever the limits. Return how many; the same again for the same key.
 function Room:let_in(count, key)

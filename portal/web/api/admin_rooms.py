@@ -1,4 +1,4 @@
-"""Waiting rooms, for programs: their limits, and what is done to their students."""
+"""Waiting rooms, for programs: set their limits, let students in, end a visit, empty them."""
 
 from typing import Any
 

@@ -51,7 +51,7 @@ def _time(description: str) -> fields.AwareDateTime:
 
 
 class CohortBody(Body):
-    """Whom a window is for: a student must match every list that is given."""
+    """The cohort of a window: a student must match every list that is given."""
 
     years = _names("Class years.")
     levels = _names("Levels.")
@@ -225,7 +225,7 @@ def _near(at: datetime, pointer: str) -> int:
 
 
 def _cohort(given: Mapping[str, list[str]]) -> Cohort:
-    """Return the cohort of a body; raise InvalidRequest for names that nobody has."""
+    """Return the cohort of a body; raise InvalidRequest for unknown names."""
     with transaction() as session:
         offered = cohorts.choices(session)
         for kind, names in given.items():

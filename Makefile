@@ -11,7 +11,7 @@
 # make faults  kill, freeze and cut off everything during a rush: docs/reliability.md (an hour)
 # make bench   measure everything, half an hour: docs/benchmarks.md; make bench-quick: a minute
 # make measure PART=caches   a part on against off: docs/workers.md
-# make image   build the image with buildah, and start the portal from it (needs root; docs/decisions/0026)
+# make image   build the image with buildah, and start the portal from it (needs root; docs/decisions/0027)
 # make pin-images    write the digests of the images into docker/, for a release (needs docker)
 # make clean   remove what set-up made; the data in var/ stays
 

@@ -19,6 +19,7 @@ from portal.core.outage import AWAY, Backoff
 from portal.core.queue import KEPT
 from portal.exchange.exporting import export_jobs
 from portal.exchange.importing import runs
+from portal.operations import backlog
 from portal.operations.autoscaler import Autoscaler
 from portal.operations.dead_letters import Watch
 from portal.operations.workers import LEASE
@@ -72,9 +73,10 @@ def run() -> None:
     for each in (signal.SIGTERM, signal.SIGINT):
         signal.signal(each, lambda *_: stop.set())
     settings, redis = backend().settings, backend().redis
-    watches = Watch(redis), HourlyCleanup(redis), Autoscaler(redis, scaling.pools(settings.workers))
-    duties = runs.resume, export_jobs.resume, *(each.check for each in watches)
     sweeper, backoff = Sweeper(), Backoff(usual=TICK)
+    scaler = Autoscaler(redis, scaling.pools(settings.workers), lambda: backlog.read(sweeper.terms))
+    watches = Watch(redis), HourlyCleanup(redis), scaler
+    duties = runs.resume, export_jobs.resume, *(each.check for each in watches)
     if settings.room:
         Thread(target=_advance_waiting_rooms, args=(sweeper, stop), daemon=True).start()
     with closing(Lease(redis)) as lease:

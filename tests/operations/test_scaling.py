@@ -10,12 +10,18 @@ from portal.backend import Backend
 from portal.core import flags, scaling
 from portal.core.scaling import Pool, pools
 from portal.core.settings import SettingsError
-from portal.operations import autoscaler
+from portal.operations import autoscaler, backlog
 from portal.operations.autoscaler import Autoscaler, Target, wanted
+from portal.operations.backlog import Backlog
 from portal.operations.workers import QueueState, WorkerState
+from portal.recorder.recorder import drain
+from portal.recorder.sweep import live_terms
 from tests import commands
+from tests.cast import Cast, a_term, an_open_window
+from tests.notifications.stories import a_story, outbox
 from tests.operations.conftest import Switch
 from tests.recorder import slow_jobs
+from tests.recorder.rush import a_rush, claims
 
 POOL = Pool(least=2, most=4, up_at=50)
 
@@ -42,7 +48,58 @@ def test_one_more_or_fewer_at_a_time(  # noqa: PLR0917  the facts that decide
 ) -> None:
     last = Target(workers, time.time() - unchanged)
     queue = QueueState("notify", waiting, 0, 0, [WorkerState("a:1", "busy")] * busy)
-    assert wanted(POOL, last, queue, oldest) == count
+    work = Backlog(waiting, oldest, busy + waiting)
+    assert wanted(POOL, last, queue, work) == count
+
+
+def test_no_worker_is_added_that_would_find_nothing_to_do() -> None:
+    last = Target(2, time.time() - 999)
+    queue = QueueState("record", 1, 0, 0, [WorkerState("a:1", "busy")])
+    assert wanted(POOL, last, queue, Backlog(100_000, 60, shares=2)) == 2
+    assert wanted(POOL, last, queue, Backlog(100_000, 60, shares=3)) == 3
+
+
+def test_a_paused_queue_keeps_its_workers() -> None:
+    last = Target(3, time.time() - 999)
+    queue = QueueState("notify", 500, 0, 0, [], paused=True)
+    assert wanted(POOL, last, queue, Backlog(500, 60, 500)) == 3
+
+
+def test_unrecorded_events_of_several_terms_add_recorders(backend: Backend) -> None:
+    pool = {"record": Pool(1, 3, 5)}
+
+    def check() -> int:
+        terms = live_terms()
+        Autoscaler(backend.redis, pool, lambda: backlog.read(terms)).check()
+        return autoscaler.targets(backend.redis)["record"].workers
+
+    one = a_rush(sections=1, students=9)
+    claims(one, [(student, one.sections[0]) for student in one.students])
+    assert backlog.read(live_terms())["record"].depth >= 9
+    assert backlog.read(live_terms())["record"].age >= 0
+    assert check() == 1  # a term has one recorder at a time
+    other = a_term("Fall 2031")
+    an_open_window(other)
+    assert backlog.read(live_terms())["record"].shares == 2
+    assert check() == 2
+    drain(one.term)
+    drain(other.id)
+    assert backlog.read(live_terms())["record"] == Backlog()
+
+
+def test_due_mail_adds_workers_unless_mail_is_off(
+    backend: Backend, cast: Cast, switch: Switch
+) -> None:
+    story = a_story(cast)
+    story.claim(cast.ada, cast.ben)
+    story.hand_over(cast.ada, cast.ben)
+    assert outbox()
+    found = backlog.read(live_terms())["notify"]
+    assert (found.depth, found.shares) == (len(outbox()), 1)
+    assert backend
+    switch("mail", on=False)
+    flags.read()
+    assert backlog.read(live_terms())["notify"] == Backlog()
 
 
 def test_a_large_machine_has_what_a_large_university_needs() -> None:

@@ -149,7 +149,7 @@ def section_views(session: Session, term: TermView) -> list[SectionView]:
     """Return every section of the term that is not deleted, sorted by course and number."""
     parts = _Parts(session, term)
     found = [parts.view(*row) for row in session.execute(select_sections(term.id))]
-    return sorted(found, key=_order)
+    return sorted(found, key=section_order)
 
 
 def deleted_names(session: Session, term: TermView) -> dict[int, str]:
@@ -239,8 +239,8 @@ class _Parts:
         )
 
 
-def _order(section: SectionView) -> tuple[str, int, str, str]:
-    """Sort CSC-99 before CSC-100."""
+def section_order(section: SectionView) -> tuple[str, int, str, str]:
+    """Return a key that sorts CSC-99 before CSC-100."""
     number = section.course_code.partition("-")[2]
     digits = "".join(sign for sign in number if sign in "0123456789")
     return section.subject_code, int(digits or 0), section.course_code, section.number

@@ -1,13 +1,15 @@
 """Link accounts to instructors of the catalog; an account may have several of them."""
 
 from dataclasses import dataclass
+from typing import Any
 
-from sqlalchemy import ColumnElement, Select, func, or_, select
+from sqlalchemy import ColumnElement, Select, func, literal_column, or_, select
 from sqlalchemy.orm import Session
 
 from portal.catalog.models import Department, Instructor, Section, section_instructors
 from portal.core.audit_trail import add_audit_entry
 from portal.core.db import ChangedMeanwhile, transaction
+from portal.core.sorting import Sorting
 from portal.people.models import Account
 from portal.people.signals import sessions_ended
 
@@ -30,17 +32,28 @@ class InstructorView:
     account_name: str | None
 
 
+# Columns that sort a list of instructors.
+SORTS: dict[str, ColumnElement[Any]] = {
+    "name": Instructor.name.expression,
+    "department": literal_column("department"),
+    "sections": literal_column("sections"),
+    "account": Account.name.expression,
+}
+
+
 def search(
-    session: Session, text: str, page: int, *, without: bool
+    session: Session, text: str, page: int, sorting: Sorting, *, without: bool
 ) -> tuple[list[InstructorView], bool]:
-    """Return a page of the instructors who match every word, by name, and whether more follow.
+    """Return a page of the instructors who match every word, and whether more follow.
 
     `without` leaves out those with an account.
     """
     query = _select().where(*map(_matches, text.split()[:MAX_WORDS]))
     if without:
         query = query.where(Instructor.account_id.is_(None))
-    query = query.order_by(Instructor.name, Department.code, Instructor.id)
+    column = SORTS[sorting.key]
+    first = column.desc() if sorting.down else column.asc()
+    query = query.order_by(first.nulls_last(), Instructor.name, Department.code, Instructor.id)
     rows = session.execute(query.offset((page - 1) * PAGE_SIZE).limit(PAGE_SIZE + 1))
     found = [InstructorView(*row) for row in rows]
     return found[:PAGE_SIZE], len(found) > PAGE_SIZE
@@ -110,8 +123,9 @@ def _select() -> Select[int, str, str, str, int, int | None, str | None, str | N
         .where(section_instructors.c.instructor_id == Instructor.id, Section.deleted_at.is_(None))
         .correlate(Instructor)
         .scalar_subquery()
+        .label("sections")
     )
-    department = func.coalesce(Department.name, "")
+    department = func.coalesce(Department.name, "").label("department")
     account = Instructor.account_id, Account.username, Account.name
     return (
         select(Instructor.id, Instructor.name, Instructor.email, department, taught, *account)

@@ -12,6 +12,7 @@ from portal.catalog import requisites
 from portal.catalog.models import Course, Section, Term
 from portal.core.audit_trail import add_audit_entry
 from portal.core.db import transaction
+from portal.core.sorting import Sorting
 from portal.people import student_profile
 from portal.people.models import Account, CompletedCourse, Hold, Permission, Student
 from portal.people.student_profile import StudentProfile, within
@@ -110,13 +111,30 @@ class StudentSummary:
     level: str
 
 
-def search(session: Session, text: str, page: int) -> tuple[list[StudentSummary], bool]:
-    """Return a page of the students who match every word, by name, and whether more follow."""
+# Columns that sort a list of students.
+SORTS: dict[str, Any] = {
+    "name": Account.name,
+    "number": Student.number,
+    "email": Account.email,
+    "year": Student.year,
+    "level": Student.level,
+}
+
+
+def search(
+    session: Session, text: str, page: int, sorting: Sorting | None = None
+) -> tuple[list[StudentSummary], bool]:
+    """Return a page of the students who match every word, and whether more follow.
+
+    They are sorted by name, or by the column of SORTS that `sorting` names.
+    """
+    column = SORTS[sorting.key] if sorting else Account.name
+    first = column.desc() if sorting and sorting.down else column
     query = (
         select(Student.id, Account.name, Student.number, Account.email, Student.year, Student.level)
         .join(Account, Account.id == Student.account_id)
         .where(Student.deleted_at.is_(None), *map(_matches, text.split()[:MAX_WORDS]))
-        .order_by(Account.name, Student.number)
+        .order_by(first, Account.name, Student.number)
         .offset((page - 1) * PAGE_SIZE)
         .limit(PAGE_SIZE + 1)
     )

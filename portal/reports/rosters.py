@@ -14,6 +14,7 @@ from portal.backend import backend
 from portal.catalog.models import Subject, section_instructors
 from portal.core.db import transaction
 from portal.core.i18n import _, _l
+from portal.core.sorting import Sorting
 from portal.people.models import Account, Student, StudentSubject, year_order
 from portal.people.privacy import withheld
 from portal.recorder.models import Enrollment, WaitlistEntry
@@ -135,6 +136,7 @@ COLUMNS: dict[str, tuple[str, Callable[[Person], Any]]] = {
     "since": (_l("Since"), lambda person: person.since),
 }
 SORTS = {name: label for name, (label, _key) in COLUMNS.items()}
+BY_NAME = Sorting.parse(SORTS, {})
 
 
 @dataclass(frozen=True)
@@ -142,32 +144,28 @@ class RosterView:
     """The search words, and the order of the roster; a waitlist keeps its own order."""
 
     text: str = ""
-    sort: str = "name"
-    down: bool = False
+    sorting: Sorting = BY_NAME
 
     @classmethod
     def parse(cls, args: Mapping[str, str]) -> "RosterView":
         """Return the view that an address asks for; ignore invalid values."""
         text = " ".join(args.get("q", "").replace("\0", "").split())[:LONGEST]
-        sort = args.get("sort", "")
-        return cls(text, sort, args.get("order") == "down") if sort in SORTS else cls(text)
+        return cls(text, Sorting.parse(SORTS, args))
 
     def args(self) -> dict[str, str]:
         """Return the arguments of its address."""
         words = {"q": self.text} if self.text else {}
-        if (self.sort, self.down) == ("name", False):
-            return words
-        return words | {"sort": self.sort, "order": "down" if self.down else "up"}
+        return words | self.sorting.args()
 
     def by(self, sort: str) -> "RosterView":
         """Return the view sorted by a column; in reverse if it is sorted by it already."""
-        return replace(self, sort=sort, down=sort == self.sort and not self.down)
+        return replace(self, sorting=self.sorting.by(sort))
 
     def at(self, roster: Roster) -> Roster:
         """Return the matching part of a roster; waitlist positions do not change."""
         enrolled = self._found(roster.enrolled)
         enrolled.sort(key=COLUMNS["name"][1])
-        enrolled.sort(key=COLUMNS[self.sort][1], reverse=self.down)
+        enrolled.sort(key=COLUMNS[self.sorting.key][1], reverse=self.sorting.down)
         return Roster(enrolled, self._found(roster.waiting))
 
     def _found(self, people: list[Person]) -> list[Person]:

@@ -32,12 +32,13 @@ TABS = {
     "/admin/students": ("page", "Students"),
     "/admin/students/{student}": ("true", "Students"),
     "/admin/students/{student}/holds/new": ("true", "Students"),
-    "/admin/instructors": ("true", "Students"),
+    "/admin/instructors": ("page", "Instructors"),
     "/admin/receipts": ("page", "Receipts"),
     "/admin/audit": ("page", "Audit"),
     "/admin/operations": ("page", "Operations"),
     "/admin/operations/flags/mail": ("true", "Operations"),
     "/admin/operations/audits/{term}": ("true", "Operations"),
+    "/admin/webhooks": ("page", "Webhooks"),
     "/inbox": ("page", "Inbox"),
 }
 

@@ -34,7 +34,7 @@ def index() -> ResponseReturnValue:
     found = inbox.entries(visitor().id, request.args.get("before", type=int))
     shown = found[: inbox.PAGE]
     return render_template(
-        "notices/inbox.html", entries=shown, more=len(found) > len(shown), term=term_of_visitor()
+        "notifications/inbox.html", entries=shown, more=len(found) > len(shown), term=term_of_visitor()
     )
 
 
@@ -54,7 +54,7 @@ def read(notice: int) -> ResponseReturnValue:
     _own(notice)
     _mark(notice)
     if "HX-Request" in request.headers:
-        return render_template("notices/read.html", entry=_own(notice))
+        return render_template("notifications/read.html", entry=_own(notice))
     return redirect(url_for("inbox.index", before=request.form.get("before") or None), 303)
 
 
@@ -76,7 +76,7 @@ def count() -> ResponseReturnValue:
     inbox.forget(visitor().id)
     after = request.args.get("after", type=int)
     newer = [] if after is None else inbox.newer_than(visitor().id, after, TOASTS)
-    number = render_template("notices/count.html", box=inbox.unread(visitor().id))
+    number = render_template("notifications/count.html", box=inbox.unread(visitor().id))
     return Markup().join([Markup(number), *(_toast(each) for each in newer)])  # noqa: S704
 
 
@@ -131,7 +131,7 @@ def form() -> ResponseReturnValue:
             )
         ).all()
     return render_template(
-        "notices/settings.html",
+        "notifications/settings.html",
         kinds=_kinds(),
         wanted=KINDS.keys() - set(unwanted),
         address=address,

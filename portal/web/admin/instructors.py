@@ -10,6 +10,7 @@ from flask.typing import ResponseReturnValue
 from portal.catalog.term_catalog import catalog_of, live_terms
 from portal.core.db import transaction
 from portal.core.i18n import _, _l
+from portal.core.sorting import Sorting
 from portal.people import instructors
 from portal.people.instructors import InstructorView
 from portal.people.models import Account
@@ -38,10 +39,17 @@ class AccountForm(Form):
 def index() -> ResponseReturnValue:
     """Render the instructors that match a search, all or those without an account."""
     text, page, without = search_text(), page_number(), request.args.get("show") == "without"
+    sorting = Sorting.parse(instructors.SORTS, request.args)
     with transaction() as session:
-        found, more = instructors.search(session, text, page, without=without)
+        found, more = instructors.search(session, text, page, sorting, without=without)
     return render_template(
-        "admin/instructors.html", text=text, found=found, page=page, more=more, without=without
+        "admin/instructors.html",
+        text=text,
+        found=found,
+        page=page,
+        more=more,
+        without=without,
+        sorting=sorting,
     )
 
 

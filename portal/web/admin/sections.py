@@ -1,6 +1,6 @@
 """The sections of a term: the list, one section, and its publishing, canceling or deleting."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -24,10 +24,12 @@ from portal.catalog.sections import (
     find_section,
 )
 from portal.catalog.term_catalog import SectionView, TermCatalog, catalog_of, live_terms
+from portal.catalog.views import section_order
 from portal.core.db import transaction
 from portal.core.form_fields import whole_number
 from portal.core.i18n import _, _l
 from portal.core.moments import milliseconds
+from portal.core.sorting import Sorting
 from portal.ledger.types import SeatCounts
 from portal.recorder import read_with_fallback
 from portal.registration.seat_counts import is_active, totals
@@ -49,6 +51,7 @@ bp = Blueprint("sections", __name__, url_prefix="/terms/<int:term_id>/sections")
 
 PAGE = 100  # sections
 DIGITS = 6  # of a number of seats
+SORTS = ("section", "meets", "instructor", "seats")
 STATUSES = ("NEW", "OPEN", "CONFIRMED", "CANCELED")
 
 
@@ -136,7 +139,8 @@ def index(term_id: int) -> ResponseReturnValue:
     """Render the sections that match the search, also drafts and canceled ones, page by page."""
     offered, counts = catalog_of(term_id), read_with_fallback.seats(term_id)
     wanted = SectionQuery.parse(request.args)
-    found = wanted.pick(offered, counts)
+    sorting = Sorting.parse(SORTS, request.args)
+    found = _sorted(wanted.pick(offered, counts), sorting, counts)
     pages = count_pages(len(found), PAGE)
     page = page_number(pages)
     running = [each for each in found if each.status in RUNNING and each.id in counts]
@@ -148,6 +152,7 @@ def index(term_id: int) -> ResponseReturnValue:
         term=offered.term,
         terms=[each for each in live_terms() if each.id != term_id],
         wanted=wanted,
+        sorting=sorting,
         unread=[_("Enter a whole number.")] if unread else [],
         query=wanted.query,
         subjects=offered.subjects,
@@ -158,6 +163,25 @@ def index(term_id: int) -> ResponseReturnValue:
         page=page,
         pages=pages,
     )
+
+
+def _sorted(
+    found: list[SectionView], sorting: Sorting, counts: Mapping[int, SeatCounts]
+) -> list[SectionView]:
+    """Return sections sorted by a column; those without a value come last."""
+    keys: dict[str, Callable[[SectionView], Any]] = {
+        "section": section_order,
+        "meets": lambda card: [
+            (each.mask & -each.mask, each.start, each.mask)
+            for each in card.meetings
+            if each.mask and each.start is not None
+        ][:1],
+        "instructor": lambda card: [name.casefold() for name in card.instructors[:1]],
+        "seats": lambda card: [counts[card.id].open] if card.id in counts else [],
+    }
+    key = keys[sorting.key]
+    known = sorted((each for each in found if key(each)), key=key, reverse=sorting.down)
+    return [*known, *(each for each in found if not key(each))]
 
 
 @bp.get("/deleted")

@@ -9,6 +9,7 @@ from portal.backend import backend
 from portal.catalog import cohort_names
 from portal.catalog.term_catalog import catalog_of, live_terms
 from portal.core.db import transaction
+from portal.core.sorting import Sorting
 from portal.people import student_records
 from portal.people.student_profile import StudentProfile
 from portal.people.student_records import StudentRecord
@@ -34,12 +35,15 @@ bp = Blueprint("students", __name__, url_prefix="/students")
 def index() -> ResponseReturnValue:
     """Render the students that match a search; go directly to an exact student number."""
     text, page = search_text(), page_number()
+    sorting = Sorting.parse(student_records.SORTS, request.args)
     with transaction() as session:
         exact = student_records.find_by_number(session, text) if text else None
-        found, more = student_records.search(session, text, page)
+        found, more = student_records.search(session, text, page, sorting)
     if exact:
         return go(address_of(exact))
-    return render_template("admin/students.html", text=text, students=found, page=page, more=more)
+    return render_template(
+        "admin/students.html", text=text, students=found, page=page, more=more, sorting=sorting
+    )
 
 
 @bp.get("/<int:student_id>")

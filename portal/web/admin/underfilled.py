@@ -1,5 +1,6 @@
 """Under-filled sections: a list of them, by limits, to cancel several in one step."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from flask import Blueprint, flash, render_template, request, url_for
@@ -8,7 +9,10 @@ from flask.typing import ResponseReturnValue
 from portal.catalog import sections
 from portal.catalog.sections import NotPossible, SeenSection, Stale
 from portal.catalog.term_catalog import SectionView, TermCatalog, catalog_of
+from portal.catalog.views import section_order
 from portal.core.i18n import _, _n
+from portal.core.sorting import Sorting
+from portal.ledger.types import SeatCounts
 from portal.recorder import read_with_fallback
 from portal.registration.next_steps import section_name
 from portal.reports.effects.sections import obstacle
@@ -23,6 +27,14 @@ if TYPE_CHECKING:
     from werkzeug.datastructures import MultiDict
 
 MOST = 200  # sections in the list, and in one step
+# Columns that sort the list; the emptiest sections come first.
+SORTS: dict[str, Callable[[tuple[SectionView, SeatCounts]], Any]] = {
+    "filled": lambda found: (found[1].taken / found[1].capacity, found[1].taken),
+    "section": lambda found: section_order(found[0]),
+    "taken": lambda found: found[1].taken,
+    "seats": lambda found: found[1].capacity,
+    "waiting": lambda found: found[1].waiting,
+}
 
 bp = Blueprint("underfilled", __name__, url_prefix="/terms/<int:term_id>/underfilled")
 
@@ -105,12 +117,14 @@ def _nothing_canceled(catalog: TermCatalog, section_id: int, why: str) -> Respon
 def _list_page(
     catalog: TermCatalog, form: ReasonForm, sent: "MultiDict[str, str]"
 ) -> ResponseReturnValue:
-    limits = Limits.parse(sent)
+    limits, sorting = Limits.parse(sent), Sorting.parse(SORTS, sent)
     found = limits.pick(catalog, read_with_fallback.seats(catalog.term.id))
+    found = sorted(found, key=SORTS[sorting.key], reverse=sorting.down)
     page = render_template(
         "admin/underfilled.html",
         term=catalog.term,
         limits=limits,
+        sorting=sorting,
         subjects=catalog.subjects,
         found=found[:MOST],
         total=len(found),

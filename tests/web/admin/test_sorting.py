@@ -1,0 +1,116 @@
+"""The lists of the registrar are sorted by the headings of their columns."""
+
+import re
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from portal.catalog.models import Term
+from portal.recorder.recorder import drain
+from tests import cast as builders
+from tests.cast import Cast, Meets
+from tests.web.pages import press
+from tests.web.visitors import browser_of
+
+ROW = re.compile(r'<th scope="row">(.*?)</th>', re.DOTALL)
+HEADING = re.compile(
+    r'<th scope="col"[^>]*?(?:aria-sort="(\w+)")?>\s*<a class="sort" href="([^"]*)">(\w+)'
+)
+
+
+@pytest.fixture
+def admin(app: Flask, cast: Cast) -> FlaskClient:
+    assert cast
+    return browser_of(app, "max")
+
+
+@pytest.fixture
+def offered(app: Flask, term: Term, cast: Cast) -> dict[str, Any]:
+    """Three sections: A is first by code, B by its time, C by its open seats."""
+    made = {
+        "A": builders.a_section(
+            builders.a_course("AAA-1", title="A"), term, capacity=9, meetings=(Meets("W"),)
+        ),
+        "B": builders.a_section(
+            builders.a_course("BBB-2", title="B"), term, capacity=5, meetings=(Meets("M"),)
+        ),
+        "C": builders.a_section(
+            builders.a_course("CCC-3", title="C"), term, capacity=2, instructor=cast.iris
+        ),
+    }
+    builders.an_open_window(term)
+    press(browser_of(app, "ada"), made["C"], "pick")
+    drain(term.id)
+    return made
+
+
+def rows(client: FlaskClient, address: str) -> list[str]:
+    """The names in the first column, without tags."""
+    cells = ROW.findall(client.get(address).text)
+    return [re.sub(r"<[^>]+>", " ", each).split("\n")[1].strip() for each in cells]
+
+
+@pytest.mark.parametrize(
+    ("query", "order"),
+    [
+        ("", "ABC"),
+        ("sort=section&order=down", "CBA"),
+        ("sort=meets", "BAC"),  # a section without times comes last
+        ("sort=meets&order=down", "ABC"),
+        ("sort=instructor", "CAB"),
+        ("sort=seats", "CBA"),
+        ("sort=seats&order=down", "ABC"),
+        ("sort=nonsense&order=down", "ABC"),
+    ],
+)
+def test_sections_are_sorted_by_each_column(
+    admin: FlaskClient, term: Term, offered: dict[str, Any], query: str, order: str
+) -> None:
+    assert offered
+    address = f"/admin/terms/{term.id}/sections?{query}"
+    assert "".join(rows(admin, address)) == order
+
+
+def test_a_heading_says_how_a_list_is_sorted_and_leads_to_the_reverse(
+    admin: FlaskClient, term: Term, offered: dict[str, Any]
+) -> None:
+    assert offered
+    here = f"/admin/terms/{term.id}/sections"
+    page = admin.get(f"{here}?q=a&sort=seats").text
+    found = {name: (how, url.replace("&amp;", "&")) for how, url, name in HEADING.findall(page)}
+    assert found["Seats"] == ("ascending", f"{here}?q=a&sort=seats&order=down")
+    assert found["Meets"] == ("", f"{here}?q=a&sort=meets&order=up")
+    assert found["Section"] == ("", f"{here}?q=a")
+
+
+@pytest.mark.parametrize("column", ["name", "number", "email", "year", "level"])
+def test_students_are_sorted_by_each_column(admin: FlaskClient, column: str) -> None:
+    cells = re.compile(r'data-label="(\w+)">([^<]*)')
+    values = {}
+    for order in ("up", "down"):
+        page = admin.get(f"/admin/students?sort={column}&order={order}").text
+        names = re.findall(r'<th scope="row"><a class="row-link"[^>]*><bdi>([^<]*)', page)
+        found = [value for label, value in cells.findall(page) if label.lower() == column]
+        values[order] = names if column == "name" else found
+    assert values["up"] == sorted(values["up"])
+    assert values["down"] == sorted(values["up"], reverse=True)
+
+
+@pytest.mark.parametrize("column", ["name", "department", "sections", "account"])
+@pytest.mark.parametrize("order", ["up", "down"])
+def test_instructors_are_sorted_by_each_column(admin: FlaskClient, column: str, order: str) -> None:
+    page = admin.get(f"/admin/instructors?sort={column}&order={order}")
+    assert page.status_code == 200
+    assert 'aria-sort="' in page.text
+
+
+def test_under_filled_sections_are_sorted_by_seats(
+    admin: FlaskClient, term: Term, offered: dict[str, Any]
+) -> None:
+    assert offered
+    page = admin.get(f"/admin/terms/{term.id}/underfilled?fewer=10&sort=seats").text
+    seats = [int(each) for each in re.findall(r'data-label="Seats" class="num">(\d+)', page)]
+    assert seats == sorted(seats)
+    assert len(seats) == 3

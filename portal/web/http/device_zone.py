@@ -42,7 +42,7 @@ def clock_note(clock: LocalClock) -> str:
     zone, now = device_zone(), datetime.now(UTC)
     if zone is None or _hours_ahead(zone, clock.zone, now) == 0:
         return ""
-    ms = milliseconds(now)
+    ms = milliseconds(now.replace(second=0, microsecond=0))
     return _(
         "Your device’s clock shows %(device)s, the institution’s %(institution)s.",
         device=LocalClock(zone).clock(ms),
@@ -58,7 +58,7 @@ def term_note(clock: LocalClock, first: date, last: date) -> str:
     if zone is None or not hours:
         return ""
     facts = {
-        "zone": get_timezone_name(zone, locale=current_locale()),
+        "zone": _name(zone),
         "difference": format_unit(abs(hours), "hour", "long", locale=current_locale()),
     }
     text = (
@@ -74,6 +74,13 @@ def term_note(clock: LocalClock, first: date, last: date) -> str:
         "The difference changes during the term, because clocks don’t change on the same days."
     )
     return f"{text} {varies}"
+
+
+def _name(zone: ZoneInfo) -> str:
+    """Return such as `Central European Time`; the key of a zone that belongs to no region."""
+    if zone.key.partition("/")[0] in {"Etc", "GMT", "UTC", "Universal", "Zulu"}:
+        return zone.key.rpartition("/")[2]
+    return get_timezone_name(zone, locale=current_locale())
 
 
 def _differences(zone: ZoneInfo, institution: ZoneInfo, first: date, last: date) -> list[float]:

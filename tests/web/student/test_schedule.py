@@ -156,6 +156,8 @@ def test_times_are_in_the_institutions_zone(ada: FlaskClient, term: Any) -> None
         ),
         ("America/Los_Angeles", "Pacific Time, where clocks are 3 hours behind these times."),
         ("Asia/Kolkata", "India Time, where clocks are 9.5 hours ahead"),
+        ("UTC", "is set to UTC, where clocks are 4 hours ahead"),
+        ("Etc/UTC", "is set to UTC, where clocks are 4 hours ahead"),
         ("America/Toronto", ""),
         ("Nowhere/At_All", ""),
     ],

@@ -11,7 +11,7 @@ RULES = {code: label for code, label in PERMISSIONS.items() if code != "credit_l
 
 KIND = Kind(
     name="permission",
-    title=_l("Permission past a rule"),
+    title=_l("Permission despite a rule"),
     intro=_l("Ask to register for a class although a rule, such as a prerequisite, refuses you."),
     steps=(
         Step(

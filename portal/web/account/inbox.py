@@ -34,7 +34,10 @@ def index() -> ResponseReturnValue:
     found = inbox.entries(visitor().id, request.args.get("before", type=int))
     shown = found[: inbox.PAGE]
     return render_template(
-        "notifications/inbox.html", entries=shown, more=len(found) > len(shown), term=term_of_visitor()
+        "notifications/inbox.html",
+        entries=shown,
+        more=len(found) > len(shown),
+        term=term_of_visitor(),
     )
 
 

@@ -1,5 +1,6 @@
 """The pages of staff are one family, fit any name, and say whose time they mean."""
 
+import re
 from collections.abc import Sequence
 
 import pytest
@@ -8,6 +9,7 @@ from sqlalchemy import update
 
 from e2e import sizes
 from e2e.campus import Campus
+from e2e.contrast import DESKTOP, PHONE
 from e2e.person import Meet
 from e2e.test_every_page import PARTS
 from e2e.tour import Stop, tour
@@ -92,3 +94,44 @@ def test_a_device_in_the_same_zone_shows_one_time(meet: Meet, term: Term) -> Non
     boss.page.locator("#opens").fill("2031-01-15T09:00")
     expect(boss.page.locator(".field:has(#opens) [data-device-time]")).to_be_hidden()
     expect(boss.page.locator("#device-zone")).to_be_hidden()
+
+
+def test_the_tabs_of_the_registrar_are_groups_that_work_without_scripts(
+    meet: Meet, term: Term
+) -> None:
+    boss = meet("max", viewport=DESKTOP, java_script_enabled=False)
+    boss.go("/admin")
+    tabs = boss.page.get_by_role("navigation", name="Main")
+    for group in ("Semester", "People", "Data", "System"):
+        expect(tabs.get_by_role("group", name=group)).to_be_visible()
+    people = tabs.get_by_role("group", name="People")
+    people.get_by_role("link", name="Students").focus()
+    boss.page.keyboard.press("Tab")
+    expect(people.get_by_role("link", name="Instructors")).to_be_focused()
+    boss.page.keyboard.press("Enter")
+    expect(boss.page).to_have_url("/admin/instructors")
+    boss.page.set_viewport_size(PHONE)
+    boss.page.get_by_role("button", name="Menu").click()
+    tabs.get_by_role("link", name="Sections").click()
+    expect(boss.page).to_have_url(f"/admin/terms/{term.id}/sections")
+
+
+def test_a_list_of_the_registrar_is_sorted_by_a_heading_or_on_a_phone_by_a_field(
+    meet: Meet, term: Term
+) -> None:
+    for number in (1, 2):
+        code = f"SRT-{term.id}{number}"
+        builders.a_section(builders.a_course(code, title=code), term, capacity=10 - number)
+    boss = meet("max", viewport=DESKTOP, java_script_enabled=False)
+    boss.go(f"/admin/terms/{term.id}/sections")
+    first = boss.page.locator("tbody tr").first
+    expect(first).to_contain_text(f"SRT-{term.id}1")
+    boss.page.get_by_role("link", name="Seats").click()
+    expect(first).to_contain_text(f"SRT-{term.id}2")
+    expect(boss.page.locator("th[aria-sort=ascending]")).to_contain_text("Seats")
+    boss.page.get_by_role("link", name="Seats").click()
+    expect(first).to_contain_text(f"SRT-{term.id}1")
+    boss.page.set_viewport_size(PHONE)
+    boss.page.get_by_label("Sort by").select_option("section")
+    boss.page.get_by_role("button", name="Search").click()
+    expect(boss.page).to_have_url(re.compile("sort=section"))

@@ -14,12 +14,14 @@ from portal.ledger.function_library import prefix
 from portal.people import tokens
 from portal.protection import rate_limits
 from portal.protection.rate_limits import Charge, RateLimit, rate_limiter
+from portal.recorder.consistency.audit import audit_term
 from portal.web.http import request_limits
 from portal.web.http.request_limits import (
     COSTS,
     COSTS_WITHOUT_LOGIN,
     DECISIONS,
     FREE,
+    LEAVES,
     PLANNING,
     REQUESTS,
 )
@@ -99,6 +101,20 @@ def test_a_form_with_an_error_counts_like_a_page(ada: Holder, section: Any, cast
     spend(REQUESTS, cast.ada.account_id, left=1)
     assert ada.post(section, request="short").status_code == 400
     assert ada.client.get("/account").status_code == 429
+
+
+def test_the_audit_knows_the_counts_of_decisions(ada: Holder, section: Any) -> None:
+    assert ada.post(section).status_code == 303
+    report = audit_term(section.term_id)
+    assert (report["differences"], report["clean"]) == ([], True)
+
+
+def test_leaving_a_waiting_room_has_a_limit_of_its_own(
+    ada: Holder, section: Any, cast: Cast
+) -> None:
+    spend(LEAVES, cast.ada.account_id, left=1)
+    leave = f"/terms/{section.term_id}/room/leave"
+    assert [ada.client.post(leave).status_code for _ in range(2)] == [303, 429]
 
 
 def test_a_refused_claim_is_not_journaled(

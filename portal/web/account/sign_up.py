@@ -31,6 +31,7 @@ bp = Blueprint("sign_up", __name__)
 
 OF_ADDRESS = RateLimit("link", at_once=5, a_minute=5 / 60)  # mails to one address
 OF_CLIENT = RateLimit("link-from", at_once=20, a_minute=2)  # more only with a captcha
+OF_CLIENT_WITHOUT_CAPTCHA = RateLimit("link-from", at_once=60, a_minute=10)
 
 
 class AddressForm(Form):
@@ -165,8 +166,10 @@ def _ask_for_address(about: str) -> ResponseReturnValue:
             if asks:
                 form.refuse(_("Many emails were asked for from your network."))
                 form.refuse(_("We check your browser first. Then send it again."))
-            else:
+            elif rate_limiter().check(Charge(OF_ADDRESS, form.email.data)):
                 form.refuse(_("Too many emails to this address. Try again in an hour."), "email")
+            else:
+                form.refuse(_("Too many emails from your network. Try again in a few minutes."))
             shown = {"form": form, "about": about, "sent": "", "asks": asks}
             page = render_template("account/address.html", **shown)
             return page, 429, {"Retry-After": str(wait)}
@@ -181,7 +184,8 @@ def _charge(address: str) -> tuple[int, bool]:
 
     Returns the seconds to wait if one is used up, and whether a captcha would do instead.
     """
-    to_address, from_client = Charge(OF_ADDRESS, address), Charge(OF_CLIENT, client_address())
+    network = OF_CLIENT if captcha_needed() else OF_CLIENT_WITHOUT_CAPTCHA
+    to_address, from_client = Charge(OF_ADDRESS, address), Charge(network, client_address())
     limiter = rate_limiter()
     wait = ceil(limiter.reserve(to_address, from_client) / 1000)
     if not wait or limiter.check(to_address) or not captcha_needed():

@@ -172,8 +172,8 @@ def register(headers: dict[str, Any], body: dict[str, Any]) -> ResponseReturnVal
         raise AccessTokenRequired
     requested = _choices(pointers, catalog, wait=body["wait"])
     window = token.window if token else None
-    requester = Requester(student, catalog.term.id, key, correlation(), window, take_charge())
     choices = _taken_together(requested, catalog)
+    requester = Requester(student, catalog.term.id, key, correlation(), window, take_charge())
     found = commands.register(requester, choices, requests.idempotency_content(requested))
     results = _results(found, requested, catalog, student)
     counts = Counter(each["status"] for each in results)

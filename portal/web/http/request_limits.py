@@ -20,8 +20,9 @@ from portal.protection import evidence
 from portal.protection.rate_limits import Charge, RateLimit, rate_limiter
 from portal.web.http.request_info import client_address
 
-# Per account, over all its devices.
+# Per account, over all its devices; decisions per student and term.
 DECISIONS = RateLimit("decisions", at_once=60, a_minute=10)  # 600 an hour: each is journaled
+LEAVES = RateLimit("leaves", at_once=20, a_minute=6)  # of a waiting room: each is journaled too
 PLANNING = RateLimit("planning", at_once=120, a_minute=60)
 REQUESTS = RateLimit("requests", at_once=300, a_minute=300)
 PROOFS = RateLimit("proofs", at_once=30, a_minute=30)
@@ -56,6 +57,7 @@ COSTS: Mapping[str, tuple[RateLimit, int]] = {
     # These may write a refusal for each of many sections.
     "api.register": (DECISIONS, 2),
     "student.submit_plan": (DECISIONS, 3),
+    "student.leave_room": (LEAVES, 1),
     "student.change_plan": (PLANNING, 1),
     "student.plan_section": (PLANNING, 1),
     "live.socket": (REQUESTS, 3),
@@ -154,8 +156,8 @@ def refused(error: RateLimited) -> int:
 
 
 def _count_unasked(response: Response) -> Response:
-    """Count a request for a decision that did not get to the ledger like any other request."""
-    if "decision_charge" in g and "asked_ledger" not in g:
+    """Count a request for a decision that the ledger did not answer like any other request."""
+    if "decision_charge" in g and ("asked_ledger" not in g or response.status_code == 503):
         with suppress(TooMany):
             spend(Charge(REQUESTS, g.decision_charge.who))
     return response

@@ -1,5 +1,6 @@
 """A script that does not wait its turn: what it gets."""
 
+import json
 from collections import Counter
 from typing import Any
 
@@ -7,6 +8,7 @@ import requests
 
 from portal.backend import backend
 from portal.people import tokens
+from portal.recorder.events import QUEUE
 from portal.waiting_room import room
 from tests.cast import Cast
 from tests.protection.bots.bot import Bot, pick
@@ -17,7 +19,8 @@ from tests.web.pages import held
 def decisions(term: Any) -> int:
     """How many claims have been decided, whichever way."""
     entries: Any = backend().redis.xrange(f"{{t:{term.id}}}:journal")
-    return sum(b'"student"' in fields[b"event"] for _, fields in entries)
+    events = [json.loads(fields[b"event"]) for _, fields in entries]
+    return sum("student" in each and not each["aggregate"].startswith(QUEUE) for each in events)
 
 
 def statuses(answers: list[requests.Response]) -> Counter[int]:

@@ -21,7 +21,7 @@ from portal.core.settings import ROOT
 from portal.runtime.data_folder import DataFolder, Run
 from portal.runtime.listener import not_ready
 from tests.recorder.processes import wait_for
-from tests.runtime.test_up import GIVEN, free_port
+from tests.runtime.test_up import FEW, GIVEN, free_port
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 RESOURCES = ("templates/", "static/", "migrations/")
@@ -115,16 +115,16 @@ def surroundings() -> dict[str, str]:
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installed]:
     """`fairseat up` in an empty folder, of an environment with the wheel and its dependencies."""
     place, folder = tmp_path_factory.mktemp("environment"), tmp_path_factory.mktemp("empty")
-    run(sys.executable, "-m", "venv", place)
+    run(sys.executable, "-m", "venv", "--without-pip", place)
     add_dependencies(place)
-    pip = (place / "bin" / "python", "-m", "pip", "--disable-pip-version-check", "-q")
-    run(*pip, "install", "--no-index", wheel, cwd=folder)
+    pip = (sys.executable, "-m", "pip", "--python", place / "bin" / "python", "-q")
+    run(*pip, "install", "--disable-pip-version-check", "--no-index", wheel, cwd=folder)
     port, said = free_port(), folder.with_name("said")
     with said.open("w") as output:
         process = subprocess.Popen(
             [place / "bin" / "fairseat", "up"],
             cwd=folder,
-            env={**surroundings(), "PORT": str(port)},
+            env={**surroundings(), "PORT": str(port), "FAIRSEAT_WORKERS": FEW},
             stdout=output,
             stderr=subprocess.STDOUT,
         )

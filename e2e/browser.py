@@ -30,6 +30,7 @@ WITHOUT = (
 ARGUMENTS = (
     "--no-sandbox",
     "--disable-gpu",
+    "--in-process-gpu",  # no process of its own for frames, which nobody sees
     "--disable-quic",
     "--no-first-run",
     "--disable-background-networking",

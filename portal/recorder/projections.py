@@ -144,7 +144,10 @@ def _window_turned(state: TermState, event: Event) -> None:
 
 
 def _queue_begun(state: TermState, event: Event) -> None:
+    """Store the room. If its queue is empty, nothing recorded before is in it: it was reset."""
     payload = event.payload
+    if payload["complete"]:
+        _remove_entries(state, event)
     state.queue_rooms[payload["window"]] = {
         "window_id": payload["window"],
         "seed": payload["seed"] or "",
@@ -189,6 +192,11 @@ def _queue_reset(state: TermState, event: Event) -> None:
     window = event.payload["window"]
     if room := state.queue_rooms.get(window):
         room |= {"called": 0, "seq": event.seq}
+    _remove_entries(state, event)
+
+
+def _remove_entries(state: TermState, event: Event) -> None:
+    window = event.payload["window"]
     removed = [entry for of, entry in state.queue_entries if of == window]
     _move_entries(state, event, removed, "removed")
 
@@ -298,6 +306,12 @@ CHANGES: dict[tuple[str, int], Callable[[TermState, Event], None]] = {
 # Which older rows a batch needs, besides the counts of its sections and its windows.
 MOVE_WAITLIST_ENTRY = {"swap_planned", "left", "promoted", "passed_over"}
 RETRY_SKIPPED = {"dropped", "section_set", "reserve_opened", "reconsidered"}
+
+
+def empties_queue(event: Event) -> bool:
+    """Return whether the event removes all earlier entries of a waiting room."""
+    begun_empty = event.name == "queue_begun" and event.payload["complete"]
+    return event.name == "queue_reset" or begun_empty
 
 
 # The seat counts in a section's row of the read models, counted as the ledger does.

@@ -13,6 +13,7 @@ from sqlalchemy import (
     Integer,
     Table,
     TextClause,
+    and_,
     bindparam,
     func,
     or_,
@@ -32,7 +33,13 @@ from portal.recorder.models import (
     SectionSeats,
     WaitlistEntry,
 )
-from portal.recorder.projections import MOVE_WAITLIST_ENTRY, RETRY_SKIPPED, Row, TermState
+from portal.recorder.projections import (
+    MOVE_WAITLIST_ENTRY,
+    RETRY_SKIPPED,
+    Row,
+    TermState,
+    empties_queue,
+)
 from portal.windows.models import Window
 
 NULL = r"\N"
@@ -66,14 +73,9 @@ def load(session: Session, term: int, events: Sequence[Event]) -> TermState:
         WaitlistEntry: _moved_by(events),
         Window: Window.id.in_(windows),
     }
-    if queued := [event.payload for event in events if event.aggregate.startswith(QUEUE)]:
-        entries = {each["entry"] for each in queued if "entry" in each}
-        entries.update(entry for each in queued for entry in each.get("entries", ()))
-        chosen[QueueRoom] = QueueRoom.window_id.in_({each["window"] for each in queued})
-        emptied = {event.payload["window"] for event in events if event.name == "queue_reset"}
-        chosen[QueueEntryRecord] = or_(
-            QueueEntryRecord.entry.in_(entries), QueueEntryRecord.window_id.in_(emptied)
-        )
+    if queued := [event for event in events if event.aggregate.startswith(QUEUE)]:
+        chosen[QueueRoom] = QueueRoom.window_id.in_({each.payload["window"] for each in queued})
+        chosen[QueueEntryRecord] = _queued_by(queued)
     return _load(session, term, chosen)
 
 
@@ -162,6 +164,20 @@ def _moved_by(events: Iterable[Event]) -> ColumnElement[bool]:
     if any(event.name in RETRY_SKIPPED for event in events):
         return or_(moved, WaitlistEntry.state == "passed")
     return moved
+
+
+def _queued_by(events: Iterable[Event]) -> ColumnElement[bool]:
+    """Match the queue entries that the events name, and all of the rooms that they empty."""
+    payloads = [event.payload for event in events]
+    entries = {each["entry"] for each in payloads if "entry" in each}
+    entries.update(entry for each in payloads for entry in each.get("entries", ()))
+    # Both columns: the primary key begins with the window.
+    named = and_(
+        QueueEntryRecord.window_id.in_({each["window"] for each in payloads}),
+        QueueEntryRecord.entry.in_(entries),
+    )
+    emptied = {event.payload["window"] for event in events if empties_queue(event)}
+    return or_(named, QueueEntryRecord.window_id.in_(emptied)) if emptied else named
 
 
 def _load(

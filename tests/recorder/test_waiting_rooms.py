@@ -185,6 +185,28 @@ def test_reset_room_and_ended_visit_are_recorded(backend: Backend, term: Term) -
     assert places(term, window, range(FIRST, FIRST + 3)) == before
 
 
+def test_room_that_is_reset_while_its_record_is_off_stays_empty(
+    backend: Backend, term: Term, cast: Cast
+) -> None:
+    window = builders.an_open_window(term)
+    limits(term, window, per_minute=0, at_once=9)
+    enter(term, window, FIRST, FIRST + 1)
+    drain(term.id)
+    flags.change(flags.Switching("room_record", on=False, version=0, reason="tests"), cast.max.id)
+    room.reset(term.id, window.id)
+    limits(term, window, per_minute=0, at_once=9)
+    flags.change(flags.Switching("room_record", on=True, version=1, reason="tests"), cast.max.id)
+    enter(term, window, FIRST + 2)
+    assert [row.state for row in rows(term).values()] == ["removed", "removed", "waiting"]
+    assert audit_term(term.id)["clean"]
+    assert plan(term.id).contents["waiting rooms"] == 0
+    before = places(term, window, range(FIRST, FIRST + 3))
+    lose(backend, term)
+    assert restore(term.id).report["clean"]
+    limits(term, window, per_minute=0, at_once=9)
+    assert places(term, window, range(FIRST, FIRST + 3)) == before
+
+
 def test_limits_that_an_admin_set_are_restored(backend: Backend, term: Term, cast: Cast) -> None:
     window = builders.an_open_window(term)
     seen = admission_limits.limits_of(room.state(term.id, window.id))

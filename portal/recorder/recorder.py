@@ -25,7 +25,7 @@ from portal.ledger.errors import LedgerUnavailable
 from portal.ledger.function_library import prefix
 from portal.people.models import Student
 from portal.recorder import event_log, idempotency, journal, read_models, signals, status
-from portal.recorder.events import Event
+from portal.recorder.events import QUEUE, Event
 from portal.recorder.journal import JournalGap, last_seq
 from portal.recorder.projections import UnknownEvent, apply
 
@@ -176,8 +176,11 @@ def _log(term: int, events: Sequence[Event]) -> None:
 
 
 def _publish(term: int, events: Sequence[Event]) -> None:
-    """Notify open pages; a page that misses the message learns it at its next request."""
-    payloads = [event.payload for event in events]
+    """Notify open pages; a page that misses the message learns it at its next request.
+
+    The events of waiting rooms change nothing that these pages show.
+    """
+    payloads = [event.payload for event in events if not event.aggregate.startswith(QUEUE)]
     message = {
         "sections": sorted({each["section"] for each in payloads if "section" in each}),
         "students": sorted({each["student"] for each in payloads if "student" in each}),

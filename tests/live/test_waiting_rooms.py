@@ -13,6 +13,7 @@ from portal.live.page import Page
 from portal.live.topics import Listeners
 from portal.live.waiting_rooms import WaitingRooms
 from portal.people.visitors import Visitor
+from portal.recorder.recorder import drain
 from portal.waiting_room import room
 from tests import cast as builders
 from tests.cast import Cast
@@ -49,6 +50,14 @@ def waits(open_tab: Open, term: Term, window: WindowView) -> Any:
         return tab
 
     return wait
+
+
+def test_recorded_place_reloads_no_other_page_of_the_student(
+    cast: Cast, term: Term, waits: Any
+) -> None:
+    ada = waits(cast.ada)
+    drain(term.id)
+    assert not heard(ada.listen(0.5), "recorded")
 
 
 def test_whose_turn_it_is_hears_so_and_the_others_how_the_line_moves(

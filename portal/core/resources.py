@@ -1,5 +1,6 @@
 """Connections and memory of this process, sampled for metrics."""
 
+import logging
 import os
 from pathlib import Path
 from threading import Thread
@@ -13,6 +14,8 @@ from portal.core.metrics import CONNECTIONS, CONNECTIONS_LIMIT, MEMORY
 
 EVERY = 5.0  # seconds
 PAGE_SIZE = os.sysconf("SC_PAGE_SIZE")
+
+log = logging.getLogger(__name__)
 
 
 def watch(kind: str, engine: Engine, redis: Redis) -> None:
@@ -38,5 +41,8 @@ def sample(kind: str, engine: Engine, redis: Redis) -> None:
 
 def _sample_forever(kind: str, engine: Engine, redis: Redis) -> None:
     while True:
-        sample(kind, engine, redis)
+        try:
+            sample(kind, engine, redis)
+        except Exception:  # the next sample may succeed
+            log.exception("could not sample connections and memory")
         sleep(EVERY)

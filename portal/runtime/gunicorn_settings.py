@@ -121,7 +121,6 @@ def post_worker_init(worker: Any) -> None:
     metrics.begin("web")
     flags.begin()
     if hub := worker.wsgi.extensions.get("live"):  # an app under test may have none
-        resources.watch("web", backend().engine, backend().redis)
         hub.start()
         resources.watch("web", backend().engine, backend().redis)
         close_pages_on_exit(worker, hub)

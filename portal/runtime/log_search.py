@@ -62,7 +62,7 @@ def since(files: Sequence[Path]) -> datetime | None:
 
 
 def lines_of(file: Path) -> TextIO:
-    """Open a log; what is no UTF-8 is replaced."""
+    """Open a log; replace bytes that are not UTF-8."""
     return file.open(encoding="utf-8", errors="replace")
 
 
@@ -86,9 +86,9 @@ def _entries(lines: Iterable[str]) -> Iterator[LogEntry]:
 
 def _time(text: str) -> datetime | None:
     """Return when an entry that begins with this line was logged; None for other lines."""
-    with suppress(ValueError, TypeError, KeyError):
+    with suppress(ValueError, TypeError, KeyError, OverflowError):
         if text.startswith("{"):
-            return datetime.fromisoformat(json.loads(text)["time"])
+            return datetime.fromisoformat(json.loads(text)["time"]).astimezone(UTC)
         if match := TIMED.match(text):
             return datetime.fromisoformat(match[0].replace(",", ".")).astimezone(UTC)
     return None

@@ -78,6 +78,20 @@ def test_text_logs_keep_their_tracebacks(folder: Path) -> None:
     assert "Another" not in said
 
 
+def test_times_without_an_offset_and_of_other_zones_are_put_in_order(folder: Path) -> None:
+    (folder / "web.log").write_text(
+        line(1, "web", "no offset", time="2026-11-24T02:45:01")
+        + line(1, "web", "Central Time", time="2026-11-21T20:45:09-06:00")
+        + line(5, "web", "UTC")
+    )
+    result = logs("--correlation", CODE)
+    assert result.exit_code == 0
+    utc, central, bare = result.stdout.splitlines()
+    assert utc.endswith("UTC")
+    assert central.startswith("2026-11-22 02:45:09.000")
+    assert bare.endswith("no offset")
+
+
 def test_errors_show_their_trace_and_level(folder: Path) -> None:
     (folder / "web.log").write_text(
         line(1, "web", "It failed", level="error", exc_info="Traceback …\nValueError: no")

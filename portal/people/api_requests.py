@@ -1,16 +1,16 @@
-"""Changes that programs ask for: each is made once under its idempotency key, and answered again.
+"""Changes that are made once under an idempotency key, and answered again: of programs and forms.
 
 A refusal changes nothing and is not stored. A process that dies in between leaves a request
 without an answer; the next try makes the change again, which must do no harm.
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from hashlib import sha256
 from typing import Any
 
-from sqlalchemy import delete, func, select
+from sqlalchemy import ColumnElement, delete, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
@@ -19,6 +19,10 @@ from portal.ledger.errors import KeyReused
 from portal.people.models import ApiRequest
 
 KEPT = timedelta(days=1)
+
+
+class Refusal(Exception):  # noqa: N818  a decision, not a mistake
+    """The change is not possible now; the message says why."""
 
 
 def answer_once(
@@ -31,17 +35,32 @@ def answer_once(
     """Return the answer of `act`, and whether it is repeated from an earlier request.
 
     `data` is stored at the first try. Two requests with the same key wait for each other. Raises
-    KeyReused if the first one had other content, and whatever `act` raises.
+    KeyReused if the first one had other content, and whatever `act` raises. After a Refusal the
+    next try counts as the first one.
     """
     digest = sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()
     with transaction() as session:
         fields = {"account_id": account, "key": key, "digest": digest, "data": data}
         begun = insert(ApiRequest).values(fields)
         again = {"tries": ApiRequest.tries + 1}
-        names = ("account_id", "key")
-        session.execute(begun.on_conflict_do_update(index_elements=names, set_=again))
+        names, unanswered = ("account_id", "key"), ApiRequest.answer.is_(None)
+        same = unanswered & (ApiRequest.digest == digest)
+        session.execute(begun.on_conflict_do_update(index_elements=names, set_=again, where=same))
+    mine = ApiRequest.account_id == account, ApiRequest.key == key
+    try:
+        return _answer(mine, digest, act)
+    except Refusal:
+        with transaction() as session:
+            session.execute(update(ApiRequest).where(*mine, unanswered).values(tries=0))
+        raise
+
+
+def _answer(
+    mine: Sequence[ColumnElement[bool]],
+    digest: str,
+    act: Callable[[ApiRequest], dict[str, Any]],
+) -> tuple[dict[str, Any], bool]:
     with transaction() as session:
-        mine = ApiRequest.account_id == account, ApiRequest.key == key
         request = session.scalars(select(ApiRequest).where(*mine).with_for_update()).one()
         if request.digest != digest:
             raise KeyReused

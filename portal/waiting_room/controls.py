@@ -9,8 +9,8 @@ from portal.waiting_room import room
 MOST_LET_IN = 500  # students in one step: the ledger answers others meanwhile
 
 
-def let_in(  # noqa: PLR0913  the room, how many, who and why
-    term: int, window: int, count: int, *, by: int, reason: str, key: str | None = None
+def let_in(  # noqa: PLR0913  the room, how many, who and why, the key
+    term: int, window: int, count: int, *, by: int, reason: str, key: str
 ) -> int:
     """Admit the next students whatever the limits; return how many.
 
@@ -25,17 +25,20 @@ def let_in(  # noqa: PLR0913  the room, how many, who and why
     return admitted
 
 
-def expire(term: int, window: int, student: int, *, by: int, reason: str) -> bool:
-    """End the visit of an admitted student, who may queue again; return whether there was one."""
-    ended = room.expire(term, window, student)
+def expire(  # noqa: PLR0913  the room, the student, who and why, the key
+    term: int, window: int, student: int, *, by: int, reason: str, key: str
+) -> bool:
+    """End the visit of an admitted student, who may queue again; return whether there was one.
+
+    With the same key it happens once. Raises LedgerUnavailable.
+    """
+    ended = room.expire(term, window, student, key)
     if ended:
         _record("room.expire", term, window, f" student:{student}", by=by, reason=reason)
     return ended
 
 
-def reset(
-    term: int, window: int, *, by: int, reason: str, key: str | None = None
-) -> dict[str, int]:
+def reset(term: int, window: int, *, by: int, reason: str, key: str) -> dict[str, int]:
     """Empty the queue and end all visits; return how many waited and were inside.
 
     With the same key it happens once. Raises WindowEnded and LedgerUnavailable.

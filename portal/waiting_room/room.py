@@ -173,7 +173,7 @@ def set_limits(  # noqa: PLR0913  the room, its limits, and what was seen
     return room_state(reply)
 
 
-def let_in(term: int, window: int, count: int, key: str | None = None) -> int:
+def let_in(term: int, window: int, count: int, key: str) -> int:
     """Admit the next students whatever the limits; return how many.
 
     With the same key it happens once. Raises WindowEnded if the window is not open.
@@ -181,12 +181,15 @@ def let_in(term: int, window: int, count: int, key: str | None = None) -> int:
     return int(_unless_ended(_call("let_in", term, window, count=count, key=key))["admitted"])
 
 
-def expire(term: int, window: int, student: int) -> bool:
-    """End the visit of an admitted student; return whether there was one."""
-    return bool(_call("expire", term, window, student=student)["expired"])
+def expire(term: int, window: int, student: int, key: str) -> bool:
+    """End the visit of an admitted student; return whether there was one.
+
+    With the same key it happens once.
+    """
+    return bool(_call("expire", term, window, student=student, key=key)["expired"])
 
 
-def reset(term: int, window: int, key: str | None = None) -> dict[str, int]:
+def reset(term: int, window: int, key: str) -> dict[str, int]:
     """Empty the queue and end all visits; return how many waited and were inside.
 
     Limits and the seed of the draw stay. With the same key it happens once. Raises WindowEnded.

@@ -166,12 +166,12 @@ def test_reset_room_and_ended_visit_are_recorded(backend: Backend, term: Term) -
     window = builders.an_open_window(term)
     limits(term, window, per_minute=6000, at_once=1)
     enter(term, window, FIRST, FIRST + 1)
-    assert room.expire(term.id, window.id, FIRST)
+    assert room.expire(term.id, window.id, FIRST, "key")
     assert {each: row.state for each, row in rows(term).items()} == {
         FIRST: "ended",
         FIRST + 1: "admitted",
     }
-    room.reset(term.id, window.id)
+    room.reset(term.id, window.id, "key")
     limits(term, window, per_minute=0, at_once=1)
     assert {row.state for row in rows(term).values()} == {"removed"}
     enter(term, window, FIRST + 2, FIRST + 1)

@@ -2,16 +2,19 @@
 
 -- Admit the next students whatever the limits. Return how many; the same again for the same key.
 function Room:let_in(count, key)
-  local done = key and redis.call("HGET", self:key("done"), key)
+  local done = redis.call("HGET", self:key("done"), key)
   if done then return tonumber(done) end
   self.called, self.looked = number(self:field("called")), 0
   local called = self:call_next(count)
-  if key then redis.call("HSET", self:key("done"), key, #called) end
+  redis.call("HSET", self:key("done"), key, #called)
   return #called
 end
 
--- End the visit of an admitted student, who may join the queue again. Return whether there was one.
-function Room:expire(student)
+-- End the visit of an admitted student, who may join the queue again. Return whether there was one;
+-- once true, the same again for the same key.
+function Room:expire(student, key)
+  local field = "expire:" .. key
+  if redis.call("HEXISTS", self:key("done"), field) == 1 then return true end
   local inside = self:inside(student)
   redis.call("ZREM", self:key("in"), student)
   if not inside then return false end
@@ -22,6 +25,7 @@ function Room:expire(student)
     redis.call("ZREM", self:key("seen"), id)
     self:journal_entry("queue_left", student, id, { visit = true })
   end
+  redis.call("HSET", self:key("done"), field, 1)
   self:admit()
   return true
 end
@@ -29,8 +33,8 @@ end
 -- Empty the queue and end all visits; limits and the seed of the draw stay. Return how many waited
 -- and were inside; the same again for the same key.
 function Room:reset(key)
-  local field = key and "reset:" .. key
-  local done = field and redis.call("HGET", self:key("done"), field)
+  local field = "reset:" .. key
+  local done = redis.call("HGET", self:key("done"), field)
   if done then return cjson.decode(done) end
   local emptied = { waiting = self:waiting(), inside = self:state().inside }
   local keys = {}
@@ -40,7 +44,7 @@ function Room:reset(key)
   if redis.call("ZCARD", self:key("line")) > 0 and self:records() then self:journal("queue_reset", {}) end
   redis.call("UNLINK", unpack(keys))
   redis.call("HDEL", self.base, "called", "late", "allowance", "allowed_at", "right", "wrong", "patient")
-  if field then redis.call("HSET", self:key("done"), field, cjson.encode(emptied)) end
+  redis.call("HSET", self:key("done"), field, cjson.encode(emptied))
   self:publish({})
   return emptied
 end

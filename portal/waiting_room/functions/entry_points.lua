@@ -106,7 +106,7 @@ local function let_in(room)
 end
 
 local function expire(room)
-  return { expired = room:expire(room.ask.student), state = room:state() }
+  return { expired = room:expire(room.ask.student, room.ask.key), state = room:state() }
 end
 
 local function reset(room)

@@ -1,16 +1,19 @@
 """Actions on students of a waiting room: let them in, end a visit, empty the room."""
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any
 
-from flask import Blueprint, abort, url_for
+from flask import Blueprint, abort, request, url_for
 from flask.typing import ResponseReturnValue
 from wtforms import ValidationError
 
 from portal.backend import backend
 from portal.core.db import transaction
 from portal.core.i18n import _, _l, _n
+from portal.ledger.errors import KeyReused
 from portal.ledger.types import WindowView
+from portal.people.api_requests import Refusal, answer_once
+from portal.people.models import ApiRequest
 from portal.people.student_records import find_by_number
 from portal.waiting_room import controls, room
 from portal.waiting_room.room import WindowEnded
@@ -18,16 +21,16 @@ from portal.waiting_room.wording import grouped
 from portal.web.confirm import Confirmation, NotPossible, Wording, confirm, done
 from portal.web.forms import Form, NumberField, ReasonField, TextField
 from portal.web.http.access import requires, visitor
+from portal.web.student.request_form import KEY, new_key
 from portal.windows import service
 
 bp = Blueprint(
     "room_students", __name__, url_prefix="/terms/<int:term_id>/windows/<int:window_id>/room"
 )
 
-Found = TypeVar("Found")
-
 LONGEST = 60  # characters of a student's number
 ENDED = _l("The window is not open.")
+REUSED = _l("This form was already sent with other choices. Check it and try again.")
 LET_IN = Wording(
     _l("Let students in"),
     _l("The next students of the queue are admitted now, whatever the limits, also while paused."),
@@ -84,11 +87,12 @@ def let_in(term_id: int, window_id: int) -> ResponseReturnValue:
     window, form = _window(term_id, window_id), CountForm()
 
     def act(reason: str) -> ResponseReturnValue:
-        admitted = _unless_ended(
-            lambda: controls.let_in(
-                term_id, window_id, form.count.data, by=visitor().id, reason=reason
-            )
-        )
+        def change(row: ApiRequest) -> dict[str, Any]:
+            count, by, key = form.count.data, visitor().id, str(row.number)
+            admitted = controls.let_in(term_id, window_id, count, by=by, reason=reason, key=key)
+            return {"admitted": admitted}
+
+        admitted = _once(change, form.count.data)["admitted"]
         message = _n("%(num)s student let in.", "%(num)s students let in.", admitted)
         return done(message, _address(term_id, window_id))
 
@@ -102,9 +106,16 @@ def expire(term_id: int, window_id: int) -> ResponseReturnValue:
     window, form = _window(term_id, window_id), StudentForm()
 
     def act(reason: str) -> ResponseReturnValue | None:
-        by = visitor().id
-        if not controls.expire(term_id, window_id, form.found, by=by, reason=reason):
-            form.refuse(_("The student is not in the picker now."), "student")
+        def change(row: ApiRequest) -> dict[str, Any]:
+            student, by, key = form.found, visitor().id, str(row.number)
+            if not controls.expire(term_id, window_id, student, by=by, reason=reason, key=key):
+                raise Refusal(_("The student is not in the picker now."))
+            return {}
+
+        try:
+            _once(change, form.found)
+        except Refusal as refusal:
+            form.refuse(str(refusal), "student")
             return None
         return done(str(EXPIRE.done), _address(term_id, window_id))
 
@@ -118,18 +129,31 @@ def empty(term_id: int, window_id: int) -> ResponseReturnValue:
     window = _window(term_id, window_id)
 
     def act(reason: str) -> ResponseReturnValue:
-        by = visitor().id
-        _unless_ended(lambda: controls.reset(term_id, window_id, by=by, reason=reason))
+        def change(row: ApiRequest) -> dict[str, Any]:
+            by, key = visitor().id, str(row.number)
+            return dict(controls.reset(term_id, window_id, by=by, reason=reason, key=key))
+
+        _once(change)
         return done(str(EMPTY.done), _address(term_id, window_id))
 
     return confirm(_page(EMPTY, term_id, window), act)
 
 
-def _unless_ended(act: Callable[[], Found]) -> Found:
+def _once(change: Callable[[ApiRequest], dict[str, Any]], *chosen: int) -> dict[str, Any]:
+    """Return the outcome of the change, made once however often the form is sent.
+
+    Raises NotPossible, and whatever `change` raises.
+    """
+    key = request.form.get("request", "")
+    if not KEY.fullmatch(key):
+        abort(400)
+    about = [request.endpoint, request.view_args, chosen]
     try:
-        return act()
+        return answer_once(visitor().id, key, about, change)[0]
     except WindowEnded:
         raise NotPossible(str(ENDED)) from None
+    except KeyReused:
+        raise NotPossible(str(REUSED)) from None
 
 
 def _window(term_id: int, window_id: int) -> WindowView:
@@ -148,6 +172,7 @@ def _page(wording: Wording, term_id: int, window: WindowView) -> Confirmation:
             (_("Waiting"), grouped(state.waiting)),
             (_("Admitted"), grouped(state.inside)),
         ],
+        seen={"request": new_key()},
     )
 
 

@@ -13,6 +13,7 @@ from portal.core.db import transaction
 from portal.core.i18n import _, _l
 from portal.ledger.types import WindowView
 from portal.people import api_requests
+from portal.people.api_requests import Refusal
 from portal.people.models import ApiRequest
 from portal.people.student_records import find_by_number
 from portal.web.api import idempotency
@@ -49,10 +50,6 @@ class StudentField(fields.String):
     def __init__(self) -> None:
         about = "The number that the university gave the student."
         super().__init__(required=True, validate=characters(1, 60), metadata={"description": about})
-
-
-class Refusal(Exception):  # noqa: N818  a decision, not a mistake
-    """The change is not possible now; the message says why."""
 
 
 @bp.errorhandler(Refusal)

@@ -7,6 +7,7 @@ from marshmallow import fields
 
 from portal.backend import backend
 from portal.core.i18n import _, _n
+from portal.people.api_requests import Refusal
 from portal.people.models import ApiRequest
 from portal.waiting_room import admission_limits, controls, room
 from portal.waiting_room.admission_limits import AdmissionLimits
@@ -16,7 +17,6 @@ from portal.web.api import idempotency
 from portal.web.api.admin_changes import (
     WINDOW,
     Change,
-    Refusal,
     StudentField,
     change_once,
     existing_window,
@@ -173,9 +173,8 @@ def expire_access(
     where, student = _running(semester_id, window_id), student_of(body["student_number"])
 
     def act(row: ApiRequest) -> tuple[dict[str, Any], str]:
-        reason = body["reason"].strip()
-        ended = controls.expire(*where, student, by=visitor().id, reason=reason)
-        if not ended and row.tries == 1:
+        how = {"by": visitor().id, "reason": body["reason"].strip(), "key": str(row.number)}
+        if not controls.expire(*where, student, **how):
             raise Refusal(_("The student is not in the picker now."))
         return _state(*where), _("The student’s access has ended.")
 

@@ -13,6 +13,7 @@ from portal.core.db import transaction
 from portal.core.i18n import _
 from portal.core.moments import milliseconds
 from portal.ledger.errors import WindowRefused
+from portal.people.api_requests import Refusal
 from portal.people.models import ApiRequest
 from portal.web.admin.window_forms import FARTHEST, MOST_STUDENTS, TOO_FAR
 from portal.web.admin.windows import REFUSED
@@ -21,7 +22,6 @@ from portal.web.api.admin_changes import (
     SEMESTER,
     WINDOW,
     Change,
-    Refusal,
     change_once,
     existing_window,
 )

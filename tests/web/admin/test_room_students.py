@@ -1,11 +1,13 @@
 """GET and POST /admin/terms/<t>/windows/<w>/room/admit, …/expire and …/empty."""
 
+import re
 from typing import Any
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import select
+from werkzeug.test import TestResponse
 
 from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
@@ -52,15 +54,25 @@ def entries() -> list[tuple[str, str, str]]:
         return [(each.action, each.who, each.reason) for each in session.scalars(found)]
 
 
+def hidden_key(admin: FlaskClient, place: str) -> str:
+    found = re.search(r'name="request" value="(\w+)"', admin.get(place).text)
+    assert found
+    return found[1]
+
+
+def send(admin: FlaskClient, place: str, **data: str) -> TestResponse:
+    """Open the form and send it."""
+    return admin.post(place, data={"reason": WHY, "request": hidden_key(admin, place), **data})
+
+
 def test_an_admin_lets_in_ends_an_access_and_empties_the_room(
     admin: FlaskClient, term: Any, window: Any, cast: Cast
 ) -> None:
-    admin.post(address(term, window, "admit"), data={"count": "1", "reason": WHY})
+    send(admin, address(term, window, "admit"), count="1")
     assert kinds(term, window, cast) == ["called", "waiting"]
-    body = {"student": cast.ada.number, "reason": WHY}
-    admin.post(address(term, window, "expire"), data=body)
+    send(admin, address(term, window, "expire"), student=cast.ada.number)
     assert kinds(term, window, cast) == ["none", "waiting"]
-    admin.post(address(term, window, "empty"), data={"reason": WHY})
+    send(admin, address(term, window, "empty"))
     assert kinds(term, window, cast) == ["none", "none"]
     actions = ("room.admit", "room.expire", "room.reset")
     assert entries() == [(action, "Max", WHY) for action in actions]
@@ -88,13 +100,36 @@ def test_an_incomplete_form_changes_nothing(  # noqa: PLR0917  the fixtures
 def test_a_student_who_is_not_admitted_has_no_access_to_end(
     admin: FlaskClient, term: Any, window: Any, cast: Cast
 ) -> None:
-    body = {"student": cast.ben.number, "reason": WHY}
-    answer = admin.post(address(term, window, "expire"), data=body)
+    answer = send(admin, address(term, window, "expire"), student=cast.ben.number)
     assert answer.status_code == 422
     assert "not in the picker" in answer.text
 
 
 def test_no_one_is_let_in_before_the_opening(admin: FlaskClient, term: Any) -> None:
     coming = builders.a_coming_window(term)
-    answer = admin.post(address(term, coming, "admit"), data={"count": "1", "reason": WHY})
-    assert answer.status_code == 409
+    assert send(admin, address(term, coming, "admit"), count="1").status_code == 409
+
+
+def test_a_form_that_is_sent_twice_lets_in_once(
+    admin: FlaskClient, term: Any, window: Any, cast: Cast
+) -> None:
+    place = address(term, window, "admit")
+    sent = {"count": "1", "reason": WHY, "request": hidden_key(admin, place)}
+    for _ in "12":
+        assert "1 student let in" in admin.post(place, data=sent, follow_redirects=True).text
+    assert kinds(term, window, cast) == ["called", "waiting"]
+    assert len(entries()) == 1
+    assert admin.post(place, data={**sent, "count": "2"}).status_code == 409
+    assert kinds(term, window, cast) == ["called", "waiting"]
+
+
+def test_a_form_that_is_sent_twice_empties_once(
+    admin: FlaskClient, term: Any, window: Any, cast: Cast
+) -> None:
+    place = address(term, window, "empty")
+    sent = {"reason": WHY, "request": hidden_key(admin, place)}
+    admin.post(place, data=sent)
+    room.enter(term.id, window.id, cast.ben.id)
+    admin.post(place, data=sent)
+    assert kinds(term, window, cast) == ["none", "waiting"]
+    assert len(entries()) == 1

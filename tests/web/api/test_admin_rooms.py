@@ -1,5 +1,6 @@
 """Programs control waiting rooms with a service token."""
 
+import secrets
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from sqlalchemy import select
 from portal.backend import Backend
 from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
+from portal.people.models import ApiRequest
 from portal.waiting_room import room
 from tests import cast as builders
 from tests.cast import Cast
@@ -98,12 +100,36 @@ def test_the_access_of_one_student_ends(guard: Caller, fall: Any, window: Any, c
     assert (answer.status_code, answer.json["data"]["inside"]) == (200, 1)
     assert room.extend_stay(fall.id, window.id, cast.ada.id) is None
     assert kinds(fall, window, cast.ada, cast.ben) == ["none", "called"]
-    again = guard.post(f"{home(fall, window)}/expire", body)
-    assert again.status_code == 409
+    for _ in "12":  # under one key
+        again = guard.post(f"{home(fall, window)}/expire", body, Idempotency_Key="ada-again")
+        assert again.status_code == 409
     (entry,) = entries("room.expire")
     assert f"student:{cast.ada.id}" in entry.subject
     room.enter(fall.id, window.id, cast.ada.id)
     assert kinds(fall, window, cast.ada) == ["waiting"]
+
+
+def test_an_access_that_ended_under_a_key_ends_once(fall: Any, window: Any, cast: Cast) -> None:
+    for _ in "12":  # the second is a new visit, which the repeated call must not end
+        room.enter(fall.id, window.id, cast.ada.id)
+        room.let_in(fall.id, window.id, 1, "let-in-" + secrets.token_hex(8))
+        assert room.expire(fall.id, window.id, cast.ada.id, "key")
+    assert kinds(fall, window, cast.ada) == ["called"]
+
+
+def test_a_request_of_other_content_is_no_try_of_the_first_one(
+    guard: Caller, fall: Any, window: Any, cast: Cast
+) -> None:
+    room.enter(fall.id, window.id, cast.ada.id)
+    statuses = [
+        guard.post(
+            f"{home(fall, window)}/admit", {"count": n, **REASON}, Idempotency_Key="same-key"
+        )
+        for n in (1, 2, 3)
+    ]
+    assert [each.status_code for each in statuses] == [200, 400, 400]
+    with transaction() as session:
+        assert session.scalars(select(ApiRequest.tries)).all() == [1]
 
 
 def test_a_reset_empties_the_room_and_keeps_its_limits(

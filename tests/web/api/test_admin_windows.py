@@ -95,6 +95,15 @@ def test_a_refusal_says_why_and_changes_nothing(calendar: Caller, fall: Any) -> 
     assert not entries("window.close")
 
 
+def test_a_refused_change_is_refused_again_under_its_key(calendar: Caller, fall: Any) -> None:
+    path = f"{home(fall)}/{builders.an_open_window(fall).id}/close"
+    assert calendar.post(path, REASON).status_code == 200
+    for _ in "12":
+        again = calendar.post(path, REASON, Idempotency_Key="close-it-again")
+        assert again.status_code == 409
+    assert len(entries("window.close")) == 1
+
+
 def test_one_key_makes_one_window_however_often_it_is_sent(calendar: Caller, fall: Any) -> None:
     body, key = new(), {"Idempotency_Key": "fall-seniors"}
     first, again = (calendar.post(home(fall), body, **key) for _ in range(2))

@@ -1,7 +1,7 @@
 """Departments, subjects, courses, rooms and terms: deleted from the catalog, and restored.
 
-Rows stay, as history and the event log refer to them. A record is deleted only if nothing live
-depends on it, and restored only if all that it needs is live.
+Rows stay, as history and the event log refer to them. A record is deleted only if no other record
+depends on it, and restored only if nothing that it needs is deleted.
 """
 
 from collections.abc import Sequence
@@ -12,12 +12,16 @@ from typing import Any
 from sqlalchemy import or_, select, text, update
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
+from portal.backend import backend
 from portal.catalog.models import Course, Department, Room, Subject, Term
 from portal.core.audit_trail import add_audit_entry
+from portal.core.checkpoints import checkpoint
 from portal.core.i18n import _l
 
 PAGE = 50
-NAMED = 5  # of the records that stand in the way
+NAMED = 5  # records that an obstacle names
+
+UNRECORDED = _l("Decisions that are not recorded yet")
 
 # Sections that are taught or will be: those of past terms are history.
 SECTIONS = """
@@ -31,7 +35,7 @@ SECTIONS = """
 
 @dataclass(frozen=True)
 class Dependency:
-    """Live records that depend on one: a query of their names, with the `id` and `code` of that."""
+    """Records that are linked to one: a query of their names, with the `id` and `code` of that."""
 
     label: Any
     query: str
@@ -166,7 +170,7 @@ KINDS: dict[str, Kind] = {
 
 @dataclass(frozen=True)
 class CatalogRecord:
-    """A record of the catalog, live or deleted."""
+    """A record of the catalog, deleted or not."""
 
     kind: str
     id: int
@@ -182,7 +186,7 @@ class CatalogRecord:
 
 @dataclass(frozen=True)
 class Obstacle:
-    """Records that stand in the way: what they are, the first by name, and how many there are."""
+    """Records that prevent a change: what they are, the first by name, and how many there are."""
 
     label: str
     names: Sequence[str]
@@ -220,7 +224,7 @@ def records(
 
 
 def find(session: Session, kind: str, number: int) -> CatalogRecord | None:
-    """Return the record, live or deleted."""
+    """Return the record, deleted or not."""
     row = session.execute(_select(kind).where(KINDS[kind].model.id == number)).one_or_none()
     return CatalogRecord(kind, *row) if row else None
 
@@ -232,9 +236,12 @@ def find_by_code(session: Session, kind: str, code: str) -> CatalogRecord | None
 
 
 def obstacles(session: Session, record: CatalogRecord) -> list[Obstacle]:
-    """Return what keeps a live record from deletion, or a deleted one from its return."""
+    """Return what prevents the deletion of a record, or the restoration of a deleted one."""
     kind = KINDS[record.kind]
     found = []
+    # First, so that the queries below see all that was recorded until then.
+    if record.kind == "term" and not record.deleted_at and (count := _unrecorded(session, record)):
+        found.append(Obstacle(str(UNRECORDED), [str(count)], 1))
     for each in kind.needs if record.deleted_at else kind.dependencies:
         values = {"id": record.id} | ({"code": record.code} if ":code" in each.query else {})
         names = sorted(set(session.scalars(text(each.query), values)))
@@ -269,6 +276,12 @@ def change(
         reason=reason,
     )
     return True
+
+
+def _unrecorded(session: Session, term: CatalogRecord) -> int:
+    """Return how many decisions of the term are only in the ledger; it may know of students."""
+    decided = backend().ledger.last_seq(term.id)  # before the checkpoint, which may move on
+    return max(0, decided - checkpoint(term.id, session))
 
 
 def _select(kind: str) -> Any:

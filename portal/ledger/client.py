@@ -387,13 +387,18 @@ class Ledger:
         reply = self.library.ask("turn", term, {})
         return [(window, turned) for window, turned in reply.get("turned") or ()]
 
-    # Clock and workers ----------------------------------------------------------------------------
+    # Clock, events and workers -------------------------------------------------------------------
 
     def now(self) -> int:
         """Return the ledger's time in ms."""
         with translate_errors():
             seconds, micros = self.redis.time()
         return int(seconds) * 1000 + int(micros) // 1000
+
+    def last_seq(self, term: int) -> int:
+        """Return the number of the term's latest event; 0 if there is none."""
+        with translate_errors():
+            return int(self.redis.get(f"{prefix(term)}:seq") or 0)
 
     def clear_woken(self, term: int, worker: str) -> None:
         """Note that a worker has started, so that the next decision enqueues it again."""

@@ -77,8 +77,7 @@ def latest(term: int, count: int, after: int = 0) -> list[Event]:
 
 def last_seq(term: int) -> int:
     """Return the number of the term's latest event; 0 if there is none."""
-    with translate_errors():
-        return int(backend().redis.get(f"{prefix(term)}:seq") or 0)
+    return backend().ledger.last_seq(term)
 
 
 def restart_commands(term: int, anchor: Event | None) -> list[list[str]]:

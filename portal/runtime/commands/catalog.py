@@ -22,7 +22,8 @@ def catalog_command(
     """List records of the catalog, or delete or restore the one with a CODE.
 
     A deleted record disappears from lists, forms and exports, and its history stays. It is refused
-    while live records depend on it; their names are printed.
+    while other records depend on it; their names are printed. A term is also refused until all its
+    decisions are recorded.
     """
     if act and not code:
         raise click.UsageError(f"Name the record to {act}.")

@@ -20,7 +20,7 @@ KIND = f"<any({','.join(KINDS)}):records>"
 @bp.get(f"/{KIND}")
 @requires("admin")
 def index(records: str) -> ResponseReturnValue:
-    """Render the live records of a kind, or the deleted ones, page by page."""
+    """Render the records of a kind, or its deleted ones, page by page."""
     search, page, deleted = search_text(), page_number(), "deleted" in request.args
     with transaction() as session:
         found, more = deletion.records(session, records, search, page, deleted=deleted)

@@ -11,6 +11,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import select, update
 
+from portal.backend import Backend
 from portal.catalog.models import Course, Department, Meeting, Room, Section, Subject, Term
 from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
@@ -189,6 +190,26 @@ def test_term_with_students_or_windows_is_not_deleted(
     assert admin.get(f"/admin/terms/{empty.id}/sections").status_code == 404
     assert admin.post(address(empty, "restore"), data=REASON).status_code == 303
     assert "Fall 2099" in admin.get("/admin").text
+
+
+def test_term_is_not_deleted_before_its_decisions_are_recorded(
+    backend: Backend, admin: FlaskClient
+) -> None:
+    coming = builders.a_term("Fall 2099")
+    window = builders.a_coming_window(coming)
+    for page in (admin.get(address(coming)), admin.post(address(coming), data=REASON)):
+        assert page.status_code == 409
+        assert "Decisions that are not recorded yet: 1" in page.text
+    result = catalog("term", "Fall 2099", "--delete")
+    assert result.exit_code == 1
+    assert "Decisions that are not recorded yet: 1" in result.output
+    assert not deleted(coming)
+    drain(coming.id)
+    assert "Selection windows: Selection" in admin.post(address(coming), data=REASON).text
+    backend.ledger.cancel_window(coming.id, window.id, "tests")
+    assert admin.post(address(coming), data=REASON).status_code == 409
+    drain(coming.id)
+    assert admin.post(address(coming), data=REASON).status_code == 303
 
 
 def test_exports_leave_out_what_is_deleted_and_imports_bring_it_back(

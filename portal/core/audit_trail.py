@@ -58,6 +58,7 @@ AUDIT_ACTIONS = {
     "record.audited": _l("Ledger and record compared"),
     "record.correct": _l("Record corrected"),
     "record.rebuild": _l("Rebuild of the read models asked for"),
+    "record.rebuild_failed": _l("Rebuild of the read models failed"),
     "record.rebuilt": _l("Read models rebuilt"),
     "record.remove": _l("Course removed from a record"),
     "record.repaired": _l("Ledger and record repaired"),

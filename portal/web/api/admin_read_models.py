@@ -5,7 +5,9 @@ from typing import Any
 from flask.typing import ResponseReturnValue
 from marshmallow import fields
 
+from portal.backend import backend
 from portal.catalog.term_catalog import catalog_of
+from portal.core.bulkheads import check_background_queue
 from portal.core.i18n import _
 from portal.people.models import ApiRequest
 from portal.recorder.consistency import rebuild_runs
@@ -13,7 +15,7 @@ from portal.recorder.status import term_statuses
 from portal.web.api import idempotency
 from portal.web.api.admin_changes import SEMESTER, Change, change_once
 from portal.web.api.blueprint import bp
-from portal.web.api.fields import Moment, described
+from portal.web.api.fields import Moment, described, one_of
 from portal.web.api.operations import Projection
 from portal.web.api.schemas import Answer, answer, envelope
 from portal.web.http.access import needs_scope, requires, visitor
@@ -23,6 +25,7 @@ SCOPE = "read-models"
 
 class Rebuild(Answer):
     rebuild_id = fields.Integer(attribute="id")
+    state = one_of("pending", "done", "failed")
     requested_at = Moment()
     done_at = Moment(allow_none=True, metadata={"description": "Null while it is not done."})
     events = described(fields.Integer, "Replayed events.", allow_none=True)
@@ -59,11 +62,13 @@ def rebuild_read_models(
 ) -> ResponseReturnValue:
     """Have a worker make the read models of a semester again from the event log.
 
-    Pages and registration go on meanwhile. Only rows that differ are written.
+    Pages and registration go on meanwhile. Only rows that differ are written. While a rebuild of
+    the semester is pending, the answer is that one.
     """
     term = catalog_of(semester_id).term.id
 
     def act(_request: ApiRequest) -> tuple[Any, str]:
+        check_background_queue(backend().redis)
         return rebuild_runs.request(term, visitor().id, body["reason"].strip()), _("Started.")
 
     return change_once(headers, body, Rebuild(), act, 202)

@@ -8,11 +8,13 @@ from sqlalchemy import select, text
 
 from portal.backend import Backend, backend
 from portal.core.audit_trail import AuditEntry
+from portal.core.bulkheads import MOST_BACKGROUND_JOBS
 from portal.core.db import transaction
 from portal.recorder.consistency import rebuild_runs
 from portal.recorder.recorder import drain
 from tests import cast as builders
 from tests.cast import Cast
+from tests.owner_role import as_owner
 from tests.recorder.processes import running, wait_for
 from tests.web.api.callers import program
 
@@ -101,3 +103,48 @@ def test_a_rebuild_has_its_effect_once(
     assert run["done_at"]
     (entry,) = entries("record.rebuilt")
     assert (entry.who, entry.reason) == ("Nightly check", REASON["reason"])
+
+
+def rebuilds_of(term: Any) -> str:
+    return f"/admin/semesters/{term.id}/read-models"
+
+
+def queued(backend: Backend) -> list[bytes]:
+    return backend.redis.lrange("rq:queue:background", 0, -1)
+
+
+def test_a_term_has_one_pending_rebuild(app: Flask, term: Any, backend: Backend) -> None:
+    operator, path = program(app), rebuilds_of(term)
+    answers = [operator.post(f"{path}/rebuild", REASON).json["data"] for _ in "123"]
+    assert {each["rebuild_id"] for each in answers} == {answers[0]["rebuild_id"]}
+    assert {each["state"] for each in answers} == {"pending"}
+    assert len(queued(backend)) == len(entries("record.rebuild")) == 1
+    rebuild_runs.run(answers[0]["rebuild_id"])
+    later = operator.post(f"{path}/rebuild", REASON).json["data"]
+    assert later["rebuild_id"] != answers[0]["rebuild_id"]
+    states = [each["state"] for each in operator.get(path).json["data"]["rebuilds"]]
+    assert states == ["pending", "done"]
+
+
+def test_a_full_queue_takes_no_rebuild(app: Flask, term: Any, backend: Backend) -> None:
+    backend.redis.rpush("rq:queue:background", *range(MOST_BACKGROUND_JOBS))
+    assert program(app).post(f"{rebuilds_of(term)}/rebuild", REASON).status_code == 503
+    assert not entries("record.rebuild")
+
+
+def test_a_rebuild_of_a_damaged_log_has_failed(
+    app: Flask, term: Any, section: Any, cast: Cast
+) -> None:
+    operator, path = program(app), rebuilds_of(term)
+    operator.post(home(term), body(cast, section))
+    drain(term.id, seconds=0)
+    with as_owner() as session:
+        session.execute(text("SET LOCAL session_replication_role = replica"))
+        session.execute(text("DELETE FROM events"))
+    requested = operator.post(f"{path}/rebuild", REASON).json["data"]
+    rebuild_runs.run(requested["rebuild_id"])
+    (run,) = operator.get(path).json["data"]["rebuilds"]
+    assert (run["state"], run["done_at"]) == ("failed", None)
+    (entry,) = entries("record.rebuild_failed")
+    assert "LogDamaged" in entry.after["error"]
+    assert operator.post(f"{path}/rebuild", REASON).json["data"]["state"] == "pending"

@@ -1,4 +1,4 @@
-"""How many jobs of each queue have ended lately, counted in Redis for all workers."""
+"""Counts of the jobs of each queue that ended in the last minutes, in Redis for all workers."""
 
 from collections import Counter
 from contextlib import suppress

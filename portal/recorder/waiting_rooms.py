@@ -20,9 +20,9 @@ def entries_in_order(state: TermState, window: int) -> list[tuple[float, Row]]:
 
 
 def arrivals(state: TermState, window: int) -> tuple[list[int], Mapping[int, int]] | None:
-    """Return the students who came early, in order, and when (ms) each later one came.
+    """Return the early students in queue order, and the arrival time (ms) of each late student.
 
-    None if the record of the room is incomplete, or if nobody came.
+    None if the record of the room is incomplete, or if there is none.
     """
     if not state.queue_rooms.get(window, {}).get("complete"):
         return None

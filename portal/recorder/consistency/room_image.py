@@ -51,7 +51,7 @@ def lost_rooms(term: int, image: Image) -> list[int]:
 
 
 def commands(term: int, image: Image, windows: Iterable[int], now: int) -> Iterator[Command]:
-    """Yield the commands that write the rooms of these windows anew; `now` is in ms."""
+    """Yield the commands that replace the rooms of these windows; `now` is in ms."""
     for window in windows:
         base = room_key(term, window)
         kept = {kind: f"{base}:{kind}" if kind else base for kind in (*KINDS, *FORGOTTEN)}
@@ -77,7 +77,10 @@ def _keys(term: int, image: Image, window: int, now: int) -> dict[str, Entries]:
 
 
 def _fields(term: int, room: Row, rows: list[tuple[float, Row]], now: int) -> dict[str, Any]:
-    """Return the fields of the room itself: nobody is skipped until all could be heard again."""
+    """Return the fields of the room itself.
+
+    Students have time to send a heartbeat before the room skips silent ones.
+    """
     limits = admission_limits.last_set(term, room["window_id"])
     numbers = [row["number"] for _, row in rows if row["number"]]
     fields = {"seed": room["seed"], "called": room["called"], "late": max(numbers, default=0)}

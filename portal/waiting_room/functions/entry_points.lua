@@ -136,7 +136,8 @@ local FENCED = "FENCED the seats of the term are being restored"
 
 local BEHIND_FENCE = { enter = true, leave = true, let_in = true, expire = true, reset = true }
 
--- Functions that add events of their own are refused while the term is fenced; the others admit nobody.
+-- While the term is fenced, functions that add events themselves return an error. The others run, but
+-- admit no students.
 local function register(name, act, flags)
   redis.register_function({
     function_name = "room_" .. name,

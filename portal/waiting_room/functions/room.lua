@@ -6,7 +6,8 @@
 -- the constants below.
 --
 -- KEYS[1] is the term's prefix, "{t:7}". ARGV[1] is a JSON object with the window; the reply is JSON
--- too. Joins, departures and admissions are events in the journal. Times are ms by the server's clock. A request, 32 hex digits, is one student's entry.
+-- too. Joins, departures and admissions are events in the journal. Times are ms by the server's clock.
+-- A request, 32 hex digits, is one student's entry.
 -- Under "{t:7}:room:<window>":
 --
 --   (itself)  hash: seed, called, late, per_minute, at_once, off, allowance, allowed_at, right, wrong,

@@ -193,7 +193,7 @@ def test_room_that_is_reset_while_its_record_is_off_stays_empty(
     enter(term, window, FIRST, FIRST + 1)
     drain(term.id)
     flags.change(flags.Switching("room_record", on=False, version=0, reason="tests"), cast.max.id)
-    room.reset(term.id, window.id)
+    room.reset(term.id, window.id, "key")
     limits(term, window, per_minute=0, at_once=9)
     flags.change(flags.Switching("room_record", on=True, version=1, reason="tests"), cast.max.id)
     enter(term, window, FIRST + 2)

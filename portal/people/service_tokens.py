@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import select
-from sqlalchemy.orm import Session
+from sqlalchemy import ColumnElement, Select, select, text
 
 from portal.core.db import transaction
 from portal.core.i18n import _l
@@ -26,6 +25,7 @@ SCOPES = {
     "registrations": _l("Register and drop classes in a student’s name"),
 }
 DAYS = 365  # unless another time is chosen
+LOCK = "SELECT pg_advisory_xact_lock(hashtext('fairseat service tokens'))"
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,8 @@ def create(wanted: TokenRequest, *, by: int | None, reason: str = "") -> str:
     `by` is the admin, None at the command line.
     """
     with transaction() as session:
-        if wanted.name in {each.name for each in _live(session)}:
+        session.execute(text(LOCK))  # so that two tokens made at once can't share a name
+        if session.scalars(_live(ApiToken.name == wanted.name)).first():
             raise NameTakenError(wanted.name)
         account = Account(
             username=f"service-{secrets.token_hex(8)}", name=wanted.name, is_service=True
@@ -63,21 +64,30 @@ def live() -> list[ServiceToken]:
             ServiceToken(
                 each.id, each.name, each.scopes, each.created_at, each.expires_at, each.used_at
             )
-            for each in _live(session)
+            for each in session.scalars(_live().order_by(ApiToken.id.desc()))
         ]
 
 
 def revoke(token_id: int, *, by: int | None, reason: str) -> str:
     """Revoke a token and return its name; raise LookupError if there is none."""
+    return _end(ApiToken.id == token_id, by=by, reason=reason)
+
+
+def revoke_named(name: str, *, by: int | None, reason: str) -> None:
+    """Revoke all tokens of that name; raise LookupError if there is none."""
+    _end(ApiToken.name == name, by=by, reason=reason)
+
+
+def _end(which: ColumnElement[bool], *, by: int | None, reason: str) -> str:
     with transaction() as session:
-        found = next((each for each in _live(session) if each.id == token_id), None)
-        if found is None:
-            raise LookupError(f"service token {token_id}")
-        tokens.end(session, found, by=by, reason=reason)
-        return found.name
+        found = session.scalars(_live(which).with_for_update(of=ApiToken)).all()
+        if not found:
+            raise LookupError("There is no such service token.")
+        for each in found:
+            tokens.end(session, each, by=by, reason=reason)
+        return found[0].name
 
 
-def _live(session: Session) -> Sequence[ApiToken]:
+def _live(*which: ColumnElement[bool]) -> Select[ApiToken]:
     of_services = ApiToken.revoked_at.is_(None), Account.is_service
-    found = select(ApiToken).join(ApiToken.account).where(*of_services)
-    return session.scalars(found.order_by(ApiToken.id.desc()).with_for_update(of=ApiToken)).all()
+    return select(ApiToken).join(ApiToken.account).where(*of_services, *which)

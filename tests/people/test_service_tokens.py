@@ -2,17 +2,20 @@
 
 import re
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 from typing import Any
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.people import service_tokens, signing_keys
 from portal.people.models import Account, ApiToken
+from portal.people.tokens import NameTakenError, TokenRequest
 from tests import commands
 from tests.cast import Cast
 from tests.web.api.callers import Caller
@@ -89,6 +92,41 @@ def test_a_name_belongs_to_one_token(admin: FlaskClient) -> None:
     admin.post(PAGE, data=wish())
     assert admin.post(PAGE, data=wish()).status_code == 422
     assert len(service_tokens.live()) == 1
+
+
+def test_two_tokens_made_at_once_do_not_share_a_name(app: Flask, cast: Cast) -> None:  # noqa: ARG001
+    def create(_number: int) -> bool:
+        meeting.wait()
+        try:
+            service_tokens.create(TokenRequest("Calendar", ("windows",)), by=None)
+        except NameTakenError:
+            return False
+        return True
+
+    meeting = Barrier(8)
+    with ThreadPoolExecutor(8) as pool:
+        assert sum(pool.map(create, range(8))) == 1
+    assert len(service_tokens.live()) == 1
+
+
+def test_the_list_is_shown_while_a_token_is_being_changed(admin: FlaskClient) -> None:
+    admin.post(PAGE, data=wish())
+    with ThreadPoolExecutor(1) as pool, transaction() as session:
+        session.execute(select(ApiToken).with_for_update())
+        listing = pool.submit(service_tokens.live)
+        assert len(listing.result(timeout=10)) == 1
+
+
+def test_the_command_revokes_all_tokens_of_the_name(app: Flask, cast: Cast) -> None:  # noqa: ARG001
+    secrets = [
+        service_tokens.create(TokenRequest(name, ("windows",)), by=None) for name in ("One", "Two")
+    ]
+    with transaction() as session:  # as made by earlier versions
+        session.execute(update(ApiToken).values(name="Calendar"))
+    ended = commands.run("token", "Calendar", "--service", "--revoke")
+    assert ended.returncode == 0, ended.stderr
+    assert not any(works(app, each) for each in secrets)
+    assert commands.run("token", "Calendar", "--service", "--revoke").returncode == 1
 
 
 def test_the_account_of_a_program_can_not_log_in(app: Flask, admin: FlaskClient) -> None:

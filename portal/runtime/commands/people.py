@@ -101,10 +101,10 @@ def _service_token(wanted: TokenRequest) -> str:
 
 
 def _revoke_service_token(name: str) -> None:
-    found = next((each for each in service_tokens.live() if each.name == name), None)
-    if found is None:
-        raise click.ClickException(f"There is no service token {name!r}.")
-    service_tokens.revoke(found.id, by=None, reason=tokens.COMMAND_LINE)
+    try:
+        service_tokens.revoke_named(name, by=None, reason=tokens.COMMAND_LINE)
+    except LookupError as unknown:
+        raise click.ClickException(f"There is no service token {name!r}.") from unknown
     click.echo(f"Revoked the service token {name!r}.", err=True)
 
 

@@ -17,7 +17,7 @@ from portal.people import tokens
 from portal.people.models import Account, ApiToken
 from portal.people.tokens import NameTakenError, TokenRequest
 
-# The actions that a service token allows. Each token also allows all that needs only a login.
+# The actions that a service token allows. Each token may also read what needs only a login.
 SCOPES = {
     "windows": _l("Create, move, extend, close and cancel selection windows"),
     "waiting-room": _l("Control waiting rooms"),

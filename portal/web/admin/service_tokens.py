@@ -25,7 +25,7 @@ class ServiceTokenForm(Form):
         longest=80,
         missing=_l("Enter the name of the program."),
         too_long=_l("Enter a name of at most %(most)s characters."),
-        description=_l("The audit trail shows it beside all that the program does."),
+        description=_l("The audit trail shows it with every change that the program makes."),
     )
     scopes = ChoicesField(
         _l("Allowed actions"),

@@ -1,5 +1,6 @@
 """Register and drop classes in a student's name, for programs of the university."""
 
+from collections.abc import Iterable
 from hashlib import sha256
 from typing import Any
 
@@ -9,16 +10,17 @@ from marshmallow import fields
 from portal.catalog.term_catalog import catalog_of
 from portal.core.correlation import correlation
 from portal.core.i18n import _
-from portal.ledger.types import Outcome
+from portal.ledger.types import Outcome, Reason
 from portal.recorder.receipts import code
 from portal.registration import adjustments
 from portal.registration.adjustments import Adjustment
+from portal.registration.reasons import OBSTACLES, label
 from portal.web.api import idempotency
 from portal.web.api.admin_changes import SEMESTER, Change, StudentField, student_of
 from portal.web.api.blueprint import bp
 from portal.web.api.fields import Id, Moment, one_of
 from portal.web.api.registration import published_section
-from portal.web.api.schemas import Answer, ReasonSchema, envelope, reasons_in_words
+from portal.web.api.schemas import Answer, ReasonSchema, envelope
 from portal.web.http.access import needs_scope, requires, visitor
 
 SCOPE = "registrations"
@@ -87,7 +89,7 @@ def _adjust(
         request=sha256(f"{visitor().id}:{key}".encode()).hexdigest()[:32],
         correlation=correlation(),
     )
-    reasons = reasons_in_words(decided.reasons, catalog, section)
+    reasons = _neutral_texts(decided.reasons)
     granted = decided.outcome != Outcome.REFUSED
     data = {
         "semester_id": semester_id,
@@ -100,7 +102,15 @@ def _adjust(
         "receipt": code(semester_id, decided.seq) if decided.seq else None,
     }
     done = _("The student is enrolled.") if add else _("The student is dropped.")
-    message = done if granted else " ".join(each["message"] for each in reasons)
+    message = done if granted else "; ".join(each["message"] for each in reasons) + "."
     return idempotency.decision(
         Adjusted(), data, message, granted=granted, replayed=decided.replayed
     )
+
+
+def _neutral_texts(reasons: Iterable[Reason]) -> list[dict[str, str]]:
+    """Return each reason's code and rule, without the facts of the student's record."""
+    return [
+        {"code": each.code, "message": str(OBSTACLES.get(each.code) or label(each.code))}
+        for each in reasons
+    ]

@@ -70,7 +70,9 @@ class NewTimes(Times):
         validate=characters(1, LONGEST_NAME),
         metadata={"description": "Students see it.", "pattern": r"\S"},
     )
-    cohort = fields.Nested(CohortBody, metadata={"description": "Left out, it is everyone."})
+    cohort = fields.Nested(
+        CohortBody, metadata={"description": "Without one, the window is for everyone."}
+    )
 
 
 class Extension(Change):

@@ -10,6 +10,7 @@ from portal.backend import Backend, backend
 from portal.core.audit_trail import AuditEntry
 from portal.core.bulkheads import MOST_BACKGROUND_JOBS
 from portal.core.db import transaction
+from portal.people.models import Hold
 from portal.recorder.consistency import rebuild_runs
 from portal.recorder.recorder import drain
 from tests import cast as builders
@@ -63,6 +64,19 @@ def test_rules_are_not_overridden(app: Flask, term: Any, cast: Cast) -> None:
     assert (answer.status_code, answer.json["type"]) == (409, "/api/docs#refused")
     assert [each["code"] for each in answer.json["data"]["reasons"]] == ["full"]
     assert held(term, cast.ada) == []
+
+
+def test_a_refusal_tells_a_program_no_more_than_the_rule(
+    app: Flask, term: Any, section: Any, cast: Cast
+) -> None:
+    with transaction() as session:
+        session.add(Hold(student_id=cast.ada.id, kind="fees", reason="Unpaid fees"))
+    answer = program(app).post(home(term), body(cast, section))
+    assert answer.status_code == 409
+    text = "There is a hold on the student’s record"
+    assert answer.json["data"]["reasons"] == [{"code": "hold", "message": text}]
+    assert answer.json["detail"] == f"{text}."
+    assert "Unpaid" not in answer.text
 
 
 def test_a_key_is_decided_once(app: Flask, term: Any, section: Any, cast: Cast) -> None:

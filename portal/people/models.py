@@ -161,7 +161,7 @@ class ApiToken(Base):
 
 
 class ApiRequest(Base):
-    """A change that a program asked for under an idempotency key, and the answer.
+    """A change that a program or a form asked for under an idempotency key, and the answer.
 
     `tries` counts how often it was begun; `data` has what must be the same at each try.
     """

@@ -59,8 +59,7 @@ def request(term: int, by: int, reason: str) -> RebuildRun:
         session.refresh(entry)
         requested = RebuildRun(entry.id, entry.at)
     try:
-        subject = f"{term}-rebuild-{requested.id}"
-        enqueue_background("rebuild", requested.id, subject, LONGEST, retry=False)
+        enqueue_background("rebuild", requested.id, f"{term}-rebuild-{requested.id}", LONGEST)
     except RedisError as error:
         _end(requested.id, FAILED, {"error": "No worker is available."})
         raise LedgerUnavailable(str(error)) from error

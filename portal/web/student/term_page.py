@@ -107,7 +107,7 @@ def stage(term_id: int) -> ResponseReturnValue:
     except LedgerUnavailable:
         read_with_fallback.stop_waiting()
         again = request.full_path.rstrip("?")
-        return render_template("recorded.html", again=again), {"HX-Reswap": "none"}
+        return render_template("recorded.html", ask_again=again), {"HX-Reswap": "none"}
 
 
 def _stage(term_id: int) -> str:

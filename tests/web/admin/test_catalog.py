@@ -21,6 +21,7 @@ from portal.runtime.cli import main
 from tests import cast as builders
 from tests.cast import Cast
 from tests.register import claim
+from tests.web.ledger_outage import ledger_away
 from tests.web.visitors import browser_of
 
 REASON = {"reason": "It is taught no longer."}
@@ -203,8 +204,10 @@ def test_term_is_not_deleted_before_its_decisions_are_recorded(
     result = catalog("term", "Fall 2099", "--delete")
     assert result.exit_code == 1
     assert "Decisions that are not recorded yet: 1" in result.output
-    assert not deleted(coming)
     drain(coming.id)
+    with ledger_away(backend):
+        assert admin.post(address(coming), data=REASON).status_code == 503
+    assert not deleted(coming)
     assert "Selection windows: Selection" in admin.post(address(coming), data=REASON).text
     backend.ledger.cancel_window(coming.id, window.id, "tests")
     assert admin.post(address(coming), data=REASON).status_code == 409

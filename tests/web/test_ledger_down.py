@@ -19,6 +19,7 @@ WAITING = {
     *("student.show_order", "student.order_file"),
     *("admin.windows.change", "admin.waiting_room.act_on", "admin.sections.change_status"),
     *("admin.waiting_room.show", "admin.waiting_room.figures"),
+    *(f"admin.room_students.{name}" for name in ("let_in", "expire", "empty")),
 }
 # Read from PostgreSQL in place of the ledger, so that they must say so.
 RECORDED = {

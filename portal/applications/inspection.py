@@ -159,9 +159,9 @@ def _check_object(found: Any) -> None:
     """Raise Refused if the object, or what it holds itself, is a script or a file."""
     if isinstance(found, DictionaryObject):
         keys = set(found)
-        if keys & SCRIPT_KEYS or found.get("/S") in SCRIPT_ACTIONS:
+        if keys & SCRIPT_KEYS or _value(found, "/S") in SCRIPT_ACTIONS:
             raise Refused("script")
-        if keys & FILE_KEYS or found.get("/Type") in FILE_TYPES:
+        if keys & FILE_KEYS or _value(found, "/Type") in FILE_TYPES:
             raise Refused("files")
         held = [found.raw_get(key) for key in found]
     else:
@@ -169,6 +169,11 @@ def _check_object(found: Any) -> None:
     for each in held:
         if isinstance(each, DictionaryObject | ArrayObject):
             _check_object(each)
+
+
+def _value(found: DictionaryObject, key: str) -> Any:
+    """Return a value, also if it is an object of its own that the dictionary only names."""
+    return found[key] if key in found else None  # noqa: SIM401 - pypdf's `get` returns the name
 
 
 def _unpacked(stream: StreamObject) -> int:

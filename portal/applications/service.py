@@ -52,13 +52,14 @@ REFUSED = {
     "not_complete": _l("A part of the form is not complete."),
     "changed": _l("The application has changed since you opened this page. Look at it again."),
     "decided": _l("This application has already been decided."),
+    "own": _l("This is your own application. Somebody else must decide it."),
     "same_person": _l("Somebody else must decide the second stage."),
     "key_reused": _l("This idempotency key was used for another request"),
     "unpaid": _l("The fee is not paid yet. Wait, or decline the application."),
     "missing_document": _l("A required document is missing. Add it first."),
     "is_student": _l("This person has a student record already."),
     "unchecked": _l("A document is not checked yet. Wait, or decline the application."),
-    "refused_document": _l("A document was refused. Remove it, or send another one."),
+    "refused_document": _l("A document was refused. Remove it, then send another one."),
     "canceled": _l("The section has been canceled."),
     "gone": _l("The student’s record has been closed."),
     "has_seat": _l("The student has a seat in this section already."),
@@ -352,8 +353,10 @@ def today() -> date:
 
 
 def _in_review(session: Session, application: int, decider: Decider) -> Application:
-    """Return the application, locked, if it is still as the decider saw it."""
+    """Return the application, locked, if it is another's and still as the decider saw it."""
     found = session.get_one(Application, application, with_for_update=True)
+    if found.account_id == decider.by:
+        raise ApplicationRefused("own")
     if found.state != REVIEW:
         raise ApplicationRefused("decided" if found.decided_at else "changed")
     if found.version != decider.seen:

@@ -26,7 +26,7 @@ def watch(kind: str, engine: Engine, redis: Redis) -> None:
 
 
 def sample(kind: str, engine: Engine, redis: Redis) -> None:
-    """Set the metrics to what is in use now."""
+    """Set the metrics to the current use."""
     postgresql: Any = engine.pool
     ledger: Any = redis.connection_pool  # its queue holds the free slots
     for store, size, used in (

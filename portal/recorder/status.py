@@ -93,7 +93,7 @@ HOUR_SPANS = {
     "7d": timedelta(days=7),
     "30d": KEPT,
 }
-# What an event goes through, and since when its lag counts: the decision of the ledger. The first
+# The stages of an event. Its lag counts from the decision of the ledger. The first
 # stage ends when the recorder has read it from the journal; then it is in the event log; then the
 # read models have it. `failed` counts each attempt of a batch that could not be recorded.
 STAGES = ("created", "recorded", "projected", "failed")

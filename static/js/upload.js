@@ -21,11 +21,12 @@ async function ask(form, url, method, body) {
 async function sendAll(form, file, show) {
   const about = new URLSearchParams({ part: form.elements.part.value, name: file.name, size: file.size });
   const { url, received, piece } = await ask(form, form.dataset.upload, "POST", about);
-  for (let start = received; start < file.size;) {
+  let start = received;
+  do { // at least once: the last request may have stored the last piece and no document
     show(start);
     const next = await ask(form, `${url}?start=${start}`, "PUT", file.slice(start, start + piece)); // eslint-disable-line no-await-in-loop
     start = next.received;
-  }
+  } while (start < file.size);
 }
 
 async function upload(form, file) {

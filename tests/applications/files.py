@@ -46,6 +46,15 @@ def a_pdf_with_disguised_script() -> bytes:
     return pdf.replace(b"/JS ", b"/J#53 ").replace(b"/JavaScript", b"/Java#53cript")
 
 
+def a_pdf_that_starts_a_program() -> bytes:
+    """The name of the action is an object of its own."""
+    writer = _writer()
+    kind = writer._add_object(NameObject("/Launch"))  # noqa: SLF001
+    action = DictionaryObject({NameObject("/S"): kind, NameObject("/F"): TextStringObject("sh")})
+    writer.root_object[NameObject("/OpenAction")] = writer._add_object(action)  # noqa: SLF001
+    return _written(writer)
+
+
 def a_pdf_with_a_file() -> bytes:
     writer = _writer()
     writer.add_attachment("virus.exe", b"MZ")

@@ -121,6 +121,14 @@ def test_an_overload_needs_two_people(free: Section, cast: Cast, mia: Account) -
         assert session.scalars(select(Permission)).one().waives == ["credit_limit"]
 
 
+def test_nobody_decides_an_application_of_their_own(free: Section, cast: Cast) -> None:
+    asked = an_application("late_add", cast.ada, free)
+    for decide in (service.ask_more, service.decline, service.approve):
+        with pytest.raises(ApplicationRefused, match="own"):
+            decide(asked, decider(asked, cast.ada.account_id or 0))
+    assert the(asked).state == "review"
+
+
 def test_a_full_section_refuses_and_the_application_returns(
     held: Section, cast: Cast, mia: Account
 ) -> None:

@@ -161,6 +161,7 @@ def test_more_than_ten_megabytes_are_refused(
         (lambda: PDF + b"\nnothing\n%%EOF\n", "letter.pdf", "broken"),
         (files.a_pdf_with_script, "letter.pdf", "script"),
         (files.a_pdf_with_disguised_script, "letter.pdf", "script"),
+        (files.a_pdf_that_starts_a_program, "letter.pdf", "script"),
         (files.a_pdf_with_a_file, "letter.pdf", "files"),
         (files.an_encrypted_pdf, "letter.pdf", "encrypted"),
         (lambda: a_pdf(101), "letter.pdf", "pages"),

@@ -245,6 +245,17 @@ def test_a_payment_for_a_withdrawn_application_is_given_back(
     assert states(made) == ["refunded"]
 
 
+def test_a_payment_for_a_declined_application_is_given_back(
+    made: int, vera: Account, stripe: stripe_api.Account, say: Say, cast: Cast
+) -> None:
+    fees.pay(made, vera.id)
+    service.decline(made, decider(made, cast.max.id))
+    stripe.pays("cs_1")
+    say("completed")
+    fees.charge_due()
+    assert states(made) == ["refunded"]
+
+
 @pytest.mark.usefixtures("paying")
 @pytest.mark.parametrize(
     ("outcome", "state"), [("paid", "paid"), ("failed", "failed"), ("timeout", "open")]

@@ -75,7 +75,7 @@ def _name(record: CatalogRecord) -> str:
 
 
 def _texts(act: str, name: str) -> tuple[str, str, str, str]:
-    """Return the title, the button, what it means, and what is said afterwards."""
+    """Return the title, the button, the explanation, and the message afterwards."""
     if act == "delete":
         return (
             _("Delete %(name)s", name=name),

@@ -1,4 +1,4 @@
-"""The `fairseat` command with all that commands and jobs import: see tests/commands.py."""
+"""The `fairseat` command with every module that commands and jobs import: see tests/commands.py."""
 
 import sys
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""gunicorn with all that the portal's web processes import: see tests/live/nodes.py."""
+"""gunicorn with every module that the portal's web processes import: see tests/live/nodes.py."""
 
 import os
 import sys

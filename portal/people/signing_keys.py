@@ -106,7 +106,7 @@ def _read(_key: tuple[()]) -> Keys:
 
 
 def _in_use(session: Session) -> RSAKey | None:
-    """Return the private key in use; None without one that SECRET_KEY can open."""
+    """Return the private key in use, or None if SECRET_KEY can't open one."""
     found = select(SigningKey.private).where(SigningKey.retired_at.is_(None))
     for sealed in session.scalars(found.order_by(SigningKey.made_at.desc())):
         for secret in _secrets():

@@ -192,7 +192,8 @@ def test_each_service_token_has_its_own_limit(guarded: Flask) -> None:
     codes = [signed.get("/semesters").status_code for _ in range(400)]
     assert set(codes[:299]) == {200}  # the exchange was the first
     assert 429 in codes
-    assert first.get("/semesters").status_code == 429
+    # The limit refills five times a second: a single request may fall on such a moment.
+    assert 429 in [first.get("/semesters").status_code for _ in range(50)]
     assert works(second)
 
 

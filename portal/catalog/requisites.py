@@ -58,8 +58,8 @@ def describe(tree: Tree) -> str:
 
 
 def shown(code: str) -> str:
-    """Return a course code as people write it: `CSC 1100`."""
-    return code.replace("-", " ")
+    """Return a course code as people write it: `CSC 1100`, `ED-D 301`."""
+    return " ".join(code.rsplit("-", 1))
 
 
 def all_of(items: list[str]) -> str:

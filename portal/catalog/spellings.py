@@ -51,7 +51,7 @@ def says_nothing(tidied: str) -> bool:
     return tidied.strip("* ").upper() in NOTHING
 
 
-SUBJECT = r"[^\W\d_](?:[^\W\d_]|&|/|(?<=\w) (?=[^\W\d_]))*"
+SUBJECT = r"[^\W\d_](?:[^\W\d_]|&|/|(?<=[^\W\d_])[ -](?=[^\W\d_]))*"
 CODE = re.compile(rf"(?P<subject>{SUBJECT}?)[\s\-_.*:]*(?P<number>\d[\w.]*)")
 CODE_WITH_LETTERS = re.compile(
     rf"(?P<subject>{SUBJECT})[\s\-_.*:]+(?P<number>[A-Z]{{1,3}}\d[\w.]*)"
@@ -73,8 +73,8 @@ def code_of(text: str) -> str:
 
 
 def subject_of(code: str) -> str:
-    """Return the subject of a canonical code: `CSC` of `CSC-225`."""
-    return code.partition("-")[0]
+    """Return the subject of a canonical code: `CSC` of `CSC-225`, `ED-D` of `ED-D-301`."""
+    return code.rpartition("-")[0]
 
 
 CREDIT_UNIT = re.compile(r"\s*(?:credits?|credit hours?|cr|hrs?|hours?|units?)\.?$", re.IGNORECASE)

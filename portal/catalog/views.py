@@ -241,7 +241,7 @@ class _Parts:
 
 def section_order(section: SectionView) -> tuple[str, int, str, str]:
     """Return a key that sorts CSC-99 before CSC-100."""
-    number = section.course_code.partition("-")[2]
+    number = section.course_code.rpartition("-")[2]
     digits = "".join(sign for sign in number if sign in "0123456789")
     return section.subject_code, int(digits or 0), section.course_code, section.number
 

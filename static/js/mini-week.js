@@ -46,7 +46,7 @@ function put(place, name, kind) {
 function draw() {
   for (const day of days) day.replaceChildren();
   const shown = row?.isConnected && row.querySelector(".row-when[data-meets]");
-  const code = shown && row.querySelector(".row-code").textContent.split("-")[0];
+  const code = shown && row.querySelector(".row-code").textContent.match(/\D*\d[^-]*/)?.[0];
   let drawn = false; // in the week already: not a second time when one points at its row
   const putAll = (places, kind) => {
     for (const place of document.querySelectorAll(places)) {

@@ -23,6 +23,8 @@ from portal.catalog.spellings import Unreadable, code_of, count_of, credits_of, 
         ("A S 101", "A S-101"),
         ("C&S 101", "C&S-101"),
         ("ÖKO 12", "ÖKO-12"),
+        ("ED-D 301", "ED-D-301"),
+        ("Ed-D-301A", "ED-D-301A"),
     ],
 )
 def test_a_code_has_one_spelling(text: str, expected: str) -> None:
@@ -32,6 +34,7 @@ def test_a_code_has_one_spelling(text: str, expected: str) -> None:
 
 def test_a_code_begins_with_its_subject() -> None:
     assert subject_of("CSC-225") == "CSC"
+    assert subject_of("ED-D-301") == "ED-D"
 
 
 @pytest.mark.parametrize(

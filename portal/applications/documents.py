@@ -6,10 +6,9 @@ import os
 import subprocess
 import sys
 import zipfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import timedelta
 from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
@@ -21,17 +20,11 @@ from sqlalchemy.orm import Session
 from portal.applications import preview, scanner, service
 from portal.applications.history import locked, move, refresh_pages, subjects, tell_applicant
 from portal.applications.inspection import Refused, first_look
-from portal.applications.kinds import KINDS
 from portal.applications.models import (
-    DRAFT,
     EDITABLE,
-    ENDED,
     REVIEW,
-    WITHDRAWN,
     Application,
     ApplicationDocument,
-    ApplicationEntry,
-    RetentionRule,
 )
 from portal.applications.preview import NoPreview
 from portal.applications.scanner import ScannerFailed
@@ -50,7 +43,6 @@ SECONDS = 40.0  # for the inspection of one document
 AT_ONCE = 5  # documents of one job; if more are due, another continues
 MOST_DOCUMENTS = 5  # of an application
 LONGEST_NAME = 100
-ERASED_AT_ONCE = 100  # applications of a kind in one clean-up
 log = logging.getLogger(__name__)
 MEDIA = {"pdf": "application/pdf", "jpg": "image/jpeg", "png": "image/png"}
 REFUSED_DOCUMENT = {
@@ -196,75 +188,6 @@ def copy_of(application: int, account: int) -> bytes:
                 archive.writestr(f"document-{each.id}.{each.type}", _content(each))
         add_audit_entry(session, "application.copy", subjects(owner), by=account)
     return made.getvalue()
-
-
-def erase(application: int, account: int) -> None:
-    """Delete the answers and documents of an application that has ended, for its person.
-
-    Raises Refused.
-    """
-    with transaction() as session:
-        owner = locked(session, application, account)
-        if owner.state not in ENDED:
-            raise Refused("open")
-        _erase(session, owner, account)
-
-
-def _erase(session: Session, owner: Application, by: int | None) -> None:
-    """Delete the contents first: a process that dies leaves rows, and the next one repeats it."""
-    if owner.erased_at:
-        return
-    for each in owner.documents:
-        store().delete(key_of(owner.id, each.digest))
-        session.delete(each)
-    owner.answers, owner.erased_at = {}, func.now()
-    move(session, owner, owner.state, "erase", by)
-
-
-def delete_old(session: Session) -> None:
-    """Delete what applications gave once their retention time is over, some at a time."""
-    last = (
-        select(func.max(ApplicationEntry.at))
-        .where(ApplicationEntry.application_id == Application.id)
-        .scalar_subquery()
-    )
-    since = func.coalesce(last, Application.made_at)
-    for kind, days in keep_days(session).items():
-        old = (
-            select(Application)
-            .where(Application.kind == kind, Application.erased_at.is_(None))
-            .where(Application.state.in_((*ENDED, DRAFT)), since < func.now() - timedelta(days))
-            .order_by(Application.id)
-            .limit(ERASED_AT_ONCE)
-        )
-        for each in session.scalars(old.with_for_update(skip_locked=True)):
-            if each.state == DRAFT:
-                move(session, each, WITHDRAWN, "withdraw", None)
-            _erase(session, each, None)
-
-
-def keep_days(session: Session) -> dict[str, int]:
-    """Return for how many days the documents of each kind are kept after its end."""
-    rules = {each.kind: each.days for each in session.scalars(select(RetentionRule))}
-    return {name: rules.get(name, kind.keep_days) for name, kind in KINDS.items()}
-
-
-def set_keep_days(wanted: Mapping[str, int], by: int, reason: str) -> None:
-    """Set these times."""
-    with transaction() as session:
-        before = keep_days(session)
-        for kind, days in wanted.items():
-            session.merge(RetentionRule(kind=kind, days=days))
-        session.flush()
-        add_audit_entry(
-            session,
-            "application.retention",
-            "applications",
-            by=by,
-            before=before,
-            after=keep_days(session),
-            reason=reason,
-        )
 
 
 def _content(document: ApplicationDocument) -> bytes:

@@ -60,7 +60,7 @@ class Application(Base):
     It is about a section, or about the whole term where `section_id` is null. `student_id` is null
     until a visiting student has a record. `fee` is in minor units. `stage` counts the decisions
     made so far. `version` rises with every change, so that a decision can name what the decider
-    saw. `approval` is the stored decision while it is carried out.
+    saw. `changed_at` is when that was. `approval` is the stored decision while it is carried out.
     """
 
     __tablename__ = "applications"
@@ -100,6 +100,9 @@ class Application(Base):
     approval: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
     event: Mapped[int | None] = mapped_column(BigInteger)  # of the ledger, once it was carried out
     made_at: Mapped[datetime] = mapped_column(Moment, server_default=func.now())
+    changed_at: Mapped[datetime] = mapped_column(
+        Moment, server_default=func.now(), onupdate=func.now()
+    )
     submitted_at: Mapped[datetime | None] = mapped_column(Moment)
     decided_at: Mapped[datetime | None] = mapped_column(Moment)
     reminded_at: Mapped[datetime | None] = mapped_column(Moment)  # of the last day
@@ -291,7 +294,7 @@ class UploadPiece(Base):
 
 
 class RetentionRule(Base):
-    """For how many days after the end of an application of a kind its documents are kept."""
+    """For how many days after the last change of an application of a kind it is kept."""
 
     __tablename__ = "application_retention"
 

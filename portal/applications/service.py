@@ -200,8 +200,18 @@ def withdraw(application: int, account: int) -> None:
             return
         if found.state not in {*EDITABLE, REVIEW}:
             raise ApplicationRefused("decided")
-        move(session, found, WITHDRAWN, "withdraw", account)
-        fees.refund_after(session, found)
+        _withdraw(session, found, account)
+
+
+def withdraw_unsent(session: Session, application: Application) -> None:
+    """Withdraw a draft that its person left; the caller has locked it and its charges."""
+    entry = _withdraw(session, application, None)
+    tell_applicant(session, application, entry, WITHDRAWN)
+
+
+def _withdraw(session: Session, application: Application, by: int | None) -> ApplicationEntry:
+    fees.refund_after(session, application)
+    return move(session, application, WITHDRAWN, "withdraw", by)
 
 
 # The deciders

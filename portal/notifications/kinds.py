@@ -297,6 +297,7 @@ APPLICATION_TEXTS = {
     "unpaid": _l("You can pay again on the page of your application."),
     "checked": _l("Everything is in order with them."),
     "forward": _l("The registrar decides next."),
+    "withdrawn": _l("Your answers and documents are deleted. A fee that you paid is given back."),
 }
 APPLICATION_STEPS = {
     "sent": (_k("Your application for %(name)s has arrived"), "wait"),
@@ -308,6 +309,7 @@ APPLICATION_STEPS = {
     "due": (_k("Your application for %(name)s is not sent yet"), "few"),
     "approved": (_k("Your application for %(name)s is approved"), "go"),
     "declined": (_k("Your application for %(name)s is declined"), "stop"),
+    "withdrawn": (_k("Your application for %(name)s was not finished and is withdrawn"), ""),
     "more": (_k("Your application for %(name)s needs something more"), "few"),
 }
 

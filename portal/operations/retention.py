@@ -1,6 +1,6 @@
 """Deletion of old data."""
 
-from portal.applications import documents, uploads
+from portal.applications import retention, uploads
 from portal.backend import backend
 from portal.core.db import transaction
 from portal.exchange.exporting import export_jobs
@@ -26,6 +26,5 @@ def delete_expired() -> None:
         uploads.delete_old(session)
         api_requests.delete_expired(session)
         signing_keys.delete_old(session)
-    with transaction() as session:
-        documents.delete_old(session)
+    retention.delete_old()
     play.delete_leftovers()

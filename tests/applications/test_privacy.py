@@ -17,7 +17,7 @@ from sqlalchemy import select, text, update
 from portal import backend as connections
 from portal.applications import documents, fees, service
 from portal.applications.kinds import KINDS
-from portal.applications.models import ApplicationEntry, Charge
+from portal.applications.models import Application, Charge
 from portal.applications.store import store
 from portal.backend import Backend
 from portal.catalog.models import Section
@@ -25,7 +25,7 @@ from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.core.settings import Bucket
 from portal.operations import retention
-from portal.people.models import Account
+from portal.people.models import Account, Student
 from tests.applications import files
 from tests.applications.stories import (
     ANSWERS,
@@ -35,6 +35,8 @@ from tests.applications.stories import (
     decider,
     deeds,
     history,
+    pay,
+    steps,
     the,
 )
 from tests.cast import Cast
@@ -85,9 +87,10 @@ def is_stored(application: int) -> bool:
 
 
 def later(days: int) -> None:
-    """So many days pass, for the histories."""
+    """So many days pass, for the applications."""
+    passed = text(f"changed_at - interval '{days} days'")
     with transaction() as session:
-        session.execute(update(ApplicationEntry).values(at=text(f"at - interval '{days} days'")))
+        session.execute(update(Application).values(changed_at=passed))
 
 
 def test_a_document_is_stored_checked_and_read(
@@ -150,6 +153,50 @@ def test_documents_go_after_the_time_that_the_registrar_sets(
         retention.delete_expired()
         assert is_stored(sent) == kept
     assert the(sent).answers == {}
+
+
+def a_draft(student: Student, section: Section) -> int:
+    made = service.start(KINDS["late_add"], student.account_id, section.term_id, section.id)
+    service.save(made, student.account_id, ANSWERS["late_add"])
+    return made
+
+
+def test_a_draft_goes_after_that_time_without_a_change(
+    ada: FlaskClient, free: Section, cast: Cast
+) -> None:
+    made, days = a_draft(cast.ada, free), KINDS["late_add"].keep_days
+    later(days - 1)
+    answer = ada.post(
+        f"/terms/{free.term_id}/applications/{made}/steps/reason", data={"why": "I still need it."}
+    )
+    assert answer.status_code == 303
+    later(days - 1)
+    retention.delete_expired()
+    assert the(made).answers["why"] == "I still need it."
+    later(2)
+    retention.delete_expired()
+    assert (the(made).state, the(made).answers) == ("withdrawn", {})
+    assert history(made) == ["withdraw", "erase"]
+
+
+def test_what_nobody_completes_is_withdrawn(cast: Cast, sent: int) -> None:
+    service.ask_more(sent, decider(sent, cast.max.id))
+    later(KINDS["late_add"].keep_days + 1)
+    retention.delete_expired()
+    assert (the(sent).state, the_documents(sent)) == ("withdrawn", [])
+    assert steps(cast.ada.account_id)[-1] == "withdrawn"
+
+
+@pytest.mark.usefixtures("paying")
+def test_the_fee_of_an_old_draft_is_given_back(free: Section, vera: Account) -> None:
+    made = service.start(KINDS["visiting"], vera.id, free.term_id)
+    pay(made, vera)
+    later(KINDS["visiting"].keep_days + 1)
+    retention.delete_expired()
+    assert the(made).state == "withdrawn"
+    fees.charge_due()
+    assert [each.state for each in charges(made)] == ["refunded"]
+    assert steps(vera.id) == ["paid", "withdrawn", "refund"]
 
 
 def test_what_is_not_decided_is_kept(sent: int) -> None:

@@ -9,6 +9,7 @@ from flask.typing import ResponseReturnValue
 from wtforms import SelectMultipleField
 
 from portal.applications import documents, fees, listing, service
+from portal.applications import retention as retention_times
 from portal.applications.fees import FEE_REFUSED, FeeRefused
 from portal.applications.kinds import KINDS
 from portal.applications.listing import STAGES, ApplicationView, Filters
@@ -187,7 +188,7 @@ def refund(application_id: int) -> ResponseReturnValue:
 def retention() -> ResponseReturnValue:
     """Set for how long the documents of each kind are kept."""
     with transaction() as session:
-        days = documents.keep_days(session)
+        days = retention_times.keep_days(session)
     fields = {name: NumberField(kind.title, least=1, most=3650) for name, kind in KINDS.items()}
     form = type("RetentionForm", (Form,), {**fields, "reason": ReasonField()})(data=days)
     address = url_for("admin.applications.index")
@@ -197,15 +198,16 @@ def retention() -> ResponseReturnValue:
         back=(address, _("Applications")),
         meaning=[
             _(
-                "Days after the end of an application. Then its answers and documents are"
-                " deleted; its history stays."
+                "Days after the last change of an application. Then its answers and documents are"
+                " deleted; its history stays. One that its student did not send is withdrawn, and"
+                " its fee is given back."
             )
         ],
     )
 
     def act(reason: str) -> ResponseReturnValue:
         wanted = {name: int(form[name].data) for name in KINDS}
-        documents.set_keep_days(wanted, visitor().id, reason)
+        retention_times.set_keep_days(wanted, visitor().id, reason)
         return done(_("Saved."), address)
 
     return confirm(page, act, form)

@@ -8,7 +8,7 @@ from flask.typing import ResponseReturnValue
 from werkzeug.exceptions import RequestEntityTooLarge
 from wtforms import FileField, HiddenField, ValidationError
 
-from portal.applications import documents, fees, listing, service, uploads
+from portal.applications import documents, fees, listing, retention, service, uploads
 from portal.applications.documents import REFUSED_DOCUMENT, NewDocument
 from portal.applications.fees import FEE_REFUSED, FeeRefused
 from portal.applications.inspection import MOST_BYTES, Refused
@@ -390,7 +390,7 @@ def erase_application(term_id: int, application_id: int) -> ResponseReturnValue:
 
     def act(_reason: str) -> ResponseReturnValue:
         try:
-            documents.erase(line.id, visitor().id)
+            retention.erase(line.id, visitor().id)
         except Refused as refused:
             raise NotPossible(str(REFUSED_DOCUMENT[refused.code])) from refused
         return done(_("Your answers and documents are deleted."), address)

@@ -204,8 +204,11 @@ def _advance(number: int = 0) -> bool:
         except BreakerOpen:
             postpone(found, REST, "The payment provider is left alone for a while.")
         except ProviderRefused as error:
+            found.attempt += 1
             mark_dead(found, str(error))
         except ProviderFailed as error:
+            # The checkout of a call that was answered with an error has been shown to nobody.
+            found.attempt += error.answered
             if found.state == OPEN:
                 postpone(found, POLL, str(error))
             else:
@@ -225,7 +228,7 @@ def _call(session: Session, charge: Charge, source: Provider) -> None:
         postpone(charge, POLL, "")
         _settle(session, charge, found)
     else:
-        breaker().call(source.refund, charge.id, charge.reference, charge.payment)
+        breaker().call(source.refund, charge.key, charge.reference, charge.payment)
         _settle(session, charge, Progress("refunded"))
 
 
@@ -234,6 +237,7 @@ def _bill(charge: Charge) -> Bill:
     back = f"/terms/{application.term_id}/applications/{application.id}/fee/back"
     return Bill(
         charge.id,
+        charge.key,
         charge.amount,
         charge.currency,
         f"{backend().settings.institution}, {application.term.name}",

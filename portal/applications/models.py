@@ -213,6 +213,7 @@ class Charge(Outgoing):
     """A payment of a fee, due for the next call to the provider; `sent_at` is when none is left.
 
     `amount` is in minor units. `reference` is the provider's checkout, `payment` what it refunds.
+    `attempt` rises with each call that the provider has answered with an error.
     """
 
     __tablename__ = "application_charges"
@@ -243,6 +244,7 @@ class Charge(Outgoing):
     currency: Mapped[str] = mapped_column(String(3))  # ISO 4217
     provider: Mapped[str] = mapped_column(String(8))
     state: Mapped[str] = mapped_column(String(9), default=NEW, server_default=NEW)
+    attempt: Mapped[int] = mapped_column(Integer, default=0, server_default="0")
     reference: Mapped[str] = mapped_column(String(255), default="", server_default="")
     url: Mapped[str] = mapped_column(Text, default="", server_default="")
     payment: Mapped[str] = mapped_column(String(255), default="", server_default="")
@@ -255,6 +257,11 @@ class Charge(Outgoing):
     @property
     def label(self) -> str:
         return f"Charge {self.id}"
+
+    @property
+    def key(self) -> str:
+        """Return the idempotency key of the next call to the provider."""
+        return f"{self.id}-{self.attempt}"
 
 
 class PaymentEvent(Base):

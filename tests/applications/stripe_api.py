@@ -1,4 +1,8 @@
-"""A stand-in for Stripe's API: checkouts, refunds, idempotency keys, signed messages."""
+"""A stand-in for Stripe's API: checkouts, refunds, idempotency keys, signed messages.
+
+As Stripe does, it saves the first answer under each key, errors of the server too, and gives it
+again. It saves no answer to a call that it did not begin: too many calls, or a key in use.
+"""
 
 import hashlib
 import hmac
@@ -13,6 +17,9 @@ from typing import Any
 from urllib.parse import parse_qs
 
 SECRET = "whsec_tests"
+KEY = "Idempotency-Key"
+NOT_BEGUN = {409, 429}
+Made = tuple[int, dict[str, Any]]  # an answer: its status and content
 
 
 @dataclass
@@ -22,9 +29,12 @@ class Account:
     url: str = ""
     sessions: dict[str, dict[str, Any]] = field(default_factory=dict)
     refunds: dict[str, dict[str, Any]] = field(default_factory=dict)
-    answers: dict[str, Any] = field(default_factory=dict)  # by idempotency key
+    # by idempotency key: what was sent, and the answer
+    answers: dict[str, tuple[dict[str, str], Made]] = field(default_factory=dict)
     calls: list[str] = field(default_factory=list)
-    fails: int = 0  # the status of every answer, if it is not 0
+    keys: list[str] = field(default_factory=list)  # of the calls that have one
+    fails: int = 0  # the status of every new answer, if it is not 0
+    too_late: bool = False  # whether it fails after the call has had its effect
     hangs: float = 0.0  # seconds before the next answer, after the call has had its effect
 
     def pays(self, reference: str) -> None:
@@ -45,46 +55,65 @@ class Account:
         signed = hmac.digest(SECRET.encode(), f"{at}.".encode() + body, hashlib.sha256).hex()
         return body, f"t={at},v1={signed}"
 
+    def answer(self, path: str, key: str, sent: dict[str, str]) -> Made:
+        """The answer to a call: the first one under its key."""
+        self.keys.append(key)
+        if self.fails in NOT_BEGUN:
+            return _error(self.fails, "api_error")
+        if key not in self.answers:
+            self.answers[key] = sent, self._first(path, sent)
+        before, answer = self.answers[key]
+        return answer if before == sent else _error(400, "idempotency_error")
+
+    def _first(self, path: str, sent: dict[str, str]) -> Made:
+        if not self.fails:
+            return self._made(path, sent)
+        if self.too_late:
+            self._made(path, sent)
+        return _error(self.fails, "api_error")
+
+    def _made(self, path: str, sent: dict[str, str]) -> Made:
+        if path == "/v1/refunds":
+            if (payment := sent["payment_intent"]) in self.refunds:
+                return _error(400, "invalid_request_error", "charge_already_refunded")
+            made = {"id": f"re_{len(self.refunds)}", "object": "refund", **sent}
+            self.refunds[payment] = made
+            return 200, made
+        number = f"cs_{len(self.sessions) + 1}"
+        self.sessions[number] = {
+            "id": number,
+            "object": "checkout.session",
+            "url": f"https://checkout.stripe.example/{number}",
+            "client_reference_id": sent["client_reference_id"],
+            "amount_total": int(sent["line_items[0][price_data][unit_amount]"]),
+            "payment_status": "unpaid",
+            "status": "open",
+            "payment_intent": None,
+        }
+        return 200, self.sessions[number]
+
+
+def _error(status: int, kind: str, code: str = "") -> Made:
+    return status, {"error": {"message": "no", "type": kind, "code": code}}
+
 
 def _handler(account: Account) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             account.calls.append(f"GET {self.path}")
-            self._answer(account.sessions[self.path.rsplit("/", 1)[1]])
+            self._answer(200, account.sessions[self.path.rsplit("/", 1)[1]])
 
         def do_POST(self) -> None:
             account.calls.append(f"POST {self.path}")
-            sent = parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
-            key = self.headers["Idempotency-Key"]
-            if account.fails:
-                self._answer({"error": {"message": "no", "type": "api_error"}}, account.fails)
-                return
-            if key not in account.answers:
-                account.answers[key] = self._made({name: one[0] for name, one in sent.items()})
+            found = parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
+            sent, key = {name: one[0] for name, one in found.items()}, self.headers[KEY]
+            made = account.answer(self.path, key, sent)
             if account.hangs:
                 pause, account.hangs = account.hangs, 0.0
                 time.sleep(pause)
-            self._answer(account.answers[key])
+            self._answer(*made)
 
-        def _made(self, sent: dict[str, str]) -> dict[str, Any]:
-            if self.path == "/v1/refunds":
-                made = {"id": f"re_{len(account.refunds)}", "object": "refund", **sent}
-                account.refunds[sent["payment_intent"]] = made
-                return made
-            number = f"cs_{len(account.sessions) + 1}"
-            account.sessions[number] = {
-                "id": number,
-                "object": "checkout.session",
-                "url": f"https://checkout.stripe.example/{number}",
-                "client_reference_id": sent["client_reference_id"],
-                "amount_total": int(sent["line_items[0][price_data][unit_amount]"]),
-                "payment_status": "unpaid",
-                "status": "open",
-                "payment_intent": None,
-            }
-            return account.sessions[number]
-
-        def _answer(self, found: dict[str, Any], status: int = 200) -> None:
+        def _answer(self, status: int, found: dict[str, Any]) -> None:
             body = json.dumps(found).encode()
             self.send_response(status)
             self.send_header("Content-Type", "application/json")

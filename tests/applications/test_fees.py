@@ -219,6 +219,78 @@ def test_what_the_provider_refuses_is_a_dead_letter_at_once(
     assert len(stripe.calls) == 1
 
 
+def test_a_refused_call_can_be_made_again(
+    made: int, vera: Account, stripe: stripe_api.Account
+) -> None:
+    stripe.fails = 400
+    fees.pay(made, vera.id)
+    stripe.fails = 0
+    assert fees.pay(made, vera.id).url == "https://checkout.stripe.example/cs_1"
+
+
+@pytest.mark.parametrize("status", [409, 429])
+def test_a_call_that_was_not_begun_keeps_its_key(
+    made: int, vera: Account, stripe: stripe_api.Account, status: int
+) -> None:
+    stripe.fails = status
+    fees.pay(made, vera.id)
+    assert charges(made)[0].dead_at is None
+    stripe.fails = 0
+    due_again()
+    fees.charge_due()
+    assert states(made) == ["open"]
+    assert len(stripe.keys) == 2
+    assert len(set(stripe.keys)) == 1
+
+
+def test_a_checkout_behind_an_error_is_shown_to_nobody(
+    made: int, vera: Account, stripe: stripe_api.Account, say: Say
+) -> None:
+    stripe.fails, stripe.too_late = 500, True
+    assert fees.pay(made, vera.id).url == ""
+    stripe.fails = 0
+    assert fees.pay(made, vera.id).url == "https://checkout.stripe.example/cs_2"
+    stripe.sessions["cs_1"]["status"] = "expired"
+    say("expired", "cs_1", 1)
+    assert states(made) == ["open"]
+    stripe.pays("cs_2")
+    say("completed", "cs_2", 2)
+    assert states(made) == ["paid"]
+
+
+def test_a_lost_answer_to_an_earlier_content_does_not_stop_the_payment(
+    made: int, vera: Account, stripe: stripe_api.Account
+) -> None:
+    fees.pay(made, vera.id)
+    assert list(stripe.sessions) == ["cs_1"]
+    with transaction() as session:  # as after kill -9 between the answer and the commit
+        session.execute(update(Charge).values(state="new", reference="", url=""))
+        session.get_one(Account, vera.id).email = "vera@elsewhere.example"
+    for _ in range(2):
+        due_again()
+        fees.charge_due()
+    assert states(made) == ["open"]
+    assert charges(made)[0].reference == "cs_2"
+
+
+@pytest.mark.parametrize("too_late", [False, True])
+def test_a_refund_that_failed_is_made_once(
+    made: int, vera: Account, stripe: stripe_api.Account, say: Say, *, too_late: bool
+) -> None:
+    fees.pay(made, vera.id)
+    stripe.pays("cs_1")
+    say("completed")
+    service.withdraw(made, vera.id)
+    stripe.fails, stripe.too_late = 500, too_late
+    fees.charge_due()
+    assert states(made) == ["refunding"]
+    stripe.fails = 0
+    due_again()
+    fees.charge_due()
+    assert states(made) == ["refunded"]
+    assert list(stripe.refunds) == ["pi_cs_1"]
+
+
 def test_withdrawing_gives_the_fee_back_once(
     made: int, vera: Account, stripe: stripe_api.Account, say: Say
 ) -> None:

@@ -9,11 +9,23 @@ Outcome = Literal["open", "paid", "failed", "expired", "refunded"]
 
 
 class ProviderFailed(Exception):  # noqa: N818  a state of the world, not a mistake
-    """The provider gave no answer; the same call may succeed later."""
+    """The call failed, and may succeed later.
+
+    `answered` is whether the provider answered. It would then give the same answer under the same
+    key. Otherwise the call may have had its effect, so only the same key is safe.
+    """
+
+    def __init__(self, message: str, *, answered: bool = False) -> None:
+        super().__init__(message)
+        self.answered = answered
 
 
 class ProviderRefused(Exception):  # noqa: N818  a state of the world, not a mistake
-    """The provider refused the call, and would refuse it again."""
+    """The provider refused the call, and would refuse it again. `code` is its own."""
+
+    def __init__(self, message: str, code: str = "") -> None:
+        super().__init__(message)
+        self.code = code
 
 
 class InvalidMessage(ValueError):  # noqa: N818  an expected state, not an error
@@ -22,9 +34,13 @@ class InvalidMessage(ValueError):  # noqa: N818  an expected state, not an error
 
 @dataclass(frozen=True)
 class Bill:
-    """What to charge: `amount` in minor units; `back` is the address to return to."""
+    """What to charge: `amount` in minor units; `back` is the address to return to.
+
+    `key` is the idempotency key.
+    """
 
     charge: int
+    key: str
     amount: int
     currency: str
     name: str
@@ -59,7 +75,7 @@ class Message:
 
 
 class Provider(Protocol):
-    """Each call may be repeated under the same charge, and then has the same effect once.
+    """Each call may be repeated under the same key, and then has the same effect once.
 
     Calls raise ProviderFailed or ProviderRefused.
     """
@@ -72,8 +88,8 @@ class Provider(Protocol):
     def progress(self, reference: str) -> Progress:
         """Return how a checkout stands now."""
 
-    def refund(self, charge: int, reference: str, payment: str) -> None:
-        """Give the whole amount back."""
+    def refund(self, key: str, reference: str, payment: str) -> None:
+        """Give the whole amount back, unless that is done already."""
 
     def read(self, body: bytes, signature: str) -> Message | None:
         """Return a signed message, None if it is of no interest. Raise InvalidMessage."""

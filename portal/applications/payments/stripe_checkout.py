@@ -19,8 +19,8 @@ from portal.applications.payments.provider import (
 from portal.core.settings import Stripe
 
 Answer = TypeVar("Answer")
-FAILURES = (stripe.APIConnectionError, stripe.RateLimitError, stripe.IdempotencyError)
 SERVER_ERROR = 500
+CONFLICT = 409  # a call under the same key has not ended
 OUTCOMES: dict[str, Outcome] = {
     "checkout.session.completed": "open",  # paid only if its payment_status says so
     "checkout.session.async_payment_succeeded": "paid",
@@ -63,7 +63,7 @@ class StripeCheckout:
                     "success_url": bill.back,
                     "cancel_url": bill.back,
                 },
-                {"idempotency_key": f"fairseat-charge-{bill.charge}"},
+                {"idempotency_key": f"fairseat-charge-{bill.key}"},
             )
         )
         return Checkout(found.id, found.url or "")
@@ -72,14 +72,18 @@ class StripeCheckout:
         """Return how a checkout stands now."""
         return _progress(_ask(lambda: self._client.v1.checkout.sessions.retrieve(reference)))
 
-    def refund(self, charge: int, reference: str, payment: str) -> None:
-        """Give the whole amount back."""
+    def refund(self, key: str, reference: str, payment: str) -> None:
+        """Give the whole amount back. Stripe refuses a second refund of it under any key."""
         payment = payment or self.progress(reference).payment
-        _ask(
-            lambda: self._client.v1.refunds.create(
-                {"payment_intent": payment}, {"idempotency_key": f"fairseat-refund-{charge}"}
+        try:
+            _ask(
+                lambda: self._client.v1.refunds.create(
+                    {"payment_intent": payment}, {"idempotency_key": f"fairseat-refund-{key}"}
+                )
             )
-        )
+        except ProviderRefused as refused:
+            if refused.code != "charge_already_refunded":
+                raise
 
     def read(self, body: bytes, signature: str) -> Message | None:
         """Return a signed message about a checkout; None for other messages."""
@@ -106,14 +110,20 @@ def _progress(session: Any) -> Progress:
 
 
 def _ask(call: Callable[[], Answer]) -> Answer:
+    """Make a call. Stripe saves its answer under the idempotency key, also an error."""
     try:
         return call()
-    except FAILURES as error:
+    except stripe.IdempotencyError as error:  # the key was used for other content
+        raise ProviderFailed(_said(error), answered=True) from error
+    except stripe.RateLimitError as error:
         raise ProviderFailed(_said(error)) from error
     except stripe.StripeError as error:
-        if (error.http_status or SERVER_ERROR) >= SERVER_ERROR:
+        status = error.http_status
+        if not status or status == CONFLICT:
             raise ProviderFailed(_said(error)) from error
-        raise ProviderRefused(_said(error)) from error
+        if status >= SERVER_ERROR:
+            raise ProviderFailed(_said(error), answered=True) from error
+        raise ProviderRefused(_said(error), error.code or "") from error
 
 
 def _said(error: stripe.StripeError) -> str:

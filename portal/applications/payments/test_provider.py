@@ -37,7 +37,7 @@ class TestProvider:
         outcome: dict[bytes, Outcome] = {b"paid": "paid", b"failed": "failed"}
         return Progress(outcome.get(chosen, "open"))
 
-    def refund(self, charge: int, reference: str, payment: str) -> None:
+    def refund(self, key: str, reference: str, payment: str) -> None:
         """Give nothing back: nothing was paid."""
 
     def read(self, body: bytes, signature: str) -> Message | None:  # noqa: ARG002

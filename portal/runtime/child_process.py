@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, BinaryIO, Protocol
 
 import click
 
@@ -26,7 +27,20 @@ AT_ONCE = 3  # consecutive early exits after which a process still restarts at o
 LONGEST_WAIT = 30.0
 LONGEST_WAIT_OF_SERVERS = 5.0  # all other processes wait for PostgreSQL and the ledger
 
+STARTED_HERE: set[int] = set()  # process ids; whoever started one asks for its status
+
 log = logging.getLogger(__name__)
+
+
+class Process(Protocol):
+    """What a child needs of its process: the methods of a Popen."""
+
+    pid: int
+    returncode: Any
+
+    def poll(self) -> int | None: ...
+    def wait(self, timeout: float | None = None) -> int: ...
+    def send_signal(self, sig: int) -> None: ...
 
 
 @dataclass
@@ -41,7 +55,7 @@ class Child:
     stop_signal: signal.Signals = signal.SIGTERM
     keep_open: tuple[int, ...] = ()  # file descriptors that it inherits
     to_log: bool = True  # otherwise it shares its parent's output
-    process: subprocess.Popen[bytes] | None = None
+    process: Process | None = None
     log_offset: int = 0  # the offset in its log where this start's output begins
 
     def start(self) -> None:
@@ -49,17 +63,26 @@ class Child:
         self.log.parent.mkdir(parents=True, exist_ok=True)
         with open(self.log, "ab", opener=owner_only) if self.to_log else nullcontext() as log:
             self.log_offset = log.tell() if log else 0
-            self.process = subprocess.Popen(  # noqa: S603  our own commands
-                self.command,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT if log else None,
-                env=dict(self.env) if self.own_env else {**os.environ, **self.env},
-                pass_fds=self.keep_open,
-                # The terminal's Ctrl-C is for the supervisor, which stops all processes in order.
-                start_new_session=True,
-                preexec_fn=_die_with_parent(os.getpid(), self.stop_signal),  # noqa: PLW1509  no threads
-            )
+            self.process = self._begin(log)
+        STARTED_HERE.add(self.process.pid)
+
+    @property
+    def whole_env(self) -> dict[str, str]:
+        """Return its environment."""
+        return dict(self.env) if self.own_env else {**os.environ, **self.env}
+
+    def _begin(self, log: BinaryIO | None) -> Process:
+        return subprocess.Popen(  # noqa: S603  our own commands
+            self.command,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT if log else None,
+            env=self.whole_env,
+            pass_fds=self.keep_open,
+            # The terminal's Ctrl-C is for the supervisor, which stops all processes in order.
+            start_new_session=True,
+            preexec_fn=_die_with_parent(os.getpid(), self.stop_signal),  # noqa: PLW1509  no threads
+        )
 
     @property
     def alive(self) -> bool:
@@ -99,12 +122,17 @@ class Child:
         return "\n".join(output.splitlines()[-lines:])
 
 
+def prctl() -> Callable[..., int] | None:
+    """Return Linux's function for settings of a process; None on other systems."""
+    return getattr(ctypes.CDLL(None), "prctl", None) if sys.platform == "linux" else None
+
+
 def _die_with_parent(parent: int, death_signal: signal.Signals) -> Callable[[], None]:
-    prctl = getattr(ctypes.CDLL(None), "prctl", None) if sys.platform == "linux" else None
+    setting = prctl()
 
     def prepare() -> None:
-        if prctl:
-            prctl(PR_SET_PDEATHSIG, int(death_signal))
+        if setting:
+            setting(PR_SET_PDEATHSIG, int(death_signal))
         if os.getppid() != parent:  # the parent died before the line above
             os._exit(1)
 

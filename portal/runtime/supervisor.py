@@ -10,13 +10,20 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from subprocess import Popen
 from types import FrameType
 
 from portal.core import logs, scaling
-from portal.runtime.child_process import LONGEST_WAIT_OF_SERVERS, Child, SupervisedChild, greet, say
+from portal.runtime.child_process import (
+    LONGEST_WAIT_OF_SERVERS,
+    Child,
+    Process,
+    SupervisedChild,
+    greet,
+    say,
+)
 from portal.runtime.data_folder import DataFolder, Run, StartupError
 from portal.runtime.embedded_servers import Servers
+from portal.runtime.forked_child import ForkedChild, ForkServer, reap_orphans
 from portal.runtime.listener import (
     PREPARED,
     STARTED,
@@ -71,6 +78,8 @@ class Supervisor:
         self.supervised: list[SupervisedChild] = []
         self.pools = WorkerPools(self.supervised, self.child, lambda: self.servers.redis_url)
         self.metrics = folder.emptied("metrics")  # each process counts here
+        log = folder.log("fork-server")
+        self.fork_server = ForkServer(log, {"DATABASE_OWNER_URL": "", "PYTHONUNBUFFERED": "1"})
         self._started = False
         self._restart_requested = False
         self._stopping_since: float | None = None
@@ -116,7 +125,19 @@ class Supervisor:
 
     def child(self, name: str, *arguments: str) -> Child:
         """Return a process that runs a command of the portal, connected to the servers."""
-        env = {
+        command = [sys.executable, "-m", "portal.runtime.cli", *arguments]
+        return ForkedChild(
+            name,
+            command,
+            self.folder.log(name),
+            self.env(name),
+            to_log=self.to_logs,
+            fork_server=self.fork_server,
+        )
+
+    def env(self, name: str) -> dict[str, str]:
+        """Return what is added to the environment of a process of that name."""
+        return {
             **self.servers.urls(),
             "DATABASE_OWNER_URL": "",  # a process that serves does not need it
             "SECRET_KEY": os.environ.get("SECRET_KEY") or self.folder.secret("secret"),
@@ -124,8 +145,6 @@ class Supervisor:
             "PROMETHEUS_MULTIPROC_DIR": str(self.metrics_folder(name)),
             "FAIRSEAT_METRICS_PORT": "",  # only one process could open it
         }
-        command = [sys.executable, "-m", "portal.runtime.cli", *arguments]
-        return Child(name, command, self.folder.log(name), env, to_log=self.to_logs)
 
     def metrics_folder(self, name: str) -> Path:  # noqa: ARG002  of a process
         """Return the folder in which a process counts."""
@@ -151,6 +170,7 @@ class Supervisor:
         """Restart processes that have exited."""
         for each in self.supervised:
             each.check()
+        reap_orphans()
         self.attempt(self._note_pids)
 
     def attempt(self, act: Callable[[], None]) -> None:
@@ -165,6 +185,7 @@ class Supervisor:
                 )
 
     def _start(self) -> None:
+        self.fork_server.start()  # it imports the portal while the servers start
         self.servers.start()
         names = ", ".join(child.name for child in self.servers.children)
         say(f"Servers: {names}." if names else "Servers: those of DATABASE_URL and REDIS_URL.")
@@ -198,7 +219,8 @@ class Supervisor:
 
     def _note_pids(self) -> None:
         """Announce the process ids by name, if they have changed."""
-        pids = {each.name: each.process.pid for each in self._children() if each.process}
+        children = [*self.fork_server.children, *self._children()]
+        pids = {each.name: each.process.pid for each in children if each.process}
         if pids != self._pids:
             self.folder.note(pids)
             self._pids = pids
@@ -222,6 +244,7 @@ class Supervisor:
         web = self._web()
         if not all(self._replace_web(each) for each in web):
             return
+        self.fork_server.start()  # anew, as it must import the new code
         for each in self.supervised[:]:
             old = each.child.process
             if each not in web and each.child not in self.servers.children:
@@ -268,6 +291,7 @@ class Supervisor:
         web = [each for each in own if each.name.startswith("web")]
         for group in (web, [each for each in own if each not in web]):
             self._stop_together(group)
+        self.fork_server.stop()
         self.servers.stop()
         say("Stopped.")
 
@@ -314,12 +338,11 @@ class PortalSupervisor(Supervisor):
 
     def web(self, name: str, bind: str, **env: str) -> Child:
         """Return a web server that binds to the address, and waits until all is prepared."""
-        web, started = self.child(name), self.folder.path / f"{name}.started"
+        started = self.folder.path / f"{name}.started"
         forget_started(started)
-        web.command = GUNICORN
         waits = {STARTED: str(started), PREPARED: str(self.prepared)}
-        web.env = {**web.env, **waits, "FAIRSEAT_BIND": bind, **env}
-        return web
+        whole = {**self.env(name), **waits, "FAIRSEAT_BIND": bind, **env}
+        return Child(name, GUNICORN, self.folder.log(name), whole, to_log=self.to_logs)
 
     def check(self) -> None:
         """Restart processes that have exited; show the starting page while no web server serves."""
@@ -389,5 +412,5 @@ def _serves(web: Child) -> bool:
     return has_started(Path(web.env[STARTED]))
 
 
-def _replaced(one: SupervisedChild, old: Popen[bytes] | None) -> bool:
+def _replaced(one: SupervisedChild, old: Process | None) -> bool:
     return one.child.process is not old

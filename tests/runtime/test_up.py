@@ -44,6 +44,18 @@ class Up:
             assert self.process.poll() is None, self.process.communicate()
             assert time.monotonic() < deadline, missing
             time.sleep(0.1)
+        while not self._noted():
+            assert time.monotonic() < deadline, "its processes are not noted"
+            time.sleep(0.05)
+
+    def _noted(self) -> bool:
+        """Whether it has started all its processes, and told which they are."""
+        own = {each.pid for each in psutil.Process(self.process.pid).children()}
+        folder = DataFolder(self.var / "cluster" if self.what == "cluster" else self.var)
+        with suppress(OSError):
+            known = folder.pids()
+            return any(known.get(name) in own for name in ("scheduler", "scheduler-1"))
+        return False
 
     def command(self, *arguments: str) -> subprocess.Popen[str]:
         env = {name: value for name, value in os.environ.items() if name not in GIVEN}
@@ -81,10 +93,10 @@ class Up:
         return psutil.Process(self.process.pid).children(recursive=True)
 
     def child(self, name: str) -> psutil.Process | None:
-        """The supervisor's own child of that name or argument."""
+        """The supervisor's own child of that name or argument; `record` finds record-1."""
         for each in psutil.Process(self.process.pid).children():
             with suppress(psutil.NoSuchProcess):  # it may end while it is looked at
-                known = (each.name(), *each.cmdline())
+                known = (each.name().partition("-")[0], each.name(), *each.cmdline())
                 if each.status() != psutil.STATUS_ZOMBIE and name in known:
                     return each
         return None
@@ -155,6 +167,25 @@ def test_a_process_that_dies_comes_back(up: Up, name: str) -> None:
     while missing := not_ready(up.address):
         assert time.monotonic() < deadline, missing
         time.sleep(0.1)
+
+
+def test_workers_outlive_the_process_that_they_are_forked_from(up: Up) -> None:
+    known = DataFolder(up.var).pids()
+    psutil.Process(known["fork-server"]).kill()
+    worker = psutil.Process(known["record-1"])
+    worker.kill()
+    deadline = time.monotonic() + 120
+    while not {"fork-server", "record-1"} <= changed(up, known):
+        assert time.monotonic() < deadline, "nobody comes back"
+        time.sleep(0.1)
+    assert changed(up, known) == {"fork-server", "record-1"}
+    assert not not_ready(up.address)
+
+
+def changed(up: Up, known: dict[str, int]) -> set[str]:
+    """The names of the processes that are others by now."""
+    now = DataFolder(up.var).pids()
+    return {name for name, pid in known.items() if now.get(name) != pid}
 
 
 def test_all_data_is_there_after_a_stop_and_a_start(up: Up) -> None:

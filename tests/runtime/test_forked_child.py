@@ -1,0 +1,78 @@
+"""Children are forked from a process that has imported the portal, or else started by Python."""
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from portal.runtime.child_process import prctl
+from portal.runtime.forked_child import (
+    PR_SET_CHILD_SUBREAPER,
+    ForkedChild,
+    ForkServer,
+    reap_orphans,
+)
+
+pytestmark = pytest.mark.skipif(
+    not prctl(), reason="only Linux leaves a process to its grandparent"
+)
+BROKEN = """
+import sys
+if "portal.runtime.fork_server" in sys.orig_argv:
+    sys.exit("broken")
+"""
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[ForkServer]:
+    found = ForkServer(tmp_path / "server.log", {"PYTHONUNBUFFERED": "1"})
+    found.start()
+    yield found
+    found.stop()
+    reap_orphans()
+    if setting := prctl():  # as it is in other tests
+        setting(PR_SET_CHILD_SUBREAPER, 0)
+
+
+def a_child(server: ForkServer, folder: Path, *arguments: str, **env: str) -> ForkedChild:
+    command = [sys.executable, "-m", "portal.runtime.cli", *arguments]
+    return ForkedChild("a-child", command, folder / "log", env, fork_server=server)
+
+
+def test_it_is_our_own_child_with_its_own_arguments_output_and_status(
+    server: ForkServer, tmp_path: Path
+) -> None:
+    child = a_child(server, tmp_path, "worker", "nowhere")
+    child.start()
+    assert child.process
+    assert psutil.Process(child.process.pid).ppid() == os.getpid()
+    assert child.process.wait(60) == 2
+    assert "Usage: fairseat worker" in child.last_output(20)
+    assert not child.alive
+
+
+def test_it_has_its_own_environment(server: ForkServer, tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        env = {"FAIRSEAT_VAR": str(tmp_path / name), "DATABASE_URL": ""}
+        child = a_child(server, tmp_path, "worker", "record", **env)
+        child.start()
+        assert child.process
+        assert child.process.wait(60) == 1
+        assert f"Nothing runs on {tmp_path / name}." in child.last_output()
+
+
+def test_where_nothing_can_be_forked_python_starts_it(
+    server: ForkServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "sitecustomize.py").write_text(BROKEN)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    server.start()
+    child = a_child(server, tmp_path, "worker", "nowhere")
+    child.start()
+    assert child.process
+    assert child.process.wait(60) == 2
+    assert "Usage: " in child.last_output(20)
+    assert not server.children

@@ -12,7 +12,9 @@ LOST = """() => {
     const words = (it) => it.textContent.trim().slice(0, 40);
     const named = (it) => `${it.tagName} ${it.id || it.className} “${words(it)}”`;
     // What is in a field can be scrolled there; the week beside the list repeats what its rows say.
-    const apart = ".visually-hidden, svg, thead, input, .mini-week";
+    // What ends in an ellipsis in compact rows is in the section's details, and in larger rows.
+    const compact = "[data-rows=compact] .section-row *";
+    const apart = `.visually-hidden, svg, thead, input, .mini-week, ${compact}`;
     const shown = (it) => it.checkVisibility() && !it.closest(apart);
     const hides = (overflow) => ["hidden", "clip"].includes(overflow);
     const cuts = (it) => {

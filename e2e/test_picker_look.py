@@ -61,7 +61,7 @@ def test_the_banner_is_large_only_when_minutes_count(meet: Meet, term: Term) -> 
     ada.until(f"{HEIGHT} > 100")
 
 
-@pytest.mark.parametrize(("screen", "fewest"), [(LAPTOP, 10), (PHONE, 5)], ids=["laptop", "phone"])
+@pytest.mark.parametrize(("screen", "fewest"), [(LAPTOP, 12), (PHONE, 6)], ids=["laptop", "phone"])
 def test_many_rows_fit_and_the_choice_of_their_size_is_kept(
     meet: Meet, term: Term, screen: Any, fewest: int
 ) -> None:
@@ -83,6 +83,46 @@ def test_many_rows_fit_and_the_choice_of_their_size_is_kept(
     assert rows_in_sight(ada.page) == compact
 
 
+@pytest.mark.parametrize("screen", [LAPTOP, PHONE], ids=["laptop", "phone"])
+def test_compact_rows_are_equally_high_whatever_they_say(
+    meet: Meet, term: Term, last_seat: Section, screen: Any
+) -> None:
+    long = builders.a_course(f"LNG-{term.id}", title="The Long History of a Very Long Name " * 3)
+    builders.a_section(long, term)
+    builders.an_open_window(term, minutes=300)
+    ada, ben = (meet(name, viewport=screen).enter(term) for name in ("ada", "ben"))
+    [height] = heights(ada.page)
+    ben.pick(last_seat)
+    expect(ada.cell(last_seat)).to_contain_text("Join waitlist")
+    ada.pick(last_seat)
+    assert heights(ada.page) == heights(ben.page) == {height}
+
+
+def test_ten_compact_rows_are_on_the_first_screen_of_a_laptop(meet: Meet, term: Term) -> None:
+    for number in range(12):
+        builders.a_section(builders.a_course(f"TEN-{term.id}{number:02}"), term)
+    builders.an_open_window(term, minutes=300)
+    username = f"ten{term.id}"
+    builders.a_student(username)  # no note about a record takes up room
+    student = meet(username, viewport=LAPTOP)
+    student.go(f"/terms/{term.id}")
+    expect(student.page.locator(".section-row").nth(9)).to_be_in_viewport(ratio=1)
+
+
+def test_what_a_compact_row_shortens_is_in_its_details(meet: Meet, term: Term) -> None:
+    course = builders.a_course(f"LNG-{term.id}", title="A Very Long Name of a Class " * 5)
+    needs = {"prerequisites": {"course": "MAT-1010"}}
+    days = builders.Meets("MWF", "09:00", "10:50"), builders.Meets("TR", "12:00", "13:20")
+    section = builders.a_section(
+        course, term, meetings=(*days, builders.Meets("S", "08:00", "08:50")), **needs
+    )
+    builders.an_open_window(term, minutes=300)
+    ada = meet("ada", viewport=LAPTOP).enter(term)
+    ada.row(section).locator(".row-more").click()
+    for text in (course.title.strip(), "Sat 8:00–8:50 am", "Requires MAT 1010"):
+        expect(ada.dialog).to_contain_text(text)
+
+
 def test_without_javascript_the_size_of_rows_can_be_chosen_too(
     meet: Meet, term: Term, section: Section
 ) -> None:
@@ -95,6 +135,13 @@ def test_without_javascript_the_size_of_rows_can_be_chosen_too(
 
 def pressed(page: Page) -> Locator:
     return page.locator('.row-size [aria-pressed="true"]')
+
+
+def heights(page: Page) -> set[float]:
+    """The heights of all rows."""
+    return {
+        box["height"] for row in page.locator(".section-row").all() if (box := row.bounding_box())
+    }
 
 
 def rows_in_sight(page: Page) -> int:

@@ -185,10 +185,12 @@ def an_open_window(term: Term, minutes: float = 60, cohort: Any = None) -> Windo
     return _window(term, now - MINUTE, now + int(minutes * MINUTE), cohort)
 
 
-def a_coming_window(term: Term, minutes: float = 10, cohort: Any = None) -> WindowView:
-    """A window that opens in so many minutes, for an hour."""
+def a_coming_window(
+    term: Term, minutes: float = 10, cohort: Any = None, *, name: str = "Selection", lasts: int = 60
+) -> WindowView:
+    """A window that opens in so many minutes, and lasts so many."""
     opens = backend().ledger.now() + int(minutes * MINUTE)
-    return _window(term, opens, opens + 60 * MINUTE, cohort)
+    return _window(term, opens, opens + lasts * MINUTE, cohort, name)
 
 
 def open_soon(term: Term, window: WindowView, seconds: float = 5) -> None:
@@ -205,11 +207,13 @@ def an_ended_window(term: Term) -> WindowView:
     return next(each for each in backend().ledger.windows(term.id) if each.id == window.id)
 
 
-def _window(term: Term, opens: int, closes: int, cohort: Any) -> WindowView:
+def _window(
+    term: Term, opens: int, closes: int, cohort: Any, name: str = "Selection"
+) -> WindowView:
     with transaction() as session:
         window = session.scalar(window_ids)
     ledger = backend().ledger
-    ledger.put_window(term.id, window, "Selection", opens, closes, cohort or {}, "tests")
+    ledger.put_window(term.id, window, name, opens, closes, cohort or {}, "tests")
     return next(each for each in ledger.windows(term.id) if each.id == window)
 
 

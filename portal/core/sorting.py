@@ -11,18 +11,21 @@ class Sorting:
     keys: tuple[str, ...]
     key: str
     down: bool = False
+    starts_down: bool = False  # whether the default is the reverse order, such as the newest first
 
     @classmethod
-    def parse(cls, keys: Collection[str], args: Mapping[str, str]) -> "Sorting":
+    def parse(
+        cls, keys: Collection[str], args: Mapping[str, str], *, starts_down: bool = False
+    ) -> "Sorting":
         """Return the order that an address asks for; the default if it names no column."""
         known, key = tuple(keys), args.get("sort", "")
-        return (
-            cls(known, key, args.get("order") == "down") if key in known else cls(known, known[0])
-        )
+        if key not in known:
+            return cls(known, known[0], starts_down, starts_down)
+        return cls(known, key, args.get("order") == "down", starts_down)
 
     def args(self) -> dict[str, str]:
         """Return the arguments of its address."""
-        if (self.key, self.down) == (self.keys[0], False):
+        if (self.key, self.down) == (self.keys[0], self.starts_down):
             return {}
         return {"sort": self.key, "order": "down" if self.down else "up"}
 

@@ -1,6 +1,6 @@
 """What an admin sees of a term: its windows, whom they are for, and how they go."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from typing import Any
@@ -9,6 +9,7 @@ from portal.backend import backend
 from portal.catalog import cohort_names
 from portal.catalog.models import Term
 from portal.core.db import transaction
+from portal.core.sorting import Sorting
 from portal.ledger.types import WindowView
 from portal.operations.figures import ready
 from portal.recorder import read_with_fallback
@@ -18,6 +19,13 @@ from portal.windows import cohorts, readiness
 from portal.windows.coverage import coverage_by_group
 from portal.windows.phases import Phase, phase
 from portal.windows.timeline import timeline
+
+# What sorts the windows of a term.
+SORTS: dict[str, Callable[[WindowView], Any]] = {
+    "begins": lambda window: window.opens,
+    "ends": lambda window: window.closes,
+    "name": lambda window: window.name.casefold(),
+}
 
 
 @dataclass(frozen=True)
@@ -55,12 +63,14 @@ def scheduled(window: WindowView, now: int) -> ScheduledWindow:
     )
 
 
-def overview(term: Term) -> dict[str, Any]:
+def overview(term: Term, sorting: Sorting) -> dict[str, Any]:
     """Return what the page shows of a term and its windows."""
     windows, now = read_with_fallback.windows(term.id), read_with_fallback.now()
     recorded = read_with_fallback.recorded()
     with_rooms = backend().settings.room is not None and not recorded
-    shown = [scheduled(window, now) for window in windows]
+    ordered = sorted(windows, key=SORTS[sorting.key], reverse=sorting.down)
+    shown = [scheduled(window, now) for window in ordered]
+    past = [each for each in shown if each.over]
     with transaction() as session:
         lanes = coverage_by_group(session, windows) if windows else []
         students = readiness.count_students(session)
@@ -69,7 +79,7 @@ def overview(term: Term) -> dict[str, Any]:
         "phase": phase(windows, now),
         "windows": shown,
         "coming": [each for each in shown if not each.over],
-        "over": [each for each in reversed(shown) if each.over],
+        "over": past if sorting.args() else past[::-1],  # by default the latest first
         "timeline": timeline(windows, now, backend().settings.zone, lanes),
         "lanes": lanes,
         # Students who have two windows open at once, now or later.

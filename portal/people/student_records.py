@@ -122,14 +122,14 @@ SORTS: dict[str, Any] = {
 
 
 def search(
-    session: Session, text: str, page: int, sorting: Sorting | None = None
+    session: Session, text: str, page: int, sorting: Sorting
 ) -> tuple[list[StudentSummary], bool]:
     """Return a page of the students who match every word, and whether more follow.
 
-    They are sorted by name, or by the column of SORTS that `sorting` names.
+    They are sorted by the column of SORTS that `sorting` names.
     """
-    column = SORTS[sorting.key] if sorting else Account.name
-    first = column.desc() if sorting and sorting.down else column
+    column = SORTS[sorting.key]
+    first = column.desc() if sorting.down else column
     query = (
         select(Student.id, Account.name, Student.number, Account.email, Student.year, Student.level)
         .join(Account, Account.id == Student.account_id)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from redis.exceptions import RedisError
 from sqlalchemy import Select, delete, func, select, text, update
@@ -15,6 +16,7 @@ from sqlalchemy.orm import Session
 from portal.backend import backend
 from portal.core.db import Base, transaction
 from portal.core.i18n import _k
+from portal.core.sorting import Sorting
 from portal.exchange.importing.failures import ImportFailedError
 from portal.exchange.importing.models import (
     BUSY,
@@ -30,6 +32,13 @@ from portal.people.models import Account
 LIFETIME = timedelta(days=1)  # of files and previews
 SETTLED = timedelta(seconds=10)  # after which a worker without the lock was killed
 MOST_SHOWN = 20  # imports
+# Columns that sort the list of imports.
+SORTS: dict[str, Any] = {
+    "started": Import.id,
+    "files": func.coalesce(Import.options["term"].as_string(), Import.name),
+    "state": Import.state,
+    "by": Account.name,
+}
 TRIES = 5  # of a worker before an import fails
 ONE_AT_A_TIME = 7_305_001  # key of the advisory lock
 BEGUN = ("reading", "applying")  # states in which a worker makes progress
@@ -186,11 +195,14 @@ def reset_tries(session: Session, import_id: int) -> None:
     session.execute(update(Import).where(Import.id == import_id).values(tries=0))
 
 
-def latest() -> list[tuple[Import, str]]:
-    """Return the latest imports and who began them, newest first."""
+def latest(sorting: Sorting) -> list[tuple[Import, str]]:
+    """Return the latest imports and who began them, sorted by a column of SORTS."""
+    newest = select(Import.id).order_by(Import.id.desc()).limit(MOST_SHOWN)
     found = select(Import, Account.name).outerjoin(Account, Account.id == Import.account_id)
+    column = SORTS[sorting.key]
+    first = column.desc().nulls_first() if sorting.down else column.asc().nulls_last()
     with transaction() as session:
-        rows = session.execute(found.order_by(Import.id.desc()).limit(MOST_SHOWN))
+        rows = session.execute(found.where(Import.id.in_(newest)).order_by(first, Import.id.desc()))
         return [(each, name or "") for each, name in rows]
 
 

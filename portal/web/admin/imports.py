@@ -16,6 +16,7 @@ from wtforms.validators import Optional
 from portal.catalog.term_catalog import live_terms
 from portal.core.db import transaction
 from portal.core.i18n import _, _l, _n, current_locale, translated
+from portal.core.sorting import Sorting
 from portal.exchange.exporting import export_jobs
 from portal.exchange.importing import enrollments, files, import_jobs, review, runs, steps
 from portal.exchange.importing.files import MOST_SENT, File, bare_name, has_files
@@ -195,13 +196,15 @@ def _too_large(_error: RequestEntityTooLarge) -> ResponseReturnValue:
 
 
 def _index_page(form: ImportForm, status: int) -> ResponseReturnValue:
+    sorting = Sorting.parse(import_jobs.SORTS, request.args, starts_down=True)
     with transaction() as session:
         import_jobs.delete_expired(session)
         exports = export_jobs.exports_of(session, visitor().id)
     page = render_template(
         "admin/imports.html",
         form=form,
-        latest=import_jobs.latest(),
+        latest=import_jobs.latest(sorting),
+        sorting=sorting,
         exports=exports,
         terms=live_terms(),
     )

@@ -6,6 +6,7 @@ from flask import Blueprint, abort, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from portal.core.db import transaction
+from portal.core.sorting import Sorting
 from portal.people import accounts, student_records
 from portal.people.models import Student
 from portal.people.student_records import StudentSummary
@@ -25,7 +26,8 @@ def index() -> ResponseReturnValue:
     wanted, page = search_text(), page_number()
     if receipt := _found(wanted):
         return redirect(url_for("admin.receipts.show", code=receipt.code))
-    whose, students, more = _students(wanted, page)
+    sorting = Sorting.parse(student_records.SORTS, request.args)
+    whose, students, more = _students(wanted, page, sorting)
     before = _parse_code(request.args.get("before", ""))
     shown = history(whose.id, before=before) if whose else None
     return render_template(
@@ -35,19 +37,20 @@ def index() -> ResponseReturnValue:
         students=students,
         page=page,
         more=more,
+        sorting=sorting,
         days=by_day(shown.receipts) if shown else [],
         older=shown.receipts[-1].code if shown and shown.more else "",
     )
 
 
-def _students(wanted: str, page: int) -> tuple[Any, list[StudentSummary], bool]:
+def _students(wanted: str, page: int, sorting: Sorting) -> tuple[Any, list[StudentSummary], bool]:
     """Return the only student that matches, or a page of several that match."""
     if not wanted:
         return None, [], False
     if exact := student_records.find_name(Student.number == wanted):
         return exact, [], False
     with transaction() as session:
-        found, more = student_records.search(session, wanted, page)
+        found, more = student_records.search(session, wanted, page, sorting)
     return (found[0], [], False) if page == 1 and len(found) == 1 else (None, found, more)
 
 

@@ -1,10 +1,13 @@
 """Terms and their selection windows, on a page that updates itself."""
 
+from typing import Any
+
 from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from portal.catalog.term_catalog import live_terms
-from portal.operations.term_overview import content_mark, overview
+from portal.core.sorting import Sorting
+from portal.operations.term_overview import SORTS, content_mark, overview
 from portal.web.http.access import requires
 
 bp = Blueprint("terms", __name__)
@@ -14,8 +17,7 @@ bp = Blueprint("terms", __name__)
 @requires("admin")
 def index() -> ResponseReturnValue:
     """Render every term with its windows."""
-    overviews = [overview(term) for term in live_terms()]
-    return render_template("admin/terms.html", overviews=overviews, mark=content_mark(overviews))
+    return render_template("admin/terms.html", **_overviews())
 
 
 @bp.get("/sections")
@@ -31,8 +33,13 @@ def sections() -> ResponseReturnValue:
 @requires("admin")
 def now() -> ResponseReturnValue:
     """Render changes since the page with this mark: everything, or the figures alone."""
-    overviews = [overview(term) for term in live_terms()]
-    mark = content_mark(overviews)
-    part = "figures" if request.args.get("mark") == mark else "overviews"
-    fragment = render_template(f"admin/terms_{part}.html", overviews=overviews, mark=mark)
-    return fragment + render_template("recorded.html")
+    shown = _overviews()
+    part = "figures" if request.args.get("mark") == shown["mark"] else "overviews"
+    return render_template(f"admin/terms_{part}.html", **shown) + render_template("recorded.html")
+
+
+def _overviews() -> dict[str, Any]:
+    """Return what the page shows: every term with its windows, in the order that was asked for."""
+    sorting = Sorting.parse(SORTS, request.args)
+    overviews = [overview(term, sorting) for term in live_terms()]
+    return {"overviews": overviews, "mark": content_mark(overviews), "sorting": sorting}

@@ -1,6 +1,7 @@
 """The lists of the registrar are sorted by the headings of their columns."""
 
 import re
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -8,12 +9,14 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from portal.catalog.models import Term
+from portal.exchange.importing.models import Import
 from portal.recorder.recorder import drain
 from tests import cast as builders
 from tests.cast import Cast, Meets
 from tests.web.pages import press
 from tests.web.visitors import browser_of
 
+DAY = timedelta(days=1)
 ROW = re.compile(r'<th scope="row">(.*?)</th>', re.DOTALL)
 HEADING = re.compile(
     r'<th scope="col"[^>]*?(?:aria-sort="(\w+)")?>\s*<a class="sort" href="([^"]*)">(\w+)'
@@ -114,3 +117,66 @@ def test_under_filled_sections_are_sorted_by_seats(
     seats = [int(each) for each in re.findall(r'data-label="Seats" class="num">(\d+)', page)]
     assert seats == sorted(seats)
     assert len(seats) == 3
+
+
+@pytest.mark.parametrize("column", ["name", "number", "email", "year", "level"])
+def test_students_found_for_receipts_are_sorted_by_each_column(
+    admin: FlaskClient, column: str
+) -> None:
+    lists = [
+        re.findall(
+            r'<a class="row-link"[^>]*><bdi>([^<]*)',
+            admin.get(f"/admin/receipts?q=e&sort={column}&order={order}").text,
+        )
+        for order in ("up", "down")
+    ]
+    assert len(lists[0]) > 1
+    assert sorted(lists[0]) == sorted(lists[1])
+    if column in ("name", "number"):
+        assert lists[0] == lists[1][::-1]
+
+
+@pytest.mark.parametrize(
+    ("query", "order"),
+    [
+        ("", ["B", "A"]),  # the newest first
+        ("sort=started&order=up", ["A", "B"]),
+        ("sort=files&order=up", ["A", "B"]),
+        ("sort=files&order=down", ["B", "A"]),
+        ("sort=by&order=up", ["B", "A"]),
+        ("sort=state&order=down", ["B", "A"]),
+    ],
+)
+def test_imports_are_sorted_by_each_column(
+    admin: FlaskClient, query: str, order: list[str]
+) -> None:
+    for name in "AB":
+        an_old_import(name)
+    page = admin.get(f"/admin/imports?{query}").text
+    assert re.findall(r'<a class="term-name"[^>]*>([AB])<', page) == order
+
+
+def an_old_import(name: str) -> None:
+    now = datetime.now(UTC)
+    builders.added(
+        Import(name=name, sha256="", options={}, state="discarded", expires_at=now + DAY)
+    )
+
+
+@pytest.mark.parametrize(
+    ("query", "order"),
+    [
+        ("", ["B", "A"]),
+        ("sort=begins&order=down", ["A", "B"]),
+        ("sort=ends&order=up", ["A", "B"]),
+        ("sort=name&order=up", ["A", "B"]),
+        ("sort=name&order=down", ["B", "A"]),
+    ],
+)
+def test_windows_are_sorted_by_their_times_and_names(
+    admin: FlaskClient, term: Term, query: str, order: list[str]
+) -> None:
+    builders.a_coming_window(term, minutes=60, name="B", lasts=600)
+    builders.a_coming_window(term, minutes=120, name="A", lasts=60)
+    for address in (f"/admin?{query}", f"/admin/now?{query}"):
+        assert re.findall(r"<h3>([AB])</h3>", admin.get(address).text) == order

@@ -51,6 +51,25 @@ def test_no_page_of_a_student_moves_by_itself(
         assert ada.page.evaluate(MOVES) == [], (section.id, page)
 
 
+@pytest.mark.parametrize("screen", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_the_banner_that_grows_an_hour_before_the_opening_moves_no_section(
+    meet: Meet, term: Term, section: Section, screen: Any
+) -> None:
+    for number in range(12):
+        builders.a_section(builders.a_course(f"HRS-{term.id}{number:02}"), term)
+    builders.a_coming_window(term, minutes=60 + 8 / 60)
+    ada = meet("ada", viewport=screen).enter(term)
+    banner = ada.page.locator("#banner")
+    slim, before = banner.bounding_box(), ada.row(section).bounding_box()
+    ada.until("!document.querySelector('#gate').hasAttribute('data-calm')")
+    large, after = banner.bounding_box(), ada.row(section).bounding_box()
+    assert slim
+    assert large
+    assert large["height"] > slim["height"] + 10
+    assert after == before
+    expect(banner.locator(".clock")).to_be_in_viewport(ratio=0.5)
+
+
 def test_the_check_for_robots_leaves_no_empty_strip(
     meet: Meet, term: Term, section: Section
 ) -> None:

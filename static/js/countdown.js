@@ -98,13 +98,22 @@ function explain(was) {
   saidAt = Infinity;
 }
 
+// The banner grows; what is below it stays under the eyes and the finger.
+function enlarge() {
+  const gate = document.getElementById("gate");
+  if (!gate?.hasAttribute("data-calm")) return;
+  const before = gate.getBoundingClientRect().top;
+  gate.removeAttribute("data-calm");
+  scrollBy({ top: gate.getBoundingClientRect().top - before, behavior: "instant" });
+}
+
 function tick() {
   clearTimeout(timer);
   const left = banner ? target() - now() : NaN;
   if (Number.isNaN(left)) return;
   const seconds = Math.max(0, Math.ceil(left / 1000));
   banner.querySelector(".clock").textContent = clockface(seconds);
-  if (seconds <= URGENT) document.getElementById("gate")?.removeAttribute("data-calm");
+  if (seconds <= URGENT) enlarge();
   answer(seconds);
   announce(seconds);
   if (left > 0) timer = setTimeout(tick, left % 1000 || 1000);

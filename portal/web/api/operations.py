@@ -1,4 +1,4 @@
-"""GET /metrics/lag and /projections/health, and the documentation of the health checks."""
+"""The lag and the state of the record for operators, and the documentation of the health checks."""
 
 from typing import Any
 
@@ -8,7 +8,15 @@ from flask import Flask
 from marshmallow import fields
 
 from portal.core.db import transaction
-from portal.recorder.status import SPANS, lags_over, term_statuses
+from portal.recorder.status import (
+    HOUR_SPANS,
+    SPANS,
+    STAGES,
+    StageLags,
+    lags_over,
+    stage_lags,
+    term_statuses,
+)
 from portal.web.api.blueprint import bp
 from portal.web.api.fields import described, one_of
 from portal.web.api.schemas import Answer, answer, envelope
@@ -39,6 +47,31 @@ class LagSpan(Answer):
 
 class Lag(Answer):
     spans = fields.List(fields.Nested(LagSpan))
+
+
+class StageLag(Answer):
+    event = described(fields.String, "Name of the events, such as enrolled.")
+    stage = one_of(
+        *STAGES,
+        metadata={
+            "description": "created: read from the journal. recorded: in the event log. projected: "
+            "in the read models. failed: each attempt to record that failed."
+        },
+    )
+    events = described(fields.Integer, "Events that reached the stage; imports are not measured.")
+    p50 = described(fields.Integer, "Milliseconds from the decision until the stage.")
+    p95 = described(fields.Integer, "The 95th percentile of the same.")
+    p99 = described(fields.Integer, "The 99th percentile of the same.")
+    slowest = described(fields.Integer, "The longest of the same.")
+
+
+class StageLagSpan(Answer):
+    span = one_of(*HOUR_SPANS, metadata={"description": "Whole hours are counted."})
+    stages = fields.List(fields.Nested(StageLag))
+
+
+class StageLagSpans(Answer):
+    spans = fields.List(fields.Nested(StageLagSpan))
 
 
 class Projection(Answer):
@@ -108,6 +141,25 @@ def lag() -> dict[str, Any]:
     """Return how late decisions were recorded, recently and in the last month; for admins."""
     with transaction() as session:
         return answer({"spans": [lags_over(session, span) for span in SPANS]})
+
+
+@bp.get("/metrics/lag/stages", tags=["health"])
+@requires("admin")
+@bp.response(200, envelope(StageLagSpans))
+def lag_by_stage() -> dict[str, Any]:
+    """Return how late events reached each stage, by name, in up to a month; for admins."""
+    with transaction() as session:
+        spans = [
+            {"span": name, "stages": [_stage_lag(each) for each in stage_lags(session, span)]}
+            for name, span in HOUR_SPANS.items()
+        ]
+    return answer({"spans": spans})
+
+
+def _stage_lag(found: StageLags) -> dict[str, Any]:
+    percentiles = dict(zip(("p50", "p95", "p99"), found.percentiles, strict=True))
+    figures = {"events": found.events, "slowest": found.slowest}
+    return {"event": found.name, "stage": found.stage} | figures | percentiles
 
 
 @bp.get("/projections/health", tags=["health"])

@@ -10,7 +10,7 @@ from portal.recorder import status as lags
 from portal.recorder.consistency import continuous_audit, fence
 from portal.recorder.events import IMPORT_PREFIX
 from portal.recorder.journal import JournalGap
-from portal.recorder.recorder import drain
+from portal.recorder.recorder import UnknownStudents, drain
 from tests.recorder.rush import Rush, a_rush, claims, everyone_everywhere
 from tests.web.api.callers import Caller
 
@@ -31,6 +31,27 @@ def test_lag_of_recorded_events_is_reported(admin: Caller, rush: Rush) -> None: 
     for each in spans:
         assert (each["events"], each["failures"]) == (8, 0)
         assert 0 <= each["p50"] <= each["p95"] <= each["p99"] <= each["slowest"]
+
+
+def test_lag_is_reported_by_event_and_stage(admin: Caller, rush: Rush) -> None:  # noqa: ARG001
+    spans = admin.get("/metrics/lag/stages").json["data"]["spans"]
+    assert [each["span"] for each in spans] == ["24h", "7d", "30d"]
+    for span in spans:
+        reached = {each["stage"]: each for each in span["stages"] if each["event"] == "enrolled"}
+        assert list(reached) == ["created", "recorded", "projected"]
+        for each in reached.values():
+            assert each["events"] == 8
+            assert 0 <= each["p50"] <= each["p95"] <= each["p99"] <= each["slowest"]
+
+
+def test_lag_by_stage_counts_failed_attempts(admin: Caller) -> None:
+    rush, unknown = a_rush(sections=1, students=1), 900_001
+    claims(rush, [(unknown, rush.sections[0])])
+    with pytest.raises(UnknownStudents):
+        drain(rush.term)
+    day = admin.get("/metrics/lag/stages").json["data"]["spans"][0]
+    found = [(each["event"], each["stage"], each["events"]) for each in day["stages"]]
+    assert found == [("enrolled", "failed", 1)]
 
 
 def test_batches_add_up_and_failures_are_counted(admin: Caller, backend: Backend) -> None:

@@ -352,6 +352,7 @@ RULES = {
     "GET /api/v1/openapi.json": ANYONE,
     "GET /api/v1/captcha": SIGNED_IN,
     "GET /api/v1/metrics/lag": ADMIN,
+    "GET /api/v1/metrics/lag/stages": ADMIN,
     "GET /api/v1/projections/health": ADMIN,
     "GET /api/v1/semesters": SIGNED_IN,
     "GET /api/v1/windows": MEMBER._replace(query="?semester_id={term_id}"),

@@ -2,6 +2,9 @@
 
 import random
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import count
+from threading import Event
 from typing import Any
 
 import pytest
@@ -231,6 +234,61 @@ def test_room_that_lost_nothing_is_left_alone(backend: Backend, term: Term) -> N
     assert plan(term.id).contents["waiting rooms"] == 0
     assert restore(term.id).report["clean"]
     assert backend.redis.zscore(key(term, window, "in"), str(FIRST)) == ends
+
+
+def test_audit_reports_a_lost_queue_entry(backend: Backend, term: Term) -> None:
+    window = builders.a_coming_window(term)
+    enter(term, window, *range(FIRST, FIRST + 5))
+    lost = room.queue_entry(term.id, window.id, FIRST + 2).request
+    assert audit_term(term.id)["clean"]
+    backend.redis.zrem(key(term, window, "line"), lost)
+    [difference] = audit_term(term.id)["differences"]
+    assert difference["where"] == "ledger waiting room"
+    assert difference["what"] == f"window {window.id}, queue entry {lost}"
+    assert restore(term.id).report["clean"]
+    assert audit_term(term.id)["clean"]
+
+
+def test_audit_reports_other_changes_of_a_queue(backend: Backend, term: Term) -> None:
+    window = builders.an_open_window(term)
+    limits(term, window, per_minute=6000, at_once=1)
+    enter(term, window, FIRST, FIRST + 1, FIRST + 2)
+    base = key(term, window, "line").removesuffix(":line")
+    late = room.queue_entry(term.id, window.id, FIRST + 2).request
+    backend.redis.zadd(key(term, window, "line"), {"stranger": 99, late: 0.5})
+    backend.redis.hset(base, "called", 2)
+    found = {each["what"]: each for each in audit_term(term.id)["differences"]}
+    wrong = {what.removeprefix(f"window {window.id}, "): each for what, each in found.items()}
+    assert set(wrong) == {"queue entries", "passed entries", f"queue entry {late}"}
+    assert (wrong["passed entries"]["ledger"], wrong["passed entries"]["log"]) == (2, 1)
+
+
+def test_audit_finds_no_difference_while_students_come_and_go(term: Term) -> None:
+    window, ended = builders.an_open_window(term), Event()
+    limits(term, window, per_minute=60_000, at_once=3)
+
+    def come_and_go() -> None:
+        for number in count():
+            student = FIRST + number % 40
+            if number % 3:
+                room.enter(term.id, window.id, student)
+            else:
+                room.leave(term.id, window.id, student)
+            if number % 97 == 96:
+                room.reset(term.id, window.id, f"key {number}")
+                limits(term, window, per_minute=60_000, at_once=3)
+            if ended.is_set():
+                return
+
+    with ThreadPoolExecutor() as pool:
+        busy = pool.submit(come_and_go)
+        try:
+            reports = [audit_term(term.id) for _ in range(20)]
+        finally:
+            ended.set()
+        busy.result()
+    assert [each["differences"] for each in reports] == 20 * [[]]
+    assert audit_term(term.id)["clean"]
 
 
 def test_fairness_is_reported_from_the_log(backend: Backend, term: Term) -> None:

@@ -10,7 +10,7 @@ from portal.catalog.term_catalog import terms_named
 from portal.core.checkpoints import checkpoint
 from portal.core.db import transaction
 from portal.recorder import idempotency, read_models
-from portal.recorder.consistency import ledger_keys
+from portal.recorder.consistency import ledger_keys, room_image
 from portal.recorder.consistency.differences import (
     Difference,
     Within,
@@ -20,6 +20,7 @@ from portal.recorder.consistency.differences import (
 )
 from portal.recorder.consistency.ledger_image import BY_NAME, NOT_IN_LOG, Image, split
 from portal.recorder.consistency.ledger_keys import Step
+from portal.recorder.consistency.room_image import RoomStep
 from portal.recorder.event_log import ProgressCallback, fold, no_progress, replay, strides
 from portal.recorder.journal import JournalGap
 from portal.recorder.projections import TermState, UnknownEvent
@@ -61,6 +62,7 @@ def audit_term(term: int, progress: ProgressCallback = no_progress) -> Report:
     # No event tells who is set aside, so a section's first such student would be missed.
     wanted |= {f"aside:{section}" for section in image.seats}
     steps = ledger_keys.read_keys(term, wanted)
+    rooms = room_image.read(term, image)
     broken = broken or unrecordable(term)
 
     def advance(session: Session, through: int) -> None:
@@ -72,7 +74,12 @@ def audit_term(term: int, progress: ProgressCallback = no_progress) -> Report:
 
     progress("comparing", at, at)
     found, unrecorded = compare(
-        term, image, steps, advance, lambda session: read_models.load_all(session, term)
+        term,
+        image,
+        steps,
+        advance,
+        lambda session: read_models.load_all(session, term),
+        rooms=rooms,
     )
     differences = [*broken, *_unknown_keys(names), *found]
     if not unrecorded:
@@ -94,6 +101,7 @@ def compare(  # noqa: PLR0913  what a whole audit and a partial one differ in
     *,
     within: Within = lambda *_: True,
     students: Collection[int] | None = None,
+    rooms: Sequence[RoomStep] = (),
 ) -> tuple[list[Difference], int]:
     """Return the differences, and how many events of the ledger are not recorded yet.
 
@@ -104,9 +112,11 @@ def compare(  # noqa: PLR0913  what a whole audit and a partial one differ in
         # One snapshot of the log and the read models, even if recording goes on.
         session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
         known, found = checkpoint(term, session), list[Difference]()
-        unrecorded = max(0, steps[-1][0] - known)
+        read = max([steps[-1][0], *(each.seq for each in rooms)])
+        unrecorded = max(0, read - known)
         if not unrecorded:
             found += of_ledger(image, steps, partial(advance, session), within)
+            found += room_image.differences(image, rooms, partial(advance, session))
             found += idempotency.differences(session, term, students)
         advance(session, known)
         found += of_read_models(image, rows(session))

@@ -26,7 +26,7 @@ Keys = Mapping[str, Entries]  # by their names without the term's prefix
 WAITS = {"waiting", "passed"}
 TEXT = "value"  # the name of a string key's only entry
 # No event describes these: the journal and its fence, stored answers (see `answered`), rate limits,
-# the waiting room, metrics, and who was notified.
+# metrics, and who was notified. Waiting rooms are compared by room_image.py.
 NOT_IN_LOG = {"journal", "seq", "fence", "rate", "request", "room", "tally", "warmup", "woken"}
 
 

@@ -1,21 +1,23 @@
-"""Waiting rooms made again from the event log, where the ledger has lost entries of them.
+"""Waiting rooms compared with the event log, and made again from it where entries are lost.
 
 The order of the queue, departures and admissions follow from the log. Heartbeats and visits do not:
 everyone who waits counts as heard now, and who was admitted lately may come in again.
 """
 
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from portal.backend import backend
 from portal.core.moments import milliseconds
-from portal.ledger.function_library import translate_errors
+from portal.ledger.function_library import prefix, translate_errors
 from portal.recorder.consistency import ledger_keys
 from portal.recorder.consistency.fence import Command
 from portal.recorder.consistency.ledger_image import Entries, Image, Shape
 from portal.recorder.projections import Row
 from portal.recorder.waiting_rooms import entries_in_order
-from portal.waiting_room import admission_limits
+from portal.waiting_room import admission_limits, draw
 from portal.waiting_room.room import RULES
 from portal.windows.draw_seeds import room_key
 
@@ -34,18 +36,125 @@ KINDS: dict[str, Shape] = {
 FORGOTTEN = ("back", "came", "pace", "estimates")
 
 
+# Entries that one atomic step reads, so that no decision waits long.
+ENTRIES_PER_STEP = 1000
+OFF = "0"  # of a room's field "recorded": it has changed without events
+
+
+@dataclass(frozen=True)
+class RoomStep:
+    """What the ledger held of a room at the event `seq`: its fields, and some queue entries.
+
+    An entry has a score and its student and time, joined; None if it is missing. Of the steps of a
+    room, the `first` stands for the room itself.
+    """
+
+    window: int
+    seq: int
+    first: bool
+    fields: dict[str, str]
+    size: int  # of the queue
+    entries: dict[str, tuple[float | None, str | None]]
+
+
+def read(term: int, image: Image) -> list[RoomStep]:
+    """Return the rooms and entries that the image knows, each step read atomically."""
+    known: defaultdict[int, list[str]] = defaultdict(list)
+    for (window, entry), row in image.queue_entries.items():
+        if row["state"] != "removed":
+            known[window].append(entry)
+    rooms = [window for window, room in image.queue_rooms.items() if room["complete"]]
+    return [
+        _read_step(term, window, known[window][start : start + ENTRIES_PER_STEP], first=not start)
+        for window in rooms
+        for start in range(0, len(known[window]) or 1, ENTRIES_PER_STEP)
+    ]
+
+
+def _read_step(term: int, window: int, entries: list[str], *, first: bool) -> RoomStep:
+    key = room_key(term, window)
+    with translate_errors(), backend().redis.pipeline(transaction=True) as pipe:
+        pipe.get(f"{prefix(term)}:seq")
+        pipe.hgetall(key)
+        pipe.zcard(f"{key}:line")
+        if entries:
+            pipe.zmscore(f"{key}:line", entries)
+            pipe.hmget(f"{key}:who", entries)
+        seq, fields, size, *found = pipe.execute()
+    scores, who = found or ((), ())
+    texts = [each and each.decode() for each in who]
+    return RoomStep(
+        window,
+        int(seq or 0),
+        first,
+        {name.decode(): value.decode() for name, value in fields.items()},
+        size,
+        dict(zip(entries, zip(scores, texts, strict=True), strict=True)),
+    )
+
+
+def differences(
+    image: Image, steps: Iterable[RoomStep], advance: Callable[[int], None]
+) -> Iterator[dict[str, Any]]:
+    """Yield the differences between rooms in the ledger and their record.
+
+    `advance` moves the image to the event at which a step was read. Rooms whose record is
+    incomplete, or was switched off, are not compared.
+    """
+    for step in steps:
+        advance(step.seq)
+        room = image.queue_rooms.get(step.window)
+        if not room or not room["complete"] or step.fields.get("recorded") == OFF:
+            continue
+        found = [*_of_entries(image, step, room)]
+        if step.first:
+            found += _of_room(image, step, room)
+        for name, ledger, log in found:
+            what = f"window {step.window}, {name}"
+            yield {"where": "ledger waiting room", "what": what, "ledger": ledger, "log": log}
+
+
+Found = tuple[str, Any, Any]  # the name, and what the ledger and the log have
+
+
+def _of_room(image: Image, step: RoomStep, room: Row) -> Iterator[Found]:
+    if step.fields.get("seed") != room["seed"]:
+        yield "seed of the draw", step.fields.get("seed"), room["seed"]
+    called = int(step.fields.get("called", 0))
+    if called != room["called"]:
+        yield "passed entries", called, room["called"]
+    recorded = sum(
+        window == step.window and row["state"] != "removed"
+        for (window, _), row in image.queue_entries.items()
+    )
+    if step.size > recorded:  # missing ones are named each
+        yield "queue entries", step.size, recorded
+
+
+def _of_entries(image: Image, step: RoomStep, room: Row) -> Iterator[Found]:
+    for entry, found in step.entries.items():
+        row = image.queue_entries[step.window, entry]
+        if row["state"] == "removed":  # the room was emptied while it was read
+            continue
+        score = row["number"] or draw.rank(room["seed"], entry)
+        due = score, f"{row['student_id']}:{milliseconds(row['since'])}"
+        if found != due:
+            yield f"queue entry {entry}", found if any(found) else None, due
+
+
 def lost_rooms(term: int, image: Image) -> list[int]:
-    """Return the windows whose rooms lack recorded entries, or their seed."""
+    """Return the windows whose rooms lack recorded entries or admissions, or their seed."""
     found = []
     for window, room in image.queue_rooms.items():
         key = room_key(term, window)
         with translate_errors(), backend().redis.pipeline(transaction=False) as pipe:
-            pipe.hget(key, "seed")
+            pipe.hmget(key, "seed", "recorded", "called")
             pipe.zrange(f"{key}:line", 0, -1)
-            seed, line = pipe.execute()
+            (seed, records, called), line = pipe.execute()
         recorded = {row["entry"] for _, row in entries_in_order(image, window)}
         whole = seed == room["seed"].encode() and recorded <= {each.decode() for each in line}
-        if room["complete"] and not whole:
+        moved = records == b"1" and int(called or 0) != room["called"]
+        if room["complete"] and (moved or not whole):
             found.append(window)
     return found
 

@@ -19,7 +19,7 @@ addEventListener("pageshow", (event) => {
   if (event.persisted) document.querySelectorAll("form[data-busy]").forEach(release);
 });
 
-function release(form) {
+export function release(form) {
   delete form.dataset?.busy;
   form.removeAttribute?.("aria-busy");
 }

@@ -1,6 +1,8 @@
 // Sends a document in pieces, shows the progress, and goes on after a lost connection.
 // Without this script the form sends the whole file.
 
+import { release } from "./busy.js";
+
 const FIRST_PAUSE = 1000; // ms before a piece is sent again, longer each time
 const LONGEST_PAUSE = 15000;
 
@@ -46,6 +48,13 @@ async function upload(form, file) {
   }
 }
 
+// Removes what the server said of an earlier file.
+function forgetRefusal() {
+  document.querySelector(".errors")?.remove();
+  document.querySelectorAll(".field-error:not([data-upload-error])").forEach((it) => it.remove());
+  document.querySelectorAll("[type=file][aria-invalid]").forEach((it) => it.removeAttribute("aria-invalid"));
+}
+
 addEventListener("submit", (event) => {
   const form = event.target.closest("form[data-upload]");
   const file = form?.elements.file.files[0];
@@ -54,14 +63,17 @@ addEventListener("submit", (event) => {
   const button = form.querySelector("[type=submit]");
   const wrong = form.querySelector("[data-upload-error]");
   wrong.hidden = true;
+  forgetRefusal();
   button.disabled = true;
-  upload(form, file).then(() => location.reload(), (error) => {
+  // Not `reload`: the page may be the answer to a file that was refused, and would send that again.
+  upload(form, file).then(() => location.assign(form.action), (error) => {
     if (!error.message) {
       form.submit(); // the page says what is wrong, such as an ended session
       return;
     }
     form.querySelector("[data-upload-state]").hidden = true;
     button.disabled = false;
+    release(form);
     wrong.textContent = error.message;
     wrong.hidden = false;
   });

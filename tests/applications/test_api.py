@@ -8,7 +8,9 @@ from flask import Flask
 from werkzeug.test import TestResponse
 
 from portal.applications import documents
+from portal.applications.models import Application
 from portal.catalog.models import Section
+from portal.core.db import transaction
 from portal.people import tokens
 from portal.people.models import Account
 from portal.people.tokens import TokenRequest
@@ -30,6 +32,10 @@ class Program:
     def post(self, rest: str, body: Any = None, **headers: str) -> TestResponse:
         headers = {"Authorization": f"Bearer {self.token}", **headers}
         return self.client.post(f"{ROOT}{rest}", json=body, headers=headers)
+
+    def delete(self, rest: str) -> TestResponse:
+        headers = {"Authorization": f"Bearer {self.token}"}
+        return self.client.delete(f"{ROOT}{rest}", headers=headers)
 
     def get(self, rest: str = "") -> TestResponse:
         headers = {"Authorization": f"Bearer {self.token}"}
@@ -104,6 +110,24 @@ def test_what_is_missing_is_refused(program: Program, made: int) -> None:
     assert the(made).state == "draft"
 
 
+def test_a_refused_document_is_replaced(program: Program, made: int) -> None:
+    program.post(f"/{made}/documents", document(files.a_pdf_with_script()))
+    documents.check_due()
+    (refused,) = program.get(f"/{made}").json["data"]["documents"]  # type: ignore[index]
+    assert refused["status"] == "refused"
+    assert program.post(f"/{made}/submit", **KEY).status_code == 409
+    answer = program.delete(f"/{made}/documents/{refused['id']}")
+    assert answer.status_code == 200
+    assert answer.json["data"]["documents"] == []  # type: ignore[index]
+    assert program.delete(f"/{made}/documents/{refused['id']}").status_code == 404
+    program.post(f"/{made}/documents", document(files.a_pdf()))
+    assert program.post(f"/{made}/submit", **KEY).status_code == 202
+    (sent,) = program.get(f"/{made}").json["data"]["documents"]  # type: ignore[index]
+    answer = program.delete(f"/{made}/documents/{sent['id']}")
+    assert answer.status_code == 409
+    assert len(program.get(f"/{made}").json["data"]["documents"]) == 1  # type: ignore[index]
+
+
 @pytest.mark.parametrize(
     ("answers", "pointer"),
     [
@@ -123,12 +147,26 @@ def test_wrong_answers_are_named(
     assert the(made).answers["phone"] == ANSWERS["visiting"]["phone"]
 
 
-def test_an_application_is_nobody_elses(app: Flask, cast: Cast, made: int) -> None:
+def the_documents(application: int) -> list[int]:
+    with transaction() as session:
+        return [each.id for each in session.get_one(Application, application).documents]
+
+
+def test_an_application_is_nobody_elses(
+    app: Flask, program: Program, cast: Cast, made: int, free: Section
+) -> None:
     ada = Program(app, "ada")
     assert ada.get(f"/{made}").status_code == 404
     for rest, body in (("submit", None), ("answers", {"answers": {}})):
         assert ada.post(f"/{made}/{rest}", body).status_code == 404
     assert ada.post(f"/{made}/documents", document(files.a_pdf())).status_code == 404
+    program.post(f"/{made}/documents", document(files.a_pdf()))
+    (hers,) = the_documents(made)
+    assert ada.delete(f"/{made}/documents/{hers}").status_code == 404
+    body = {"semester_id": free.term_id, "kind": "late_add", "section_id": free.id}
+    own = ada.post("", body).json["data"]["id"]  # type: ignore[index]
+    assert ada.delete(f"/{own}/documents/{hers}").status_code == 404
+    assert the_documents(made) == [hers]
     assert cast.ada
 
 

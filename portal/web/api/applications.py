@@ -31,6 +31,7 @@ from portal.web.http.errors import Words, problem
 from portal.web.http.uploads import takes_files
 
 APPLICATION = f"/applications/<int(min=1, max={LARGEST_ID}):application_id>"
+DOCUMENT = f"{APPLICATION}/documents/<int(min=1, max={LARGEST_ID}):document_id>"
 APPLIES = ("applicant", "student")
 MOST_ANSWERS, MOST_CHOICES, LONGEST = 40, 20, 4000
 BASE64_BYTES = 4 * (MOST_BYTES // 3 + 1)
@@ -223,6 +224,23 @@ def add_application_document(body: dict[str, Any], application_id: int) -> Respo
         return _refused(str(REFUSED_DOCUMENT[refused.code]))
     line = _mine(line.id)
     return answer(_status(line), _("The document is being checked.")), 202, {"Location": _url(line)}
+
+
+@bp.delete(DOCUMENT, tags=["applications"])
+@requires(*APPLIES)
+@bp.response(200, envelope(Status))
+@bp.alt_response(404, response="NOT_FOUND")
+@bp.alt_response(409, response="CONFLICT")
+def remove_application_document(application_id: int, document_id: int) -> ResponseReturnValue:
+    """Remove a document, such as a refused one, while the application can be changed."""
+    line = _mine(application_id)
+    if all(each.id != document_id for each in line.application.documents):
+        abort(404)
+    try:
+        documents.remove(line.id, visitor().id, document_id)
+    except Refused as refused:
+        return _refused(str(REFUSED_DOCUMENT[refused.code]))
+    return answer(_status(_mine(line.id)), _("The document is removed.")), 200
 
 
 @bp.post(f"{APPLICATION}/submit", tags=["applications"])

@@ -27,7 +27,7 @@ from portal.web.http.extensions import csrf
 
 LOCATIONS = {"json": "body", "query": "query", "headers": "header"}
 PROBLEMS_OF_ALL = (400, 401, 403, 429, 500, 503)
-PROBLEMS_OF_CHANGES = (408, 409, 413, 415, 422)
+PROBLEMS_OF_BODIES = (408, 409, 413, 415, 422)
 TO_READ: list[dict[str, list[str]]] = [{"token": []}, {"session": []}]
 TO_CHANGE: list[dict[str, list[str]]] = [{"token": []}, {"session": [], "form": []}]
 
@@ -104,10 +104,9 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
     def _prepare_common_doc(
         doc: dict[str, Any], _: dict[str, Any], *, method: str, **__: Any
     ) -> dict[str, Any]:
-        changes = method == "post"
-        for status in PROBLEMS_OF_ALL + (PROBLEMS_OF_CHANGES if changes else ()):
+        for status in PROBLEMS_OF_ALL + (PROBLEMS_OF_BODIES if method == "post" else ()):
             doc["responses"].setdefault(status, HTTPStatus(status).name)
-        return {**doc, "security": TO_CHANGE if changes else TO_READ}
+        return {**doc, "security": TO_READ if method == "get" else TO_CHANGE}
 
 
 bp = Blueprint("api", __name__, url_prefix="/api/v1")

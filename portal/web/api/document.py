@@ -55,6 +55,7 @@ TO_REPEAT = {
     HTTPStatus.SERVICE_UNAVAILABLE,
     HTTPStatus.CONFLICT,
 }
+METHODS = ("get", "post", "delete")
 EXAMPLES = {"date": "2030-08-26", "date-time": "2030-08-01T13:00:00+00:00"}
 CODE = re.compile(r"`([^`]+)`")
 EXTENSION = "openapi"
@@ -153,7 +154,7 @@ def _add_examples(document: dict[str, Any]) -> None:
     """Give each JSON body of a request and of a successful response an example of its schema."""
     schemas = document["components"]["schemas"]
     for item in document["paths"].values():
-        for operation in (item[method] for method in ("get", "post") if method in item):
+        for operation in (item[method] for method in METHODS if method in item):
             bodies = [operation.get("requestBody", {}), *operation["responses"].values()]
             for content in (each.get("content", {}).get("application/json") for each in bodies):
                 if content:

@@ -347,6 +347,7 @@ RULES = {
     f"GET {API_APPLICATION}": HER_APPLICATION,
     f"POST {API_APPLICATION}/answers": Rule("login in in no no no"),  # 422: no body
     f"POST {API_APPLICATION}/documents": Rule("- - - no no no"),  # tests/applications
+    f"DELETE {API_APPLICATION}/documents/{ID.format('document')}": HER_APPLICATION,
     f"POST {API_APPLICATION}/submit": HER_APPLICATION,
     "GET /api/v1/me": MEMBER,
     "GET /api/v1/openapi.json": ANYONE,

@@ -7,13 +7,12 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
 
-from sqlalchemy import func, select
+from sqlalchemy import ColumnElement, func, select, text
 from sqlalchemy.event import listen
 from sqlalchemy.orm import Session
 
@@ -81,6 +80,7 @@ def add(application: int, account: int, sent: NewDocument) -> int:
     found = first_look(sent.content, sent.name)
     digest = sha256(sent.content).hexdigest()
     with transaction() as session:
+        wait_for_store(session)
         owner = locked(session, application, account)
         if owner.state not in EDITABLE:
             raise Refused("late")
@@ -126,8 +126,7 @@ def remove(application: int, account: int, document: int) -> None:
             return
         session.delete(gone)
         owner.version += 1
-        if gone.digest not in {each.digest for each in owner.documents if each is not gone}:
-            _delete_afterwards(session, key_of(application, gone.digest))
+        delete_files_after(session, application, [gone.digest])
 
 
 def open_for(document: int, application: int, by: int) -> tuple[ApplicationDocument, bytes]:
@@ -219,17 +218,57 @@ def tidy(name: str) -> str:
     return "".join(each for each in last if each.isprintable())[-LONGEST_NAME:]
 
 
+def wait_for_store(session: Session) -> None:
+    """Let the transaction wait for the store, which may take longer than it may be idle."""
+    session.execute(text("SET LOCAL idle_in_transaction_session_timeout = '2min'"))
+
+
 def key_of(application: int, digest: str) -> str:
     """Return the key of a document in the store."""
     return f"{application}/{digest}"
 
 
-def _delete_afterwards(session: Session, key: str) -> None:
+# The files. What no document names is deleted: at once, or by the hourly sweep
+
+
+def delete_files_after(session: Session, application: int, digests: Sequence[str]) -> None:
+    """Delete files once the transaction commits; if the store is away, the sweep does it."""
+
     def delete(_: Session) -> None:
-        with suppress(OSError):
-            store().delete(key)
+        try:
+            for digest in digests:
+                delete_unused(application, digest)
+        except OSError as error:
+            log.warning("Files of application %s wait for the sweep: %s", application, error)
 
     listen(session, "after_commit", delete, once=True)
+
+
+def delete_unused(application: int, digest: str, ending: str = "") -> bool:
+    """Delete a file unless a document names it; return whether that was so. Raises OSError.
+
+    `ending` is of a file that was not stored in whole. The lock keeps out a document that is added
+    with the same content.
+    """
+    with transaction() as session:
+        wait_for_store(session)
+        owner = select(Application.id).where(Application.id == application)
+        if session.scalar(owner.with_for_update()) is None:
+            return False  # not of this database
+        named = select(ApplicationDocument.id).where(*_has_file(application, digest))
+        if not ending and session.scalar(named.limit(1)):
+            return False
+        store().delete(key_of(application, digest) + ending)
+        return True
+
+
+def _has_file(application: int, digest: str) -> tuple[ColumnElement[bool], ...]:
+    document = ApplicationDocument
+    return (
+        document.application_id == application,
+        document.digest == digest,
+        document.refused == "",
+    )
 
 
 # The checks, by a worker
@@ -295,7 +334,7 @@ def _tell(session: Session, document: ApplicationDocument) -> None:
     """Refresh the student's pages; a refused document of a sent application goes back."""
     owner = session.get_one(Application, document.application_id, with_for_update=True)
     if document.refused:
-        _delete_afterwards(session, key_of(owner.id, document.digest))
+        delete_files_after(session, owner.id, [document.digest])
         if owner.state == REVIEW:
             service.return_for_document(session, owner, document.name)
     elif owner.state == REVIEW and all(each.state == "ok" for each in owner.documents):

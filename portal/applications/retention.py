@@ -1,5 +1,11 @@
-"""What people gave is kept for a time: it is deleted afterwards, or by its person before."""
+"""What people gave is kept for a time: it is deleted afterwards, or by its person before.
 
+Rows are deleted first. Files that no row names any more are found by a sweep, so a store that is
+away holds up nothing.
+"""
+
+import logging
+import re
 from collections.abc import Mapping
 from datetime import timedelta
 
@@ -7,16 +13,27 @@ from sqlalchemy import Select, and_, func, or_, select
 from sqlalchemy.orm import Session
 
 from portal.applications import fees, service
-from portal.applications.documents import key_of
+from portal.applications.documents import delete_files_after, delete_unused, key_of
 from portal.applications.history import locked, move
 from portal.applications.inspection import Refused
 from portal.applications.kinds import KINDS
-from portal.applications.models import EDITABLE, ENDED, Application, RetentionRule
+from portal.applications.models import (
+    EDITABLE,
+    ENDED,
+    Application,
+    ApplicationDocument,
+    RetentionRule,
+)
 from portal.applications.store import store
 from portal.core.audit_trail import add_audit_entry
 from portal.core.db import transaction
 
 ERASED_AT_ONCE = 500  # applications of one clean-up
+SAFE_AGE = timedelta(days=1)  # of a file that is in use by no row yet, or after a restore
+MOST_FAILURES = 3  # after which the store is taken to be away
+FILE = re.compile(r"([1-9][0-9]{0,8})/([0-9a-f]{64})(|\.[0-9a-f]{8})")
+
+log = logging.getLogger(__name__)
 
 
 def keep_days(session: Session) -> dict[str, int]:
@@ -52,7 +69,9 @@ def erase(application: int, account: int) -> None:
         owner = locked(session, application, account)
         if owner.state not in ENDED:
             raise Refused("open")
+        files = {each.digest for each in owner.documents}
         _erase(session, owner, account)
+        delete_files_after(session, owner.id, sorted(files))
 
 
 def delete_old() -> None:
@@ -90,11 +109,37 @@ def _old(session: Session) -> Select[Application]:
 
 
 def _erase(session: Session, owner: Application, by: int | None) -> None:
-    """Delete the contents first: a process that dies leaves rows, and the next one repeats it."""
     if owner.erased_at:
         return
     for each in owner.documents:
-        store().delete(key_of(owner.id, each.digest))
         session.delete(each)
     owner.answers, owner.erased_at = {}, func.now()
     move(session, owner, owner.state, "erase", by)
+
+
+def delete_unused_files() -> None:
+    """Delete the old files that no document names; raise OSError after some failures.
+
+    They are left by a store that was away, and by processes that died or could not commit. A file
+    of an application that this database does not know stays: it may be another portal's.
+    """
+    with transaction() as session:
+        document = ApplicationDocument
+        rows = session.execute(
+            select(document.application_id, document.digest).where(document.refused == "")
+        )
+        named = {key_of(*row) for row in rows}
+    deleted, failures = 0, 0
+    for key in store().older_than(SAFE_AGE):
+        found = FILE.fullmatch(key)
+        if found is None or key in named:
+            continue
+        try:
+            deleted += delete_unused(int(found[1]), found[2], found[3])
+        except OSError as error:
+            failures += 1
+            log.warning("An unused file could not be deleted: %s", error)
+            if failures == MOST_FAILURES:
+                raise
+    if deleted:
+        log.info("%s files without a document are deleted", deleted)

@@ -2,8 +2,10 @@
 
 import os
 import tempfile
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
 from secrets import token_hex
@@ -32,6 +34,9 @@ class DocumentStore(Protocol):
 
     def delete(self, key: str) -> None:
         """Delete a content, if it is there."""
+
+    def older_than(self, age: timedelta) -> Iterator[str]:
+        """Yield the keys of what was stored so long ago, also of what was not stored in whole."""
 
     def file(self, key: str) -> Any:
         """Return a context with the path of a file that has the content."""
@@ -66,6 +71,14 @@ class Folder:
     def delete(self, key: str) -> None:
         """Delete a content."""
         (self.root / key).unlink(missing_ok=True)
+
+    def older_than(self, age: timedelta) -> Iterator[str]:
+        """Yield the keys of old files."""
+        before = time.time() - age.total_seconds()
+        for path in self.root.glob("*/*"):
+            with suppress(FileNotFoundError):  # deleted meanwhile
+                if path.stat().st_mtime < before:
+                    yield str(path.relative_to(self.root))
 
     @contextmanager
     def file(self, key: str) -> Iterator[Path]:
@@ -103,6 +116,16 @@ class S3:
         """Delete a content."""
         with _failures():
             self.client.delete_object(Bucket=self.bucket, Key=self.prefix + key)
+
+    def older_than(self, age: timedelta) -> Iterator[str]:
+        """Yield the keys of old objects."""
+        before = datetime.now(UTC) - age
+        with _failures():
+            pages = self.client.get_paginator("list_objects_v2")
+            for page in pages.paginate(Bucket=self.bucket, Prefix=self.prefix):
+                for each in page.get("Contents", ()):
+                    if each["LastModified"] < before:
+                        yield each["Key"].removeprefix(self.prefix)
 
     @contextmanager
     def file(self, key: str) -> Iterator[Path]:

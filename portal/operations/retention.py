@@ -28,3 +28,4 @@ def delete_expired() -> None:
         signing_keys.delete_old(session)
     retention.delete_old()
     play.delete_leftovers()
+    retention.delete_unused_files()  # the last one: it fails while the store is away

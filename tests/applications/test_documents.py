@@ -23,6 +23,7 @@ from portal.backend import Backend
 from portal.catalog.models import Section
 from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
+from portal.people.models import Account
 from tests.applications import files
 from tests.applications.clamd import Confused, clamd
 from tests.applications.files import EICAR, a_pdf, a_picture
@@ -93,7 +94,7 @@ def pages(draft: int) -> str:
     """The address of the student's pages of an application."""
     with transaction() as session:
         found = session.get_one(Application, draft)
-        return f"/terms/{found.section.term_id}/applications/{draft}"
+        return f"/terms/{found.term_id}/applications/{draft}"
 
 
 @pytest.mark.parametrize(
@@ -277,6 +278,23 @@ def test_every_page_shows_a_document_and_its_state(
 
 def test_the_same_file_sent_twice_is_one_document(draft: int, cast: Cast) -> None:
     assert add(draft, cast, a_pdf(2)) == add(draft, cast, a_pdf(2))
+
+
+def test_the_same_bad_file_sent_twice_is_refused_twice(
+    app: Flask, vera: Account, free: Section
+) -> None:
+    made = service.start(KINDS["visiting"], vera.id, free.term_id)
+    parts = tuple(KINDS["visiting"].documents)
+    for part in parts:
+        sent = NewDocument(part, "scan.pdf", files.a_pdf_with_script())
+        documents.add(made, vera.id, sent)
+    documents.check_due()
+    documents.check_due()
+    assert {document(each).state for each in the_documents()} == {"refused"}
+    documents.add(made, vera.id, sent)
+    documents.check_due()
+    assert {document(each).state for each in the_documents()} == {"refused"}
+    assert "scripts" in browser_of(app, "vera").get(f"{pages(made)}/documents").text
 
 
 def test_an_application_has_at_most_five_documents(draft: int, cast: Cast) -> None:

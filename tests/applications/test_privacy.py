@@ -1,9 +1,11 @@
 """What people gave: kept for a time, downloaded and withdrawn by its person, in a folder or S3."""
 
 import json
+import socket
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from datetime import timedelta
 from io import BytesIO
 from pathlib import Path
 
@@ -20,6 +22,7 @@ from portal.applications.kinds import KINDS
 from portal.applications.models import Application, Charge
 from portal.applications.store import store
 from portal.backend import Backend
+from portal.backend import backend as the_backend
 from portal.catalog.models import Section
 from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
@@ -185,6 +188,72 @@ def test_what_nobody_completes_is_withdrawn(cast: Cast, sent: int) -> None:
     retention.delete_expired()
     assert (the(sent).state, the_documents(sent)) == ("withdrawn", [])
     assert steps(cast.ada.account_id)[-1] == "withdrawn"
+
+
+@pytest.fixture
+def away(backend: Backend) -> Callable[[], None]:
+    """Call it, and the store is gone: a bucket of a server that does not answer."""
+    with socket.create_server(("127.0.0.1", 0)) as nobody:
+        address = f"http://127.0.0.1:{nobody.getsockname()[1]}"
+
+    def leave() -> None:
+        settings = replace(the_backend().settings, bucket=Bucket("documents", "x/", address))
+        connections.use(replace(backend, settings=settings))
+
+    return leave
+
+
+def test_what_is_deleted_while_the_store_is_away_goes_later(
+    ada: FlaskClient, free: Section, sent: int, cast: Cast, away: Callable[[], None]
+) -> None:
+    service.decline(sent, decider(sent, cast.max.id))
+    digest, before = the_documents(sent)[0].digest, the_backend()
+    away()
+    assert ada.post(f"/terms/{free.term_id}/applications/{sent}/erase").status_code == 303
+    assert (the_documents(sent), the(sent).answers) == ([], {})
+    connections.use(before)
+    assert is_kept(sent, digest)
+    sweep()
+    assert not is_kept(sent, digest)
+
+
+def test_a_store_that_is_away_holds_up_no_deletion_of_rows(
+    sent: int, cast: Cast, away: Callable[[], None]
+) -> None:
+    service.decline(sent, decider(sent, cast.max.id))
+    later(KINDS["late_add"].keep_days + 1)
+    away()
+    with pytest.raises(OSError, match="Could not connect"):
+        retention.delete_expired()
+    assert (the_documents(sent), the(sent).answers) == ([], {})
+
+
+@pytest.mark.usefixtures("stored")
+def test_a_file_that_no_document_names_is_deleted_once_it_is_old(sent: int) -> None:
+    digest = the_documents(sent)[0].digest
+    orphan, elsewhere = "0" * 64, f"{sent + 1000}/{digest}"
+    for key in (documents.key_of(sent, orphan), elsewhere):
+        store().put(key, b"x")  # as by a process that died before its commit
+    retention.delete_expired()
+    assert is_kept(sent, orphan)
+    sweep()
+    assert not is_kept(sent, orphan)
+    assert is_kept(sent, digest)
+    assert store().read(elsewhere) == b"x"  # of no application that this database knows
+
+
+def sweep() -> None:
+    """Every file has become old, and the hourly clean-up runs."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("portal.applications.retention.SAFE_AGE", timedelta(seconds=-5))
+        retention.delete_expired()
+
+
+def is_kept(application: int, digest: str) -> bool:
+    try:
+        return bool(store().read(documents.key_of(application, digest)))
+    except FileNotFoundError:
+        return False
 
 
 @pytest.mark.usefixtures("paying")

@@ -61,6 +61,31 @@ def test_the_old_seat_goes_at_once_to_the_one_who_waits_for_it(
     portal.audit(term.name)
 
 
+def test_a_swap_that_can_only_be_refused_is_not_offered(
+    meet: Meet, term: Term, course: Course
+) -> None:
+    old, new = (
+        builders.a_section(course, term, capacity=1, waitlist=0, meetings=meets)
+        for meets in (MORNING, EVENING)
+    )
+    builders.an_open_window(term)
+    ada, ben = meet("ada").enter(term), meet("ben").enter(term)
+    ada.pick(old)
+    expect(ada.cell(new).locator(".on-seat")).to_be_visible()
+    ben.pick(new)
+    act = ada.cell(new).get_by_role("link")
+    expect(act).to_contain_text("Full")
+    expect(act.get_by_text("Swap")).to_have_count(2)
+    for word in act.get_by_text("Swap").all():
+        expect(word).to_be_hidden()
+    ada.ask(new)
+    expect(ada.dialog).to_contain_text("is full")
+    expect(ada.dialog.get_by_role("button", name="Swap")).to_have_count(0)
+    ada.go(f"/terms/{term.id}/sections/{old.id}/swaps")
+    expect(ada.page.locator(".swaps")).to_contain_text("Full")
+    expect(ada.page.locator(".swaps").get_by_role("link", name="Swap")).to_have_count(0)
+
+
 def test_the_old_seat_is_kept_until_the_new_one_comes(
     meet: Meet, portal: Running, term: Term, pair: Siblings
 ) -> None:

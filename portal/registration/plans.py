@@ -163,6 +163,7 @@ def change_of(action: str, choice: int, chosen_credits: Callable[[int], int | No
     changes: dict[str, Change] = {
         "up": partial(move, choice=choice, by=-1),
         "down": partial(move, choice=choice, by=1),
+        "place": partial(move, choice=choice, by=number - choice),
         "remove": partial(remove, choice=choice),
         "rise": partial(rank, choice=choice, alternative=number, by=-1),
         "sink": partial(rank, choice=choice, alternative=number, by=1),

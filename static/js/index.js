@@ -14,6 +14,7 @@ import "./live.js";
 import "./mini-week.js";
 import "./more.js";
 import "./plan.js";
+import "./plan_drag.js";
 import "./refresh.js";
 import "./room.js";
 import "./spoken.js";

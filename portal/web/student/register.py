@@ -195,6 +195,7 @@ class SectionOption:
     card: SectionView
     counts: Markup
     free: bool
+    joinable: bool  # a seat or a waitlist position is open, or the student has one
     caution: str  # the first likely refusal, in words
 
 
@@ -241,16 +242,20 @@ def section_options(
 ) -> list[SectionOption]:
     """Return the sections to choose from, with the likely refusals of each."""
     seats = backend().ledger.seats_of(now.term.id, [card.id for card in cards])
-    known = [seats.get(card.id) or unknown_counts(card) for card in cards]
-    return [
-        SectionOption(
-            card=card,
-            counts=live_counts(has),
-            free=seats_open_to(now, card, has).claimable,
-            caution=explain(why[:1], now.case(card))[0].text if why else "",
+    options = []
+    for card, why in zip(cards, reasons, strict=True):
+        counts = seats.get(card.id) or unknown_counts(card)
+        own = seats_open_to(now, card, counts)
+        options.append(
+            SectionOption(
+                card=card,
+                counts=live_counts(counts),
+                free=own.claimable,
+                joinable=not precheck.waitlist_full(own) or card.id in now.places,
+                caution=explain(why[:1], now.case(card))[0].text if why else "",
+            )
         )
-        for card, has, why in zip(cards, known, reasons, strict=True)
-    ]
+    return options
 
 
 def _foreseen(

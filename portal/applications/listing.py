@@ -147,18 +147,25 @@ class Waiting:
 
 def of_account(account: int, term: int | None = None) -> list[ApplicationView]:
     """Return a person's applications, the newest first; only of a term if one is given."""
-    found = _with_section().where(Application.account_id == account)
-    found = found.order_by(Application.id.desc())
+    found = _newest(account)
     if term is not None:
         found = found.where(Application.term_id == term)
     with transaction() as session:
         return [ApplicationView(each) for each in session.scalars(found).unique()]
 
 
+def page_of_account(account: int, page: int, size: int) -> tuple[list[ApplicationView], int]:
+    """Return a page of a person's applications with their histories, and how many there are."""
+    found = _newest(account).options(*_history_and_files())
+    number = select(func.count(Application.id)).where(Application.account_id == account)
+    with transaction() as session:
+        rows = session.scalars(found.offset((page - 1) * size).limit(size)).unique()
+        return [ApplicationView(each) for each in rows], session.scalar(number) or 0
+
+
 def one(application: int) -> ApplicationView | None:
     """Return an application with its history."""
-    history = selectinload(Application.entries).joinedload(ApplicationEntry.account)
-    found = _with_section().options(history, *_files()).where(Application.id == application)
+    found = _with_section().options(*_history_and_files()).where(Application.id == application)
     with transaction() as session:
         row = session.scalars(found).unique().one_or_none()
         return _view(row) if row else None
@@ -198,6 +205,15 @@ def waiting() -> Waiting:
     with transaction() as session:
         found, oldest, median, slow, decided = session.execute(figures).one()
     return Waiting(found, _hours(oldest), _hours(median), _hours(slow), decided)
+
+
+def _newest(account: int) -> Select[Application]:
+    mine = Application.account_id == account
+    return _with_section().where(mine).order_by(Application.id.desc())
+
+
+def _history_and_files() -> tuple[Any, ...]:
+    return selectinload(Application.entries).joinedload(ApplicationEntry.account), *_files()
 
 
 def _files() -> tuple[Any, Any]:

@@ -128,6 +128,24 @@ def test_a_refused_document_is_replaced(program: Program, made: int) -> None:
     assert len(program.get(f"/{made}").json["data"]["documents"]) == 1  # type: ignore[index]
 
 
+def test_the_list_comes_in_pages(app: Flask, free: Section, held: Section) -> None:
+    ada, made = Program(app, "ada"), []
+    for kind, section in (("late_add", free), ("permission", free), ("late_drop", held)):
+        body = {"semester_id": free.term_id, "kind": kind, "section_id": section.id}
+        made.append(ada.post("", body).json["data"]["id"])  # type: ignore[index]
+    for page, ids in ((1, made[:0:-1]), (2, made[:1]), (3, [])):
+        found = ada.get(f"?page={page}&per_page=2").json["data"]  # type: ignore[index]
+        assert [each["id"] for each in found["applications"]] == ids
+        assert {name: found[name] for name in ("page", "per_page", "pages", "total")} == {
+            "page": page,
+            "per_page": 2,
+            "pages": 2,
+            "total": 3,
+        }
+    assert ada.get("?page=0").status_code == 422
+    assert ada.get("?per_page=101").status_code == 422
+
+
 @pytest.mark.parametrize(
     ("answers", "pointer"),
     [

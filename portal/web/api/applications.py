@@ -25,6 +25,7 @@ from portal.recorder import read_with_fallback
 from portal.web.api import idempotency
 from portal.web.api.blueprint import InvalidRequest, bp, field_error, invalid
 from portal.web.api.fields import LARGEST_ID, Id, Moment, characters, described, items, one_of
+from portal.web.api.paging import Page, PageQuery, page_of
 from portal.web.api.schemas import Answer, Body, answer, envelope, problem_type
 from portal.web.http.access import requires, visitor
 from portal.web.http.errors import Words, problem
@@ -145,17 +146,19 @@ class Status(Answer):
     decided_at = Moment(allow_none=True)
 
 
-class Statuses(Answer):
+class Statuses(Page):
     applications = fields.List(fields.Nested(Status))
 
 
 @bp.get("/applications", tags=["applications"])
 @requires(*APPLIES)
+@bp.arguments(PageQuery, location="query")
 @bp.response(200, envelope(Statuses))
-def own_applications() -> dict[str, Any]:
+def own_applications(query: dict[str, Any]) -> dict[str, Any]:
     """List your own applications, the newest first."""
-    found = [listing.one(each.id) for each in listing.of_account(visitor().id)]
-    return answer({"applications": [_status(each) for each in found if each]})
+    found, total = listing.page_of_account(visitor().id, query["page"], query["per_page"])
+    rows = {"applications": [_status(each) for each in found]}
+    return answer(page_of(query, total) | rows)
 
 
 @bp.post("/applications", tags=["applications"])

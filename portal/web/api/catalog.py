@@ -23,6 +23,7 @@ from portal.registration.next_steps import section_name
 from portal.web.api import recorded_reads
 from portal.web.api.blueprint import bp
 from portal.web.api.fields import Moment, QueryInteger, characters, described, one_of
+from portal.web.api.paging import Page, PageQuery, page_of
 from portal.web.api.schemas import Answer, answer, envelope
 from portal.web.http.access import signed_in, visitor
 from portal.web.student.section_list import distinct_meetings, unknown_counts
@@ -31,7 +32,6 @@ from portal.windows.phases import Phase, phase, sections_visible
 
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 PHASES = ("unscheduled", "before", "open", "ended")
-PAGE, LARGEST_PAGE, LAST_PAGE = 40, 100, 100_000
 
 
 class Course(Answer):
@@ -143,7 +143,7 @@ class Windows(Answer):
     windows = fields.List(fields.Nested(Window))
 
 
-class Sections(Answer):
+class Sections(Page):
     answer = one_of(
         *PHASES,
         attribute="phase.kind",
@@ -152,10 +152,6 @@ class Sections(Answer):
     sentence = fields.String(attribute="phase.sentence")
     window_id = fields.Integer(allow_none=True)
     sections = fields.List(fields.Nested(Section))
-    page = fields.Integer()
-    per_page = fields.Integer()
-    pages = fields.Integer()
-    total = fields.Integer()
     total_sections = described(fields.Integer, "The same as `total`.", attribute="total")
     total_available_seats = described(fields.Integer, "Seats `available` in all that was found.")
 
@@ -164,7 +160,7 @@ class WindowsQuery(ma.Schema):
     semester_id = QueryInteger(required=True)
 
 
-class SectionsQuery(WindowsQuery):
+class SectionsQuery(WindowsQuery, PageQuery):
     course_id = QueryInteger()
     q = fields.String(
         validate=characters(0, LONGEST),
@@ -177,8 +173,6 @@ class SectionsQuery(WindowsQuery):
         load_default=False,
         metadata={"description": "Only sections in which you could have a seat now."},
     )
-    page = QueryInteger(1, LAST_PAGE, load_default=1)
-    per_page = QueryInteger(1, LARGEST_PAGE, load_default=PAGE)
 
 
 @bp.get("/semesters", tags=["catalogue"])
@@ -221,14 +215,10 @@ def available(query: dict[str, Any]) -> dict[str, Any]:
     listed = _is_staff() or sections_visible(now, to_register=True)
     found = _search(catalog, query, counts) if listed else []
     page, size = query["page"], query["per_page"]
-    data = {
+    data = page_of(query, len(found)) | {
         "phase": now,
         "window_id": _window_id(now),
         "sections": list(shown(catalog, found[(page - 1) * size : page * size]).values()),
-        "page": page,
-        "per_page": size,
-        "pages": -(-len(found) // size),
-        "total": len(found),
         "total_available_seats": sum(
             max(0, counts[each.id].open) for each in found if each.id in counts
         ),

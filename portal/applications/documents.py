@@ -8,6 +8,7 @@ import sys
 import zipfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
@@ -29,7 +30,7 @@ from portal.applications.preview import NoPreview
 from portal.applications.scanner import ScannerFailed
 from portal.applications.store import store
 from portal.backend import backend
-from portal.core.audit_trail import add_audit_entry
+from portal.core.audit_trail import AuditEntry, add_audit_entry
 from portal.core.db import transaction
 from portal.core.i18n import _l
 from portal.core.moments import milliseconds
@@ -42,6 +43,7 @@ SECONDS = 40.0  # for the inspection of one document
 AT_ONCE = 5  # documents of one job; if more are due, another continues
 MOST_DOCUMENTS = 5  # of an application
 LONGEST_NAME = 100
+READING, READING_TIME = "application.document", timedelta(hours=1)  # in the audit trail
 log = logging.getLogger(__name__)
 MEDIA = {"pdf": "application/pdf", "jpg": "image/jpeg", "png": "image/png"}
 REFUSED_DOCUMENT = {
@@ -135,36 +137,52 @@ def open_for(document: int, application: int, by: int) -> tuple[ApplicationDocum
     Raises LookupError if there is none, or it is not checked.
     """
     with transaction() as session:
-        found = session.get(ApplicationDocument, document)
-        if found is None or found.application_id != application or found.state != "ok":
-            raise LookupError(f"document {document}")
+        found = _checked(session, document, application)
         content = _content(found)
-        subject = subjects(found.application)
-        after = {"name": found.name, "sha256": found.digest}
-        add_audit_entry(session, "application.document", subject, by=by, after=after)
+        _record_reading(session, found, by)
         return found, content
 
 
 def page_of(document: int, application: int, page: int, by: int) -> bytes:
-    """Return a page of a checked document, from 0 on, as a PNG; the first one counts as reading.
+    """Return a page of a checked document, from 0 on, as a PNG; record in the audit trail who read.
 
-    Raises LookupError if there is none.
+    The pages that someone sees within an hour are one reading. Raises LookupError if there is none.
     """
     with transaction() as session:
-        found = session.get(ApplicationDocument, document)
-        if found is None or found.application_id != application or found.state != "ok":
-            raise LookupError(f"document {document}")
+        found = _checked(session, document, application)
         if not 0 <= page < found.pages:
             raise LookupError(f"page {page}")
-        if page == 0:
-            subject = subjects(found.application)
-            after = {"name": found.name, "sha256": found.digest}
-            add_audit_entry(session, "application.document", subject, by=by, after=after)
+        if not _has_read(session, found, by):
+            _record_reading(session, found, by)
     with store().file(key_of(application, found.digest)) as file:
         try:
             return preview.draw(file, found.type, page)
         except NoPreview as error:
             raise LookupError(f"page {page}") from error
+
+
+def _checked(session: Session, document: int, application: int) -> ApplicationDocument:
+    found = session.get(ApplicationDocument, document)
+    if found is None or found.application_id != application or found.state != "ok":
+        raise LookupError(f"document {document}")
+    return found
+
+
+def _record_reading(session: Session, document: ApplicationDocument, by: int) -> None:
+    after = {"name": document.name, "sha256": document.digest}
+    add_audit_entry(session, READING, subjects(document.application), by=by, after=after)
+
+
+def _has_read(session: Session, document: ApplicationDocument, by: int) -> bool:
+    """Return whether the audit trail has a recent reading of it."""
+    found = select(AuditEntry.id).where(
+        AuditEntry.account_id == by,
+        AuditEntry.action == READING,
+        AuditEntry.subject == subjects(document.application),
+        AuditEntry.at > func.now() - READING_TIME,
+        AuditEntry.after["sha256"].astext == document.digest,
+    )
+    return session.scalar(found.limit(1)) is not None
 
 
 def copy_of(application: int, account: int) -> bytes:

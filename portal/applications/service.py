@@ -49,6 +49,7 @@ UNDECIDED_WHERE = Application.state.in_(UNDECIDED)
 REFUSED = {
     "too_late": _l("The last day for this kind of application has passed."),
     "many": _l("You have 20 applications that are not decided. Withdraw one first."),
+    "often": _l("You have begun 40 applications in this term. Ask the registrar’s office."),
     "not_complete": _l("A part of the form is not complete."),
     "changed": _l("The application has changed since you opened this page. Look at it again."),
     "decided": _l("This application has already been decided."),
@@ -68,7 +69,8 @@ REFUSED = {
 }
 
 
-MOST_UNDECIDED = 20  # applications of a student: each may hold documents
+MOST_UNDECIDED = 20  # applications of a person: each may hold documents
+MOST_IN_TERM = 40  # applications of a person, also withdrawn ones: admins hear of each
 
 
 class ApplicationRefused(Exception):  # noqa: N818  a fact, not a mistake
@@ -97,7 +99,6 @@ def start(kind: Kind, account: int, term: int, section: int | None = None) -> in
     Raises ApplicationRefused.
     """
     row = {"kind": kind.name, "account_id": account, "term_id": term, "section_id": section}
-    mine = UNDECIDED_WHERE, Application.account_id == account
     same = (getattr(Application, name).is_not_distinct_from(row[name]) for name in row)
     with transaction() as session:
         if is_late(kind, term):
@@ -106,9 +107,8 @@ def start(kind: Kind, account: int, term: int, section: int | None = None) -> in
         session.execute(select(Account.id).where(Account.id == account).with_for_update())
         found = session.scalar(select(Application.id).where(UNDECIDED_WHERE, *same))
         if found is None:
-            number = session.scalar(select(func.count(Application.id)).where(*mine)) or 0
-            if number >= MOST_UNDECIDED:
-                raise ApplicationRefused("many")
+            if code := _too_many(session, account, term):
+                raise ApplicationRefused(code)
             record = select(Student.id).where(
                 Student.account_id == account, Student.deleted_at.is_(None)
             )
@@ -119,6 +119,18 @@ def start(kind: Kind, account: int, term: int, section: int | None = None) -> in
             session.flush()
             found = made.id
     return found
+
+
+def _too_many(session: Session, account: int, term: int) -> str:
+    """Return the code of why a person can't begin another application; blank if they can."""
+    number = func.count(Application.id)
+    found = select(
+        number.filter(UNDECIDED_WHERE), number.filter(Application.term_id == term)
+    ).where(Application.account_id == account)
+    undecided, in_term = session.execute(found).one()
+    if undecided >= MOST_UNDECIDED:
+        return "many"
+    return "often" if in_term >= MOST_IN_TERM else ""
 
 
 def is_late(kind: Kind, term: int) -> bool:
@@ -318,13 +330,23 @@ def act(application: int) -> None:
 
 
 def act_all() -> None:
-    """Carry out every approval that was not; for workers."""
+    """Carry out every approval that was not, for workers; one that fails leaves the others.
+
+    Raises RuntimeError with the applications that failed.
+    """
     with transaction() as session:
         waiting = session.scalars(
             select(Application.id).where(Application.state == ACTING).order_by(Application.id)
         ).all()
+    failed = []
     for application in waiting:
-        act(application)
+        try:
+            act(application)
+        except Exception:
+            log.exception("Application %s could not be carried out.", application)
+            failed.append(application)
+    if failed:
+        raise RuntimeError(f"These applications could not be carried out: {failed}")
 
 
 def due_jobs(_terms: Sequence[int]) -> Iterable[DueJob]:

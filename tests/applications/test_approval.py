@@ -2,11 +2,13 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 from sqlalchemy import select
 
 from portal.applications import service
+from portal.applications.models import Application
 from portal.applications.service import ApplicationRefused
 from portal.backend import Backend
 from portal.catalog.models import Section
@@ -37,6 +39,28 @@ def pages(backend: Backend, deed: Callable[[], str]) -> str:
 
 def approve(application: int, by: int, overrides: tuple[str, ...] = ()) -> str:
     return service.approve(application, decider(application, by), overrides).state
+
+
+def test_one_that_cant_be_carried_out_leaves_the_others(
+    free: Section, held: Section, cast: Cast, caplog: pytest.LogCaptureFixture
+) -> None:
+    first = an_application("late_drop", cast.ada, held)
+    second = an_application("late_add", cast.ben, free)
+    with transaction() as session:  # as by processes that died with the answers
+        for each, approval in ((first, {"broken": True}), (second, left(cast, second))):
+            found = session.get_one(Application, each)
+            found.state, found.stage, found.approval = "acting", 1, approval
+    with pytest.raises(RuntimeError, match=str(first)):
+        service.act_all()
+    assert the(second).state == "approved"
+    assert has_seat(cast.ben, free)
+    assert f"Application {first}" in caplog.text
+
+
+def left(cast: Cast, application: int) -> dict[str, Any]:
+    """An approval that was stored and not carried out."""
+    facts = {"entry": application, "by": cast.max.id, "note": "Fine."}
+    return {**facts, "overrides": [], "correlation": "tests"}
 
 
 def test_a_late_add_gives_the_seat_after_the_window(free: Section, cast: Cast) -> None:

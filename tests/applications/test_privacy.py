@@ -111,6 +111,21 @@ def test_a_document_is_stored_checked_and_read(
     assert page.status_code == 404
 
 
+def test_a_look_at_any_page_is_in_the_audit_trail_once_an_hour(
+    app: Flask, free: Section, cast: Cast, mia: Account, stored: None
+) -> None:
+    assert stored is None
+    made = an_application("late_add", cast.ada, free, documents=[files.a_pdf(3)])
+    documents.check_due()
+    here = f"/admin/applications/{made}/documents/{the_documents(made)[0].id}/pages"
+    max_, mia_ = browser_of(app, "max"), browser_of(app, mia.username)
+    for browser, page in ((max_, 2), (max_, 1), (max_, 0), (mia_, 1)):
+        assert browser.get(f"{here}/{page}.png").status_code == 200
+    with transaction() as session:
+        read = select(AuditEntry.account_id).where(AuditEntry.action == "application.document")
+        assert list(session.scalars(read.order_by(AuditEntry.id))) == [cast.max.id, mia.id]
+
+
 def test_its_person_downloads_what_they_gave(
     app: Flask, ada: FlaskClient, sent: int, free: Section
 ) -> None:

@@ -11,6 +11,7 @@ from sqlalchemy import func, select
 from portal.applications import service
 from portal.applications.kinds import KINDS
 from portal.applications.models import Application
+from portal.applications.service import ApplicationRefused
 from portal.catalog.models import Section
 from portal.core.db import transaction
 from tests import cast as builders
@@ -35,6 +36,14 @@ def a_draft(ada: FlaskClient, section: Section, kind: str = "permission") -> str
     assert answer.status_code == 303
     address: str = answer.location
     return address.partition("/steps/")[0]
+
+
+def test_sending_and_withdrawing_has_an_end(free: Section, cast: Cast) -> None:
+    account = cast.ada.account_id
+    for _ in range(service.MOST_IN_TERM):
+        service.withdraw(an_application("late_add", cast.ada, free), account)
+    with pytest.raises(ApplicationRefused, match="often"):
+        service.start(KINDS["late_add"], account, free.term_id, free.id)
 
 
 def test_every_kind_can_be_started_until_its_last_day(ada: FlaskClient, free: Section) -> None:

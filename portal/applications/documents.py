@@ -63,6 +63,7 @@ REFUSED_DOCUMENT = {
     "many": _l("An application has at most 5 documents. Remove one first."),
     "checking": _l("The file is being checked. Try again in a moment."),
     "store": _l("The file could not be stored now. Try again in a moment."),
+    "mixed": _l("The file changed while it was sent. Send it again."),
     "open": _l("Withdraw the application first, or wait until it is decided."),
     "late": _l("The application was sent already, so its documents can’t change."),
 }

@@ -284,6 +284,7 @@ class Upload(Base):
     part: Mapped[str] = mapped_column(String(20))
     name: Mapped[str] = mapped_column(String(100))
     size: Mapped[int] = mapped_column(Integer)
+    digest: Mapped[str] = mapped_column(String(64))  # SHA-256, as its sender says
     received: Mapped[int] = mapped_column(Integer, default=0, server_default="0")
     made_at: Mapped[datetime] = mapped_column(Moment, server_default=func.now())
 

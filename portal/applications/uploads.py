@@ -3,8 +3,9 @@
 The pieces wait in PostgreSQL, where every node finds them. The last one makes the document.
 """
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import timedelta
+from hashlib import sha256
 
 from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
@@ -31,11 +32,12 @@ class WrongStart(ValueError):  # noqa: N818  an expected state, not an error
 
 @dataclass(frozen=True)
 class NewUpload:
-    """A document to come: which of the kind's documents it is, its name and its size in bytes."""
+    """A document to come: which of the kind's documents, its name, bytes and SHA-256 digest."""
 
     part: str
     name: str
     size: int
+    digest: str
 
 
 def begin(application: int, account: int, wanted: NewUpload) -> tuple[int, int]:
@@ -49,15 +51,14 @@ def begin(application: int, account: int, wanted: NewUpload) -> tuple[int, int]:
         owner = locked(session, application, account)
         if owner.state not in EDITABLE:
             raise Refused("late")
-        name = tidy(wanted.name)
         mine = select(Upload).where(Upload.application_id == application)
-        same = Upload.part == wanted.part, Upload.name == name, Upload.size == wanted.size
-        if found := session.scalar(mine.where(*same)):
+        facts = asdict(wanted) | {"name": tidy(wanted.name)}
+        if found := session.scalar(mine.filter_by(**facts)):
             return found.id, found.received
         begun = session.scalars(mine.order_by(Upload.id)).all()
         for old in begun[: max(0, len(begun) + 1 - MOST_OPEN)]:
             session.delete(old)
-        made = Upload(application_id=application, part=wanted.part, name=name, size=wanted.size)
+        made = Upload(application_id=application, **facts)
         session.add(made)
         session.flush()
         return made.id, 0
@@ -90,6 +91,8 @@ def _finish(upload: int, application: int, account: int) -> int:
         pieces = select(UploadPiece.content).where(UploadPiece.upload_id == upload)
         content = b"".join(session.scalars(pieces.order_by(UploadPiece.start)))
     try:
+        if sha256(content).hexdigest() != found.digest:
+            raise Refused("mixed")
         documents.add(application, account, NewDocument(found.part, found.name, content))
     finally:
         with transaction() as session:

@@ -1,10 +1,12 @@
 // Sends a document in pieces, shows the progress, and goes on after a lost connection.
-// Without this script the form sends the whole file.
+// Without this script, or without HTTPS, the form sends the whole file.
 
 import { release } from "./busy.js";
 
 const FIRST_PAUSE = 1000; // ms before a piece is sent again, longer each time
 const LONGEST_PAUSE = 15000;
+
+const MOST_BYTES = 10 * 2 ** 20; // a larger file is refused, whatever its digest
 
 const pause = (ms) => new Promise((done) => { setTimeout(done, ms); });
 
@@ -20,8 +22,14 @@ async function ask(form, url, method, body) {
   return found;
 }
 
-async function sendAll(form, file, show) {
-  const about = new URLSearchParams({ part: form.elements.part.value, name: file.name, size: file.size });
+async function digestOf(file) {
+  const content = await file.slice(0, MOST_BYTES).arrayBuffer();
+  const bytes = new Uint8Array(await crypto.subtle.digest("SHA-256", content));
+  return [...bytes].map((each) => each.toString(16).padStart(2, "0")).join("");
+}
+
+async function sendAll(form, file, digest, show) {
+  const about = new URLSearchParams({ part: form.elements.part.value, name: file.name, size: file.size, digest });
   const { url, received, piece } = await ask(form, form.dataset.upload, "POST", about);
   let start = received;
   do { // at least once: the last request may have stored the last piece and no document
@@ -37,9 +45,10 @@ async function upload(form, file) {
   const bar = state.querySelector("progress");
   const show = (sent) => { lost.hidden = true; bar.value = (100 * sent) / file.size; };
   state.hidden = false;
+  const digest = await digestOf(file).catch(() => { throw new Refused(); });
   for (let wait = FIRST_PAUSE; ; wait = Math.min(2 * wait, LONGEST_PAUSE)) {
     try {
-      return await sendAll(form, file, show);
+      return await sendAll(form, file, digest, show);
     } catch (error) {
       if (error instanceof Refused) throw error;
       lost.hidden = false;
@@ -58,7 +67,7 @@ function forgetRefusal() {
 addEventListener("submit", (event) => {
   const form = event.target.closest("form[data-upload]");
   const file = form?.elements.file.files[0];
-  if (!file || !file.size) return;
+  if (!file || !file.size || !crypto.subtle) return;
   event.preventDefault();
   const button = form.querySelector("[type=submit]");
   const wrong = form.querySelector("[data-upload-error]");

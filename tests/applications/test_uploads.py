@@ -1,5 +1,7 @@
 """Documents that arrive in pieces: they go on after a lost connection, and count once."""
 
+from hashlib import sha256
+
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
@@ -24,8 +26,13 @@ def here(free: Section, cast: Cast) -> str:
     return f"/terms/{free.term_id}/applications/{made}/uploads"
 
 
-def begin(browser: FlaskClient, here: str, size: int = len(PDF)) -> tuple[str, int]:
-    sent = {"part": "support", "name": "letter.pdf", "size": str(size)}
+def about(content: bytes) -> dict[str, str]:
+    digest = sha256(content).hexdigest()
+    return {"part": "support", "name": "letter.pdf", "size": str(len(content)), "digest": digest}
+
+
+def begin(browser: FlaskClient, here: str, content: bytes = PDF) -> tuple[str, int]:
+    sent = about(content)
     answer = browser.post(here, data=sent)
     assert answer.status_code == 200, answer.text
     return answer.json["url"], answer.json["received"]  # type: ignore[index]
@@ -53,6 +60,29 @@ def test_a_document_arrives_in_pieces(ada: FlaskClient, here: str) -> None:
     assert number(Upload) == number(UploadPiece) == 0
 
 
+def test_another_file_of_the_same_name_and_size_begins_at_its_start(
+    ada: FlaskClient, here: str
+) -> None:
+    other = PDF.replace(b"x", b"y")
+    url, _ = begin(ada, here)
+    send(ada, url, 0, PDF[:4000])
+    second, received = begin(ada, here, other)
+    assert (second != url, received) == (True, 0)
+    assert send(ada, second, 0, other)[0] == 200
+    with transaction() as session:
+        (found,) = session.scalars(select(ApplicationDocument))
+    assert found.digest == sha256(other).hexdigest()
+
+
+def test_pieces_of_two_files_make_no_document(ada: FlaskClient, here: str) -> None:
+    url, _ = begin(ada, here)
+    send(ada, url, 0, PDF[:4000])
+    answer = ada.put(f"{url}?start=4000", data=PDF.replace(b"x", b"y")[4000:])
+    assert answer.status_code == 422
+    assert "changed while it was sent" in answer.json["error"]  # type: ignore[index]
+    assert number(Upload) == number(ApplicationDocument) == 0
+
+
 def test_a_piece_counts_once_and_in_order(ada: FlaskClient, here: str) -> None:
     url, _ = begin(ada, here)
     assert send(ada, url, 0, PDF[:100]) == (200, 100)
@@ -62,10 +92,11 @@ def test_a_piece_counts_once_and_in_order(ada: FlaskClient, here: str) -> None:
 
 
 def test_a_hostile_upload_is_refused(ada: FlaskClient, here: str) -> None:
-    sent = {"part": "support", "name": "letter.pdf", "size": str(11 * 2**20)}
+    sent = about(PDF) | {"size": str(11 * 2**20)}
+    assert ada.post(here, data=sent | {"digest": "../../x"}).status_code == 400
     assert ada.post(here, data=sent).status_code == 422
     assert ada.post(here, data=sent | {"part": "eat"}).status_code == 400
-    url, _ = begin(ada, here, size=4)
+    url, _ = begin(ada, here, b"MZ\0\0")
     answer = ada.put(f"{url}?start=0", data=b"MZ\0\0")
     assert answer.status_code == 422
     assert "not a PDF" in answer.json["error"]  # type: ignore[index]
@@ -77,7 +108,7 @@ def test_a_hostile_upload_is_refused(ada: FlaskClient, here: str) -> None:
 def test_an_upload_is_nobody_elses(app: Flask, ada: FlaskClient, here: str) -> None:
     url, _ = begin(ada, here)
     ben = browser_of(app, "ben")
-    assert ben.post(here, data={"part": "support", "name": "x", "size": "9"}).status_code == 404
+    assert ben.post(here, data=about(b"x")).status_code == 404
     assert ben.put(f"{url}?start=0", data=b"x").status_code == 404
 
 

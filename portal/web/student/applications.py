@@ -1,5 +1,6 @@
 """My applications: start one, fill in its steps, send it, follow it, withdraw it."""
 
+import re
 from functools import partial
 from typing import Any
 
@@ -45,6 +46,7 @@ from portal.web.http.uploads import takes_files
 from portal.web.student import bp
 
 APPLIES = ("student", "applicant")
+DIGEST = re.compile("[0-9a-f]{64}")
 TEXTS = {
     "charge_states": CHARGE_STATES,
     "charge_tones": CHARGE_TONES,
@@ -325,10 +327,10 @@ def application_documents(term_id: int, application_id: int) -> ResponseReturnVa
 def begin_upload(term_id: int, application_id: int) -> ResponseReturnValue:
     """Begin a document that comes in pieces, or go on with it."""
     line, sent = _mine(term_id, application_id), request.form
-    if sent.get("part", "") not in line.kind.documents:
+    digest, name = sent.get("digest", ""), sent.get("name", "").replace("\0", "")
+    if sent.get("part", "") not in line.kind.documents or not DIGEST.fullmatch(digest):
         abort(400)
-    size = request.form.get("size", 0, type=int)
-    wanted = NewUpload(sent["part"], sent.get("name", "").replace("\0", ""), size)
+    wanted = NewUpload(sent["part"], name, sent.get("size", 0, type=int), digest)
     try:
         upload, received = uploads.begin(line.id, visitor().id, wanted)
     except Refused as refused:

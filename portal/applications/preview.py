@@ -60,6 +60,7 @@ def main() -> None:
     Image.MAX_IMAGE_PIXELS = None  # the inspection has limited them
     drawn, out = _drawn(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])), BytesIO()
     drawn.thumbnail((WIDTH, HEIGHT))
+    drawn.info.clear()  # colour profiles and comments: only the pixels are shown
     drawn.save(out, "PNG")
     sys.stdout.buffer.write(out.getvalue())
 

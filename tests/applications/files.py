@@ -98,6 +98,14 @@ def a_picture(kind: str = "PNG", size: tuple[int, int] = (60, 40), mode: str = "
     return found.getvalue()
 
 
+def a_photo_with_a_program() -> bytes:
+    """A JPEG that says PHP in its comment and in its colour profile."""
+    made, program = BytesIO(), b"<?php system('id'); ?>"
+    picture = Image.new("RGB", (20, 20), "green")
+    picture.save(made, "JPEG", comment=program, icc_profile=program)
+    return made.getvalue()
+
+
 def fifty_megapixels() -> bytes:
     """A PNG of 10,000 by 5,000 pixels, and of a few KB."""
     return a_picture(size=(10_000, 5_000), mode="1")

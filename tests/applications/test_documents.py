@@ -363,6 +363,31 @@ def test_downloads_are_safe_and_in_the_audit_trail(
         assert browser_of(app, name).get(theirs).status_code == 403
 
 
+def test_a_program_in_a_picture_is_only_data(admin: FlaskClient, draft: int, cast: Cast) -> None:
+    photo = files.a_photo_with_a_program()
+    assert b"<?php" in photo
+    made = add(draft, cast, photo, "photo.jpg")
+    service.submit(draft, cast.ada.account_id)
+    documents.check_due()
+    here = f"/admin/applications/{draft}/documents/{made}"
+    shown = admin.get(f"{here}/pages/0.png").data
+    assert b"<?php" not in shown
+    assert [each for each in chunks(shown) if each != "IDAT"] == ["IHDR", "IEND"]
+    answer = admin.get(here)
+    assert answer.headers["Content-Type"] == "image/jpeg"
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"
+    assert answer.headers["Content-Disposition"].startswith("attachment")
+
+
+def chunks(png: bytes) -> list[str]:
+    """The names of the chunks of a PNG, in order."""
+    found, at = [], 8
+    while at < len(png):
+        found.append(png[at + 4 : at + 8].decode())
+        at += 12 + int.from_bytes(png[at : at + 4])
+    return found
+
+
 def test_a_file_changed_on_disk_is_not_given_out(
     ada: FlaskClient, free: Section, draft: int, cast: Cast, stored: Path
 ) -> None:

@@ -7,7 +7,10 @@ from portal.core.i18n import _
 
 Restriction = tuple[str, str, str]  # rule, kind, value
 RULES = {"must_be", "may_not_be"}
-KINDS = {"level", "major", "classification", "field_of_study", "degree", "campus", "college"}
+KINDS = {
+    *("level", "major", "classification", "field_of_study"),
+    *("degree", "program", "campus", "college"),
+}
 OTHER_NAMES = {
     "levels": "level",
     "majors": "major",
@@ -16,6 +19,7 @@ OTHER_NAMES = {
     "year": "classification",
     "fields_of_study": "field_of_study",
     "degrees": "degree",
+    "programs": "program",
     "campuses": "campus",
     "colleges": "college",
 }

@@ -14,6 +14,7 @@ _KINDS = {
     "field_of_study": (_l("students of %(names)s"), _l("field of study")),
     "classification": (_l("class year %(names)s"), _l("class year")),
     "degree": (_l("students for the degree %(names)s"), _l("degree")),
+    "program": (_l("students of the program %(names)s"), _l("program")),
     "campus": (_l("students of the campus %(names)s"), _l("campus")),
     "college": (_l("students of %(names)s"), _l("college")),
 }

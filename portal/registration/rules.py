@@ -131,6 +131,8 @@ def _attributes(profile: "StudentProfile", kind: str) -> Iterable[str]:
             return profile.majors
         case "field_of_study":
             return profile.majors | profile.minors
+        case "program":  # universities name one by its degree or by its subject
+            return {profile.degree, *profile.majors}
         case "classification":
             return [profile.year]
         case "level" | "degree" | "campus" | "college":

@@ -13,7 +13,7 @@ from portal.exchange.importing.models import Options
 from portal.exchange.importing.report import Report
 from portal.exchange.importing.runs import import_files
 from portal.exchange.importing.semester import stage_semester
-from portal.exchange.importing.staging import Stage
+from portal.exchange.importing.staging import KnownRecords, Stage
 
 COLUMNS = {
     "departments.csv": "dept_code dept_name school",
@@ -136,8 +136,8 @@ class Records(Stage):
     def put(self, kind: str, key: str, fields: dict[str, Any], *_row: object, **_: object) -> None:
         self.kinds[kind][key] = json.loads(json.dumps(fields))
 
-    def has_term(self, name: str) -> bool:  # noqa: ARG002
-        return False
+    def known_records(self, term: str) -> KnownRecords:  # noqa: ARG002
+        return KnownRecords()
 
     def subject_names(self) -> dict[str, str]:
         return {}

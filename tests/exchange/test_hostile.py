@@ -16,7 +16,12 @@ from portal.exchange.importing.tables import Row, Shape
 from tests.exchange.campus import nothing
 from tests.exchange.makers import zipped
 
-SHAPE = Shape(("a",), str.strip)
+
+def columns(header: list[str]) -> list[str]:
+    return [each.strip() for each in header]
+
+
+SHAPE = Shape(("a",), columns)
 
 
 def written(folder: Path, content: bytes) -> files.Files:
@@ -147,7 +152,7 @@ def test_what_is_no_table_is_refused_with_its_place(
 
 def test_rows_without_end_are_refused(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_bytes(b"a\n" + b"1\n" * 101)
-    shape = Shape(("a",), str.strip, most_rows=100)
+    shape = Shape(("a",), columns, most_rows=100)
     with pytest.raises(ImportFailedError, match="more than 100 rows"):
         list(tables.rows(open_files(tmp_path), "t.csv", shape, Report(), nothing))
 

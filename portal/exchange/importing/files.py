@@ -6,9 +6,10 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
+from io import BytesIO
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,6 +22,7 @@ from portal.core.db import transaction
 from portal.core.i18n import _k
 from portal.exchange.importing.failures import ImportFailedError
 from portal.exchange.importing.models import ImportPart
+from portal.exchange.importing.workbooks import is_workbook, read_sheets
 
 MOST_FILES = 100
 MOST_BYTES = 2**30  # of all files together, unpacked
@@ -30,6 +32,8 @@ ENTRY = re.compile(b"PK\1\2")  # begins an entry in a zip's list of contents
 MOST_ENTRIES = 1000  # with folders and what systems add by themselves
 ENCRYPTED = 1
 PIECE = 2**20
+MOST_WORKBOOK = 2**26  # bytes; read as a whole
+MOST_UNPACKED = 2**28  # of a workbook's parts
 METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
 # Wrong names raise ValueError; unusual packing raises the last two.
 DAMAGE = (
@@ -59,15 +63,40 @@ class Files:
 
 
 def open_files(path: Path) -> Files:
-    """Return the files of a folder or zip. Raise ImportFailedError if it is neither."""
+    """Return the files of a folder or zip, or a file alone. Raise ImportFailedError."""
     if path.is_dir():
         found = sorted(each for each in path.iterdir() if each.is_file())
-        if len(found) == 1 and found[0].suffix.lower() == ".zip":
-            return _open_zip(found[0])
-        return Files({each.name: partial(open, each, "rb") for each in found})
-    if path.suffix.lower() == ".zip" and path.exists():
-        return _open_zip(path)
-    raise ImportFailedError(_k("%(path)s is neither a folder nor a zip."), path=path)
+    elif path.is_file():
+        found = [path]
+    else:
+        raise ImportFailedError(_k("%(path)s does not exist."), path=path)
+    if len(found) == 1 and found[0].suffix.lower() == ".zip":
+        return _with_sheets(_open_zip(found[0]))
+    return _with_sheets(Files({each.name: partial(open, each, "rb") for each in found}))
+
+
+def _with_sheets(files: Files) -> Files:
+    """Return the files with the sheets of workbooks in the place of the workbooks."""
+    found = {name: open_ for name, open_ in files.openers.items() if not is_workbook(name)}
+    for name in files.openers.keys() - found.keys():
+        with files.open(name) as file:
+            content = file.read(MOST_WORKBOOK + 1)
+        if len(content) > MOST_WORKBOOK or _unpacked_size(content) > MOST_UNPACKED:
+            raise ImportFailedError(
+                _k("%(file)s is too large for a workbook. Save its sheets as CSV."), file=name
+            )
+        for sheet, table in read_sheets(name, content).items():
+            if sheet in found:
+                raise ImportFailedError(_k("%(file)s appears twice."), file=sheet)
+            found[sheet] = partial(BytesIO, table)
+    return Files(found)
+
+
+def _unpacked_size(content: bytes) -> int:
+    """Return how large the parts of a workbook are, which is a zip; 0 if it is none."""
+    with suppress(*DAMAGE), zipfile.ZipFile(BytesIO(content)) as packed:
+        return sum(entry.file_size for entry in packed.infolist())
+    return 0
 
 
 def _open_zip(path: Path) -> Files:

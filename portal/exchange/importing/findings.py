@@ -9,7 +9,8 @@ from portal.core.i18n import _k, _l
 
 class Action(StrEnum):
     REFUSED = "refused"  # the row is not imported
-    REPAIRED = "repaired"  # imported, but not as written
+    REPAIRED = "repaired"  # imported as it is meant, although not as written
+    GUESSED = "guessed"  # a value is missing or unreadable, and another is used
     LEFT_OUT = "left out"  # a field that the portal does not store
     KEPT = "kept"  # imported as written, although it looks wrong
 
@@ -17,6 +18,7 @@ class Action(StrEnum):
 ACTIONS = {
     Action.REFUSED: _l("refused"),
     Action.REPAIRED: _l("repaired"),
+    Action.GUESSED: _l("guessed"),
     Action.LEFT_OUT: _l("skipped"),
     Action.KEPT: _l("kept"),
 }
@@ -50,6 +52,7 @@ class FindingKind:
 
 refused = partial(FindingKind, Action.REFUSED)
 repaired = partial(FindingKind, Action.REPAIRED)
+guessed = partial(FindingKind, Action.GUESSED)
 left_out = partial(FindingKind, Action.LEFT_OUT)
 kept = partial(FindingKind, Action.KEPT)
 
@@ -72,6 +75,10 @@ FINDINGS: dict[str, FindingKind] = {
     ),
     "unreadable": refused(
         _l("This value can’t be read, and the row needs it."), _l("Correct this value.")
+    ),
+    "restriction_unclear": refused(
+        _l("This restriction is not understood, so the section does not have it."),
+        _l("Enter it on the section’s page, or write it as restrictions.csv does."),
     ),
     "no_tree": refused(
         _l("The prerequisites can’t be read. The section has none until they are corrected."),
@@ -141,22 +148,22 @@ FINDINGS: dict[str, FindingKind] = {
     "encoding": repaired(_l("The file is not UTF-8; it was read as Windows-1252.")),
     "spaces": repaired(_l("Double spaces were removed.")),
     "too_long": repaired(_l("The text was too long and was shortened.")),
-    "title_missing": repaired(_l("The course has no title. The title of a section is used.")),
-    "number_missing": repaired(_l("The section has no number. It gets 01.")),
-    "credits_missing": repaired(
+    "title_missing": guessed(_l("The course has no title. The title of a section is used.")),
+    "number_missing": guessed(_l("The section has no number. It gets 01.")),
+    "credits_missing": guessed(
         _l("The credits can’t be read. Those of the course or its sections are used.")
     ),
-    "count": repaired(_l("This is not a number of seats. A safe number is used.")),
-    "course_added": repaired(
+    "count": guessed(_l("This is not a number of seats. A safe number is used.")),
+    "course_added": guessed(
         _l("The course isn’t in courses.csv. It is created from its section.")
     ),
-    "department_added": repaired(_l("The department isn’t in departments.csv. It is added.")),
-    "days_unreadable": repaired(_l("The days can’t be read. The meeting is TBA.")),
-    "times_unreadable": repaired(_l("The times can’t be read. The meeting is TBA.")),
-    "dates_unreadable": repaired(_l("The dates can’t be read. The dates of the term are used.")),
-    "dates_missing": repaired(_l("The meeting has no dates. The dates of the term are used.")),
+    "department_added": guessed(_l("The department isn’t in departments.csv. It is added.")),
+    "days_unreadable": guessed(_l("The days can’t be read. The meeting is TBA.")),
+    "times_unreadable": guessed(_l("The times can’t be read. The meeting is TBA.")),
+    "dates_unreadable": guessed(_l("The dates can’t be read. The dates of the term are used.")),
+    "dates_missing": guessed(_l("The meeting has no dates. The dates of the term are used.")),
     "dates_reversed": repaired(_l("The last date is before the first. They were swapped.")),
-    "time_without_days": repaired(_l("There is a time but no days. The meeting is TBA.")),
+    "time_without_days": guessed(_l("There is a time but no days. The meeting is TBA.")),
     "midnight": repaired(_l("It ends at midnight. 11:59 pm is used.")),
     "empty_group": repaired(_l("An empty group of prerequisites was removed.")),
     "not_represented": left_out(_l("The portal doesn’t store this column.")),
@@ -172,6 +179,10 @@ FINDINGS: dict[str, FindingKind] = {
     ),
     "cross_list_not_offered": kept(_l("The cross-listed course is not offered this term.")),
     "levels_disagree": kept(_l("The section’s levels differ from restrictions.csv.")),
+    "course_shared": kept(
+        _l("Other terms offer this course too, so the import doesn’t change it."),
+        _l("Edit the course on its page if every term should have the new title."),
+    ),
     "major_added": kept(
         _l("This major appears only in restrictions. It was added to the list of majors.")
     ),

@@ -26,6 +26,8 @@ LAST_MINUTE = time(23, 59)
 NO_INSTRUCTOR = {"", "STAFF", "TBA", "TBD", "UNKNOWN", "TO BE ANNOUNCED", "NONE"}
 NO_ROOM = {"", "TBA", "TBD", "TO BE ANNOUNCED", "NONE", "ARR", "N/A"}
 LONGEST_NAME = 160  # of an instructor
+LONGEST_KIND = 12
+PRIMARY = re.compile(r"\s*\(P\)", re.IGNORECASE)  # Banner's mark of the primary instructor
 LONGEST_ROOM = 80
 Times = tuple[time | None, time | None]
 Dates = tuple[date | None, date | None]
@@ -81,7 +83,10 @@ def read_meeting(row: Row) -> Meeting:
     kind = row["meeting_type"].upper()
     room = row.text("location", LONGEST_ROOM)
     room = "" if room.upper() in NO_ROOM else room
-    found = Meeting(KINDS.get(kind, kind)[:12], days, starts_at, ends_at, first, last, room)
+    kind = KINDS.get(kind, kind)
+    if len(kind) > LONGEST_KIND:
+        row.note("too_long", "meeting_type", _k("At most %(most)s characters."), most=LONGEST_KIND)
+    found = Meeting(kind[:LONGEST_KIND], days, starts_at, ends_at, first, last, room)
     if found.kind == EXAM or found.minutes > LONGEST_MEETING:
         found.clashes = False
         row.note("exam_block", "meeting_type")
@@ -89,11 +94,28 @@ def read_meeting(row: Row) -> Meeting:
 
 
 def read_instructors(row: Row) -> list[str]:
-    """Return the names of the instructors; leave out `Staff`."""
-    names = [" ".join(name.split()) for name in re.split(r"[/;|]", row["instructors"])]
+    """Return the names of the instructors, the primary one first; leave out `Staff`."""
+    names = _names(row["instructors"])
     if any(len(name) > LONGEST_NAME for name in names):
         row.note("too_long", "instructors")
-    return [name[:LONGEST_NAME] for name in names if name.strip("* ").upper() not in NO_INSTRUCTOR]
+    listed = [(PRIMARY.sub("", name)[:LONGEST_NAME], bool(PRIMARY.search(name))) for name in names]
+    listed.sort(key=lambda each: not each[1])
+    return [name for name, _first in listed if name.strip("* ").upper() not in NO_INSTRUCTOR]
+
+
+def _names(text: str) -> list[str]:
+    """Return the names of a cell. A comma is between two names, or between surname and name."""
+    parts = [" ".join(part.split()) for part in re.split(r"[/;|\n]| & | and ", text)]
+    found = []
+    for part in parts:
+        words = [word.strip() for word in part.split(",")]
+        if all(" " in PRIMARY.sub("", word) for word in words if word):
+            found += words  # Ada Byron (P), Ben Roe
+        elif len(words) % 2 == 0:
+            found += [", ".join(pair) for pair in zip(words[::2], words[1::2], strict=True)]
+        else:
+            found.append(part)
+    return [name for name in found if name]
 
 
 def _read_days(row: Row) -> int:

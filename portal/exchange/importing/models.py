@@ -139,6 +139,7 @@ class Options:
     past: bool = False  # enroll students past all rules and capacity
     leave_out: bool = False  # apply the rest if enrollments are refused
     remove: bool = False  # remove records that are missing from the files
+    erase: bool = False  # blank cells and missing rows erase what the portal has
     waitlist: int = 10  # length if the files give none
     credit_limit: int = 21  # of a new term
     starts: date | None = None  # dates of the term, if meetings have none

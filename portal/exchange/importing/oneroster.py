@@ -68,6 +68,10 @@ def standard_name(column: str) -> str:
     return SPELLINGS.get(found.lower(), found)
 
 
+def _standard_names(header: list[str]) -> list[str]:
+    return list(map(standard_name, header))
+
+
 @dataclass(frozen=True)
 class Manifest:
     """The version, and the mode of each file: bulk, delta or absent."""
@@ -87,7 +91,7 @@ def read_manifest(files: Files, report: Report, progress: Progress) -> Manifest:
         text = _k("%(file)s is missing. A OneRoster import needs it.")
         raise ImportFailedError(text, file=MANIFEST)
     rows = tables.rows(
-        files, MANIFEST, Shape(("propertyName", "value"), standard_name), report, progress
+        files, MANIFEST, Shape(("propertyName", "value"), _standard_names), report, progress
     )
     found = {row["propertyName"]: row for row in rows}
     version = found["oneroster.version"]["value"] if "oneroster.version" in found else ""
@@ -166,7 +170,7 @@ def stage_oneroster(
     for file, read in READERS.items():
         if not manifest.has(file):
             continue
-        shape = Shape(NEEDED[file], standard_name)
+        shape = Shape(NEEDED[file], _standard_names)
         for row in tables.rows(files, f"{file}.csv", shape, report, progress):
             if not _is_sound(row):
                 continue

@@ -1,7 +1,7 @@
 """The report of an import: notes about rows, and the changes, as rows of a table."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -84,6 +84,14 @@ class Report:
         path.parent.mkdir(parents=True, exist_ok=True)
         with open(path, "wb", opener=owner_only) as out:
             out.writelines(csv_pieces([COLUMNS, *map(cells, self.notes)]))
+
+
+def summary(found: Mapping[str, int]) -> list[tuple[Action, int]]:
+    """Return how many rows there are of each action, out of the counts of each kind of note."""
+    counts: Counter[Action] = Counter()
+    for kind, count in found.items():
+        counts[FINDINGS[kind].action] += count
+    return [(action, counts[action]) for action in Action if counts[action]]
 
 
 def cells(note: Note) -> list[str]:

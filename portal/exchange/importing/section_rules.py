@@ -1,6 +1,8 @@
-"""Rules of a semester's sections: restrictions.csv and prerequisites.json."""
+"""Rules of a semester's sections: restrictions and prerequisites, as files have them."""
 
 import json
+import re
+from collections.abc import Iterator
 from typing import Any
 
 from portal.catalog import restrictions
@@ -19,8 +21,10 @@ LONGEST_TREES = 2**26
 JOINTS = {"and": "all", "or": "any", "solo": "all"}
 
 
-def read_restriction(row: Row) -> Restriction | None:
-    """Return the restriction of a row, its value as the file has it. Report an unreadable one."""
+def read_restrictions(row: Row) -> list[Restriction]:
+    """Return the restrictions of a row of restrictions.csv. Report an unreadable one."""
+    if _SENTENCE.match(f"{row['rule']}:"):
+        return list(restrictions_of(row, f"{row['rule']}: {row['value']}", "rule"))
     rule, kind = restrictions.word(row["rule"]), restrictions.kind_of(row["kind"])
     if rule not in restrictions.RULES:
         row.note("unreadable", "rule", _k("Rules are must_be and may_not_be."))
@@ -30,8 +34,52 @@ def read_restriction(row: Row) -> Restriction | None:
     elif not row["value"] or len(row["value"]) > restrictions.LONGEST:
         row.note("unreadable", "value")
     else:
-        return rule, kind, row["value"]
-    return None
+        return [(rule, kind, row["value"])]
+    return []
+
+
+# As Banner writes them, each with its values after it, one a line:
+# "Must be enrolled in one of the following Fields of Study (Major, Minor, or Concentration):".
+_SENTENCE = re.compile(
+    r"(?P<rule>must not|may not|can ?not|must|may only)\s+be\s[\w\s]*?following\s+"
+    r"(?P<kind>[\w\s]+?)\s*(?:\([^)]*\)\s*)?:",
+    re.IGNORECASE,
+)
+_MUST = {"must", "may only"}
+_CODE_AFTER = re.compile(r"\s+\([A-Z0-9&_-]{1,12}\)$")  # "Undergraduate (UG)"
+
+
+def restrictions_of(row: Row, text: str, column: str) -> Iterator[Restriction]:
+    """Yield the restrictions of Banner's sentences. Report each part that is not understood."""
+
+    def unclear(part: str) -> None:
+        quoted = " ".join(part.split())[: tables.LONGEST_VALUE]
+        row.note("restriction_unclear", column, _k("“%(text)s”"), text=quoted)
+
+    found = list(_SENTENCE.finditer(text))
+    if before := text[: found[0].start() if found else None].strip():
+        unclear(before)
+    ends = [each.start() for each in found[1:]] + [len(text)]
+    for sentence, end in zip(found, ends, strict=False):
+        kind = restrictions.kind_of(sentence["kind"])
+        values = _values(text[sentence.end() : end])
+        if kind not in restrictions.KINDS or not values:
+            unclear(text[sentence.start() : end])
+            continue
+        rule = "must_be" if sentence["rule"].lower() in _MUST else "may_not_be"
+        for value in values:
+            if ":" in value or len(value) > restrictions.LONGEST:  # another kind of sentence
+                unclear(value)
+            else:
+                yield rule, kind, value
+
+
+def _values(text: str) -> list[str]:
+    """Return the values after a sentence: a line each, or with wide gaps, semicolons or commas."""
+    written = text.rstrip()
+    between = next(each for each in (r"\n", r"\s{2,}", ";", ",") if re.search(each, f"{written},"))
+    parts = (" ".join(part.split()).strip(" ,") for part in re.split(between, written))
+    return [_CODE_AFTER.sub("", part) for part in parts if part]
 
 
 def requisites_by_section(files: Files, report: Report) -> dict[str, Any]:

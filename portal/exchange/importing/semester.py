@@ -1,8 +1,11 @@
-"""A semester from CSV files and prerequisites.json: read, checked row by row, and staged."""
+"""A semester from tables and prerequisites.json: read, checked row by row, and staged.
+
+The tables are files of their own, or one table has all of it: a class schedule of another system.
+"""
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
@@ -14,7 +17,6 @@ from portal.catalog.restrictions import Restriction
 from portal.catalog.section_fields import PLAIN
 from portal.catalog.spellings import Unreadable, code_of, count_of, credits_of, subject_of
 from portal.core.i18n import _k
-from portal.exchange.importing import tables
 from portal.exchange.importing.failures import ImportFailedError
 from portal.exchange.importing.files import Files
 from portal.exchange.importing.meetings import Meeting, read_instructors, read_meeting, set_dates
@@ -23,28 +25,18 @@ from portal.exchange.importing.report import Report
 from portal.exchange.importing.section_rules import (
     TREES,
     read_requisites,
-    read_restriction,
+    read_restrictions,
     requisites_by_section,
+    restrictions_of,
 )
-from portal.exchange.importing.staging import Stage, key_of
-from portal.exchange.importing.tables import Progress, Row, Shape
+from portal.exchange.importing.semester_tables import SemesterTables
+from portal.exchange.importing.staging import KnownRecords, Stage, key_of
+from portal.exchange.importing.tables import Progress, Row
 
-# Columns that a file must have; all others may be missing.
-NEEDED = {
-    "departments.csv": ("dept_code",),
-    "courses.csv": ("course_id",),
-    "sections.csv": ("crn", "course_id", "capacity"),
-    "meetings.csv": ("crn", "days", "start_time", "end_time"),
-    "restrictions.csv": ("crn", "rule", "kind", "value"),
-    "cross_lists.csv": ("crn", "course_id"),
-}
-INDISPENSABLE = ("sections.csv", "meetings.csv", "courses.csv")
 NOT_STORED = (
     *("wait_count", "xlist_capacity", "xlist_enrolled", "xlist_remaining"),
     *("registration_dates", "as_of"),
 )
-SHOWN = 5  # unused files
-MOST_ROWS = 200_000  # of one file; a semester is read as a whole
 LONGEST_NAME = 80  # of a term
 LONGEST_CODE = 16  # of a department or subject
 LONGEST_CRN = 24
@@ -68,6 +60,7 @@ class Course:
     credits: Credits | None = None
     categories: dict[str, None] = field(default_factory=dict)
     has_section: bool = False
+    listed: bool = False  # by courses.csv
 
 
 @dataclass
@@ -88,11 +81,18 @@ class Section:
 class Semester:
     """All of it; sections by registration number, the rest by code."""
 
+    here: KnownRecords
     departments: dict[str, tuple[str, str]] = field(default_factory=dict)  # name, school
     courses: dict[str, Course] = field(default_factory=dict)
     sections: dict[str, Section] = field(default_factory=dict)
+    refused: set[str] = field(default_factory=set)  # registration numbers
     starts_on: date = date.max
     ends_on: date = date.min
+
+    @property
+    def lists_courses(self) -> bool:
+        """Return whether the files list courses apart from their sections."""
+        return any(course.listed for course in self.courses.values())
 
     def section(self, row: Row) -> Section | None:
         """Return the section that a row of another file is about, else note that it is missing."""
@@ -106,8 +106,8 @@ def stage_semester(
 ) -> None:
     """Stage the records of the files. Raise ImportFailedError."""
     name = name_of(options)
-    known = stage.has_term(name)
-    if known and not options.update:
+    here = stage.known_records(name)
+    if here.dates and not options.update:
         raise ImportFailedError(
             _k(
                 "The term “%(term)s” already exists. Choose another name, or update it with"
@@ -115,22 +115,47 @@ def stage_semester(
             ),
             term=name,
         )
-    semester = read_semester(files, options, report, progress)
-    stage.put("term", name, _term_fields(semester, options, known=known))
+    semester = read_semester(files, options, report, progress, here)
+    stage.put("term", name, _term_fields(semester, options, known=here.dates is not None))
     for code, (title, school) in semester.departments.items():
         named = {"name": title, "school": school} if title != code else {}
-        stage.put("department", code, named)
-    _stage_subjects(stage, semester, report)
+        stage.put("department", code, {} if code in here.shared else named)
+    _stage_subjects(stage, semester, here, report)
     for course in semester.courses.values():
-        stage.put("course", course.code, _course_fields(course), course.row)
+        stage.put("course", course.code, _known_part(course, here, options), course.row)
+    for crn in semester.refused & here.sections:
+        stage.put("section", key_of(name, crn), {})
     for crn, section in semester.sections.items():
         key, department = key_of(name, crn), section.course.department
-        stage.put("section", key, _section_fields(section), section.row)
+        fields = _section_fields(section)
+        if crn in here.sections and not options.erase:
+            fields = {name: fields[name] for name in fields.keys() - _blank_fields(section)}
+        stage.put("section", key, fields, section.row)
         for instructor in section.instructors:
             named = {"name": instructor, "department": department}
             stage.put("teacher", key_of(instructor, department), named)
             stage.put("teaching", key_of(key, instructor, department), {}, section.row)
     stage.unnamed = {"teaching", "section"} if options.remove else set()
+
+
+def _known_part(course: Course, here: KnownRecords, options: Options) -> dict[str, Any]:
+    """Return the fields of a course that the files know; none if other terms offer it too."""
+    fields = _course_fields(course)
+    if course.code not in here.courses:
+        return fields
+    if course.code in here.shared:
+        title, _credits = here.courses[course.code]
+        if course.listed and course.row["title"] and course.title != title:
+            course.row.note("course_shared", "title", _k("It stays “%(title)s”."), title=title)
+        return {}
+    if not course.listed:
+        return {"categories": fields["categories"]} if course.categories else {}
+    if options.erase:
+        return fields
+    columns = {"department": "dept_code"}
+    blank = {name for name in fields if not course.row[columns.get(name, name)]}
+    blank -= {"subject", *(("categories",) if course.categories else ())}
+    return {name: fields[name] for name in fields.keys() - blank}
 
 
 def name_of(options: Options) -> str:
@@ -143,61 +168,45 @@ def name_of(options: Options) -> str:
     return name
 
 
-def read_semester(files: Files, options: Options, report: Report, progress: Progress) -> Semester:
-    """Read a semester. Raise ImportFailedError if the files have none."""
-    semester = Semester()
+def read_semester(
+    files: Files,
+    options: Options,
+    report: Report,
+    progress: Progress,
+    here: KnownRecords,
+) -> Semester:
+    """Read a semester; `here` is what the portal has of it. Raise ImportFailedError if none."""
+    semester = Semester(here)
+    tables = SemesterTables(files, options, report, progress, here.dates is not None)
 
-    def read_each(name: str, read: Callable[[Row, Semester], None]) -> None:
-        for row in _rows(files, name, report, progress):
+    def read_each(rows: Iterable[Row], read: Callable[[Row, Semester], None]) -> None:
+        for row in rows:
             read(row, semester)
 
-    read_each("departments.csv", _read_department)
-    read_each("courses.csv", _read_course)
-    _read_sections(list(_rows(files, "sections.csv", report, progress)), semester, options, report)
-    read_each("meetings.csv", _read_meeting)
+    read_each(tables.rows("departments.csv"), _read_department)
+    read_each(tables.rows("courses.csv"), _read_course)
+    _read_sections(tables.sections, semester, options, report)
+    read_each(tables.meetings, _read_meeting)
     _complete_meetings(semester, options)
     _complete_courses(semester)
-    _note_missing(files, TREES, report)
+    if TREES not in files.names() and not tables.schedule:
+        Row(TREES, 0, {}, report).note("file_missing")
     for crn, entry in requisites_by_section(files, report).items():
         row = Row(TREES, 0, {"crn": crn.strip()}, report)
         if section := semester.section(row):
             trees = read_requisites(row, entry)
             section.fields["prerequisites"], section.fields["corequisites"] = trees
-    read_each("restrictions.csv", _read_restriction)
-    read_each("cross_lists.csv", _read_cross_list)
-    for name in _unused_files(files):
+    read_each(tables.rows("restrictions.csv"), _read_restriction)
+    read_each(tables.rows("cross_lists.csv"), _read_cross_list)
+    for name in tables.unused:
         Row(name, 0, {}, report).note("file_needless")
     for section in semester.sections.values():
         _read_levels(section)
-        prerequisites = section.fields["prerequisites"]
-        if section.row["has_prereqs"].upper() in {"Y", "YES"} and not prerequisites:
+        if section.row["has_prereqs"].upper() in {"Y", "YES"} and not section.fields.get(
+            "prerequisites"
+        ):
             section.row.note("prerequisites_unnamed", "has_prereqs")
     return semester
-
-
-def _rows(files: Files, name: str, report: Report, progress: Progress) -> Iterator[Row]:
-    """Return the rows of a CSV file; those of a wrong shape are refused."""
-    _note_missing(files, name, report)
-    shape = Shape(NEEDED[name], lambda column: column.strip().lower().replace(" ", "_"), MOST_ROWS)
-    return tables.rows(files, name, shape, report, progress)
-
-
-def _note_missing(files: Files, name: str, report: Report) -> None:
-    """Report a missing file. Raise ImportFailedError if it is needed."""
-    if name in files.names():
-        return
-    if name not in INDISPENSABLE:
-        Row(name, 0, {}, report).note("file_missing")
-    elif others := ", ".join(_unused_files(files)[:SHOWN]):
-        text = _k("%(file)s is missing. Files that are not used: %(others)s.")
-        raise ImportFailedError(text, file=name, others=others)
-    else:
-        raise ImportFailedError(_k("%(file)s is missing."), file=name)
-
-
-def _unused_files(files: Files) -> list[str]:
-    named = {*NEEDED, TREES}
-    return [name for name in files.names() if name not in named and not name.startswith(".")]
 
 
 # Departments and courses
@@ -240,6 +249,7 @@ def _read_course(row: Row, semester: Semester) -> None:
             description=row["description"],
             offered=row.text("offered", 200),
             credits=_read_course_credits(row),
+            listed=True,
         )
     return None
 
@@ -272,7 +282,8 @@ def _complete_courses(semester: Semester) -> None:
         course, title = section.course, section.fields["title"]
         if not course.title and title:
             course.title = title
-            course.row.note("title_missing", "title", _k("Now “%(title)s”."), title=title)
+            if semester.lists_courses:
+                course.row.note("title_missing", "title", _k("Now “%(title)s”."), title=title)
         low, high = course.credits or section.credits
         course.credits = min(low, section.credits[0]), max(high, section.credits[1])
     for course in semester.courses.values():
@@ -304,24 +315,36 @@ def _read_sections(rows: list[Row], semester: Semester, options: Options, report
 def _read_section(row: Row, term: str, waitlist: int, semester: Semester) -> None:
     if fault := _fault_of(row, term, semester):
         return row.note(*fault)
+    semester.refused.add(row["crn"])
     code = _read_code(row)
     if code is None:
         return None
-    course = semester.courses.get(code)
-    if course is None:
-        row.note("course_added", "course_id")
-        course = Course(row, code, _department_of(row, code, semester))
-        semester.courses[code] = course
+    course = semester.courses.get(code) or _course_of(row, code, semester)
     credits_ = _read_section_credits(row, course)
     if credits_ is None:
         return row.note("unreadable", "credits", _k("The course has none either."))
-    fields = _read_texts(row) | _read_seats(row, waitlist)
-    fields |= {"prerequisites": None, "corequisites": None}
-    semester.sections[row["crn"]] = Section(row, course, credits_, fields)
+    seats = _read_seats(row, waitlist)
+    if seats is None:
+        return row.note("unreadable", "capacity", _k("Write a whole number."))
+    fields = _read_texts(row, new=row["crn"] not in semester.here.sections) | seats
+    section = Section(row, course, credits_, fields)
+    restrictions_ = restrictions_of(row, row["restrictions"], "restrictions")
+    section.restrictions |= dict.fromkeys(restrictions_)
+    semester.refused.discard(row["crn"])
+    semester.sections[row["crn"]] = section
+    semester.courses[code] = course
     course.has_section = True
     course.categories |= dict.fromkeys(_read_list(row, "attributes", 60))
     _note_not_stored(row, *NOT_STORED)
     return None
+
+
+def _course_of(row: Row, code: str, semester: Semester) -> Course:
+    """Return a section's course that courses.csv does not have."""
+    if semester.lists_courses:
+        row.note("course_added", "course_id")
+    title, credits_ = semester.here.courses.get(code, ("", None))
+    return Course(row, code, _department_of(row, code, semester), title, credits=credits_)
 
 
 def _fault_of(row: Row, term: str, semester: Semester) -> tuple[str, str] | None:
@@ -355,7 +378,7 @@ def _read_section_credits(row: Row, course: Course) -> Credits | None:
         return course.credits
 
 
-def _read_texts(row: Row) -> dict[str, Any]:
+def _read_texts(row: Row, *, new: bool) -> dict[str, Any]:
     """Return the fields that are plain texts; those of several lines as the source has them."""
     found = {
         each.name: row[each.imported_from]
@@ -364,7 +387,7 @@ def _read_texts(row: Row) -> dict[str, Any]:
         for each in PLAIN
         if each.imported_from
     }
-    if not found["number"]:
+    if new and not found["number"]:
         row.note("number_missing", "section")
         found["number"] = "01"
     return found
@@ -378,13 +401,18 @@ def _read_list(row: Row, column: str, most: int) -> list[str]:
     return [item[:most] for item in items]
 
 
-def _read_seats(row: Row, default: int) -> dict[str, Any]:
+def _read_seats(row: Row, default: int) -> dict[str, Any] | None:
     """Return capacity, length of the waitlist (`default` if blank), and seats taken before.
 
-    There are never more seats than the source can mean.
+    There are never more seats than the source can mean. None if the capacity can't be read.
     """
     remaining, enrolled = _read_number(row, "remaining"), _read_count(row, "enrolled")
-    capacity = _read_count(row, "capacity")
+    try:
+        capacity = count_of(row["capacity"])
+    except Unreadable:
+        return None
+    if capacity is not None and capacity < 0:
+        return None
     if capacity is None:
         capacity = 0 if remaining is None else max(0, (enrolled or 0) + remaining)
         row.note("count", "capacity", _k("Seats: %(seats)s."), seats=capacity)
@@ -441,7 +469,10 @@ def _read_meeting(row: Row, semester: Semester) -> None:
 def _complete_meetings(semester: Semester, options: Options) -> None:
     """Give the term its dates, and those to meetings without any."""
     meetings = [each for section in semester.sections.values() for each in section.meetings]
-    semester.starts_on, semester.ends_on = set_dates(meetings, options.starts, options.ends)
+    starts, ends = semester.here.dates or (None, None)
+    semester.starts_on, semester.ends_on = set_dates(
+        meetings, options.starts or starts, options.ends or ends
+    )
     for section in semester.sections.values():
         if any(one.overlaps(other) for one, other in combinations(section.meetings, 2)):
             section.row.note("overlaps_itself")
@@ -450,12 +481,12 @@ def _complete_meetings(semester: Semester, options: Options) -> None:
 def _read_restriction(row: Row, semester: Semester) -> None:
     """Add a restriction to its section."""
     section = semester.section(row)
-    restriction = read_restriction(row) if section else None
-    if section is None or restriction is None:
+    if section is None:
         return
-    if restriction in section.restrictions:
-        row.note("duplicate", "value")
-    section.restrictions[restriction] = None
+    for restriction in read_restrictions(row):
+        if restriction in section.restrictions:
+            row.note("duplicate", "value")
+        section.restrictions[restriction] = None
 
 
 def _read_levels(section: Section) -> None:
@@ -498,7 +529,7 @@ def _term_fields(semester: Semester, options: Options, *, known: bool) -> dict[s
     return facts if known else facts | {"credit_limit": options.credit_limit * 100}
 
 
-def _stage_subjects(stage: Stage, semester: Semester, report: Report) -> None:
+def _stage_subjects(stage: Stage, semester: Semester, here: KnownRecords, report: Report) -> None:
     """Stage the subjects of courses, and those for majors that only restrictions name.
 
     A subject of a department's code has its name, any other its own code.
@@ -507,7 +538,8 @@ def _stage_subjects(stage: Stage, semester: Semester, report: Report) -> None:
     departments = {subject_of(code): each.department for code, each in semester.courses.items()}
     for code, department in departments.items():
         name = semester.departments.get(code, (code, ""))[0]
-        stage.put("subject", code, {"name": name, "department": department})
+        stays = code in here.shared or (code in known and code not in semester.departments)
+        stage.put("subject", code, {} if stays else {"name": name, "department": department})
         known.setdefault(code, name)
     names = {name.casefold() for name in known.values()}
     listed = (rule for section in semester.sections.values() for rule in section.restrictions)
@@ -544,9 +576,28 @@ def _course_fields(course: Course) -> dict[str, Any]:
     }
 
 
+def _blank_fields(section: Section) -> set[str]:
+    """Return the fields of a section that the files leave out."""
+    row = section.row
+    said = {
+        **{each.name: row[each.imported_from] for each in PLAIN if each.imported_from},
+        "kind": row["schedule_type"] or section.meetings,
+        "capacity": row["capacity"] or row["remaining"],
+        "waitlist": row["wait_capacity"],
+        "credits": row["credits"],
+        "meetings": section.meetings,
+        "restrictions": section.restrictions,
+        "cross_lists": section.cross_lists,
+        "prerequisites": "prerequisites" in section.fields,
+        "corequisites": "corequisites" in section.fields,
+    }
+    return {name for name, value in said.items() if not value}
+
+
 def _section_fields(section: Section) -> dict[str, Any]:
     kinds = [meeting.kind for meeting in section.meetings if meeting.clashes]
-    return section.fields | {
+    trees = {"prerequisites": None, "corequisites": None}
+    return trees | section.fields | {
         "course": section.course.code,
         "kind": section.fields["kind"] or formatting.kind(kinds[0] if kinds else ""),
         "credits": [int(amount * 100) for amount in section.credits],

@@ -8,12 +8,14 @@ import io
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from datetime import date
+from decimal import Decimal
 from typing import Any
 
 from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
-from portal.catalog.models import Subject, Term
+from portal.catalog.models import Course, Department, Section, Subject, Term
 from portal.exchange.importing.models import SourcedId
 from portal.exchange.importing.report import Note, Report, readable_key
 from portal.exchange.importing.tables import Row
@@ -31,6 +33,18 @@ NOWHERE = Row("", 0, {})  # of records that are derived from others
 def key_of(*parts: str) -> str:
     """Return the key of a record from its parts."""
     return PART.join(parts)
+
+
+@dataclass(frozen=True)
+class KnownRecords:
+    """What the portal has already of the records of a term."""
+
+    dates: tuple[date, date] | None = None  # first and last day; None if the term is new
+    sections: set[str] = field(default_factory=set)  # by registration number
+    # Title, and least and most credits, by code.
+    courses: dict[str, tuple[str, tuple[Decimal, Decimal]]] = field(default_factory=dict)
+    # Codes of courses, subjects and departments that other terms offer too.
+    shared: set[str] = field(default_factory=set)
 
 
 @dataclass
@@ -58,9 +72,31 @@ class Stage:
         if len(self._waiting) >= BATCH:
             self.finish()
 
-    def has_term(self, name: str) -> bool:
-        """Return whether the portal has a term of this name."""
-        return self.session.scalar(select(Term.id).where(Term.name == name)) is not None
+    def known_records(self, term: str) -> "KnownRecords":
+        """Return what the portal has of the records of this term."""
+        dates = select(Term.starts_on, Term.ends_on).where(Term.name == term)
+        live = Section.deleted_at.is_(None)
+        of_term = select(Section.crn).join(Term).where(Term.name == term, live)
+        courses = select(Course.code, Course.title, Course.credits_min, Course.credits_max)
+        shared = (
+            select(Course.code, Subject.code, Department.code)
+            .join(Section, Section.course_id == Course.id)
+            .join(Term, Term.id == Section.term_id)
+            .join(Subject, Subject.id == Course.subject_id)
+            .outerjoin(Department, Department.id == Course.department_id)
+            .where(Term.name != term, Term.deleted_at.is_(None), live)
+            .distinct()
+        )
+        rows = self.session.execute
+        return KnownRecords(
+            next(((row.starts_on, row.ends_on) for row in rows(dates)), None),
+            set(self.session.scalars(of_term)),
+            {
+                row.code: (row.title, (row.credits_min, row.credits_max))
+                for row in rows(courses.where(Course.deleted_at.is_(None)))
+            },
+            {code for row in rows(shared) for code in row if code},
+        )
 
     def subject_names(self) -> dict[str, str]:
         """Return the names of the portal's subjects by code."""

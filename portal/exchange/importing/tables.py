@@ -6,6 +6,7 @@ import io
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import chain, islice
 from typing import Any
 
 from portal.core.i18n import StoredMessageError, _k, stored_message
@@ -27,6 +28,7 @@ LONGEST_VALUE = 200  # characters of a value or key in a finding
 # The name of a step, how much is done, and the total.
 Progress = Callable[[str, int, int], None]
 EVERY = 200  # rows between two reports of progress
+MOST_TITLES = 10  # lines above a header
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +69,18 @@ class Row:
 
 @dataclass(frozen=True)
 class Shape:
-    """The columns that a table must have, how to spell a header, and how long it may be."""
+    """The columns that a table must have, what its headings mean, and how long it may be."""
 
     needed: tuple[str, ...]
-    spell: Callable[[str], str]
+    columns: Callable[[list[str]], list[str]]  # of a header
     most_rows: int = MOST_ROWS
+    # Gives a row the columns that others make up, and tells which a header has.
+    complete: Callable[[dict[str, str]], dict[str, str]] = dict
+    has: Callable[[list[str], str], bool] = list.__contains__
+
+    def missing(self, header: list[str]) -> list[str]:
+        """Return the needed columns that a header lacks."""
+        return [column for column in self.needed if not self.has(header, column)]
 
 
 def rows(
@@ -88,8 +97,7 @@ def rows(
         separator = max(",;\t", key=text.readline(LONGEST_LINE).count)
         text.seek(0)
         records = _records(csv.reader(text, delimiter=separator, strict=True), name)
-        header = [shape.spell(column) for column in next(records, (1, []))[1]]
-        _check_header(header, shape.needed, name)
+        header = _header(records, shape, name)
         done = 0
         for done, (line, values) in enumerate(records, 1):
             if done > shape.most_rows:
@@ -98,7 +106,7 @@ def rows(
             if done % EVERY == 0:
                 progress(name, done, max(done, lines - 1))
             cells = (unescaped(value.strip()) for value in values)
-            row = Row(name, line, dict(zip(header, cells, strict=False)), report)
+            row = Row(name, line, shape.complete(dict(zip(header, cells, strict=False))), report)
             if len(values) == len(header):
                 yield row
             elif any(values):
@@ -183,12 +191,36 @@ def _records(reader: Any, name: str) -> Iterator[tuple[int, list[str]]]:
             ) from None
 
 
-def _check_header(header: list[str], needed: tuple[str, ...], name: str) -> None:
-    missing = [column for column in needed if column not in header]
+def _header(records: Iterator[tuple[int, list[str]]], shape: Shape, name: str) -> list[str]:
+    """Return the columns of the header: the first line that has those needed, after titles.
+
+    Raise ImportFailedError if there is none.
+    """
+    found = ((line, values) for line, values in records if any(map(str.strip, values)))
+    first = list(islice(found, 1))
+    if not first:
+        raise ImportFailedError(_k("%(file)s is empty."), file=name)
+    for line, values in chain(first, islice(found, MOST_TITLES)):
+        header = shape.columns(values)
+        if not shape.missing(header):
+            _refuse_doubled(header, name, line)
+            return header
+    line, written = first[0]
+    if written[0].lstrip().startswith("<"):
+        raise ImportFailedError(
+            _k("%(file)s is a web page, not a table. Save it as CSV or as a workbook."), file=name
+        )
+    raise ImportFailedError(
+        _k("%(file)s, line %(line)s: column %(columns)s is missing. It has: %(known)s."),
+        file=name,
+        line=line,
+        columns=", ".join(shape.missing(shape.columns(written))),
+        known=", ".join(written)[:LONGEST_VALUE],
+    )
+
+
+def _refuse_doubled(header: list[str], name: str, line: int) -> None:
     doubled = sorted({column for column in header if column and header.count(column) > 1})
-    if missing:
-        text = _k("%(file)s, line 1: column %(columns)s is missing.")
-        raise ImportFailedError(text, file=name, columns=", ".join(missing))
     if doubled:
-        text = _k("%(file)s, line 1: column %(columns)s appears twice.")
-        raise ImportFailedError(text, file=name, columns=", ".join(doubled))
+        text = _k("%(file)s, line %(line)s: column %(columns)s appears twice.")
+        raise ImportFailedError(text, file=name, line=line, columns=", ".join(doubled))

@@ -125,6 +125,8 @@ def _unknown_values(session: Session, details: SectionDetails) -> Iterator[str]:
 
 def _recorded(session: Session, kind: str) -> Iterable[str]:
     """Return the values that a restriction of that kind can name; empty if no student has one."""
+    if kind == "program":
+        return [*_recorded(session, "degree"), *_recorded(session, "major")]
     if kind in {"major", "field_of_study"}:
         live = Subject.deleted_at.is_(None)
         rows = session.execute(select(Subject.code, Subject.name).where(live))

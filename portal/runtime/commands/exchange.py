@@ -17,7 +17,7 @@ from portal.exchange.importing.diff import CHANGES
 from portal.exchange.importing.failures import ImportFailedError, SeatsLeftError
 from portal.exchange.importing.findings import FINDINGS
 from portal.exchange.importing.models import LAYOUTS, Options
-from portal.exchange.importing.report import Report
+from portal.exchange.importing.report import Report, summary
 from portal.exchange.importing.runs import Imported, import_files
 from portal.ledger.errors import LedgerUnavailable
 from portal.recorder.recorder import record_all
@@ -48,6 +48,7 @@ DAY = click.DateTime(["%Y-%m-%d"])
 @click.option("--term", default="", help="Name of the semester, such as “Fall 2020”.")
 @click.option("--update", is_flag=True, help="Allow changes to a term that already exists.")
 @click.option("--remove", is_flag=True, help="Remove records missing from these files.")
+@click.option("--erase", is_flag=True, help="Let blank cells and missing rows erase data.")
 @click.option(
     "--past-rules",
     "past",
@@ -135,14 +136,14 @@ def print_changes(done: Imported, console: Console) -> None:
 
 
 def print_report(report: Report, path: Path, console: Console) -> None:
-    """Print what was refused, repaired and so on, by kind; write every row to `path`."""
+    """Print how many rows were refused, guessed and so on, then by kind; write all to `path`."""
+    counted = [f"{count} {action}" for action, count in summary(report.found)]
+    console.print(f"Rows to check: {', '.join(counted) or 'none'}.", highlight=False)
     table = Table("", "rows", "kind", "why", box=None, pad_edge=False)
     for action, kind, count in report.counts():
         table.add_row(action, str(count), kind, str(FINDINGS[kind].why))
     if report.notes:
         console.print(table)
-    else:
-        console.print("No rows were refused, repaired or skipped.")
     write(report, path)
     console.print(f"Full report: {path}", soft_wrap=True, highlight=False)
 

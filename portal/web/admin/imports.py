@@ -23,7 +23,7 @@ from portal.exchange.importing.files import MOST_SENT, File, bare_name, has_file
 from portal.exchange.importing.findings import ACTIONS
 from portal.exchange.importing.import_jobs import ProgressStep, step_of
 from portal.exchange.importing.models import LAYOUTS, Import, Options
-from portal.exchange.importing.report import LATE, LEFT, report_rows
+from portal.exchange.importing.report import LATE, LEFT, report_rows, summary
 from portal.exchange.importing.semester import LONGEST_NAME
 from portal.exchange.importing.steps import STEPS
 from portal.exchange.importing.upserts import count_changes, count_notified
@@ -55,7 +55,7 @@ class ImportForm(Form):
         _l("File format"),
         choices={
             "semester": _l(
-                "Semester files: sections.csv, meetings.csv, courses.csv and optional files"
+                "Semester: one class schedule, or sections, meetings, courses and optional files"
             ),
             "oneroster": _l("OneRoster 1.1 or 1.2: people, classes, instructors and enrollments"),
         },
@@ -63,8 +63,10 @@ class ImportForm(Form):
     )
     files = MultipleFileField(
         _l("Files"),
-        description=_l("One zip, or all files together. 64 MB at most."),
-        render_kw={"accept": ".zip,.csv,.json", "required": True},
+        description=_l(
+            "One zip, or all files together: CSV, Excel or OpenDocument. 64 MB at most."
+        ),
+        render_kw={"accept": ".zip,.csv,.json,.xlsx,.ods", "required": True},
     )
     term = TextField(
         _l("Term"),
@@ -100,6 +102,10 @@ class ImportForm(Form):
             "Remove records that these files no longer contain: empty sections, people"
             " from earlier files, enrollments in the listed classes"
         )
+    )
+
+    erase = BooleanField(
+        _l("Let blank cells and missing rows erase what the portal has (otherwise it stays)")
     )
 
     def validate_files(self, _field: MultipleFileField) -> None:
@@ -145,7 +151,12 @@ class ImportForm(Form):
             if self[name].data is not None
         }
         return Options(
-            term=self.term.data, starts=self.starts.data, ends=self.ends.data, **numbers, **usual
+            term=self.term.data,
+            starts=self.starts.data,
+            ends=self.ends.data,
+            erase=self.erase.data,
+            **numbers,
+            **usual,
         )
 
 
@@ -242,6 +253,7 @@ def show(import_id: int) -> ResponseReturnValue:
             sorts=review.SORTS,
             findings=review.findings(session, found),
             actions=ACTIONS,
+            counted=summary(found.notes),
         )
 
 

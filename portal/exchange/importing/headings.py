@@ -1,0 +1,146 @@
+"""The headings of a semester's tables: those of other systems, such as Banner, by our columns."""
+
+import re
+from collections.abc import Mapping
+
+# By file, our column and the other headings for it. Headings are compared in small letters, with
+# signs between words as one underscore, and without the name of Banner's table before them.
+_SECTION = {
+    "term": ("term_code", "academic_period", "semester"),
+    "crn": ("course_reference_number", "reference_number", "class_nbr", "class_number"),
+    "subject": ("subj", "subject_code", "subj_code"),
+    "course_number": ("crse", "crse_numb", "course", "catalog_nbr", "catalog_number"),
+    "course_id": ("course_code",),
+    "section": ("sec", "seq_numb", "section_number", "sequence_number"),
+    "schedule_type": ("schd", "schd_code", "schedule_type_description", "component"),
+    "credits": ("cred", "credit", "credit_hours", "credit_hrs", "hours", "units"),
+    "capacity": ("cap", "max_enrl", "maximum_enrollment", "max", "enrollment_capacity", "seats"),
+    "enrolled": ("act", "actual", "enrl", "actual_enrollment", "enrollment", "current_enrollment"),
+    "remaining": ("rem", "seats_avail", "seats_available", "avail", "available"),
+    "wait_capacity": ("wl_cap", "waitlist_capacity", "waitlist_cap", "wait_cap"),
+    "wait_count": ("wl_act", "waitlist_actual", "waitlisted"),
+    "wait_remaining": ("wl_rem", "wait_avail", "waitlist_available"),
+    "xlist_capacity": ("xl_cap",),
+    "xlist_enrolled": ("xl_act",),
+    "xlist_remaining": ("xl_rem",),
+    "campus": ("camp", "cmp", "camp_code", "campus_description"),
+    "method": ("insm_code", "instructional_method", "instruction_mode", "delivery"),
+    "levels": ("level", "levl_code"),
+    "attributes": ("attribute", "attrs", "course_attributes"),
+    "restrictions": ("restriction",),
+    "note": ("notes", "comments", "section_text"),
+    "status": ("stat", "section_status", "ssts_code"),
+}
+_MEETING = {
+    "crn": _SECTION["crn"],
+    "meeting_type": ("mtyp_code", "meeting_schedule_type"),
+    "days": ("day", "meeting_days", "days_met"),
+    "times": ("time", "meeting_time", "meeting_times"),
+    "start_time": ("begin_time", "begin", "start"),
+    "end_time": ("end",),
+    "location": ("where", "place", "meeting_location"),
+    "building": ("bldg", "bldg_code"),
+    "room": ("room_code", "room_number"),
+    "dates": ("date", "date_mm_dd", "date_range", "meeting_dates"),
+    "date_start": ("start_date", "begin_date"),
+    "date_end": ("end_date",),
+    "instructors": (
+        "instructor",
+        "instructor_name",
+        "faculty",
+        "instructor_s",
+        "primary_instructor",
+    ),
+}
+SCHEDULE = "schedule"  # any one table that holds a whole semester
+HEADINGS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "departments.csv": {
+        "dept_code": ("department_code", "department", "code"),
+        "dept_name": ("department_name", "name", "description"),
+        "school": ("college",),
+    },
+    "courses.csv": {
+        "course_id": ("course_code",),
+        "subject": _SECTION["subject"],
+        "course_number": _SECTION["course_number"],
+        "dept_code": ("department_code", "department", "dept"),
+        "title": ("course_title", "long_title", "crse_title"),
+        "credits": _SECTION["credits"],
+        "description": ("course_description",),
+    },
+    "sections.csv": _SECTION | {"section_title": ("title", "course_title", "crse_title")},
+    "meetings.csv": _MEETING,
+    "restrictions.csv": {"crn": _SECTION["crn"], "rule": ("restriction", "restrictions")},
+    "cross_lists.csv": {"crn": _SECTION["crn"], "course_id": ("course_code", "course")},
+    SCHEDULE: _MEETING | _SECTION | {"section_title": ("title", "course_title", "crse_title")},
+}
+# A column that others together make up.
+MADE_OF = {
+    "course_id": ("subject", "course_number"),
+    "start_time": ("times",),
+    "end_time": ("times",),
+    "date_start": ("dates",),
+    "date_end": ("dates",),
+    "location": ("building", "room"),
+}
+_BANNER_TABLE = re.compile(r"^(?:ssbsect|ssrmeet|scbcrse|sirasgn|stvterm)_")
+# Between two times or dates: a long dash, a dash with spaces, "to", or a dash before a number.
+_RANGE = re.compile(
+    r"\s*[–—]\s*|\s+-\s+|\s+to\s+|(?<=[\dm])\s*-\s*(?=\d{1,2}(?:[:/]|\d\d))", re.IGNORECASE
+)
+_YEARLESS = re.compile(r"\d{1,2}/\d{1,2}", re.ASCII)
+
+
+def columns_of(header: list[str], file: str) -> list[str]:
+    """Return our columns of a header; an unknown heading as it is compared."""
+    found = [_column_of(heading, HEADINGS[file]) for heading in header]
+    if "course_number" in found and "subject" not in found and "course_id" not in found:
+        found[found.index("course_number")] = "course_id"  # "Course" alone is its whole code
+    return found
+
+
+def _column_of(heading: str, headings: Mapping[str, tuple[str, ...]]) -> str:
+    written = re.sub(r"\W+", "_", heading.strip().lower()).strip("_")
+    bare = _BANNER_TABLE.sub("", written)
+    known = (column for column, others in headings.items() if bare == column or bare in others)
+    return next(known, written)
+
+
+def has(columns: list[str], column: str) -> bool:
+    """Return whether a table has a column, or those that make it up."""
+    return column in columns or all(each in columns for each in MADE_OF.get(column, ("",)))
+
+
+def completed(values: dict[str, str], year: int | None = None) -> dict[str, str]:
+    """Return a row's values with the columns that others make up.
+
+    `year` is that of the term, for dates such as `08/31`.
+    """
+    found = {
+        "course_id": " ".join(_texts(values, "subject", "course_number")),
+        "location": " ".join(_texts(values, "building", "room")),
+    }
+    found["start_time"], found["end_time"] = _two(values.get("times", ""))
+    found["date_start"], found["date_end"] = _dates(values.get("dates", ""), year)
+    made = {column: text for column, text in found.items() if text and not values.get(column)}
+    return values | made
+
+
+def _texts(values: dict[str, str], *columns: str) -> list[str]:
+    found = [values.get(column, "") for column in columns]
+    return found if all(found) else []
+
+
+def _two(text: str) -> tuple[str, str]:
+    """Return both ends of a range; a text that is none stands for both."""
+    parts = _RANGE.split(text.strip())
+    return (parts[0], parts[1]) if len(parts) == 2 else (text, text)
+
+
+def _dates(text: str, year: int | None) -> tuple[str, str]:
+    """Return the first and last day of a range; days without a year are of the term's."""
+    first, last = _two(text)
+    if not (year and _YEARLESS.fullmatch(first) and _YEARLESS.fullmatch(last)):
+        return first, last
+    wraps = [int(part) for part in last.split("/")] < [int(part) for part in first.split("/")]
+    return f"{first}/{year}", f"{last}/{year + wraps}"

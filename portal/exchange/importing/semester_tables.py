@@ -1,0 +1,124 @@
+"""The tables of a semester: a file each, or one class schedule of another system.
+
+A class schedule has a row for each meeting; a row without a registration number is a further
+meeting of the section above it.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property, partial
+
+from portal.core.i18n import _k
+from portal.exchange.importing import headings, tables
+from portal.exchange.importing.failures import ImportFailedError
+from portal.exchange.importing.files import Files
+from portal.exchange.importing.headings import SCHEDULE
+from portal.exchange.importing.models import Options
+from portal.exchange.importing.report import Report
+from portal.exchange.importing.section_rules import TREES
+from portal.exchange.importing.tables import Progress, Row, Shape
+
+SECTIONS, MEETINGS, COURSES = "sections.csv", "meetings.csv", "courses.csv"
+# Columns that a table must have; all others may be missing.
+NEEDED = {
+    "departments.csv": ("dept_code",),
+    COURSES: ("course_id",),
+    SECTIONS: ("crn", "course_id"),
+    MEETINGS: ("crn", "days", "start_time", "end_time"),
+    "restrictions.csv": ("crn", "rule"),
+    "cross_lists.csv": ("crn", "course_id"),
+    SCHEDULE: ("crn", "course_id"),
+}
+INDISPENSABLE = (SECTIONS, MEETINGS, COURSES)  # of a new term
+MEETS = ("days", "start_time", "location", "instructors")
+MOST_ROWS = 200_000  # of one table; a semester is read as a whole
+SHOWN = 5  # unused files
+YEAR = re.compile(r"\b20\d\d\b")
+
+
+@dataclass(frozen=True)
+class SemesterTables:
+    """The tables that the files of a semester have; `known` if its term exists already."""
+
+    files: Files
+    options: Options
+    report: Report
+    progress: Progress
+    known: bool
+
+    def __post_init__(self) -> None:
+        """Raise ImportFailedError, naming all files that are missing."""
+        needed = () if self.schedule else (SECTIONS,) if self.known else INDISPENSABLE
+        missing = [name for name in needed if name not in self.files.names()]
+        if missing and (unused := self.unused):
+            raise ImportFailedError(
+                _k("%(files)s is missing. Files that are not used: %(others)s."),
+                files=", ".join(missing),
+                others=", ".join(unused[:SHOWN]),
+            )
+        if missing:
+            raise ImportFailedError(_k("%(files)s is missing."), files=", ".join(missing))
+
+    @cached_property
+    def unused(self) -> list[str]:
+        """Return the names of files that a semester does not have."""
+        used = {*NEEDED, TREES, self.schedule}
+        return [each for each in self.files.names() if each not in used and each[0] != "."]
+
+    @cached_property
+    def schedule(self) -> str:
+        """Return the name of the one table that has the sections; blank if they have a file."""
+        others = [
+            each for each in self.files.names() if each.endswith(".csv") and each not in NEEDED
+        ]
+        return others[0] if len(others) == 1 and SECTIONS not in self.files.names() else ""
+
+    @cached_property
+    def sections(self) -> list[Row]:
+        """Return the rows of sections."""
+        if not self.schedule:
+            return list(self.rows(SECTIONS))
+        first = {row["crn"]: row for row in reversed(self._scheduled)}
+        return [row for row in self._scheduled if first[row["crn"]] is row]
+
+    @property
+    def meetings(self) -> Iterator[Row]:
+        """Return the rows of meetings."""
+        if not self.schedule:
+            return self.rows(MEETINGS)
+        return (row for row in self._scheduled if any(row[each] for each in MEETS))
+
+    def rows(self, name: str) -> Iterator[Row]:
+        """Yield the rows of a file. Report it if it is missing; refuse rows of a wrong shape."""
+        if name in self.files.names():
+            yield from self._read(name, name)
+        elif not self.schedule:
+            Row(name, 0, {}, self.report).note("file_missing")
+
+    @cached_property
+    def _scheduled(self) -> list[Row]:
+        """Return the rows of the schedule, each with its registration number."""
+        found: list[Row] = []
+        for row in self._read(self.schedule, SCHEDULE):
+            if not row["crn"] and found:
+                row.values["crn"] = found[-1]["crn"]
+            found.append(row)
+        return found
+
+    def _read(self, name: str, table: str) -> Iterator[Row]:
+        columns = partial(headings.columns_of, file=table)
+        complete = partial(headings.completed, year=self._year)
+        needed = NEEDED[table]
+        if table in {SECTIONS, SCHEDULE} and not self.known:
+            needed += ("capacity",)
+        shape = Shape(needed, columns, MOST_ROWS, complete, headings.has)
+        return tables.rows(self.files, name, shape, self.report, self.progress)
+
+    @cached_property
+    def _year(self) -> int | None:
+        """Return the year of the term, for dates without one."""
+        if self.options.starts:
+            return self.options.starts.year
+        found = YEAR.search(self.options.term)
+        return int(found[0]) if found else None

@@ -1,0 +1,321 @@
+"""A semester in one table, as Banner writes it: all sections, instructors and restrictions."""
+
+import csv
+import zipfile
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from datetime import time
+from pathlib import Path
+from typing import Any
+from xml.sax.saxutils import escape
+
+import openpyxl
+import pytest
+
+from portal.exchange.importing.failures import ImportFailedError
+from tests.exchange.campus import Records, kinds, read
+from tests.exchange.test_semester_real_semester import FOLDER
+
+HEADINGS = (
+    *("CRN", "Subj", "Crse", "Sec", "Title", "Cred", "Cap", "Act", "Rem", "WL Cap"),
+    *("Days", "Time", "Date (MM/DD)", "Location", "Instructor", "Restrictions"),
+)
+ALGORITHMS = {
+    "CRN": "20551",
+    "Subj": "ED-D",
+    "Crse": "301",
+    "Sec": "A01",
+    "Title": "Algorithms",
+    "Cred": "1.5",
+    "Cap": "120",
+    "Act": "118",
+    "Rem": "2",
+    "WL Cap": "50",
+    "Days": "TWF",
+    "Time": "02:30 pm-03:20 pm",
+    "Date (MM/DD)": "01/06-04/30",
+    "Location": "Elliott 167",
+    "Instructor": "Ada Byron (P), Ben Roe",
+}
+LAB = {"Days": "M", "Time": "10:00 am-11:20 am", "Date (MM/DD)": "01/06-04/30"}
+Line = Mapping[str, object]
+
+
+def write_csv(folder: Path, lines: Iterable[Line], *titles: str) -> Path:
+    with (folder / "schedule.csv").open("w", newline="", encoding="utf-8") as out:
+        writer = csv.writer(out)
+        writer.writerows([title] for title in titles)
+        writer.writerow(HEADINGS)
+        writer.writerows([line.get(each, "") for each in HEADINGS] for line in lines)
+    return folder
+
+
+def write_xlsx(folder: Path, lines: Iterable[Line]) -> Path:
+    book = openpyxl.Workbook()
+    for row in (HEADINGS, *([line.get(each) for each in HEADINGS] for line in lines)):
+        book.active.append(row)
+    book.save(folder / "Class Schedule.xlsx")
+    return folder
+
+
+def write_ods(folder: Path, sheets: Mapping[str, Iterable[Iterable[str]]]) -> Path:
+    """A workbook of LibreOffice, with nothing but texts."""
+    tables = "".join(
+        f'<table:table table:name="{name}">'
+        + "".join(f"<table:table-row>{''.join(map(_cell, row))}</table:table-row>" for row in rows)
+        + "</table:table>"
+        for name, rows in sheets.items()
+    )
+    names = "".join(
+        f' xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'
+        for name in ("office", "table", "text")
+    )
+    content = (
+        f'<?xml version="1.0" encoding="UTF-8"?><office:document-content{names}>'
+        f"<office:body><office:spreadsheet>{tables}</office:spreadsheet></office:body>"
+        "</office:document-content>"
+    )
+    kind = "application/vnd.oasis.opendocument.spreadsheet"
+    with zipfile.ZipFile(folder / "semester.ods", "w") as packed:
+        packed.writestr("mimetype", kind)
+        packed.writestr(
+            "META-INF/manifest.xml",
+            "<manifest:manifest xmlns:manifest="
+            '"urn:oasis:names:tc:opendocument:xmlns:manifest:1.0">'
+            f'<manifest:file-entry manifest:full-path="/" manifest:media-type="{kind}"/>'
+            "</manifest:manifest>",
+        )
+        packed.writestr("content.xml", content)
+    return folder
+
+
+def _cell(text: str) -> str:
+    return (
+        f'<table:table-cell office:value-type="string"><text:p>{escape(text)}</text:p>'
+        "</table:table-cell>"
+    )
+
+
+def schedule(folder: Path, *lines: Line) -> tuple[Records, dict[str, int]]:
+    records, report = read(write_csv(folder, lines))
+    return records, kinds(report)
+
+
+def test_one_table_has_sections_meetings_instructors_and_courses(tmp_path: Path) -> None:
+    records, noted = schedule(tmp_path, ALGORITHMS, LAB)
+    section = records.sections["20551"]
+    assert (section["course"], section["number"]) == ("ED-D-301", "A01")
+    assert (section["capacity"], section["prior"], section["waitlist"]) == (120, 118, 50)
+    assert [(each[1], each[2], each[4], each[6]) for each in section["meetings"]] == [
+        (0b10110, "14:30:00", "2021-01-06", "Elliott 167"),
+        (0b00001, "10:00:00", "2021-01-06", ""),
+    ]
+    assert records.instructors == ["Ada Byron", "Ben Roe"]
+    assert records.kinds["course"]["ED-D-301"]["title"] == "Algorithms"
+    assert records.kinds["subject"] == {"ED-D": {"name": "ED-D", "department": "ED-D"}}
+    assert noted == {"department_added": 1}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            (
+                "Must be enrolled in one of the following Levels:\n      Undergraduate (UG)\n"
+                "May not be enrolled in one of the following Classifications:\n"
+                " Freshman\n Sophomore"
+            ),
+            [
+                ["may_not_be", "classification", "Freshman"],
+                ["may_not_be", "classification", "Sophomore"],
+                ["must_be", "level", "Undergraduate"],
+            ],
+        ),
+        (
+            (
+                "Must be enrolled in one of the following Fields of Study (Major, Minor, or"
+                " Concentration):     Mathematics     Physics, Applied"
+            ),
+            [
+                ["must_be", "field_of_study", "Mathematics"],
+                ["must_be", "field_of_study", "Physics, Applied"],
+            ],
+        ),
+        (
+            "Cannot be enrolled in one of the following Programs: BS CS; BA Math",
+            [["may_not_be", "program", "BA Math"], ["may_not_be", "program", "BS CS"]],
+        ),
+        (
+            "Must be enrolled in one of the following Majors: Art, Music",
+            [["must_be", "major", "Art"], ["must_be", "major", "Music"]],
+        ),
+    ],
+)
+def test_sentences_become_restrictions(tmp_path: Path, text: str, expected: list[Any]) -> None:
+    records, noted = schedule(tmp_path, ALGORITHMS | {"Restrictions": text})
+    assert records.sections["20551"]["restrictions"] == expected
+    assert "restriction_unclear" not in noted
+
+
+def test_a_sentence_that_is_not_understood_is_shown_and_asked_about(tmp_path: Path) -> None:
+    text = (
+        "Must be enrolled in one of the following Levels: Graduate\n"
+        "Must be assigned one of the following Student Attributes: Honors\n"
+        "Special approval of the dean"
+    )
+    records, report = read(write_csv(tmp_path, [ALGORITHMS | {"Restrictions": text}]))
+    assert records.sections["20551"]["restrictions"] == [["must_be", "level", "Graduate"]]
+    [note] = report.of("restriction_unclear")
+    assert (note.action, note.line, note.key) == ("refused", 2, "20551")
+    assert "Honors" in note.why
+    assert "approval of the dean" in note.why
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Ben Roe, Ada Byron (P)", ["Ada Byron", "Ben Roe"]),
+        ("Byron, Ada (P)", ["Byron, Ada"]),
+        ("Byron, Ada (P), Roe, Ben", ["Byron, Ada", "Roe, Ben"]),
+        ("Byron, Ada; Roe, Ben", ["Byron, Ada", "Roe, Ben"]),
+        ("Byron/Roe", ["Byron", "Roe"]),
+        ("Staff", []),
+    ],
+)
+def test_all_instructors_of_a_cell_are_read(tmp_path: Path, text: str, expected: list[str]) -> None:
+    records, _ = schedule(tmp_path, ALGORITHMS | {"Instructor": text})
+    assert sorted(records.instructors) == expected
+
+
+def test_titles_above_the_header_and_a_date_without_year_are_no_obstacle(tmp_path: Path) -> None:
+    lines = [ALGORITHMS | {"Date (MM/DD)": "12/28-01/15"}]
+    folder = write_csv(tmp_path, lines, "", "Class Schedule Listing", "Spring 2021")
+    [meeting] = read(folder)[0].sections["20551"]["meetings"]
+    assert meeting[4:6] == ["2021-12-28", "2022-01-15"]
+
+
+def test_a_workbook_is_read_with_its_numbers_and_times(tmp_path: Path) -> None:
+    numbers = {"CRN": 20551, "Cap": 120.0, "Cred": 1.5, "Act": 118, "Rem": 2}
+    records, report = read(write_xlsx(tmp_path, [ALGORITHMS | numbers, {}, LAB]))
+    assert records.sections["20551"]["capacity"] == 120
+    assert len(records.sections["20551"]["meetings"]) == 2
+    assert kinds(report) == {"department_added": 1}
+
+
+def test_each_sheet_of_a_workbook_is_a_table(tmp_path: Path) -> None:
+    sheets = {
+        "Courses": [["Course code", "Title"], ["ED-D 301", "Algorithms"]],
+        "Sections": [["CRN", "Course", "Cap", "Credits"], ["20551", "ED-D 301", "30", "3"]],
+        "Meetings": [
+            ["CRN", "Days", "Begin time", "End time", "Start date", "End date"],
+            ["20551", "MW", "10:00", "11:20", "2021-01-06", "2021-04-30"],
+        ],
+    }
+    records, _ = read(write_ods(tmp_path, sheets))
+    assert records.sections["20551"]["capacity"] == 30
+    assert [each[2] for each in records.sections["20551"]["meetings"]] == [f"{time(10)}"]
+
+
+@pytest.mark.parametrize("name", ["book.xlsx", "book.ods"])
+def test_a_damaged_workbook_is_refused_by_name(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_bytes(b"PK\3\4 no workbook")
+    with pytest.raises(ImportFailedError, match=f"{name} is not a readable workbook"):
+        read(tmp_path)
+
+
+def test_a_workbook_that_unpacks_to_too_much_is_refused(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "book.xlsx", "w", zipfile.ZIP_DEFLATED) as packed:
+        packed.writestr("xl/worksheets/sheet1.xml", b" " * (2**28 + 1))
+    with pytest.raises(ImportFailedError, match=r"book\.xlsx is too large for a workbook"):
+        read(tmp_path)
+
+
+def test_a_web_page_is_named_as_such(tmp_path: Path) -> None:
+    (tmp_path / "schedule.csv").write_text("<html><table><tr><td>CRN</td></tr></table></html>")
+    with pytest.raises(ImportFailedError, match="is a web page"):
+        read(tmp_path)
+
+
+def test_a_table_without_the_needed_columns_is_told_what_it_has(tmp_path: Path) -> None:
+    (tmp_path / "schedule.csv").write_text("CRN,Subj,Room\n1,CS,H1\n")
+    with pytest.raises(ImportFailedError) as error:
+        read(tmp_path)
+    assert "column course_id, capacity is missing" in str(error.value)
+    assert "It has: CRN, Subj, Room." in str(error.value)
+
+
+SENTENCES = {
+    "level": "Levels",
+    "major": "Majors",
+    "classification": "Classifications",
+    "field_of_study": "Fields of Study (Major, Minor, or Concentration)",
+    "degree": "Degrees",
+    "campus": "Campuses",
+    "college": "Colleges",
+}
+
+
+def rows(name: str) -> list[dict[str, str]]:
+    with (FOLDER / name).open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def banner_lines() -> Iterable[dict[str, str]]:
+    """Yield the real semester as a class schedule of Banner has it."""
+    texts: dict[str, str] = defaultdict(str)
+    for each in rows("restrictions.csv"):
+        must = "Must be" if each["rule"] == "must_be" else "May not be"
+        sentence = f"{must} enrolled in one of the following {SENTENCES[each['kind']]}:"
+        if not texts[each["crn"]].endswith(sentence):
+            texts[each["crn"]] += f"{sentence}\n"
+        texts[each["crn"]] += f"      {each['value']}\n"
+    meetings = defaultdict(list)
+    for each in rows("meetings.csv"):
+        names = [name.strip() for name in each["instructors"].split("/") if name.strip()]
+        first, last = (day[5:].replace("-", "/") for day in (each["date_start"], each["date_end"]))
+        times = each["start_time"] or each["end_time"]
+        meetings[each["crn"]].append(
+            {
+                "Days": each["days"],
+                "Time": f"{each['start_time']}-{each['end_time']}" if times != "TBA" else "TBA",
+                "Date (MM/DD)": f"{first}-{last}" if first else "",
+                "Instructor": "; ".join(
+                    f"{name} (P)" if at == 0 else name for at, name in enumerate(names)
+                ),
+            }
+        )
+    for each in rows("sections.csv"):
+        subject, number = each["course_id"].split("-")
+        line = {
+            "CRN": each["crn"],
+            "Subj": subject,
+            "Crse": number,
+            "Sec": each["section"],
+            "Title": each["section_title"],
+            "Cred": each["credits"],
+            "Cap": each["capacity"],
+            "Act": each["enrolled"],
+            "Rem": each["remaining"],
+            "Restrictions": texts[each["crn"]],
+        }
+        first_meeting, *others = meetings[each["crn"]] or [{}]
+        yield line | first_meeting
+        yield from others
+
+
+@pytest.mark.skipif(not FOLDER.is_dir(), reason=f"the real semester is not at {FOLDER}")
+def test_a_real_semester_as_banner_writes_it_comes_in_whole(tmp_path: Path) -> None:
+    ours, _ = read(FOLDER, term="Fall 2020")
+    banners, report = read(write_xlsx(tmp_path, banner_lines()), term="Fall 2020")
+    assert report.of("restriction_unclear") == []
+    assert banners.sections.keys() == ours.sections.keys()
+    assert len(banners.sections) == 2250
+    assert banners.kinds["teaching"].keys() == ours.kinds["teaching"].keys()
+    for crn, section in ours.sections.items():
+        other = banners.sections[crn]
+        for name in ("course", "number", "capacity", "prior", "waitlist", "credits"):
+            assert other[name] == section[name], crn
+        assert other["restrictions"] == section["restrictions"], crn
+        assert [each[1:7] for each in other["meetings"]] == [
+            each[1:7] for each in section["meetings"]
+        ], crn

@@ -1,0 +1,107 @@
+"""What the files of an update leave out stays as it is, and other terms keep their courses."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from portal.backend import Backend
+from portal.catalog.term_catalog import SectionView, read_catalog
+from portal.core.db import transaction
+from portal.exchange.importing.models import Options
+from portal.exchange.importing.report import Report
+from portal.exchange.importing.runs import Imported, import_files
+from tests.exchange.campus import Campus, imported, nothing
+
+pytestmark = pytest.mark.usefixtures("backend")
+REST = ("restrictions.csv", "cross_lists.csv", "prerequisites.json", "departments.csv")
+
+
+def full() -> Campus:
+    campus = Campus(
+        section_title="Algorithms I",
+        wait_capacity="5",
+        campus="Main",
+        method="Online",
+        note="Bring a laptop.",
+        attributes="Science",
+    )
+    campus.meets(location="Hall 1", instructors="Okafor")
+    campus.course("MAT-100", title="Logic").cross_list("MAT-100").restriction(
+        "must_be", "level", "Graduate"
+    )
+    campus.prerequisites = {"10001": {"prerequisites": {"type": "solo", "solo": ["MAT 100"]}}}
+    return campus
+
+
+def update(folder: Path, **options: Any) -> Imported:
+    chosen = Options(term="Spring 2021", update=True, **options)
+    return import_files(folder, chosen, Report(), nothing)
+
+
+def section(term: int) -> SectionView:
+    with transaction() as session:
+        return read_catalog(session, term).sections[0]
+
+
+def facts(term: int) -> dict[str, Any]:
+    found = section(term)
+    names = (
+        *("title", "waitlist", "campus", "method", "note", "categories", "meetings", "instructors"),
+        *("cross_lists", "restrictions", "prerequisites", "credits_min", "number", "kind"),
+        *("course_title", "department"),
+    )
+    return {name: getattr(found, name) for name in names}
+
+
+def test_one_column_changes_and_everything_else_stays(tmp_path: Path, backend: Backend) -> None:
+    assert backend
+    first = imported(full().write(tmp_path))
+    before = facts(first.term)
+    for each in tmp_path.iterdir():
+        each.unlink()
+    (tmp_path / "sections.csv").write_text("CRN,Subj,Crse,Cap\n10001,CSC,225,45\n")
+    counts = update(tmp_path).counts
+    assert section(first.term).capacity == 45
+    assert facts(first.term) == before
+    assert counts["section"]["changed"] == 1
+    assert not counts["course"]["changed"]
+    assert not counts["subject"]["changed"]
+
+
+def test_blank_cells_and_missing_files_erase_only_if_that_is_chosen(tmp_path: Path) -> None:
+    first = imported(full().write(tmp_path))
+    before = facts(first.term)
+    blank = Campus(section_title="", note="", campus="", credits="")
+    blank.rows["meetings.csv"] = []
+    update(blank.write(tmp_path))
+    assert facts(first.term) == before
+    update(blank.write(tmp_path), erase=True)
+    found = section(first.term)
+    assert (found.note, found.campus, found.meetings, found.restrictions) == ("", "", (), ())
+    assert (found.prerequisites, found.cross_lists) == (None, ())
+
+
+def test_a_refused_row_is_not_taken_for_a_section_to_remove(tmp_path: Path) -> None:
+    imported(Campus().section("10002").write(tmp_path))
+    campus = Campus(capacity="abc").section("10002", capacity="45")
+    counts = update(campus.write(tmp_path), remove=True).counts["section"]
+    assert (counts["removed"], counts["changed"]) == (0, 1)
+
+
+def test_another_terms_import_changes_no_course_that_this_term_offers(tmp_path: Path) -> None:
+    first = imported(full().write(tmp_path))
+    before = facts(first.term)
+    campus = full()
+    campus.rows["courses.csv"][0] |= {"title": "Renamed", "credits": "9", "description": "New"}
+    campus.rows["departments.csv"][0] |= {"dept_name": "Renamed", "school": "Renamed"}
+    second = imported(campus.write(tmp_path), "Fall 2021")
+    assert facts(first.term) == before
+    [note] = second.report.of("course_shared")
+    assert (note.value, note.why.endswith("It stays “Algorithms”.")) == ("Renamed", True)
+
+
+def test_all_missing_files_are_named_at_once(tmp_path: Path) -> None:
+    (tmp_path / "restrictions.csv").write_text("crn,rule\n")
+    with pytest.raises(Exception, match=r"sections\.csv, meetings\.csv, courses\.csv is missing"):
+        imported(tmp_path)

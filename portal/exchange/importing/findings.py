@@ -154,9 +154,7 @@ FINDINGS: dict[str, FindingKind] = {
         _l("The credits can’t be read. Those of the course or its sections are used.")
     ),
     "count": guessed(_l("This is not a number of seats. A safe number is used.")),
-    "course_added": guessed(
-        _l("The course isn’t in courses.csv. It is created from its section.")
-    ),
+    "course_added": guessed(_l("The course isn’t in courses.csv. It is created from its section.")),
     "department_added": guessed(_l("The department isn’t in departments.csv. It is added.")),
     "days_unreadable": guessed(_l("The days can’t be read. The meeting is TBA.")),
     "times_unreadable": guessed(_l("The times can’t be read. The meeting is TBA.")),

@@ -597,7 +597,9 @@ def _blank_fields(section: Section) -> set[str]:
 def _section_fields(section: Section) -> dict[str, Any]:
     kinds = [meeting.kind for meeting in section.meetings if meeting.clashes]
     trees = {"prerequisites": None, "corequisites": None}
-    return trees | section.fields | {
+    return {
+        **trees,
+        **section.fields,
         "course": section.course.code,
         "kind": section.fields["kind"] or formatting.kind(kinds[0] if kinds else ""),
         "credits": [int(amount * 100) for amount in section.credits],

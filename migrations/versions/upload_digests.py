@@ -1,4 +1,4 @@
-"""What file an upload is of, by its digest. Unfinished ones are forgotten: browsers begin again."""
+"""The digest of the file of an upload. Unfinished ones are forgotten: browsers begin again."""
 
 import sqlalchemy as sa
 from alembic import op

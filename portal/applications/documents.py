@@ -15,6 +15,7 @@ from pathlib import Path
 
 from sqlalchemy import ColumnElement, func, select, text
 from sqlalchemy.event import listen
+from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
 from portal.applications import preview, scanner, service
@@ -138,6 +139,7 @@ def open_for(document: int, application: int, by: int) -> tuple[ApplicationDocum
     Raises LookupError if there is none, or it is not checked.
     """
     with transaction() as session:
+        wait_for_store(session)
         found = _checked(session, document, application)
         content = _content(found)
         _record_reading(session, found, by)
@@ -190,6 +192,7 @@ def copy_of(application: int, account: int) -> bytes:
     """Return a ZIP file with what its person gave: the answers and the checked documents."""
     made = BytesIO()
     with transaction() as session, zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+        wait_for_store(session)
         owner = locked(session, application, account)
         facts = {
             "application": owner.id,
@@ -247,7 +250,7 @@ def key_of(application: int, digest: str) -> str:
     return f"{application}/{digest}"
 
 
-# The files. What no document names is deleted: at once, or by the hourly sweep
+# The files: deleted at once when no document names them, or else by the hourly sweep
 
 
 def delete_files_after(session: Session, application: int, digests: Sequence[str]) -> None:
@@ -257,7 +260,7 @@ def delete_files_after(session: Session, application: int, digests: Sequence[str
         try:
             for digest in digests:
                 delete_unused(application, digest)
-        except OSError as error:
+        except (OSError, SQLAlchemyError) as error:
             log.warning("Files of application %s wait for the sweep: %s", application, error)
 
     listen(session, "after_commit", delete, once=True)

@@ -1,7 +1,7 @@
-"""What people gave is kept for a time: it is deleted afterwards, or by its person before.
+"""Answers and documents are kept for a time: then they are deleted, or by their person before.
 
-Rows are deleted first. Files that no row names any more are found by a sweep, so a store that is
-away holds up nothing.
+Rows are deleted first. A sweep finds the files that no row names, so a store that is away holds up
+nothing.
 """
 
 import logging
@@ -29,7 +29,7 @@ from portal.core.audit_trail import add_audit_entry
 from portal.core.db import transaction
 
 ERASED_AT_ONCE = 500  # applications of one clean-up
-SAFE_AGE = timedelta(days=1)  # of a file that is in use by no row yet, or after a restore
+SAFE_AGE = timedelta(days=1)  # the row of a younger file may come, or be restored
 MOST_FAILURES = 3  # after which the store is taken to be away
 FILE = re.compile(r"([1-9][0-9]{0,8})/([0-9a-f]{64})(|\.[0-9a-f]{8})")
 

@@ -41,12 +41,18 @@ def an_application(
     kind: str, student: Student, section: Section, documents: Iterable[bytes] = ()
 ) -> int:
     """An application that was sent, with PDFs of these contents."""
+    made = a_draft(kind, student, section, documents)
+    service.submit(made, student.account_id)
+    return made
+
+
+def a_draft(kind: str, student: Student, section: Section, documents: Iterable[bytes] = ()) -> int:
+    """A complete application that was not sent."""
     made = service.start(KINDS[kind], student.account_id, section.term_id, section.id)
     service.save(made, student.account_id, ANSWERS[kind])
     for content in documents:
         part = next(iter(KINDS[kind].documents))
         add(made, student.account_id, NewDocument(part, "letter.pdf", content))
-    service.submit(made, student.account_id)
     return made
 
 

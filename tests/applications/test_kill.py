@@ -10,18 +10,17 @@ from sqlalchemy import update
 
 from portal import backend as connections
 from portal.applications import documents, fees, service
-from portal.applications.kinds import KINDS
 from portal.applications.models import Application
 from portal.backend import Backend
 from portal.catalog.models import Section
 from portal.core.db import transaction
 from portal.core.settings import Settings
-from portal.people.models import Account, Student
+from portal.people.models import Account
 from portal.recorder.recorder import drain
 from tests.applications.clamd import Handler, clamd
 from tests.applications.files import a_pdf
 from tests.applications.stories import (
-    ANSWERS,
+    a_draft,
     a_visiting_application,
     an_application,
     charges,
@@ -50,19 +49,13 @@ class Slow(Handler):
             super().handle()
 
 
-def a_draft(student: Student, section: Section) -> int:
-    made = service.start(KINDS["permission"], student.account_id, section.term_id, section.id)
-    service.save(made, student.account_id, ANSWERS["permission"])
-    return made
-
-
 def test_a_worker_killed_during_a_check_leaves_it_to_the_next(
     free: Section, cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     heard.clear()
     with TemporaryDirectory() as folder, clamd(Path(folder), Slow) as address:
         monkeypatch.setenv("FAIRSEAT_CLAMD", address)
-        draft = a_draft(cast.ada, free)
+        draft = a_draft("permission", cast.ada, free)
         sent = documents.NewDocument("record", "letter.pdf", a_pdf())
         documents.add(draft, cast.ada.account_id, sent)
         service.submit(draft, cast.ada.account_id)

@@ -28,10 +28,11 @@ from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.core.settings import Bucket
 from portal.operations import retention
-from portal.people.models import Account, Student
+from portal.people.models import Account
 from tests.applications import files
 from tests.applications.stories import (
     ANSWERS,
+    a_draft,
     a_visiting_application,
     an_application,
     charges,
@@ -173,16 +174,10 @@ def test_documents_go_after_the_time_that_the_registrar_sets(
     assert the(sent).answers == {}
 
 
-def a_draft(student: Student, section: Section) -> int:
-    made = service.start(KINDS["late_add"], student.account_id, section.term_id, section.id)
-    service.save(made, student.account_id, ANSWERS["late_add"])
-    return made
-
-
 def test_a_draft_goes_after_that_time_without_a_change(
     ada: FlaskClient, free: Section, cast: Cast
 ) -> None:
-    made, days = a_draft(cast.ada, free), KINDS["late_add"].keep_days
+    made, days = a_draft("late_add", cast.ada, free), KINDS["late_add"].keep_days
     later(days - 1)
     answer = ada.post(
         f"/terms/{free.term_id}/applications/{made}/steps/reason", data={"why": "I still need it."}

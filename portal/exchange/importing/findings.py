@@ -12,6 +12,8 @@ class Action(StrEnum):
     REPAIRED = "repaired"  # imported as it is meant, although not as written
     GUESSED = "guessed"  # a value is missing or unreadable, and another is used
     LEFT_OUT = "left out"  # a field that the portal does not store
+    EDITED = "edited here"  # not imported, because an admin changed it since the last import
+    OVERWRITTEN = "overwritten"  # imported, although an admin changed it since then
     KEPT = "kept"  # imported as written, although it looks wrong
 
 
@@ -20,6 +22,8 @@ ACTIONS = {
     Action.REPAIRED: _l("repaired"),
     Action.GUESSED: _l("guessed"),
     Action.LEFT_OUT: _l("skipped"),
+    Action.EDITED: _l("edited here"),
+    Action.OVERWRITTEN: _l("overwritten"),
     Action.KEPT: _l("kept"),
 }
 
@@ -79,6 +83,20 @@ FINDINGS: dict[str, FindingKind] = {
     "restriction_unclear": refused(
         _l("This restriction is not understood, so the section does not have it."),
         _l("Enter it on the section’s page, or write it as restrictions.csv does."),
+    ),
+    "edited": FindingKind(
+        Action.EDITED,
+        _l("This was edited in the portal since the last import. The edit stays."),
+        _l("Choose “Use the files’ values” to replace such edits."),
+    ),
+    "removed_here": FindingKind(
+        Action.EDITED,
+        _l("This instructor was removed from the section since the last import and stays so."),
+        _l("Choose “Use the files’ values” to undo such edits."),
+    ),
+    "overwritten": FindingKind(
+        Action.OVERWRITTEN,
+        _l("This was edited in the portal since the last import. The file’s value replaces it."),
     ),
     "no_tree": refused(
         _l("The prerequisites can’t be read. The section has none until they are corrected."),

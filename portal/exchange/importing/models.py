@@ -126,6 +126,16 @@ class SourcedId(Base):
     modified: Mapped[str | None] = mapped_column(Text)  # as in the file
 
 
+class ImportedRecord(Base):
+    """The fields of a section or course as an import last wrote them; of a teaching, none."""
+
+    __tablename__ = "imported_records"
+
+    kind: Mapped[str] = mapped_column(String(12), primary_key=True)
+    key: Mapped[str] = mapped_column(Text, primary_key=True)
+    fields: Mapped[dict[str, Any]] = mapped_column(JSONB)
+
+
 LAYOUTS = ("semester", "oneroster")
 
 
@@ -139,6 +149,7 @@ class Options:
     past: bool = False  # enroll students past all rules and capacity
     leave_out: bool = False  # apply the rest if enrollments are refused
     remove: bool = False  # remove records that are missing from the files
+    overwrite: bool = False  # replace what admins edited since the last import
     erase: bool = False  # blank cells and missing rows erase what the portal has
     waitlist: int = 10  # length if the files give none
     credit_limit: int = 21  # of a new term

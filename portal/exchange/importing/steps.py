@@ -32,6 +32,7 @@ STEPS = {
     "apply": Step(("ready",), "approved", APPLIED, own=True),
     "rest": Step(("ready",), "approved", APPLIED, own=True, options={"leave_out": True}),
     "past": Step(("ready",), "waiting", READ_AGAIN, own=True, options={"past": True}),
+    "overwrite": Step(("ready",), "waiting", READ_AGAIN, own=True, options={"overwrite": True}),
     "discard": Step(REVOCABLE, "discarded", _l("Discarded. Nothing was changed.")),
     "again": Step(("failed",), "waiting", READ_AGAIN),
     "enroll": Step(("enrolling",), "enrolling", CONTINUED),

@@ -48,6 +48,7 @@ DAY = click.DateTime(["%Y-%m-%d"])
 @click.option("--term", default="", help="Name of the semester, such as “Fall 2020”.")
 @click.option("--update", is_flag=True, help="Allow changes to a term that already exists.")
 @click.option("--remove", is_flag=True, help="Remove records missing from these files.")
+@click.option("--overwrite", is_flag=True, help="Replace what admins edited since the last import.")
 @click.option("--erase", is_flag=True, help="Let blank cells and missing rows erase data.")
 @click.option(
     "--past-rules",

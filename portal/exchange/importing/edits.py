@@ -1,0 +1,77 @@
+"""Edits that admins made since the last import: kept, or overwritten if an admin chooses that."""
+
+from typing import Any
+
+from sqlalchemy import text
+from sqlalchemy.orm import Session
+
+from portal.core.i18n import _k, stored_message
+from portal.exchange.importing.diff import IGNORED
+from portal.exchange.importing.report import Note, Report, readable_key
+from portal.exchange.importing.review import value_text
+
+EDITED, OVERWRITTEN, REMOVED = "edited", "overwritten", "removed_here"
+# Fields that the files would change and that someone has changed since files last did.
+EDITED_FIELDS = """
+    SELECT rows.id, rows.kind, rows.key, rows.file, rows.line, name,
+        here.fields AS here, rows.fields AS files
+    FROM import_rows AS rows JOIN current_records AS here USING (kind, key)
+    JOIN imported_records AS last USING (kind, key)
+    CROSS JOIN LATERAL jsonb_object_keys(last.fields) AS name
+    WHERE rows.import_id = :id AND NOT removes AND here.fields ? name AND rows.fields ? name
+        AND here.fields -> name IS DISTINCT FROM last.fields -> name
+        AND here.fields -> name IS DISTINCT FROM rows.fields -> name
+"""
+FIND = text(f"{EDITED_FIELDS} ORDER BY rows.id, name")
+KEEP = text(f"""
+    UPDATE import_rows SET fields = fields - names
+    FROM (SELECT id, array_agg(name) AS names FROM ({EDITED_FIELDS}) AS found GROUP BY id) AS edited
+    WHERE import_rows.id = edited.id
+""")
+# Instructors that an earlier import gave a section, and that it no longer has.
+LEAVE_REMOVED = text("""
+    DELETE FROM import_rows AS rows USING imported_records AS last
+    WHERE rows.import_id = :id AND rows.kind = 'teaching' AND NOT removes
+        AND (last.kind, last.key) = (rows.kind, rows.key)
+        AND NOT EXISTS (
+            SELECT FROM current_records AS here WHERE (here.kind, here.key) = (rows.kind, rows.key)
+        )
+    RETURNING rows.key, rows.file, rows.line
+""")
+REMEMBER = text(f"""
+    INSERT INTO imported_records (kind, key, fields)
+    SELECT kind, key, fields - CASE kind {IGNORED} ELSE ARRAY[]::text[] END
+    FROM import_rows
+    WHERE import_id = :id AND kind IN ('course', 'section', 'teaching') AND NOT removes
+    ON CONFLICT (kind, key) DO UPDATE SET fields = imported_records.fields || excluded.fields
+""")
+FORGET = text("""
+    DELETE FROM imported_records USING import_rows AS rows
+    WHERE rows.import_id = :id AND removes
+        AND (imported_records.kind, imported_records.key) = (rows.kind, rows.key)
+""")
+
+
+def keep_edits(session: Session, import_id: int, report: Report, *, overwrite: bool) -> None:
+    """Take from an import what would undo an edit, or only report it if that is to be overwritten.
+
+    `read_current` must have been called before.
+    """
+    this: dict[str, Any] = {"id": import_id}
+    for row in session.execute(FIND, this):
+        here, files = value_text(row.name, row.here), value_text(row.name, row.files)
+        detail = stored_message(_k("Here: “%(here)s”."), here=here)
+        kind = OVERWRITTEN if overwrite else EDITED
+        key = readable_key(row.key)
+        report.add(Note(kind, row.file, row.line, key, row.name, files, detail))
+    if overwrite:
+        return
+    session.execute(KEEP, this)
+    for key, file, line in session.execute(LEAVE_REMOVED, this):
+        report.add(Note(REMOVED, file, line, readable_key(key), "", "", ""))
+
+
+def remember(session: Session, import_id: int) -> None:
+    """Store what the files wrote, so that the next import can tell edits from it."""
+    session.execute(REMEMBER, {"id": import_id})
+    session.execute(FORGET, {"id": import_id})

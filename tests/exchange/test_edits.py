@@ -1,0 +1,106 @@
+"""Edits that admins made since the last import stay, unless the files are to win."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+from sqlalchemy import delete, update
+
+from portal.catalog.models import Section, section_instructors
+from portal.core.db import transaction
+from portal.exchange.importing.models import Options
+from portal.exchange.importing.report import Note, Report
+from portal.exchange.importing.runs import import_files
+from tests.exchange.campus import Campus, nothing
+from tests.exchange.makers import as_zip, page, press, sent
+from tests.exchange.test_left_out import section
+
+pytestmark = pytest.mark.usefixtures("backend")
+TERM = "Spring 2021"
+
+
+def run(folder: Path, campus: Campus, **options: Any) -> tuple[int, list[Note]]:
+    """Import; return the term and what was said of edits."""
+    report, chosen = Report(), {"term": TERM, "update": True, **options}
+    done = import_files(campus.write(folder), Options(**chosen), report, nothing)
+    kinds = {"edited", "removed_here", "overwritten"}
+    return (done.terms or [1])[0], [note for note in report.notes if note.kind in kinds]
+
+
+def edit(**values: Any) -> None:
+    with transaction() as session:
+        session.execute(update(Section).values(**values))
+
+
+def campus(**section: str) -> Campus:
+    return Campus(note="From the file", **section).meets(instructors="Okafor/Lindqvist")
+
+
+def test_an_edit_stays_is_shown_and_the_rest_is_imported(tmp_path: Path) -> None:
+    term, _ = run(tmp_path, campus())
+    edit(note="Edited here")
+    _, [note] = run(tmp_path, campus(capacity="45", campus="North"))
+    found = section(term)
+    assert (found.note, found.capacity, found.campus) == ("Edited here", 45, "North")
+    assert (note.kind, note.column, note.value) == ("edited", "note", "From the file")
+    assert "Here: “Edited here”." in note.why
+
+
+def test_it_stays_through_every_further_import(tmp_path: Path) -> None:
+    term, _ = run(tmp_path, campus())
+    edit(note="Edited here")
+    for _ in range(2):
+        _, [note] = run(tmp_path, campus())
+        assert note.kind == "edited"
+    assert section(term).note == "Edited here"
+
+
+def test_the_files_win_where_that_is_chosen(tmp_path: Path) -> None:
+    term, _ = run(tmp_path, campus())
+    edit(note="Edited here")
+    _, [note] = run(tmp_path, campus(), overwrite=True)
+    assert note.kind == "overwritten"
+    assert section(term).note == "From the file"
+    assert run(tmp_path, campus())[1] == []
+
+
+def test_an_edit_that_the_file_has_too_is_no_matter(tmp_path: Path) -> None:
+    run(tmp_path, campus())
+    edit(note="The same")
+    changed = campus()
+    changed.rows["sections.csv"][0]["note"] = "The same"
+    assert run(tmp_path, changed)[1] == []
+
+
+def test_a_removed_instructor_is_not_given_back(tmp_path: Path) -> None:
+    term, _ = run(tmp_path, campus())
+    with transaction() as session:
+        session.execute(delete(section_instructors))
+    _, notes = run(tmp_path, campus())
+    assert [note.kind for note in notes] == ["removed_here"] * 2
+    assert section(term).instructors == ()
+    run(tmp_path, campus(), overwrite=True)
+    assert section(term).instructors == ("Lindqvist", "Okafor")
+
+
+def test_what_nobody_edited_is_no_edit(tmp_path: Path) -> None:
+    full = campus(levels="Graduate", attributes="Science", section_title="").cross_list("MAT-100")
+    full.course("MAT-100", credits="1-3", title="")
+    for capacity in ("30", "31", "32"):
+        full.rows["sections.csv"][0]["capacity"] = capacity
+        assert run(tmp_path, full)[1] == []
+
+
+def test_the_page_offers_to_use_the_files_values(boss: FlaskClient) -> None:
+    first = sent(boss, as_zip(campus()))
+    press(boss, first, "apply")
+    edit(note="Edited here")
+    second = sent(boss, as_zip(campus(capacity="45")))
+    shown = page(boss, second)
+    assert "The edit stays." in shown
+    assert "Use the files’ values" in shown
+    press(boss, second, "overwrite")
+    shown = page(boss, second)
+    assert "The file’s value replaces it." in shown
+    assert "Use the files’ values" not in shown

@@ -24,6 +24,14 @@ MOVING = """() => [...document.querySelectorAll("*")]
     })
     .map(([it, part]) => `${it.outerHTML.slice(0, 80)} ${part ?? ""}`)"""
 
+# The filled buttons that can be seen: a page has one main act, what opens over it another.
+MAIN_ACTS = """() => {
+    const place = document.querySelector("dialog[open], .filters-more[open]") ?? document;
+    return [...place.querySelectorAll(".btn-primary, .plan-submit")]
+        .filter((it) => it.checkVisibility({ visibilityProperty: true }))
+        .map((it) => it.textContent.trim().replace(/\\s+/g, " "));
+}"""
+
 
 def looks(page: Page) -> Iterator[str]:
     """The page as it is seen on a desktop in light and on a phone in dark."""
@@ -38,6 +46,8 @@ def wrong(person: Person) -> Iterator[str]:
     """All that keeps somebody from the page that the person looks at."""
     page = person.page
     yield from nameless(person)
+    if len(acts := page.evaluate(MAIN_ACTS)) > 1:
+        yield f"several main acts: {acts}"
     yield from (f"moves: {each}" for each in page.evaluate(MOVING))
     for look in looks(page):
         yield from (f"{look}: {each}" for each in axe.barriers(page))

@@ -81,7 +81,7 @@ def test_an_application_is_sent_with_the_keyboard_alone(
     expect(page.get_by_label("Why do you need this class?")).to_be_visible()
     tab_to(dan, page.get_by_label("Why do you need this class?"))
     keys.type("I need it to graduate.")
-    tab_to(dan, page.get_by_role("button", name="Save and go on"))
+    tab_to(dan, page.get_by_role("button", name="Save and continue"))
     keys.press("Enter")
     tab_to(dan, page.get_by_role("link", name="Continue"))
     keys.press("Enter")

@@ -41,6 +41,19 @@ def test_the_bar_shows_open_seats(meet: Meet, term: Term, last_seat: Section) ->
     expect(ada.seats(last_seat)).to_contain_text("1 waiting, max 5")
 
 
+def test_planning_takes_one_press_and_no_dialog(meet: Meet, term: Term, section: Section) -> None:
+    builders.an_open_window(term)
+    ada = meet("ada").enter(term)
+    button = ada.row(section).locator(".row-plan")
+    for planned in (True, False):
+        button.focus()
+        ada.page.keyboard.press("Enter")
+        expect(button).to_contain_text("Planned" if planned else "Plan")
+        expect(ada.page.locator("#plan .plan-line")).to_have_count(int(planned))
+        expect(ada.page.locator("#dialog")).to_be_hidden()
+        expect(button).to_be_focused()
+
+
 def test_dropping_looks_unlike_swapping(meet: Meet, term: Term, section: Section) -> None:
     builders.an_open_window(term)
     ada = meet("ada").enter(term)

@@ -54,11 +54,11 @@ def fill_in(page: Page, section: Section, term: Term) -> None:
     page.get_by_label("Undergraduate student").check()
     page.get_by_label("Phone").fill("+1 555 010 0199")
     page.get_by_label("Postal address").fill("1 Main Street")
-    page.get_by_role("button", name="Save and go on").click()
+    page.get_by_role("button", name="Save and continue").click()
     page.get_by_label("Which courses").fill(section.crn)
     page.get_by_label("How are you prepared").fill("I took the courses before it.")
     page.get_by_label("What I say here is true").check()
-    page.get_by_role("button", name="Save and go on").click()
+    page.get_by_role("button", name="Save and continue").click()
 
 
 def fits(page: Page, *, scripts: bool) -> None:

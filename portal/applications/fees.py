@@ -55,10 +55,10 @@ AT_ONCE = 4  # calls of a process to the provider
 AT_A_TIME = 5  # charges of one job; if more are due, another continues
 PAYABLE = (DRAFT, MORE, REVIEW)
 FEE_REFUSED = {
-    "off": _l("Fees can’t be paid now. The registrar’s office has switched payments off."),
-    "paid": _l("The fee is paid already."),
+    "off": _l("You can’t pay fees right now. The registrar’s office has turned payments off."),
+    "paid": _l("The fee is already paid."),
     "closed": _l("This application is closed, so there is nothing to pay."),
-    "not_paid": _l("There is no payment to give back."),
+    "not_paid": _l("There is no payment to refund."),
 }
 
 

@@ -37,7 +37,7 @@ EDITABLE = (DRAFT, MORE)  # the student may change the answers
 STATES = {
     DRAFT: _l("Not sent yet"),
     REVIEW: _l("In review"),
-    MORE: _l("More is needed"),
+    MORE: _l("More information needed"),
     ACTING: _l("Approved, being carried out"),
     APPROVED: _l("Approved"),
     DECLINED: _l("Declined"),
@@ -198,7 +198,7 @@ class ApplicationEntry(Base):
 NEW, OPEN, PAID, FAILED, EXPIRED = "new", "open", "paid", "failed", "expired"
 REFUNDING, REFUNDED = "refunding", "refunded"
 CHARGE_STATES = {
-    NEW: _l("Waits for the payment provider"),
+    NEW: _l("Waiting for the payment provider"),
     OPEN: _l("Not paid yet"),
     PAID: _l("Paid"),
     FAILED: _l("The payment failed"),
@@ -312,7 +312,7 @@ class RetentionRule(Base):
 
 ACTIONS = {
     "submit": _l("Sent"),
-    "more": _l("More was asked for"),
+    "more": _l("More information requested"),
     "forward": _l("Approved by the department"),
     "approve": _l("Approved"),
     "done": _l("Approved and carried out"),
@@ -322,7 +322,7 @@ ACTIONS = {
     "checked": _l("Documents checked"),
     "paid": _l("Fee paid"),
     "unpaid": _l("The payment failed"),
-    "refunding": _l("The fee is given back"),
+    "refunding": _l("Refund started"),
     "refund": _l("Fee refunded"),
     "erase": _l("Answers and documents deleted"),
 }

@@ -42,7 +42,7 @@ def tidy(text: str) -> str:
     plain = unicodedata.normalize("NFKC", text)
     tidied = " ".join(DASHES.sub("-", plain).split())
     if len(tidied) > LONGEST_TEXT:
-        raise Unreadable(_k("'%(text)s…' is too long."), text=tidied[:LONGEST_TEXT])
+        raise Unreadable(_k("“%(text)s…” is too long."), text=tidied[:LONGEST_TEXT])
     return tidied
 
 

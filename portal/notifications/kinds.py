@@ -289,28 +289,28 @@ def _application_sent(notification: Notification) -> NotificationText:
     step = NextStep(
         _("View the application"), f"/admin/applications/{notification.data['application']}"
     )
-    return NotificationText(title, (_("It waits for a decision."),), step, "wait")
+    return NotificationText(title, (_("It is waiting for a decision."),), step, "wait")
 
 
 APPLICATION_TEXTS = {
-    "sent": _l("You get a message when it is decided."),
+    "sent": _l("We notify you when it is decided."),
     "unpaid": _l("You can pay again on the page of your application."),
-    "checked": _l("Everything is in order with them."),
+    "checked": _l("They are all in order."),
     "forward": _l("The registrar decides next."),
-    "withdrawn": _l("Your answers and documents are deleted. A fee that you paid is given back."),
+    "withdrawn": _l("Your answers and documents were deleted. If you paid a fee, we refund it."),
 }
 APPLICATION_STEPS = {
-    "sent": (_k("Your application for %(name)s has arrived"), "wait"),
+    "sent": (_k("We received your application for %(name)s"), "wait"),
     "paid": (_k("Your fee for %(name)s is paid"), "go"),
     "unpaid": (_k("Your payment for %(name)s failed"), "few"),
-    "checked": (_k("The documents of your application for %(name)s are checked"), "go"),
+    "checked": (_k("We checked the documents of your application for %(name)s"), "go"),
     "refund": (_k("Your fee for %(name)s is refunded"), "go"),
-    "forward": (_k("The department approves your application for %(name)s"), "wait"),
+    "forward": (_k("The department approved your application for %(name)s"), "wait"),
     "due": (_k("Your application for %(name)s is not sent yet"), "few"),
     "approved": (_k("Your application for %(name)s is approved"), "go"),
     "declined": (_k("Your application for %(name)s is declined"), "stop"),
-    "withdrawn": (_k("Your application for %(name)s was not finished and is withdrawn"), ""),
-    "more": (_k("Your application for %(name)s needs something more"), "few"),
+    "withdrawn": (_k("Your application for %(name)s was not finished, so it was withdrawn"), ""),
+    "more": (_k("We need more information for your application for %(name)s"), "few"),
 }
 
 
@@ -376,8 +376,8 @@ SKIPPED = Kind(
     _skipped,
     _l("You are skipped on a waitlist"),
     _l(
-        "It was your turn, but a rule prevented it. We tell you "
-        "which rule, and if you keep your position."
+        "It was your turn, but a rule prevented it. We tell you which rule, and whether "
+        "you keep your position."
     ),
 )
 ADJUSTED = Kind(
@@ -452,15 +452,15 @@ REQUEST_DECIDED = Kind(
 APPLICATION_MOVED = Kind(
     "application_moved",
     _application_moved,
-    _l("News of your applications"),
-    _l("One has arrived, is paid, checked or decided, or needs something more from you."),
+    _l("Updates on your applications"),
+    _l("An application was received, paid, checked or decided, or we need more information."),
     toast=True,
 )
 APPLICATION_SENT = Kind(
     "application_sent",
     _application_sent,
     _l("Someone has sent an application"),
-    _l("It waits for a decision."),
+    _l("It is waiting for a decision."),
     toast=True,
     role="admin",
 )

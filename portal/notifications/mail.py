@@ -190,7 +190,7 @@ def _link(session: Session, outgoing: OutboxEntry) -> Mail:
             link = f"/recovery/{mail_links.recovery_token(known)}"
             then = _("Open this link to choose a new password:")
         else:
-            title = _("You have an account already")
+            title = _("You already have an account")
             link, lasts = "/recovery", ""
             then = _("Log in with this address. If you forgot your password, choose a new one:")
         parts = (f"{_filled(then)}\n{settings.url}{link}", _filled(lasts), _filled(ignore))

@@ -45,9 +45,9 @@ def outdated(stored: str) -> bool:
 def weakness(password: str, about: Sequence[str]) -> str:
     """Return why the password is too weak for a person with these names; empty if it is not."""
     if len(password) < SHORTEST:
-        return _("A password has at least %(least)s characters.", least=SHORTEST)
+        return _("Use at least %(least)s characters.", least=SHORTEST)
     if len(password) > LONGEST:
-        return _("A password has at most %(most)s characters.", most=LONGEST)
+        return _("Use at most %(most)s characters.", most=LONGEST)
     if _score(password, about) < MIN_SCORE:
         return _(
             "This password is easy to guess: it is common, or based on names, dates or"

@@ -68,7 +68,7 @@ SENTENCES = (
     (
         "taken out",
         "application",
-        _k("Your application was approved: you are out of %(name)s."),
+        _k("Your application was approved: you no longer have %(name)s."),
     ),
     ("taken out", "swap", _k("You gave up your seat in %(name)s for one in %(new)s.")),
     ("taken out", "", _k("The registrar dropped you from %(name)s.")),

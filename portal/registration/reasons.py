@@ -569,7 +569,7 @@ def reserved_seat_text(reserve: int, context: RefusalContext) -> str:
 @reason("not_enrolled", _l("Not enrolled"), fixable=True, overridable=False)
 def _not_enrolled(facts: Facts, context: RefusalContext) -> Answer:
     name = context.named(facts["section"]) if "section" in facts else context.name
-    text = _("You don’t have %(name)s (any longer).", name=name)
+    text = _("You don’t have %(name)s now.", name=name)
     return text, next_steps.my_selections(context)
 
 
@@ -600,7 +600,7 @@ def _drop_limit(facts: Facts, context: RefusalContext) -> Answer:
 
 @reason("not_waiting", _l("Not on the waitlist"), fixable=True)
 def _not_waiting(_facts: Facts, context: RefusalContext) -> Answer:
-    text = _("You are not on the waitlist of %(name)s (any longer).", name=context.name)
+    text = _("You are not on the waitlist of %(name)s now.", name=context.name)
     return text, next_steps.my_selections(context)
 
 

@@ -130,7 +130,7 @@ VALUES = {
     "closed": _l("Closed"),
     "declined": _l("Declined"),
     "draft": _l("Not sent yet"),
-    "more": _l("More is needed"),
+    "more": _l("More information needed"),
     "open": _l("Open"),
     "review": _l("In review"),
     "scheduled": _l("Scheduled"),

@@ -131,8 +131,8 @@ class StudentNumbersField(StringField):  # type: ignore[misc]
         if len(self.data or ()) > self.most:
             raise StopValidation(
                 _(
-                    "These are %(count)s students, and a list takes %(most)s. Choose years, levels"
-                    " or majors instead, or make it several.",
+                    "The list has %(count)s students; it can have %(most)s. Choose years, levels"
+                    " or majors instead, or split it into several windows.",
                     count=formatting.number(len(self.data)),
                     most=formatting.number(self.most),
                 )

@@ -144,7 +144,7 @@ def test_two_people_decide_on_more_credits(
     assert "The registrar decides next." in unescape(admin.get(HERE).text)
     answer = press(admin, made, "approve")
     assert answer.status_code == 409
-    assert "Somebody else must decide the second stage." in unescape(answer.text)
+    assert "Someone else must decide the second stage." in unescape(answer.text)
     assert press(browser_of(app, mia.username), made, "approve").status_code == 303
     assert the(made).state == "approved"
 

@@ -87,7 +87,7 @@ def test_the_page_does_not_tell_whether_an_address_has_an_account(
     other = app.test_client()
     answer = other.post("/sign-up", data={"email": ADDRESS})
     assert "Check your email" in answer.text
-    assert mails()[-1]["Subject"] == "You have an account already"
+    assert mails()[-1]["Subject"] == "You already have an account"
     sent = len(mails())
     for here in ("/recovery", "/sign-up"):
         assert "Check your email" in other.post(here, data={"email": "a@b.example"}).text

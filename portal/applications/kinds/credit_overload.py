@@ -8,16 +8,16 @@ from portal.core.i18n import _l
 KIND = Kind(
     name="credit_overload",
     title=_l("Credit overload"),
-    intro=_l("Ask to take a class that brings you over your credit limit."),
+    intro=_l("Ask to take a class that puts you over your credit limit."),
     steps=(
         Step(
             "reason",
             _l("Your reasons"),
             {
                 "why": NoteField(
-                    _l("Why do you need this class in this term?"),
+                    _l("Why do you need this class this term?"),
                     required=True,
-                    missing=_l("Say why you need this class in this term."),
+                    missing=_l("Explain why you need this class this term."),
                 ),
             },
         ),
@@ -26,10 +26,10 @@ KIND = Kind(
             _l("Your workload"),
             {
                 "workload": NoteField(
-                    _l("How will you manage the additional work?"),
-                    description=_l("Name jobs and other duties, with their hours a week."),
+                    _l("How will you manage the extra work?"),
+                    description=_l("List your jobs and other commitments, with hours per week."),
                     required=True,
-                    missing=_l("Say how you will manage the work."),
+                    missing=_l("Explain how you will manage the work."),
                 ),
             },
         ),

@@ -19,7 +19,7 @@ KIND = Kind(
                 "why": NoteField(
                     _l("Why do you need this class?"),
                     required=True,
-                    missing=_l("Say why you need this class."),
+                    missing=_l("Explain why you need this class."),
                 ),
                 "missed": NoteField(
                     _l("How will you catch up on what you missed?"),
@@ -30,5 +30,5 @@ KIND = Kind(
     ),
     approval=Adjust(_l("The student gets a seat in the section at once.")),
     last_day=lambda term: min(term.starts_on + timedelta(days=21), term.ends_on),
-    documents={"support": _l("Letter or note that supports it")},
+    documents={"support": _l("Supporting letter or note")},
 )

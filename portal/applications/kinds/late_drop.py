@@ -20,12 +20,12 @@ KIND = Kind(
                 "why": NoteField(
                     _l("Why could you not drop it in time?"),
                     required=True,
-                    missing=_l("Say why you could not drop it in time."),
+                    missing=_l("Explain why you could not drop it in time."),
                 ),
             },
         ),
     ),
     approval=Adjust(_l("The student loses the seat at once."), drop=True),
     last_day=lambda term: min(term.starts_on + timedelta(days=42), term.ends_on),
-    documents={"support": _l("Letter or note that supports it")},
+    documents={"support": _l("Supporting letter or note")},
 )

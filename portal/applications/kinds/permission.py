@@ -11,15 +11,17 @@ RULES = {code: label for code, label in PERMISSIONS.items() if code != "credit_l
 
 KIND = Kind(
     name="permission",
-    title=_l("Permission despite a rule"),
-    intro=_l("Ask to register for a class although a rule, such as a prerequisite, refuses you."),
+    title=_l("Permission to register despite a rule"),
+    intro=_l(
+        "Ask to register for a class even though a rule, such as a prerequisite, prevents it."
+    ),
     steps=(
         Step(
             "rules",
             _l("The rules"),
             {
                 "waives": ChoicesField(
-                    _l("Rules that should not refuse you"),
+                    _l("Rules that should not apply to you"),
                     choices=RULES,
                     missing=_l("Choose at least one rule."),
                 ),
@@ -32,7 +34,7 @@ KIND = Kind(
                 "why": NoteField(
                     _l("Why are you ready for this class?"),
                     required=True,
-                    missing=_l("Say why you are ready for this class."),
+                    missing=_l("Explain why you are ready for this class."),
                 ),
             },
         ),

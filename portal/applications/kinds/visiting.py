@@ -40,7 +40,7 @@ class CoursesField(NoteField):
         super().pre_validate(form)
         named = [each.strip() for each in re.split(r"[\n,;]", self.data or "") if each.strip()]
         if len(named) > MOST_COURSES:
-            raise StopValidation(_("Name at most %(most)s courses.", most=MOST_COURSES))
+            raise StopValidation(_("Enter at most %(most)s courses.", most=MOST_COURSES))
         try:
             offered = catalog_of(form.term)
         except NoSuchTerm as error:
@@ -71,7 +71,7 @@ KIND = Kind(
                     description=_l("Leave it blank if you do not study anywhere now."),
                 ),
                 "level": OneOfField(
-                    _l("What are you now?"), choices=LEVELS, missing=_l("Choose one.")
+                    _l("What are you studying now?"), choices=LEVELS, missing=_l("Choose one.")
                 ),
                 "phone": PhoneField(_l("Phone"), longest=30, missing=_l("Enter a phone number.")),
                 "address": NoteField(
@@ -87,16 +87,16 @@ KIND = Kind(
                     _l("Which courses do you want to take?"),
                     description=_l("Their codes, such as CSC 1100, one on each line."),
                     required=True,
-                    missing=_l("Name at least one course."),
+                    missing=_l("Enter at least one course."),
                 ),
                 "why": NoteField(
                     _l("How are you prepared for them?"),
                     required=True,
-                    missing=_l("Say how you are prepared."),
+                    missing=_l("Explain how you are prepared."),
                 ),
                 "truth": ChoicesField(
                     _l("Declaration"),
-                    choices={"yes": _l("What I say here is true and complete.")},
+                    choices={"yes": _l("Everything I say here is true and complete.")},
                     missing=_l("Confirm that what you say is true."),
                 ),
             },

@@ -21,7 +21,7 @@ KIND = Kind(
                     _l("Why do you have to leave the class?"),
                     description=_l("Only the registrar’s office reads it."),
                     required=True,
-                    missing=_l("Say why you have to leave the class."),
+                    missing=_l("Explain why you have to leave the class."),
                 ),
             },
         ),
@@ -30,5 +30,5 @@ KIND = Kind(
         _l("The student loses the seat at once, and the record shows a W."), drop=True, mark="W"
     ),
     last_day=lambda term: term.ends_on - timedelta(days=14),
-    documents={"support": _l("Letter or note that supports it")},
+    documents={"support": _l("Supporting letter or note")},
 )

@@ -189,7 +189,7 @@ FINDINGS: dict[str, FindingKind] = {
     "several_credits": kept(_l("Sections of this course have different credits.")),
     "days_without_time": kept(_l("There are days but no time. The time is TBA.")),
     "exam_block": kept(_l("This is a common exam block. It is shown, but never conflicts.")),
-    "overlaps_itself": kept(_l("Two of the section's own meetings overlap.")),
+    "overlaps_itself": kept(_l("Two of the section’s own meetings overlap.")),
     "prerequisites_unnamed": kept(
         _l("The section has prerequisites, but the files don’t name them.")
     ),

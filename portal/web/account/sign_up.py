@@ -164,7 +164,7 @@ def _ask_for_address(about: str) -> ResponseReturnValue:
         wait, asks = _charge(form.email.data)
         if wait:
             if asks:
-                form.refuse(_("Many emails were asked for from your network."))
+                form.refuse(_("Many emails were requested from your network."))
                 form.refuse(_("We check your browser first. Then send it again."))
             elif rate_limiter().check(Charge(OF_ADDRESS, form.email.data)):
                 form.refuse(_("Too many emails to this address. Try again in an hour."), "email")

@@ -45,7 +45,7 @@ class TargetForm(Form):
         _l("Student number"),
         longest=LONGEST,
         missing=_l("Enter the student number."),
-        description=_l("You find it on the student’s page."),
+        description=_l("It is on the student’s page."),
         render_kw={"spellcheck": "false"},
     )
     add = TextField(

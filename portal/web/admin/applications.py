@@ -168,7 +168,7 @@ def refund(application_id: int) -> ResponseReturnValue:
         button=_("Refund"),
         back=(address, f"{line.kind.title}, {line.name}"),
         facts=[(_("Amount"), money(paid.amount, paid.currency))] if paid else (),
-        meaning=[_("The payment provider gives the whole amount back. This can’t be undone.")],
+        meaning=[_("The payment provider refunds the whole amount. This can’t be undone.")],
         danger=True,
         refusal="" if paid else str(FEE_REFUSED["not_paid"]),
     )
@@ -198,9 +198,9 @@ def retention() -> ResponseReturnValue:
         back=(address, _("Applications")),
         meaning=[
             _(
-                "Days after the last change of an application. Then its answers and documents are"
-                " deleted; its history stays. One that its student did not send is withdrawn, and"
-                " its fee is given back."
+                "Days after the last change to an application. Then its answers and "
+                "documents are deleted; its history stays. Applications that were never "
+                "sent are withdrawn, and their fees are refunded."
             )
         ],
     )

@@ -99,4 +99,4 @@ def _refusal(act: str, found: Sequence[deletion.Obstacle]) -> str:
     names = "; ".join(each.text for each in found)
     if act == "delete":
         return _("You can’t delete it while these depend on it: %(names)s.", names=names)
-    return _("Restore first what it needs: %(names)s.", names=names)
+    return _("First restore what it needs: %(names)s.", names=names)

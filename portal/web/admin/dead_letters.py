@@ -76,8 +76,8 @@ MAIL_ACTIONS = {
 }
 RETRY_OF_APPLICATION = Wording(
     _l("Try this again"),
-    _l("A worker tries it at once, and up to three more times. It has its effect once."),
-    done=_l("It is tried again."),
+    _l("A worker tries it at once, and up to three more times. It counts only once."),
+    done=_l("A worker tries it again."),
     button=_l("Try again"),
 )
 DELIVERY_ACTIONS = {

@@ -171,12 +171,12 @@ def pause(queue: str) -> ResponseReturnValue:
             changed = _("Someone else has paused or resumed this queue. Check it and try again.")
             raise NotPossible(changed) from None
         figures.forget()
-        on = _("%(queue)s: the queue goes on within two seconds.", queue=named)
+        on = _("%(queue)s: the queue continues within two seconds.", queue=named)
         off = _("%(queue)s: paused. Jobs that run now are finished.", queue=named)
         return done(on if wanted.on else off, HOME)
 
-    stops = _("Workers finish the job that they run, and start no other. Jobs wait; none is lost.")
-    goes_on = _("Workers start the jobs that wait.")
+    stops = _("Workers finish their current job and start no others. Jobs wait, and none is lost.")
+    goes_on = _("Workers start the waiting jobs.")
     paused, resumed = _("Pause: %(queue)s", queue=named), _("Resume: %(queue)s", queue=named)
     page = Confirmation(
         title=paused if flag.is_on else resumed,

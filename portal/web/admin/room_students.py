@@ -33,7 +33,10 @@ ENDED = _l("The window is not open.")
 REUSED = _l("This form was already sent with other choices. Check it and try again.")
 LET_IN = Wording(
     _l("Let students in"),
-    _l("The next students of the queue are admitted now, whatever the limits, also while paused."),
+    _l(
+        "The next students in the queue are admitted now, regardless of the limits, even "
+        "while the waiting room is paused."
+    ),
     done="",
     button=_l("Let them in"),
 )
@@ -46,7 +49,7 @@ EXPIRE = Wording(
 )
 EMPTY = Wording(
     _l("Empty the waiting room"),
-    _l("All students lose their positions and visits, and have to join again. The limits stay."),
+    _l("All students lose their positions and turns, and have to join again. The limits stay."),
     done=_l("The waiting room is empty."),
     danger=True,
 )

@@ -54,7 +54,9 @@ def make() -> ResponseReturnValue:
     try:
         secret = service_tokens.create(wanted, by=visitor().id, reason=form.reason.data)
     except NameTakenError:
-        form.refuse(_("There is a token of this name. Choose another name, or revoke it."), "name")
+        form.refuse(
+            _("There is already a token with this name. Choose another name, or revoke it."), "name"
+        )
         return _page(form), 422
     answer = make_response(_page(ServiceTokenForm(formdata=None), secret, wanted.name), 201)
     answer.headers["Cache-Control"] = "no-store"
@@ -81,7 +83,7 @@ def revoke(token: int) -> ResponseReturnValue:
         try:
             name = service_tokens.revoke(token, by=visitor().id, reason=reason)
         except LookupError:
-            raise NotPossible(_("It is revoked already.")) from None
+            raise NotPossible(_("It is already revoked.")) from None
         return done(_("Token “%(name)s” revoked.", name=name), url_for(".index"))
 
     return confirm(page, act)

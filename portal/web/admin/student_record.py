@@ -191,7 +191,7 @@ class PermissionForm(Form):
         description=_l("CRN, or course and number such as CSC 1100-01."),
     )
     waives = ChoicesField(
-        _l("Rules the student may pass:"),
+        _l("Rules that don’t apply to the student:"),
         choices=OVERRIDABLE,
         missing=_l("Choose at least one rule."),
     )

@@ -104,7 +104,7 @@ class SectionForm(Form):
     section = TextField(
         _l("Class"),
         longest=60,
-        missing=_l("Name the class."),
+        missing=_l("Enter the class."),
         description=_l("CRN, or course and number such as CSC 1100-01."),
         render_kw={"spellcheck": "false"},
     )
@@ -249,7 +249,9 @@ def application_fee(term_id: int, application_id: int) -> ResponseReturnValue:
             if paying.url:
                 return go(paying.url)
             line = _mine(term_id, application_id)
-            form.refuse(_("The payment provider does not answer. We keep trying; try again soon."))
+            form.refuse(
+                _("The payment provider isn’t responding. We keep trying. Check again soon.")
+            )
     page = render_template(
         "student/application_fee.html",
         term=_offered(term_id).term,
@@ -395,7 +397,7 @@ def erase_application(term_id: int, application_id: int) -> ResponseReturnValue:
             retention.erase(line.id, visitor().id)
         except Refused as refused:
             raise NotPossible(str(REFUSED_DOCUMENT[refused.code])) from refused
-        return done(_("Your answers and documents are deleted."), address)
+        return done(_("Your answers and documents were deleted."), address)
 
     return confirm(page, act, Form())
 

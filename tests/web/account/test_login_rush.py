@@ -44,7 +44,7 @@ def test_overloaded_login_says_when_to_retry(node: Node) -> None:
         assert {answer.status_code for answer in answers} == {302, 503}
         turned_away = next(answer for answer in answers if answer.status_code == 503)
         assert int(turned_away.headers["Retry-After"])
-        assert "Many people are logging in right now." in turned_away.text
+        assert "Too many people are logging in right now." in turned_away.text
         assert log_in(node, patient).status_code == 302
         for browser in crowd:
             browser.close()

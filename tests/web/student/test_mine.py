@@ -58,7 +58,7 @@ def test_canceled_section_says_what_to_do(ada: FlaskClient, term: Any) -> None:
         session.execute(gone)
     term_catalog.forget()
     page = ada.get(f"/terms/{term.id}/mine").text
-    assert "has been canceled. It will not take place." in words(page)
+    assert "has been canceled. This class will not take place." in words(page)
     assert "Other sections of CSC 1100" in words(page)
 
 

@@ -188,7 +188,7 @@ def test_while_the_provider_is_down_the_rest_goes_on(
     stripe.fails = 500
     answer = browser.post(f"{here}/fee")
     assert answer.status_code == 503
-    assert "does not answer" in answer.text
+    assert "isn’t responding" in answer.text
     assert "In review" in browser.get(here).text
     for _ in range(3):
         due_again()

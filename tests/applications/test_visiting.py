@@ -305,6 +305,6 @@ def test_each_step_is_in_the_inbox_and_a_toast(
     browser = browser_of(app, "vera")
     page = browser.get("/inbox/count?after=0")
     assert page.status_code == 200
-    assert "needs something more" in page.text
+    assert "We need more information" in page.text
     assert "$50.00" in browser.get("/inbox").text
     assert "There is a new application" in browser_of(app, "max").get("/inbox/count?after=0").text

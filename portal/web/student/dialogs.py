@@ -181,7 +181,7 @@ def waiting(stands: WaitingRoomStatus, card: SectionView) -> tuple[str, dict[str
     """Render the queue position or the captcha in place of a form; the form replaces it later."""
     page = render_template(
         "waiting_room/waiting.html",
-        line=stands,
+        status=stands,
         wording=wording,
         name=section_name(card),
         here=request.full_path.rstrip("?"),

@@ -57,17 +57,19 @@ def act(scene: StudentTerm, section: int) -> Markup:
     )
 
 
-def banner(line: WaitingRoomStatus) -> Markup:
+def banner(status: WaitingRoomStatus) -> Markup:
     """Render the phase and its countdown, or the queue position, id banner."""
-    words = wording.words() if line.kind == "waiting" else phases.countdown_texts()
+    words = wording.words() if status.kind == "waiting" else phases.countdown_texts()
     return render_fragment(
-        "fragments/banner.html", scene=line.scene, line=line, words=words, wording=wording
+        "fragments/banner.html", scene=status.scene, status=status, words=words, wording=wording
     )
 
 
-def gate(line: WaitingRoomStatus) -> Markup:
+def gate(status: WaitingRoomStatus) -> Markup:
     """Render the waiting room's status below the banner, id gate."""
-    return render_fragment("fragments/gate.html", scene=line.scene, line=line, wording=wording)
+    return render_fragment(
+        "fragments/gate.html", scene=status.scene, status=status, wording=wording
+    )
 
 
 def mine(scene: StudentTerm) -> Markup:
@@ -123,10 +125,10 @@ def out_of_band(fragment: Markup) -> Markup:
     return Markup(str(fragment).replace(" id=", ' hx-swap-oob="true" id=', 1))  # noqa: S704
 
 
-def stage(line: WaitingRoomStatus) -> Markup:
+def stage(status: WaitingRoomStatus) -> Markup:
     """Render banner and gate for an out-of-band swap."""
-    below = Markup('<div hx-swap-oob="innerHTML:#gate">{}</div>').format(gate(line))
-    return out_of_band(banner(line)) + below
+    below = Markup('<div hx-swap-oob="innerHTML:#gate">{}</div>').format(gate(status))
+    return out_of_band(banner(status)) + below
 
 
 def toast(  # noqa: PLR0913  each has a default that most keep

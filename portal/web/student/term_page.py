@@ -137,22 +137,22 @@ def mine_of(term_id: int, decided: Decision | SubmissionResult | None = None) ->
         abort(404)
 
 
-def around(now: StudentTerm, line: WaitingRoomStatus | None = None) -> dict[str, object]:
+def around(now: StudentTerm, status: WaitingRoomStatus | None = None) -> dict[str, object]:
     """Return what every student page has around its own content."""
     odds.refresh_freed_seats(now.term.id)
-    line = line or status_on_page(now)
+    status = status or status_on_page(now)
     return {
         "scene": now,
         "term": now.term,
         "terms": _near(now.term.id),
         "other_terms": len(offered_terms()) > MOST_TERMS,
-        "line": line,
-        "banner": fragments.banner(line),
-        "gate": fragments.gate(line),
+        "status": status,
+        "banner": fragments.banner(status),
+        "gate": fragments.gate(status),
         "attention": fragments.attention(now.term.id, now.attention),
         "mine": fragments.mine(now) + fragments.bar(now),
         "plan": partial(panel, now),
-        "refresh": line.reload if line.kind == "waiting" else _refresh(now),
+        "refresh": status.reload if status.kind == "waiting" else _refresh(now),
     }
 
 

@@ -69,8 +69,8 @@ class WaitingRoomStatus:
     @property
     def offered(self) -> bool:
         """Return whether there is a queue to join: before the opening, and while others wait."""
-        line = self.scene.phase.kind == "before" or self.place is not None
-        return self.kind == "out" and has_waiting_rooms() and line
+        queue = self.scene.phase.kind == "before" or self.place is not None
+        return self.kind == "out" and has_waiting_rooms() and queue
 
     @property
     def auto(self) -> bool:
@@ -170,9 +170,9 @@ def status_on_page(now: StudentTerm, plan: Plan | None = None) -> WaitingRoomSta
 
 def current_status(now: StudentTerm) -> WaitingRoomStatus:
     """Return the visitor's status without joining the queue."""
-    if "line" not in g:
+    if "waiting_room_status" not in g:
         _note(now, admission.look_up(now.term.id, now.phase, visitor()))
-    return cast("WaitingRoomStatus", g.line)
+    return cast("WaitingRoomStatus", g.waiting_room_status)
 
 
 def enter(now: StudentTerm) -> WaitingRoomStatus:
@@ -210,7 +210,7 @@ def room_of(term: int, window: int) -> RoomState:
 
 def _note(now: StudentTerm, visit: Admission) -> WaitingRoomStatus:
     """Return the status of a visit; record its wait estimate, to compare it with the real wait."""
-    status = g.line = WaitingRoomStatus(now, visit)
+    status = g.waiting_room_status = WaitingRoomStatus(now, visit)
     if status.kind == "waiting" and status.place and status.long.most < NEVER:
         entry, wait = status.place, status.long
         room.record_estimate(status.term, status.window, entry.request, wait.least, wait.most)

@@ -46,7 +46,7 @@ def ask_to_leave_room(term_id: int) -> ResponseReturnValue:
     """Show the form that asks before leaving, because the position is lost."""
     now = mine_of(term_id)
     facts = {
-        "line": waiting_room.current_status(now),
+        "status": waiting_room.current_status(now),
         "term": now.term,
         "back": request_form.return_address(term_id),
     }

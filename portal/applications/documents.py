@@ -13,7 +13,7 @@ from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
 
-from sqlalchemy import ColumnElement, func, select, text
+from sqlalchemy import func, select, text
 from sqlalchemy.event import listen
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
@@ -277,20 +277,13 @@ def delete_unused(application: int, digest: str, ending: str = "") -> bool:
         owner = select(Application.id).where(Application.id == application)
         if session.scalar(owner.with_for_update()) is None:
             return False  # not of this database
-        named = select(ApplicationDocument.id).where(*_has_file(application, digest))
-        if not ending and session.scalar(named.limit(1)):
+        document = ApplicationDocument
+        mine = document.application_id == application, document.digest == digest
+        named = select(document.id).where(*mine, document.refused == "").limit(1)
+        if not ending and session.scalar(named):
             return False
         store().delete(key_of(application, digest) + ending)
         return True
-
-
-def _has_file(application: int, digest: str) -> tuple[ColumnElement[bool], ...]:
-    document = ApplicationDocument
-    return (
-        document.application_id == application,
-        document.digest == digest,
-        document.refused == "",
-    )
 
 
 # The checks, by a worker

@@ -221,6 +221,8 @@ def conflicts(
     profile: "StudentProfile", section: "SectionView", held: list["SectionView"]
 ) -> list[Reason]:
     """Return the held sections of the same course or at the same time, as reasons."""
+    if not held:
+        return []
     return _not_permitted(profile, section, _conflicts(section, held))
 
 

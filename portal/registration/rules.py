@@ -26,6 +26,8 @@ def refusals(profile: "StudentProfile", section: "SectionView") -> list[Reason]:
     if missing:
         reasons.append(Reason("prerequisite", {"missing": missing}))
     reasons += _restrictions(profile, section.restrictions)
+    if not reasons:
+        return []
     passes = permitted(profile, section)
     return [reason for reason in reasons if reason.code not in passes]
 

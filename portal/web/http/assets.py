@@ -4,7 +4,7 @@ from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 
-from flask import Flask, Response, request, send_from_directory, url_for
+from flask import Flask, Response, request, send_from_directory
 from flask.sessions import SecureCookieSessionInterface, SessionMixin
 from werkzeug.security import safe_join
 
@@ -43,7 +43,7 @@ def start(app: Flask) -> None:
 
 def static_url(filename: str) -> str:
     """Return the address of a file in `static/`, with the hash of its content."""
-    return url_for("static", filename=filename, v=_version(filename))
+    return f"/static/{filename}?v={_version(filename)}"
 
 
 def _send(filename: str) -> Response:

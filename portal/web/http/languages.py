@@ -32,12 +32,13 @@ def new_session(own: str = "") -> None:
 
 
 def _of_request() -> Locale:
-    if not has_request_context():
-        return ENGLISH
-    if "locale" not in g:
+    try:
+        found: Locale = g.locale  # a page asks hundreds of times: no check before
+    except (AttributeError, RuntimeError):
+        if not has_request_context():
+            return ENGLISH
         g.locale = ENGLISH  # for a text needed while the language is looked up
-        g.locale = _chosen()
-    found: Locale = g.locale
+        found = g.locale = _chosen()
     return found
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from babel import Locale
 from flask import current_app
@@ -20,7 +20,7 @@ from portal.ledger.types import Reason, SeatCounts
 from portal.people.student_profile import HoldView
 from portal.registration import reasons
 from portal.registration.credits import amount, credits_in_words
-from portal.registration.next_steps import NextStep
+from portal.registration.next_steps import NextStep, RefusalContext
 from portal.registration.reasons import Explanation, explain
 from portal.waiting_room import wording
 from portal.web.student.student_term import Attention, StudentTerm, reserves_for
@@ -34,24 +34,43 @@ def seats(counts: SeatCounts) -> Markup:
     return _seats(counts, current_locale())
 
 
+class SectionAct(NamedTuple):
+    """What the button of a section depends on besides the catalog and the language."""
+
+    state: str
+    opening: str
+    reserved: bool  # seats are kept for the student
+    why: str = ""  # the code of what is in the way
+    other: int = 0  # the held section that is
+
+
+def section_act(scene: StudentTerm, section: int) -> SectionAct:
+    """Return what the student can do about a section."""
+    card, state = scene.catalog.section(section), scene.state(section)
+    reserved = card is not None and bool(reserves_for(scene, card))
+    conflicts = scene.in_the_way(card) if card and not state else []
+    if not conflicts:
+        return SectionAct(state, scene.opening, reserved)
+    return SectionAct(
+        state, scene.opening, reserved, conflicts[0].code, conflicts[0].facts["section"]
+    )
+
+
 def act(scene: StudentTerm, section: int) -> Markup:
     """Render the button of a section, id act-<section>; styles follow the banner's phase."""
-    card, state, named = (
-        scene.catalog.section(section),
-        scene.state(section),
-        scene.case(None).named,
-    )
-    conflicts = scene.in_the_way(card) if card and not state else []
-    other = scene.catalog.section(conflicts[0].facts["section"]) if conflicts else None
+    return draw_act(scene.case(None), section, section_act(scene, section))
+
+
+def draw_act(case: RefusalContext, section: int, shown: SectionAct) -> Markup:
+    """Render the button from what it depends on; `case` names sections."""
+    card = case.catalog.section(section)
+    other = case.catalog.section(shown.other)
     return _act(
-        scene.term.id,
+        case.catalog.term.id,
         section,
-        named(section),
-        state,
-        scene.opening,
-        card is not None and bool(reserves_for(scene, card)),
-        conflicts[0].code if conflicts else "",
-        named(other.id) if other else "",
+        case.named(section),
+        shown,
+        case.named(other.id) if other else "",
         first_overlap(card, other) if card and other else "",
         current_locale(),
     )
@@ -158,18 +177,14 @@ def _act(  # noqa: PLR0913, PLR0917 - what the fragment shows
     term: int,
     section: int,
     name: str,
-    state: str,
-    opening: str,
-    mine: bool,  # noqa: FBT001 - whether seats are kept for the student
-    why: str,
+    shown: SectionAct,
     other: str,
     when: str,  # the section and the other first meet at the same time
     _language: Locale,
 ) -> Markup:
-    facts = {"section": section, "name": name, "state": state, "opening": opening, "mine": mine}
-    return render_fragment(
-        "fragments/act.html", term=term, why=why, other=other, when=when, **facts
-    )
+    facts = {"term": term, "section": section, "name": name, "other": other, "when": when}
+    facts |= {"state": shown.state, "opening": shown.opening, "why": shown.why}
+    return render_fragment("fragments/act.html", mine=shown.reserved, **facts)
 
 
 def _needs(scene: StudentTerm, missing: list[int], waited: bool) -> str:  # noqa: FBT001 - whether in line

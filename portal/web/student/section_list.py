@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import lru_cache, reduce
+from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlencode
@@ -22,11 +22,11 @@ from portal.core.i18n import _, current_locale
 from portal.ledger.types import SeatCounts
 from portal.people.student_profile import StudentProfile
 from portal.registration import precheck, rules
-from portal.registration.next_steps import section_name
+from portal.registration.next_steps import RefusalContext, section_name
 from portal.registration.reasons import explain
 from portal.registration.restrictions import audience
 from portal.web.student import bp, fragments, student_term
-from portal.web.student.fragments import render_fragment
+from portal.web.student.fragments import SectionAct, render_fragment
 from portal.web.student.student_term import ReservedNote, StudentTerm, section_title
 from portal.windows.phases import sections_visible
 
@@ -41,11 +41,6 @@ class SharedCells(NamedTuple):
 
     when: Markup
     named: Markup
-
-
-def shared_cells(catalog: TermCatalog, card: SectionView) -> SharedCells:
-    """Return the shared parts of a section's row."""
-    return _alike(catalog, card, current_locale())
 
 
 def distinct_meetings(card: SectionView) -> tuple[MeetingView, ...]:
@@ -123,34 +118,30 @@ def _usual(catalog: TermCatalog) -> set[str]:
     return {"", *(way.most_common(1)[0][0] for way in ways if way)}
 
 
-# Sections as rows of the list; each row is rendered once for all students who see the same.
+# Sections as rows of the list: each row is rendered once for all students who see the same, but for
+# its counts, which change with every claim.
 
-DRAWN = 5_000  # rows, some KB each
+KEPT_ROWS = 5_000  # some KB each
+COUNTS = Markup("<!-- counts -->")
 
 
-@dataclass(frozen=True)
-class Row:
-    """The content of a section's row."""
+class OwnState(NamedTuple):
+    """What differs between students in the row of a section."""
 
-    plan_url: str
-    section: int
-    name: str
-    alike: SharedCells
-    seats: Markup
-    act: Markup
+    act: SectionAct
     caution: str  # the first rule that prevents registering, in words
-    kept: tuple[ReservedNote, ...]
+    reserved: tuple[ReservedNote, ...]
     planned: bool
 
 
-def section_rows(scene: StudentTerm, cards: list[SectionView]) -> list[Markup]:
-    """Return the sections as rows with their current counts."""
+def section_rows(scene: StudentTerm, cards: list[SectionView]) -> Markup:
+    """Render the sections as rows with their current counts."""
     counts = backend().ledger.seats_of(scene.term.id, [card.id for card in cards])
-    language = current_locale()
-    return [
-        _drawn(_row(scene, card, counts.get(card.id) or unknown_counts(card)), language)
-        for card in cards
-    ]
+    language, parts = current_locale(), []
+    for card in cards:
+        before, after = _row(scene.catalog, card, _own_state(scene, card), language)
+        parts += [before, fragments.seats(counts.get(card.id) or unknown_counts(card)), after]
+    return Markup("".join(parts))  # noqa: S704 - parts of templates
 
 
 def unknown_counts(card: SectionView) -> SeatCounts:
@@ -158,23 +149,40 @@ def unknown_counts(card: SectionView) -> SeatCounts:
     return SeatCounts(card.id, card.capacity, card.capacity, 0, 0, card.status, 0)
 
 
-def _row(scene: StudentTerm, card: SectionView, counts: SeatCounts) -> Row:
-    return Row(
-        plan_url=f"/terms/{card.term_id}/plan/toggle",
-        section=card.id,
-        name=section_name(card),
-        alike=shared_cells(scene.catalog, card),
-        seats=fragments.seats(counts),
-        act=fragments.act(scene, card.id),
-        caution="" if scene.state(card.id) else _caution(scene, card),
-        kept=tuple(student_term.reserved_notes(scene, card)),
-        planned=card.id in scene.planned,
+def _own_state(scene: StudentTerm, card: SectionView) -> OwnState:
+    return OwnState(
+        fragments.section_act(scene, card.id),
+        "" if scene.state(card.id) else _caution(scene, card),
+        tuple(student_term.reserved_notes(scene, card)) if card.reserves else (),
+        card.id in scene.planned,
     )
 
 
-@lru_cache(maxsize=DRAWN)
-def _drawn(row: Row, _language: Locale) -> Markup:
-    return render_fragment("student/row.html", row=row)
+def _key_of_row(
+    catalog: TermCatalog, card: SectionView, own: OwnState, language: Locale
+) -> tuple[Any, ...]:
+    return catalog.term.id, catalog.version, card.id, own, language
+
+
+@cached(LRUCache(maxsize=KEPT_ROWS), key=_key_of_row)
+def _row(
+    catalog: TermCatalog, card: SectionView, own: OwnState, language: Locale
+) -> tuple[str, str]:
+    """Return the row's HTML before its counts and after them."""
+    row = render_fragment(
+        "student/row.html",
+        plan_url=f"/terms/{card.term_id}/plan/toggle",
+        section=card.id,
+        name=section_name(card),
+        alike=_alike(catalog, card, language),
+        seats=COUNTS,
+        act=fragments.draw_act(
+            RefusalContext(catalog, card, backend().settings.zone), card.id, own.act
+        ),
+        own=own,
+    )
+    before, _counts, after = row.partition(COUNTS)
+    return str(before), str(after)
 
 
 def _caution(scene: StudentTerm, card: SectionView) -> str:
@@ -185,6 +193,7 @@ def _caution(scene: StudentTerm, card: SectionView) -> str:
 # The list of sections that a student may see: searched, filtered, page by page.
 
 PAGE = 40
+KEPT_SEARCHES = 200
 MOST_PAGES = 10
 COUNTS_FRESH_SECONDS = 1
 
@@ -196,7 +205,7 @@ class Listing:
     query: Query
     total: int
     page: int
-    lines: list[Markup]
+    rows: Markup
     last: int = 0  # the section of the last row
     example: str = ""  # the code of a course to search for
     hint: str = ""  # what can be searched for, by examples of the term
@@ -230,7 +239,7 @@ def listing(
     """Return the pages up to the requested one, or that one alone; empty after selection ends."""
     query = Query.parse(args)
     if not sections_visible(scene.phase):
-        return Listing(query, 0, 1, [])
+        return Listing(query, 0, 1, Markup())
     counts = _counts_for(scene) if query.open_only else None
     found, corrected = _visible(scene, query, counts), ""
     if not found and (words := scene.catalog.corrected(query.text)):
@@ -254,8 +263,28 @@ def listing(
 def _visible(
     scene: StudentTerm, query: Query, counts: dict[int, SeatCounts] | None
 ) -> list[SectionView]:
+    if counts is None and not query.fitting_only and not query.eligible_only:
+        found = _matching(scene.catalog, query)
+        hidden = {card.id for card in found.some if not rules.visible(scene.profile, card)}
+        return [each for each in found.open if each.id not in hidden] if hidden else found.open
     found = scene.catalog.search(query, counts)
     return for_student(query, found, scene.profile, scene.catalog, scene.classes)
+
+
+class Matching(NamedTuple):
+    """The open sections that fit a query, and those of them that only some students see."""
+
+    open: list[SectionView]
+    some: list[SectionView]
+
+
+@cached(
+    LRUCache(maxsize=KEPT_SEARCHES),
+    key=lambda catalog, query: (catalog.term.id, catalog.version, query),
+)
+def _matching(catalog: TermCatalog, query: Query) -> Matching:
+    found = [card for card in catalog.search(query) if card.status == "OPEN"]
+    return Matching(found, [card for card in found if not card.public])
 
 
 def for_student(

@@ -91,6 +91,11 @@ def gate(status: WaitingRoomStatus) -> Markup:
     )
 
 
+def top(status: WaitingRoomStatus, **parts: Markup) -> Markup:
+    """Render the banner, the waiting room's status and what the student must resolve."""
+    return render_fragment("student/banner.html", status=status, **parts)
+
+
 def mine(scene: StudentTerm) -> Markup:
     """Render my seats and waitlists, ids mine and place-<section>."""
     cases = {section: scene.case(scene.catalog.section(section)) for section in scene.sections}

@@ -264,9 +264,9 @@ def _visible(
     scene: StudentTerm, query: Query, counts: dict[int, SeatCounts] | None
 ) -> list[SectionView]:
     if counts is None and not query.fitting_only and not query.eligible_only:
-        found = _matching(scene.catalog, query)
-        hidden = {card.id for card in found.some if not rules.visible(scene.profile, card)}
-        return [each for each in found.open if each.id not in hidden] if hidden else found.open
+        fitting = _matching(scene.catalog, query)
+        hidden = {card.id for card in fitting.some if not rules.visible(scene.profile, card)}
+        return [each for each in fitting.open if each.id not in hidden] if hidden else fitting.open
     found = scene.catalog.search(query, counts)
     return for_student(query, found, scene.profile, scene.catalog, scene.classes)
 

@@ -2,15 +2,18 @@
 
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import time
 from functools import partial, wraps
 from threading import Lock
+from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
 from cachetools import TTLCache, cached
 from flask import abort, render_template
 from flask.typing import ResponseReturnValue
 from htmx_flask import request
+from markupsafe import Markup
 from werkzeug.datastructures import MultiDict
 
 from portal.backend import backend
@@ -19,7 +22,7 @@ from portal.catalog.formatting import DAYS, clock, day_names
 from portal.catalog.local_time import LocalClock
 from portal.catalog.models import Term
 from portal.catalog.search import Query
-from portal.catalog.term_catalog import TermCatalog, catalog_of
+from portal.catalog.term_catalog import TermCatalog, TermView, catalog_of
 from portal.core.i18n import _
 from portal.ledger.errors import LedgerUnavailable
 from portal.ledger.types import Decision, SeatCounts, SubmissionResult
@@ -31,11 +34,13 @@ from portal.registration.plans import Plan
 from portal.registration.requests import Alternative
 from portal.web.http.access import requires, visitor
 from portal.web.http.request_info import split_url
+from portal.web.http.shared_pages import render_shared
 from portal.web.student import bp, fragments
 from portal.web.student.plan_panel import on_plan_page, panel
 from portal.web.student.row_size import row_size
 from portal.web.student.section_list import (
     PAGE,
+    Listing,
     distinct_meetings,
     for_student,
     listing,
@@ -44,7 +49,7 @@ from portal.web.student.section_list import (
 from portal.web.student.student_term import StudentTerm, section_title, student_term
 from portal.web.student.waiting_room import WaitingRoomStatus, status_on_page
 from portal.windows.cohorts import open_to
-from portal.windows.phases import phase, sections_visible
+from portal.windows.phases import Phase, phase, sections_visible
 
 TERMS_FRESH_SECONDS = 10
 MOST_TERMS = 4  # terms with a link on the page of one of them
@@ -82,16 +87,49 @@ def term(term_id: int) -> ResponseReturnValue:
     if request.htmx.target == "results":
         page = render_template("student/results.html", scene=now, listing=found)
         return page, {"HX-Replace-Url": found.query_url(term_id)}
-    return render_template(
+    return _term_page(now, found)
+
+
+def _term_page(now: StudentTerm, found: Listing) -> str:
+    """Render the page; what is the same for many students is rendered once."""
+    parts, size = around(now), row_size()
+    own = {
+        "head": fragments.render_fragment("student/refresh.html", **parts),
+        "top": parts["top"],
+        "rows": found.rows,
+        "plan": panel(now),
+        "mine": parts["mine"],
+    }
+    shared = {
+        "term": now.term,
+        "terms": parts["terms"],
+        "other_terms": parts["other_terms"],
+        "scene": SharedScene(now.term, Phase(now.phase.kind, None, 0)),
+        "row_size": size,
+        "week": week_of(now.catalog),
+        "subjects": now.catalog.subjects,
+        "days": list(zip(DAYS, day_names(), strict=True)),
+        "oclock": _oclock,
+    }
+    terms = tuple((each.id, each.name) for each in parts["terms"])
+    seen = terms, parts["other_terms"], now.phase.kind, size, replace(found, rows=Markup())
+    return render_shared(
         "student/term.html",
-        listing=found,
-        row_size=row_size(),
-        week=week_of(now.catalog),
-        subjects=now.catalog.subjects,
-        days=list(zip(DAYS, day_names(), strict=True)),
-        oclock=lambda hour: clock(time(hour)),
-        **around(now),
+        (now.term, now.catalog.version, *seen),
+        own,
+        lambda parts: {**shared, **parts, "listing": replace(found, rows=parts["rows"])},
     )
+
+
+class SharedScene(NamedTuple):
+    """What a term's page shows to all students in the same phase."""
+
+    term: TermView
+    phase: Phase
+
+
+def _oclock(hour: int) -> str:
+    return clock(time(hour))
 
 
 @bp.get("/stage")
@@ -137,19 +175,20 @@ def mine_of(term_id: int, decided: Decision | SubmissionResult | None = None) ->
         abort(404)
 
 
-def around(now: StudentTerm, status: WaitingRoomStatus | None = None) -> dict[str, object]:
+def around(now: StudentTerm, status: WaitingRoomStatus | None = None) -> dict[str, Any]:
     """Return what every student page has around its own content."""
     odds.refresh_freed_seats(now.term.id)
     status = status or status_on_page(now)
+    top = {"banner": fragments.banner(status), "gate": fragments.gate(status)}
+    attention = fragments.attention(now.term.id, now.attention)
     return {
         "scene": now,
         "term": now.term,
         "terms": _near(now.term.id),
         "other_terms": len(offered_terms()) > MOST_TERMS,
         "status": status,
-        "banner": fragments.banner(status),
-        "gate": fragments.gate(status),
-        "attention": fragments.attention(now.term.id, now.attention),
+        **top,
+        "top": fragments.top(status, attention=attention, **top),
         "mine": fragments.mine(now) + fragments.bar(now),
         "plan": partial(panel, now),
         "refresh": status.reload if status.kind == "waiting" else _refresh(now),

@@ -1,0 +1,109 @@
+"""Pages rendered once for all visitors who see the same, with each visitor's own parts filled in.
+
+The shared page has a place for each own part: the visitor's name, the form token, the number of
+unread notifications, and what its view names. It is rendered without them, so it can't show one
+visitor's data to another. Everything else that it depends on must be in its key.
+"""
+
+import re
+from collections.abc import Callable, Hashable
+from secrets import token_hex
+from typing import Any
+
+from cachetools import LRUCache
+from flask import current_app, g, render_template, request
+from flask_wtf.csrf import generate_csrf
+from markupsafe import Markup, escape
+
+from portal.catalog.local_time import LocalClock
+from portal.core import flags
+from portal.core.i18n import current_locale
+from portal.people.visitors import Visitor
+from portal.recorder import read_with_fallback
+from portal.web.account.inbox import unread_count
+from portal.web.http import flash_messages
+from portal.web.http.access import visitor
+from portal.web.http.assets import static_url
+from portal.web.http.device_zone import clock_note, device_zone
+
+KEPT = 200  # pages, some 30 KB each
+SECRET = token_hex(8)  # so that no stored text can name a place
+PLACES = re.compile(rf"\[{SECRET} (\w+)\]")
+
+Parts = dict[str, Markup]  # by name
+
+_pages: LRUCache[Hashable, list[str]] = LRUCache(KEPT)
+
+
+def render_shared(
+    template: str, key: Hashable, own: Parts, facts: Callable[[Parts], dict[str, Any]]
+) -> str:
+    """Render a page with the visitor's own parts.
+
+    `facts` returns the variables of the template, given the own parts or their places. They and
+    the template may depend only on these, the key, the address, the language and the roles.
+    """
+    if _unusual():
+        return render_template(template, **facts(own))
+    who = visitor()
+    known = template, key, who.roles, current_locale(), *_surroundings()
+    parts = _pages.get(known)
+    if parts is None:
+        parts = _pages[known] = PLACES.split(_render_places(template, who.roles, own, facts))
+    filled = own | {
+        "token": generate_csrf(),
+        "name": escape(who.name),
+        "unread": unread_count(who.id),
+    }
+    parts = parts.copy()
+    parts[1::2] = [filled[name] for name in parts[1::2]]
+    return "".join(parts)
+
+
+def place(name: str) -> Markup:
+    """Return the place of an own part."""
+    return Markup(f"[{SECRET} {name}]")  # noqa: S704 - names are ours
+
+
+def _unusual() -> bool:
+    """Return whether the page has more own parts than most, or must not come from a cache."""
+    clock = LocalClock(current_app.config["SETTINGS"].zone)
+    return bool(
+        "HX-Request" in request.headers
+        or read_with_fallback.recorded()
+        or flash_messages.take()
+        or clock_note(clock)
+        or flags.known_off("caches")
+    )
+
+
+def _surroundings() -> tuple[Hashable, ...]:
+    """Return what the layout of every page depends on (templates/base.html)."""
+    zone = device_zone()
+    return (
+        request.full_path,
+        zone.key if zone else "",
+        static_url("build/style.css"),
+        static_url("build/script.js"),
+    )
+
+
+def _render_places(
+    template: str,
+    roles: frozenset[str],
+    own: Parts,
+    facts: Callable[[Parts], dict[str, Any]],
+) -> str:
+    """Render the page with a place for each own part, the token and the name among them."""
+    nobody = Visitor(0, place("name"), roles, None, frozenset(), 0)
+    token = generate_csrf()
+    g.csrf_token = place("token")  # Flask-WTF's token of this request
+    try:
+        return render_template(
+            template,
+            visitor=nobody,
+            unread_count=lambda _account: place("unread"),
+            **facts({name: place(name) for name in own}),
+        )
+    finally:
+        g.csrf_token = token

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from sqlalchemy import Engine, MetaData, create_engine
+from sqlalchemy import Connection, Engine, MetaData, create_engine
 from sqlalchemy.exc import TimeoutError as PoolTimeout
+from sqlalchemy.exc import UnboundExecutionError
 from sqlalchemy.orm import DeclarativeBase, Session, sessionmaker
 
 from portal.core import traces
@@ -28,7 +29,7 @@ class Base(DeclarativeBase):
 
 
 Sessions = sessionmaker[Session](expire_on_commit=False)
-ReadSessions = sessionmaker[Session]()
+_for_reading: Engine | None = None
 
 
 def connect(url: str, **options: Any) -> Engine:
@@ -57,7 +58,8 @@ def connect(url: str, **options: Any) -> Engine:
 def use(engine: Engine) -> None:
     """Bind every later transaction of this process to an engine that `connect` made."""
     Sessions.configure(bind=engine)
-    ReadSessions.configure(bind=engine.execution_options(isolation_level="AUTOCOMMIT"))
+    global _for_reading  # noqa: PLW0603  one for the process
+    _for_reading = engine.execution_options(isolation_level="AUTOCOMMIT")
 
 
 def crowded(error: BaseException) -> bool:
@@ -83,7 +85,9 @@ def transaction() -> Iterator[Session]:
 
 
 @contextmanager
-def read_only() -> Iterator[Session]:
-    """Open a session for a single read: one round trip to PostgreSQL, not three."""
-    with ReadSessions() as session:
-        yield session
+def read_only() -> Iterator[Connection]:
+    """Open a connection for a single read: one round trip to PostgreSQL, not three."""
+    if _for_reading is None:
+        raise UnboundExecutionError("The database is not connected.")
+    with _for_reading.connect() as connection:
+        yield connection

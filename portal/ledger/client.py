@@ -26,6 +26,7 @@ from portal.ledger.types import (
     SeatCounts,
     SectionSpec,
     SkipRule,
+    StudentState,
     SubmissionResult,
     WindowView,
     as_payload,
@@ -146,6 +147,16 @@ class Ledger:
     def registrations(self, term: int, student: int) -> Registrations:
         """Return a student's seats and waitlist positions."""
         return replies.registrations(self.library.read("registrations", term, {"student": student}))
+
+    def student_state(self, term: int, student: int, sections: Sequence[int] = ()) -> StudentState:
+        """Return the state of a student and the counts of these sections, in one round trip."""
+        payload = {"student": student, "sections": sections or None}
+        return replies.student_state(self.library.read("student_state", term, payload), sections)
+
+    def count_plan_change(self, term: int, student: int) -> None:
+        """Note that the student's plan has changed."""
+        with translate_errors():
+            self.redis.incr(f"{prefix(term)}:plans:{student}")
 
     def drops(self, term: int, student: int) -> dict[str, int]:
         """Return how many drops of a student counted on each day."""

@@ -1,7 +1,7 @@
 """The ledger's JSON replies as Python values."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -23,6 +23,7 @@ from portal.ledger.types import (
     Reason,
     Registrations,
     SeatCounts,
+    StudentState,
     SubmissionResult,
     WaitlistPosition,
     WindowView,
@@ -119,6 +120,13 @@ def registrations(reply: Reply) -> Registrations:
         enrolled=tuple(HeldSeat(*row) for row in reply["enrolled"] or ()),
         waiting=tuple(_waiting(row) for row in reply["waiting"] or ()),
     )
+
+
+def student_state(reply: Reply, sections: Sequence[int]) -> StudentState:
+    """Return the state of a student, and the counts of those sections that the ledger knows."""
+    counts = zip(sections, reply.get("seats") or (), strict=True)
+    stored = {section: row.encode() for section, row in counts if row}
+    return StudentState(registrations(reply), reply["at"], reply["plan"], seats(stored))
 
 
 def _registrations(reply: Reply) -> Registrations | None:

@@ -1,5 +1,6 @@
 """The ledger's types: claims, decisions, reasons and counts."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from enum import StrEnum
 from typing import Any
@@ -111,6 +112,16 @@ class Registrations:
 
     enrolled: tuple[HeldSeat, ...] = ()
     waiting: tuple[WaitlistPosition, ...] = ()
+
+
+@dataclass(frozen=True)
+class StudentState:
+    """A student's registrations at a time (ms), with what a page shows beside them."""
+
+    registrations: Registrations
+    at: int
+    plan_changes: int  # how often the plan has changed
+    seats: Mapping[int, SeatCounts]  # of the sections that were asked for
 
 
 @dataclass(frozen=True)

@@ -2,23 +2,29 @@
 
 import logging
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from datetime import datetime
 from threading import Lock
-from typing import Any
+from time import monotonic
+from typing import Any, NamedTuple
 
 from cachetools import LRUCache
-from sqlalchemy import DateTime, ForeignKey, Integer, func, select, update
+from sqlalchemy import Connection, DateTime, ForeignKey, Integer, func, select, update
 from sqlalchemy.dialects.postgresql import JSONB, insert
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
+from portal.backend import backend
+from portal.core import flags
 from portal.core.cache import AWAY
 from portal.core.db import Base, crowded, read_only, transaction
 from portal.core.outage import postgresql
+from portal.ledger.errors import LedgerUnavailable
 from portal.registration.plans import Plan, pack, unpack, without
 
 log = logging.getLogger(__name__)
 
 TRIES = 3
+OLDEST = 60.0  # seconds
 
 
 class PlanRow(Base):
@@ -43,20 +49,24 @@ class StalePlan(Exception):  # noqa: N818  an expected state, not an error
         self.plan = plan
 
 
-def plan_of(term: int, student: int) -> Plan | None:
-    """Return the current plan; while PostgreSQL is away the last known one, or None."""
+def plan_of(term: int, student: int, changes: int | None = None) -> Plan | None:
+    """Return the current plan; while PostgreSQL is away the last known one, or None.
+
+    With the number of its `changes` that the ledger has counted, it may come from memory: that of a
+    plan is read before the plan. If a change could not be counted, it is old for OLDEST seconds.
+    """
     with _lock:
-        known = _known.get((term, student))
-    if postgresql.spares():
-        return known
+        entry = _known.get((term, student), UNKNOWN)
+    if postgresql.spares() or (entry.changes == changes and entry.is_fresh()):
+        return entry.plan
     try:
         with read_only() as session:
             plan = _read(session, term, student)
     except AWAY as error:
         postgresql.begin(crowded=crowded(error))
-        return known
+        return entry.plan
     postgresql.end()
-    return _keep(term, student, plan)
+    return _keep(term, student, plan, changes)
 
 
 def change(term: int, student: int, version: int | None, make: Callable[[Plan], Plan]) -> Plan:
@@ -73,7 +83,11 @@ def change(term: int, student: int, version: int | None, make: Callable[[Plan], 
         stored = plan if changed == plan else _write(session, term, student, changed)
     if stored is None:
         return change(term, student, version, make)  # a retry finds the plan that was written first
-    return _keep(term, student, stored)
+    kept = _keep(term, student, stored)
+    if stored is not plan:
+        with suppress(LedgerUnavailable):
+            backend().ledger.count_plan_change(term, student)
+    return kept
 
 
 def settle(term: int, student: int, sections: Iterable[int]) -> Plan | None:
@@ -96,7 +110,7 @@ def settle(term: int, student: int, sections: Iterable[int]) -> Plan | None:
     return plan
 
 
-def _read(session: Session, term: int, student: int) -> Plan:
+def _read(session: Session | Connection, term: int, student: int) -> Plan:
     row = session.execute(
         select(PlanRow.lines, PlanRow.version).where(
             PlanRow.term_id == term, PlanRow.student_id == student
@@ -120,11 +134,27 @@ def _write(session: Session, term: int, student: int, plan: Plan) -> Plan | None
     return Plan(plan.choices, written) if written else None
 
 
-def _keep(term: int, student: int, plan: Plan) -> Plan:
+class Known(NamedTuple):
+    """A plan in memory, and its changes as counted before it was read, if they were asked for."""
+
+    plan: Plan | None
+    changes: int | None = None
+    read_at: float = 0.0
+
+    def is_fresh(self) -> bool:
+        """Return whether the plan is the current one if the ledger has counted no change."""
+        recent = monotonic() - self.read_at < OLDEST
+        return self.changes is not None and recent and not flags.known_off("caches")
+
+
+UNKNOWN = Known(None)
+
+
+def _keep(term: int, student: int, plan: Plan, changes: int | None = None) -> Plan:
     with _lock:
-        _known[term, student] = plan
+        _known[term, student] = Known(plan, changes, monotonic())
     return plan
 
 
-_known: LRUCache[tuple[int, int], Plan] = LRUCache(20_000)
+_known: LRUCache[tuple[int, int], Known] = LRUCache(20_000)
 _lock = Lock()

@@ -25,6 +25,15 @@ local function with_registrations(act)
   end
 end
 
+-- All that a page of a student shows, in one call: the registrations, how often the plan has changed,
+-- and the counts of sections.
+local function student_state(term)
+  local ask, reply = term.ask, registrations(term)
+  reply.plan = tonumber(redis.call("GET", term:key("plans", ask.student)) or 0)
+  reply.seats = ask.sections and redis.call("HMGET", term:key("seats"), unpack(ask.sections))
+  return reply
+end
+
 register("submit", with_registrations(rate_limited(answer_once(function(ask) return ask.content end, submit))))
 register("drop", with_registrations(rate_limited(answer_once(function(ask) return { ask.section, ask.along } end, drop))))
 register("leave", with_registrations(rate_limited(answer_once(function(ask) return ask.section end, leave))))
@@ -32,6 +41,7 @@ register("adjust", answer_once(adjusted, adjust))
 register("adjust_batch", adjust_batch)
 register("preview", preview, { "no-writes" })
 register("registrations", registrations, { "no-writes" })
+register("student_state", student_state, { "no-writes" })
 register("head", head, { "no-writes" })
 register("promote", promote)
 register("reconsider", reconsider)

@@ -23,6 +23,7 @@
 --   student:<id>     hash: e:<section> -> credits         woken     hash: workers already enqueued
 --                          c:<section> -> its corequisites, JSON
 --                          w:<section> -> ticket:credits:at, then :section to drop for it
+--   plans:<student>  how often the student's plan has changed
 --   request:<student>:<key>  request (SHA-1) and stored answer, JSON, for a day
 --   rate:<student>  when the requests counted against the rate limit are earned back (ms)
 --   tally:<ten seconds>      hash: outcome -> how often, for a while

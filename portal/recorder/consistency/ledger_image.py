@@ -26,8 +26,19 @@ Keys = Mapping[str, Entries]  # by their names without the term's prefix
 WAITS = {"waiting", "passed"}
 TEXT = "value"  # the name of a string key's only entry
 # No event describes these: the journal and its fence, stored answers (see `answered`), rate limits,
-# metrics, and who was notified. Waiting rooms are compared by room_image.py.
-NOT_IN_LOG = {"journal", "seq", "fence", "rate", "request", "room", "tally", "warmup", "woken"}
+# changes of plans, metrics, and who was notified. Waiting rooms are compared by room_image.py.
+NOT_IN_LOG = {
+    "journal",
+    "seq",
+    "fence",
+    "plans",
+    "rate",
+    "request",
+    "room",
+    "tally",
+    "warmup",
+    "woken",
+}
 
 
 @dataclass

@@ -45,7 +45,7 @@ FREE = {
     "metrics.scrape",
 }
 # Thousands ask at an opening, and counting in Redis would add a tenth to the response time.
-COUNTED_HERE = {"live.waiting"}
+COUNTED_HERE = {"live.waiting", "student.term"}
 # For logged-in users: views that cost something other than one of REQUESTS.
 COSTS: Mapping[str, tuple[RateLimit, int]] = {
     "student.claim": (DECISIONS, 1),

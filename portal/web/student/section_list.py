@@ -136,7 +136,9 @@ class OwnState(NamedTuple):
 
 def section_rows(scene: StudentTerm, cards: list[SectionView]) -> Markup:
     """Render the sections as rows with their current counts."""
-    counts = backend().ledger.seats_of(scene.term.id, [card.id for card in cards])
+    counts = {**scene.seats}
+    if missing := [card.id for card in cards if card.id not in counts]:
+        counts |= backend().ledger.seats_of(scene.term.id, missing)
     language, parts = current_locale(), []
     for card in cards:
         before, after = _row(scene.catalog, card, _own_state(scene, card), language)
@@ -260,15 +262,29 @@ def listing(
     )
 
 
+def likely_sections(
+    args: "MultiDict[str, str]", who: StudentProfile, catalog: TermCatalog
+) -> list[int]:
+    """Return the sections of the first page, as far as they don't depend on seats or the plan."""
+    query = Query.parse(args)
+    if query.open_only or query.fitting_only or query.eligible_only:
+        return []
+    return [card.id for card in _matching_for(who, catalog, query)[:PAGE]]
+
+
 def _visible(
     scene: StudentTerm, query: Query, counts: dict[int, SeatCounts] | None
 ) -> list[SectionView]:
     if counts is None and not query.fitting_only and not query.eligible_only:
-        fitting = _matching(scene.catalog, query)
-        hidden = {card.id for card in fitting.some if not rules.visible(scene.profile, card)}
-        return [each for each in fitting.open if each.id not in hidden] if hidden else fitting.open
+        return _matching_for(scene.profile, scene.catalog, query)
     found = scene.catalog.search(query, counts)
     return for_student(query, found, scene.profile, scene.catalog, scene.classes)
+
+
+def _matching_for(who: StudentProfile, catalog: TermCatalog, query: Query) -> list[SectionView]:
+    fitting = _matching(catalog, query)
+    hidden = {card.id for card in fitting.some if not rules.visible(who, card)}
+    return [each for each in fitting.open if each.id not in hidden] if hidden else fitting.open
 
 
 class Matching(NamedTuple):

@@ -1,7 +1,7 @@
 """A student's current state in a term: the data that every page and fragment is rendered from."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from zlib import crc32
 
@@ -61,6 +61,8 @@ class StudentTerm:
     standing: Registrations
     phase: Phase
     times: LocalClock
+    plan_changes: int | None = None  # see `plan_of`
+    seats: Mapping[int, SeatCounts] = field(default_factory=dict)  # of some sections
 
     @property
     def term(self) -> TermView:
@@ -84,7 +86,7 @@ class StudentTerm:
     @cached_property
     def plan(self) -> Plan | None:
         """Return the plan; None while PostgreSQL is unavailable."""
-        return plan_of(self.term.id, self.profile.student)
+        return plan_of(self.term.id, self.profile.student, self.plan_changes)
 
     @cached_property
     def planned(self) -> frozenset[int]:
@@ -129,7 +131,7 @@ class StudentTerm:
         """Return what finds the likely refusals of requests."""
         return Precheck(self.profile, self.catalog, self.standing, self.limit)
 
-    @property
+    @cached_property
     def opening(self) -> str:
         """Return the text in place of a button before registration begins; blank afterwards."""
         if self.phase.kind == "before" and self.phase.window:
@@ -211,21 +213,32 @@ def section_title(offered: TermCatalog, card: SectionView) -> str:
 
 
 def student_term(
-    term_id: int, student: int, at: int | None = None, registrations: Registrations | None = None
+    term_id: int,
+    student: int,
+    at: int | None = None,
+    registrations: Registrations | None = None,
+    shown: Callable[[StudentProfile, TermCatalog], Sequence[int]] = lambda *_: (),
 ) -> StudentTerm:
     """Return the student's state.
 
-    `at` and `registrations` come from the ledger's latest answer, if there is one.
+    `at` and `registrations` come from the ledger's latest answer, if there is one. `shown` returns
+    the sections whose counts are probably needed: they come with the state.
 
     Raise LookupError if there is no such student or term.
     """
-    ledger, who, offered = backend().ledger, profile(student), catalog_of(term_id)
+    who, offered = profile(student), catalog_of(term_id)
+    times, windows = LocalClock(backend().settings.zone), limits.windows_of(who, term_id)
+    if at is not None and registrations:
+        return StudentTerm(who, offered, registrations, phase(windows, at), times)
+    state = backend().ledger.student_state(term_id, student, shown(who, offered))
     return StudentTerm(
         profile=who,
         catalog=offered,
-        standing=registrations or ledger.registrations(term_id, student),
-        phase=phase(limits.windows_of(who, term_id), ledger.now() if at is None else at),
-        times=LocalClock(backend().settings.zone),
+        standing=registrations or state.registrations,
+        phase=phase(windows, state.at if at is None else at),
+        times=times,
+        plan_changes=state.plan_changes,
+        seats=state.seats,
     )
 
 

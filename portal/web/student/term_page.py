@@ -1,7 +1,7 @@
 """The single page of a term, lobby and picker alike, and my selections."""
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import time
 from functools import partial, wraps
@@ -26,7 +26,7 @@ from portal.catalog.term_catalog import TermCatalog, TermView, catalog_of
 from portal.core.i18n import _
 from portal.ledger.errors import LedgerUnavailable
 from portal.ledger.types import Decision, SeatCounts, SubmissionResult
-from portal.people.student_profile import profile
+from portal.people.student_profile import StudentProfile, profile
 from portal.recorder import odds, read_with_fallback
 from portal.registration import limits
 from portal.registration.next_steps import section_name
@@ -43,6 +43,7 @@ from portal.web.student.section_list import (
     Listing,
     distinct_meetings,
     for_student,
+    likely_sections,
     listing,
     week_of,
 )
@@ -79,7 +80,7 @@ def or_recorded(view: View) -> View:
 @or_recorded
 def term(term_id: int) -> ResponseReturnValue:
     """Render the lobby before the window opens, the picker while it is open, else my selections."""
-    now = mine_of(term_id)
+    now = mine_of(term_id, shown=partial(likely_sections, request.args))
     if request.htmx.target == "more":
         found = listing(now, request.args, last_page_only=True)
         return render_template("student/rows.html", scene=now, listing=found)
@@ -165,12 +166,16 @@ def mine(term_id: int) -> ResponseReturnValue:
     return render_template("student/mine.html", **around(mine_of(term_id)))
 
 
-def mine_of(term_id: int, decided: Decision | SubmissionResult | None = None) -> StudentTerm:
+def mine_of(
+    term_id: int,
+    decided: Decision | SubmissionResult | None = None,
+    shown: Callable[[StudentProfile, TermCatalog], Sequence[int]] = lambda *_: (),
+) -> StudentTerm:
     """Return the visitor's state, as of `decided` if given; 404 if the term does not exist."""
     at = None if decided is None or decided.replayed else decided.at
     registrations = decided.registrations if decided else None
     try:
-        return student_term(term_id, visitor().student_id or 0, at, registrations)
+        return student_term(term_id, visitor().student_id or 0, at, registrations, shown)
     except LookupError:
         abort(404)
 

@@ -26,13 +26,13 @@ from portal.web.http.access import visitor
 from portal.web.http.assets import static_url
 from portal.web.http.device_zone import clock_note, device_zone
 
-KEPT = 200  # pages, some 30 KB each
+KEPT = 200  # pages, some 30 KB each, and fragments
 SECRET = token_hex(8)  # so that no stored text can name a place
 PLACES = re.compile(rf"\[{SECRET} (\w+)\]")
 
 Parts = dict[str, Markup]  # by name
 
-_pages: LRUCache[Hashable, list[str]] = LRUCache(KEPT)
+_parts: LRUCache[Hashable, list[str]] = LRUCache(KEPT)
 
 
 def render_shared(
@@ -47,17 +47,19 @@ def render_shared(
         return render_template(template, **facts(own))
     who = visitor()
     known = template, key, who.roles, current_locale(), *_surroundings()
-    parts = _pages.get(known)
+    parts = _parts.get(known)
     if parts is None:
-        parts = _pages[known] = PLACES.split(_render_places(template, who.roles, own, facts))
-    filled = own | {
-        "token": generate_csrf(),
-        "name": escape(who.name),
-        "unread": unread_count(who.id),
-    }
-    parts = parts.copy()
-    parts[1::2] = [filled[name] for name in parts[1::2]]
-    return "".join(parts)
+        nobody = Visitor(0, place("name"), who.roles, None, frozenset(), 0)
+        around = {"visitor": nobody, "unread_count": lambda _account: place("unread")}
+        places = {name: place(name) for name in own}
+        parts = _keep(known, lambda: render_template(template, **around, **facts(places)))
+    return _filled(parts, own | {"name": escape(who.name), "unread": unread_count(who.id)})
+
+
+def render_shared_fragment(key: Hashable, render: Callable[[], str]) -> Markup:
+    """Render a fragment that depends on the key, the language and the form token."""
+    known = key, current_locale(), *_versions()
+    return Markup(_filled(_parts.get(known) or _keep(known, render), {}))  # noqa: S704 - it is one
 
 
 def place(name: str) -> Markup:
@@ -80,30 +82,29 @@ def _unusual() -> bool:
 def _surroundings() -> tuple[Hashable, ...]:
     """Return what the layout of every page depends on (templates/base.html)."""
     zone = device_zone()
-    return (
-        request.full_path,
-        zone.key if zone else "",
-        static_url("build/style.css"),
-        static_url("build/script.js"),
-    )
+    return request.full_path, zone.key if zone else "", *_versions()
 
 
-def _render_places(
-    template: str,
-    roles: frozenset[str],
-    own: Parts,
-    facts: Callable[[Parts], dict[str, Any]],
-) -> str:
-    """Render the page with a place for each own part, the token and the name among them."""
-    nobody = Visitor(0, place("name"), roles, None, frozenset(), 0)
+def _versions() -> tuple[str, str]:
+    return static_url("build/style.css"), static_url("build/script.js")
+
+
+def _keep(key: Hashable, render: Callable[[], str]) -> list[str]:
+    """Keep what `render` returns with a place for the form token, split at the places.
+
+    Texts and the names of places take turns.
+    """
     token = generate_csrf()
     g.csrf_token = place("token")  # Flask-WTF's token of this request
     try:
-        return render_template(
-            template,
-            visitor=nobody,
-            unread_count=lambda _account: place("unread"),
-            **facts({name: place(name) for name in own}),
-        )
+        parts = _parts[key] = PLACES.split(render())
     finally:
         g.csrf_token = token
+    return parts
+
+
+def _filled(parts: list[str], own: Parts) -> str:
+    own = {**own, "token": escape(generate_csrf())}
+    parts = parts.copy()
+    parts[1::2] = [own[name] for name in parts[1::2]]
+    return "".join(parts)

@@ -23,6 +23,8 @@ from portal.registration.credits import amount, credits_in_words
 from portal.registration.next_steps import NextStep, RefusalContext
 from portal.registration.reasons import Explanation, explain
 from portal.waiting_room import wording
+from portal.web.http import admission
+from portal.web.http.shared_pages import render_shared_fragment
 from portal.web.student.student_term import Attention, StudentTerm, reserves_for
 from portal.web.student.waiting_room import WaitingRoomStatus
 from portal.web.student.waitlist_odds import waitlist_odds
@@ -86,9 +88,18 @@ def banner(status: WaitingRoomStatus) -> Markup:
 
 def gate(status: WaitingRoomStatus) -> Markup:
     """Render the waiting room's status below the banner, id gate."""
+    if status.kind == "unproven":
+        return _captcha(status.term)
     return render_fragment(
         "fragments/gate.html", scene=status.scene, status=status, wording=wording
     )
+
+
+def _captcha(term: int) -> Markup:
+    """Render the check that everyone must pass first."""
+    page, onward = "captcha/widget.html", f"/terms/{term}"
+    key = page, onward, admission.captcha_needed(), admission.proven()
+    return render_shared_fragment(key, lambda: render_fragment(page, onward=onward))
 
 
 def top(status: WaitingRoomStatus, **parts: Markup) -> Markup:

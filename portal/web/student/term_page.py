@@ -34,7 +34,7 @@ from portal.registration.plans import Plan
 from portal.registration.requests import Alternative
 from portal.web.http.access import requires, visitor
 from portal.web.http.request_info import split_url
-from portal.web.http.shared_pages import render_shared
+from portal.web.http.shared_pages import Parts, render_shared
 from portal.web.student import bp, fragments
 from portal.web.student.plan_panel import on_plan_page, panel
 from portal.web.student.row_size import row_size
@@ -101,25 +101,26 @@ def _term_page(now: StudentTerm, found: Listing) -> str:
         "plan": panel(now),
         "mine": parts["mine"],
     }
-    shared = {
-        "term": now.term,
-        "terms": parts["terms"],
-        "other_terms": parts["other_terms"],
-        "scene": SharedScene(now.term, Phase(now.phase.kind, None, 0)),
-        "row_size": size,
-        "week": week_of(now.catalog),
-        "subjects": now.catalog.subjects,
-        "days": list(zip(DAYS, day_names(), strict=True)),
-        "oclock": _oclock,
-    }
     terms = tuple((each.id, each.name) for each in parts["terms"])
-    seen = terms, parts["other_terms"], now.phase.kind, size, replace(found, rows=Markup())
-    return render_shared(
-        "student/term.html",
-        (now.term, now.catalog.version, *seen),
-        own,
-        lambda parts: {**shared, **parts, "listing": replace(found, rows=parts["rows"])},
-    )
+    shape = replace(found, rows=Markup())
+
+    def facts(own: Parts) -> dict[str, Any]:
+        return {
+            **own,
+            "listing": replace(found, rows=own["rows"]),
+            "term": now.term,
+            "terms": parts["terms"],
+            "other_terms": parts["other_terms"],
+            "scene": SharedScene(now.term, Phase(now.phase.kind, None, 0)),
+            "row_size": size,
+            "week": week_of(now.catalog),
+            "subjects": now.catalog.subjects,
+            "days": list(zip(DAYS, day_names(), strict=True)),
+            "oclock": lambda hour: clock(time(hour)),
+        }
+
+    key = now.term, now.catalog.version, terms, parts["other_terms"], now.phase.kind, size, shape
+    return render_shared("student/term.html", key, own, facts)
 
 
 class SharedScene(NamedTuple):
@@ -127,10 +128,6 @@ class SharedScene(NamedTuple):
 
     term: TermView
     phase: Phase
-
-
-def _oclock(hour: int) -> str:
-    return clock(time(hour))
 
 
 @bp.get("/stage")

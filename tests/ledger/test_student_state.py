@@ -28,3 +28,17 @@ def test_registrations_can_be_read_from_a_replica(desk: Desk) -> None:
     desk.redis.fcall_ro("fairseat_registrations", 1, f"{{t:{TERM}}}", '{"student":501}')
     desk.redis.fcall_ro("fairseat_head", 1, f"{{t:{TERM}}}", '{"section":12,"n":3}')
     assert desk.events() == before
+
+
+def test_state_has_the_time_the_plan_and_the_counts_of_known_sections(desk: Desk) -> None:
+    for section in (12, 9):
+        desk.section(section)
+    desk.claim(501, 12)
+    desk.ledger.count_plan_change(TERM, 501)
+    before = desk.ledger.now()
+    state = desk.ledger.student_state(TERM, 501, [9, 12, 77])
+    assert state.registrations == desk.ledger.registrations(TERM, 501)
+    assert before <= state.at <= desk.ledger.now()
+    assert state.plan_changes == 1
+    assert state.seats == desk.ledger.seats_of(TERM, [9, 12, 77])
+    assert desk.ledger.student_state(TERM, 502).plan_changes == 0

@@ -25,8 +25,8 @@ local function with_registrations(act)
   end
 end
 
--- All that a page of a student shows, in one call: the registrations, how often the plan has changed,
--- and the counts of sections.
+-- Return in one call what a student's page shows: the registrations, the number of changes of the
+-- plan, and the counts of sections.
 local function student_state(term)
   local ask, reply = term.ask, registrations(term)
   reply.plan = tonumber(redis.call("GET", term:key("plans", ask.student)) or 0)

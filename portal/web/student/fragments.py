@@ -41,9 +41,9 @@ class SectionAct(NamedTuple):
 
     state: str
     opening: str
-    reserved: bool  # seats are kept for the student
-    why: str = ""  # the code of what is in the way
-    other: int = 0  # the held section that is
+    reserved: bool  # the student may use reserved seats
+    why: str = ""  # the reason code of a conflict
+    other: int = 0  # the held section of the conflict
 
 
 def section_act(scene: StudentTerm, section: int) -> SectionAct:

@@ -92,7 +92,7 @@ def term(term_id: int) -> ResponseReturnValue:
 
 
 def _term_page(now: StudentTerm, found: Listing) -> str:
-    """Render the page; what is the same for many students is rendered once."""
+    """Render the whole page from a shared page and the student's own parts."""
     parts, size = around(now), row_size()
     own = {
         "head": fragments.render_fragment("student/refresh.html", **parts),

@@ -57,7 +57,7 @@ def fill_in(page: Page, section: Section, term: Term) -> None:
     page.get_by_role("button", name="Save and continue").click()
     page.get_by_label("Which courses").fill(section.crn)
     page.get_by_label("How are you prepared").fill("I took the courses before it.")
-    page.get_by_label("What I say here is true").check()
+    page.get_by_label("Everything I say here is true").check()
     page.get_by_role("button", name="Save and continue").click()
 
 

@@ -56,4 +56,4 @@ def _change(kind: str, code: str, *, delete: bool, reason: str) -> None:
         why = "These depend on it:" if delete else "Restore first what it needs:"
         raise click.ClickException(f"{why}\n{names}") from way
     done = "deleted" if delete else "restored"
-    click.echo(f"{code}: {done}." if changed else f"{code} was {done} already.", err=True)
+    click.echo(f"{code}: {done}." if changed else f"{code} was already {done}.", err=True)

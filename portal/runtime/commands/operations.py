@@ -57,8 +57,8 @@ def _say(found: list[dead_letters.DeadLetter], *, at_length: bool) -> None:
 
 
 @click.command("queues")
-@click.option("--pause", type=click.Choice(QUEUES), help="Let no worker start a job of this queue.")
-@click.option("--resume", type=click.Choice(QUEUES), help="Let its workers go on.")
+@click.option("--pause", type=click.Choice(QUEUES), help="Pause this queue: no new job starts.")
+@click.option("--resume", type=click.Choice(QUEUES), help="Resume this queue.")
 @click.option("--reason", default=REASON, help="Why, for the audit trail.")
 def queues_command(pause: str | None, resume: str | None, reason: str) -> None:
     """List the queues: waiting jobs, workers, jobs done a minute, failed runs.

@@ -246,7 +246,7 @@ def test_command_lists_deletes_and_restores(term: Term, course: Course) -> None:
     assert catalog("course", course.code, "--delete", "--reason", "Gone.").exit_code == 0
     assert course.code not in catalog("course").stdout
     assert course.code in catalog("course", "--deleted").stdout
-    assert "was deleted already" in catalog("course", course.code, "--delete").stderr
+    assert "was already deleted" in catalog("course", course.code, "--delete").stderr
     assert catalog("course", course.code, "--restore").exit_code == 0
     assert not deleted(course)
     assert "There is no room 'Nowhere'" in catalog("room", "Nowhere", "--delete").stderr

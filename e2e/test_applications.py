@@ -41,7 +41,7 @@ def test_a_late_add_on_a_phone(
     page.get_by_role("button", name="Continue").click()
     page.get_by_label("Why do you need this class?").fill("I need it to graduate.")
     page.get_by_role("button", name="Save and continue").click()
-    page.get_by_label("Letter or note").set_input_files(letter)
+    page.get_by_label("Supporting letter or note").set_input_files(letter)
     page.get_by_role("button", name="Add the document").click()
     expect(page.get_by_text("letter.pdf", exact=True)).to_be_visible()
     person.asks_until(page.get_by_text("Checked"))

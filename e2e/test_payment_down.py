@@ -34,7 +34,7 @@ def petition(person: Person, term: Term, section: Section, letter: Path) -> None
     page.get_by_role("button", name="Continue").click()
     page.get_by_label("Why do you need this class?").fill("I need it to graduate.")
     page.get_by_role("button", name="Save and continue").click()
-    page.get_by_label("Letter or note").set_input_files(letter)
+    page.get_by_label("Supporting letter or note").set_input_files(letter)
     page.get_by_role("button", name="Add the document").click()
     person.asks_until(page.get_by_text("Checked"))
     page.get_by_role("link", name="Continue").click()

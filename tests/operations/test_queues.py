@@ -91,7 +91,7 @@ def test_worker_of_a_paused_queue_can_be_stopped(backend: Backend) -> None:
 def test_admin_pauses_and_resumes_with_a_reason(
     admin: FlaskClient, cast: Cast, backend: Backend
 ) -> None:
-    assert "Workers finish the job that they run" in admin.get(PAUSE).text
+    assert "Workers finish their current job" in admin.get(PAUSE).text
     asked = {"to": "off", "version": 0}
     assert admin.post(PAUSE, data=asked | {"reason": ""}).status_code == 422
     answer = admin.post(PAUSE, data=asked | {"reason": "The mail server moves."})

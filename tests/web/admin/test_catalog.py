@@ -149,7 +149,7 @@ def test_subject_and_department_are_not_deleted_before_their_courses(
     assert deleted(subject)
     page = admin.post(address(course, "restore"), data=REASON)
     assert page.status_code == 409
-    assert f"Restore first what it needs: Subjects: {subject.code}" in page.text
+    assert f"First restore what it needs: Subjects: {subject.code}" in page.text
     assert admin.post(address(subject, "restore"), data=REASON).status_code == 303
     assert admin.post(address(course, "restore"), data=REASON).status_code == 303
 

@@ -113,7 +113,7 @@ def campus(cast: Cast) -> Campus:
         coming=opening.id,
         asked=asked,
         application=an_application("credit_overload", cast.ada, offer["full"]),
-        draft=applications.start(KINDS["permission"], cast.ada.id, offer["barred"].id),
+        draft=_draft(cast.ada, offer["barred"]),
         entry=_entry(),
         past=ended,
         **_record(cast.ada, offer["full"]),
@@ -122,6 +122,12 @@ def campus(cast: Cast) -> Campus:
         refusal=receipts.code(terms["open"].id, refused.seq or 0),
         imported=an_import(cast.max),
     )
+
+
+def _draft(student: Student, section: Section) -> int:
+    """An application for a permission that has not been sent."""
+    kind = KINDS["permission"]
+    return applications.start(kind, student.account_id, section.term_id, section.id)
 
 
 def _record(student: Student, section: Section) -> dict[str, Any]:

@@ -6,6 +6,7 @@ it becomes a child of the supervisor like any other, and outlives the fork serve
 
 import json
 import os
+import select
 import socket
 import subprocess
 import sys
@@ -20,7 +21,8 @@ from portal.runtime.child_process import STARTED_HERE, Child, Process, prctl
 
 PR_SET_CHILD_SUBREAPER = 36
 MODULE = "portal.runtime.fork_server"
-TIMEOUT = 60.0  # seconds for the fork server to import the portal, or to fork a process
+IMPORT_TIMEOUT = 60.0  # seconds
+FORK_TIMEOUT = 10.0  # seconds before Python starts a process instead
 LONGEST_ANSWER = 100  # bytes
 
 
@@ -72,6 +74,13 @@ class ForkServer:
         """Return its process, if it has one."""
         return [self._child] if self._child else []
 
+    @property
+    def is_importing(self) -> bool:
+        """Return whether a fork would have to wait until the portal is imported."""
+        if not self._line or self._has_imported:
+            return False
+        return not select.select([self._line], [], [], 0)[0]
+
     def start(self) -> None:
         """Start importing the portal, without waiting."""
         self.stop()
@@ -80,7 +89,7 @@ class ForkServer:
             return  # processes could not become children of this one
         self._line, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
-            self._line.settimeout(TIMEOUT)
+            self._line.settimeout(IMPORT_TIMEOUT)
             command = [sys.executable, "-m", MODULE, str(theirs.fileno())]
             self._child = Child(
                 "fork-server", command, self._log, self._env, keep_open=(theirs.fileno(),)
@@ -111,6 +120,7 @@ class ForkServer:
             if not self._has_imported:
                 self._answer(self._line)
                 self._has_imported = True
+                self._line.settimeout(FORK_TIMEOUT)
             socket.send_fds(self._line, [json.dumps(request).encode()], files)
             return int(self._answer(self._line))
         except (OSError, ValueError):

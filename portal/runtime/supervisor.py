@@ -23,7 +23,12 @@ from portal.runtime.child_process import (
 )
 from portal.runtime.data_folder import DataFolder, Run, StartupError
 from portal.runtime.embedded_servers import Servers
-from portal.runtime.forked_child import ForkedChild, ForkServer, reap_orphans
+from portal.runtime.forked_child import (
+    IMPORT_TIMEOUT,
+    ForkedChild,
+    ForkServer,
+    reap_orphans,
+)
 from portal.runtime.listener import (
     PREPARED,
     STARTED,
@@ -245,6 +250,7 @@ class Supervisor:
         if not all(self._replace_web(each) for each in web):
             return
         self.fork_server.start()  # anew, as it must import the new code
+        self._wait_for(lambda: not self.fork_server.is_importing, IMPORT_TIMEOUT)
         for each in self.supervised[:]:
             old = each.child.process
             if each not in web and each.child not in self.servers.children:

@@ -14,16 +14,6 @@ from tests.runtime.cluster.replicated_ledger import until
 from tests.runtime.test_up import Up, free_port
 
 
-def installed() -> bool:
-    try:
-        return bool(demo_cluster.haproxy_program())
-    except StartupError:
-        return False
-
-
-needs_haproxy = pytest.mark.skipif(not installed(), reason=demo_cluster.HAPROXY_MISSING)
-
-
 @pytest.fixture
 def cluster(tmp_path: Path) -> Iterator[Up]:
     running = Up(tmp_path / "var", free_port(), "cluster", workers="")
@@ -38,7 +28,6 @@ def test_it_says_how_to_install_what_is_missing(monkeypatch: pytest.MonkeyPatch)
         demo_cluster.haproxy_program()
 
 
-@needs_haproxy
 def test_whoever_is_killed_comes_back_and_an_end_leaves_nobody(cluster: Up) -> None:
     cluster.start()
     folder = DataFolder(cluster.var / "cluster")

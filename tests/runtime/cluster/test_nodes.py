@@ -11,9 +11,8 @@ from portal import backend as connections
 from portal.backend import Backend
 from tests.faults import trial as trials
 from tests.faults.trial import Trial
-from tests.runtime.cluster.test_command import needs_haproxy
 
-pytestmark = [pytest.mark.slow, needs_haproxy]
+pytestmark = pytest.mark.slow
 TOKEN = "for tests alone"
 NODES = ("web-1", "web-2")
 STUDENTS = 6

@@ -579,7 +579,7 @@ def _course_fields(course: Course) -> dict[str, Any]:
 def _blank_fields(section: Section) -> set[str]:
     """Return the fields of a section that the files leave out."""
     row = section.row
-    said = {
+    written = {
         **{each.name: row[each.imported_from] for each in PLAIN if each.imported_from},
         "kind": row["schedule_type"] or section.meetings,
         "capacity": row["capacity"] or row["remaining"],
@@ -591,7 +591,7 @@ def _blank_fields(section: Section) -> set[str]:
         "prerequisites": "prerequisites" in section.fields,
         "corequisites": "corequisites" in section.fields,
     }
-    return {name for name, value in said.items() if not value}
+    return {name for name, value in written.items() if not value}
 
 
 def _section_fields(section: Section) -> dict[str, Any]:

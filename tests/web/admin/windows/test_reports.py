@@ -74,11 +74,11 @@ def test_report_shows_overfull_sections(
 
 
 def test_courses_are_written_as_elsewhere(admin: FlaskClient, term: Term, cast: Cast) -> None:
-    section = builders.a_section(builders.a_course("CSC-1-H"), term, capacity=1)
+    section = builders.a_section(builders.a_course("ED-D-301"), term, capacity=1)
     found = builders.an_open_window(term)
     claim(cast.ada, section, found)
     closes(term, found)
-    assert "CSC 1 H-01" in words(admin, address(found, term, "report"))
+    assert "ED-D 301-01" in words(admin, address(found, term, "report"))
 
 
 def test_refusals_have_the_labels_of_the_operations_page(

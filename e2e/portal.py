@@ -17,6 +17,7 @@ from portal.core.settings import Settings
 from portal.recorder.consistency.audit import audit
 from portal.runtime.child_process import Child
 from portal.runtime.listener import not_ready
+from tests.applications.clamd import clamd
 
 TIMEOUT = 90.0
 AUDITED = 30.0
@@ -56,12 +57,11 @@ class Running:
 @contextmanager
 def running(folder: Path, *, demo: bool = False) -> Iterator[Running]:
     """`fairseat up` in a data folder of its own, until the block ends."""
-    port = _free_port()
     env = {
         "FAIRSEAT_VAR": str(folder),
         "FAIRSEAT_DEMO": "1" if demo else "0",
         "HOST": "127.0.0.1",
-        "PORT": str(port),
+        "PORT": str(_free_port()),
         "WEB_CONCURRENCY": "2",
         "FAIRSEAT_CAPTCHA_COST": "2000",
         "FAIRSEAT_PAYMENTS": "test",
@@ -69,10 +69,15 @@ def running(folder: Path, *, demo: bool = False) -> Iterator[Running]:
         "DATABASE_URL": "",
         "REDIS_URL": "",
     }
+    with clamd(folder.parent) as env["FAIRSEAT_CLAMD"]:
+        yield from _started(folder, env)
+
+
+def _started(folder: Path, env: dict[str, str]) -> Iterator[Running]:
     child = Child("portal", [*COMMAND, "up"], folder.parent / f"{folder.name}.log", env)
     child.start()
     try:
-        address = f"http://127.0.0.1:{port}"
+        address = f"http://127.0.0.1:{env['PORT']}"
         _wait(address, child)
         run = json.loads((folder / "run.json").read_text())
         settings = Settings(run["database_url"], run["redis_url"], secret_key="unused")

@@ -1,4 +1,4 @@
-"""A student applies on a phone, with and without JavaScript, and gets the seat."""
+"""A student who missed the window applies on a phone, with and without JavaScript."""
 
 import re
 from pathlib import Path
@@ -6,50 +6,41 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
+from e2e.applying import (
+    PHONE,
+    TOO_WIDE,
+    add_document,
+    address_of_decision,
+    begin_late_add,
+    decide,
+    end_the_window,
+    sees,
+    send,
+)
 from e2e.person import Meet
 from portal.backend import backend
-from portal.catalog.models import Section, Term
+from portal.catalog.models import Course, Section, Term
 from tests import cast as builders
 from tests.applications.files import a_pdf
-from tests.cast import Cast
-
-PHONE = {"width": 320, "height": 640}
-TOO_WIDE = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
-
-
-@pytest.fixture
-def over(term: Term, section: Section) -> Section:
-    """A section of a term whose window has ended."""
-    window = builders.an_open_window(term)
-    backend().ledger.close_window(term.id, window.id, "tests")
-    return section
 
 
 @pytest.mark.parametrize("scripts", [True, False])
 def test_a_late_add_on_a_phone(
-    meet: Meet, term: Term, over: Section, cast: Cast, tmp_path: Path, *, scripts: bool
+    meet: Meet, term: Term, course: Course, section: Section, tmp_path: Path, *, scripts: bool
 ) -> None:
-    student = cast.ada if scripts else cast.ben
+    student = builders.a_student(f"late{term.id}")
+    end_the_window(term)
     letter = tmp_path / "letter.pdf"
     letter.write_bytes(a_pdf())
-    name = "ada" if scripts else "ben"
-    person = meet(name, viewport=PHONE, java_script_enabled=scripts)
+    person = meet(f"late{term.id}", viewport=PHONE, java_script_enabled=scripts)
     page = person.page
-    person.go(f"/terms/{term.id}/applications")
-    page.get_by_role("link", name=re.compile("Start.*Late add")).click()
-    page.get_by_label("Class").fill(over.crn)
-    page.get_by_role("button", name="Continue").click()
-    page.get_by_label("Why do you need this class?").fill("I need it to graduate.")
-    page.get_by_role("button", name="Save and continue").click()
-    page.get_by_label("Supporting letter or note").set_input_files(letter)
-    page.get_by_role("button", name="Add the document").click()
-    expect(page.get_by_text("letter.pdf", exact=True)).to_be_visible()
-    person.asks_until(page.get_by_text("Checked"))
+    person.go(f"/terms/{term.id}")
+    expect(person.cell(section).get_by_role("link")).to_have_count(0)  # it is too late to register
+    begin_late_add(person, term, section)
+    add_document(person, letter)
     if scripts:
         assert not page.evaluate(TOO_WIDE)
-    page.get_by_role("link", name="Continue").click()
-    page.get_by_role("button", name="Send the application").click()
-    expect(page.get_by_text("You have nothing to do now.")).to_be_visible()
+    send(person)
 
     boss = meet("max", viewport=PHONE).page
     boss.goto(f"/admin/applications?kind=late_add&term={term.id}")
@@ -61,8 +52,41 @@ def test_a_late_add_on_a_phone(
     boss.get_by_role("button", name="Approve").click()
     expect(boss.get_by_text("Approved: Late add")).to_be_visible()
 
-    if not scripts:
-        page.reload()
-    expect(page.get_by_text("Approved and carried out")).to_be_visible()
+    sees(person, page.get_by_text("Approved and carried out"), scripts=scripts)
     registrations = backend().ledger.registrations(term.id, student.id)
-    assert [each.section for each in registrations.enrolled] == [over.id]
+    assert [each.section for each in registrations.enrolled] == [section.id]
+    person.go(f"/terms/{term.id}/schedule")
+    number = f"{course.code.replace('-', ' ')}-{section.number}"
+    expect(page.get_by_role("row", name=number)).to_be_visible()
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_an_applicant_answers_what_a_decider_asks(
+    meet: Meet, term: Term, section: Section, tmp_path: Path, *, scripts: bool
+) -> None:
+    builders.a_student(f"more{term.id}")
+    end_the_window(term)
+    letter = tmp_path / "doctor.pdf"
+    letter.write_bytes(a_pdf())
+    person = meet(f"more{term.id}", viewport=PHONE, java_script_enabled=scripts)
+    page = person.page
+    begin_late_add(person, term, section)
+    send(person)
+    here, address = page.url, address_of_decision(page)
+
+    boss = meet("max").page
+    decide(boss, address, "Ask for more", "Were you ill? Send a letter.")
+    sees(person, page.get_by_text("Were you ill? Send a letter.").first, scripts=scripts)
+    page.get_by_role("link", name="Continue the form").click()
+    page.get_by_role("link", name="Change : How will you catch up").click()
+    page.get_by_label("How will you catch up").fill("I copy the notes of a friend.")
+    page.get_by_role("button", name="Save and continue").click()
+    add_document(person, letter)
+    send(person)
+
+    boss.goto(address)
+    expect(boss.get_by_text("I copy the notes of a friend.")).to_be_visible()
+    expect(boss.get_by_role("img", name="Page 1 of 1")).to_be_visible()
+    decide(boss, address, "Approve", "Get well.")
+    page.goto(here)
+    sees(person, page.get_by_text("Approved and carried out").first, scripts=scripts)

@@ -1,4 +1,4 @@
-"""Look for barriers on a page with axe, by the rules of WCAG 2.2 AA and by good practice."""
+"""Accessibility checks of a page by axe: the rules of WCAG 2.2 AA, and its best practices."""
 
 from functools import cache
 from typing import Any
@@ -9,7 +9,7 @@ from portal.core.settings import ROOT
 
 SCRIPT = ROOT / "node_modules" / "axe-core" / "axe.min.js"
 TAGS = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice")
-# What an open dialog covers can be neither read nor pressed, and is looked at without it.
+# An open dialog makes the rest of the page inert, so only the dialog is checked then.
 RUN = """tags => axe.run(
     document.querySelector("dialog:modal") ?? document,
     { runOnly: tags, resultTypes: ["violations"], preload: false },
@@ -18,8 +18,8 @@ SHOWN = 4  # places of each violation
 
 
 def barriers(page: Page) -> list[str]:
-    """What axe finds on the page, or in its open dialog, as it is seen now."""
-    # Not by a script element, as the page's own rules forbid those of strangers.
+    """Return the violations on the page, or in its open dialog."""
+    # The page's Content-Security-Policy forbids script elements from other sources.
     if page.evaluate("!window.axe"):
         page.evaluate(_script())
     found: dict[str, Any] = page.evaluate(RUN, list(TAGS))

@@ -239,7 +239,7 @@ def obstacles(session: Session, record: CatalogRecord) -> list[Obstacle]:
     """Return what prevents the deletion of a record, or the restoration of a deleted one."""
     kind = KINDS[record.kind]
     found = []
-    # First, so that the queries below see all that was recorded until then.
+    # This check comes first, so that the queries below see every decision that is recorded by now.
     if record.kind == "term" and not record.deleted_at and (count := _unrecorded(session, record)):
         found.append(Obstacle(str(UNRECORDED), [str(count)], 1))
     for each in kind.needs if record.deleted_at else kind.dependencies:

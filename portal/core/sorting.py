@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 @dataclass(frozen=True)
 class Sorting:
-    """A column of `keys`, of which the first is the default."""
+    """One of the columns `keys`; the first is the default."""
 
     keys: tuple[str, ...]
     key: str

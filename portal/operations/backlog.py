@@ -1,7 +1,7 @@
-"""The work behind each queue: how much waits in truth, for how long, and for how many workers.
+"""The work behind each queue: how much there is, how old it is, and how many workers can share it.
 
-A job only says that a term, or an outbox, has work. So jobs are few whatever waits. What waits is
-in the journal, in the ledger and in outboxes.
+A job only says that a term, or an outbox, has work, so the number of jobs says little. The work
+itself is in the journal, in the ledger and in outboxes.
 """
 
 from collections.abc import Sequence
@@ -88,7 +88,7 @@ def _age(term: LiveTerm) -> float:
 
 
 def _of_vacancies(states: Sequence[tuple[LiveTerm, LedgerState]]) -> Backlog:
-    """Return the sections with work for the promoter, of which a term has one at a time."""
+    """Return the sections with work for the promoter; a term has one promoter at a time."""
     vacant = [state.vacant for _, state in states if state.vacant]
     return Backlog(sum(vacant), shares=len(vacant))
 

@@ -46,8 +46,8 @@ class Event:
         """Return whether a person waits for it to be recorded: a decision about a student.
 
         Settings of sections and windows, and imported seats, come in bulk and often before a
-        recorder runs. Their lag says nothing about how long people wait. Nobody waits until their
-        place in a waiting room is recorded.
+        recorder runs. Their lag says nothing about how long people wait. Students in a waiting
+        room do not wait for the record of their position.
         """
         imported = str(self.context.get("correlation", "")).startswith(IMPORT_PREFIX)
         queued = self.aggregate.startswith(QUEUE)

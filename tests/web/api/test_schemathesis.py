@@ -34,7 +34,7 @@ from tests.web.api.callers import ROOT, caller, program
 pytestmark = pytest.mark.slow
 
 BY_CHANCE = int(os.environ.get("SCHEMATHESIS", "0"))
-# Of those to whom most is refused, whatever they send: each limit of a value only in `make soak`.
+# Tries as a caller who may do little. Only `make soak` tries each limit of each value for them.
 REFUSED = 3
 CONFIG: dict[str, Any] = {
     # A valid id may be unknown, and a key may be used for another request.
@@ -42,7 +42,7 @@ CONFIG: dict[str, Any] = {
         "positive_data_acceptance": {"expected-statuses": ["2xx", "4xx"]},
         "negative_data_rejection": {"expected-statuses": ["4xx"]},  # also 413: it may be long
     },
-    # No workers run in this test, and these two say so.
+    # These two report that no workers run in this test.
     "operations": [
         {
             "include-path": ["/health", "/ready"],

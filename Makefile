@@ -12,6 +12,7 @@
 # make bench   measure everything, half an hour: docs/benchmarks.md; make bench-quick: a minute
 # make measure PART=caches   a part on against off: docs/workers.md
 # make image   build the image with buildah, and start the portal from it (needs root; docs/decisions/0027)
+# make image-check  start the services of compose.yml from that image with podman (needs root, podman and runc)
 # make pin-images    write the digests of the images into docker/, for a release (needs docker)
 # make clean   remove what set-up made; the data in var/ stays
 
@@ -31,7 +32,7 @@ JEMALLOC := .venv/jemalloc
 export PYTHONDONTWRITEBYTECODE :=
 
 .DELETE_ON_ERROR:
-.PHONY: run cluster rehearsal wheel test unit e2e lint assets translations lock soak faults bench bench-quick measure image pin-images clean
+.PHONY: run cluster rehearsal wheel test unit e2e lint assets translations lock soak faults bench bench-quick measure image image-check pin-images clean
 
 run: $(READY) $(WORDS) $(ASSETS) $(JEMALLOC)
 	@$(BIN)/fairseat up
@@ -103,6 +104,9 @@ lock:
 
 image:
 	@sh docker/image.sh
+
+image-check: $(TESTABLE)
+	@$(BIN)/python docker/image_check.py
 
 pin-images: .venv/made
 	@$(BIN)/python docker/pin_images.py

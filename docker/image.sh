@@ -83,6 +83,6 @@ build build --quiet --format docker --isolation chroot $settings -f docker/Docke
 nowhere="--env SECRET_KEY=trial --env DATABASE_URL=postgresql://127.0.0.1:9/fairseat --env REDIS_URL=redis://127.0.0.1:9"
 # shellcheck disable=SC2086 # several words
 try_out "gunicorn -c python:portal.runtime.gunicorn_settings" "/live" $nowhere
-# All processes, with the servers inside. PostgreSQL needs a user that exists, so root starts them.
-try_out "fairseat up" "/ready /login /static/img/mark.svg" --user 0 --env FAIRSEAT_VAR=/tmp/trial
+# All processes, with the servers inside.
+try_out "fairseat up" "/ready /login /static/img/mark.svg" --env FAIRSEAT_VAR=/tmp/trial
 echo "Built localhost/fairseat in $folder/store."

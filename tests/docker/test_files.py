@@ -160,6 +160,7 @@ def test_backups_and_documents_go_where_their_user_may_write() -> None:
     text, made = _dockerfile(), r"^RUN install -d -o (\d+) -g (\d+) -m 700 (\S+) (\S+)$"
     (user,) = re.findall(r"^USER (\d+:\d+)$", text, re.MULTILINE)
     ((owner, group, folder, documents),) = re.findall(made, text, re.MULTILINE)
+    assert f"useradd -u {owner} " in text  # PostgreSQL refuses users without a name
     for name in PORTALS:
         services = _read(name)["services"]
         for each in ("web-1", "web-2", "workers-1", "workers-2"):

@@ -3,12 +3,13 @@
 import time
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from portal.recorder.consistency.audit import audit_term
 from tests.faults import history, mail_check
+from tests.faults.applicants import Applicants
 from tests.faults.checker import Verdict, judge
 from tests.faults.client import Rush
 from tests.faults.faults import Fault
@@ -31,6 +32,7 @@ class Row:
     differences: tuple[str, ...] = ()
     round: int = 1
     mailed: int = 0
+    applied: int = 0
 
     @property
     def green(self) -> bool:
@@ -46,7 +48,7 @@ class Row:
     def told(self) -> str:
         """One line for whoever watches."""
         what = f"{self.decided} decided, {self.away} refused for now, {self.unknown} unknown"
-        what += f", {self.mailed} mails"
+        what += f", {self.mailed} mails, {self.applied} applications"
         times = f"silence {self.silence:.1f} s, wait {self.wait:.1f} s, drained {self.recorded:.1f}"
         wrong = [] if self.green else [str(vars(self.verdict)), *self.differences]
         return "; ".join([f"{'ok ' if self.green else 'BAD'} {self.fault}", what, times, *wrong])
@@ -55,8 +57,10 @@ class Row:
 def run(trial: Trial, faults: Sequence[Fault], keep: Path | None = None) -> Row:
     """Do them in the middle of a rush, undo each, and judge once all is recorded."""
     rush = trial.a_rush()
+    applicants = Applicants(rush.term, trial.visitors)
     seen: list[str] = []
     rush.begin()
+    applicants.begin()
     try:
         _everyone(rush, 0)
         began = time.time()
@@ -64,12 +68,22 @@ def run(trial: Trial, faults: Sequence[Fault], keep: Path | None = None) -> Row:
             seen += _suffer(trial, rush, fault)
         ended = time.time()
     finally:
+        applicants.end()
         rush.end()
         if keep:
             history.write(keep, rush.deeds)
+    until(applicants.checked, "documents are not checked")
     row = _judged(trial, rush, ", ".join(fault.name for fault in faults), (began, ended))
     row.verdict.odd.extend(seen)
-    return row
+    return replace(row, applied=_judge_applicants(applicants, row.verdict))
+
+
+def _judge_applicants(applicants: Applicants, verdict: Verdict) -> int:
+    """Add what went wrong with the applications; return how many were sent."""
+    verdict.lost.extend(applicants.lost())
+    verdict.twice.extend(applicants.twice())
+    verdict.odd.extend(applicants.odd())
+    return sum(each.sent for each in applicants.found)
 
 
 def _suffer(trial: Trial, rush: Rush, fault: Fault) -> list[str]:

@@ -40,6 +40,7 @@ from tests.runtime.test_up import Up, free_port
 
 Disks = Callable[[Path], AbstractContextManager[None]]
 SECTIONS, SEATS, PLACES = 6, 2, 8
+VISITORS = 6
 TIMEOUT = 120.0
 MAIL = "mail server"  # which is not of the portal
 
@@ -61,6 +62,7 @@ class Trial:
     up: Up
     mail: MailServer
     students: list[Student] = field(default_factory=list)
+    visitors: list[Student] = field(default_factory=list)  # who apply
     terms: int = 0
     mails: int = 0  # of the outbox when the rush began
 
@@ -188,12 +190,14 @@ def running(what: str, students: int, disks: Disks, keep: Path | None = None) ->
             "FAIRSEAT_CAPTCHA": "off",
             "FAIRSEAT_SMTP": f"smtp://127.0.0.1:{mail.port}",
             "FAIRSEAT_REMINDERS": "",
+            "FAIRSEAT_PAYMENTS": "test",
         }
         trial = Trial(Up(var, free_port(), what, workers="", said=var / "said.log"), mail)
         try:
             with disks(trial.folder), _started(trial):
                 _without_limits()
                 trial.students = [_a_student(trial, number) for number in range(students)]
+                trial.visitors = [_a_visitor(trial, number) for number in range(VISITORS)]
                 yield trial
         finally:
             if keep:
@@ -230,6 +234,14 @@ def _without_limits() -> None:
             session, flags.Switching("rate_limits", on=False, version=0, reason="a trial"), by
         )
     time.sleep(2 * flags.EVERY)  # every process has read it
+
+
+def _a_visitor(trial: Trial, number: int) -> Student:
+    name = f"visitor{number}"
+    cast.an_account(name, email=f"{name}@u.example")
+    visitor = Student(trial.up.address, name)
+    visitor.log_in()
+    return visitor
 
 
 def _a_student(trial: Trial, number: int) -> Student:

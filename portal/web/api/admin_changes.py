@@ -1,7 +1,8 @@
 """What the changes of programs share: a reason, an idempotency key, one answer for each key."""
 
 from collections.abc import Callable
-from typing import Any
+from functools import reduce
+from typing import Any, TypeVar
 
 import marshmallow as ma
 from flask import jsonify, request
@@ -19,14 +20,15 @@ from portal.people.student_records import find_by_number
 from portal.web.api import idempotency
 from portal.web.api.blueprint import bp, invalid
 from portal.web.api.fields import LARGEST_ID, characters
-from portal.web.api.schemas import Body, answer, problem_type
-from portal.web.http.access import visitor
+from portal.web.api.schemas import Answer, Body, answer, envelope, problem_type
+from portal.web.http.access import needs_scope, requires, visitor
 from portal.web.http.errors import Words, problem
 from portal.windows import service
 
 SEMESTER = f"/admin/semesters/<int(min=1, max={LARGEST_ID}):semester_id>"
 WINDOW = f"{SEMESTER}/windows/<int(min=1, max={LARGEST_ID}):window_id>"
 LONGEST_REASON = 500
+View = TypeVar("View", bound=Callable[..., Any])
 
 
 class Change(Body):
@@ -42,6 +44,26 @@ class Change(Body):
     def _not_blank(self, value: str, **_options: Any) -> None:
         if not value.strip() or "\0" in value:
             raise ma.ValidationError(_("Enter a reason."))
+
+
+def program_change(
+    rule: str, scope: str, body: type[Body], result: type[Answer], *, status: int = 200
+) -> Callable[[View], View]:
+    """Return the decorator of a change by programs with a scope, which one key makes once."""
+    decorators = (
+        bp.alt_response(404, response="NOT_FOUND"),
+        bp.response(status, envelope(result), headers=idempotency.HEADERS),
+        bp.arguments(body),
+        bp.arguments(idempotency.KeyHeader, location="headers"),
+        needs_scope(scope),
+        requires("service"),
+        bp.post(rule, tags=["administration"]),
+    )
+
+    def decorate(view: View) -> View:
+        return reduce(lambda wrapped, decorator: decorator(wrapped), decorators, view)
+
+    return decorate
 
 
 class StudentField(fields.String):

@@ -12,8 +12,7 @@ from portal.core.i18n import _
 from portal.people.models import ApiRequest
 from portal.recorder.consistency import rebuild_runs
 from portal.recorder.status import term_statuses
-from portal.web.api import idempotency
-from portal.web.api.admin_changes import SEMESTER, Change, change_once
+from portal.web.api.admin_changes import SEMESTER, Change, change_once, program_change
 from portal.web.api.blueprint import bp
 from portal.web.api.fields import Moment, described, one_of
 from portal.web.api.operations import Projection
@@ -50,13 +49,7 @@ def read_models_state(semester_id: int) -> dict[str, Any]:
     return answer({"projection": found[0] if found else None, "rebuilds": rebuilds})
 
 
-@bp.post(f"{SEMESTER}/read-models/rebuild", tags=["administration"])
-@requires("service")
-@needs_scope(SCOPE)
-@bp.arguments(idempotency.KeyHeader, location="headers")
-@bp.arguments(Change)
-@bp.response(202, envelope(Rebuild), headers=idempotency.HEADERS)
-@bp.alt_response(404, response="NOT_FOUND")
+@program_change(f"{SEMESTER}/read-models/rebuild", SCOPE, Change, Rebuild, status=202)
 def rebuild_read_models(
     headers: dict[str, Any], body: dict[str, Any], semester_id: int
 ) -> ResponseReturnValue:

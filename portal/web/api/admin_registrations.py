@@ -16,12 +16,11 @@ from portal.registration import adjustments
 from portal.registration.adjustments import Adjustment
 from portal.registration.reasons import OBSTACLES, label
 from portal.web.api import idempotency
-from portal.web.api.admin_changes import SEMESTER, Change, StudentField, student_of
-from portal.web.api.blueprint import bp
+from portal.web.api.admin_changes import SEMESTER, Change, StudentField, program_change, student_of
 from portal.web.api.fields import Id, Moment, one_of
 from portal.web.api.registration import published_section
-from portal.web.api.schemas import Answer, ReasonSchema, envelope
-from portal.web.http.access import needs_scope, requires, visitor
+from portal.web.api.schemas import Answer, ReasonSchema
+from portal.web.http.access import visitor
 
 SCOPE = "registrations"
 
@@ -42,13 +41,7 @@ class Adjusted(Answer):
     receipt = fields.String(allow_none=True)
 
 
-@bp.post(f"{SEMESTER}/registrations", tags=["administration"])
-@requires("service")
-@needs_scope(SCOPE)
-@bp.arguments(idempotency.KeyHeader, location="headers")
-@bp.arguments(SectionOfStudent)
-@bp.response(200, envelope(Adjusted), headers=idempotency.HEADERS)
-@bp.alt_response(404, response="NOT_FOUND")
+@program_change(f"{SEMESTER}/registrations", SCOPE, SectionOfStudent, Adjusted)
 def register_student(
     headers: dict[str, Any], body: dict[str, Any], semester_id: int
 ) -> ResponseReturnValue:
@@ -56,13 +49,7 @@ def register_student(
     return _adjust(headers, body, semester_id, add=body["section_id"])
 
 
-@bp.post(f"{SEMESTER}/registrations/drop", tags=["administration"])
-@requires("service")
-@needs_scope(SCOPE)
-@bp.arguments(idempotency.KeyHeader, location="headers")
-@bp.arguments(SectionOfStudent)
-@bp.response(200, envelope(Adjusted), headers=idempotency.HEADERS)
-@bp.alt_response(404, response="NOT_FOUND")
+@program_change(f"{SEMESTER}/registrations/drop", SCOPE, SectionOfStudent, Adjusted)
 def drop_student(
     headers: dict[str, Any], body: dict[str, Any], semester_id: int
 ) -> ResponseReturnValue:

@@ -13,13 +13,13 @@ from portal.waiting_room import admission_limits, controls, room
 from portal.waiting_room.admission_limits import AdmissionLimits
 from portal.waiting_room.room import LimitsChanged, WindowEnded
 from portal.web.admin.waiting_room import OVERTAKEN
-from portal.web.api import idempotency
 from portal.web.api.admin_changes import (
     WINDOW,
     Change,
     StudentField,
     change_once,
     existing_window,
+    program_change,
     student_of,
 )
 from portal.web.api.blueprint import bp
@@ -91,13 +91,7 @@ def waiting_room_state(semester_id: int, window_id: int) -> dict[str, Any]:
     return answer(_state(semester_id, window_id))
 
 
-@bp.post(f"{ROOM}/limits", tags=["administration"])
-@requires("service")
-@needs_scope(SCOPE)
-@bp.arguments(idempotency.KeyHeader, location="headers")
-@bp.arguments(Limits)
-@bp.response(200, envelope(Room), headers=idempotency.HEADERS)
-@bp.alt_response(404, response="NOT_FOUND")
+@program_change(f"{ROOM}/limits", SCOPE, Limits, Room)
 def set_limits(
     headers: dict[str, Any], body: dict[str, Any], semester_id: int, window_id: int
 ) -> ResponseReturnValue:
@@ -106,13 +100,7 @@ def set_limits(
     return _with_limits(headers, body, (semester_id, window_id), lambda _now: wanted)
 
 
-@bp.post(f"{ROOM}/pause", tags=["administration"])
-@requires("service")
-@needs_scope(SCOPE)
-@bp.arguments(idempotency.KeyHeader, location="headers")
-@bp.arguments(Change)
-@bp.response(200, envelope(Room), headers=idempotency.HEADERS)
-@bp.alt_response(404, response="NOT_FOUND")
+@program_change(f"{ROOM}/pause", SCOPE, Change, Room)
 def pause_room(
     headers: dict[str, Any], body: dict[str, Any], semester_id: int, window_id: int
 ) -> ResponseReturnValue:
@@ -120,13 +108,7 @@ def pause_room(
     return _with_control(headers, body, (semester_id, window_id), "pause")
 
 
-@bp.post(f"{ROOM}/resume", tags=["administration"])
-@requires("service")
-@needs_scope(SCOPE)
-@bp.arguments(idempotency.KeyHeader, location="headers")
-@bp.arguments(Change)
-@bp.response(200, envelope(Room), headers=idempotency.HEADERS)
-@bp.alt_response(404, response="NOT_FOUND")
+@program_change(f"{ROOM}/resume", SCOPE, Change, Room)
 def resume_room(
     headers: dict[str, Any], body: dict[str, Any], semester_id: int, window_id: int
 ) -> ResponseReturnValue:
@@ -134,13 +116,7 @@ def resume_room(
     return _with_control(headers, body, (semester_id, window_id), "resume")
 
 
-@bp.post(f"{ROOM}/admit", tags=["administration"])
-@requires("service")
-@needs_scope(SCOPE)
-@bp.arguments(idempotency.KeyHeader, location="headers")
-@bp.arguments(Count)
-@bp.response(200, envelope(LetIn), headers=idempotency.HEADERS)
-@bp.alt_response(404, response="NOT_FOUND")
+@program_change(f"{ROOM}/admit", SCOPE, Count, LetIn)
 def admit_students(
     headers: dict[str, Any], body: dict[str, Any], semester_id: int, window_id: int
 ) -> ResponseReturnValue:
@@ -159,13 +135,7 @@ def admit_students(
     return change_once(headers, body, LetIn(), act)
 
 
-@bp.post(f"{ROOM}/expire", tags=["administration"])
-@requires("service")
-@needs_scope(SCOPE)
-@bp.arguments(idempotency.KeyHeader, location="headers")
-@bp.arguments(OneStudent)
-@bp.response(200, envelope(Room), headers=idempotency.HEADERS)
-@bp.alt_response(404, response="NOT_FOUND")
+@program_change(f"{ROOM}/expire", SCOPE, OneStudent, Room)
 def expire_access(
     headers: dict[str, Any], body: dict[str, Any], semester_id: int, window_id: int
 ) -> ResponseReturnValue:
@@ -181,13 +151,7 @@ def expire_access(
     return change_once(headers, body, Room(), act)
 
 
-@bp.post(f"{ROOM}/reset", tags=["administration"])
-@requires("service")
-@needs_scope(SCOPE)
-@bp.arguments(idempotency.KeyHeader, location="headers")
-@bp.arguments(Change)
-@bp.response(200, envelope(Emptied), headers=idempotency.HEADERS)
-@bp.alt_response(404, response="NOT_FOUND")
+@program_change(f"{ROOM}/reset", SCOPE, Change, Emptied)
 def reset_room(
     headers: dict[str, Any], body: dict[str, Any], semester_id: int, window_id: int
 ) -> ResponseReturnValue:

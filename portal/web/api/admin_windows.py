@@ -17,18 +17,18 @@ from portal.people.api_requests import Refusal
 from portal.people.models import ApiRequest
 from portal.web.admin.window_forms import FARTHEST, MOST_STUDENTS, TOO_FAR
 from portal.web.admin.windows import REFUSED
-from portal.web.api import idempotency
 from portal.web.api.admin_changes import (
     SEMESTER,
     WINDOW,
     Change,
     change_once,
     existing_window,
+    program_change,
 )
-from portal.web.api.blueprint import bp, invalid
+from portal.web.api.blueprint import invalid
 from portal.web.api.fields import Moment, characters, described, items, one_of
-from portal.web.api.schemas import Answer, Body, envelope
-from portal.web.http.access import needs_scope, requires, visitor
+from portal.web.api.schemas import Answer, Body
+from portal.web.http.access import visitor
 from portal.windows import cohorts, service
 from portal.windows.cohorts import Cohort
 from portal.windows.service import Author, NewWindow
@@ -89,13 +89,7 @@ class ChangedWindow(Answer):
     cohort = described(fields.Dict, "Empty: everyone.", attribute="window.cohort")
 
 
-@bp.post(f"{SEMESTER}/windows", tags=["administration"])
-@requires("service")
-@needs_scope(SCOPE)
-@bp.arguments(idempotency.KeyHeader, location="headers")
-@bp.arguments(NewTimes)
-@bp.response(201, envelope(ChangedWindow), headers=idempotency.HEADERS)
-@bp.alt_response(404, response="NOT_FOUND")
+@program_change(f"{SEMESTER}/windows", SCOPE, NewTimes, ChangedWindow, status=201)
 def create_window(
     headers: dict[str, Any], body: dict[str, Any], semester_id: int
 ) -> ResponseReturnValue:
@@ -119,13 +113,7 @@ def create_window(
     return change_once(headers, body, ChangedWindow(), act, 201, window=service.new_id())
 
 
-@bp.post(f"{WINDOW}/move", tags=["administration"])
-@requires("service")
-@needs_scope(SCOPE)
-@bp.arguments(idempotency.KeyHeader, location="headers")
-@bp.arguments(Times)
-@bp.response(200, envelope(ChangedWindow), headers=idempotency.HEADERS)
-@bp.alt_response(404, response="NOT_FOUND")
+@program_change(f"{WINDOW}/move", SCOPE, Times, ChangedWindow)
 def move_window(
     headers: dict[str, Any], body: dict[str, Any], semester_id: int, window_id: int
 ) -> ResponseReturnValue:
@@ -135,13 +123,7 @@ def move_window(
     return _change(headers, body, (semester_id, window_id), service.move, times)
 
 
-@bp.post(f"{WINDOW}/extend", tags=["administration"])
-@requires("service")
-@needs_scope(SCOPE)
-@bp.arguments(idempotency.KeyHeader, location="headers")
-@bp.arguments(Extension)
-@bp.response(200, envelope(ChangedWindow), headers=idempotency.HEADERS)
-@bp.alt_response(404, response="NOT_FOUND")
+@program_change(f"{WINDOW}/extend", SCOPE, Extension, ChangedWindow)
 def extend_window(
     headers: dict[str, Any], body: dict[str, Any], semester_id: int, window_id: int
 ) -> ResponseReturnValue:
@@ -150,13 +132,7 @@ def extend_window(
     return _change(headers, body, (semester_id, window_id), service.extend, times)
 
 
-@bp.post(f"{WINDOW}/close", tags=["administration"])
-@requires("service")
-@needs_scope(SCOPE)
-@bp.arguments(idempotency.KeyHeader, location="headers")
-@bp.arguments(Change)
-@bp.response(200, envelope(ChangedWindow), headers=idempotency.HEADERS)
-@bp.alt_response(404, response="NOT_FOUND")
+@program_change(f"{WINDOW}/close", SCOPE, Change, ChangedWindow)
 def close_window(
     headers: dict[str, Any], body: dict[str, Any], semester_id: int, window_id: int
 ) -> ResponseReturnValue:
@@ -164,13 +140,7 @@ def close_window(
     return _change(headers, body, (semester_id, window_id), service.close, {}, state="closed")
 
 
-@bp.post(f"{WINDOW}/cancel", tags=["administration"])
-@requires("service")
-@needs_scope(SCOPE)
-@bp.arguments(idempotency.KeyHeader, location="headers")
-@bp.arguments(Change)
-@bp.response(200, envelope(ChangedWindow), headers=idempotency.HEADERS)
-@bp.alt_response(404, response="NOT_FOUND")
+@program_change(f"{WINDOW}/cancel", SCOPE, Change, ChangedWindow)
 def cancel_window(
     headers: dict[str, Any], body: dict[str, Any], semester_id: int, window_id: int
 ) -> ResponseReturnValue:

@@ -216,7 +216,7 @@ RULES = {
     "GET /admin/imports/<int:import_id>/progress": ADMIN,
     "GET /admin/imports/<int:import_id>/report.csv": ADMIN,
     "POST /admin/imports/<int:import_id>"
-    "/<any(apply,rest,past,discard,again,enroll,resume):step>": ADMIN,
+    "/<any(apply,rest,past,overwrite,discard,again,enroll,resume):step>": ADMIN,
     "GET /admin/imports/<int:import_id>/end": ADMIN,
     "POST /admin/imports/<int:import_id>/end": ADMIN,
     "POST /admin/exports": ADMIN,

@@ -4,11 +4,14 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
+from sqlalchemy import update
 
 from e2e.person import Meet, Person
 from portal.catalog.models import Section, Term
+from portal.core.db import transaction
 from tests import cast as builders
 from tests.exchange.campus import Campus
+from tests.exchange.class_schedules import ALGORITHMS, write_xlsx
 from tests.exchange.makers import as_zip
 
 
@@ -61,3 +64,24 @@ def test_rows_that_were_refused_are_told_without_scripts(
     with boss.page.expect_download() as download:
         boss.page.get_by_role("link", name="Full report (CSV)").click()
     assert "orphan" in Path(download.value.path()).read_text("utf-8")
+
+
+def test_a_class_schedule_of_another_system_comes_in_and_edits_of_it_stay(
+    meet: Meet, term: Term, tmp_path: Path
+) -> None:
+    boss = meet("max")
+    unclear = ALGORITHMS | {"CRN": "77002", "Restrictions": "Special approval of the dean"}
+    no_number = ALGORITHMS | {"CRN": "77003", "Sec": "A02", "Cap": "abc"}
+    send(boss, write_xlsx(tmp_path, [unclear, no_number]), term)
+    expect(boss.page.get_by_text("“Special approval of the dean”").first).to_be_visible()
+    expect(boss.page.get_by_text("capacity: “abc”")).to_be_visible()
+    boss.page.get_by_role("button", name="Apply the import").click()
+    expect(boss.page.get_by_text("The import was applied, except 2 refused rows.")).to_be_visible()
+    with transaction() as session:
+        session.execute(update(Section).where(Section.crn == "77002").values(capacity=99))
+    send(boss, write_xlsx(tmp_path, [ALGORITHMS | {"CRN": "77002", "Title": "Graphs"}]), term)
+    expect(boss.page.get_by_text("Here: “99”.")).to_be_visible()
+    boss.page.get_by_role("button", name="Use the files’ values").click()
+    expect(boss.page.get_by_text("The file’s value replaces it.")).to_be_visible()
+    boss.page.set_viewport_size({"width": 1366, "height": 900})
+    boss.page.screenshot(path="/tmp/lead/shots/import.png", full_page=True)

@@ -3,97 +3,17 @@
 import csv
 import zipfile
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import time
 from pathlib import Path
 from typing import Any
-from xml.sax.saxutils import escape
 
-import openpyxl
 import pytest
 
 from portal.exchange.importing.failures import ImportFailedError
 from tests.exchange.campus import Records, kinds, read
+from tests.exchange.class_schedules import ALGORITHMS, LAB, Line, write_csv, write_ods, write_xlsx
 from tests.exchange.test_semester_real_semester import FOLDER
-
-HEADINGS = (
-    *("CRN", "Subj", "Crse", "Sec", "Title", "Cred", "Cap", "Act", "Rem", "WL Cap"),
-    *("Days", "Time", "Date (MM/DD)", "Location", "Instructor", "Restrictions"),
-)
-ALGORITHMS = {
-    "CRN": "20551",
-    "Subj": "ED-D",
-    "Crse": "301",
-    "Sec": "A01",
-    "Title": "Algorithms",
-    "Cred": "1.5",
-    "Cap": "120",
-    "Act": "118",
-    "Rem": "2",
-    "WL Cap": "50",
-    "Days": "TWF",
-    "Time": "02:30 pm-03:20 pm",
-    "Date (MM/DD)": "01/06-04/30",
-    "Location": "Elliott 167",
-    "Instructor": "Ada Byron (P), Ben Roe",
-}
-LAB = {"Days": "M", "Time": "10:00 am-11:20 am", "Date (MM/DD)": "01/06-04/30"}
-Line = Mapping[str, object]
-
-
-def write_csv(folder: Path, lines: Iterable[Line], *titles: str) -> Path:
-    with (folder / "schedule.csv").open("w", newline="", encoding="utf-8") as out:
-        writer = csv.writer(out)
-        writer.writerows([title] for title in titles)
-        writer.writerow(HEADINGS)
-        writer.writerows([line.get(each, "") for each in HEADINGS] for line in lines)
-    return folder
-
-
-def write_xlsx(folder: Path, lines: Iterable[Line]) -> Path:
-    book = openpyxl.Workbook()
-    for row in (HEADINGS, *([line.get(each) for each in HEADINGS] for line in lines)):
-        book.active.append(row)
-    book.save(folder / "Class Schedule.xlsx")
-    return folder
-
-
-def write_ods(folder: Path, sheets: Mapping[str, Iterable[Iterable[str]]]) -> Path:
-    """A workbook of LibreOffice, with nothing but texts."""
-    tables = "".join(
-        f'<table:table table:name="{name}">'
-        + "".join(f"<table:table-row>{''.join(map(_cell, row))}</table:table-row>" for row in rows)
-        + "</table:table>"
-        for name, rows in sheets.items()
-    )
-    names = "".join(
-        f' xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'
-        for name in ("office", "table", "text")
-    )
-    content = (
-        f'<?xml version="1.0" encoding="UTF-8"?><office:document-content{names}>'
-        f"<office:body><office:spreadsheet>{tables}</office:spreadsheet></office:body>"
-        "</office:document-content>"
-    )
-    kind = "application/vnd.oasis.opendocument.spreadsheet"
-    with zipfile.ZipFile(folder / "semester.ods", "w") as packed:
-        packed.writestr("mimetype", kind)
-        packed.writestr(
-            "META-INF/manifest.xml",
-            "<manifest:manifest xmlns:manifest="
-            '"urn:oasis:names:tc:opendocument:xmlns:manifest:1.0">'
-            f'<manifest:file-entry manifest:full-path="/" manifest:media-type="{kind}"/>'
-            "</manifest:manifest>",
-        )
-        packed.writestr("content.xml", content)
-    return folder
-
-
-def _cell(text: str) -> str:
-    return (
-        f'<table:table-cell office:value-type="string"><text:p>{escape(text)}</text:p>'
-        "</table:table-cell>"
-    )
 
 
 def schedule(folder: Path, *lines: Line) -> tuple[Records, dict[str, int]]:
@@ -196,7 +116,7 @@ def test_titles_above_the_header_and_a_date_without_year_are_no_obstacle(tmp_pat
 
 def test_a_workbook_is_read_with_its_numbers_and_times(tmp_path: Path) -> None:
     numbers = {"CRN": 20551, "Cap": 120.0, "Cred": 1.5, "Act": 118, "Rem": 2}
-    records, report = read(write_xlsx(tmp_path, [ALGORITHMS | numbers, {}, LAB]))
+    records, report = read(write_xlsx(tmp_path, [ALGORITHMS | numbers, {}, LAB]).parent)
     assert records.sections["20551"]["capacity"] == 120
     assert len(records.sections["20551"]["meetings"]) == 2
     assert kinds(report) == {"department_added": 1}
@@ -306,7 +226,7 @@ def banner_lines() -> Iterable[dict[str, str]]:
 @pytest.mark.skipif(not FOLDER.is_dir(), reason=f"the real semester is not at {FOLDER}")
 def test_a_real_semester_as_banner_writes_it_comes_in_whole(tmp_path: Path) -> None:
     ours, _ = read(FOLDER, term="Fall 2020")
-    banners, report = read(write_xlsx(tmp_path, banner_lines()), term="Fall 2020")
+    banners, report = read(write_xlsx(tmp_path, banner_lines()).parent, term="Fall 2020")
     assert report.of("restriction_unclear") == []
     assert banners.sections.keys() == ours.sections.keys()
     assert len(banners.sections) == 2250

@@ -61,6 +61,7 @@ FIELD_NAMES = {
     "subject": _l("subject"),
     "year": _l("year"),
 }
+TO_ACT_ON = {Action.REFUSED, Action.EDITED, Action.OVERWRITTEN}
 HUNDREDTHS = {"completed", "credits", "credit_limit"}
 
 
@@ -87,7 +88,7 @@ class Finding:
     @property
     def open(self) -> bool:
         """Return whether the page shows it unfolded, because someone must act."""
-        return self.kind.action is Action.REFUSED and self.count <= ROWS
+        return self.kind.action in TO_ACT_ON and self.count <= ROWS
 
 
 def changes(session: Session, found: Import) -> list[KindChanges]:

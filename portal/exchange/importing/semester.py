@@ -95,8 +95,8 @@ class Semester:
         return any(course.listed for course in self.courses.values())
 
     def section(self, row: Row) -> Section | None:
-        """Return the section that a row of another file is about, else note that it is missing."""
-        if row["crn"] not in self.sections:
+        """Return the section that a row is about. Report it if there is none."""
+        if row["crn"] not in self.sections and row["crn"] not in self.refused:
             row.note("orphan", "crn")
         return self.sections.get(row["crn"])
 

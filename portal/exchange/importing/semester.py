@@ -259,7 +259,8 @@ def _department_of(row: Row, code: str, semester: Semester) -> str:
     found = row["dept_code"].upper()[:LONGEST_CODE] or subject_of(code)
     if found not in semester.departments:
         text = _k("Its code and name are %(code)s.")
-        row.note("department_added", "dept_code", text, code=found)
+        if code not in semester.here.courses:
+            row.note("department_added", "dept_code", text, code=found)
         semester.departments[found] = (found, "")
     return found
 

@@ -35,7 +35,7 @@ from portal.core.correlation import correlation, following
 from portal.core.db import transaction
 from portal.core.i18n import _l
 from portal.core.moments import milliseconds
-from portal.core.queue import NO_TERM
+from portal.core.queue import NO_TERM, attempt_each
 from portal.ledger.errors import LedgerUnavailable
 from portal.notifications.kinds import APPLICATION_SENT
 from portal.people import visitors
@@ -332,19 +332,13 @@ def act(application: int) -> None:
 def act_all() -> None:
     """Carry out every approval that was not, for workers; one that fails leaves the others.
 
-    Raises RuntimeError with the applications that failed.
+    Raises RuntimeError with the applications that failed, and the errors of ENDS_JOB.
     """
     with transaction() as session:
         waiting = session.scalars(
             select(Application.id).where(Application.state == ACTING).order_by(Application.id)
         ).all()
-    failed = []
-    for application in waiting:
-        try:
-            act(application)
-        except Exception:
-            log.exception("Application %s could not be carried out.", application)
-            failed.append(application)
+    failed = attempt_each(waiting, act, "Application %s could not be carried out.")
     if failed:
         raise RuntimeError(f"These applications could not be carried out: {failed}")
 

@@ -14,9 +14,11 @@ from rq import Queue, Retry
 from rq.executions import Execution, ExecutionRegistry
 from rq.job import Job as RqJob
 from rq.serializers import JSONSerializer
+from rq.timeouts import BaseTimeoutException
 
 from portal.core.correlation import cause
 from portal.core.i18n import _l
+from portal.core.outage import AWAY
 
 RETRY_AFTER = 5  # seconds before the last retry of a job that failed three times in a row
 QUEUE_LABELS = {
@@ -55,6 +57,7 @@ LONG_JOBS = {
     "check": 6 * 60,  # five documents, each with a limit of its own
 }
 REST_AFTER_FAILURE = 60  # seconds without a new job for a term after one failed for good
+ENDS_JOB = (BaseTimeoutException, *AWAY)  # errors after which a job can't go on
 
 NAME_SUFFIX = re.compile(r"-[0-9a-f]{16}$")
 
@@ -117,6 +120,23 @@ def enqueue(term: int, workers: Iterable[str]) -> None:
             _enqueue(Queue(name, connection=_redis(), serializer=JSONSerializer), term, worker)
         except RedisError as error:
             log.warning("The worker %s could not be called: %s", worker, error)
+
+
+def attempt_each(numbers: Iterable[int], act: Callable[[int], None], failure: str) -> list[int]:
+    """Call `act` with each number; return those that failed, which leave the others.
+
+    Each `failure` is logged with its number. Raises the errors of ENDS_JOB.
+    """
+    failed = []
+    for number in numbers:
+        try:
+            act(number)
+        except ENDS_JOB:
+            raise
+        except Exception:
+            log.exception(failure, number)
+            failed.append(number)
+    return failed
 
 
 def enqueue_background(

@@ -12,13 +12,12 @@ from rq import Queue, SimpleWorker, worker_registration
 from rq.exceptions import StopRequested
 from rq.job import Job as RqJob
 from rq.serializers import JSONSerializer
-from rq.timeouts import BaseTimeoutException
 from rq.worker import WorkerStatus
 
 from portal.core import flags, job_counts, logs, metrics, redis_clients, traces
 from portal.core.correlation import following
 from portal.core.outage import AWAY, LONGEST_PAUSE, Backoff, first_line
-from portal.core.queue import Executions, Job, pause_flag
+from portal.core.queue import ENDS_JOB, Executions, Job, pause_flag
 
 log = logging.getLogger(__name__)
 done = logging.getLogger("jobs.done")  # repeats one message, which must not be filtered
@@ -61,7 +60,7 @@ class Call(Job):
         for pause in AT_ONCE if self.retries_left else ():
             try:
                 return super().perform()
-            except (BaseTimeoutException, *AWAY):
+            except ENDS_JOB:
                 raise
             except Exception as error:  # noqa: BLE001  whatever it is, it may go well now
                 log.warning("A job is tried again: %s", first_line(error))

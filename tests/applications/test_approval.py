@@ -1,11 +1,16 @@
 """What an approval does: through the ledger, once, with a receipt and the audit trail."""
 
-from collections.abc import Callable
+import signal
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from threading import Event
 from typing import Any
 
 import pytest
-from sqlalchemy import select
+from rq.timeouts import JobTimeoutException, UnixSignalDeathPenalty
+from sqlalchemy import select, text
+from sqlalchemy.exc import OperationalError
 
 from portal.applications import service
 from portal.applications.models import Application
@@ -24,6 +29,7 @@ from portal.recorder.recorder import drain
 from tests.applications.stories import an_application, decider, deeds, has_seat, history, steps, the
 from tests.cast import Cast
 from tests.notifications.stories import a_letter, set_section
+from tests.runtime.cluster.replicated_ledger import until
 from tests.web.ledger_outage import ledger_away
 
 
@@ -55,6 +61,64 @@ def test_one_that_cant_be_carried_out_leaves_the_others(
     assert the(second).state == "approved"
     assert has_seat(cast.ben, free)
     assert f"Application {first}" in caplog.text
+
+
+def test_the_time_limit_of_a_job_ends_it(free: Section, cast: Cast) -> None:
+    asked, is_locked = left_over(free, cast), Event()
+
+    def hold() -> None:
+        """Keep it locked until the time is over."""
+        with locked(asked):
+            is_locked.set()
+            until(lambda: not signal.getitimer(signal.ITIMER_REAL)[0])
+
+    def work() -> None:
+        with ThreadPoolExecutor(1) as pool, UnixSignalDeathPenalty(1, JobTimeoutException):
+            pool.submit(hold)
+            is_locked.wait()
+            service.act_all()
+
+    with pytest.raises(JobTimeoutException):
+        work()
+    assert the(asked).state == "acting"
+
+
+def test_an_outage_of_postgresql_is_no_failure_of_an_application(free: Section, cast: Cast) -> None:
+    asked = left_over(free, cast)
+    with locked(asked), ThreadPoolExecutor(1) as pool:
+        acting = pool.submit(service.act_all)
+        until(lambda: bool(end_waiting()))
+        with pytest.raises(OperationalError):
+            acting.result(10)
+    service.act_all()
+    assert the(asked).state == "approved"
+
+
+def left_over(section: Section, cast: Cast) -> int:
+    """An approved application that was not carried out."""
+    asked = an_application("late_add", cast.ada, section)
+    with transaction() as session:
+        found = session.get_one(Application, asked)
+        found.state, found.stage, found.approval = "acting", 1, left(cast, asked)
+    return asked
+
+
+@contextmanager
+def locked(application: int) -> Iterator[None]:
+    """Another process works on the application."""
+    with transaction() as session:
+        session.get(Application, application, with_for_update=True)
+        yield
+
+
+def end_waiting() -> list[bool]:
+    """End the connections that wait for a lock, as an end of PostgreSQL does."""
+    waiting = text(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+        " WHERE wait_event_type = 'Lock' AND datname = current_database()"
+    )
+    with transaction() as session:
+        return list(session.scalars(waiting))
 
 
 def left(cast: Cast, application: int) -> dict[str, Any]:

@@ -27,6 +27,7 @@ from portal.applications.models import (
 from portal.applications.store import store
 from portal.core.audit_trail import add_audit_entry
 from portal.core.db import transaction
+from portal.core.queue import attempt_each
 
 ERASED_AT_ONCE = 500  # applications of one clean-up
 SAFE_AGE = timedelta(days=1)  # the row of a younger file may come, or be restored
@@ -74,23 +75,30 @@ def erase(application: int, account: int) -> None:
         delete_files_after(session, owner.id, sorted(files))
 
 
-def delete_old() -> None:
+def delete_old() -> list[int]:
     """Delete what applications gave once their time is over, each in its own transaction.
 
-    An application that its person neither changed nor sent in that time is withdrawn first.
+    Returns the applications that failed, which leave the others. Raises the errors of ENDS_JOB.
     """
     with transaction() as session:
         numbers = session.scalars(_old(session).with_only_columns(Application.id)).all()
-    for number in numbers:
-        with transaction() as session:
-            fees.hold(session, number)
-            still = _old(session).where(Application.id == number)
-            owner = session.scalar(still.with_for_update(skip_locked=True))
-            if owner is None:  # changed meanwhile
-                continue
-            if owner.state in EDITABLE:
-                service.withdraw_unsent(session, owner)
-            _erase(session, owner, None)
+    return attempt_each(numbers, _delete_if_old, "Application %s could not be deleted.")
+
+
+def _delete_if_old(number: int) -> None:
+    """Delete what an application gave, unless it has changed meanwhile.
+
+    One that its person neither changed nor sent in its time is withdrawn first.
+    """
+    with transaction() as session:
+        fees.hold(session, number)
+        still = _old(session).where(Application.id == number)
+        owner = session.scalar(still.with_for_update(skip_locked=True))
+        if owner is None:
+            return
+        if owner.state in EDITABLE:
+            service.withdraw_unsent(session, owner)
+        _erase(session, owner, None)
 
 
 def _old(session: Session) -> Select[Application]:

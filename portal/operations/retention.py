@@ -13,7 +13,10 @@ from portal.recorder import idempotency, journal, status
 
 
 def delete_expired() -> None:
-    """Delete old sent messages, requests and notifications, and what killed rehearsals left."""
+    """Delete old sent messages, requests and notifications, and what killed rehearsals left.
+
+    Raises RuntimeError at the end if the data of some applications could not be deleted.
+    """
     days = backend().settings.notice_days
     with transaction() as session:
         import_jobs.delete_expired(session)
@@ -26,6 +29,8 @@ def delete_expired() -> None:
         uploads.delete_old(session)
         api_requests.delete_expired(session)
         signing_keys.delete_old(session)
-    retention.delete_old()
+    failed = retention.delete_old()
     play.delete_leftovers()
-    retention.delete_unused_files()  # the last one: it fails while the store is away
+    retention.delete_unused_files()  # after the others: it fails while the store is away
+    if failed:
+        raise RuntimeError(f"The data of these applications could not be deleted: {failed}")

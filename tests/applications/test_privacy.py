@@ -192,6 +192,24 @@ def test_a_draft_goes_after_that_time_without_a_change(
     assert history(made) == ["withdraw", "erase"]
 
 
+def test_one_that_cant_be_deleted_leaves_the_others(
+    sent: int, free: Section, cast: Cast, caplog: pytest.LogCaptureFixture
+) -> None:
+    service.decline(sent, decider(sent, cast.max.id))
+    other = a_draft("late_add", cast.ben, free)
+    with transaction() as session:
+        broken = update(Application).where(Application.id == sent)
+        session.execute(broken.values(version=2**31 - 1))  # so it can't change any more
+    store().put(documents.key_of(sent, "0" * 64), b"x")
+    later(KINDS["late_add"].keep_days + 1)
+    with pytest.raises(RuntimeError, match=str(sent)):
+        sweep()
+    assert f"Application {sent}" in caplog.text
+    assert is_stored(sent)
+    assert history(other) == ["withdraw", "erase"]
+    assert not is_kept(sent, "0" * 64)
+
+
 def test_what_nobody_completes_is_withdrawn(cast: Cast, sent: int) -> None:
     service.ask_more(sent, decider(sent, cast.max.id))
     later(KINDS["late_add"].keep_days + 1)

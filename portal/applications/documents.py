@@ -107,7 +107,7 @@ def add(application: int, account: int, sent: NewDocument) -> int:
             type=found,
         )
         session.add(made)
-        owner.version += 1
+        owner.note_change()
         session.flush()
         listen(session, "after_commit", lambda _: enqueue(NO_TERM, ["check"]), once=True)
         return made.id
@@ -129,7 +129,7 @@ def remove(application: int, account: int, document: int) -> None:
         if gone is None:
             return
         session.delete(gone)
-        owner.version += 1
+        owner.note_change()
         delete_files_after(session, application, [gone.digest])
 
 

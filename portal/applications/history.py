@@ -34,7 +34,7 @@ def move(  # noqa: PLR0913, PLR0917  the columns of an entry
     """Set the state, with an entry in the history and in the audit trail."""
     before = {"state": application.state}
     application.state = state
-    application.version += 1
+    application.note_change()
     entry = ApplicationEntry(
         application_id=application.id, account_id=by, action=action, note=note, data=data
     )

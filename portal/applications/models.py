@@ -60,7 +60,8 @@ class Application(Base):
     It is about a section, or about the whole term where `section_id` is null. `student_id` is null
     until a visiting student has a record. `fee` is in minor units. `stage` counts the decisions
     made so far. `version` rises with every change, so that a decision can name what the decider
-    saw. `changed_at` is when that was. `approval` is the stored decision while it is carried out.
+    saw. `changed_at` is when that was; a reminder is no change. `approval` is the stored decision
+    while it is carried out.
     """
 
     __tablename__ = "applications"
@@ -100,9 +101,7 @@ class Application(Base):
     approval: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
     event: Mapped[int | None] = mapped_column(BigInteger)  # of the ledger, once it was carried out
     made_at: Mapped[datetime] = mapped_column(Moment, server_default=func.now())
-    changed_at: Mapped[datetime] = mapped_column(
-        Moment, server_default=func.now(), onupdate=func.now()
-    )
+    changed_at: Mapped[datetime] = mapped_column(Moment, server_default=func.now())
     submitted_at: Mapped[datetime | None] = mapped_column(Moment)
     decided_at: Mapped[datetime | None] = mapped_column(Moment)
     reminded_at: Mapped[datetime | None] = mapped_column(Moment)  # of the last day
@@ -124,6 +123,11 @@ class Application(Base):
     def paid(self) -> bool:
         """Return whether the fee is paid, or there is none."""
         return not self.fee or any(each.state == PAID for each in self.charges)
+
+    def note_change(self) -> None:
+        """Raise its version, and begin the time for which it is kept anew."""
+        self.version += 1
+        self.changed_at = func.now()
 
 
 class ApplicationDocument(Outgoing):

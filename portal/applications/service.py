@@ -150,7 +150,7 @@ def save(application: int, account: int, answers: dict[str, Any]) -> None:
         if found.state not in EDITABLE:
             raise ApplicationRefused("changed")
         found.answers = {**found.answers, **answers}
-        found.version += 1
+        found.note_change()
 
 
 def submit(application: int, account: int, key: str = "") -> bool:

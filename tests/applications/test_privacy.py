@@ -17,7 +17,7 @@ from moto.server import ThreadedMotoServer
 from sqlalchemy import select, text, update
 
 from portal import backend as connections
-from portal.applications import documents, fees, service
+from portal.applications import documents, fees, reminders, service
 from portal.applications.kinds import KINDS
 from portal.applications.models import Application, Charge
 from portal.applications.store import store
@@ -189,6 +189,21 @@ def test_a_draft_goes_after_that_time_without_a_change(
     later(2)
     retention.delete_expired()
     assert (the(made).state, the(made).answers) == ("withdrawn", {})
+    assert history(made) == ["withdraw", "erase"]
+
+
+def test_a_reminder_does_not_prolong_that_time(
+    free: Section, cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kind = KINDS["late_add"]
+    made = a_draft("late_add", cast.ada, free)
+    later(kind.keep_days - 1)
+    last = service.last_day(kind, free.term_id)
+    monkeypatch.setattr(service, "today", lambda: last)
+    reminders.remind_due()
+    assert steps(cast.ada.account_id) == ["due"]
+    later(2)
+    retention.delete_expired()
     assert history(made) == ["withdraw", "erase"]
 
 

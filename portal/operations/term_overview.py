@@ -70,7 +70,6 @@ def overview(term: Term, sorting: Sorting) -> dict[str, Any]:
     with_rooms = backend().settings.room is not None and not recorded
     ordered = sorted(windows, key=SORTS[sorting.key], reverse=sorting.down)
     shown = [scheduled(window, now) for window in ordered]
-    past = [each for each in shown if each.over]
     with transaction() as session:
         lanes = coverage_by_group(session, windows) if windows else []
         students = readiness.count_students(session)
@@ -79,7 +78,7 @@ def overview(term: Term, sorting: Sorting) -> dict[str, Any]:
         "phase": phase(windows, now),
         "windows": shown,
         "coming": [each for each in shown if not each.over],
-        "over": past if sorting.args() else past[::-1],  # by default the latest first
+        "over": [each for each in shown if each.over],
         "timeline": timeline(windows, now, backend().settings.zone, lanes),
         "lanes": lanes,
         # Students who have two windows open at once, now or later.

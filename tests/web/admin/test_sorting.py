@@ -8,6 +8,7 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
+from portal.backend import backend
 from portal.catalog.models import Term
 from portal.exchange.importing.models import Import
 from portal.recorder.recorder import drain
@@ -180,3 +181,16 @@ def test_windows_are_sorted_by_their_times_and_names(
     builders.a_coming_window(term, minutes=120, name="A", lasts=60)
     for address in (f"/admin?{query}", f"/admin/now?{query}"):
         assert re.findall(r"<h3>([AB])</h3>", admin.get(address).text) == order
+
+
+def test_past_windows_are_in_the_order_that_the_page_says(admin: FlaskClient, term: Term) -> None:
+    for minutes, name in ((60, "B"), (120, "A")):
+        window = builders.a_coming_window(term, minutes=minutes, name=name)
+        backend().ledger.cancel_window(term.id, window.id, "tests")
+    for query, said, order in (
+        ("", "ascending", ["B", "A"]),
+        ("sort=begins&order=down", "descending", ["A", "B"]),
+    ):
+        page = admin.get(f"/admin?{query}").text
+        assert re.findall(r"Begins<span.*?, (\w+)</span></a>", page) == [said]
+        assert re.findall(r"<h3>([AB])</h3>", page) == order

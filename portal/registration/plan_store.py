@@ -53,7 +53,9 @@ def plan_of(term: int, student: int, changes: int | None = None) -> Plan | None:
     """Return the current plan; while PostgreSQL is away the last known one, or None.
 
     With the number of its `changes` that the ledger has counted, it may come from memory: that of a
-    plan is read before the plan. If a change could not be counted, it is old for OLDEST seconds.
+    plan is read before the plan. If a change could not be counted, it is old for OLDEST seconds;
+    so it may be after the ledger has lost its data, as the count begins anew and may meet an old
+    one. Neither does harm: a change names the version that was seen.
     """
     with _lock:
         entry = _known.get((term, student), UNKNOWN)

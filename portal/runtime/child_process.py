@@ -13,6 +13,7 @@ from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
+from weakref import WeakValueDictionary
 
 import click
 
@@ -27,7 +28,8 @@ AT_ONCE = 3  # consecutive early exits after which a process still restarts at o
 LONGEST_WAIT = 30.0
 LONGEST_WAIT_OF_SERVERS = 5.0  # all other processes wait for PostgreSQL and the ledger
 
-STARTED_HERE: set[int] = set()  # process ids; whoever started one asks for its status
+# By process id, for as long as someone may ask for its status.
+STARTED_HERE: WeakValueDictionary[int, "Process"] = WeakValueDictionary()
 
 log = logging.getLogger(__name__)
 
@@ -64,7 +66,7 @@ class Child:
         with open(self.log, "ab", opener=owner_only) if self.to_log else nullcontext() as log:
             self.log_offset = log.tell() if log else 0
             self.process = self._begin(log)
-        STARTED_HERE.add(self.process.pid)
+        STARTED_HERE[self.process.pid] = self.process
 
     @property
     def whole_env(self) -> dict[str, str]:

@@ -152,9 +152,13 @@ class ForkedChild(Child):
 
 
 def reap_orphans() -> None:
-    """Collect ended processes that were left to this one, such as those of a killed web server."""
+    """Collect ended processes that were left to this one, such as those of a killed web server.
+
+    Those that were started here keep their status for whoever asks.
+    """
     with suppress(ChildProcessError):
         while found := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT):
-            if found.si_pid in STARTED_HERE:
-                return  # whoever started it asks for its status soon
-            os.waitpid(found.si_pid, os.WNOHANG)
+            if process := STARTED_HERE.pop(found.si_pid, None):
+                process.poll()
+            else:
+                os.waitpid(found.si_pid, os.WNOHANG)

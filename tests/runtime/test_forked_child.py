@@ -1,6 +1,7 @@
 """Children are forked from a process that has imported the portal, or else started by Python."""
 
 import os
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,13 +9,14 @@ from pathlib import Path
 import psutil
 import pytest
 
-from portal.runtime.child_process import prctl
+from portal.runtime.child_process import Child, prctl
 from portal.runtime.forked_child import (
     PR_SET_CHILD_SUBREAPER,
     ForkedChild,
     ForkServer,
     reap_orphans,
 )
+from tests.runtime.cluster.replicated_ledger import until
 
 pytestmark = pytest.mark.skipif(
     not prctl(), reason="only Linux leaves a process to its grandparent"
@@ -30,6 +32,7 @@ if "portal.runtime.fork_server" in sys.orig_argv:
 def server(tmp_path: Path) -> Iterator[ForkServer]:
     found = ForkServer(tmp_path / "server.log", {"PYTHONUNBUFFERED": "1"})
     found.start()
+    until(lambda: not found.is_importing)
     yield found
     found.stop()
     reap_orphans()
@@ -70,9 +73,26 @@ def test_where_nothing_can_be_forked_python_starts_it(
     (tmp_path / "sitecustomize.py").write_text(BROKEN)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     server.start()
+    until(lambda: not server.is_importing)
     child = a_child(server, tmp_path, "worker", "nowhere")
     child.start()
     assert child.process
     assert child.process.wait(60) == 2
     assert "Usage: " in child.last_output(20)
-    assert not server.children
+
+
+def test_a_child_whose_status_nobody_asked_for_holds_up_no_orphans(
+    server: ForkServer, tmp_path: Path
+) -> None:
+    assert server.children
+    child = Child("a-child", ["sh", "-c", "exit 3"], tmp_path / "log")
+    child.start()
+    assert child.process
+    started = subprocess.check_output(["/bin/sh", "-c", "sleep 600 > /dev/null & echo $!"])
+    orphan = psutil.Process(int(started))
+    orphan.kill()
+    for each in (psutil.Process(child.process.pid), orphan):
+        until(lambda each=each: each.status() == psutil.STATUS_ZOMBIE)
+    reap_orphans()
+    assert not psutil.pid_exists(orphan.pid)
+    assert child.process.poll() == 3

@@ -1,7 +1,8 @@
 """Children that are forked from one process that has imported the portal, as imports take long.
 
 The fork server (portal/runtime/fork_server.py) makes each process, and leaves it to the supervisor:
-it becomes a child of the supervisor like any other, and outlives the fork server.
+it becomes a child of the supervisor like any other, and outlives the fork server. The supervisor
+never waits for imports: meanwhile Python starts what must start.
 """
 
 import json
@@ -76,7 +77,7 @@ class ForkServer:
 
     @property
     def is_importing(self) -> bool:
-        """Return whether a fork would have to wait until the portal is imported."""
+        """Return whether it has not imported the portal yet, so that it can't fork."""
         if not self._line or self._has_imported:
             return False
         return not select.select([self._line], [], [], 0)[0]
@@ -89,7 +90,7 @@ class ForkServer:
             return  # processes could not become children of this one
         self._line, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
-            self._line.settimeout(IMPORT_TIMEOUT)
+            self._line.settimeout(FORK_TIMEOUT)
             command = [sys.executable, "-m", MODULE, str(theirs.fileno())]
             self._child = Child(
                 "fork-server", command, self._log, self._env, keep_open=(theirs.fileno(),)
@@ -109,18 +110,18 @@ class ForkServer:
     ) -> int:
         """Return the process id of a new `fairseat` with these arguments; 0 if that fails.
 
-        It writes its output and its errors to the two open `files`.
+        It fails while the portal is being imported. The process writes its output and its errors to
+        the two open `files`.
         """
-        if not self._line or not self._child or not self._child.alive:
+        if not self._child or not self._child.alive:
             self.start()
-        if not self._line:
+        if not self._line or self.is_importing:
             return 0
         request = {"arguments": list(arguments), "name": name, "env": dict(env)}
         try:
             if not self._has_imported:
                 self._answer(self._line)
                 self._has_imported = True
-                self._line.settimeout(FORK_TIMEOUT)
             socket.send_fds(self._line, [json.dumps(request).encode()], files)
             return int(self._answer(self._line))
         except (OSError, ValueError):

@@ -93,12 +93,12 @@ class Supervisor:
         self._next_alarm = 0.0
 
     def process_groups(self) -> Groups:
-        """Return the portal's own processes."""
+        """Return the portal's own processes: first the web servers, which are not forked."""
         scheduler = self.child("scheduler", "scheduler")
         # It serves the metrics of all of them.
         port = os.environ.get("FAIRSEAT_METRICS_PORT", "")
         scheduler.env = {**scheduler.env, "FAIRSEAT_METRICS_PORT": port}
-        return [[*self.workers(), scheduler]]
+        return [[], [*self.workers(), scheduler]]
 
     def prepare(self) -> None:
         """Do what must be done once the first group has started."""
@@ -203,6 +203,7 @@ class Supervisor:
         ]
         first, *others = self.process_groups()
         self._start_group(first)
+        self._wait_for_imports()
         self.prepare()
         for group in others:
             for each in self._web():
@@ -250,7 +251,7 @@ class Supervisor:
         if not all(self._replace_web(each) for each in web):
             return
         self.fork_server.start()  # anew, as it must import the new code
-        self._wait_for(lambda: not self.fork_server.is_importing, IMPORT_TIMEOUT)
+        self._wait_for_imports()
         for each in self.supervised[:]:
             old = each.child.process
             if each not in web and each.child not in self.servers.children:
@@ -280,6 +281,10 @@ class Supervisor:
 
     def _web(self) -> list[SupervisedChild]:
         return [each for each in self.supervised if STARTED in each.child.env]
+
+    def _wait_for_imports(self) -> None:
+        """Supervise until processes can be forked; after some time Python starts them."""
+        self._wait_for(lambda: not self.fork_server.is_importing, IMPORT_TIMEOUT)
 
     def _wait_for(self, holds: Callable[[], bool], timeout: float) -> None:
         """Supervise until `holds` is true, or for `timeout` seconds."""

@@ -26,6 +26,7 @@ import sys
 if "portal.runtime.fork_server" in sys.orig_argv:
     sys.exit("broken")
 """
+SLOW = BROKEN.replace('sys.exit("broken")', '__import__("time").sleep(600)')
 
 
 @pytest.fixture
@@ -79,6 +80,20 @@ def test_where_nothing_can_be_forked_python_starts_it(
     assert child.process
     assert child.process.wait(60) == 2
     assert "Usage: " in child.last_output(20)
+
+
+def test_python_starts_it_while_a_new_fork_server_imports(
+    server: ForkServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "sitecustomize.py").write_text(SLOW)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    for each in server.children:
+        each.kill()
+    child = a_child(server, tmp_path, "worker", "nowhere")
+    child.start()
+    assert child.process
+    assert child.process.wait(60) == 2
+    assert server.is_importing
 
 
 def test_a_child_whose_status_nobody_asked_for_holds_up_no_orphans(

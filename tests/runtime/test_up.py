@@ -16,6 +16,7 @@ import psycopg2
 import pytest
 from redis import Redis
 
+from portal.runtime.child_process import prctl
 from portal.runtime.data_folder import DataFolder, Run
 from portal.runtime.listener import not_ready
 
@@ -127,6 +128,13 @@ def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
 
 def test_it_serves_when_it_says_so(up: Up) -> None:
     assert not not_ready(up.address)
+
+
+@pytest.mark.skipif(not prctl(), reason="only Linux leaves a process to its grandparent")
+def test_workers_and_the_scheduler_are_forked_from_the_start(up: Up) -> None:
+    pids = DataFolder(up.var).pids()
+    for name in ("record-1", "scheduler"):
+        assert psutil.Process(pids[name]).name() == name
 
 
 def test_its_secrets_are_for_its_user_alone(up: Up) -> None:

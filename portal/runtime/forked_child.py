@@ -157,6 +157,8 @@ def reap_orphans() -> None:
 
     Those that were started here keep their status for whoever asks.
     """
+    if sys.platform == "darwin":  # it has no waitid, and leaves orphans to its first process
+        return
     with suppress(ChildProcessError):
         while found := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT):
             if process := STARTED_HERE.pop(found.si_pid, None):

@@ -111,3 +111,9 @@ def test_a_child_whose_status_nobody_asked_for_holds_up_no_orphans(
     reap_orphans()
     assert not psutil.pid_exists(orphan.pid)
     assert child.process.poll() == 3
+
+
+def test_where_no_orphan_can_come_nothing_is_collected(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "darwin")
+    monkeypatch.delattr(os, "waitid")
+    reap_orphans()

@@ -2,7 +2,7 @@
 
 import csv
 import zipfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from xml.sax.saxutils import escape
 
@@ -33,13 +33,15 @@ LAB = {"Days": "M", "Time": "10:00 am-11:20 am", "Date (MM/DD)": "01/06-04/30"}
 Line = Mapping[str, object]
 
 
-def write_csv(folder: Path, lines: Iterable[Line], *titles: str) -> Path:
+def write_csv(
+    folder: Path, lines: Iterable[Line], *titles: str, headings: Sequence[str] = HEADINGS
+) -> Path:
     """Return the folder, with the schedule in it below some titles."""
     with (folder / "schedule.csv").open("w", newline="", encoding="utf-8") as out:
         writer = csv.writer(out)
         writer.writerows([title] for title in titles)
-        writer.writerow(HEADINGS)
-        writer.writerows([line.get(each, "") for each in HEADINGS] for line in lines)
+        writer.writerow(headings)
+        writer.writerows([line.get(each, "") for each in headings] for line in lines)
     return folder
 
 

@@ -1,18 +1,28 @@
 """A semester in one table, as Banner writes it: all sections, instructors and restrictions."""
 
 import csv
+import io
 import zipfile
 from collections import defaultdict
 from collections.abc import Iterable
 from datetime import time
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 import pytest
 
 from portal.exchange.importing.failures import ImportFailedError
 from tests.exchange.campus import Records, kinds, read
-from tests.exchange.class_schedules import ALGORITHMS, LAB, Line, write_csv, write_ods, write_xlsx
+from tests.exchange.class_schedules import (
+    ALGORITHMS,
+    HEADINGS,
+    LAB,
+    Line,
+    write_csv,
+    write_ods,
+    write_xlsx,
+)
 from tests.exchange.test_semester_real_semester import FOLDER
 
 
@@ -143,11 +153,98 @@ def test_a_damaged_workbook_is_refused_by_name(tmp_path: Path, name: str) -> Non
         read(tmp_path)
 
 
-def test_a_workbook_that_unpacks_to_too_much_is_refused(tmp_path: Path) -> None:
-    with zipfile.ZipFile(tmp_path / "book.xlsx", "w", zipfile.ZIP_DEFLATED) as packed:
-        packed.writestr("xl/worksheets/sheet1.xml", b" " * (2**28 + 1))
-    with pytest.raises(ImportFailedError, match=r"book\.xlsx is too large for a workbook"):
+def changed(content: bytes, part: str, before: str, after: str) -> bytes:
+    """A workbook with another text in one of its parts."""
+    out = io.BytesIO()
+    with (
+        zipfile.ZipFile(io.BytesIO(content)) as old,
+        zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as new,
+    ):
+        for entry in old.infolist():
+            text = old.read(entry)
+            assert entry.filename != part or before.encode() in text
+            same = entry.filename != part
+            new.writestr(entry, text if same else text.replace(before.encode(), after.encode()))
+    return out.getvalue()
+
+
+def test_cells_far_apart_are_too_much(tmp_path: Path) -> None:
+    path = write_xlsx(tmp_path, [ALGORITHMS])
+    far = changed(path.read_bytes(), "xl/worksheets/sheet1.xml", "O2", "XFD1048576")
+    path.write_bytes(far)
+    with pytest.raises(ImportFailedError, match="is too large for a workbook"):
         read(tmp_path)
+
+
+def test_a_cell_that_is_repeated_without_end_is_too_much(tmp_path: Path) -> None:
+    path = write_ods(tmp_path, {"Sections": [["CRN"]]}) / "semester.ods"
+    repeated = '<table:table-cell table:number-columns-repeated="16000" '
+    many = changed(path.read_bytes(), "content.xml", "<table:table-cell ", repeated)
+    rows = '<table:table-row table:number-rows-repeated="100000">'
+    path.write_bytes(changed(many, "content.xml", "<table:table-row>", rows))
+    with pytest.raises(ImportFailedError, match=r"semester\.ods is (?:too large|not a readable)"):
+        read(tmp_path)
+
+
+def test_long_cells_take_no_longer_than_others(tmp_path: Path, cells: dict[str, str]) -> None:
+    write_csv(tmp_path, [ALGORITHMS, ALGORITHMS | {"CRN": "20552"} | cells])
+    began = process_time()
+    read(tmp_path)
+    assert process_time() - began < 5  # minutes, where a pattern tries all ways to match
+
+
+def test_a_schedule_of_two_terms_gives_the_one_that_most_sections_are_of(tmp_path: Path) -> None:
+    other = ALGORITHMS | {"Term": "Fall 2020", "Subj": "ART", "Days": "S", "Instructor": "Else"}
+    lines = [
+        other,
+        *({"Term": "Spring 2021", **ALGORITHMS, "CRN": crn} for crn in ("20551", "20552", "20553")),
+        LAB,
+        other | {"CRN": "20552"},
+    ]
+    records, report = read(write_csv(tmp_path, lines, headings=("Term", *HEADINGS)))
+    assert sorted(records.sections) == ["20551", "20552", "20553"]
+    assert {each["course"] for each in records.sections.values()} == {"ED-D-301"}
+    assert [len(records.sections[crn]["meetings"]) for crn in ("20551", "20553")] == [1, 2]
+    assert "Else" not in records.instructors
+    assert kinds(report)["other_term"] == 2
+
+
+def test_another_section_under_the_same_number_is_refused_and_named(tmp_path: Path) -> None:
+    other = ALGORITHMS | {"Subj": "ART", "Crse": "101", "Instructor": "Else"}
+    records, report = read(write_csv(tmp_path, [ALGORITHMS, other, LAB, other | {"CRN": ""}]))
+    assert list(records.sections) == ["20551"]
+    assert "Else" not in records.instructors
+    assert [note.line for note in report.of("duplicate")] == [3]
+    assert len(records.sections["20551"]["meetings"]) == 1
+    assert [note.line for note in report.of("no_key")] == [4, 5]
+
+
+@pytest.mark.parametrize(("status", "offered"), [("A", True), ("C", False), ("Canceled", False)])
+def test_a_canceled_section_is_not_imported(tmp_path: Path, status: str, *, offered: bool) -> None:
+    lines = [ALGORITHMS | {"Stat": status}, ALGORITHMS | {"CRN": "20552", "Stat": "A"}, LAB]
+    records, report = read(write_csv(tmp_path, lines, headings=(*HEADINGS, "Stat")))
+    assert ("20551" in records.sections) == offered
+    assert len(report.of("canceled")) == (not offered)
+
+
+def test_the_files_other_cells_tell_how_names_are_written(tmp_path: Path) -> None:
+    lines = [
+        ALGORITHMS | {"CRN": "1", "Instructor": "Van Dyke, Mary Ann (P)"},
+        ALGORITHMS | {"CRN": "2", "Instructor": "Byron, Ada"},
+    ]
+    records, report = read(write_csv(tmp_path, lines))
+    assert sorted(records.instructors) == ["Byron, Ada", "Van Dyke, Mary Ann"]
+    assert [note.line for note in report.of("instructors_unclear")] == [2]
+
+
+def test_a_title_above_a_table_with_semicolons_is_no_obstacle(tmp_path: Path) -> None:
+    text = "Class schedule\nCRN;Course;Title;Course Title;Cap;Cred\n1;ED-D 301;One;Two;5;3\n"
+    (tmp_path / "Fall.csv").write_text(text)
+    (tmp_path / "meetings.csv").write_text(
+        "crn;days;time;dates\n1;M;9:00 a.m.-9:50 a.m.;2021-01-06 - 2021-04-30\n"
+    )
+    section = read(tmp_path)[0].sections["1"]
+    assert section["title"] == "One"
 
 
 def test_a_web_page_is_named_as_such(tmp_path: Path) -> None:

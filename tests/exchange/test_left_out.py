@@ -105,3 +105,49 @@ def test_all_missing_files_are_named_at_once(tmp_path: Path) -> None:
     (tmp_path / "restrictions.csv").write_text("crn,rule\n")
     with pytest.raises(Exception, match=r"sections\.csv, meetings\.csv, courses\.csv is missing"):
         imported(tmp_path)
+
+
+def test_a_department_of_another_name_than_the_subject_stays(tmp_path: Path) -> None:
+    campus = full()
+    campus.rows["courses.csv"][0]["dept_code"] = "COMP"
+    campus.rows["departments.csv"][0]["dept_code"] = "COMP"
+    first = imported(campus.write(tmp_path))
+    for name in (*REST, "courses.csv"):
+        (tmp_path / name).unlink()
+    counts = update(tmp_path).counts
+    assert section(first.term).instructors == ("Okafor",)
+    assert not any(counts["department"][each] for each in ("added", "changed"))
+    assert not any(counts["teacher"][each] for each in ("added", "changed"))
+
+
+@pytest.mark.parametrize(
+    ("header", "row"),
+    [
+        ("CRN,Subj,Crse,Rem", "10001,CSC,225,4"),
+        ("CRN,Subj,Crse,Cap,WL Cap", "10001,CSC,225,,abc"),
+        ("CRN,Subj,Crse,Act", "10001,CSC,225,12"),
+    ],
+)
+def test_seats_that_a_file_does_not_tell_stay(tmp_path: Path, header: str, row: str) -> None:
+    first = imported(full().write(tmp_path))
+    before = section(first.term)
+    for each in tmp_path.iterdir():
+        each.unlink()
+    (tmp_path / "sections.csv").write_text(f"{header}\n{row}\n10099,CSC,225,,\n")
+    chosen, report = Options(term="Spring 2021", update=True), Report()
+    import_files(tmp_path, chosen, report, nothing)
+    after = section(first.term)
+    assert (after.capacity, after.waitlist) == (before.capacity, before.waitlist)
+    assert "no_seats" not in report.found
+
+
+def test_an_update_without_capacities_adds_no_section(tmp_path: Path) -> None:
+    imported(full().write(tmp_path))
+    (tmp_path / "sections.csv").write_text(
+        "CRN,Course,Section\n10001,CSC 225,01\n10002,CSC 225,02\n"
+    )
+    chosen, report = Options(term="Spring 2021", update=True), Report()
+    counts = import_files(tmp_path, chosen, report, nothing).counts
+    assert not counts["section"]["added"]
+    [note] = report.of("unreadable")
+    assert (note.key, note.column) == ("10002", "capacity")

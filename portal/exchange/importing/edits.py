@@ -9,6 +9,7 @@ from portal.core.i18n import _k, stored_message
 from portal.exchange.importing.diff import IGNORED
 from portal.exchange.importing.report import Note, Report, readable_key
 from portal.exchange.importing.review import value_text
+from portal.exchange.record_sql import section_part
 
 EDITED, OVERWRITTEN, REMOVED = "edited", "overwritten", "removed_here"
 # Fields that the files would change and that someone has changed since files last did.
@@ -29,12 +30,16 @@ KEEP = text(f"""
     WHERE import_rows.id = edited.id
 """)
 # Instructors that an earlier import gave a section, and that it no longer has.
-LEAVE_REMOVED = text("""
+LEAVE_REMOVED = text(f"""
     DELETE FROM import_rows AS rows USING imported_records AS last
     WHERE rows.import_id = :id AND rows.kind = 'teaching' AND NOT removes
         AND (last.kind, last.key) = (rows.kind, rows.key)
         AND NOT EXISTS (
             SELECT FROM current_records AS here WHERE (here.kind, here.key) = (rows.kind, rows.key)
+        )
+        AND EXISTS (
+            SELECT FROM current_records AS here
+            WHERE here.kind = 'section' AND here.key = {section_part("rows.key")}
         )
     RETURNING rows.key, rows.file, rows.line
 """)

@@ -6,7 +6,7 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from io import BytesIO
@@ -33,7 +33,6 @@ MOST_ENTRIES = 1000  # with folders and what systems add by themselves
 ENCRYPTED = 1
 PIECE = 2**20
 MOST_WORKBOOK = 2**26  # bytes; read as a whole
-MOST_UNPACKED = 2**28  # of a workbook's parts
 METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
 # Wrong names raise ValueError; unusual packing raises the last two.
 DAMAGE = (
@@ -81,7 +80,7 @@ def _with_sheets(files: Files) -> Files:
     for name in files.openers.keys() - found.keys():
         with files.open(name) as file:
             content = file.read(MOST_WORKBOOK + 1)
-        if len(content) > MOST_WORKBOOK or _unpacked_size(content) > MOST_UNPACKED:
+        if len(content) > MOST_WORKBOOK:
             raise ImportFailedError(
                 _k("%(file)s is too large for a workbook. Save its sheets as CSV."), file=name
             )
@@ -90,13 +89,6 @@ def _with_sheets(files: Files) -> Files:
                 raise ImportFailedError(_k("%(file)s appears twice."), file=sheet)
             found[sheet] = partial(BytesIO, table)
     return Files(found)
-
-
-def _unpacked_size(content: bytes) -> int:
-    """Return how large the parts of a workbook are, which is a zip; 0 if it is none."""
-    with suppress(*DAMAGE), zipfile.ZipFile(BytesIO(content)) as packed:
-        return sum(entry.file_size for entry in packed.infolist())
-    return 0
 
 
 def _open_zip(path: Path) -> Files:

@@ -91,12 +91,21 @@ FINDINGS: dict[str, FindingKind] = {
     ),
     "removed_here": FindingKind(
         Action.EDITED,
-        _l("This instructor was removed from the section since the last import and stays so."),
+        _l("This instructor was removed since the last import, and is not added again."),
         _l("Choose “Use the files’ values” to undo such edits."),
     ),
     "overwritten": FindingKind(
         Action.OVERWRITTEN,
         _l("This was edited in the portal since the last import. The file’s value replaces it."),
+    ),
+    "canceled": left_out(
+        _l("The section is canceled in the file, so it is not imported."),
+        _l("If the portal offers it, cancel it on its page: the students are notified."),
+    ),
+    "status": guessed(_l("This status is not known. The section is imported as open.")),
+    "instructors_unclear": guessed(
+        _l("The names in this cell can be read in two ways. This reading is used."),
+        _l("Put a semicolon between two people."),
     ),
     "no_tree": refused(
         _l("The prerequisites can’t be read. The section has none until they are corrected."),

@@ -85,22 +85,27 @@ MADE_OF = {
 }
 _BANNER_TABLE = re.compile(r"^(?:ssbsect|ssrmeet|scbcrse|sirasgn|stvterm)_")
 # Between two times or dates: a long dash, a dash with spaces, "to", or a dash before a number.
-_RANGE = re.compile(
-    r"\s*[–—]\s*|\s+-\s+|\s+to\s+|(?<=[\dm])\s*-\s*(?=\d{1,2}(?:[:/]|\d\d))", re.IGNORECASE
-)
+_RANGE = re.compile(r" ?[–—] ?| - | to |(?<=[\dmap.]) ?- ?(?=\d{1,2}(?:[:/]|\d\d))", re.IGNORECASE)
+_LONGEST_RANGE = 60  # characters
 _YEARLESS = re.compile(r"\d{1,2}/\d{1,2}", re.ASCII)
 
 
 def columns_of(header: list[str], file: str) -> list[str]:
-    """Return our columns of a header; an unknown heading as it is compared."""
-    found = [_column_of(heading, HEADINGS[file]) for heading in header]
+    """Return our columns of a header; an unknown heading as it is compared.
+
+    Of two headings for one column, such as "Title" and "Course Title", the first is it.
+    """
+    found: list[str] = []
+    for heading in header:
+        written = re.sub(r"\W+", "_", heading.strip().lower()).strip("_")
+        column = _column_of(written, HEADINGS[file])
+        found.append(written if column in found else column)
     if "course_number" in found and "subject" not in found and "course_id" not in found:
         found[found.index("course_number")] = "course_id"  # "Course" alone is its whole code
     return found
 
 
-def _column_of(heading: str, headings: Mapping[str, tuple[str, ...]]) -> str:
-    written = re.sub(r"\W+", "_", heading.strip().lower()).strip("_")
+def _column_of(written: str, headings: Mapping[str, tuple[str, ...]]) -> str:
     bare = _BANNER_TABLE.sub("", written)
     known = (column for column, others in headings.items() if bare == column or bare in others)
     return next(known, written)
@@ -133,8 +138,9 @@ def _texts(values: dict[str, str], *columns: str) -> list[str]:
 
 def _two(text: str) -> tuple[str, str]:
     """Return both ends of a range; a text that is none stands for both."""
-    parts = _RANGE.split(text.strip())
-    return (parts[0], parts[1]) if len(parts) == 2 else (text, text)
+    written = " ".join(text.split())
+    parts = _RANGE.split(written) if len(written) <= _LONGEST_RANGE else []
+    return (parts[0], parts[1]) if len(parts) == 2 else (written, written)
 
 
 def _dates(text: str, year: int | None) -> tuple[str, str]:

@@ -1,7 +1,8 @@
 """Meetings of a semester's meetings.csv: days, times, dates, room and teachers."""
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, time
 from typing import Any
@@ -93,9 +94,16 @@ def read_meeting(row: Row) -> Meeting:
     return found
 
 
-def read_instructors(row: Row) -> list[str]:
-    """Return the names of the instructors, the primary one first; leave out `Staff`."""
-    names = _names(row["instructors"])
+def read_instructors(row: Row, *, surnames_first: bool | None = None) -> list[str]:
+    """Return the names of the instructors, the primary one first; leave out `Staff`.
+
+    `surnames_first` tells how the file writes names with a comma; None if it does not tell.
+    """
+    names = [
+        name
+        for part in re.split(r"[/;|\n]| & | and ", row["instructors"])
+        for name in _names(row, part, surnames_first=surnames_first)
+    ]
     if any(len(name) > LONGEST_NAME for name in names):
         row.note("too_long", "instructors")
     listed = [(PRIMARY.sub("", name)[:LONGEST_NAME], bool(PRIMARY.search(name))) for name in names]
@@ -103,19 +111,35 @@ def read_instructors(row: Row) -> list[str]:
     return [name for name, _first in listed if name.strip("* ").upper() not in NO_INSTRUCTOR]
 
 
-def _names(text: str) -> list[str]:
-    """Return the names of a cell. A comma is between two names, or between surname and name."""
-    parts = [" ".join(part.split()) for part in re.split(r"[/;|\n]| & | and ", text)]
-    found = []
-    for part in parts:
-        words = [word.strip() for word in part.split(",")]
-        if all(" " in PRIMARY.sub("", word) for word in words if word):
-            found += words  # Ada Byron (P), Ben Roe
-        elif len(words) % 2 == 0:
-            found += [", ".join(pair) for pair in zip(words[::2], words[1::2], strict=True)]
-        else:
-            found.append(part)
-    return [name for name in found if name]
+def surnames_first(cells: Iterable[str]) -> bool | None:
+    """Return whether commas stand between surname and first name, or between two people.
+
+    A single word beside a comma is a surname or a first name. None if no cell has a comma.
+    """
+    parts = (part for cell in set(cells) for part in re.split(r"[/;|\n]", cell))
+    found = Counter(_has_single_word(part) for part in parts if "," in part)
+    return found[True] >= found[False] if found else None
+
+
+def _has_single_word(part: str) -> bool:
+    words = (PRIMARY.sub("", word).split() for word in part.split(","))
+    return any(len(word) == 1 for word in words)
+
+
+def _names(row: Row, part: str, *, surnames_first: bool | None) -> list[str]:
+    """Return the names of a part of a cell, which commas may separate."""
+    words = [" ".join(word.split()) for word in part.split(",") if word.strip()]
+    if len(words) < 2:
+        return words
+    pairs = [", ".join(pair) for pair in zip(words[::2], words[1::2], strict=False)]
+    single = _has_single_word(part)
+    if len(words) % 2:
+        if single:
+            row.note("instructors_unclear", "instructors")
+        return [", ".join(words)] if single else words
+    if not single and surnames_first:
+        row.note("instructors_unclear", "instructors")
+    return pairs if single or surnames_first else words
 
 
 def _read_days(row: Row) -> int:

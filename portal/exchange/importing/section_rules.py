@@ -23,7 +23,7 @@ JOINTS = {"and": "all", "or": "any", "solo": "all"}
 
 def read_restrictions(row: Row) -> list[Restriction]:
     """Return the restrictions of a row of restrictions.csv. Report an unreadable one."""
-    if _SENTENCE.match(f"{row['rule']}:"):
+    if (start := _START.match(row["rule"])) and _HEAD.match(f"{row['rule']}:", start.end()):
         return list(restrictions_of(row, f"{row['rule']}: {row['value']}", "rule"))
     rule, kind = restrictions.word(row["rule"]), restrictions.kind_of(row["kind"])
     if rule not in restrictions.RULES:
@@ -40,11 +40,14 @@ def read_restrictions(row: Row) -> list[Restriction]:
 
 # As Banner writes them, each with its values after it, one a line:
 # "Must be enrolled in one of the following Fields of Study (Major, Minor, or Concentration):".
-_SENTENCE = re.compile(
-    r"(?P<rule>must not|may not|can ?not|must|may only)\s+be\s[\w\s]*?following\s+"
-    r"(?P<kind>[\w\s]+?)\s*(?:\([^)]*\)\s*)?:",
+_START = re.compile(
+    r"\b(?P<rule>must not|may not|can ?not|must|may only)\s{1,5}be\b", re.IGNORECASE
+)
+_HEAD = re.compile(
+    r"[^:]{0,80}?\bfollowing\s{1,5}(?P<kind>[^:(]{1,60}?)\s{0,5}(?:\([^:)]{0,80}\)\s{0,5})?:",
     re.IGNORECASE,
 )
+_LONGEST_TEXT = 20_000  # characters of all sentences
 _MUST = {"must", "may only"}
 _CODE_AFTER = re.compile(r"\s+\([A-Z0-9&_-]{1,12}\)$")  # "Undergraduate (UG)"
 
@@ -53,20 +56,20 @@ def restrictions_of(row: Row, text: str, column: str) -> Iterator[Restriction]:
     """Yield the restrictions of Banner's sentences. Report each part that is not understood."""
 
     def unclear(part: str) -> None:
-        quoted = " ".join(part.split())[: tables.LONGEST_VALUE]
-        row.note("restriction_unclear", column, _k("“%(text)s”"), text=quoted)
+        if quoted := " ".join(part.split())[: tables.LONGEST_VALUE]:
+            row.note("restriction_unclear", column, _k("“%(text)s”"), text=quoted)
 
-    found = list(_SENTENCE.finditer(text))
-    if before := text[: found[0].start() if found else None].strip():
-        unclear(before)
-    ends = [each.start() for each in found[1:]] + [len(text)]
-    for sentence, end in zip(found, ends, strict=False):
-        kind = restrictions.kind_of(sentence["kind"])
-        values = _values(text[sentence.end() : end])
+    starts = list(_START.finditer(text)) if len(text) <= _LONGEST_TEXT else []
+    ends = [each.start() for each in starts[1:]] + [len(text)]
+    unclear(text[: starts[0].start() if starts else None])
+    for start, end in zip(starts, ends, strict=False):
+        head = _HEAD.match(text, start.end(), end)
+        kind = restrictions.kind_of(head["kind"]) if head else ""
+        values = _values(text[head.end() : end]) if head else []
         if kind not in restrictions.KINDS or not values:
-            unclear(text[sentence.start() : end])
+            unclear(text[start.start() : end])
             continue
-        rule = "must_be" if sentence["rule"].lower() in _MUST else "may_not_be"
+        rule = "must_be" if start["rule"].lower() in _MUST else "may_not_be"
         for value in values:
             if ":" in value or len(value) > restrictions.LONGEST:  # another kind of sentence
                 unclear(value)

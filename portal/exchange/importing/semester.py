@@ -4,7 +4,6 @@ The tables are files of their own, or one table has all of it: a class schedule 
 """
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import date
@@ -19,7 +18,13 @@ from portal.catalog.spellings import Unreadable, code_of, count_of, credits_of, 
 from portal.core.i18n import _k
 from portal.exchange.importing.failures import ImportFailedError
 from portal.exchange.importing.files import Files
-from portal.exchange.importing.meetings import Meeting, read_instructors, read_meeting, set_dates
+from portal.exchange.importing.meetings import (
+    Meeting,
+    read_instructors,
+    read_meeting,
+    set_dates,
+    surnames_first,
+)
 from portal.exchange.importing.models import Options
 from portal.exchange.importing.report import Report
 from portal.exchange.importing.section_rules import (
@@ -29,7 +34,7 @@ from portal.exchange.importing.section_rules import (
     requisites_by_section,
     restrictions_of,
 )
-from portal.exchange.importing.semester_tables import SemesterTables
+from portal.exchange.importing.semester_tables import SECTIONS, SemesterTables
 from portal.exchange.importing.staging import KnownRecords, Stage, key_of
 from portal.exchange.importing.tables import Progress, Row
 
@@ -42,6 +47,9 @@ LONGEST_CODE = 16  # of a department or subject
 LONGEST_CRN = 24
 LISTED = re.compile(r"\s*[|;,]\s*")
 LEVEL = ("must_be", "level")
+# How systems write a section's status.
+CANCELED = {"C", "X", "I", "D", "CANCELED", "CANCELLED", "INACTIVE", "DROPPED"}
+RUNNING = {"A", "O", "OP", "CL", "ACTIVE", "OPEN", "CLOSED", "CONFIRMED", "FULL"}
 MAJORS = ("major", "field_of_study")
 
 Credits = tuple[Decimal, Decimal]
@@ -144,7 +152,7 @@ def _known_part(course: Course, here: KnownRecords, options: Options) -> dict[st
     if course.code not in here.courses:
         return fields
     if course.code in here.shared:
-        title, _credits = here.courses[course.code]
+        title = here.courses[course.code].title
         if course.listed and course.row["title"] and course.title != title:
             course.row.note("course_shared", "title", _k("It stays “%(title)s”."), title=title)
         return {}
@@ -185,8 +193,10 @@ def read_semester(
 
     read_each(tables.rows("departments.csv"), _read_department)
     read_each(tables.rows("courses.csv"), _read_course)
-    _read_sections(tables.sections, semester, options, report)
-    read_each(tables.meetings, _read_meeting)
+    _read_sections(tables, semester, options, report)
+    first = surnames_first(row["instructors"] for row in tables.meetings)
+    for row in tables.meetings:
+        _read_meeting(row, semester, surnames_first=first)
     _complete_meetings(semester, options)
     _complete_courses(semester)
     if TREES not in files.names() and not tables.schedule:
@@ -255,11 +265,13 @@ def _read_course(row: Row, semester: Semester) -> None:
 
 
 def _department_of(row: Row, code: str, semester: Semester) -> str:
-    """Return the department of a course, added if departments.csv does not have it."""
-    found = row["dept_code"].upper()[:LONGEST_CODE] or subject_of(code)
+    """Return the department of a course, added if neither departments.csv nor the portal has it."""
+    known = semester.here.courses.get(code)
+    found = row["dept_code"].upper()[:LONGEST_CODE] or (known and known.department)
+    found = found or subject_of(code)
     if found not in semester.departments:
-        text = _k("Its code and name are %(code)s.")
-        if code not in semester.here.courses:
+        if not known or known.department != found:
+            text = _k("Its code and name are %(code)s.")
             row.note("department_added", "dept_code", text, code=found)
         semester.departments[found] = (found, "")
     return found
@@ -299,24 +311,30 @@ def _complete_courses(semester: Semester) -> None:
 # Sections
 
 
-def _read_sections(rows: list[Row], semester: Semester, options: Options, report: Report) -> None:
+def _read_sections(
+    tables: SemesterTables, semester: Semester, options: Options, report: Report
+) -> None:
     """Add the sections of the term that most rows are of; at least one."""
-    terms = Counter(row["term"].casefold() for row in rows)
-    term = terms.most_common(1)[0][0] if terms else ""
-    for row in rows:
-        _read_section(row, term, options.waitlist, semester)
+    for row in tables.sections:
+        _read_section(row, tables.term, options.waitlist, semester)
     if not semester.sections:
-        first = next((note for note in report.notes if note.file == "sections.csv"), None)
+        name = tables.schedule or SECTIONS
+        first = next((note for note in report.notes if note.file == name), None)
         if first is None:
-            raise ImportFailedError(_k("sections.csv has no section that can be read."))
-        text = _k("sections.csv has no section that can be read. Line %(line)s: %(why)s")
-        raise ImportFailedError(text, line=first.line, why=first.why)
+            raise ImportFailedError(_k("%(file)s has no section that can be read."), file=name)
+        text = _k("%(file)s has no section that can be read. Line %(line)s: %(why)s")
+        raise ImportFailedError(text, file=name, line=first.line, why=first.why)
 
 
 def _read_section(row: Row, term: str, waitlist: int, semester: Semester) -> None:
     if fault := _fault_of(row, term, semester):
         return row.note(*fault)
     semester.refused.add(row["crn"])
+    status = row["status"].strip().upper()
+    if status in CANCELED:
+        return row.note("canceled", "status")
+    if status and status not in RUNNING:
+        row.note("status", "status")
     code = _read_code(row)
     if code is None:
         return None
@@ -324,10 +342,11 @@ def _read_section(row: Row, term: str, waitlist: int, semester: Semester) -> Non
     credits_ = _read_section_credits(row, course)
     if credits_ is None:
         return row.note("unreadable", "credits", _k("The course has none either."))
-    seats = _read_seats(row, waitlist)
+    new = row["crn"] not in semester.here.sections
+    seats = _read_seats(row, waitlist, new=new)
     if seats is None:
         return row.note("unreadable", "capacity", _k("Write a whole number."))
-    fields = _read_texts(row, new=row["crn"] not in semester.here.sections) | seats
+    fields = _read_texts(row, new=new) | seats
     section = Section(row, course, credits_, fields)
     restrictions_ = restrictions_of(row, row["restrictions"], "restrictions")
     section.restrictions |= dict.fromkeys(restrictions_)
@@ -344,7 +363,8 @@ def _course_of(row: Row, code: str, semester: Semester) -> Course:
     """Return a section's course that courses.csv does not have."""
     if semester.lists_courses:
         row.note("course_added", "course_id")
-    title, credits_ = semester.here.courses.get(code, ("", None))
+    known = semester.here.courses.get(code)
+    title, credits_ = (known.title, known.credits) if known else ("", None)
     return Course(row, code, _department_of(row, code, semester), title, credits=credits_)
 
 
@@ -355,10 +375,10 @@ def _fault_of(row: Row, term: str, semester: Semester) -> tuple[str, str] | None
         return "no_key", "crn"
     if len(crn) > LONGEST_CRN or not crn.isprintable():
         return "unreadable", "crn"
-    if crn in semester.sections:
-        return "duplicate", "crn"
     if row["term"].casefold() != term:
         return "other_term", "term"
+    if crn in semester.sections:
+        return "duplicate", "crn"
     return None
 
 
@@ -374,7 +394,7 @@ def _read_section_credits(row: Row, course: Course) -> Credits | None:
     try:
         return credits_of(row["credits"])
     except Unreadable as error:
-        if course.credits:
+        if course.credits and (row["credits"] or course.listed):
             row.note("credits_missing", "credits", error)
         return course.credits
 
@@ -402,21 +422,19 @@ def _read_list(row: Row, column: str, most: int) -> list[str]:
     return [item[:most] for item in items]
 
 
-def _read_seats(row: Row, default: int) -> dict[str, Any] | None:
+def _read_seats(row: Row, default: int, *, new: bool) -> dict[str, Any] | None:
     """Return capacity, length of the waitlist (`default` if blank), and seats taken before.
 
-    There are never more seats than the source can mean. None if the capacity can't be read.
+    There are never more seats than the source can mean. None if the capacity can't be told.
     """
     remaining, enrolled = _read_number(row, "remaining"), _read_count(row, "enrolled")
     try:
-        capacity = count_of(row["capacity"])
+        capacity = _read_capacity(row, remaining, enrolled)
     except Unreadable:
         return None
-    if capacity is not None and capacity < 0:
-        return None
     if capacity is None:
-        capacity = 0 if remaining is None else max(0, (enrolled or 0) + remaining)
-        row.note("count", "capacity", _k("Seats: %(seats)s."), seats=capacity)
+        waits = _read_count(row, "wait_capacity") or 0
+        return None if new else {"capacity": 0, "waitlist": waits, "prior": 0}  # it stays as it is
     prior = enrolled
     if prior is None and remaining is not None:
         prior = max(0, capacity - remaining)
@@ -437,6 +455,17 @@ def _read_seats(row: Row, default: int) -> dict[str, Any] | None:
     if waitlist is None:
         waitlist = default if capacity > 0 else 0
     return {"capacity": capacity, "waitlist": waitlist, "prior": prior}
+
+
+def _read_capacity(row: Row, remaining: int | None, enrolled: int | None) -> int | None:
+    """Return the number of seats, None if the row leaves it out. Raise Unreadable."""
+    found = count_of(row["capacity"])
+    if found is not None and found < 0:
+        raise Unreadable(_k("Write a whole number."))
+    if found is None and remaining is not None and enrolled is not None:
+        found = max(0, enrolled + remaining)
+        row.note("count", "capacity", _k("Seats: %(seats)s."), seats=found)
+    return found
 
 
 def _read_count(row: Row, column: str) -> int | None:
@@ -460,10 +489,10 @@ def _read_number(row: Row, column: str) -> int | None:
 # Meetings, restrictions and cross-lists
 
 
-def _read_meeting(row: Row, semester: Semester) -> None:
+def _read_meeting(row: Row, semester: Semester, *, surnames_first: bool | None) -> None:
     if section := semester.section(row):
         section.meetings.append(read_meeting(row))
-        section.instructors |= dict.fromkeys(read_instructors(row))
+        section.instructors |= dict.fromkeys(read_instructors(row, surnames_first=surnames_first))
         _note_not_stored(row, "frequency")
 
 
@@ -583,8 +612,8 @@ def _blank_fields(section: Section) -> set[str]:
     written = {
         **{each.name: row[each.imported_from] for each in PLAIN if each.imported_from},
         "kind": row["schedule_type"] or section.meetings,
-        "capacity": row["capacity"] or row["remaining"],
-        "waitlist": row["wait_capacity"],
+        "capacity": row["capacity"] or (row["remaining"] and row["enrolled"]),
+        "waitlist": any(sign.isdigit() for sign in row["wait_capacity"]),
         "credits": row["credits"],
         "meetings": section.meetings,
         "restrictions": section.restrictions,

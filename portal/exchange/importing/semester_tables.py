@@ -5,6 +5,7 @@ meeting of the section above it.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -77,17 +78,19 @@ class SemesterTables:
     @cached_property
     def sections(self) -> list[Row]:
         """Return the rows of sections."""
-        if not self.schedule:
-            return list(self.rows(SECTIONS))
-        first = {row["crn"]: row for row in reversed(self._scheduled)}
-        return [row for row in self._scheduled if first[row["crn"]] is row]
+        return self._scheduled[0] if self.schedule else list(self.rows(SECTIONS))
 
-    @property
-    def meetings(self) -> Iterator[Row]:
+    @cached_property
+    def meetings(self) -> list[Row]:
         """Return the rows of meetings."""
-        if not self.schedule:
-            return self.rows(MEETINGS)
-        return (row for row in self._scheduled if any(row[each] for each in MEETS))
+        scheduled = self._scheduled[1] if self.schedule else []
+        return [*scheduled, *self.rows(MEETINGS)]
+
+    @cached_property
+    def term(self) -> str:
+        """Return the term of most sections, as the files write it; blank if they don't."""
+        terms = Counter(row["term"].casefold() for row in self.sections)
+        return terms.most_common(1)[0][0] if terms else ""
 
     def rows(self, name: str) -> Iterator[Row]:
         """Yield the rows of a file. Report it if it is missing; refuse rows of a wrong shape."""
@@ -97,14 +100,32 @@ class SemesterTables:
             Row(name, 0, {}, self.report).note("file_missing")
 
     @cached_property
-    def _scheduled(self) -> list[Row]:
-        """Return the rows of the schedule, each with its registration number."""
-        found: list[Row] = []
+    def _scheduled(self) -> tuple[list[Row], list[Row]]:
+        """Return the first row of each section of a schedule, and all with a meeting.
+
+        A row that names another course or section under the same number is refused.
+        """
+        first: dict[tuple[str, str], Row] = {}
+        sections, meetings = [], []
+        above: Row | None = None
         for row in self._read(self.schedule, SCHEDULE):
-            if not row["crn"] and found:
-                row.values["crn"] = found[-1]["crn"]
-            found.append(row)
-        return found
+            named = row["term"].casefold(), row["crn"]
+            known = first.get(named) if row["crn"] else above
+            if known is None:
+                sections.append(row)
+                if not row["crn"]:
+                    continue  # refused, as it is of no section
+                known = first[named] = row
+            elif any(row[each] not in {"", known[each]} for each in ("course_id", "section")):
+                row.note("duplicate" if row["crn"] else "no_key", "crn")
+                above = None
+                continue
+            row.values["crn"], above = known["crn"], known
+            if any(row[each] for each in MEETS):
+                meetings.append((known["term"].casefold(), row))
+        terms = Counter(row["term"].casefold() for row in sections)
+        term = terms.most_common(1)[0][0] if terms else ""
+        return sections, [row for named_term, row in meetings if named_term == term]
 
     def _read(self, name: str, table: str) -> Iterator[Row]:
         columns = partial(headings.columns_of, file=table)

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import select, text
 from sqlalchemy.orm import Session
@@ -35,14 +35,21 @@ def key_of(*parts: str) -> str:
     return PART.join(parts)
 
 
+class KnownCourse(NamedTuple):
+    """A course that the portal has already."""
+
+    title: str
+    credits: tuple[Decimal, Decimal]  # least and most
+    department: str  # its code
+
+
 @dataclass(frozen=True)
 class KnownRecords:
     """What the portal has already of the records of a term."""
 
     dates: tuple[date, date] | None = None  # first and last day; None if the term is new
     sections: set[str] = field(default_factory=set)  # by registration number
-    # Title, and least and most credits, by code.
-    courses: dict[str, tuple[str, tuple[Decimal, Decimal]]] = field(default_factory=dict)
+    courses: dict[str, KnownCourse] = field(default_factory=dict)  # by code
     # Codes of courses, subjects and departments that other terms offer too.
     shared: set[str] = field(default_factory=set)
 
@@ -77,7 +84,14 @@ class Stage:
         dates = select(Term.starts_on, Term.ends_on).where(Term.name == term)
         live = Section.deleted_at.is_(None)
         of_term = select(Section.crn).join(Term).where(Term.name == term, live)
-        courses = select(Course.code, Course.title, Course.credits_min, Course.credits_max)
+        courses = (
+            select(
+                *(Course.code, Course.title, Course.credits_min, Course.credits_max),
+                Department.code.label("department"),
+            )
+            .outerjoin(Department, Department.id == Course.department_id)
+            .where(Course.deleted_at.is_(None))
+        )
         shared = (
             select(Course.code, Subject.code, Department.code)
             .join(Section, Section.course_id == Course.id)
@@ -92,8 +106,10 @@ class Stage:
             next(((row.starts_on, row.ends_on) for row in rows(dates)), None),
             set(self.session.scalars(of_term)),
             {
-                row.code: (row.title, (row.credits_min, row.credits_max))
-                for row in rows(courses.where(Course.deleted_at.is_(None)))
+                row.code: KnownCourse(
+                    row.title, (row.credits_min, row.credits_max), row.department or ""
+                )
+                for row in rows(courses)
             },
             {code for row in rows(shared) for code in row if code},
         )

@@ -5,9 +5,10 @@ import csv
 import io
 import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain, islice
-from typing import Any
+from typing import IO, Any
 
 from portal.core.i18n import StoredMessageError, _k, stored_message
 from portal.exchange.importing.failures import ImportFailedError
@@ -29,6 +30,7 @@ LONGEST_VALUE = 200  # characters of a value or key in a finding
 Progress = Callable[[str, int, int], None]
 EVERY = 200  # rows between two reports of progress
 MOST_TITLES = 10  # lines above a header
+SEPARATORS = ",;\t"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +96,7 @@ def rows(
         return
     encoding, lines = check_text(files, name, report)
     with open_text(files, name, encoding) as text:
-        separator = max(",;\t", key=text.readline(LONGEST_LINE).count)
+        separator = _separator(text, shape)
         text.seek(0)
         records = _records(csv.reader(text, delimiter=separator, strict=True), name)
         header = _header(records, shape, name)
@@ -189,6 +191,17 @@ def _records(reader: Any, name: str) -> Iterator[tuple[int, list[str]]]:
             raise ImportFailedError(
                 _k("%(file)s, record at line %(line)s: %(why)s."), file=name, line=line, why=error
             ) from None
+
+
+def _separator(text: IO[str], shape: Shape) -> str:
+    """Return the sign between values: the one that gives the needed columns, else the commonest."""
+    lines = [text.readline(LONGEST_LINE) for _ in range(MOST_TITLES + 1)]
+    for separator in SEPARATORS:
+        with suppress(csv.Error):
+            headers = map(shape.columns, csv.reader(lines, delimiter=separator))
+            if any(not shape.missing(header) for header in headers):
+                return separator
+    return max(SEPARATORS, key=next(filter(str.strip, lines), "").count)
 
 
 def _header(records: Iterator[tuple[int, list[str]]], shape: Shape, name: str) -> list[str]:

@@ -1,9 +1,19 @@
-"""Workbooks of Excel and OpenDocument: each sheet is read like a CSV file of its name."""
+"""Workbooks of Excel and OpenDocument: each sheet is read like a CSV file of its name.
+
+`python -m portal.exchange.importing.workbooks FILE FOLDER` runs in a process of its own, with
+limits of memory and time, because a small workbook can unpack to anything. It writes the sheets
+into the folder and prints their names as a JSON list.
+"""
 
 import csv
-import io
+import json
+import os
+import resource
+import subprocess
+import sys
 from datetime import date, datetime, time
-from pathlib import PurePath
+from pathlib import Path, PurePath
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from python_calamine import (
@@ -17,6 +27,11 @@ from portal.core.i18n import _k
 from portal.exchange.importing.failures import ImportFailedError
 
 SUFFIXES = {".xlsx", ".ods"}
+MEMORY = 2**30  # bytes
+CPU = 60  # seconds
+SECONDS = 120.0
+MOST_TEXT = 2**27  # bytes of all sheets as CSV
+UNREADABLE, TOO_LARGE = 2, 3  # exit statuses
 
 
 def is_workbook(name: str) -> bool:
@@ -29,34 +44,66 @@ def read_sheets(name: str, content: bytes) -> dict[str, bytes]:
 
     The only sheet of a workbook has the workbook's name, several have their own: `sections.csv`.
     """
+    with TemporaryDirectory(prefix="fairseat-workbook-") as folder:
+        file = Path(folder) / "workbook"
+        file.write_bytes(content)
+        command = [sys.executable, "-m", __name__, str(file), folder]
+        try:
+            done = subprocess.run(  # noqa: S603  our own module
+                command, capture_output=True, timeout=SECONDS, check=False, env={"PATH": os.defpath}
+            )
+        except subprocess.TimeoutExpired:
+            raise _too_large(name) from None
+        if done.returncode == UNREADABLE:
+            text = _k("%(file)s is not a readable workbook. Save it again, or as CSV.")
+            raise ImportFailedError(text, file=name)
+        if done.returncode:  # also if a limit ended it
+            raise _too_large(name)
+        sheets = json.loads(done.stdout)
+        tables = [(Path(folder) / f"{at}.csv").read_bytes() for at in range(len(sheets))]
+    names = [PurePath(name).stem] if len(sheets) == 1 else sheets
+    names = ["_".join(each.lower().split()) + ".csv" for each in names]
+    if len(set(names)) < len(names):
+        raise ImportFailedError(_k("%(file)s has two sheets of the same name."), file=name)
+    return dict(zip(names, tables, strict=True))
+
+
+def _too_large(name: str) -> ImportFailedError:
+    text = _k("%(file)s is too large for a workbook. Save its sheets as CSV.")
+    return ImportFailedError(text, file=name)
+
+
+# In the process of its own
+
+
+def main() -> None:
+    """Write the visible sheets of a workbook as CSV files, and print their names."""
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    resource.setrlimit(resource.RLIMIT_CPU, (CPU, CPU))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (MOST_TEXT, MOST_TEXT))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     try:
-        workbook = CalamineWorkbook.from_filelike(io.BytesIO(content))
-        sheets = [
+        workbook = CalamineWorkbook.from_path(sys.argv[1])
+        names = [
             each.name
             for each in workbook.sheets_metadata
             if each.visible == SheetVisibleEnum.Visible and each.typ == SheetTypeEnum.WorkSheet
         ]
-        tables = {
-            each: workbook.get_sheet_by_name(each).to_python(skip_empty_area=False)
-            for each in sheets
-        }
-    except (CalamineError, OSError, ValueError):
-        text = _k("%(file)s is not a readable workbook. Save it again, or as CSV.")
-        raise ImportFailedError(text, file=name) from None
-    if len(tables) == 1:
-        return {f"{PurePath(name).stem}.csv": _csv(*tables.values())}
-    names = ["_".join(each.lower().split()) + ".csv" for each in tables]
-    if len(set(names)) < len(names):
-        raise ImportFailedError(_k("%(file)s has two sheets of the same name."), file=name)
-    return dict(zip(names, map(_csv, tables.values()), strict=True))
+        for at, name in enumerate(names):
+            rows = workbook.get_sheet_by_name(name).to_python(skip_empty_area=False)
+            _write(Path(sys.argv[2]) / f"{at}.csv", rows)
+    except (MemoryError, OSError):
+        sys.exit(TOO_LARGE)
+    except (CalamineError, ValueError):
+        sys.exit(UNREADABLE)
+    print(json.dumps(names))  # noqa: T201
 
 
-def _csv(rows: list[list[Any]]) -> bytes:
-    """Return a sheet as CSV, without columns that are blank to its end; its lines are the rows."""
+def _write(path: Path, rows: list[list[Any]]) -> None:
+    """Write a sheet as CSV, without columns that are blank to its end; its lines are the rows."""
     width = max((at + 1 for row in rows for at, cell in enumerate(row) if cell != ""), default=0)
-    out = io.StringIO()
-    csv.writer(out).writerows(_cells(row, width) for row in rows)
-    return out.getvalue().encode(errors="replace")
+    with path.open("w", encoding="utf-8", errors="replace", newline="") as out:
+        csv.writer(out).writerows(_cells(row, width) for row in rows)
 
 
 def _cells(row: list[Any], width: int) -> list[str]:
@@ -80,3 +127,7 @@ def _text(cell: Any) -> str:
             return cell.isoformat()
         case _:
             return str(cell)
+
+
+if __name__ == "__main__":
+    main()

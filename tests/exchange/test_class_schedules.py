@@ -186,6 +186,17 @@ def test_a_cell_that_is_repeated_without_end_is_too_much(tmp_path: Path) -> None
         read(tmp_path)
 
 
+@pytest.mark.parametrize(
+    "cells",
+    [
+        {"Time": "1" + " " * 100_000 + "2"},
+        {"Date (MM/DD)": "1" + " " * 100_000 + "2"},
+        {"Restrictions": "must be following " * 1_000},
+        {"Restrictions": "must be following " * 5_000},
+        {"Restrictions": "Must be enrolled in one of the following " + "(" * 15_000},
+        {"Instructor": ", ".join(["A B"] * 20_000)},
+    ],
+)
 def test_long_cells_take_no_longer_than_others(tmp_path: Path, cells: dict[str, str]) -> None:
     write_csv(tmp_path, [ALGORITHMS, ALGORITHMS | {"CRN": "20552"} | cells])
     began = process_time()

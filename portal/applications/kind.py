@@ -103,7 +103,8 @@ class Kind:
     """A kind of application.
 
     It is about a section that the student wants, with `holds` about one in which the student has a
-    seat, with `whole_term` about none. `stages` are who decides, in order, each another person;
+    seat, with `whole_term` about none. `courses` returns the courses that the answers name, if
+    there is no section. `stages` are who decides, in order, each another person;
     with `one_decider`, an admin who is the only one may decide them all. `last_day` is the last
     day on which an application can be sent. `applicants` are the roles that may start one.
     """
@@ -116,6 +117,7 @@ class Kind:
     last_day: Callable[[TermView], date]
     holds: bool = False
     whole_term: bool = False
+    courses: Callable[[Mapping[str, Any], int], set[int]] = lambda _answers, _term: set()
     stages: tuple[str, ...] = ("registrar",)
     one_decider: bool = False
     fee: int = 0  # minor units of the portal's currency

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, and_, case, exists, false, func, or_, select
+from sqlalchemy import ColumnElement, Select, and_, case, exists, func, or_, select
 from sqlalchemy.orm import joinedload, selectinload
 
 from portal.applications import service
@@ -22,6 +22,7 @@ from portal.applications.models import (
     ApplicationEntry,
     Charge,
 )
+from portal.applications.stages import at_stage, decided_by
 from portal.catalog import requisites
 from portal.catalog.models import Section
 from portal.core.db import transaction
@@ -123,7 +124,8 @@ class Filters:
     """What the queue shows: a state, kind and term, and text in the person's name or number.
 
     `stage` is who decides next. `ready` applications have their fee paid and documents checked;
-    others wait for one of these.
+    others wait for one of these. `decider` is an account that decides for its department: it sees
+    only what it may decide now.
     """
 
     state: str = REVIEW
@@ -132,6 +134,7 @@ class Filters:
     text: str = ""
     stage: str = ""
     ready: str = ""  # "yes", "fee", "documents" or "" = all
+    decider: int | None = None
 
 
 @dataclass(frozen=True)
@@ -163,9 +166,11 @@ def page_of_account(account: int, page: int, size: int) -> tuple[list[Applicatio
         return [ApplicationView(each) for each in rows], session.scalar(number) or 0
 
 
-def one(application: int) -> ApplicationView | None:
-    """Return an application with its history."""
+def one(application: int, decider: int | None = None) -> ApplicationView | None:
+    """Return an application with its history; for a decider, only one that it may decide now."""
     found = _with_section().options(*_history_and_files()).where(Application.id == application)
+    if decider is not None:
+        found = found.where(decided_by(decider))
     with transaction() as session:
         row = session.scalars(found).unique().one_or_none()
         return _view(row) if row else None
@@ -178,6 +183,18 @@ def queue(shown: Filters, page: int) -> list[ApplicationView]:
     with transaction() as session:
         rows = session.scalars(found.offset((page - 1) * PAGE).limit(PAGE + 1)).unique()
         return [_view(row) for row in rows]
+
+
+def has_decided(application: int, account: int) -> bool:
+    """Return whether the account has made a decision on the application."""
+    entry = ApplicationEntry
+    found = select(entry.id).where(
+        entry.application_id == application,
+        entry.account_id == account,
+        entry.action.in_(("more", "decline", "forward", "approve")),
+    )
+    with transaction() as session:
+        return session.scalar(found.limit(1)) is not None
 
 
 def exported(shown: Filters) -> list[ApplicationView]:
@@ -237,22 +254,15 @@ def _filtered(shown: Filters) -> Select[Application]:
     if shown.term:
         found = found.where(Application.term_id == shown.term)
     if shown.stage:
-        found = found.where(or_(*_at_stage(shown.stage)))
+        found = found.where(at_stage(shown.stage))
+    if shown.decider is not None:
+        found = found.where(decided_by(shown.decider))
     if shown.ready:
         found = found.where(*_readiness(shown.ready))
     if shown.text:
         name = Account.name.icontains(shown.text, autoescape=True)
         found = found.where(or_(name, Student.number == shown.text))
     return found
-
-
-def _at_stage(stage: str) -> list[ColumnElement[bool]]:
-    """Return the conditions for an application whose next stage is that one."""
-    places = ((kind, kind.stages.index(stage)) for kind in KINDS.values() if stage in kind.stages)
-    conditions = [
-        and_(Application.kind == kind.name, Application.stage == place) for kind, place in places
-    ]
-    return conditions or [false()]
 
 
 def _readiness(ready: str) -> list[ColumnElement[bool]]:

@@ -29,6 +29,7 @@ from portal.applications.models import (
     Application,
     ApplicationEntry,
 )
+from portal.applications.stages import decided_by, deciders_of, department_of
 from portal.backend import backend
 from portal.catalog.term_catalog import catalog_of
 from portal.core.correlation import correlation, following
@@ -37,7 +38,7 @@ from portal.core.i18n import _l
 from portal.core.moments import milliseconds
 from portal.core.queue import NO_TERM, attempt_each
 from portal.ledger.errors import LedgerUnavailable
-from portal.notifications.kinds import APPLICATION_SENT
+from portal.notifications.kinds import APPLICATION_AT_DEPARTMENT, APPLICATION_SENT
 from portal.people import visitors
 from portal.people.models import Account, Student
 from portal.recorder.promotion import retry_skipped
@@ -83,11 +84,15 @@ class ApplicationRefused(Exception):  # noqa: N818  a fact, not a mistake
 
 @dataclass(frozen=True)
 class Decider:
-    """Who decides, why, and the version of the application that the page had shown."""
+    """Who decides, why, and the version of the application that the page had shown.
+
+    `for_department`: they may decide the stage of their department, and nothing else.
+    """
 
     by: int
     note: str
     seen: int
+    for_department: bool = False
 
 
 # The student
@@ -168,10 +173,12 @@ def submit(application: int, account: int, key: str = "") -> bool:
             return True
         if code := _unfinished(found):
             raise ApplicationRefused(code)
-        found.stage = 0
+        found.stage, found.department_id = 0, department_of(session, found)
         found.submitted_at = session.scalar(func.now())
         entry = move(session, found, REVIEW, "submit", account, key=key)
         notify(session, APPLICATION_SENT, found, Account.is_admin.is_(True), entry.id)
+        deciders = deciders_of(found.id) & Account.is_admin.is_(False)
+        notify(session, APPLICATION_AT_DEPARTMENT, found, deciders, entry.id)
         tell_applicant(session, found, entry, "sent")
     return False
 
@@ -379,8 +386,15 @@ def today() -> date:
 
 
 def _in_review(session: Session, application: int, decider: Decider) -> Application:
-    """Return the application, locked, if it is another's and still as the decider saw it."""
+    """Return the application, locked, if it is another's and still as the decider saw it.
+
+    Raises LookupError if a decider for a department may not, or no longer, decide it.
+    """
     found = session.get_one(Application, application, with_for_update=True)
+    if decider.for_department:
+        theirs = select(Application.id).where(Application.id == application)
+        if session.scalar(theirs.where(decided_by(decider.by))) is None:
+            raise LookupError(f"application {application}")
     if found.account_id == decider.by:
         raise ApplicationRefused("own")
     if found.state != REVIEW:

@@ -271,6 +271,8 @@ class Instructor(SoftDelete, Base):
     title: Mapped[str] = mapped_column(String(80), default="")
     email: Mapped[str] = mapped_column(String(254), default="")
     department_id: Mapped[int | None] = mapped_column(ForeignKey("departments.id"))
+    # The linked account decides applications for this department while the instructor is of it.
+    decides_for_id: Mapped[int | None] = mapped_column(ForeignKey("departments.id"))
 
-    department: Mapped[Department | None] = relationship()
+    department: Mapped[Department | None] = relationship(foreign_keys=[department_id])
     sections: Mapped[list[Section]] = relationship(secondary=section_instructors)

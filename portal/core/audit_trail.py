@@ -89,6 +89,7 @@ AUDIT_ACTIONS = {
     "signing_key.make": _l("Key that signs tokens renewed"),
     "sessions.end": _l("Sessions ended"),
     "student.privacy": _l("Privacy changed"),
+    "teacher.decides": _l("Decisions for a department changed"),
     "teacher.link": _l("Account linked to an instructor"),
     "teacher.unlink": _l("Account unlinked from an instructor"),
     "term.rules": _l("Rules of a term changed"),

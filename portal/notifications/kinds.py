@@ -285,10 +285,16 @@ def _request_decided(notification: Notification) -> NotificationText:
 
 
 def _application_sent(notification: Notification) -> NotificationText:
+    return _application_waits(notification, "/admin/applications")
+
+
+def _application_at_department(notification: Notification) -> NotificationText:
+    return _application_waits(notification, "/teaching/applications")
+
+
+def _application_waits(notification: Notification, queue: str) -> NotificationText:
     title = _("There is a new application for %(name)s", name=_about(notification))
-    step = NextStep(
-        _("View the application"), f"/admin/applications/{notification.data['application']}"
-    )
+    step = NextStep(_("View the application"), f"{queue}/{notification.data['application']}")
     return NotificationText(title, (_("It is waiting for a decision."),), step, "wait")
 
 
@@ -464,10 +470,19 @@ APPLICATION_SENT = Kind(
     toast=True,
     role="admin",
 )
+APPLICATION_AT_DEPARTMENT = Kind(
+    "application_waiting",
+    _application_at_department,
+    _l("Someone has sent an application to your department"),
+    _l("It is waiting for a decision."),
+    toast=True,
+    role="decider",
+)
 KINDS = {
     kind.name: kind
     for kind in (
         *(PROMOTED, SKIPPED, ADJUSTED, CANCELED, COREQUISITE_LOST, CHANGED, PERMITTED, HOLD),
         *(WINDOW_SOON, APPLICATION_MOVED, REQUEST_MADE, APPLICATION_SENT, REQUEST_DECIDED),
+        APPLICATION_AT_DEPARTMENT,
     )
 }

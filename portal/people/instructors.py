@@ -3,13 +3,14 @@
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, func, literal_column, or_, select
+from sqlalchemy import ColumnElement, Select, false, func, literal_column, or_, select
 from sqlalchemy.orm import Session
 
 from portal.catalog.models import Department, Instructor, Section, section_instructors
 from portal.core.audit_trail import add_audit_entry
 from portal.core.db import ChangedMeanwhile, transaction
 from portal.core.sorting import Sorting
+from portal.people import visitors
 from portal.people.models import Account
 from portal.people.signals import sessions_ended
 
@@ -30,6 +31,7 @@ class InstructorView:
     account: int | None
     username: str | None
     account_name: str | None
+    decides: bool  # applications, for the department
 
 
 # Columns that sort a list of instructors.
@@ -97,25 +99,57 @@ def unlink(instructor_id: int, account: int, *, by: int, why: str) -> None:
     sessions_ended.send(account)
 
 
+def set_decider(instructor_id: int, account: int, *, decides: bool, by: int, why: str) -> None:
+    """Let the account decide applications for the instructor's department, or no longer.
+
+    It takes effect at once: each page asks the database. Raises ChangedMeanwhile.
+    """
+    with transaction() as session:
+        instructor = _locked(session, instructor_id, account)
+        if instructor.department_id is None:
+            raise ChangedMeanwhile
+        decided = instructor.decides_for_id == instructor.department_id
+        if decided == decides:
+            return
+        instructor.decides_for_id = instructor.department_id if decides else None
+        add_audit_entry(
+            session,
+            "teacher.decides",
+            f"teacher:{instructor_id} account:{account}",
+            by=by,
+            before={"decides": decided},
+            after={"decides": decides},
+            reason=why,
+        )
+    visitors.forget(account)
+
+
 def _relink(instructor_id: int, before: int | None, after: int | None, by: int, why: str) -> None:
     with transaction() as session:
-        known = Instructor.id == instructor_id, Instructor.deleted_at.is_(None)
-        instructor = session.scalar(select(Instructor).where(*known).with_for_update())
-        if instructor is None or instructor.account_id != before:
-            raise ChangedMeanwhile
-        instructor.account_id = after
+        instructor = _locked(session, instructor_id, before)
+        decided = instructor.decides_for_id is not None
+        instructor.account_id, instructor.decides_for_id = after, None
         add_audit_entry(
             session,
             "teacher.link" if after else "teacher.unlink",
             f"teacher:{instructor_id} account:{after or before}",
             by=by,
-            before={"account": before},
-            after={"account": after},
+            before={"account": before, "decides": decided},
+            after={"account": after, "decides": False},
             reason=why,
         )
 
 
-def _select() -> Select[int, str, str, str, int, int | None, str | None, str | None]:
+def _locked(session: Session, instructor_id: int, account: int | None) -> Instructor:
+    """Return the instructor, locked; raise ChangedMeanwhile if another account is linked."""
+    known = Instructor.id == instructor_id, Instructor.deleted_at.is_(None)
+    instructor = session.scalar(select(Instructor).where(*known).with_for_update())
+    if instructor is None or instructor.account_id != account:
+        raise ChangedMeanwhile
+    return instructor
+
+
+def _select() -> Select[int, str, str, str, int, int | None, str | None, str | None, bool]:
     taught = (
         select(func.count())
         .select_from(section_instructors)
@@ -126,7 +160,8 @@ def _select() -> Select[int, str, str, str, int, int | None, str | None, str | N
         .label("sections")
     )
     department = func.coalesce(Department.name, "").label("department")
-    account = Instructor.account_id, Account.username, Account.name
+    decides = func.coalesce(Instructor.decides_for_id == Instructor.department_id, false())
+    account = Instructor.account_id, Account.username, Account.name, decides
     return (
         select(Instructor.id, Instructor.name, Instructor.email, department, taught, *account)
         .outerjoin(Department, Department.id == Instructor.department_id)

@@ -28,6 +28,7 @@ class Visitor:
     epoch: int
     language: str = ""  # empty = as the browser prefers
     ended: frozenset[str] = frozenset()  # sessions that were logged out early
+    decides: bool = False  # applications, for a department; for menus, not for rights
 
     is_authenticated = True
     is_active = True
@@ -104,6 +105,8 @@ def _query(
 ) -> dict[int, Visitor]:
     teaches = (Instructor.account_id == Account.id) & Instructor.deleted_at.is_(None)
     instructors = select(func.array_agg(Instructor.id)).where(teaches).correlate(Account)
+    theirs = Instructor.decides_for_id == Instructor.department_id
+    decides = select(func.bool_or(theirs)).where(teaches).correlate(Account)
     query = (
         select(
             Account.id,
@@ -115,6 +118,7 @@ def _query(
             Account.language,
             Student.id.label("student"),
             instructors.scalar_subquery().label("instructors"),
+            decides.scalar_subquery().label("decides"),
         )
         .outerjoin(Student, (Student.account_id == Account.id) & Student.deleted_at.is_(None))
         .where(*which, Account.deleted_at.is_(None))
@@ -136,4 +140,5 @@ def _visitor(row: Row[Any]) -> Visitor:
         epoch=row.session_epoch,
         language=row.language,
         ended=frozenset(row.ended_sessions),
+        decides=bool(row.decides),
     )

@@ -56,10 +56,12 @@ def a_draft(kind: str, student: Student, section: Section, documents: Iterable[b
     return made
 
 
-def a_visiting_application(account: Account, term: int, *, paid: bool = True) -> int:
+def a_visiting_application(
+    account: Account, term: int, *, paid: bool = True, **answers: str
+) -> int:
     """A checked application of a visiting student that was sent."""
     made = service.start(KINDS["visiting"], account.id, term)
-    service.save(made, account.id, ANSWERS["visiting"])
+    service.save(made, account.id, {**ANSWERS["visiting"], **answers})
     documents.add(made, account.id, NewDocument("transcript", "grades.pdf", a_pdf()))
     if paid and the(made).fee:
         pay(made, account)

@@ -6,14 +6,14 @@ from itertools import product
 from typing import Any
 
 from flask import Flask
-from sqlalchemy import select
+from sqlalchemy import select, update
 from werkzeug.routing import Rule
 
 from portal.applications import documents
 from portal.applications import service as applications
 from portal.applications.kinds import KINDS
 from portal.applications.models import ApplicationDocument
-from portal.catalog.models import Term
+from portal.catalog.models import Instructor, Term
 from portal.catalog.sections import STATUS_CHANGES
 from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
@@ -22,7 +22,7 @@ from portal.notifications.models import Notification
 from portal.notifications.webhooks import receivers
 from portal.notifications.webhooks.models import Delivery
 from portal.notifications.webhooks.receivers import ChangedBy
-from portal.people import tokens
+from portal.people import tokens, visitors
 from portal.people.models import Hold, Permission
 from portal.people.tokens import TokenRequest
 from portal.recorder.journal import last_seq
@@ -76,6 +76,7 @@ def a_story(app: Flask, cast: Cast) -> Values:
         builders.a_section(course, other)
     windows += [builders.a_coming_window(others[0]), builders.an_ended_window(others[1])]
     last = last_seq(term.id)
+    _decides(cast.iris)
     applied = _applied(cast, sections)
     return {
         "term_id": [each.id for each in (term, *others)],
@@ -161,14 +162,28 @@ def _asked(cast: Cast, sections: dict[str, Any]) -> list[int]:
     ]
 
 
+def _decides(instructor: Instructor) -> None:
+    """Let an instructor decide applications for the department of all courses."""
+    department = builders.a_department().id
+    values = {"department_id": department, "decides_for_id": department}
+    with transaction() as session:
+        changed = update(Instructor).where(Instructor.id == instructor.id)
+        session.execute(changed.values(**values))
+    visitors.forget(instructor.account_id or 0)
+
+
 def _applied(cast: Cast, sections: dict[str, Any]) -> list[int]:
-    """An application of Ada's that is in review, and others in the states that follow."""
+    """An application of Ada's that is in review, and others in the states that follow.
+
+    The last one waits for the department.
+    """
     clash, held, other = sections["clash"], sections["held"], sections["range"]
     found = [
         an_application("permission", cast.ada, clash, documents=[a_pdf()]),
         an_application("withdrawal", cast.ada, held),
         an_application("credit_overload", cast.ada, other),
         applications.start(KINDS["late_add"], cast.ada.account_id, other.term_id, other.id),
+        an_application("credit_overload", cast.ada, clash),
     ]
     applications.ask_more(found[1], decider(found[1], cast.max.id))
     applications.decline(found[2], decider(found[2], cast.max.id))

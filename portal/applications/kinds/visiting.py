@@ -1,6 +1,7 @@
 """A person who is no student of the university asks to take courses for a term."""
 
 import re
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
@@ -38,7 +39,7 @@ class CoursesField(NoteField):
     def pre_validate(self, form: Any) -> None:
         """Raise StopValidation unless the term offers each of them."""
         super().pre_validate(form)
-        named = [each.strip() for each in re.split(r"[\n,;]", self.data or "") if each.strip()]
+        named = _named(self.data)
         if len(named) > MOST_COURSES:
             raise StopValidation(_("Enter at most %(most)s courses.", most=MOST_COURSES))
         try:
@@ -54,6 +55,21 @@ class CoursesField(NoteField):
         if missing:
             facts = {"term": offered.term.name, "names": ", ".join(missing)}
             raise StopValidation(_("%(term)s does not offer %(names)s.", **facts))
+
+
+def courses(answers: Mapping[str, Any], term: int) -> set[int]:
+    """Return the courses that an application names."""
+    named = _named(answers.get("courses"))
+    keys = {requisites.key(each) for each in named}
+    return {
+        each.course_id
+        for each in catalog_of(term).sections
+        if requisites.key(each.course_code) in keys or each.crn in named
+    }
+
+
+def _named(text: str | None) -> list[str]:
+    return [each.strip() for each in re.split(r"[\n,;]", text or "") if each.strip()]
 
 
 KIND = Kind(
@@ -108,6 +124,7 @@ KIND = Kind(
     ),
     last_day=lambda term: min(term.starts_on + timedelta(days=14), term.ends_on),
     whole_term=True,
+    courses=courses,
     stages=("department", "registrar"),
     one_decider=True,
     fee=5000,

@@ -1,4 +1,4 @@
-"""Instructors of the catalog and their accounts: search, link and unlink."""
+"""Instructors of the catalog and their accounts: search, link, unlink, and who decides."""
 
 from collections.abc import Callable
 from functools import partial
@@ -107,6 +107,37 @@ def unlink(instructor_id: int) -> ResponseReturnValue:
     return _confirm(instructor, account, change, text, **texts, danger=True)
 
 
+@bp.route("/<int:instructor_id>/decider", methods=["GET", "POST"])
+@requires("admin")
+def decider(instructor_id: int) -> ResponseReturnValue:
+    """Let the linked account decide applications for the department, or no longer."""
+    instructor = _instructor(instructor_id)
+    sent = request.form if request.method == "POST" else request.args
+    decides = sent.get("decides") == "1"
+    if not instructor.department:
+        abort(404)
+    name = request.form.get("account", instructor.username or "").replace("\0", "")
+    with transaction() as session:
+        account = instructors.account_of(session, name) or abort(404)
+    facts = {"name": account.name, "department": instructor.department}
+    if decides:
+        title = _("Let this account decide for the department")
+        meaning = _(
+            "This account can read applications about sections of %(department)s, with their "
+            "documents, and decide the stage of the department.",
+            **facts,
+        )
+        text = _("%(name)s decides applications for %(department)s.", **facts)
+    else:
+        title = _("Stop deciding for the department")
+        meaning = _("This account can no longer read or decide applications of the department.")
+        text = _("%(name)s no longer decides applications for %(department)s.", **facts)
+    change = partial(instructors.set_decider, instructor_id, account.id, decides=decides)
+    texts = {"title": title, "button": title, "meaning": [meaning]}
+    seen = {"decides": "1" if decides else ""}
+    return _confirm(instructor, account, change, text, **texts, seen=seen)
+
+
 def _confirm(
     instructor: InstructorView,
     account: Account,
@@ -114,7 +145,8 @@ def _confirm(
     done_text: str,
     **texts: Any,
 ) -> ResponseReturnValue:
-    """Confirm a `change` of the instructor's account."""
+    """Confirm a `change` of the instructor's account; `texts` are fields of the page."""
+    seen = {"account": account.username, **texts.pop("seen", {})}
     with transaction() as session:
         others = instructors.of_account(session, account.id)
     also = "; ".join(
@@ -136,7 +168,7 @@ def _confirm(
             *([(_("Also linked to"), also)] if also else []),
         ],
         **texts,
-        seen={"account": account.username},
+        seen=seen,
     )
     return confirm(page, act)
 

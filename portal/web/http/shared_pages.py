@@ -41,15 +41,16 @@ def render_shared(
     """Render a page with the visitor's own parts.
 
     `facts` returns the variables of the template, given the own parts or their places. They and
-    the template may depend only on these, the key, the address, the language and the roles.
+    the template may depend only on these, the key, the address, the language, the roles and
+    whether the visitor decides for a department.
     """
     if _unusual():
         return render_template(template, **facts(own))
     who = visitor()
-    known = template, key, who.roles, current_locale(), *_surroundings()
+    known = template, key, who.roles, who.decides, current_locale(), *_surroundings()
     parts = _parts.get(known)
     if parts is None:
-        nobody = Visitor(0, place("name"), who.roles, None, frozenset(), 0)
+        nobody = Visitor(0, place("name"), who.roles, None, frozenset(), 0, decides=who.decides)
         around = {"visitor": nobody, "unread_count": lambda _account: place("unread")}
         places = {name: place(name) for name in own}
         parts = _keep(known, lambda: render_template(template, **around, **facts(places)))

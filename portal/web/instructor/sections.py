@@ -12,11 +12,12 @@ from portal.reports import rosters
 from portal.reports.rosters import RosterView
 from portal.web.http.access import requires, visitor
 from portal.web.http.downloads import download
-from portal.web.instructor import requests
+from portal.web.instructor import applications, requests
 from portal.web.instructor.own_sections import InstructorSection, own_section
 
 bp = Blueprint("instructor", __name__, url_prefix="/teaching")
 bp.register_blueprint(requests.bp)
+bp.register_blueprint(applications.bp)
 
 
 @bp.get("")

@@ -58,6 +58,8 @@ RECORDS = Rule("login in none in none in")  # her instructor sees what is of the
 TEACHES = Rule("login no no in no in")
 ASKS = Rule("login no no in no no")  # of their own classes
 ADMIN = Rule("login no no no no in")
+# What waits for the registrar; tests/applications/test_department_deciders.py has the others.
+NOT_THEIRS = Rule("login no no none no no")
 NOT_YET = Rule("login no no no no none")
 
 SERVICE = Rule("login no no no no no")  # programs alone: tests/web/api/test_admin_*.py
@@ -183,6 +185,11 @@ RULES = {
     "POST /teaching/sections/<int:section_id>/requests/override": ASKS,
     "GET /teaching/requests": Rule("login no no in own no"),
     "POST /teaching/requests/<int:instructor_request_id>/withdraw": Rule("login no no in none no"),
+    "GET /teaching/applications": Rule("login no no in no no"),  # Iris decides for a department
+    "GET /teaching/applications/<int:application_id>": NOT_THEIRS,
+    "POST /teaching/applications/<int:application_id>": NOT_THEIRS,
+    "GET /teaching/applications/<int:application_id>/documents/<int:document_id>": NOT_THEIRS,
+    f"GET {PAGE.replace('admin', 'teaching')}": NOT_THEIRS,
     "GET /admin/applications": ADMIN,
     "GET /admin/applications/all.csv": ADMIN,
     "GET /admin/applications/<int:application_id>": ADMIN,
@@ -207,6 +214,8 @@ RULES = {
     "POST /admin/instructors/<int:instructor_id>/link": ADMIN,
     "GET /admin/instructors/<int:instructor_id>/unlink": ADMIN,
     "POST /admin/instructors/<int:instructor_id>/unlink": ADMIN,
+    "GET /admin/instructors/<int:instructor_id>/decider": ADMIN,
+    "POST /admin/instructors/<int:instructor_id>/decider": ADMIN,
     "GET /admin/requests": ADMIN,
     "GET /admin/requests/<int:instructor_request_id>": ADMIN,
     "POST /admin/requests/<int:instructor_request_id>": ADMIN,

@@ -1,0 +1,240 @@
+"""The pages on which admins, and deciders of departments, decide applications."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from flask import abort, flash, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from wtforms import SelectMultipleField
+
+from portal.applications import listing, service
+from portal.applications.kinds import KINDS
+from portal.applications.listing import STAGES, ApplicationView, Filters
+from portal.applications.models import (
+    ACTIONS,
+    APPROVED,
+    CHARGE_STATES,
+    CHARGE_TONES,
+    DRAFT,
+    REVIEW,
+    STATES,
+    TONES,
+)
+from portal.applications.service import REFUSED, ApplicationRefused, Decider
+from portal.backend import backend
+from portal.catalog.formatting import money
+from portal.catalog.term_catalog import catalog_of, live_terms
+from portal.core.db import transaction
+from portal.core.i18n import _l
+from portal.core.moments import milliseconds
+from portal.ledger.errors import LedgerUnavailable
+from portal.registration.next_steps import RefusalContext
+from portal.registration.reasons import OBSTACLES, label
+from portal.reports.effects.adjustments import obstacles_in_words
+from portal.web.application_documents import DOCUMENT_TEXTS, document_to_download, page_picture
+from portal.web.confirm import seen_number
+from portal.web.forms import Form, NoteField
+from portal.web.http.access import visitor
+from portal.web.http.layout import go
+
+LARGEST = 2**31
+LONGEST = 120  # characters of a search
+SHOWN_STATES = {code: label for code, label in STATES.items() if code != DRAFT}
+READY = {
+    "yes": _l("Ready to decide"),
+    "fee": _l("Fee not paid"),
+    "documents": _l("Documents not checked"),
+}
+DONE = {
+    "more": _l("The student is asked for more: %(name)s."),
+    "decline": _l("Declined: %(name)s."),
+    "approve": _l("Approved: %(name)s."),
+}
+FORWARDED = _l("Approved for the department: %(name)s. The registrar decides next.")
+UNDERWAY = _l("Approved: %(name)s. It is carried out once the ledger is back.")
+RETURNED = _l(
+    "It could not be carried out. Choose the rules that should not apply, or decline the"
+    " application."
+)
+TEXTS = {
+    "states": STATES,
+    "tones": TONES,
+    "actions": ACTIONS,
+    "stale": REFUSED,
+    "charge_states": CHARGE_STATES,
+    "charge_tones": CHARGE_TONES,
+    "money": money,
+    **DOCUMENT_TEXTS,
+}
+
+
+class DecisionForm(Form):
+    """The reason for a decision, and the reasons of the ledger to override."""
+
+    over = SelectMultipleField(validate_choice=False)
+    note = NoteField(
+        _l("Reason"),
+        required=True,
+        missing=_l("Give a reason. The student reads it."),
+        description=_l("The student reads it, and the audit trail keeps it."),
+    )
+
+
+@dataclass(frozen=True)
+class Desk:
+    """The pages below an endpoint, such as admin.applications: all applications, or a department's.
+
+    `for_department`: the visitor may see and decide only what waits for their department.
+    """
+
+    endpoint: str
+    for_department: bool = False
+
+    @property
+    def index_address(self) -> str:
+        """Return the address of the queue."""
+        return url_for(f"{self.endpoint}.index")
+
+    @property
+    def all_address(self) -> str:
+        """Return the address of the queue without filters."""
+        return url_for(f"{self.endpoint}.index", state=None if self.for_department else "")
+
+    def filters(self) -> Filters:
+        """Return the filters of the address."""
+        shown = _filters()
+        if not self.for_department:
+            return shown
+        return replace(shown, state=REVIEW, kind="", stage="", decider=visitor().id)
+
+    def queue(self, template: str, **more: Any) -> str:
+        """Render a page of the queue: what waits longest comes first."""
+        shown = self.filters()
+        page = max(1, min(request.args.get("page", 1, type=int), 10_000))
+        found = listing.queue(shown, page)
+        return render_template(
+            template,
+            desk=self,
+            shown=shown,
+            query={name: value for name, value in request.args.items() if name != "page"},
+            lines=found[: listing.PAGE],
+            more=len(found) > listing.PAGE,
+            page=page,
+            terms=live_terms(),
+            readiness=READY,
+            **TEXTS,
+            **more,
+        )
+
+    def find(self, application_id: int) -> ApplicationView:
+        """Return an application that the visitor may see, or 404."""
+        decider = visitor().id if self.for_department else None
+        found = listing.one(application_id, decider) if application_id < LARGEST else None
+        return found if found and found.application.submitted_at else abort(404)
+
+    def show(self, application_id: int) -> ResponseReturnValue:
+        """Render one application with what an approval would do."""
+        return self._page(self.find(application_id), DecisionForm(formdata=None)), 200
+
+    def decide(self, application_id: int) -> ResponseReturnValue:
+        """Approve, decline or ask for more, once."""
+        line, form = self.find(application_id), DecisionForm()
+        decision = request.form.get("decision", "")
+        if decision not in DONE:
+            abort(400)
+        if not form.validate():
+            return self._page(line, form), 422
+        decider = Decider(visitor().id, form.note.data, seen_number(), self.for_department)
+        try:
+            message = _decide(application_id, decision, decider, form)
+        except ApplicationRefused as refused:
+            form.refuse(REFUSED[refused.code])
+            return self._page(self.find(application_id), form), 409
+        except LookupError:
+            abort(404)
+        if not message:
+            form.refuse(RETURNED)
+            return self._page(self.find(application_id), form), 409
+        flash(message % {"name": f"{line.kind.title}, {line.name}"})
+        return go(self.index_address)
+
+    def document(self, application_id: int, document_id: int) -> ResponseReturnValue:
+        """Return a checked document."""
+        line = self.find(application_id)
+        return document_to_download(line.id, document_id, visitor().id)
+
+    def document_page(
+        self, application_id: int, document_id: int, page: int
+    ) -> ResponseReturnValue:
+        """Return a page of a checked document as a picture."""
+        line = self.find(application_id)
+        return page_picture(line.id, document_id, page, visitor().id)
+
+    def _page(self, line: ApplicationView, form: DecisionForm) -> str:
+        decides_last = line.stage and not line.stale and not self.for_department
+        return render_template(
+            "admin/application.html",
+            desk=self,
+            line=line,
+            form=form,
+            obstacles=_obstacles(line) if decides_last else [],
+            labels=lambda reasons: "; ".join(label(each["code"]) for each in reasons),
+            moments=milliseconds,
+            currency=backend().settings.currency,
+            alone=not self.for_department and _alone(line),
+            **TEXTS,
+        )
+
+
+def _decide(application: int, decision: str, decider: Decider, form: DecisionForm) -> str:
+    """Make the decision; return what to say, blank if the ledger refused it."""
+    if decision == "more":
+        service.ask_more(application, decider)
+    elif decision == "decline":
+        service.decline(application, decider)
+    else:
+        wanted = () if decider.for_department else form.over.data or ()
+        overrides = tuple(code for code in wanted if code in OBSTACLES)
+        found = service.approve(application, decider, overrides)
+        if found.state == REVIEW:
+            return str(FORWARDED) if found.stage else ""
+        if found.state != APPROVED:
+            return str(UNDERWAY)
+    return str(DONE[decision])
+
+
+def _filters() -> Filters:
+    args, usual = request.args, Filters()
+    state, kind = args.get("state", usual.state), args.get("kind", "")
+    term = args.get("term", 0, type=int)
+    return Filters(
+        state=state if state in SHOWN_STATES else "",
+        kind=kind if kind in KINDS else "",
+        term=term if 0 < term < LARGEST else 0,
+        stage=args.get("stage", "") if args.get("stage") in STAGES else "",
+        ready=args.get("ready", "") if args.get("ready") in READY else "",
+        text=args.get("q", "").replace("\0", "").strip()[:LONGEST],
+    )
+
+
+def _obstacles(line: ApplicationView) -> list[tuple[str, str, list[str]]] | None:
+    """Return what the ledger would refuse now; None while it is unavailable."""
+    application = line.application
+    offered = catalog_of(application.term_id)
+    context = RefusalContext(
+        offered, offered.section(application.section_id or 0), backend().settings.zone
+    )
+    try:
+        return obstacles_in_words(line.kind.approval.preview(application), context)
+    except LedgerUnavailable:
+        return None
+    except LookupError:
+        return []
+
+
+def _alone(line: ApplicationView) -> bool:
+    """Return whether one admin may decide all stages, being the only one."""
+    if not line.kind.one_decider or len(line.kind.stages) == 1:
+        return False
+    with transaction() as session:
+        return service.only_admin(session)

@@ -1,0 +1,401 @@
+"""GET and POST /teaching/applications: instructors who decide for their department."""
+
+from dataclasses import replace
+from html import unescape
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import func, select, update
+from werkzeug.test import TestResponse
+
+from portal.applications import service
+from portal.applications.models import ApplicationDocument
+from portal.catalog.models import Department, Instructor, Section, Term
+from portal.core.audit_trail import AuditEntry
+from portal.core.db import transaction
+from portal.notifications.kinds import text_of
+from portal.notifications.models import Notification
+from portal.people import visitors
+from portal.people.models import Account, Student
+from tests import cast as builders
+from tests.applications.stories import (
+    ANSWERS,
+    a_draft,
+    a_visiting_application,
+    an_application,
+    decider,
+    deeds,
+    history,
+    steps,
+    the,
+)
+from tests.cast import Cast
+from tests.web.visitors import browser_of
+
+HERE = "/teaching/applications"
+
+
+def set_instructor(instructor: Instructor, **values: object) -> None:
+    """Change the row of an instructor, as if it had been so before."""
+    with transaction() as session:
+        changed = update(Instructor).where(Instructor.id == instructor.id)
+        session.execute(changed.values(**values))
+    visitors.forget(instructor.account_id or 0)
+
+
+def set_decider(admin: FlaskClient, instructor: Instructor, decides: str) -> TestResponse:
+    """Send the form that an admin confirms."""
+    form = {"account": "iris", "decides": decides, "reason": "The chair asked."}
+    return admin.post(f"/admin/instructors/{instructor.id}/decider", data=form)
+
+
+@pytest.fixture
+def science() -> Department:
+    """The department of every course of the tests."""
+    return builders.a_department("SCI")
+
+
+@pytest.fixture
+def iris(app: Flask, admin: FlaskClient, science: Department, cast: Cast) -> FlaskClient:
+    """The browser of Iris, who decides for the department."""
+    set_instructor(cast.iris, department_id=science.id)
+    assert set_decider(admin, cast.iris, "1").status_code == 303
+    return browser_of(app, "iris")
+
+
+@pytest.fixture
+def made(free: Section, cast: Cast) -> int:
+    """An application of Ada's that waits for the department."""
+    return an_application("credit_overload", cast.ada, free)
+
+
+@pytest.fixture
+def elsewhere(free: Section, term: Term, cast: Cast) -> int:
+    """Ben's, about a section of another department."""
+    course = builders.a_course("ART-1", department_id=builders.a_department("ART").id)
+    section = builders.a_section(course, term)
+    assert free
+    return an_application("credit_overload", cast.ben, section)
+
+
+def press(
+    browser: FlaskClient, application: int, decision: str, where: str = HERE, **more: object
+) -> TestResponse:
+    """Send the form of a page that was opened just now."""
+    sent = {"decision": decision, "note": "Fine.", "version": the(application).version, **more}
+    return browser.post(f"{where}/{application}", data=sent)
+
+
+def statuses(browser: FlaskClient, application: int, document: int = 1) -> set[int]:
+    """What each page about an application answers, and each decision."""
+    here = f"{HERE}/{application}"
+    pages = (here, f"{here}/documents/{document}", f"{here}/documents/{document}/pages/0.png")
+    found = {browser.get(page).status_code for page in pages}
+    return found | {press(browser, application, each).status_code for each in DECISIONS}
+
+
+DECISIONS = ("approve", "decline", "more")
+
+
+def test_the_department_then_the_registrar(
+    iris: FlaskClient, admin: FlaskClient, made: int, cast: Cast
+) -> None:
+    assert f"application-{made}" in iris.get(HERE).text
+    page = unescape(iris.get(f"{HERE}/{made}").text)
+    assert "If you approve, the registrar decides next." in page
+    assert "/admin/" not in page
+    answer = press(iris, made, "approve")
+    assert answer.location == HERE
+    assert "The registrar decides next." in unescape(iris.get(HERE).text)
+    assert (the(made).state, the(made).stage) == ("review", 1)
+    assert steps(cast.ada.account_id) == ["sent", "forward"]
+    assert "Iris" in admin.get(f"/admin/applications/{made}").text
+    assert press(admin, made, "approve", "/admin/applications").status_code == 303
+    assert the(made).state == "approved"
+    assert history(made) == ["submit", "forward", "approve", "done"]
+
+
+@pytest.mark.parametrize(("decision", "state"), [("decline", "declined"), ("more", "more")])
+def test_the_other_decisions(iris: FlaskClient, made: int, decision: str, state: str) -> None:
+    assert press(iris, made, decision, note=" ").status_code == 422
+    assert press(iris, made, decision).status_code == 303
+    assert the(made).state == state
+    assert statuses(iris, made) <= {303, 404}  # a form that is sent again changes nothing
+    assert history(made) == ["submit", decision]
+
+
+def test_an_answer_comes_back_to_the_department(iris: FlaskClient, made: int, cast: Cast) -> None:
+    press(iris, made, "more")
+    assert f"application-{made}" not in iris.get(HERE).text
+    service.save(made, cast.ada.account_id, ANSWERS["credit_overload"])
+    service.submit(made, cast.ada.account_id)
+    assert f"application-{made}" in iris.get(HERE).text
+    assert press(iris, made, "approve").status_code == 303
+
+
+def test_a_second_press_decides_nothing(iris: FlaskClient, made: int) -> None:
+    version = the(made).version
+    assert press(iris, made, "approve", version=version).status_code == 303
+    answer = press(iris, made, "approve", version=version)
+    assert answer.location == HERE
+    assert "This application has already been decided." in unescape(iris.get(HERE).text)
+    assert history(made) == ["submit", "forward"]
+
+
+def test_a_page_that_is_out_of_date_decides_nothing(iris: FlaskClient, made: int) -> None:
+    answer = press(iris, made, "approve", version="1")
+    assert answer.status_code == 409
+    assert history(made) == ["submit"]
+
+
+def test_admins_still_decide_for_a_department(
+    app: Flask, iris: FlaskClient, admin: FlaskClient, made: int, mia: Account
+) -> None:
+    assert press(admin, made, "approve", "/admin/applications").status_code == 303
+    assert statuses(iris, made) == {404}
+    assert press(browser_of(app, mia.username), made, "approve", "/admin/applications")
+    assert the(made).state == "approved"
+
+
+def test_who_decided_for_the_department_does_not_decide_again_as_an_admin(
+    app: Flask, iris: FlaskClient, made: int, cast: Cast
+) -> None:
+    press(iris, made, "approve")
+    with transaction() as session:
+        hers = update(Account).where(Account.id == cast.iris.account_id)
+        session.execute(hers.values(is_admin=True))
+    visitors.forget(cast.iris.account_id or 0)
+    answer = press(browser_of(app, "iris"), made, "approve", "/admin/applications")
+    assert answer.status_code == 409
+    assert "Someone else must decide the second stage." in unescape(answer.text)
+
+
+def test_deciders_hear_of_what_waits_for_them(
+    elsewhere: int, iris: FlaskClient, made: int, cast: Cast
+) -> None:
+    assert elsewhere
+    told = Notification.account_id == cast.iris.account_id
+    with transaction() as session:
+        (found,) = session.scalars(select(Notification).where(told))
+    assert (found.kind, found.data["application"]) == ("application_waiting", made)
+    assert "There is a new application for MAT 1-" in unescape(iris.get("/inbox").text)
+    assert text_of(found).step.url == f"{HERE}/{made}"
+    assert "to your department" in iris.get("/inbox/settings").text
+
+
+# Applications that a decider may not see or decide
+
+
+@pytest.fixture
+def others(made: int, elsewhere: int, free: Section, held: Section, cast: Cast) -> dict[str, int]:
+    """Applications that don't wait for the department, by the reason."""
+    withdrawn = an_application("credit_overload", cast.ben, free)
+    service.withdraw(withdrawn, cast.ben.account_id)
+    last = an_application("credit_overload", cast.cleo, free)
+    service.approve(last, decider(last, cast.max.id))
+    asked = an_application("credit_overload", cast.dan, free)
+    service.ask_more(asked, decider(asked, cast.max.id))
+    declined = an_application("credit_overload", cast.dan, held)
+    service.decline(declined, decider(declined, cast.max.id))
+    assert made
+    return {
+        "of another department": elsewhere,
+        "of one stage, the registrar's": an_application("late_add", cast.ben, free),
+        "at the second stage": last,
+        "a draft": a_draft("credit_overload", cast.ben, held),
+        "withdrawn": withdrawn,
+        "asked for more": asked,
+        "declined": declined,
+        "none": 999_999,
+        "too large a number": 2**31,
+    }
+
+
+def test_nothing_else_is_theirs(iris: FlaskClient, made: int, others: dict[str, int]) -> None:
+    page = iris.get(f"{HERE}?state=&stage=registrar&kind=late_add").text
+    assert page.count('id="application-') == 1
+    assert f'id="application-{made}"' in page
+    known = {why: each for why, each in others.items() if each < 999_999}
+    before = {why: the(each).version for why, each in known.items()}
+    for why, each in others.items():
+        sent = {"note": "Fine.", "version": before.get(why, 1)}
+        forms = [sent | {"decision": decision} for decision in DECISIONS]
+        answers = [iris.post(f"{HERE}/{each}", data=form).status_code for form in forms]
+        assert {iris.get(f"{HERE}/{each}").status_code, *answers} == {404}, why
+    assert {why: the(each).version for why, each in known.items()} == before
+
+
+def test_nor_is_their_own_application(
+    app: Flask, iris: FlaskClient, free: Section, cast: Cast
+) -> None:
+    student = builders.added(Student(account_id=cast.iris.account_id, number="N9"))
+    visitors.forget(cast.iris.account_id or 0)
+    made = an_application("credit_overload", student, free)
+    browser = browser_of(app, "iris")
+    assert iris
+    assert f"application-{made}" not in browser.get(HERE).text
+    assert statuses(browser, made) == {404}
+    assert history(made) == ["submit"]
+
+
+def test_pages_of_admins_stay_closed(iris: FlaskClient, made: int) -> None:
+    here = "/admin/applications"
+    for page in (here, f"{here}/{made}", f"{here}/all.csv", f"{here}/retention"):
+        assert iris.get(page).status_code == 403
+    for page in (f"{here}/{made}/refund", f"{here}/{made}/documents/check", f"{here}/retention"):
+        assert iris.post(page, data={"reason": "So."}).status_code == 403
+    for page in ("all.csv", "retention", f"{made}/refund"):
+        assert iris.get(f"{HERE}/{page}").status_code == 404
+
+
+@pytest.mark.usefixtures("iris")
+def test_an_instructor_who_is_no_decider_is_refused(
+    app: Flask, made: int, science: Department, cast: Cast
+) -> None:
+    set_instructor(cast.otto, department_id=science.id)
+    browser = browser_of(app, "otto")
+    assert browser.get(HERE).status_code == 403
+    assert statuses(browser, made) == {403}
+    assert f'href="{HERE}"' not in browser.get("/teaching").text
+
+
+@pytest.mark.parametrize("name", ["ada", "ben", "max"])
+@pytest.mark.usefixtures("iris")
+def test_others_are_refused(app: Flask, made: int, name: str) -> None:
+    assert statuses(browser_of(app, name), made) == {403}
+
+
+# Who becomes a decider, and no longer is one
+
+
+def test_an_admin_makes_an_instructor_a_decider(
+    iris: FlaskClient, admin: FlaskClient, cast: Cast
+) -> None:
+    assert f'href="{HERE}"' in iris.get("/teaching").text
+    page = admin.get(f"/admin/instructors/{cast.iris.id}").text
+    assert "Decides applications for Department of SCI" in page
+    assert 'name="decides" value="1" checked' in page
+    assert deeds()[-1] == "teacher.decides"
+    with transaction() as session:
+        last = session.scalars(select(AuditEntry).order_by(AuditEntry.id.desc())).first()
+    assert last
+    assert (last.account_id, last.reason) == (cast.max.id, "The chair asked.")
+    assert (last.before, last.after) == ({"decides": False}, {"decides": True})
+
+
+def test_the_right_needs_a_reason_an_account_and_a_department(
+    admin: FlaskClient, science: Department, cast: Cast
+) -> None:
+    assert set_decider(admin, cast.iris, "1").status_code == 404  # of no department
+    set_instructor(cast.iris, department_id=science.id)
+    here = f"/admin/instructors/{cast.iris.id}/decider"
+    assert "Let this account decide for the department" in admin.get(f"{here}?decides=1").text
+    assert admin.post(here, data={"account": "iris", "decides": "1"}).status_code == 422
+    other = {"account": "otto", "decides": "1", "reason": "So."}
+    assert admin.post(here, data=other).status_code == 409
+    set_instructor(cast.iris, account_id=None)
+    assert admin.get(f"{here}?decides=1").status_code == 404
+    assert set_decider(admin, cast.iris, "1").status_code == 409
+
+
+def stop(admin: FlaskClient, cast: Cast) -> None:
+    assert set_decider(admin, cast.iris, "").status_code == 303
+
+
+def unlink(admin: FlaskClient, cast: Cast) -> None:
+    form = {"account": "iris", "reason": "Left."}
+    here = f"/admin/instructors/{cast.iris.id}"
+    assert admin.post(f"{here}/unlink", data=form).status_code == 303
+    assert admin.post(f"{here}/link", data=form).status_code == 303  # without the right
+
+
+@pytest.mark.parametrize("ends", [stop, unlink])
+def test_a_right_that_ends_does_so_at_once(
+    iris: FlaskClient, admin: FlaskClient, made: int, cast: Cast, ends: object
+) -> None:
+    assert iris.get(f"{HERE}/{made}").status_code == 200
+    assert callable(ends)
+    ends(admin, cast)
+    assert iris.get(HERE).status_code == 403
+    assert statuses(iris, made) == {403}
+    assert history(made) == ["submit"]
+
+
+def test_the_right_does_not_move_to_another_department(
+    elsewhere: int, iris: FlaskClient, admin: FlaskClient, made: int, cast: Cast
+) -> None:
+    set_instructor(cast.iris, department_id=builders.a_department("ART").id)  # as imports may do
+    assert iris.get(HERE).status_code == 403
+    assert statuses(iris, made) | statuses(iris, elsewhere) == {403}
+    page = admin.get(f"/admin/instructors/{cast.iris.id}").text
+    assert 'name="decides" value="1">' in page
+
+
+@pytest.mark.usefixtures("iris")
+def test_the_database_decides_and_no_cached_right(made: int, cast: Cast) -> None:
+    seen = replace(decider(made, cast.iris.account_id or 0), for_department=True)
+    with transaction() as session:
+        session.execute(update(Instructor).values(decides_for_id=None))
+    for decide in (service.approve, service.decline, service.ask_more):
+        with pytest.raises(LookupError):
+            decide(made, seen)
+    assert history(made) == ["submit"]
+
+
+def test_a_disabled_account_decides_nothing(iris: FlaskClient, made: int, cast: Cast) -> None:
+    with transaction() as session:
+        hers = update(Account).where(Account.id == cast.iris.account_id)
+        session.execute(hers.values(deleted_at=func.now()))
+    assert statuses(iris, made) <= {302, 303, 401, 403}  # a process may know it for 2 s more
+    visitors.forget(cast.iris.account_id or 0)
+    assert iris.get(HERE).status_code == 302
+    assert press(iris, made, "approve").status_code in {302, 303, 401}
+    assert history(made) == ["submit"]
+
+
+# Visiting students: with documents, and about courses of one department or several
+
+
+@pytest.fixture
+def visiting(paying: None, free: Section, vera: Account) -> int:  # noqa: ARG001
+    """An application about a course of the department."""
+    return a_visiting_application(vera, free.term_id)
+
+
+def document_of(application: int) -> int:
+    with transaction() as session:
+        mine = ApplicationDocument.application_id == application
+        return session.scalars(select(ApplicationDocument.id).where(mine)).one()
+
+
+def test_documents_are_beside_the_form(iris: FlaskClient, visiting: int) -> None:
+    page = unescape(iris.get(f"{HERE}/{visiting}").text)
+    document = document_of(visiting)
+    here = f"{HERE}/{visiting}/documents/{document}"
+    assert f'src="{here}/pages/0.png"' in page
+    assert "refund" not in page.lower()
+    assert iris.get(f"{here}/pages/0.png").mimetype == "image/png"
+    assert deeds().count("application.document") == 1
+    assert iris.get(here).headers["Content-Disposition"].startswith("attachment")
+    assert iris.get(f"{HERE}/{visiting}/documents/999999").status_code == 404
+    press(iris, visiting, "approve")
+    assert {iris.get(each).status_code for each in (here, f"{here}/pages/0.png")} == {404}
+
+
+def test_documents_of_another_application_are_not_found(
+    iris: FlaskClient, visiting: int, made: int
+) -> None:
+    document = document_of(visiting)
+    assert iris.get(f"{HERE}/{made}/documents/{document}").status_code == 404
+    assert iris.get(f"{HERE}/{made}/documents/{document}/pages/0.png").status_code == 404
+
+
+@pytest.mark.usefixtures("paying")
+def test_courses_of_several_departments_are_for_admins(
+    elsewhere: int, iris: FlaskClient, admin: FlaskClient, free: Section, vera: Account
+) -> None:
+    assert elsewhere
+    made = a_visiting_application(vera, free.term_id, courses="MAT 1, ART 1")
+    assert statuses(iris, made) == {404}
+    assert press(admin, made, "approve", "/admin/applications").status_code == 303

@@ -82,6 +82,10 @@ class ApplicationRefused(Exception):  # noqa: N818  a fact, not a mistake
         self.code = code
 
 
+class NotTheirs(LookupError):  # noqa: N818  a fact, not a mistake
+    """A decider for a department may not, or no longer, decide the application."""
+
+
 @dataclass(frozen=True)
 class Decider:
     """Who decides, why, and the version of the application that the page had shown.
@@ -388,13 +392,13 @@ def today() -> date:
 def _in_review(session: Session, application: int, decider: Decider) -> Application:
     """Return the application, locked, if it is another's and still as the decider saw it.
 
-    Raises LookupError if a decider for a department may not, or no longer, decide it.
+    Raises ApplicationRefused or NotTheirs.
     """
     found = session.get_one(Application, application, with_for_update=True)
     if decider.for_department:
         theirs = select(Application.id).where(Application.id == application)
         if session.scalar(theirs.where(decided_by(decider.by))) is None:
-            raise LookupError(f"application {application}")
+            raise NotTheirs(f"application {application}")
     if found.account_id == decider.by:
         raise ApplicationRefused("own")
     if found.state != REVIEW:

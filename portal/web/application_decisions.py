@@ -20,7 +20,7 @@ from portal.applications.models import (
     STATES,
     TONES,
 )
-from portal.applications.service import REFUSED, ApplicationRefused, Decider
+from portal.applications.service import REFUSED, ApplicationRefused, Decider, NotTheirs
 from portal.backend import backend
 from portal.catalog.formatting import money
 from portal.catalog.term_catalog import catalog_of, live_terms
@@ -150,8 +150,9 @@ class Desk:
         except ApplicationRefused as refused:
             form.refuse(REFUSED[refused.code])
             return self._page(self.find(application_id), form), 409
-        except LookupError:
-            abort(404)
+        except NotTheirs:  # since the page was asked for, just now
+            flash(str(REFUSED["changed"]))
+            return go(self.index_address)
         if not message:
             form.refuse(RETURNED)
             return self._page(self.find(application_id), form), 409

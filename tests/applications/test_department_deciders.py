@@ -6,11 +6,12 @@ from html import unescape
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
-from sqlalchemy import func, select, update
+from sqlalchemy import Executable, func, select, update
 from werkzeug.test import TestResponse
 
 from portal.applications import service
 from portal.applications.models import ApplicationDocument
+from portal.applications.service import NotTheirs
 from portal.catalog.models import Department, Instructor, Section, Term
 from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
@@ -332,13 +333,25 @@ def test_the_right_does_not_move_to_another_department(
     assert 'name="decides" value="1">' in page
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        update(Instructor).values(decides_for_id=None),
+        update(Instructor).values(deleted_at=func.now()),
+        update(Instructor).values(account_id=None),
+        update(Account).where(Account.username == "iris").values(deleted_at=func.now()),
+    ],
+    ids=["right", "instructor", "link", "account"],
+)
 @pytest.mark.usefixtures("iris")
-def test_the_database_decides_and_no_cached_right(made: int, cast: Cast) -> None:
+def test_a_right_that_ends_while_the_decision_is_made(
+    made: int, cast: Cast, change: Executable
+) -> None:
     seen = replace(decider(made, cast.iris.account_id or 0), for_department=True)
     with transaction() as session:
-        session.execute(update(Instructor).values(decides_for_id=None))
+        session.execute(change)
     for decide in (service.approve, service.decline, service.ask_more):
-        with pytest.raises(LookupError):
+        with pytest.raises(NotTheirs):
             decide(made, seen)
     assert history(made) == ["submit"]
 

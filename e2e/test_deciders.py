@@ -1,0 +1,53 @@
+"""An instructor decides for the department on screen, and an admin decides next."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+from sqlalchemy import update
+
+from e2e.applying import PHONE, TOO_WIDE, end_the_window
+from e2e.person import Meet
+from portal.catalog.models import Course, Instructor, Section, Term
+from portal.core.db import transaction
+from tests import cast as builders
+from tests.applications.stories import an_application
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_the_department_decides_and_then_an_admin(
+    meet: Meet, term: Term, course: Course, section: Section, *, scripts: bool
+) -> None:
+    chair = builders.an_instructor(f"chair{term.id}")
+    with transaction() as session:
+        changed = update(Instructor).where(Instructor.id == chair.id)
+        session.execute(changed.values(department_id=course.department_id))
+    end_the_window(term)
+    student = builders.a_student(f"overload{term.id}")
+    application = an_application("credit_overload", student, section)
+
+    boss = meet("max").page
+    boss.goto(f"/admin/instructors/{chair.id}")
+    boss.get_by_label("Decides applications for").check()
+    boss.get_by_role("button", name="Change").click()
+    boss.get_by_label("Reason").fill("Chair of the department.")
+    boss.get_by_role("button", name="Let this account decide").click()
+    expect(boss.get_by_label("Decides applications for")).to_be_checked()
+
+    page = meet(chair.name.lower(), viewport=PHONE, java_script_enabled=scripts).page
+    page.goto("/teaching")
+    page.get_by_role("link", name="Applications", exact=True).click()
+    row = page.locator(f"#application-{application}")
+    row.get_by_role("link", name=re.compile("Decide")).click()
+    if scripts:
+        assert not page.evaluate(TOO_WIDE)
+    page.get_by_label("Reason").fill("Well prepared.")
+    page.get_by_role("button", name="Approve").click()
+    expect(page.get_by_text("The registrar decides next.")).to_be_visible()
+    expect(row).to_have_count(0)
+
+    boss.goto(f"/admin/applications/{application}")
+    expect(boss.get_by_text("Well prepared.")).to_be_visible()
+    boss.get_by_label("Reason").fill("Agreed.")
+    boss.get_by_role("button", name="Approve").click()
+    expect(boss.get_by_text("Approved: Credit overload")).to_be_visible()

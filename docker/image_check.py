@@ -40,7 +40,7 @@ VALUES = {
     "GRAFANA_PASSWORD": "unused",
 }
 ADDRESSES = {"postgres": "172.30.87.21", "ledger": "172.30.87.22"}
-# What the image of PostgreSQL does in a new volume, with the binaries of the portal's image.
+# As the image of PostgreSQL starts in a new volume, but with the binaries of the portal's image.
 POSTGRES = """
 server=$(python -c 'from portal.runtime.embedded_postgres import binary as b; print(b("postgres"))')
 PATH=${server%/*}:$PATH

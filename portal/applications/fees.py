@@ -207,7 +207,7 @@ def _advance(number: int = 0) -> bool:
             found.attempt += 1
             mark_dead(found, str(error))
         except ProviderFailed as error:
-            # The checkout of a call that was answered with an error has been shown to nobody.
+            # Nobody has seen a checkout if the call for it was answered with an error.
             found.attempt += error.answered
             if found.state == OPEN:
                 postpone(found, POLL, str(error))

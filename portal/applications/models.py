@@ -127,7 +127,7 @@ class Application(Base):
         return not self.fee or any(each.state == PAID for each in self.charges)
 
     def note_change(self) -> None:
-        """Raise its version, and begin the time for which it is kept anew."""
+        """Raise its version, and restart the time for which it is kept."""
         self.version += 1
         self.changed_at = func.now()
 

@@ -54,7 +54,7 @@ def plan_of(term: int, student: int, changes: int | None = None) -> Plan | None:
 
     With the number of its `changes` that the ledger has counted, it may come from memory: that of a
     plan is read before the plan. If a change could not be counted, it is old for OLDEST seconds;
-    so it may be after the ledger has lost its data, as the count begins anew and may meet an old
+    so it may be after the ledger has lost its data, as the count starts again and may meet an old
     one. Neither does harm: a change names the version that was seen.
     """
     with _lock:

@@ -250,7 +250,7 @@ class Supervisor:
         web = self._web()
         if not all(self._replace_web(each) for each in web):
             return
-        self.fork_server.start()  # anew, as it must import the new code
+        self.fork_server.start()  # again, as it must import the new code
         self._wait_for_imports()
         for each in self.supervised[:]:
             old = each.child.process

@@ -1,4 +1,4 @@
-"""What the files of an update leave out stays as it is, and other terms keep their courses."""
+"""An update changes only what its files contain, and no course of another term."""
 
 from pathlib import Path
 from typing import Any

@@ -153,7 +153,7 @@ class Applicants:
                 yield f"application {each.number} was paid"
 
     def odd(self) -> Iterator[str]:
-        """Yield answers that nobody should get, and who never got one."""
+        """Yield each wrong answer and each applicant without an answer."""
         for each in self.found:
             yield from each.odd
             if not each.sent:

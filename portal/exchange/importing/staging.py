@@ -45,7 +45,7 @@ class KnownCourse(NamedTuple):
 
 @dataclass(frozen=True)
 class KnownRecords:
-    """What the portal has already of the records of a term."""
+    """The records of a term that the portal has already."""
 
     dates: tuple[date, date] | None = None  # first and last day; None if the term is new
     sections: set[str] = field(default_factory=set)  # by registration number

@@ -110,6 +110,9 @@ def test_a_sentence_that_is_not_understood_is_shown_and_asked_about(tmp_path: Pa
         ("Byron, Ada; Roe, Ben", ["Byron, Ada", "Roe, Ben"]),
         ("Byron/Roe", ["Byron", "Roe"]),
         ("Staff", []),
+        ("Ada Byron, Staff", ["Ada Byron"]),
+        ("Staff, TBA", []),
+        ("Staff (P)", []),
     ],
 )
 def test_all_instructors_of_a_cell_are_read(tmp_path: Path, text: str, expected: list[str]) -> None:
@@ -144,6 +147,12 @@ def test_each_sheet_of_a_workbook_is_a_table(tmp_path: Path) -> None:
     records, _ = read(write_ods(tmp_path, sheets))
     assert records.sections["20551"]["capacity"] == 30
     assert [each[2] for each in records.sections["20551"]["meetings"]] == [f"{time(10)}"]
+
+
+def test_a_workbook_of_too_many_sheets_is_refused(tmp_path: Path) -> None:
+    write_ods(tmp_path, {f"Sheet {number}": [["CRN"]] for number in range(200)})
+    with pytest.raises(ImportFailedError, match="is too large for a workbook"):
+        read(tmp_path)
 
 
 @pytest.mark.parametrize("name", ["book.xlsx", "book.ods"])
@@ -195,6 +204,7 @@ def test_a_cell_that_is_repeated_without_end_is_too_much(tmp_path: Path) -> None
         {"Restrictions": "must be following " * 5_000},
         {"Restrictions": "Must be enrolled in one of the following " + "(" * 15_000},
         {"Instructor": ", ".join(["A B"] * 20_000)},
+        {"Instructor": "x y, b c" + " " * 100_000},
     ],
 )
 def test_long_cells_take_no_longer_than_others(tmp_path: Path, cells: dict[str, str]) -> None:
@@ -222,7 +232,8 @@ def test_a_schedule_of_two_terms_gives_the_one_that_most_sections_are_of(tmp_pat
 
 def test_another_section_under_the_same_number_is_refused_and_named(tmp_path: Path) -> None:
     other = ALGORITHMS | {"Subj": "ART", "Crse": "101", "Instructor": "Else"}
-    records, report = read(write_csv(tmp_path, [ALGORITHMS, other, LAB, other | {"CRN": ""}]))
+    lines = [ALGORITHMS, other, LAB, other | {"CRN": ""}]
+    records, report = read(write_csv(tmp_path, lines))
     assert list(records.sections) == ["20551"]
     assert "Else" not in records.instructors
     assert [note.line for note in report.of("duplicate")] == [3]
@@ -230,7 +241,24 @@ def test_another_section_under_the_same_number_is_refused_and_named(tmp_path: Pa
     assert [note.line for note in report.of("no_key")] == [4, 5]
 
 
-@pytest.mark.parametrize(("status", "offered"), [("A", True), ("C", False), ("Canceled", False)])
+def test_a_further_meeting_is_of_its_own_term(tmp_path: Path) -> None:
+    ours = {"Term": "Spring 2021", **ALGORITHMS}
+    lines = [ours, ours | {"CRN": "20552"}, LAB | {"Term": "Fall 2020"}, LAB | {"CRN": "20551"}]
+    records, report = read(write_csv(tmp_path, lines, headings=("Term", *HEADINGS)))
+    assert [len(records.sections[crn]["meetings"]) for crn in ("20551", "20552")] == [2, 1]
+    assert [note.line for note in report.of("no_key")] == [4]
+
+
+def test_c_beside_open_sections_is_not_taken_for_canceled(tmp_path: Path) -> None:
+    lines = [ALGORITHMS | {"Stat": "C"}, ALGORITHMS | {"CRN": "20552", "Stat": "O"}]
+    records, report = read(write_csv(tmp_path, lines, headings=(*HEADINGS, "Stat")))
+    assert list(records.sections) == ["20551", "20552"]
+    assert [note.line for note in report.of("status")] == [2]
+
+
+@pytest.mark.parametrize(
+    ("status", "offered"), [("A", True), ("C", False), ("Canceled", False), ("CANC", False)]
+)
 def test_a_canceled_section_is_not_imported(tmp_path: Path, status: str, *, offered: bool) -> None:
     lines = [ALGORITHMS | {"Stat": status}, ALGORITHMS | {"CRN": "20552", "Stat": "A"}, LAB]
     records, report = read(write_csv(tmp_path, lines, headings=(*HEADINGS, "Stat")))

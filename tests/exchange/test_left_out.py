@@ -83,10 +83,11 @@ def test_blank_cells_and_missing_files_erase_only_if_that_is_chosen(tmp_path: Pa
 
 
 def test_a_refused_row_is_not_taken_for_a_section_to_remove(tmp_path: Path) -> None:
-    imported(Campus().section("10002").write(tmp_path))
+    imported(full().section("10002").write(tmp_path))
     campus = Campus(capacity="abc").section("10002", capacity="45")
-    counts = update(campus.write(tmp_path), remove=True).counts["section"]
-    assert (counts["removed"], counts["changed"]) == (0, 1)
+    counts = update(campus.write(tmp_path), remove=True).counts
+    assert (counts["section"]["removed"], counts["section"]["changed"]) == (0, 1)
+    assert not counts.get("teaching", {}).get("removed")
 
 
 def test_another_terms_import_changes_no_course_that_this_term_offers(tmp_path: Path) -> None:
@@ -126,6 +127,9 @@ def test_a_department_of_another_name_than_the_subject_stays(tmp_path: Path) -> 
         ("CRN,Subj,Crse,Rem", "10001,CSC,225,4"),
         ("CRN,Subj,Crse,Cap,WL Cap", "10001,CSC,225,,abc"),
         ("CRN,Subj,Crse,Act", "10001,CSC,225,12"),
+        ("CRN,Subj,Crse,Cap", "10001,CSC,225,-"),
+        ("CRN,Subj,Crse,Cap", "10001,CSC,225,TBA"),
+        ("CRN,Subj,Crse,Cap,Rem,Act", "10001,CSC,225,,5,n/a"),
     ],
 )
 def test_seats_that_a_file_does_not_tell_stay(tmp_path: Path, header: str, row: str) -> None:
@@ -134,8 +138,10 @@ def test_seats_that_a_file_does_not_tell_stay(tmp_path: Path, header: str, row: 
     for each in tmp_path.iterdir():
         each.unlink()
     (tmp_path / "sections.csv").write_text(f"{header}\n{row}\n10099,CSC,225,,\n")
-    chosen, report = Options(term="Spring 2021", update=True), Report()
-    import_files(tmp_path, chosen, report, nothing)
+    report = Report()
+    for erase in (False, True):
+        chosen = Options(term="Spring 2021", update=True, erase=erase)
+        import_files(tmp_path, chosen, report, nothing)
     after = section(first.term)
     assert (after.capacity, after.waitlist) == (before.capacity, before.waitlist)
     assert "no_seats" not in report.found

@@ -22,7 +22,7 @@ from portal.core.db import transaction
 from portal.core.i18n import _k
 from portal.exchange.importing.failures import ImportFailedError
 from portal.exchange.importing.models import ImportPart
-from portal.exchange.importing.workbooks import is_workbook, read_sheets
+from portal.exchange.importing.workbooks import MOST_TEXT, is_workbook, read_sheets
 
 MOST_FILES = 100
 MOST_BYTES = 2**30  # of all files together, unpacked
@@ -77,7 +77,8 @@ def open_files(path: Path) -> Files:
 def _with_sheets(files: Files) -> Files:
     """Return the files with the sheets of workbooks in the place of the workbooks."""
     found = {name: open_ for name, open_ in files.openers.items() if not is_workbook(name)}
-    for name in files.openers.keys() - found.keys():
+    size = 0
+    for name in sorted(files.openers.keys() - found.keys()):
         with files.open(name) as file:
             content = file.read(MOST_WORKBOOK + 1)
         if len(content) > MOST_WORKBOOK:
@@ -88,6 +89,9 @@ def _with_sheets(files: Files) -> Files:
             if sheet in found:
                 raise ImportFailedError(_k("%(file)s appears twice."), file=sheet)
             found[sheet] = partial(BytesIO, table)
+            size += len(table)
+        if size > MOST_TEXT:
+            raise ImportFailedError(_k("The workbooks are too large. Save their sheets as CSV."))
     return Files(found)
 
 

@@ -139,7 +139,9 @@ def _texts(values: dict[str, str], *columns: str) -> list[str]:
 def _two(text: str) -> tuple[str, str]:
     """Return both ends of a range; a text that is none stands for both."""
     written = " ".join(text.split())
-    parts = _RANGE.split(written) if len(written) <= _LONGEST_RANGE else []
+    if len(written) > _LONGEST_RANGE:
+        return written, written
+    parts = written.split(" - ") if written.count(" - ") == 1 else _RANGE.split(written)
     return (parts[0], parts[1]) if len(parts) == 2 else (written, written)
 
 

@@ -28,7 +28,7 @@ NO_INSTRUCTOR = {"", "STAFF", "TBA", "TBD", "UNKNOWN", "TO BE ANNOUNCED", "NONE"
 NO_ROOM = {"", "TBA", "TBD", "TO BE ANNOUNCED", "NONE", "ARR", "N/A"}
 LONGEST_NAME = 160  # of an instructor
 LONGEST_KIND = 12
-PRIMARY = re.compile(r"\s*\(P\)", re.IGNORECASE)  # Banner's mark of the primary instructor
+PRIMARY = re.compile(r" ?\(P\)", re.IGNORECASE)  # Banner's mark of the primary instructor
 LONGEST_ROOM = 80
 Times = tuple[time | None, time | None]
 Dates = tuple[date | None, date | None]
@@ -108,7 +108,7 @@ def read_instructors(row: Row, *, surnames_first: bool | None = None) -> list[st
         row.note("too_long", "instructors")
     listed = [(PRIMARY.sub("", name)[:LONGEST_NAME], bool(PRIMARY.search(name))) for name in names]
     listed.sort(key=lambda each: not each[1])
-    return [name for name, _first in listed if name.strip("* ").upper() not in NO_INSTRUCTOR]
+    return [name for name, _first in listed]
 
 
 def surnames_first(cells: Iterable[str]) -> bool | None:
@@ -117,21 +117,27 @@ def surnames_first(cells: Iterable[str]) -> bool | None:
     A single word beside a comma is a surname or a first name. None if no cell has a comma.
     """
     parts = (part for cell in set(cells) for part in re.split(r"[/;|\n]", cell))
-    found = Counter(_has_single_word(part) for part in parts if "," in part)
+    found = Counter(_has_single_word(part) for part in parts if len(_people(part)) > 1)
     return found[True] >= found[False] if found else None
 
 
+def _people(part: str) -> list[str]:
+    """Return what stands between the commas of a part of a cell, without placeholders."""
+    words = (" ".join(word.split()) for word in part.split(","))
+    return [
+        word for word in words if PRIMARY.sub("", word).strip("* ").upper() not in NO_INSTRUCTOR
+    ]
+
+
 def _has_single_word(part: str) -> bool:
-    words = (PRIMARY.sub("", word).split() for word in part.split(","))
-    return any(len(word) == 1 for word in words)
+    return any(" " not in PRIMARY.sub("", word) for word in _people(part))
 
 
 def _names(row: Row, part: str, *, surnames_first: bool | None) -> list[str]:
     """Return the names of a part of a cell, which commas may separate."""
-    words = [" ".join(word.split()) for word in part.split(",") if word.strip()]
+    words = _people(part)
     if len(words) < 2:
         return words
-    pairs = [", ".join(pair) for pair in zip(words[::2], words[1::2], strict=False)]
     single = _has_single_word(part)
     if len(words) % 2:
         if single:
@@ -139,7 +145,9 @@ def _names(row: Row, part: str, *, surnames_first: bool | None) -> list[str]:
         return [", ".join(words)] if single else words
     if not single and surnames_first:
         row.note("instructors_unclear", "instructors")
-    return pairs if single or surnames_first else words
+    if not single and not surnames_first:
+        return words
+    return [", ".join(pair) for pair in zip(words[::2], words[1::2], strict=True)]
 
 
 def _read_days(row: Row) -> int:

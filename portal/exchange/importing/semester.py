@@ -48,8 +48,9 @@ LONGEST_CRN = 24
 LISTED = re.compile(r"\s*[|;,]\s*")
 LEVEL = ("must_be", "level")
 # How systems write a section's status.
-CANCELED = {"C", "X", "I", "D", "CANCELED", "CANCELLED", "INACTIVE", "DROPPED"}
-RUNNING = {"A", "O", "OP", "CL", "ACTIVE", "OPEN", "CLOSED", "CONFIRMED", "FULL"}
+CANCELED = {"C", "X", "I", "D", "INACTIVE", "DROPPED"}
+SEATS_LEFT = {"O", "OP", "OPEN", "CL", "CLOSED", "FULL"}  # beside these, C may be "closed"
+RUNNING = {"A", "ACTIVE", "CONFIRMED", *SEATS_LEFT}
 MAJORS = ("major", "field_of_study")
 
 Credits = tuple[Decimal, Decimal]
@@ -94,6 +95,7 @@ class Semester:
     courses: dict[str, Course] = field(default_factory=dict)
     sections: dict[str, Section] = field(default_factory=dict)
     refused: set[str] = field(default_factory=set)  # registration numbers
+    canceled: set[str] = field(default_factory=set)  # what a canceled section's status may be
     starts_on: date = date.max
     ends_on: date = date.min
 
@@ -315,6 +317,8 @@ def _read_sections(
     tables: SemesterTables, semester: Semester, options: Options, report: Report
 ) -> None:
     """Add the sections of the term that most rows are of; at least one."""
+    written = {row["status"].strip().upper() for row in tables.sections}
+    semester.canceled = CANCELED - ({"C"} if written & SEATS_LEFT else set())
     for row in tables.sections:
         _read_section(row, tables.term, options.waitlist, semester)
     if not semester.sections:
@@ -331,7 +335,7 @@ def _read_section(row: Row, term: str, waitlist: int, semester: Semester) -> Non
         return row.note(*fault)
     semester.refused.add(row["crn"])
     status = row["status"].strip().upper()
-    if status in CANCELED:
+    if "CANC" in status or status in semester.canceled:
         return row.note("canceled", "status")
     if status and status not in RUNNING:
         row.note("status", "status")
@@ -423,18 +427,20 @@ def _read_list(row: Row, column: str, most: int) -> list[str]:
 
 
 def _read_seats(row: Row, default: int, *, new: bool) -> dict[str, Any] | None:
-    """Return capacity, length of the waitlist (`default` if blank), and seats taken before.
+    """Return capacity, length of the waitlist, and seats taken before, as far as the row tells.
 
-    There are never more seats than the source can mean. None if the capacity can't be told.
+    There are never more seats than the source can mean. None if a new section would have none, or
+    if the capacity can't be read. A new section's waitlist has the length `default` if it is blank.
     """
     remaining, enrolled = _read_number(row, "remaining"), _read_count(row, "enrolled")
+    waitlist = _read_count(row, "wait_capacity")
     try:
         capacity = _read_capacity(row, remaining, enrolled)
     except Unreadable:
         return None
     if capacity is None:
-        waits = _read_count(row, "wait_capacity") or 0
-        return None if new else {"capacity": 0, "waitlist": waits, "prior": 0}  # it stays as it is
+        known = {} if waitlist is None else {"waitlist": waitlist}
+        return None if new else known | {"prior": 0}
     prior = enrolled
     if prior is None and remaining is not None:
         prior = max(0, capacity - remaining)
@@ -451,10 +457,10 @@ def _read_seats(row: Row, default: int, *, new: bool) -> dict[str, Any] | None:
     if None not in (enrolled, remaining) and capacity - prior != remaining:
         text = _k("%(seats)s minus %(taken)s.")
         row.note("counts_disagree", "remaining", text, seats=capacity, taken=prior)
-    waitlist = _read_count(row, "wait_capacity")
-    if waitlist is None:
+    if waitlist is None and new:
         waitlist = default if capacity > 0 else 0
-    return {"capacity": capacity, "waitlist": waitlist, "prior": prior}
+    found = {"capacity": capacity, "waitlist": waitlist, "prior": prior}
+    return {name: number for name, number in found.items() if number is not None}
 
 
 def _read_capacity(row: Row, remaining: int | None, enrolled: int | None) -> int | None:
@@ -612,8 +618,6 @@ def _blank_fields(section: Section) -> set[str]:
     written = {
         **{each.name: row[each.imported_from] for each in PLAIN if each.imported_from},
         "kind": row["schedule_type"] or section.meetings,
-        "capacity": row["capacity"] or (row["remaining"] and row["enrolled"]),
-        "waitlist": any(sign.isdigit() for sign in row["wait_capacity"]),
         "credits": row["credits"],
         "meetings": section.meetings,
         "restrictions": section.restrictions,

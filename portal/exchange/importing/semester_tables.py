@@ -33,6 +33,7 @@ NEEDED = {
 }
 INDISPENSABLE = (SECTIONS, MEETINGS, COURSES)  # of a new term
 MEETS = ("days", "start_time", "location", "instructors")
+OF_SECTION = ("term", "course_id", "section")
 MOST_ROWS = 200_000  # of one table; a semester is read as a whole
 SHOWN = 5  # unused files
 YEAR = re.compile(r"\b20\d\d\b")
@@ -106,21 +107,23 @@ class SemesterTables:
         A row that names another course or section under the same number is refused.
         """
         first: dict[tuple[str, str], Row] = {}
+        latest: dict[str, str] = {}  # the term that a number was last in
         sections, meetings = [], []
         above: Row | None = None
         for row in self._read(self.schedule, SCHEDULE):
-            named = row["term"].casefold(), row["crn"]
+            named = row["term"].casefold() or latest.get(row["crn"], ""), row["crn"]
             known = first.get(named) if row["crn"] else above
             if known is None:
                 sections.append(row)
                 if not row["crn"]:
                     continue  # refused, as it is of no section
                 known = first[named] = row
-            elif any(row[each] not in {"", known[each]} for each in ("course_id", "section")):
+            elif any(row[each] not in {"", known[each]} for each in OF_SECTION):
                 row.note("duplicate" if row["crn"] else "no_key", "crn")
                 above = None
                 continue
             row.values["crn"], above = known["crn"], known
+            latest[known["crn"]] = known["term"].casefold()
             if any(row[each] for each in MEETS):
                 meetings.append((known["term"].casefold(), row))
         terms = Counter(row["term"].casefold() for row in sections)

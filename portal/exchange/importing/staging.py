@@ -149,7 +149,7 @@ UNNAMED = {
         f"""
         {section_part("here.key")} IN (
             SELECT key FROM import_rows
-            WHERE import_id = :id AND kind = 'section' AND NOT removes
+            WHERE import_id = :id AND kind = 'section' AND NOT removes AND fields <> '{{}}'
         )
         """,
     ),

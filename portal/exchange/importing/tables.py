@@ -30,6 +30,7 @@ LONGEST_VALUE = 200  # characters of a value or key in a finding
 Progress = Callable[[str, int, int], None]
 EVERY = 200  # rows between two reports of progress
 MOST_TITLES = 10  # lines above a header
+MOST_BLANK = 100  # lines among them
 SEPARATORS = ",;\t"
 
 
@@ -195,13 +196,14 @@ def _records(reader: Any, name: str) -> Iterator[tuple[int, list[str]]]:
 
 def _separator(text: IO[str], shape: Shape) -> str:
     """Return the sign between values: the one that gives the needed columns, else the commonest."""
-    lines = [text.readline(LONGEST_LINE) for _ in range(MOST_TITLES + 1)]
+    read = (text.readline(LONGEST_LINE) for _ in range(MOST_BLANK))
+    lines = list(islice(filter(str.strip, read), MOST_TITLES + 1))
     for separator in SEPARATORS:
         with suppress(csv.Error):
             headers = map(shape.columns, csv.reader(lines, delimiter=separator))
             if any(not shape.missing(header) for header in headers):
                 return separator
-    return max(SEPARATORS, key=next(filter(str.strip, lines), "").count)
+    return max(SEPARATORS, key="".join(lines[:1]).count)
 
 
 def _header(records: Iterator[tuple[int, list[str]]], shape: Shape, name: str) -> list[str]:

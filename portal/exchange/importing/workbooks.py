@@ -7,6 +7,7 @@ into the folder and prints their names as a JSON list.
 
 import csv
 import json
+import logging
 import os
 import resource
 import subprocess
@@ -26,11 +27,14 @@ from python_calamine import (
 from portal.core.i18n import _k
 from portal.exchange.importing.failures import ImportFailedError
 
+log = logging.getLogger(__name__)
+
 SUFFIXES = {".xlsx", ".ods"}
 MEMORY = 2**30  # bytes
 CPU = 60  # seconds
 SECONDS = 120.0
 MOST_TEXT = 2**27  # bytes of all sheets as CSV
+MOST_SHEETS = 100
 UNREADABLE, TOO_LARGE = 2, 3  # exit statuses
 
 
@@ -58,6 +62,7 @@ def read_sheets(name: str, content: bytes) -> dict[str, bytes]:
             text = _k("%(file)s is not a readable workbook. Save it again, or as CSV.")
             raise ImportFailedError(text, file=name)
         if done.returncode:  # also if a limit ended it
+            log.warning("A workbook was not read: %s", done.stderr[-500:].decode(errors="replace"))
             raise _too_large(name)
         sheets = json.loads(done.stdout)
         tables = [(Path(folder) / f"{at}.csv").read_bytes() for at in range(len(sheets))]
@@ -89,9 +94,14 @@ def main() -> None:
             for each in workbook.sheets_metadata
             if each.visible == SheetVisibleEnum.Visible and each.typ == SheetTypeEnum.WorkSheet
         ]
+        size = 0
         for at, name in enumerate(names):
             rows = workbook.get_sheet_by_name(name).to_python(skip_empty_area=False)
-            _write(Path(sys.argv[2]) / f"{at}.csv", rows)
+            path = Path(sys.argv[2]) / f"{at}.csv"
+            _write(path, rows)
+            size += path.stat().st_size
+            if size > MOST_TEXT or at >= MOST_SHEETS:
+                sys.exit(TOO_LARGE)
     except (MemoryError, OSError):
         sys.exit(TOO_LARGE)
     except (CalamineError, ValueError):

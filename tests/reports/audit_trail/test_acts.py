@@ -56,7 +56,7 @@ ACTS: dict[str, Form | str] = {
     "POST /admin/exports": "tests/exchange/test_exports.py",
     "POST /admin/imports": "tests/exchange/test_page.py",
     "POST /admin/imports/<int:import_id>/"
-    "<any(apply,rest,past,discard,again,enroll,resume):step>": "tests/exchange/test_page.py",
+    "<any(apply,rest,past,overwrite,discard,again,enroll,resume):step>": "tests/exchange/test_page.py",
     "POST /admin/imports/<int:import_id>/end": "tests/exchange/test_enrollments_page.py",
     "POST /admin/operations/audits/<int:term_id>": "tests/web/admin/test_operations_audit.py",
     f"POST /admin/operations/flags/<any({','.join(NAMES)}):name>": (
@@ -72,6 +72,9 @@ ACTS: dict[str, Form | str] = {
     ),
     "POST /admin/operations/mails/<which>/<any(retry,discard):remedy>": (
         "tests/notifications/test_operations_mails.py"
+    ),
+    "POST /admin/instructors/<int:instructor_id>/decider": (
+        "tests/applications/test_department_deciders.py"
     ),
     "POST /admin/instructors/<int:instructor_id>/link": (
         "tests/web/admin/students/test_instructors.py"

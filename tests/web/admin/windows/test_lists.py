@@ -90,4 +90,4 @@ def test_list_has_a_maximum_length(admin: FlaskClient, term: Term) -> None:
     many = " ".join(f"X{number}" for number in range(100_001))
     answer = send(admin, term, whom="some", students=many)
     assert answer.status_code == 422
-    assert "a list takes 100,000" in unescape(answer.text)
+    assert "it can have 100,000" in unescape(answer.text)

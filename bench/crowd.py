@@ -105,7 +105,7 @@ class Ledger:
         rate = {"rate": {"cost": charge.time, "size": charge.size}}
         asks = [self._packed(self._a_claim() | rate) for _ in range(many)]
         began = time.perf_counter()
-        took, replies = self._each(many, lambda: saturated.replies(path, asks, 2, listeners))
+        took, replies = self._each(many, lambda: saturated.replies(path, asks, listeners))
         claims_per_s = many / (time.perf_counter() - began)
         if sum(b'"enrolled"' in reply for reply in replies if isinstance(reply, bytes)) < many:
             raise SystemExit("A claim did not get its seat.")

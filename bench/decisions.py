@@ -30,7 +30,7 @@ def by_ledger(term: int, section: int, students: Sequence[int]) -> float:
     asks = [_ask(term, section, window.id, student) for student in students]
     path = backend().redis.connection_pool.connection_kwargs["path"]
     began = time.perf_counter()
-    replies = saturated.replies(path, asks, 1, 0)
+    replies = saturated.replies(path, asks, 0)
     rate = len(asks) / (time.perf_counter() - began)
     if not all(any(well in reply for well in WELL) for reply in replies):
         raise SystemExit("A claim got neither a seat nor a waitlist position.")

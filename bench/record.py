@@ -43,7 +43,7 @@ TABLES = {
     "enrollments": "seq",
     "waitlist_positions": "seq",
     "section_seats": "section_id",
-    "answered": "at",
+    "stored_answers": "at",
 }
 COLUMNS = 9  # of an event
 JOBS_OF = """

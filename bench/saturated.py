@@ -21,12 +21,11 @@ TIMEOUT = 30.0  # seconds
 
 @dataclass
 class Line:
-    """A connection, and the replies so far to its last request."""
+    """A connection, and what it has read of the next reply."""
 
     sock: socket.socket
     asks: bool  # else it subscribes
     reader: hiredis.Reader = field(default_factory=hiredis.Reader)
-    answers: list[Any] = field(default_factory=list)
 
 
 def packed(*words: bytes) -> bytes:
@@ -34,8 +33,8 @@ def packed(*words: bytes) -> bytes:
     return b"*%d\r\n" % len(words) + b"".join(b"$%d\r\n%b\r\n" % (len(w), w) for w in words)
 
 
-def replies(path: str, asks: Sequence[bytes], each: int, listeners: int) -> list[Any]:
-    """Send all requests, of `each` commands, while `listeners` subscribe; return the replies."""
+def replies(path: str, asks: Sequence[bytes], listeners: int) -> list[Any]:
+    """Send all requests while `listeners` subscribe; return the replies."""
     todo, found = iter(asks), list[Any]()
     with ExitStack() as stack:
         ready = stack.enter_context(selectors.DefaultSelector())
@@ -43,12 +42,12 @@ def replies(path: str, asks: Sequence[bytes], each: int, listeners: int) -> list
             line = Line(_connected(stack, path), asks=number >= listeners)
             ready.register(line.sock, selectors.EVENT_READ, line)
             line.sock.sendall(next(todo, b"") if line.asks else _listening())
-        while len(found) < each * len(asks):
+        while len(found) < len(asks):
             heard = ready.select(TIMEOUT)
             if not heard:
                 raise SystemExit("The ledger has stopped answering.")
             for key, _ in heard:
-                found += _heard(key.data, todo, each)
+                found += _heard(key.data, todo)
     return found
 
 
@@ -62,10 +61,10 @@ def _listening() -> bytes:
     return packed(b"PSUBSCRIBE", *(each.encode() for each in CHANNELS))
 
 
-def _heard(line: Line, todo: Iterator[bytes], each: int) -> list[Any]:
-    """Read from a connection; once its replies are complete, send its next request.
+def _heard(line: Line, todo: Iterator[bytes]) -> list[Any]:
+    """Read from a connection; once its reply is complete, send its next request.
 
-    Return the replies if they are complete, else an empty list.
+    Return the reply if it is complete, else an empty list.
     """
     data = line.sock.recv(READ)
     if not data:
@@ -73,10 +72,8 @@ def _heard(line: Line, todo: Iterator[bytes], each: int) -> list[Any]:
     if not line.asks:
         return []
     line.reader.feed(data)
-    while (reply := line.reader.gets()) is not False:
-        line.answers.append(reply)
-    if len(line.answers) < each:
+    reply = line.reader.gets()
+    if reply is False:
         return []
     line.sock.sendall(next(todo, b""))
-    whole, line.answers = line.answers, []
-    return whole
+    return [reply]

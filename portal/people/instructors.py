@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, false, func, literal_column, or_, select
-from sqlalchemy.orm import Session
+from sqlalchemy import ColumnElement, Select, func, literal_column, or_, select
+from sqlalchemy.orm import Session, aliased
 
 from portal.catalog.models import Department, Instructor, Section, section_instructors
 from portal.core.audit_trail import add_audit_entry
@@ -21,7 +21,11 @@ MAX_SUGGESTIONS = 5
 
 @dataclass(frozen=True)
 class InstructorView:
-    """An instructor, the number of sections taught, and the linked account if there is one."""
+    """An instructor, the number of sections taught, and the linked account if there is one.
+
+    The account decides applications for the department of `right_code` and `right_for`, but only
+    while the instructor is of it; both are blank if it has no such right.
+    """
 
     id: int
     name: str
@@ -31,7 +35,14 @@ class InstructorView:
     account: int | None
     username: str | None
     account_name: str | None
-    decides: bool  # applications, for the department
+    department_code: str
+    right_code: str
+    right_for: str
+
+    @property
+    def decides(self) -> bool:
+        """Return whether the account decides applications for the department now."""
+        return bool(self.right_code) and self.right_code == self.department_code
 
 
 # Columns that sort a list of instructors.
@@ -99,35 +110,56 @@ def unlink(instructor_id: int, account: int, *, by: int, why: str) -> None:
     sessions_ended.send(account)
 
 
-def set_decider(instructor_id: int, account: int, *, decides: bool, by: int, why: str) -> None:
-    """Let the account decide applications for the instructor's department, or no longer.
+def let_decide(instructor_id: int, account: int, department: str, *, by: int, why: str) -> None:
+    """Let the account decide applications for the instructor's department.
 
-    It takes effect at once: each page asks the database. Raises ChangedMeanwhile.
+    `department` is the code that the admin saw. It takes effect with the next request: each page
+    asks the database. Raises ChangedMeanwhile.
     """
     with transaction() as session:
         instructor = _locked(session, instructor_id, account)
-        if instructor.department_id is None:
+        if not department or _code(session, instructor.department_id) != department:
             raise ChangedMeanwhile
-        decided = instructor.decides_for_id == instructor.department_id
-        if decided == decides:
-            return
-        instructor.decides_for_id = instructor.department_id if decides else None
+        _set_right(session, instructor, instructor.department_id, by, why)
+    visitors.forget(account)
+
+
+def stop_deciding(instructor_id: int, account: int, department: str, *, by: int, why: str) -> None:
+    """End the right to decide, also one for a department that the instructor has left.
+
+    `department` is the code of the right that the admin saw. Raises ChangedMeanwhile if the right
+    is for another one now.
+    """
+    with transaction() as session:
+        instructor = _locked(session, instructor_id, account)
+        if _code(session, instructor.decides_for_id) not in {None, department}:
+            raise ChangedMeanwhile
+        _set_right(session, instructor, None, by, why)
+    visitors.forget(account)
+
+
+def _set_right(
+    session: Session, instructor: Instructor, department: int | None, by: int, why: str
+) -> None:
+    """Set the department that the account decides for, with an entry in the audit trail."""
+    before = instructor.decides_for_id
+    if before != department:
+        instructor.decides_for_id = department
         add_audit_entry(
             session,
             "teacher.decides",
-            f"teacher:{instructor_id} account:{account}",
+            f"teacher:{instructor.id} account:{instructor.account_id}",
             by=by,
-            before={"decides": decided},
-            after={"decides": decides},
+            before={"decides": _code(session, before)},
+            after={"decides": _code(session, department)},
             reason=why,
         )
-    visitors.forget(account)
 
 
 def _relink(instructor_id: int, before: int | None, after: int | None, by: int, why: str) -> None:
     with transaction() as session:
         instructor = _locked(session, instructor_id, before)
-        decided = instructor.decides_for_id is not None
+        decided = _code(session, instructor.decides_for_id)
         instructor.account_id, instructor.decides_for_id = after, None
         add_audit_entry(
             session,
@@ -135,7 +167,7 @@ def _relink(instructor_id: int, before: int | None, after: int | None, by: int, 
             f"teacher:{instructor_id} account:{after or before}",
             by=by,
             before={"account": before, "decides": decided},
-            after={"account": after, "decides": False},
+            after={"account": after, "decides": None},
             reason=why,
         )
 
@@ -149,7 +181,12 @@ def _locked(session: Session, instructor_id: int, account: int | None) -> Instru
     return instructor
 
 
-def _select() -> Select[int, str, str, str, int, int | None, str | None, str | None, bool]:
+def _code(session: Session, department: int | None) -> str | None:
+    """Return the code of a department; None for none."""
+    return session.scalar(select(Department.code).where(Department.id == department))
+
+
+def _select() -> Select[int, str, str, str, int, int | None, str | None, str | None, str, str, str]:
     taught = (
         select(func.count())
         .select_from(section_instructors)
@@ -160,11 +197,18 @@ def _select() -> Select[int, str, str, str, int, int | None, str | None, str | N
         .label("sections")
     )
     department = func.coalesce(Department.name, "").label("department")
-    decides = func.coalesce(Instructor.decides_for_id == Instructor.department_id, false())
-    account = Instructor.account_id, Account.username, Account.name, decides
+    decides_for = aliased(Department)
+    account = Instructor.account_id, Account.username, Account.name
+    right = (
+        func.coalesce(Department.code, ""),
+        func.coalesce(decides_for.code, ""),
+        func.coalesce(decides_for.name, ""),
+    )
+    person = Instructor.id, Instructor.name, Instructor.email
     return (
-        select(Instructor.id, Instructor.name, Instructor.email, department, taught, *account)
+        select(*person, department, taught, *account, *right)
         .outerjoin(Department, Department.id == Instructor.department_id)
+        .outerjoin(decides_for, decides_for.id == Instructor.decides_for_id)
         .outerjoin(Account, Account.id == Instructor.account_id)
         .where(Instructor.deleted_at.is_(None))
     )

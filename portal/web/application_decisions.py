@@ -52,6 +52,10 @@ DONE = {
 }
 FORWARDED = _l("Approved for the department: %(name)s. The registrar decides next.")
 UNDERWAY = _l("Approved: %(name)s. It is carried out once the ledger is back.")
+NOT_THEIRS = _l(
+    "This application does not wait for your department, or no longer. Your decision was not"
+    " stored."
+)
 RETURNED = _l(
     "It could not be carried out. Choose the rules that should not apply, or decline the"
     " application."
@@ -128,9 +132,7 @@ class Desk:
 
     def find(self, application_id: int) -> ApplicationView:
         """Return an application that the visitor may see, or 404."""
-        decider = visitor().id if self.for_department else None
-        found = listing.one(application_id, decider) if application_id < LARGEST else None
-        return found if found and found.application.submitted_at else abort(404)
+        return self._find(application_id) or abort(404)
 
     def show(self, application_id: int) -> ResponseReturnValue:
         """Render one application with what an approval would do."""
@@ -138,7 +140,9 @@ class Desk:
 
     def decide(self, application_id: int) -> ResponseReturnValue:
         """Approve, decline or ask for more, once."""
-        line, form = self.find(application_id), DecisionForm()
+        line, form = self._find(application_id), DecisionForm()
+        if line is None:
+            return self._lead_away()
         decision = request.form.get("decision", "")
         if decision not in DONE:
             abort(400)
@@ -149,13 +153,12 @@ class Desk:
             message = _decide(application_id, decision, decider, form)
         except ApplicationRefused as refused:
             form.refuse(REFUSED[refused.code])
-            return self._page(self.find(application_id), form), 409
-        except NotTheirs:  # since the page was asked for, just now
-            flash(str(REFUSED["changed"]))
-            return go(self.index_address)
+            return self._again(application_id, form)
+        except NotTheirs:  # since it was found, just now
+            return self._lead_away()
         if not message:
             form.refuse(RETURNED)
-            return self._page(self.find(application_id), form), 409
+            return self._again(application_id, form)
         flash(message % {"name": f"{line.kind.title}, {line.name}"})
         return go(self.index_address)
 
@@ -170,6 +173,27 @@ class Desk:
         """Return a page of a checked document as a picture."""
         line = self.find(application_id)
         return page_picture(line.id, document_id, page, visitor().id)
+
+    def _find(self, application_id: int) -> ApplicationView | None:
+        """Return an application that the visitor may see."""
+        decider = visitor().id if self.for_department else None
+        found = listing.one(application_id, decider) if application_id < LARGEST else None
+        return found if found and found.application.submitted_at else None
+
+    def _again(self, application_id: int, form: DecisionForm) -> ResponseReturnValue:
+        """Show the page again with what was refused."""
+        line = self._find(application_id)
+        return (self._page(line, form), 409) if line else self._lead_away()
+
+    def _lead_away(self) -> ResponseReturnValue:
+        """Lead a decider to the queue: the application is not theirs; answer 404 to an admin.
+
+        All such applications get the same answer, so that it tells nothing about them.
+        """
+        if not self.for_department:
+            abort(404)
+        flash(str(NOT_THEIRS))
+        return go(self.index_address)
 
     def _page(self, line: ApplicationView, form: DecisionForm) -> str:
         decides_last = line.stage and not line.stale and not self.for_department

@@ -1,17 +1,21 @@
 """GET and POST /teaching/applications: instructors who decide for their department."""
 
+import re
+from collections.abc import Iterator
 from dataclasses import replace
 from html import unescape
+from typing import Any
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
-from sqlalchemy import Executable, func, select, update
+from sqlalchemy import Executable, func, insert, select, text, update
 from werkzeug.test import TestResponse
 
 from portal.applications import service
 from portal.applications.models import ApplicationDocument
 from portal.applications.service import NotTheirs
+from portal.applications.stages import deciders_of
 from portal.catalog.models import Department, Instructor, Section, Term
 from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
@@ -45,10 +49,20 @@ def set_instructor(instructor: Instructor, **values: object) -> None:
     visitors.forget(instructor.account_id or 0)
 
 
-def set_decider(admin: FlaskClient, instructor: Instructor, decides: str) -> TestResponse:
-    """Send the form that an admin confirms."""
-    form = {"account": "iris", "decides": decides, "reason": "The chair asked."}
+def set_decider(
+    admin: FlaskClient, instructor: Instructor, decides: str, department: str = "SCI"
+) -> TestResponse:
+    """Send the form that an admin confirms, for a department that it showed."""
+    form = {"account": "iris", "decides": decides, "department": department}
+    form["reason"] = "The chair asked."
     return admin.post(f"/admin/instructors/{instructor.id}/decider", data=form)
+
+
+def seen_department(admin: FlaskClient, instructor: Instructor, decides: str) -> str:
+    """Return the department that the page to confirm shows, as its form sends it back."""
+    page = admin.get(f"/admin/instructors/{instructor.id}/decider?decides={decides}").text
+    (found,) = re.findall(r'name="department" value="(\w*)"', page)
+    return str(found)
 
 
 @pytest.fixture
@@ -97,6 +111,8 @@ def statuses(browser: FlaskClient, application: int, document: int = 1) -> set[i
 
 
 DECISIONS = ("approve", "decline", "more")
+HIDDEN = {404, 303}  # no page shows it, and a form leads to the queue
+NOT_THEIRS = "This application does not wait for your department, or no longer."
 
 
 def test_the_department_then_the_registrar(
@@ -122,7 +138,7 @@ def test_the_other_decisions(iris: FlaskClient, made: int, decision: str, state:
     assert press(iris, made, decision, note=" ").status_code == 422
     assert press(iris, made, decision).status_code == 303
     assert the(made).state == state
-    assert statuses(iris, made) <= {303, 404}  # a form that is sent again changes nothing
+    assert statuses(iris, made) == HIDDEN  # a form that is sent again changes nothing
     assert history(made) == ["submit", decision]
 
 
@@ -154,7 +170,7 @@ def test_admins_still_decide_for_a_department(
     app: Flask, iris: FlaskClient, admin: FlaskClient, made: int, mia: Account
 ) -> None:
     assert press(admin, made, "approve", "/admin/applications").status_code == 303
-    assert statuses(iris, made) == {404}
+    assert statuses(iris, made) == HIDDEN
     assert press(browser_of(app, mia.username), made, "approve", "/admin/applications")
     assert the(made).state == "approved"
 
@@ -183,6 +199,29 @@ def test_deciders_hear_of_what_waits_for_them(
     assert "There is a new application for MAT 1-" in unescape(iris.get("/inbox").text)
     assert text_of(found).step.url == f"{HERE}/{made}"
     assert "to your department" in iris.get("/inbox/settings").text
+
+
+def test_who_hears_is_not_asked_of_every_account(iris: FlaskClient, made: int, cast: Cast) -> None:
+    assert iris
+    names = [f"bystander{number}" for number in range(1000)]
+    hear = select(Account.id).where(deciders_of(made))
+    with transaction() as session:
+        session.execute(insert(Account), [{"username": name, "name": name} for name in names])
+        session.execute(text("ANALYZE accounts, instructors, applications"))
+        assert session.scalars(hear).all() == [cast.iris.account_id]
+        compiled = hear.compile(session.get_bind(), compile_kwargs={"literal_binds": True})
+        (plan,) = session.scalar(text(f"EXPLAIN (ANALYZE, FORMAT JSON) {compiled}"))
+        session.rollback()
+    assert sum(read_by(plan["Plan"])) < 100, plan
+
+
+def read_by(node: dict[str, Any]) -> Iterator[float]:
+    """Yield how many rows each part of a plan reads from a table."""
+    if "Relation Name" in node:
+        rows = node["Actual Rows"] + node.get("Rows Removed by Filter", 0)
+        yield rows * node["Actual Loops"]
+    for each in node.get("Plans", ()):
+        yield from read_by(each)
 
 
 # Applications that a decider may not see or decide
@@ -222,8 +261,9 @@ def test_nothing_else_is_theirs(iris: FlaskClient, made: int, others: dict[str, 
     for why, each in others.items():
         sent = {"note": "Fine.", "version": before.get(why, 1)}
         forms = [sent | {"decision": decision} for decision in DECISIONS]
-        answers = [iris.post(f"{HERE}/{each}", data=form).status_code for form in forms]
-        assert {iris.get(f"{HERE}/{each}").status_code, *answers} == {404}, why
+        assert {iris.post(f"{HERE}/{each}", data=form).location for form in forms} == {HERE}, why
+        assert NOT_THEIRS in iris.get(HERE).text, why
+        assert iris.get(f"{HERE}/{each}").status_code == 404, why
     assert {why: the(each).version for why, each in known.items()} == before
 
 
@@ -236,7 +276,7 @@ def test_nor_is_their_own_application(
     browser = browser_of(app, "iris")
     assert iris
     assert f"application-{made}" not in browser.get(HERE).text
-    assert statuses(browser, made) == {404}
+    assert statuses(browser, made) == HIDDEN
     assert history(made) == ["submit"]
 
 
@@ -278,11 +318,9 @@ def test_an_admin_makes_an_instructor_a_decider(
     assert "Decides applications for Department of SCI" in page
     assert 'name="decides" value="1" checked' in page
     assert deeds()[-1] == "teacher.decides"
-    with transaction() as session:
-        last = session.scalars(select(AuditEntry).order_by(AuditEntry.id.desc())).first()
-    assert last
+    last = last_entry()
     assert (last.account_id, last.reason) == (cast.max.id, "The chair asked.")
-    assert (last.before, last.after) == ({"decides": False}, {"decides": True})
+    assert (last.before, last.after) == ({"decides": None}, {"decides": "SCI"})
 
 
 def test_the_right_needs_a_reason_an_account_and_a_department(
@@ -293,11 +331,17 @@ def test_the_right_needs_a_reason_an_account_and_a_department(
     here = f"/admin/instructors/{cast.iris.id}/decider"
     assert "Let this account decide for the department" in admin.get(f"{here}?decides=1").text
     assert admin.post(here, data={"account": "iris", "decides": "1"}).status_code == 422
-    other = {"account": "otto", "decides": "1", "reason": "So."}
+    other = {"account": "otto", "decides": "1", "department": "SCI", "reason": "So."}
     assert admin.post(here, data=other).status_code == 409
     set_instructor(cast.iris, account_id=None)
     assert admin.get(f"{here}?decides=1").status_code == 404
     assert set_decider(admin, cast.iris, "1").status_code == 409
+
+
+def last_entry() -> AuditEntry:
+    with transaction() as session:
+        newest = select(AuditEntry).order_by(AuditEntry.id.desc()).limit(1)
+        return session.scalars(newest).one()
 
 
 def stop(admin: FlaskClient, cast: Cast) -> None:
@@ -331,6 +375,44 @@ def test_the_right_does_not_move_to_another_department(
     assert statuses(iris, made) | statuses(iris, elsewhere) == {403}
     page = admin.get(f"/admin/instructors/{cast.iris.id}").text
     assert 'name="decides" value="1">' in page
+    assert "The right to decide for Department of SCI rests." in page
+
+
+@pytest.mark.parametrize("elsewhere", ["ART", None])
+def test_a_right_that_rests_can_be_ended(  # noqa: PLR0917  fixtures
+    iris: FlaskClient,
+    admin: FlaskClient,
+    made: int,
+    science: Department,
+    cast: Cast,
+    elsewhere: str | None,
+) -> None:
+    other = builders.a_department(elsewhere).id if elsewhere else None
+    set_instructor(cast.iris, department_id=other)
+    department = seen_department(admin, cast.iris, "")
+    assert set_decider(admin, cast.iris, "", department).status_code == 303
+    assert set_decider(admin, cast.iris, "", department).status_code == 303  # sent twice
+    set_instructor(cast.iris, department_id=science.id)
+    assert iris.get(HERE).status_code == 403
+    assert statuses(iris, made) == {403}
+    assert (last_entry().before, last_entry().after) == ({"decides": "SCI"}, {"decides": None})
+
+
+def test_an_admin_confirms_one_department(
+    admin: FlaskClient, made: int, science: Department, cast: Cast
+) -> None:
+    set_instructor(cast.iris, department_id=science.id)
+    department = seen_department(admin, cast.iris, "1")
+    art = builders.a_department("ART").id
+    set_instructor(cast.iris, department_id=art)
+    refused = set_decider(admin, cast.iris, "1", department)
+    assert refused.status_code == 409
+    assert "Someone else has changed this." in refused.text
+    assert set_decider(admin, cast.iris, "1", "").status_code == 409
+    assert set_decider(admin, cast.iris, "1", "ART").status_code == 303
+    assert set_decider(admin, cast.iris, "", department).status_code == 409  # a right for ART
+    assert last_entry().after == {"decides": "ART"}
+    assert made
 
 
 @pytest.mark.parametrize(
@@ -410,5 +492,6 @@ def test_courses_of_several_departments_are_for_admins(
 ) -> None:
     assert elsewhere
     made = a_visiting_application(vera, free.term_id, courses="MAT 1, ART 1")
-    assert statuses(iris, made) == {404}
+    assert statuses(iris, made) == HIDDEN
+    assert history(made) == ["paid", "submit", "checked"]
     assert press(admin, made, "approve", "/admin/applications").status_code == 303

@@ -114,13 +114,17 @@ def decider(instructor_id: int) -> ResponseReturnValue:
     instructor = _instructor(instructor_id)
     sent = request.form if request.method == "POST" else request.args
     decides = sent.get("decides") == "1"
-    if not instructor.department:
+    shown = instructor.department_code if decides else instructor.right_code
+    department = request.form.get("department", "") if request.method == "POST" else shown
+    named = instructor.department if decides else instructor.right_for or instructor.department
+    if decides and not named:
         abort(404)
     name = request.form.get("account", instructor.username or "").replace("\0", "")
     with transaction() as session:
         account = instructors.account_of(session, name) or abort(404)
-    facts = {"name": account.name, "department": instructor.department}
+    facts = {"name": account.name, "department": named or department}
     if decides:
+        act = instructors.let_decide
         title = _("Let this account decide for the department")
         meaning = _(
             "This account can read applications about sections of %(department)s, with their "
@@ -129,12 +133,13 @@ def decider(instructor_id: int) -> ResponseReturnValue:
         )
         text = _("%(name)s decides applications for %(department)s.", **facts)
     else:
+        act = instructors.stop_deciding
         title = _("Stop deciding for the department")
         meaning = _("This account can no longer read or decide applications of the department.")
         text = _("%(name)s no longer decides applications for %(department)s.", **facts)
-    change = partial(instructors.set_decider, instructor_id, account.id, decides=decides)
+    change = partial(act, instructor_id, account.id, department)
     texts = {"title": title, "button": title, "meaning": [meaning]}
-    seen = {"decides": "1" if decides else ""}
+    seen = {"decides": "1" if decides else "", "department": department}
     return _confirm(instructor, account, change, text, **texts, seen=seen)
 
 

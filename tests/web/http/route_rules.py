@@ -187,7 +187,7 @@ RULES = {
     "POST /teaching/requests/<int:instructor_request_id>/withdraw": Rule("login no no in none no"),
     "GET /teaching/applications": Rule("login no no in no no"),  # Iris decides for a department
     "GET /teaching/applications/<int:application_id>": NOT_THEIRS,
-    "POST /teaching/applications/<int:application_id>": NOT_THEIRS,
+    "POST /teaching/applications/<int:application_id>": Rule("login no no own no no"),  # the queue
     "GET /teaching/applications/<int:application_id>/documents/<int:document_id>": NOT_THEIRS,
     f"GET {PAGE.replace('admin', 'teaching')}": NOT_THEIRS,
     "GET /admin/applications": ADMIN,

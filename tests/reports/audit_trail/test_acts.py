@@ -56,7 +56,9 @@ ACTS: dict[str, Form | str] = {
     "POST /admin/exports": "tests/exchange/test_exports.py",
     "POST /admin/imports": "tests/exchange/test_page.py",
     "POST /admin/imports/<int:import_id>/"
-    "<any(apply,rest,past,overwrite,discard,again,enroll,resume):step>": "tests/exchange/test_page.py",
+    "<any(apply,rest,past,overwrite,discard,again,enroll,resume):step>": (
+        "tests/exchange/test_page.py"
+    ),
     "POST /admin/imports/<int:import_id>/end": "tests/exchange/test_enrollments_page.py",
     "POST /admin/operations/audits/<int:term_id>": "tests/web/admin/test_operations_audit.py",
     f"POST /admin/operations/flags/<any({','.join(NAMES)}):name>": (

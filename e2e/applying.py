@@ -1,4 +1,4 @@
-"""What a person does with an application on screen."""
+"""Steps of the stories about applications: fill in, upload, submit, decide."""
 
 import re
 from pathlib import Path

@@ -207,7 +207,7 @@ def _advance(number: int = 0) -> bool:
             found.attempt += 1
             mark_dead(found, str(error))
         except ProviderFailed as error:
-            # Nobody has seen a checkout if the call for it was answered with an error.
+            # If the call was answered with an error, no student has a link to its checkout.
             found.attempt += error.answered
             if found.state == OPEN:
                 postpone(found, POLL, str(error))

@@ -62,7 +62,7 @@ class Forked:
 
 
 class ForkServer:
-    """The process that has imported the portal. It starts again by itself when it is missing."""
+    """The process that has imported the portal. It is started again if it is missing."""
 
     def __init__(self, log: Path, env: Mapping[str, str]) -> None:
         self._log, self._env = log, env

@@ -141,7 +141,7 @@ class Supervisor:
         )
 
     def env(self, name: str) -> dict[str, str]:
-        """Return what is added to the environment of a process of that name."""
+        """Return the variables to add to the environment of a process of that name."""
         return {
             **self.servers.urls(),
             "DATABASE_OWNER_URL": "",  # a process that serves does not need it

@@ -34,7 +34,7 @@ class Account:
     calls: list[str] = field(default_factory=list)
     keys: list[str] = field(default_factory=list)  # of the calls that have one
     fails: int = 0  # the status of every new answer, if it is not 0
-    too_late: bool = False  # whether it fails after the call has had its effect
+    too_late: bool = False  # whether the call has its effect and still fails
     hangs: float = 0.0  # seconds before the next answer, after the call has had its effect
 
     def pays(self, reference: str) -> None:

@@ -1,4 +1,4 @@
-"""Applications of the demo, one at least in every state: of visiting students and of students."""
+"""Applications of the demo, in every state but the short one of being carried out."""
 
 import csv
 from functools import cache

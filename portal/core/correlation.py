@@ -1,6 +1,6 @@
-"""Correlation ids: one for a request and its log lines, events, jobs and mail.
+"""Correlation ids: one for a request and its log lines, events, jobs, mail and SQL statements.
 
-The web layer says where a request keeps its id (`find_by`).
+The web layer says where a request keeps its id, and which route it takes (`find_by`).
 """
 
 import re
@@ -15,13 +15,15 @@ HEADER = "X-Correlation-Id"
 FORM = re.compile(r"[0-9A-Za-z-]{8,64}", re.ASCII)
 
 _cause: ContextVar[str] = ContextVar("cause", default="")
+_job: ContextVar[str] = ContextVar("job", default="")
 _find: Callable[[], str] = lambda: ""  # noqa: E731  replaced by the web layer
+_find_route: Callable[[], str] = lambda: ""  # noqa: E731  replaced by the web layer
 
 
-def find_by(find: Callable[[], str]) -> None:
-    """Set the function that returns the id of the current request, "" outside of one."""
-    global _find  # noqa: PLW0603  one per process
-    _find = find
+def find_by(find: Callable[[], str], find_route: Callable[[], str]) -> None:
+    """Set the functions that return the current request's id and its route, "" outside of one."""
+    global _find, _find_route
+    _find, _find_route = find, find_route
 
 
 def correlation() -> str:
@@ -29,14 +31,21 @@ def correlation() -> str:
     return _find() or _cause.get()
 
 
+def sender() -> dict[str, str]:
+    """Return who sends a statement: its correlation id, and the route or the job; only what is."""
+    known = {"correlation": correlation(), "job": _job.get(), "route": _find_route()}
+    return {name: value for name, value in known.items() if value}
+
+
 @contextmanager
-def following(code: str) -> Iterator[None]:
-    """Run the block, outside of requests, under the given id."""
-    before = _cause.set(code)
+def following(code: str, job: str = "") -> Iterator[None]:
+    """Run the block, outside of requests, under the given id; `job` names a job's function."""
+    before = _cause.set(code), _job.set(job or _job.get())
     try:
         yield
     finally:
-        _cause.reset(before)
+        _cause.reset(before[0])
+        _job.reset(before[1])
 
 
 def cause() -> dict[str, str]:

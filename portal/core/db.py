@@ -10,6 +10,7 @@ from sqlalchemy.exc import UnboundExecutionError
 from sqlalchemy.orm import DeclarativeBase, Session, sessionmaker
 
 from portal.core import traces
+from portal.core.statement_comments import CommentingCursor
 
 
 class ChangedMeanwhile(Exception):  # noqa: N818  an expected state, not an error
@@ -45,6 +46,7 @@ def connect(url: str, **options: Any) -> Engine:
         connect_args={
             "connect_timeout": 3,
             "application_name": "fairseat",
+            "cursor_factory": CommentingCursor,
             "options": "-c statement_timeout=15000 -c idle_in_transaction_session_timeout=10000"
             " -c timezone=UTC",
         },

@@ -39,7 +39,8 @@ class Call(Job):
         """Run the job under its sender's correlation id, or fail."""
         began, outcome, result = time.monotonic(), "failed", None
         code = self.meta.get("correlation") or self.id
-        with following(code), traces.span(self.func_name or "job", self.meta):
+        job = self.func_name or "job"
+        with following(code, job), traces.span(job, self.meta):
             try:
                 result = self._try()
                 outcome = "done"

@@ -9,7 +9,7 @@ from portal.core.correlation import FORM, HEADER, correlation, find_by
 
 def start(app: Flask) -> None:
     """Give each request a code, and send it with every response."""
-    find_by(_of_request)
+    find_by(_of_request, _route)
     app.after_request(_send)
 
 
@@ -19,6 +19,11 @@ def _of_request() -> str:
     if "correlation" not in g:
         g.correlation = _from_proxy() or token_hex(8)
     return str(g.correlation)
+
+
+def _route() -> str:
+    rule = request.url_rule if has_request_context() else None
+    return rule.rule if rule else ""
 
 
 def _from_proxy() -> str:

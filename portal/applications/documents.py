@@ -41,7 +41,9 @@ from portal.recorder.signals import DueJob
 
 PAUSES = (2.0, 4.0, 8.0)  # seconds before each retry
 SECONDS = 40.0  # for the inspection of one document
-AT_ONCE = 5  # documents of one job; if more are due, another continues
+MOST_OF_JOB = 5  # documents; if more are due, another job continues
+AT_ONCE = 5  # checks of all workers together
+PLACES = 6_003  # the class of PostgreSQL's advisory locks, one for each check
 MOST_DOCUMENTS = 5  # of an application
 LONGEST_NAME = 100
 READING, READING_TIME = "application.document", timedelta(hours=1)  # in the audit trail
@@ -291,7 +293,7 @@ def delete_unused(application: int, digest: str, ending: str = "") -> bool:
 
 def check_due() -> None:
     """Check the documents that are due; enqueue another job if there are more."""
-    for _each in range(AT_ONCE):
+    for _each in range(MOST_OF_JOB):
         if not _check_next():
             return
     enqueue(NO_TERM, ["check"])
@@ -305,9 +307,17 @@ def due_jobs(_terms: Sequence[int]) -> Iterable[DueJob]:
     return [DueJob(NO_TERM, "check", milliseconds(since))] if since else []
 
 
+def _take_place(session: Session) -> bool:
+    """Take one of the places for checks until the transaction ends; return whether one is free."""
+    places = (func.pg_try_advisory_xact_lock(PLACES, number) for number in range(AT_ONCE))
+    return any(session.scalar(select(place)) for place in places)
+
+
 def _check_next() -> bool:
-    """Check one document; return whether there was one."""
+    """Check one document; return whether there was one, and fewer checks than AT_ONCE."""
     with transaction() as session:
+        if not _take_place(session):
+            return False  # each of the other checks is followed by the next
         order = (ApplicationDocument.due_at, ApplicationDocument.id)
         found = next(iter(take_due(session, ApplicationDocument, order=order, most=1)), None)
         if found is None:

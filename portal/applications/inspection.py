@@ -5,13 +5,14 @@ memory and time, and prints a JSON object: `type`, or the code of why it is `ref
 """
 
 import json
+import logging
 import re
 import resource
 import sys
 import warnings
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,14 @@ import filetype
 from PIL import Image
 from pypdf import PdfReader
 from pypdf.errors import PyPdfError
-from pypdf.generic import ArrayObject, DictionaryObject, IndirectObject, StreamObject
+from pypdf.filters import ASCII85Decode, ASCIIHexDecode, LZWDecode, RunLengthDecode
+from pypdf.generic import (
+    ArrayObject,
+    DictionaryObject,
+    IndirectObject,
+    NullObject,
+    StreamObject,
+)
 
 MEMORY = 2**30  # bytes
 CPU = 20  # seconds
@@ -177,14 +185,38 @@ def _value(found: DictionaryObject, key: str) -> Any:
 
 
 def _unpacked(stream: StreamObject) -> int:
-    """Return the size of a stream's content, without keeping it."""
-    filters = stream.get("/Filter")
-    names = filters if isinstance(filters, ArrayObject) else [filters]
-    if names.count("/FlateDecode") > 1:
+    """Return the size of a stream's content; raise Refused if it can't be told.
+
+    Pictures count as they are stored: their pixels are limited where pages are drawn.
+    """
+    names = [SHORT_FILTERS.get(name, name) for name in _filters(stream)]
+    if sum(name in UNPACKERS for name in names) > 1:
         raise Refused("complex")  # packed twice: only bombs are
-    if "/FlateDecode" not in names:
-        return len(stream._data)  # noqa: SLF001  pypdf has no other name for the raw bytes
-    unpacker, size, left = zlib.decompressobj(), 0, stream._data  # noqa: SLF001
+    content = stream._data  # noqa: SLF001  pypdf has no other name for the raw bytes
+    for name in names:
+        if name in UNPACKERS:
+            if name == "/LZWDecode" and "/EarlyChange" in repr(stream.get("/DecodeParms")):
+                raise Refused("complex")  # pypdf reads such a stream in another way than viewers
+            return UNPACKERS[name](content)
+        if name in TEXT_FILTERS:
+            content = TEXT_FILTERS[name](content)
+        elif name not in PICTURE_FILTERS:
+            raise Refused("complex")
+    return len(content)
+
+
+def _filters(stream: StreamObject) -> list[str]:
+    """Return the names of a stream's filters, also if they are objects of their own."""
+    found = _value(stream, "/Filter")
+    if found is None or isinstance(found, NullObject):
+        return []
+    each_found = found if isinstance(found, ArrayObject) else [found]
+    return [str(each.get_object()) for each in each_found]
+
+
+def _size_of_flate(content: bytes) -> int:
+    """Return the size of a zlib stream's content, without keeping it."""
+    unpacker, size, left = zlib.decompressobj(), 0, content
     with suppress(zlib.error):  # readers show what comes before the damage
         while left and not unpacker.eof:
             size += len(unpacker.decompress(left, PIECE))
@@ -194,12 +226,32 @@ def _unpacked(stream: StreamObject) -> int:
     return size
 
 
+TEXT_FILTERS = {"/ASCIIHexDecode": ASCIIHexDecode.decode, "/ASCII85Decode": ASCII85Decode.decode}
+PICTURE_FILTERS = {"/DCTDecode", "/JPXDecode", "/CCITTFaxDecode", "/JBIG2Decode", "/Crypt"}
+# pypdf stops after 75 MB.
+UNPACKERS: dict[str, Callable[[bytes], int]] = {
+    "/FlateDecode": _size_of_flate,
+    "/LZWDecode": lambda content: len(LZWDecode.decode(content)),
+    "/RunLengthDecode": lambda content: len(RunLengthDecode.decode(content)),
+}
+SHORT_FILTERS = {
+    "/AHx": "/ASCIIHexDecode",
+    "/A85": "/ASCII85Decode",
+    "/CCF": "/CCITTFaxDecode",
+    "/DCT": "/DCTDecode",
+    "/Fl": "/FlateDecode",
+    "/LZW": "/LZWDecode",
+    "/RL": "/RunLengthDecode",
+}
+
+
 def main() -> None:
     """Inspect the file named on the command line, and print the result."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_CPU, (CPU, CPU))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     warnings.simplefilter("ignore")
+    logging.disable()  # pypdf says each thing that is odd, and hostile files have millions
     try:
         found, pages = inspect(Path(sys.argv[1]), sys.argv[2])
         result: dict[str, Any] = {"type": found, "pages": pages}

@@ -7,6 +7,7 @@ from io import BytesIO
 from PIL import Image
 from pypdf import PdfWriter
 from pypdf.generic import (
+    ArrayObject,
     DecodedStreamObject,
     DictionaryObject,
     NameObject,
@@ -69,11 +70,42 @@ def an_encrypted_pdf() -> bytes:
 
 def a_pdf_bomb(megabytes: int = 600) -> bytes:
     """A small PDF with a stream that unpacks to so much."""
-    packer, writer = zlib.compressobj(9), _writer()
-    packed = b"".join(packer.compress(bytes(2**20)) for _ in range(megabytes)) + packer.flush()
-    stream = StreamObject()
+    return a_packed_pdf(flate_bomb(megabytes), "/FlateDecode")
+
+
+def a_hidden_pdf_bomb() -> bytes:
+    """The bomb is written in hexadecimal digits, and its filters are objects of their own."""
+    return a_packed_pdf(flate_bomb().hex().encode() + b">", "/ASCIIHexDecode", "/FlateDecode")
+
+
+def a_run_length_bomb() -> bytes:
+    """Each two bytes of its stream stand for 128."""
+    return a_packed_pdf(b"\x81 " * (4 * 2**20) + b"\x80", "/RunLengthDecode")
+
+
+def an_lzw_bomb(rounds: int = 20) -> bytes:
+    """Its codes stand for ever longer strings of one byte; each round begins with short ones."""
+    longer = [
+        (code, 9 + sum(code > last for last in (510, 1022, 2046))) for code in range(258, 4094)
+    ]
+    one_round = [(0, 9), *longer, (256, 12)]  # code and width; 256 empties the table
+    codes = [(256, 9), *one_round * rounds]
+    bits = "".join(f"{code:0{width}b}" for code, width in codes)
+    bits += "0" * (-len(bits) % 8)
+    return a_packed_pdf(int(bits, 2).to_bytes(len(bits) // 8), "/LZWDecode")
+
+
+def flate_bomb(megabytes: int = 600) -> bytes:
+    packer = zlib.compressobj(9)
+    return b"".join(packer.compress(bytes(2**20)) for _ in range(megabytes)) + packer.flush()
+
+
+def a_packed_pdf(packed: bytes, *filters: str) -> bytes:
+    """A PDF with a stream that is packed so."""
+    writer, stream = _writer(), StreamObject()
     stream._data = packed  # noqa: SLF001
-    stream[NameObject("/Filter")] = NameObject("/FlateDecode")
+    names = ArrayObject([writer._add_object(NameObject(name)) for name in filters])  # noqa: SLF001
+    stream[NameObject("/Filter")] = names if len(filters) > 1 else NameObject(filters[0])
     writer._add_object(stream)  # noqa: SLF001
     return _written(writer)
 

@@ -101,6 +101,9 @@ def pages(draft: int) -> str:
     ("name", "content"),
     [
         ("letter.pdf", a_pdf(3, b"hello")),
+        ("letter.pdf", files.a_packed_pdf(b"\x02abc\x80", "/RunLengthDecode")),
+        ("letter.pdf", files.a_packed_pdf(b"\x80\x0b\x60\x50\x22\x0c\x0c\x85\x01", "/LZWDecode")),
+        ("letter.pdf", files.a_packed_pdf(b"616263>", "/ASCIIHexDecode")),
         ("Letter of Dr. J. Smith.PDF", a_pdf()),
         ("scan.png", a_picture()),
         ("scan.jpg", a_picture("JPEG")),
@@ -167,6 +170,10 @@ def test_more_than_ten_megabytes_are_refused(
         (files.an_encrypted_pdf, "letter.pdf", "encrypted"),
         (lambda: a_pdf(101), "letter.pdf", "pages"),
         (files.a_pdf_bomb, "letter.pdf", "complex"),
+        (files.a_hidden_pdf_bomb, "letter.pdf", "complex"),
+        (files.a_run_length_bomb, "letter.pdf", "complex"),
+        (files.an_lzw_bomb, "letter.pdf", "complex"),
+        (lambda: files.a_packed_pdf(b"x", "/BrotliDecode"), "letter.pdf", "complex"),
     ],
 )
 def test_the_worker_refuses_what_is_hidden(

@@ -99,6 +99,7 @@ class Permit:
             application.section_id or 0,
             self.waives(application),
             approval["note"],
+            application=application.id,
         )
         permissions.grant(session, wanted, approval["by"])
         return Acted()

@@ -32,13 +32,17 @@ class Target:
 
 @dataclass(frozen=True)
 class NewPermission:
-    """A permission to grant; `waives` are codes of reasons, `until` None means for good."""
+    """A permission to grant; `waives` are codes of reasons, `until` None means for good.
+
+    `application` is the id of the approved application that causes it; the audit trail names it.
+    """
 
     student_id: int
     section_id: int
     waives: Sequence[str]
     reason: str
     until: datetime | None = None
+    application: int | None = None
 
 
 def grant(session: Session, wanted: NewPermission, by: int | None = None) -> bool:
@@ -60,7 +64,8 @@ def grant(session: Session, wanted: NewPermission, by: int | None = None) -> boo
         return False
     session.add(new)
     session.flush()
-    _record(session, new, None, new.reason, by)
+    about = f" application:{wanted.application}" if wanted.application else ""
+    _record(session, new, None, new.reason, by=by, about=about)
     return True
 
 
@@ -103,7 +108,7 @@ def _revoke_all(session: Session, reason: str, by: int | None, *which: ColumnEle
     for permission in found:
         before = _audit_facts(permission)
         permission.revoked_at = session.scalar(select(func.now()))
-        _record(session, permission, before, reason or permission.reason, by)
+        _record(session, permission, before, reason or permission.reason, by=by)
     return len(found)
 
 
@@ -131,17 +136,20 @@ def _section(session: Session, target: Target) -> Section:
     return found
 
 
-def _record(
+def _record(  # noqa: PLR0913  the columns of an entry
     session: Session,
     permission: Permission,
     before: dict[str, Any] | None,
     reason: str,
+    *,
     by: int | None,
+    about: str = "",
 ) -> None:
+    student, section = permission.student_id, permission.section_id
     entry = add_audit_entry(
         session,
         "override.revoke" if before else "override.grant",
-        f"student:{permission.student_id} section:{permission.section_id} override:{permission.id}",
+        f"student:{student} section:{section} override:{permission.id}{about}",
         by=by,
         before=before,
         after=_audit_facts(permission),

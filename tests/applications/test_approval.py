@@ -28,7 +28,7 @@ from portal.recorder.receipts import code, find
 from portal.recorder.recorder import drain
 from tests.applications.stories import an_application, decider, deeds, has_seat, history, steps, the
 from tests.cast import Cast
-from tests.notifications.stories import a_letter, set_section
+from tests.notifications.stories import a_letter, set_section, told
 from tests.runtime.cluster.replicated_ledger import until
 from tests.web.ledger_outage import ledger_away
 
@@ -196,6 +196,27 @@ def test_a_permission_lifts_the_rules_that_were_asked_for(free: Section, cast: C
         (given,) = session.scalars(select(Permission))
     assert (given.student_id, given.section_id) == (cast.ada.id, free.id)
     assert (given.waives, given.granted_by) == (["prerequisite"], cast.max.id)
+
+
+def test_the_record_of_a_permission_names_the_application_once(free: Section, cast: Cast) -> None:
+    asked = an_application("permission", cast.ada, free)
+    approve(asked, cast.max.id)
+    with transaction() as session:  # as by a process that died before it could say so
+        found = session.get_one(Application, asked)
+        found.state, found.approval = "acting", left(cast, asked)
+    service.act(asked)
+    with transaction() as session:
+        (given,) = session.scalars(select(Permission))
+        granted = select(AuditEntry).where(AuditEntry.action == "override.grant")
+        (entry,) = session.scalars(granted)
+    about = [("student", cast.ada.id), ("section", free.id), ("override", given.id)]
+    assert entry.subjects == [(kind, str(key)) for kind, key in [*about, ("application", asked)]]
+    assert (entry.account_id, entry.reason, entry.before) == (cast.max.id, given.reason, None)
+    assert entry.after
+    assert entry.after["waives"] == ["prerequisite"]
+    assert told(cast.ada).count("permitted") == 1
+    assert the(asked).event is None  # a permission moves no seat
+    assert not audit_term(free.term_id)["differences"]
 
 
 def test_an_overload_needs_two_people(free: Section, cast: Cast, mia: Account) -> None:

@@ -103,11 +103,15 @@ def _said(status: int, told: dict[str, Any], headers: Mapping[str, str]) -> str:
 
 @dataclass
 class Rush:
-    """Students who claim, wait, drop, leave and swap until they are told to end."""
+    """Students who claim, wait, drop, leave and swap until they are told to end.
+
+    `wanted` is a section whose seats are given by applications alone.
+    """
 
     term: int
     sections: list[int]
     students: list[Student]
+    wanted: int = 0
     deeds: list[Deed] = field(default_factory=list)
     ended: Event = field(default_factory=Event)
     given_up: Event = field(default_factory=Event)

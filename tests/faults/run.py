@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from portal.recorder.consistency.audit import audit_term
-from tests.faults import history, mail_check
+from tests.faults import application_checks, history, mail_check
 from tests.faults.applicants import Applicants
 from tests.faults.checker import Verdict, judge
 from tests.faults.client import Rush
+from tests.faults.deciders import Deciders
 from tests.faults.faults import Fault
 from tests.faults.history import AWAY, UNKNOWN, Deed
 from tests.faults.trial import TIMEOUT, Trial, log_of, standing, until
@@ -32,7 +33,8 @@ class Row:
     differences: tuple[str, ...] = ()
     round: int = 1
     mailed: int = 0
-    applied: int = 0
+    applied: int = 0  # applications, all to be approved
+    interrupted: int = 0  # approvals whose answer never came
 
     @property
     def green(self) -> bool:
@@ -49,6 +51,7 @@ class Row:
         """One line for whoever watches."""
         what = f"{self.decided} decided, {self.away} refused for now, {self.unknown} unknown"
         what += f", {self.mailed} mails, {self.applied} applications"
+        what += f" ({self.interrupted} approvals interrupted)"
         times = f"silence {self.silence:.1f} s, wait {self.wait:.1f} s, drained {self.recorded:.1f}"
         wrong = [] if self.green else [str(vars(self.verdict)), *self.differences]
         return "; ".join([f"{'ok ' if self.green else 'BAD'} {self.fault}", what, times, *wrong])
@@ -57,33 +60,29 @@ class Row:
 def run(trial: Trial, faults: Sequence[Fault], keep: Path | None = None) -> Row:
     """Do them in the middle of a rush, undo each, and judge once all is recorded."""
     rush = trial.a_rush()
-    applicants = Applicants(rush.term, trial.visitors)
+    applicants = trial.applicants(rush)
+    deciders = Deciders(trial.deciders, applicants.begun)
     seen: list[str] = []
     rush.begin()
     applicants.begin()
     try:
         _everyone(rush, 0)
+        until(applicants.late_adds_are_sent, "the late adds are not sent")
+        deciders.begin()
+        deciders.pressed.wait(TIMEOUT)  # so that the fault comes while admins approve
         began = time.time()
         for fault in faults:
             seen += _suffer(trial, rush, fault)
         ended = time.time()
     finally:
-        applicants.end()
-        rush.end()
+        for part in (applicants, deciders, rush):
+            part.end()
         if keep:
             history.write(keep, rush.deeds)
-    until(applicants.checked, "documents are not checked")
-    row = _judged(trial, rush, ", ".join(fault.name for fault in faults), (began, ended))
-    row.verdict.odd.extend(seen)
-    return replace(row, applied=_judge_applicants(applicants, row.verdict))
-
-
-def _judge_applicants(applicants: Applicants, verdict: Verdict) -> int:
-    """Add what went wrong with the applications; return how many were sent."""
-    verdict.lost.extend(applicants.lost())
-    verdict.twice.extend(applicants.twice())
-    verdict.odd.extend(applicants.odd())
-    return sum(each.sent for each in applicants.found)
+    until(lambda: application_checks.approved(applicants.begun), "approvals are not carried out")
+    row = _judged(trial, rush, applicants, ", ".join(each.name for each in faults), (began, ended))
+    row.verdict.odd.extend([*seen, *deciders.odd])
+    return replace(row, interrupted=len(deciders.interrupted))
 
 
 def _suffer(trial: Trial, rush: Rush, fault: Fault) -> list[str]:
@@ -100,12 +99,17 @@ def _suffer(trial: Trial, rush: Rush, fault: Fault) -> list[str]:
     return seen
 
 
-def _judged(trial: Trial, rush: Rush, name: str, span: tuple[float, float]) -> Row:
+def _judged(
+    trial: Trial, rush: Rush, applicants: Applicants, name: str, span: tuple[float, float]
+) -> Row:
     began, ended = span
     drained = until(lambda: trial.settled(rush.term), "the workers don't catch up")
     until(trial.mailed, "mails are not sent")
-    held, waiting = standing(rush)
-    verdict = judge(rush.deeds, log_of(rush.term), held, waiting)
+    students = [*rush.students, *(each.person for each in applicants.people if each.section)]
+    held, waiting = standing(rush.term, students)
+    log = log_of(rush.term)
+    verdict = judge(rush.deeds, log, held, waiting)
+    application_checks.judge(applicants.begun, log, verdict)
     came = trial.mail.came()
     verdict.mails += mail_check.wrong(trial.outbox(), map(mail_check.read, came))
     report = audit_term(rush.term)
@@ -125,6 +129,7 @@ def _judged(trial: Trial, rush: Rush, name: str, span: tuple[float, float]) -> R
         verdict,
         differences,
         mailed=len(came),
+        applied=sum(each.sent for each in applicants.begun),
     )
 
 

@@ -4,7 +4,7 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -32,6 +32,7 @@ from portal.runtime.listener import not_ready
 from portal.windows import readiness as warmth
 from portal.windows.readiness import readiness
 from tests import cast
+from tests.faults.applicants import Applicant, Applicants
 from tests.faults.checker import Pair
 from tests.faults.client import Rush, Student
 from tests.faults.mailserver import MailServer, a_mail_server
@@ -40,7 +41,7 @@ from tests.runtime.test_up import Up, free_port
 
 Disks = Callable[[Path], AbstractContextManager[None]]
 SECTIONS, SEATS, PLACES = 6, 2, 8
-VISITORS = 6
+APPLICANTS = 6  # of each kind of application
 TIMEOUT = 120.0
 MAIL = "mail server"  # which is not of the portal
 
@@ -62,7 +63,7 @@ class Trial:
     up: Up
     mail: MailServer
     students: list[Student] = field(default_factory=list)
-    visitors: list[Student] = field(default_factory=list)  # who apply
+    deciders: list[Student] = field(default_factory=list)  # admins who decide applications
     terms: int = 0
     mails: int = 0  # of the outbox when the rush began
 
@@ -111,12 +112,20 @@ class Trial:
             )
             for n in range(SECTIONS)
         ]
+        wanted = cast.a_section(cast.a_course(f"ADD-{self.terms}"), term, capacity=APPLICANTS)
         self.mails = max(self.outbox(), default=0)
         self.mail.forget()
         window = self._open(term)
         for student in self.students:
             until(partial(student.enter, window), "the waiting room lets nobody in")
-        return Rush(term.id, [section.id for section in sections], self.students)
+        return Rush(term.id, [section.id for section in sections], self.students, wanted.id)
+
+    def applicants(self, rush: Rush) -> Applicants:
+        """People who apply in a rush: first students for a late add, then visiting students."""
+        names = [f"{self.terms}x{number}" for number in range(APPLICANTS)]
+        late = [Applicant(_a_student(self, f"late{name}"), rush.wanted) for name in names]
+        visiting = [Applicant(_a_visitor(self, f"visitor{name}")) for name in names]
+        return Applicants(rush.term, [*late, *visiting])
 
     def _open(self, term: Term) -> int:
         """Open its window as any: the ledger is told first, and web processes read ahead."""
@@ -164,12 +173,12 @@ def log_of(term: int) -> list[Event]:
         return list(read_events(session, term, 0, recorded(term)))
 
 
-def standing(rush: Rush) -> tuple[set[Pair], set[Pair]]:
+def standing(term: int, students: Iterable[Student]) -> tuple[set[Pair], set[Pair]]:
     """Who holds which seat and which place in line, as the ledger says."""
     held: set[Pair] = set()
     waiting: set[Pair] = set()
-    for student in rush.students:
-        mine = backend().ledger.registrations(rush.term, student.number)
+    for student in students:
+        mine = backend().ledger.registrations(term, student.number)
         held |= {(each.section, student.number) for each in mine.enrolled}
         waiting |= {(each.section, student.number) for each in mine.waiting}
     return held, waiting
@@ -196,8 +205,8 @@ def running(what: str, students: int, disks: Disks, keep: Path | None = None) ->
         try:
             with disks(trial.folder), _started(trial):
                 _without_limits()
-                trial.students = [_a_student(trial, number) for number in range(students)]
-                trial.visitors = [_a_visitor(trial, number) for number in range(VISITORS)]
+                trial.students = [_a_student(trial, f"trial{number}") for number in range(students)]
+                trial.deciders = [_an_admin(trial, f"decider{number}") for number in range(2)]
                 yield trial
         finally:
             if keep:
@@ -236,20 +245,25 @@ def _without_limits() -> None:
     time.sleep(2 * flags.EVERY)  # every process has read it
 
 
-def _a_visitor(trial: Trial, number: int) -> Student:
-    name = f"visitor{number}"
+def _a_visitor(trial: Trial, name: str) -> Student:
     cast.an_account(name, email=f"{name}@u.example")
-    visitor = Student(trial.up.address, name)
-    visitor.log_in()
-    return visitor
+    return _logged_in(trial, name)
 
 
-def _a_student(trial: Trial, number: int) -> Student:
-    name = f"trial{number}"
+def _an_admin(trial: Trial, name: str) -> Student:
+    cast.an_account(name, is_admin=True)
+    return _logged_in(trial, name)
+
+
+def _a_student(trial: Trial, name: str) -> Student:
     made = cast.a_student(name)
     with transaction() as session:
         mine = Account.id == made.account_id
         session.execute(update(Account).where(mine).values(email=f"{name}@u.example"))
-    student = Student(trial.up.address, name)
-    student.log_in()
-    return student
+    return _logged_in(trial, name)
+
+
+def _logged_in(trial: Trial, name: str) -> Student:
+    found = Student(trial.up.address, name)
+    found.log_in()
+    return found

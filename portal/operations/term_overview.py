@@ -70,6 +70,7 @@ def overview(term: Term, sorting: Sorting) -> dict[str, Any]:
     with_rooms = backend().settings.room is not None and not recorded
     ordered = sorted(windows, key=SORTS[sorting.key], reverse=sorting.down)
     shown = [scheduled(window, now) for window in ordered]
+    over = [each for each in shown if each.over]
     with transaction() as session:
         lanes = coverage_by_group(session, windows) if windows else []
         students = readiness.count_students(session)
@@ -78,7 +79,8 @@ def overview(term: Term, sorting: Sorting) -> dict[str, Any]:
         "phase": phase(windows, now),
         "windows": shown,
         "coming": [each for each in shown if not each.over],
-        "over": [each for each in shown if each.over],
+        # Unless another order is asked for, what ended last is of most interest.
+        "over": over if sorting.args() else over[::-1],
         "timeline": timeline(windows, now, backend().settings.zone, lanes),
         "lanes": lanes,
         # Students who have two windows open at once, now or later.

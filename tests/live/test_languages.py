@@ -6,7 +6,7 @@ from tests.cast import Cast
 from tests.live.conftest import Claim, Open
 from tests.live.tabs import Tab
 
-OPEN = {"en": "</b> of 2 open", "es": "</b> de 2 libres"}
+OPEN = {"en": "of 2</span> open", "es": "de 2</span> libres"}
 
 
 def only(tab: Tab, language: str) -> bool:

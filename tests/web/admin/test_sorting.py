@@ -183,14 +183,18 @@ def test_windows_are_sorted_by_their_times_and_names(
         assert re.findall(r"<h3>([AB])</h3>", admin.get(address).text) == order
 
 
-def test_past_windows_are_in_the_order_that_the_page_says(admin: FlaskClient, term: Term) -> None:
+def test_past_windows_are_the_latest_first_or_in_the_order_that_the_page_says(
+    admin: FlaskClient, term: Term
+) -> None:
     for minutes, name in ((60, "B"), (120, "A")):
         window = builders.a_coming_window(term, minutes=minutes, name=name)
         backend().ledger.cancel_window(term.id, window.id, "tests")
     for query, said, order in (
-        ("", "ascending", ["B", "A"]),
-        ("sort=begins&order=down", "descending", ["A", "B"]),
+        ("", "latest first", ["A", "B"]),
+        ("sort=ends&order=up", "ascending", ["B", "A"]),
+        ("sort=ends&order=down", "descending", ["A", "B"]),
     ):
         page = admin.get(f"/admin?{query}").text
-        assert re.findall(r"Begins<span.*?, (\w+)</span></a>", page) == [said]
+        found = re.findall(r"Ends<span.*?, (\w+)</span></a>|canceled windows, ([\w ]+)<", page)
+        assert ["".join(each) for each in found] == [said]
         assert re.findall(r"<h3>([AB])</h3>", page) == order

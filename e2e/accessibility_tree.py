@@ -1,10 +1,9 @@
 """What assistive technology is told of a page, by the browser's accessibility tree."""
 
+import time
 from typing import Any
 
-import pytest
-
-from e2e.person import Person, context_of
+from e2e.person import PATIENCE, Person, context_of
 
 ICONS = "\u00d7→←↑↓+-"
 WORKED = {"button", "link", "textbox", "combobox"}
@@ -49,11 +48,10 @@ def heard(person: Person) -> list[str]:
 
 def until_heard(person: Person, words: str) -> None:
     """Wait until a live region says it."""
-    for _ in range(100):
-        if words in " ".join(heard(person)):
-            return
+    deadline = time.monotonic() + PATIENCE
+    while words not in " ".join(said := heard(person)):
+        assert time.monotonic() < deadline, f"“{words}” is not in {said}"
         person.page.wait_for_timeout(100)
-    pytest.fail(f"“{words}” is not in {heard(person)}")
 
 
 def nameless(person: Person) -> list[str]:

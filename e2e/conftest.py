@@ -11,14 +11,14 @@ from playwright.sync_api import Browser, StorageState, expect, sync_playwright
 from e2e import campus as places
 from e2e.browser import ARGUMENTS, find
 from e2e.campus import Campus
-from e2e.person import Person
+from e2e.person import PATIENCE, Person
 from e2e.portal import Running, running
 from portal.catalog.models import Course, Section, Term
 from tests import cast as builders
 from tests.cast import Cast
 
 NUMBERS = count(1)
-TIMEOUT = 45_000  # ms for what a page is to show or do: machines are not equally fast
+TIMEOUT = PATIENCE * 1000  # ms for what a page is to show or do
 
 expect.set_options(timeout=TIMEOUT)
 

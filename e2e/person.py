@@ -12,6 +12,7 @@ from tests.cast import PASSWORD
 
 # A refusal is an answer with a status of its own, and the browser says so.
 HARMLESS = re.compile(r"Failed to load resource: .* status of 422")
+PATIENCE = 60.0  # seconds for what is to come: machines are not equally fast
 
 
 @dataclass
@@ -47,7 +48,7 @@ class Person:
         """The page of a term, with its socket open."""
         return self.listen(f"/terms/{term.id}{query}")
 
-    def listen(self, address: str, seconds: float = 30) -> "Person":
+    def listen(self, address: str, seconds: float = PATIENCE) -> "Person":
         """To an address, until the socket of its page has said something."""
         heard: list[str | bytes] = []
 
@@ -62,7 +63,7 @@ class Person:
             self.page.wait_for_timeout(50)
         return self
 
-    def asks_until(self, shown: Locator, seconds: float = 30) -> None:
+    def asks_until(self, shown: Locator, seconds: float = PATIENCE) -> None:
         """Reload the page, as one without scripts does by itself, until something is there."""
         deadline = time.monotonic() + seconds
         while not shown.is_visible():
@@ -70,7 +71,7 @@ class Person:
             self.page.wait_for_timeout(300)
             self.page.reload()
 
-    def until(self, expression: str, seconds: float = 30) -> None:
+    def until(self, expression: str, seconds: float = PATIENCE) -> None:
         """Wait until JavaScript is true in the page.
 
         Playwright's `wait_for_function` evaluates its string again inside the page, where the

@@ -34,4 +34,5 @@ def results(person: Person) -> Locator:
 def outcomes(person: Person) -> list[str | None]:
     """What came of each line, in a word."""
     expect(results(person).first).to_be_visible()
+    person.page.wait_for_load_state()  # without scripts the rest of the page may still come
     return [each.get_attribute("data-outcome") for each in results(person).all()]

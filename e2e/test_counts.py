@@ -58,9 +58,7 @@ def test_a_press_that_began_before_an_update_still_counts(
 ) -> None:
     builders.an_open_window(term)
     here, there = meet("ada").enter(term), meet("ada").enter(term)
-    box = here.cell(section).get_by_role("link").bounding_box()
-    assert box
-    here.page.mouse.move(box["x"] + 9, box["y"] + 9)
+    here.cell(section).get_by_role("link").hover(position={"x": 9, "y": 9})
     here.page.mouse.down()
     there.pick(section)
     expect(here.seats(section)).to_contain_text("19 of 20")

@@ -61,11 +61,7 @@ def many(term: Term) -> Sections:
 
 def press(person: Person, section: Section) -> Callable[[], None]:
     """Press the mouse on the section's button; gives what lets go."""
-    link = person.cell(section).get_by_role("link").first
-    link.scroll_into_view_if_needed()
-    box = link.bounding_box()
-    assert box
-    person.page.mouse.move(box["x"] + 20, box["y"] + 10)
+    person.cell(section).get_by_role("link").first.hover(position={"x": 20, "y": 10})
     person.page.mouse.down()
     return person.page.mouse.up
 

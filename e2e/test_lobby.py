@@ -6,17 +6,26 @@ from datetime import datetime, timedelta
 from playwright.sync_api import expect
 
 from e2e.contrast import places
-from e2e.person import Meet, Person
+from e2e.person import PATIENCE, Meet, Person
 from portal.catalog.models import Section, Term
 from tests import cast as builders
 
 SECONDS = 1 / 60
 
 
-def banner_is(person: Person, phase: str, seconds: float = 40) -> None:
+def banner_is(person: Person, phase: str, seconds: float = PATIENCE) -> None:
     """See the banner reach a phase."""
     banner = person.page.locator("#banner")
     expect(banner).to_have_attribute("data-phase", phase, timeout=seconds * 1000)
+
+
+def knows_the_time(person: Person) -> Person:
+    """Wait until the page has measured how far its clock is from the ledger's.
+
+    Move the page's clock only from then on: what is measured later would undo it.
+    """
+    expect(person.page.locator("#banner [data-offset]:not([data-unknown])")).to_be_attached()
+    return person
 
 
 def test_the_lobby_becomes_the_picker_and_leaves_what_i_type_alone(

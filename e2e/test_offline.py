@@ -12,6 +12,7 @@ from e2e.portal import Running
 from e2e.test_connection_lost import LOST
 from portal.catalog.models import Section, Term
 from tests import cast as builders
+from tests.recorder.processes import wait_for
 
 SCREENS = pytest.mark.parametrize("screen", [DESKTOP, PHONE], ids=["desktop", "phone"])
 
@@ -46,7 +47,7 @@ def test_a_dialog_that_cannot_be_opened_says_so_and_opens_when_tried_again(
     ada.ask(section)
     expect(ada.dialog.get_by_role("alert")).to_contain_text("No answer from the server")
     expect(ada.dialog.get_by_role("heading")).to_be_focused()
-    assert in_sight(note(ada))
+    wait_for(lambda: in_sight(note(ada)))
     ada.dialog.get_by_role("button", name="Try again").click()
     expect(ada.dialog.get_by_role("alert")).to_have_count(1)
     offline(ada, yes=False)
@@ -68,8 +69,8 @@ def test_a_form_that_could_not_be_sent_says_so_above_its_buttons_until_it_is_sen
     submit = ada.dialog.locator("button[type=submit]")
     submit.click()
     expect(ada.dialog.get_by_role("alert")).to_contain_text("counts only once")
-    assert in_sight(note(ada))
-    assert in_sight(submit)
+    wait_for(lambda: in_sight(note(ada)))
+    wait_for(lambda: in_sight(submit))
     submit.click()
     expect(note(ada)).to_have_count(1)
     offline(ada, yes=False)
@@ -90,7 +91,7 @@ def test_a_search_that_got_no_answer_says_so_above_the_list(
     ada.page.get_by_role("searchbox").fill("nothing like it")
     expect(note(ada)).to_contain_text("No answer from the server")
     expect(ada.row(section)).to_be_visible()
-    assert in_sight(note(ada))
+    wait_for(lambda: in_sight(note(ada)))
     expect(ada.page.locator("#connection")).to_contain_text("buttons don’t work")
     offline(ada, yes=False)
     ada.page.get_by_role("button", name="Try again").click()

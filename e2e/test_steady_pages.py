@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from e2e.contrast import DESKTOP, PHONE
+from e2e.contrast import DESKTOP, PHONE, places
 from e2e.person import Meet
+from e2e.test_lobby import knows_the_time
 from portal.catalog.models import Section, Term
 from tests import cast as builders
 
@@ -57,17 +58,18 @@ def test_the_banner_that_grows_an_hour_before_the_opening_moves_no_section(
 ) -> None:
     for number in range(12):
         builders.a_section(builders.a_course(f"HRS-{term.id}{number:02}"), term)
-    builders.a_coming_window(term, minutes=60 + 8 / 60)
-    ada = meet("ada", viewport=screen).enter(term)
-    banner = ada.page.locator("#banner")
-    slim, before = banner.bounding_box(), ada.row(section).bounding_box()
+    builders.a_coming_window(term, minutes=70)
+    ada = meet("ada", viewport=screen)
+    ada.page.clock.install()
+    knows_the_time(ada.enter(term))
+    shown = ("#banner", f"#section-{section.id}")
+    (*_, slim), before = places(ada.page, *shown)
+    ada.page.clock.fast_forward("10:00")
     ada.until("!document.querySelector('#gate').hasAttribute('data-calm')")
-    large, after = banner.bounding_box(), ada.row(section).bounding_box()
-    assert slim
-    assert large
-    assert large["height"] > slim["height"] + 10
+    (*_, large), after = places(ada.page, *shown)
+    assert large > slim + 10
     assert after == before
-    expect(banner.locator(".clock")).to_be_in_viewport(ratio=0.5)
+    expect(ada.page.locator("#banner .clock")).to_be_in_viewport(ratio=0.5)
 
 
 def test_the_check_for_robots_leaves_no_empty_strip(

@@ -92,6 +92,7 @@ def test_a_refusal_reads_the_same_to_the_student_and_to_the_registrar(
 
 def facts(person: Person) -> list[str]:
     """What both must be told alike."""
+    person.page.wait_for_load_state()
     main = person.page.locator("main")
     times = main.locator("time").all_inner_texts()
     reasons = main.locator("[data-reason]").all_inner_texts()

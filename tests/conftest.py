@@ -2,7 +2,7 @@
 
 import gc
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from typing import Any
 
 import pytest
@@ -24,6 +24,7 @@ from portal.protection.rate_limits import rate_limiter
 from portal.runtime.data_folder import DataFolder
 from portal.runtime.embedded_servers import Servers
 from tests.cast import Cast, a_term, an_open_window, assemble
+from tests.forked import running
 from tests.soak import rounds
 from tests.statements import statements
 
@@ -54,6 +55,24 @@ def pytest_collection_finish() -> None:
     """Collect garbage from now on, but never look again at what was imported."""
     gc.freeze()
     gc.enable()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(
+    item: pytest.Item, nextitem: pytest.Item | None
+) -> Generator[None, object, object]:
+    """Fail the last test of a folder of tests/ if a process that it started lives on.
+
+    It would write to the ledger and the tables during the tests that follow.
+    """
+    result = yield
+    if not nextitem or _folder(nextitem) != _folder(item):
+        assert not running(), "end what was started: a fixture lasts a package at most"
+    return result
+
+
+def _folder(item: pytest.Item) -> str:
+    return item.nodeid.split("/")[1]
 
 
 @pytest.fixture(scope="session")
@@ -93,9 +112,12 @@ def owner(settings: Settings) -> Iterator[Engine]:
 
 
 @pytest.fixture(scope="session")
-def connected(settings: Settings) -> Backend:
+def connected(settings: Settings) -> Iterator[Backend]:
     """The process of the tests, connected to the throwaway servers; their data is left as it is."""
-    return connections.connect(settings)
+    with pytest.MonkeyPatch.context() as patch:
+        # A thread that reads the flags each second would end an outage that a test plays.
+        patch.setattr(flags, "EVERY", 1_000_000)
+        yield connections.connect(settings)
 
 
 @pytest.fixture

@@ -20,9 +20,22 @@ from pathlib import Path
 from threading import Condition, Lock, Thread
 from typing import Any
 
+import psutil
+
 from portal.runtime.child_process import PR_SET_PDEATHSIG, Child
 
 CHILDREN = {signal.SIGCHLD}
+
+
+def running() -> list[int]:
+    """The processes that were forked for tests of this process and still run."""
+    found = []
+    for each in psutil.Process().children(recursive=True):
+        with suppress(psutil.NoSuchProcess):
+            parent = each.parent()
+            if parent and "tests.forked" in parent.cmdline() and each.status() != "zombie":
+                found.append(each.pid)
+    return found
 
 
 class Forked:

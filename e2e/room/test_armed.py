@@ -41,6 +41,7 @@ def test_a_plan_that_is_held_back_again_stays(
     plan(ada, section)
     button = ada.page.locator(AWAKE)
     button.click()
+    expect(button).to_have_attribute("aria-pressed", "true")
     button.click()
     expect(button).to_have_attribute("aria-pressed", "false")
     admit(10)

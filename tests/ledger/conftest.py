@@ -9,7 +9,7 @@ from portal.runtime.embedded_servers import Servers
 from tests.ledger.requests import TERM, Desk
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Start a temporary Valkey and return its address."""
     folder = DataFolder(tmp_path_factory.mktemp("ledger") / "var")

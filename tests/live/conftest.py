@@ -19,12 +19,12 @@ Open = Callable[..., Tab]
 Claim = Callable[..., Decision]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("nodes")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def node(connected: Backend, logs: Path) -> Iterator[Node]:  # noqa: ARG001
     """A web server on the tests' database and ledger."""
     with a_node(logs) as node:

@@ -38,7 +38,11 @@ class Node:
 def a_node(
     folder: Path, env: dict[str, str] | None = None, app: str = "wsgi:app", port: int = 0
 ) -> Iterator[Node]:
-    """A web server that answers until the block ends."""
+    """A web server that answers until the block ends.
+
+    A fixture that starts one has at most the scope of a package: a web process reports to the
+    ledger now and then, which would disturb the tests that follow in the same pytest process.
+    """
     port = port or free_port()
     command = ["--config", "python:portal.runtime.gunicorn_settings", app]
     settings = {"FAIRSEAT_BIND": f"127.0.0.1:{port}", "WEB_CONCURRENCY": "1", **(env or {})}

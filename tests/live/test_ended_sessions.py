@@ -19,6 +19,7 @@ from portal.people.models import Account
 from portal.web.account.sessions import LONGEST
 from tests.cast import Cast
 from tests.live.conftest import Open
+from tests.live.hubs import end
 from tests.live.nodes import Node, a_node
 from tests.live.tabs import Tab
 from tests.live.test_slow_pages import until
@@ -32,7 +33,7 @@ def hub(backend: Backend) -> Iterator[Hub]:
     hub = Hub(redis_clients.subscriber(backend.settings.redis_url), backend.ledger.seats, str)
     hub.start()
     yield hub
-    hub.stop()
+    end(hub)
 
 
 @pytest.mark.usefixtures("hub")

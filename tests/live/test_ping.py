@@ -23,6 +23,7 @@ from portal.people.models import Account
 from portal.registration import limits
 from tests import cast as builders
 from tests.cast import Cast
+from tests.live.hubs import end
 from tests.live.tabs import HANDSHAKE
 from tests.recorder.processes import wait_for
 from tests.web.pages import seat
@@ -67,7 +68,7 @@ def line(backend: Backend, cast: Cast) -> Iterator[Line]:
     yield Line(talk, theirs)
     theirs.close()
     thread.join(60)
-    hub.stop()
+    end(hub)
 
 
 def run(talk: SocketSession) -> None:

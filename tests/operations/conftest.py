@@ -18,14 +18,14 @@ Switch = Callable[..., None]
 Meet = Callable[..., Bot]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def elsewhere() -> Iterator[Elsewhere]:
     """The captcha server that the node is set to."""
     with an_elsewhere() as server:
         yield server
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def node(
     connected: Backend,  # noqa: ARG001
     elsewhere: Elsewhere,

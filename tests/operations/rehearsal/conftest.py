@@ -9,7 +9,7 @@ from portal.backend import Backend
 from tests.live.nodes import Node, a_node
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def node(connected: Backend, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Node]:  # noqa: ARG001
     """A web server as in production, but that its puzzles are small."""
     with a_node(tmp_path_factory.mktemp("web"), {"FAIRSEAT_CAPTCHA_COST": "2000"}) as node:

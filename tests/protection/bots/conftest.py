@@ -15,7 +15,7 @@ from tests.protection.bots.bot import Bot, logged_in
 Meet = Callable[..., Bot]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def node(connected: Backend, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Node]:  # noqa: ARG001
     """A web server as in production, but that its puzzles are small."""
     with a_node(tmp_path_factory.mktemp("bots"), {"FAIRSEAT_CAPTCHA_COST": "2000"}) as node:

@@ -11,7 +11,7 @@ from portal.backend import Backend
 from tests.runtime.cluster.replicated_ledger import Stage, until
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
     """A primary, two replicas and three sentinels."""
     stage = Stage(tmp_path_factory.mktemp("stage"))

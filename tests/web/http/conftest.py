@@ -8,7 +8,7 @@ from portal.backend import Backend
 from tests.live.nodes import Node, a_node
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def node(connected: Backend, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Node]:  # noqa: ARG001
     """Start a web server with short timeouts on the tests' database and ledger."""
     short = {"GUNICORN_CMD_ARGS": "--keep-alive 5"}

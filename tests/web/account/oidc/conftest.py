@@ -14,7 +14,7 @@ from tests.web.account.oidc.provider import Running, running
 With = Callable[..., Flask]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def provider() -> Iterator[Running]:
     with running() as provider:
         yield provider

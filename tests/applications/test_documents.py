@@ -424,4 +424,5 @@ def test_nonsense_is_refused(ada: FlaskClient, free: Section, draft: int) -> Non
 
 def the_documents() -> list[int]:
     with transaction() as session:
-        return list(session.scalars(select(ApplicationDocument.id)))
+        found = select(ApplicationDocument.id).order_by(ApplicationDocument.id)
+        return list(session.scalars(found))

@@ -38,7 +38,7 @@ def override(section: Section, cast: Cast) -> int:
 
 def overrides() -> list[Permission]:
     with transaction() as session:
-        return list(session.scalars(select(Permission)))
+        return list(session.scalars(select(Permission).order_by(Permission.id)))
 
 
 def test_it_says_beforehand_what_it_will_mean(admin: FlaskClient, asked: int) -> None:

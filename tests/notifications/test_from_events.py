@@ -15,6 +15,7 @@ from portal.notifications.models import Notification, NotificationSetting
 from portal.people.models import Account
 from portal.recorder.event_log import read_events
 from tests.cast import Cast
+from tests.channels import told as messages
 from tests.notifications.stories import Story, notices, outbox, set_section, told
 
 
@@ -29,7 +30,7 @@ def heard(backend: Backend, story: Story) -> Iterator[PubSub]:
 
 def students_told(heard: PubSub) -> set[int]:
     found = set()
-    while message := heard.get_message(timeout=0.2):
+    for message in messages(heard):
         note = json.loads(message["data"])
         assert note["signal"] == "notice"
         found.add(note["student"])

@@ -41,12 +41,14 @@ def many(story: Story, student: Student, number: int) -> list[int]:
         for each in range(number)
     ]
     with transaction() as session:
-        return list(session.scalars(insert(Notification).returning(Notification.id), rows))
+        made = insert(Notification).returning(Notification.id, sort_by_parameter_order=True)
+        return list(session.scalars(made, rows))
 
 
 def unread() -> list[int]:
     with transaction() as session:
-        return list(session.scalars(select(Notification.id).where(Notification.read_at.is_(None))))
+        found = select(Notification.id).where(Notification.read_at.is_(None))
+        return list(session.scalars(found.order_by(Notification.id)))
 
 
 def only() -> Notification:

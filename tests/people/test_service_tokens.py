@@ -42,7 +42,7 @@ def wish(**changed: Any) -> dict[str, Any]:
 
 def entries(action: str) -> Sequence[AuditEntry]:
     with transaction() as session:
-        found = select(AuditEntry).where(AuditEntry.action == action)
+        found = select(AuditEntry).where(AuditEntry.action == action).order_by(AuditEntry.id)
         return [each for each in session.scalars(found) if each.who is not None]
 
 

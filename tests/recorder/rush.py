@@ -160,7 +160,8 @@ def _sections(term: int, count: int, capacity: int, waitlist: int) -> list[int]:
         for each in range(count)
     ]
     with transaction() as session:
-        return list(session.scalars(insert(Section).returning(Section.id), rows))
+        made = insert(Section).returning(Section.id, sort_by_parameter_order=True)
+        return list(session.scalars(made, rows))
 
 
 def _students(count: int) -> list[int]:

@@ -9,6 +9,7 @@ from portal.backend import Backend
 from portal.core.settings import Settings
 from portal.waiting_room import room
 from tests import cast as builders
+from tests.channels import told
 from tests.ledger.crowd import together
 
 PROCESSES, STUDENTS, AT_ONCE = 4, 120, 7
@@ -35,21 +36,12 @@ def test_simultaneous_processes_keep_one_queue(backend: Backend, term: Any) -> N
         messages.subscribe(f"{{t:{term.id}}}:room")
         shares = [(come_and_go, term.id, window.id, seed) for seed in range(PROCESSES)]
         places = [position for share in together(shares) for position in share]
-        events = [json.loads(each["data"]) for each in _all(messages)]
+        events = [json.loads(each["data"]) for each in told(messages)]
     assert len(dict(places)) == len(set(places)) == STUDENTS
     called = [student for each in events for student in each["students"] or ()]
     assert called == [student for _, student in sorted(_numbered(backend, term.id, window.id))]
     assert max(each["inside"] for each in events) == AT_ONCE
     assert room.state(term.id, window.id).waiting == 0
-
-
-def _all(subscription: Any) -> list[dict[str, Any]]:
-    """Return all messages so far."""
-    found = []
-    while (message := subscription.get_message(timeout=0.5)) is not None:
-        if message["type"] == "message":
-            found.append(message)
-    return found
 
 
 def _numbered(backend: Backend, term: int, window: int) -> list[tuple[int, int]]:

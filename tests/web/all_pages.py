@@ -194,7 +194,9 @@ def _documents() -> list[int]:
     """Checked documents of Ada's applications."""
     documents.check_due()
     with transaction() as session:
-        return list(session.scalars(select(ApplicationDocument.id)))
+        return list(
+            session.scalars(select(ApplicationDocument.id).order_by(ApplicationDocument.id))
+        )
 
 
 def _entries() -> list[int]:
@@ -226,7 +228,7 @@ def _permitted(cast: Cast, section: Any) -> int:
 
 def _notices() -> list[int]:
     with transaction() as session:
-        return list(session.scalars(select(Notification.id)))
+        return list(session.scalars(select(Notification.id).order_by(Notification.id)))
 
 
 def _filled(rule: Rule, values: Values) -> Iterator[str]:

@@ -337,4 +337,5 @@ def _rebuilt() -> list[int]:
     """Return the terms whose ledger was rebuilt, by the audit trail."""
     with transaction() as session:
         which = select(AuditEntry.subject).where(AuditEntry.action == "ledger.rebuilt")
-        return [int(each.removeprefix("term:")) for each in session.scalars(which)]
+        found = session.scalars(which.order_by(AuditEntry.id))
+        return [int(each.removeprefix("term:")) for each in found]

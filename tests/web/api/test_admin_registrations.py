@@ -36,7 +36,7 @@ def held(term: Any, student: Any) -> list[int]:
 
 def entries(action: str) -> list[AuditEntry]:
     with transaction() as session:
-        found = select(AuditEntry).where(AuditEntry.action == action)
+        found = select(AuditEntry).where(AuditEntry.action == action).order_by(AuditEntry.id)
         return [each for each in session.scalars(found) if each.who is not None]
 
 

@@ -48,7 +48,7 @@ def kinds(term: Any, window: Any, *students: Any) -> list[str]:
 
 def entries(action: str) -> list[AuditEntry]:
     with transaction() as session:
-        found = select(AuditEntry).where(AuditEntry.action == action)
+        found = select(AuditEntry).where(AuditEntry.action == action).order_by(AuditEntry.id)
         return [each for each in session.scalars(found) if each.who is not None]
 
 

@@ -42,7 +42,8 @@ def form(course: Course, **fields: Any) -> MultiDict[str, str]:
 
 def made(term: Term) -> list[Section]:
     with transaction() as session:
-        return list(session.scalars(select(Section).where(Section.term_id == term.id)))
+        found = select(Section).where(Section.term_id == term.id).order_by(Section.id)
+        return list(session.scalars(found))
 
 
 def make(admin: FlaskClient, term: Term, course: Course, **fields: Any) -> TestResponse:

@@ -39,6 +39,7 @@ hypothesis.load_profile("at any pace")
 # makes each file anew, which takes ten times as long; the lock waits for whoever still writes.
 EMPTY = (
     "SET LOCAL session_replication_role = replica",
+    "SET LOCAL deadlock_timeout = '20ms'",  # then autovacuum gives way, else after a second
     f"LOCK {', '.join(Base.metadata.tables)}",
     *(str(delete(table)) for table in Base.metadata.tables.values()),
 )

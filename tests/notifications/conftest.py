@@ -27,7 +27,7 @@ def relay(postman: Postman) -> MailSender:
     """To the postman; so quick that no test waits."""
     server = SmtpServer("127.0.0.1", postman.port)
     return MailSender(
-        lambda: SmtpConnection(server, timeout=2),
+        lambda: SmtpConnection(server, timeout=30),
         mail_breaker(rest=0.3),
         pauses=(0.02, 0.04, 0.08),
     )

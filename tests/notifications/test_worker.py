@@ -95,11 +95,13 @@ def test_the_clock_calls_it_again_when_a_mail_is_due_again(story: Story, cast: C
 def test_the_clock_calls_it_when_a_reminder_is_due(cast: Cast) -> None:
     assert cast
     term = builders.a_term()
-    builders.a_coming_window(term, 15.1)  # six seconds more than the reminder comes ahead
+    window = builders.a_coming_window(term, 15.2)
+    due = window.opens - 15 * builders.MINUTE
     drain(term.id, seconds=0)
     sweeper = Sweeper()
     sweep(sweeper)
     assert called() == 0
+    wait_for(lambda: backend().ledger.now() >= due)
     wait_for(lambda: sweep(sweeper) or called())
     notify(term.id)
     assert count(Notification) == 4

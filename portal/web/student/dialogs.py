@@ -158,7 +158,7 @@ def form(act: str, now: StudentTerm, card: SectionView, refused: Refusals, **fac
         card,
         refused=refused,
         key=request_form.new_key(),
-        scene=now,
+        student_term=now,
         **CELL_HELPERS,
         **facts,
     )
@@ -186,7 +186,7 @@ def waiting(stands: WaitingRoomStatus, card: SectionView) -> tuple[str, dict[str
         name=section_name(card),
         here=request.full_path.rstrip("?"),
         back=request_form.return_address(card.term_id),
-        term=stands.scene.term,
+        term=stands.student_term.term,
     )
     return page, {"HX-Trigger": "fs:window"}  # the page behind the dialog may be out of date
 

@@ -46,21 +46,21 @@ class SectionAct(NamedTuple):
     other: int = 0  # the held section of the conflict
 
 
-def section_act(scene: StudentTerm, section: int) -> SectionAct:
+def section_act(student_term: StudentTerm, section: int) -> SectionAct:
     """Return what the student can do about a section."""
-    card, state = scene.catalog.section(section), scene.state(section)
-    reserved = card is not None and bool(reserves_for(scene, card))
-    conflicts = scene.in_the_way(card) if card and not state else []
+    card, state = student_term.catalog.section(section), student_term.state(section)
+    reserved = card is not None and bool(reserves_for(student_term, card))
+    conflicts = student_term.in_the_way(card) if card and not state else []
     if not conflicts:
-        return SectionAct(state, scene.opening, reserved)
+        return SectionAct(state, student_term.opening, reserved)
     return SectionAct(
-        state, scene.opening, reserved, conflicts[0].code, conflicts[0].facts["section"]
+        state, student_term.opening, reserved, conflicts[0].code, conflicts[0].facts["section"]
     )
 
 
-def act(scene: StudentTerm, section: int) -> Markup:
+def act(student_term: StudentTerm, section: int) -> Markup:
     """Render the button of a section, id act-<section>; styles follow the banner's phase."""
-    return draw_act(scene.case(None), section, section_act(scene, section))
+    return draw_act(student_term.case(None), section, section_act(student_term, section))
 
 
 def draw_act(case: RefusalContext, section: int, shown: SectionAct) -> Markup:
@@ -82,7 +82,11 @@ def banner(status: WaitingRoomStatus) -> Markup:
     """Render the phase and its countdown, or the queue position, id banner."""
     words = wording.words() if status.kind == "waiting" else phases.countdown_texts()
     return render_fragment(
-        "fragments/banner.html", scene=status.scene, status=status, words=words, wording=wording
+        "fragments/banner.html",
+        student_term=status.student_term,
+        status=status,
+        words=words,
+        wording=wording,
     )
 
 
@@ -91,7 +95,7 @@ def gate(status: WaitingRoomStatus) -> Markup:
     if status.kind == "unproven":
         return _captcha(status.term)
     return render_fragment(
-        "fragments/gate.html", scene=status.scene, status=status, wording=wording
+        "fragments/gate.html", student_term=status.student_term, status=status, wording=wording
     )
 
 
@@ -107,52 +111,55 @@ def top(status: WaitingRoomStatus, **parts: Markup) -> Markup:
     return render_fragment("student/banner.html", status=status, **parts)
 
 
-def mine(scene: StudentTerm) -> Markup:
+def mine(student_term: StudentTerm) -> Markup:
     """Render my seats and waitlists, ids mine and place-<section>."""
-    cases = {section: scene.case(scene.catalog.section(section)) for section in scene.sections}
+    cases = {
+        section: student_term.case(student_term.catalog.section(section))
+        for section in student_term.sections
+    }
     canceled = {
         section: explain([Reason("section_canceled")], case)[0]
         for section, case in cases.items()
         if case.section and case.section.status == "CANCELED"
     }
-    lacking = scene.precheck.without_corequisites()
+    lacking = student_term.precheck.without_corequisites()
     seats = []
-    for held in scene.held.values():
+    for held in student_term.held.values():
         section, case = held.section, cases[held.section]
         seat = _mine_seat(
-            scene.term.id,
+            student_term.term.id,
             section,
             case.named(section),
             case.section,
-            scene.title(case.section) if case.section else "",
+            student_term.title(case.section) if case.section else "",
             held.credits,
-            scene.when(held.at),
+            student_term.when(held.at),
             canceled.get(section),
-            _needs(scene, *lacking[section]) if section in lacking else "",
+            _needs(student_term, *lacking[section]) if section in lacking else "",
             current_locale(),
         )
         seats.append(seat)
     return render_fragment(
         "fragments/mine.html",
-        scene=scene,
+        student_term=student_term,
         points=amount,
         amount=credits_in_words,
         cases=cases,
         canceled=canceled,
         seats=seats,
         passed={
-            position.section: scene.workable(
-                explain(position.reasons, scene.case_in_line(position.section))
+            position.section: student_term.workable(
+                explain(position.reasons, student_term.case_in_line(position.section))
             )
-            for position in scene.standing.waiting
+            for position in student_term.standing.waiting
         },
-        chances=waitlist_odds(scene),
+        chances=waitlist_odds(student_term),
     )
 
 
-def bar(scene: StudentTerm) -> Markup:
+def bar(student_term: StudentTerm) -> Markup:
     """Render the total of my seats for phones, id mine-bar."""
-    return render_fragment("fragments/bar.html", scene=scene, points=amount)
+    return render_fragment("fragments/bar.html", student_term=student_term, points=amount)
 
 
 def out_of_band(fragment: Markup) -> Markup:
@@ -203,9 +210,11 @@ def _act(  # noqa: PLR0913, PLR0917 - what the fragment shows
     return render_fragment("fragments/act.html", mine=shown.reserved, **facts)
 
 
-def _needs(scene: StudentTerm, missing: list[int], waited: bool) -> str:  # noqa: FBT001 - whether in line
+def _needs(student_term: StudentTerm, missing: list[int], waited: bool) -> str:  # noqa: FBT001 - whether in line
     codes = [
-        requisites.shown(code) for each in missing if (code := scene.catalog.course_code(each))
+        requisites.shown(code)
+        for each in missing
+        if (code := student_term.catalog.course_code(each))
     ]
     courses = requisites.any_of(codes)
     if waited:

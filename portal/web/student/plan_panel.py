@@ -24,7 +24,7 @@ from portal.web.student.waiting_room import status_on_page
 
 
 def panel(  # noqa: PLR0913  the ways in which a page may want it
-    scene: StudentTerm,
+    student_term: StudentTerm,
     plan: Plan | None = None,
     *,
     full: bool | None = None,
@@ -37,25 +37,25 @@ def panel(  # noqa: PLR0913  the ways in which a page may want it
     `said` tells why a change failed. `lost` means that the focused element is gone.
     """
     full = on_plan_page() if full is None else full
-    plan = scene.plan if plan is None else plan
+    plan = student_term.plan if plan is None else plan
     known = plan or Plan()
-    status_on_page(scene, known)  # submitting it needs an access token
-    reasons = scene.precheck.refusals_of_plan(known)
+    status_on_page(student_term, known)  # submitting it needs an access token
+    reasons = student_term.precheck.refusals_of_plan(known)
     everything = [each for line in reasons for found in line for each in found.values()]
     shared = [each for found in everything for each in found if each.code in FOR_ALL]
-    planned = plan_credits(known, scene.catalog)
+    planned = plan_credits(known, student_term.catalog)
     html = current_app.jinja_env.get_template("fragments/plan.html").render(
-        scene=scene,
+        student_term=student_term,
         plan=known,
         away=plan is None,
-        lines=_lines(scene, known, reasons, full=full),
-        common=distinct(explain(shared, scene.case(None))),
+        lines=_lines(student_term, known, reasons, full=full),
+        common=distinct(explain(shared, student_term.case(None))),
         full=full,
         said=message,
         lost=lost,
         credits=credits_in_words(planned),
-        after=amount(scene.credits + planned),
-        over=scene.credits + planned > scene.limit,
+        after=amount(student_term.credits + planned),
+        over=student_term.credits + planned > student_term.limit,
         points=amount,
         packed=plans.write(known),
         key=request_form.new_key(),
@@ -71,23 +71,23 @@ def on_plan_page() -> bool:
 
 
 def _lines(
-    scene: StudentTerm, plan: Plan, reasons: list[list[Reasons]], *, full: bool
+    student_term: StudentTerm, plan: Plan, reasons: list[list[Reasons]], *, full: bool
 ) -> list[dict[str, Any]]:
     """Return the choices as the template shows them; `key` stays the same when one is moved.
 
     `full` adds counts and how full each course was last time.
     """
-    seats = backend().ledger.seats_of(scene.term.id, plan.sections) if full else {}
-    last = last_time(scene.term.id) if full else {}
+    seats = backend().ledger.seats_of(student_term.term.id, plan.sections) if full else {}
+    last = last_time(student_term.term.id) if full else {}
     lines = []
     for at, choice in enumerate(plan.choices):
         later = {section for each in plan.choices[at + 1 :] for section in each.sections}
         options = [
             {
-                "name": scene.case(None).names(part.section for part in alternative),
-                "parts": [_part(scene, part, seats, last) for part in alternative],
+                "name": student_term.case(None).names(part.section for part in alternative),
+                "parts": [_part(student_term, part, seats, last) for part in alternative],
                 # Of two first choices that clash, the later one loses, so only it shows that.
-                "problems": reasons_against(scene, found, later if rank == 0 else ()),
+                "problems": reasons_against(student_term, found, later if rank == 0 else ()),
             }
             for rank, (alternative, found) in enumerate(
                 zip(choice.alternatives, reasons[at], strict=True)
@@ -98,29 +98,29 @@ def _lines(
 
 
 def _part(
-    scene: StudentTerm,
+    student_term: StudentTerm,
     part: SectionRequest,
     seats: dict[int, SeatCounts],
     last: dict[int, LastTime],
 ) -> dict[str, Any]:
     """Return a section of an alternative; its `card` is None if it is no longer offered."""
-    card = scene.catalog.section(part.section)
+    card = student_term.catalog.section(part.section)
     known = seats.get(part.section) or (unknown_counts(card) if card else None)
     return {
         "section": part.section,
-        "name": scene.case(None).named(part.section),
+        "name": student_term.case(None).named(part.section),
         "card": card,
         "meetings": distinct_meetings(card) if card else (),
         "amounts": credit_choices(card) if card else [],
         "chosen": "" if part.credits is None else points(part.credits),
         "counts": live_counts(known) if known and seats else Markup(),
-        "kept": reserved_notes(scene, card) if card and seats else [],
+        "kept": reserved_notes(student_term, card) if card and seats else [],
         "last": last.get(card.course_id) if card else None,
     }
 
 
 def reasons_against(
-    scene: StudentTerm, reasons: Reasons, later: Collection[int] = ()
+    student_term: StudentTerm, reasons: Reasons, later: Collection[int] = ()
 ) -> list[Explanation]:
     """Return the likely refusals of one alternative, but for clashes with `later` sections."""
     found = []
@@ -130,7 +130,9 @@ def reasons_against(
             for each in against
             if not (each.facts.get("planned") and each.facts.get("section") in later)
         ]
-        found += scene.workable(explain(lasting, scene.case(scene.catalog.section(section))))
+        found += student_term.workable(
+            explain(lasting, student_term.case(student_term.catalog.section(section)))
+        )
     return distinct(each for each in found if each.code not in FOR_ALL)
 
 

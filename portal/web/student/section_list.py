@@ -25,9 +25,15 @@ from portal.registration import precheck, rules
 from portal.registration.next_steps import RefusalContext, section_name
 from portal.registration.reasons import explain
 from portal.registration.restrictions import audience
-from portal.web.student import bp, fragments, student_term
+from portal.web.student import bp, fragments
 from portal.web.student.fragments import SectionAct, render_fragment
-from portal.web.student.student_term import ReservedNote, StudentTerm, section_title
+from portal.web.student.student_term import (
+    ReservedNote,
+    StudentTerm,
+    reserved_notes,
+    seats_open_to,
+    section_title,
+)
 from portal.windows.phases import sections_visible
 
 if TYPE_CHECKING:
@@ -134,14 +140,14 @@ class OwnState(NamedTuple):
     planned: bool
 
 
-def section_rows(scene: StudentTerm, cards: list[SectionView]) -> Markup:
+def section_rows(student_term: StudentTerm, cards: list[SectionView]) -> Markup:
     """Render the sections as rows with their current counts."""
-    counts = {**scene.seats}
+    counts = {**student_term.seats}
     if missing := [card.id for card in cards if card.id not in counts]:
-        counts |= backend().ledger.seats_of(scene.term.id, missing)
+        counts |= backend().ledger.seats_of(student_term.term.id, missing)
     language, parts = current_locale(), []
     for card in cards:
-        before, after = _row(scene.catalog, card, _own_state(scene, card), language)
+        before, after = _row(student_term.catalog, card, _own_state(student_term, card), language)
         parts += [before, fragments.seats(counts.get(card.id) or unknown_counts(card)), after]
     return Markup("".join(parts))  # noqa: S704 - parts of templates
 
@@ -151,12 +157,12 @@ def unknown_counts(card: SectionView) -> SeatCounts:
     return SeatCounts(card.id, card.capacity, card.capacity, 0, 0, card.status, 0)
 
 
-def _own_state(scene: StudentTerm, card: SectionView) -> OwnState:
+def _own_state(student_term: StudentTerm, card: SectionView) -> OwnState:
     return OwnState(
-        fragments.section_act(scene, card.id),
-        "" if scene.state(card.id) else _caution(scene, card),
-        tuple(student_term.reserved_notes(scene, card)) if card.reserves else (),
-        card.id in scene.planned,
+        fragments.section_act(student_term, card.id),
+        "" if student_term.state(card.id) else _caution(student_term, card),
+        tuple(reserved_notes(student_term, card)) if card.reserves else (),
+        card.id in student_term.planned,
     )
 
 
@@ -187,9 +193,9 @@ def _row(
     return str(before), str(after)
 
 
-def _caution(scene: StudentTerm, card: SectionView) -> str:
-    own = rules.unmet(scene.profile, card)
-    return explain(own[:1], scene.case(card))[0].text if own else ""
+def _caution(student_term: StudentTerm, card: SectionView) -> str:
+    own = rules.unmet(student_term.profile, card)
+    return explain(own[:1], student_term.case(card))[0].text if own else ""
 
 
 # The list of sections that a student may see: searched, filtered, page by page.
@@ -236,16 +242,16 @@ class Listing:
 
 
 def listing(
-    scene: StudentTerm, args: "MultiDict[str, str]", *, last_page_only: bool = False
+    student_term: StudentTerm, args: "MultiDict[str, str]", *, last_page_only: bool = False
 ) -> Listing:
     """Return the pages up to the requested one, or that one alone; empty after selection ends."""
     query = Query.parse(args)
-    if not sections_visible(scene.phase):
+    if not sections_visible(student_term.phase):
         return Listing(query, 0, 1, Markup())
-    counts = _counts_for(scene) if query.open_only else None
-    found, corrected = _visible(scene, query, counts), ""
-    if not found and (words := scene.catalog.corrected(query.text)):
-        found = _visible(scene, replace(query, text=words), counts)
+    counts = _counts_for(student_term) if query.open_only else None
+    found, corrected = _visible(student_term, query, counts), ""
+    if not found and (words := student_term.catalog.corrected(query.text)):
+        found = _visible(student_term, replace(query, text=words), counts)
         corrected = words if found else ""
     page = min(max(1, _number(args.get("page", ""))), MOST_PAGES)
     shown = found[(page - 1) * PAGE if last_page_only else 0 : page * PAGE]
@@ -254,10 +260,10 @@ def listing(
         query,
         len(found),
         page,
-        section_rows(scene, shown),
+        section_rows(student_term, shown),
         last,
-        _example(scene, found),
-        _search_hint(scene.catalog),
+        _example(student_term, found),
+        _search_hint(student_term.catalog),
         corrected,
     )
 
@@ -273,12 +279,14 @@ def likely_sections(
 
 
 def _visible(
-    scene: StudentTerm, query: Query, counts: dict[int, SeatCounts] | None
+    student_term: StudentTerm, query: Query, counts: dict[int, SeatCounts] | None
 ) -> list[SectionView]:
     if counts is None and not query.fitting_only and not query.eligible_only:
-        return _matching_for(scene.profile, scene.catalog, query)
-    found = scene.catalog.search(query, counts)
-    return for_student(query, found, scene.profile, scene.catalog, scene.classes)
+        return _matching_for(student_term.profile, student_term.catalog, query)
+    found = student_term.catalog.search(query, counts)
+    return for_student(
+        query, found, student_term.profile, student_term.catalog, student_term.classes
+    )
 
 
 def _matching_for(who: StudentProfile, catalog: TermCatalog, query: Query) -> list[SectionView]:
@@ -335,11 +343,13 @@ def _fitting(
     return [card for card in cards if not catalog.occupied[card.id] & busy or not clashes(card)]
 
 
-def _example(scene: StudentTerm, found: "list[SectionView]") -> str:
+def _example(student_term: StudentTerm, found: "list[SectionView]") -> str:
     """Return the code of a course that the student may see, if the search found nothing."""
     if found:
         return ""
-    offered = (card for card in scene.catalog.sections if rules.visible(scene.profile, card))
+    offered = (
+        card for card in student_term.catalog.sections if rules.visible(student_term.profile, card)
+    )
     first = next(offered, None)
     return requisites.shown(first.course_code) if first else ""
 
@@ -373,13 +383,12 @@ def _all_counts(term: int) -> dict[int, SeatCounts]:
     return backend().ledger.seats(term)
 
 
-def _counts_for(scene: StudentTerm) -> dict[int, SeatCounts]:
+def _counts_for(student_term: StudentTerm) -> dict[int, SeatCounts]:
     """Return all counts as they apply to the student."""
-    counts = _all_counts(scene.term.id)
-    some = [card for card in scene.catalog.sections if card.reserves and card.id in counts]
+    counts = _all_counts(student_term.term.id)
+    some = [card for card in student_term.catalog.sections if card.reserves and card.id in counts]
     own = {
-        card.id: student_term.seats_open_to(scene, card, counts[card.id], likely=True)
-        for card in some
+        card.id: seats_open_to(student_term, card, counts[card.id], likely=True) for card in some
     }
     return {**counts, **own} if own else counts
 

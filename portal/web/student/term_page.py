@@ -83,10 +83,10 @@ def term(term_id: int) -> ResponseReturnValue:
     now = mine_of(term_id, shown=partial(likely_sections, request.args))
     if request.htmx.target == "more":
         found = listing(now, request.args, last_page_only=True)
-        return render_template("student/rows.html", scene=now, listing=found)
+        return render_template("student/rows.html", student_term=now, listing=found)
     found = listing(now, request.args)
     if request.htmx.target == "results":
-        page = render_template("student/results.html", scene=now, listing=found)
+        page = render_template("student/results.html", student_term=now, listing=found)
         return page, {"HX-Replace-Url": found.query_url(term_id)}
     return _term_page(now, found)
 
@@ -111,7 +111,7 @@ def _term_page(now: StudentTerm, found: Listing) -> str:
             "term": now.term,
             "terms": parts["terms"],
             "other_terms": parts["other_terms"],
-            "scene": SharedScene(now.term, Phase(now.phase.kind, None, 0)),
+            "student_term": SharedTerm(now.term, Phase(now.phase.kind, None, 0)),
             "row_size": size,
             "week": week_of(now.catalog),
             "subjects": now.catalog.subjects,
@@ -123,7 +123,7 @@ def _term_page(now: StudentTerm, found: Listing) -> str:
     return render_shared("student/term.html", key, own, facts)
 
 
-class SharedScene(NamedTuple):
+class SharedTerm(NamedTuple):
     """What a term's page shows to all students in the same phase."""
 
     term: TermView
@@ -184,7 +184,7 @@ def around(now: StudentTerm, status: WaitingRoomStatus | None = None) -> dict[st
     top = {"banner": fragments.banner(status), "gate": fragments.gate(status)}
     attention = fragments.attention(now.term.id, now.attention)
     return {
-        "scene": now,
+        "student_term": now,
         "term": now.term,
         "terms": _near(now.term.id),
         "other_terms": len(offered_terms()) > MOST_TERMS,

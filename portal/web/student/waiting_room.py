@@ -33,19 +33,19 @@ BY_PLACE_MS = 10  # added to that delay for each student ahead
 class WaitingRoomStatus:
     """A student's status in a window's waiting room, as pages show it."""
 
-    scene: StudentTerm
+    student_term: StudentTerm
     visit: Admission = FREE
 
     @property
     def term(self) -> int:
-        return self.scene.term.id
+        return self.student_term.term.id
 
     @property
     def window(self) -> int:
         """Return the window of the visit; several may be open."""
         if self.visit.token:
             return self.visit.token.window
-        return self.scene.phase.window.id if self.scene.phase.window else 0
+        return self.student_term.phase.window.id if self.student_term.phase.window else 0
 
     @property
     def kind(self) -> str:
@@ -69,7 +69,7 @@ class WaitingRoomStatus:
     @property
     def offered(self) -> bool:
         """Return whether there is a queue to join: before the opening, and while others wait."""
-        queue = self.scene.phase.kind == "before" or self.place is not None
+        queue = self.student_term.phase.kind == "before" or self.place is not None
         return self.kind == "out" and has_waiting_rooms() and queue
 
     @property
@@ -95,13 +95,13 @@ class WaitingRoomStatus:
     @property
     def deadline(self) -> int:
         """Return until when the student can register (ms): the visit or the window ends."""
-        window = self.scene.phase.window
+        window = self.student_term.phase.window
         return min(filter(None, (self.last, window.closes if window else 0)), default=0)
 
     @property
     def seconds(self) -> int:
         """Return the seconds until the phase ends for the student; 0 if it does not end."""
-        now = self.scene.phase
+        now = self.student_term.phase
         return -(-(self.deadline - now.now) // 1000) if now.kind == "open" else now.seconds
 
     @property
@@ -114,12 +114,12 @@ class WaitingRoomStatus:
         """Return the number of the banner: the place in the queue, or the time that is left."""
         if self.kind == "waiting" and self.place:
             return wording.grouped(self.place.position)
-        return phases.brief(*phases.span(self.seconds)) if self.scene.phase.turns else ""
+        return phases.brief(*phases.span(self.seconds)) if self.student_term.phase.turns else ""
 
     @property
     def passing(self) -> bool:
         """Return whether only the captcha is below the banner, and nothing once it is passed."""
-        alone = self.kind == "unproven" and self.scene.phase.kind == "open"
+        alone = self.kind == "unproven" and self.student_term.phase.kind == "open"
         return alone and not (has_waiting_rooms() and room_of(self.term, self.window).waiting)
 
     @property

@@ -17,16 +17,20 @@ class Odds:
     band: str
 
 
-def waitlist_odds(scene: StudentTerm) -> dict[int, Odds]:
+def waitlist_odds(student_term: StudentTerm) -> dict[int, Odds]:
     """Return the odds of each waitlist position, by section; empty while no waitlist promotes."""
-    window = scene.phase.window
-    if scene.phase.kind != "open" or window is None:
+    window = student_term.phase.window
+    if student_term.phase.kind != "open" or window is None:
         return {}
-    seen, found = odds.known_freed_seats(scene.term.id), {}
-    for position in scene.standing.waiting:
-        card = scene.catalog.section(position.section)
+    seen, found = odds.known_freed_seats(student_term.term.id), {}
+    for position in student_term.standing.waiting:
+        card = student_term.catalog.section(position.section)
         likely = odds.estimate(
-            seen, position.section, position.position, now=scene.phase.now, ends=window.closes
+            seen,
+            position.section,
+            position.position,
+            now=student_term.phase.now,
+            ends=window.closes,
         )
         basis = _basis(likely, card.capacity if card else 0)
         found[position.section] = Odds(_likelihood(likely), basis, likely.band)

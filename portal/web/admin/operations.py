@@ -127,16 +127,11 @@ def switch(name: str) -> ResponseReturnValue:
     flag, part = flags.find(name), flags.LABELS[name]
 
     def act(reason: str) -> ResponseReturnValue:
-        wanted = Switching(name, request.form.get("to") == "on", seen_number(), reason)
-        try:
-            flags.change(wanted, visitor().id)
-        except Switched:
-            changed = _("Someone else has changed this switch. Check it and try again.")
-            raise NotPossible(changed) from None
-        figures.forget()
+        changed = _("Someone else has changed this switch. Check it and try again.")
+        is_on = _switch(name, reason, changed)
         on = _("%(name)s: switched on. All processes follow within two seconds.", name=part)
         off = _("%(name)s: switched off. All processes follow within two seconds.", name=part)
-        return done(on if wanted.on else off, HOME)
+        return done(on if is_on else off, HOME)
 
     stays = _(
         "All processes follow within two seconds. It stays this way until someone changes it."
@@ -164,16 +159,11 @@ def pause(queue: str) -> ResponseReturnValue:
     flag, named = flags.find(pause_flag(queue)), QUEUE_LABELS[queue]
 
     def act(reason: str) -> ResponseReturnValue:
-        wanted = Switching(flag.name, request.form.get("to") == "on", seen_number(), reason)
-        try:
-            flags.change(wanted, visitor().id)
-        except Switched:
-            changed = _("Someone else has paused or resumed this queue. Check it and try again.")
-            raise NotPossible(changed) from None
-        figures.forget()
+        changed = _("Someone else has paused or resumed this queue. Check it and try again.")
+        is_on = _switch(flag.name, reason, changed)
         on = _("%(queue)s: the queue continues within two seconds.", queue=named)
         off = _("%(queue)s: paused. Jobs that run now are finished.", queue=named)
-        return done(on if wanted.on else off, HOME)
+        return done(on if is_on else off, HOME)
 
     stops = _("Workers finish their current job and start no others. Jobs wait, and none is lost.")
     goes_on = _("Workers start the waiting jobs.")
@@ -188,6 +178,17 @@ def pause(queue: str) -> ResponseReturnValue:
         seen={"to": "off" if flag.is_on else "on", "version": flag.version},
     )
     return confirm(page, act)
+
+
+def _switch(name: str, reason: str, changed: str) -> bool:
+    """Switch a flag as the page asks and return whether it is on; refuse if it has `changed`."""
+    wanted = Switching(name, request.form.get("to") == "on", seen_number(), reason)
+    try:
+        flags.change(wanted, visitor().id)
+    except Switched:
+        raise NotPossible(changed) from None
+    figures.forget()
+    return wanted.on
 
 
 @bp.get("/lag")

@@ -124,9 +124,8 @@ def admit_students(
     where = _running(semester_id, window_id)
 
     def act(row: ApiRequest) -> tuple[dict[str, Any], str]:
-        how = {"by": visitor().id, "reason": body["reason"].strip(), "key": str(row.number)}
         try:
-            admitted = controls.let_in(*where, body["count"], **how)
+            admitted = controls.let_in(*where, body["count"], **_author(body, row))
         except WindowEnded as ended:
             raise Refusal(_("The window is not open.")) from ended
         message = _n("%(num)s student let in.", "%(num)s students let in.", admitted)
@@ -143,8 +142,7 @@ def expire_access(
     where, student = _running(semester_id, window_id), student_of(body["student_number"])
 
     def act(row: ApiRequest) -> tuple[dict[str, Any], str]:
-        how = {"by": visitor().id, "reason": body["reason"].strip(), "key": str(row.number)}
-        if not controls.expire(*where, student, **how):
+        if not controls.expire(*where, student, **_author(body, row)):
             raise Refusal(_("The student is not in the picker now."))
         return _state(*where), _("The student’s access has ended.")
 
@@ -159,15 +157,19 @@ def reset_room(
     where = _running(semester_id, window_id)
 
     def act(row: ApiRequest) -> tuple[dict[str, Any], str]:
-        how = {"by": visitor().id, "reason": body["reason"].strip(), "key": str(row.number)}
         try:
-            emptied = controls.reset(*where, **how)
+            emptied = controls.reset(*where, **_author(body, row))
         except WindowEnded as ended:
             raise Refusal(_("The window has ended.")) from ended
         counts = {"waited": emptied["waiting"], "were_inside": emptied["inside"]}
         return _state(*where) | counts, _("The waiting room is empty.")
 
     return change_once(headers, body, Emptied(), act)
+
+
+def _author(body: dict[str, Any], row: ApiRequest) -> dict[str, Any]:
+    """Return who changes the room, why, and the key under which it is done once."""
+    return {"by": visitor().id, "reason": body["reason"].strip(), "key": str(row.number)}
 
 
 def _with_control(

@@ -48,7 +48,7 @@ SENTENCES = (
     (
         "swap_planned",
         "",
-        _k("You chose to give up %(old)s when you get a seat in %(name)s."),
+        _k("You chose to drop %(old)s when you get a seat in %(name)s."),
     ),
     (
         "promoted",

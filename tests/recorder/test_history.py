@@ -107,7 +107,7 @@ def test_position_that_becomes_a_swap_is_shown(term: Term, cast: Cast) -> None:
     latest = history(cast.ada.id, term.id).receipts[0]
     assert (latest.event.seq, receipt_text(latest).text) == (
         planned.seq,
-        "You chose to give up CSC 1100-01 when you get a seat in CSC 1101-02.",
+        "You chose to drop CSC 1100-01 when you get a seat in CSC 1101-02.",
     )
 
 

@@ -18,7 +18,7 @@ from portal.catalog.local_time import LocalClock
 from portal.catalog.term_catalog import SectionView, catalog_of
 from portal.core import logs
 from portal.core.cache import AWAY
-from portal.core.i18n import _, _n
+from portal.core.i18n import _, _l, _n
 from portal.ledger.errors import LedgerUnavailable
 from portal.ledger.types import ChoiceResult, Decision, Outcome, SeatCounts, SubmissionResult
 from portal.registration import limits, plans
@@ -39,6 +39,13 @@ from portal.web.student.term_page import mine_of
 log = logging.getLogger(__name__)
 
 TONES = {Outcome.ENROLLED: "go", Outcome.WAITLISTED: "wait"}
+BACKUPS = {  # by rank; the first choice needs no words
+    2: _l("This is your 2nd choice."),
+    3: _l("This is your 3rd choice."),
+    4: _l("This is your 4th choice."),
+    5: _l("This is your 5th choice."),
+    6: _l("This is your 6th choice."),
+}
 UNREAD = (LedgerUnavailable, *AWAY)  # why nothing can be read after a decision
 
 Status = Literal["enrolled", "waitlisted", "had", "refused"]
@@ -339,8 +346,8 @@ def _details(status: Status, result: ChoiceResult, case: RefusalContext) -> str:
         for each in result.taken
         if status == "waitlisted" and each.outcome == Outcome.WAITLISTED
     ]
-    if result.rank > 1:
-        found.append(_("This is number %(rank)s of your choices.", rank=result.rank))
+    if result.rank in BACKUPS:
+        found.append(str(BACKUPS[result.rank]))
     return " ".join(found)
 
 

@@ -106,7 +106,7 @@ def test_swap_position_names_the_section_to_drop(ada: FlaskClient, term: Any, ca
         correlation="tests",
     )
     text = words(ada.get(f"/terms/{term.id}/mine").text)
-    assert "When you get a seat, you give up MAT 1010-01." in text
+    assert "When you get a seat, you drop MAT 1010-01." in text
 
 
 def test_student_who_rejoins_is_last(app: Flask, ada: FlaskClient, term: Any) -> None:

@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import (
+    ARRAY,
     BigInteger,
     CheckConstraint,
     DateTime,
@@ -57,9 +58,9 @@ TONES = {
 class Application(Base):
     """An application of a person; `answers` are under the fields' names.
 
-    It is about a section, or about the whole term where `section_id` is null: then `department_id`
-    is that of all courses it names, null if they are of several. `student_id` is null until a
-    visiting student has a record. `fee` is in minor units. `stage` counts the decisions
+    It is about a section, or about the whole term where `section_id` is null: then `course_ids` are
+    the courses that it named when it was sent. `student_id` is null until a visiting student has a
+    record. `fee` is in minor units. `stage` counts the decisions
     made so far. `version` rises with every change, so that a decision can name what the decider
     saw. `changed_at` is when that was; a reminder is no change. `approval` is the stored decision
     while it is carried out.
@@ -92,7 +93,9 @@ class Application(Base):
     term_id: Mapped[int] = mapped_column(ForeignKey("terms.id"), index=True)
     student_id: Mapped[int | None] = mapped_column(ForeignKey("students.id"), index=True)
     section_id: Mapped[int | None] = mapped_column(ForeignKey("sections.id"), index=True)
-    department_id: Mapped[int | None] = mapped_column(ForeignKey("departments.id"))
+    course_ids: Mapped[list[int]] = mapped_column(
+        ARRAY(Integer), default=list, server_default=text("'{}'")
+    )
     fee: Mapped[int] = mapped_column(Integer, default=0, server_default="0")
     state: Mapped[str] = mapped_column(String(9), default=DRAFT, server_default=DRAFT)
     stage: Mapped[int] = mapped_column(SmallInteger, default=0, server_default="0")

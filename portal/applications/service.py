@@ -29,7 +29,7 @@ from portal.applications.models import (
     Application,
     ApplicationEntry,
 )
-from portal.applications.stages import decided_by, deciders_of, department_of
+from portal.applications.stages import decided_by, deciders_of
 from portal.backend import backend
 from portal.catalog.term_catalog import catalog_of
 from portal.core.correlation import correlation, following
@@ -177,7 +177,8 @@ def submit(application: int, account: int, key: str = "") -> bool:
             return True
         if code := _unfinished(found):
             raise ApplicationRefused(code)
-        found.stage, found.department_id = 0, department_of(session, found)
+        named = KINDS[found.kind].courses(found.answers, found.term_id)
+        found.stage, found.course_ids = 0, sorted(named)
         found.submitted_at = session.scalar(func.now())
         entry = move(session, found, REVIEW, "submit", account, key=key)
         notify(session, APPLICATION_SENT, found, Account.is_admin.is_(True), entry.id)

@@ -1,7 +1,7 @@
 """The stages of applications, and who decides the stage of a department."""
 
-from sqlalchemy import ColumnElement, Select, and_, case, false, or_, select
-from sqlalchemy.orm import Session, aliased
+from sqlalchemy import ColumnElement, Select, and_, any_, case, false, func, or_, select
+from sqlalchemy.orm import aliased
 
 from portal.applications.kinds import KINDS
 from portal.applications.models import REVIEW, Application
@@ -31,9 +31,15 @@ def decided_by(account: ColumnElement[int | None] | int) -> ColumnElement[bool]:
         .where(Section.id == Application.section_id)
         .correlate(Application)
     )
+    alone = func.count(Course.department_id.distinct()) == 1
+    named = (
+        select(case((alone, func.min(Course.department_id))))
+        .where(Course.id == any_(Application.course_ids))
+        .correlate(Application)
+    )
     department = case(
         (Application.section_id.is_not(None), section.scalar_subquery()),
-        else_=Application.department_id,
+        else_=named.scalar_subquery(),
     )
     return and_(
         Application.state == REVIEW,
@@ -53,14 +59,6 @@ def deciders_of(application: int) -> ColumnElement[bool]:
         .where(linked.decides_for_id.is_not(None), decided_by(linked.account_id.expression))
     )
     return Account.id.in_(found.correlate(None))
-
-
-def department_of(session: Session, application: Application) -> int | None:
-    """Return the department of all courses that an application names; None if of several."""
-    named = KINDS[application.kind].courses(application.answers, application.term_id)
-    found = select(Course.department_id).where(Course.id.in_(named)).distinct()
-    departments = session.scalars(found).all()
-    return departments[0] if len(departments) == 1 else None
 
 
 def is_decider(account: int) -> bool:

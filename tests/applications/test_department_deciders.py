@@ -16,7 +16,7 @@ from portal.applications import service
 from portal.applications.models import ApplicationDocument
 from portal.applications.service import NotTheirs
 from portal.applications.stages import deciders_of
-from portal.catalog.models import Department, Instructor, Section, Term
+from portal.catalog.models import Course, Department, Instructor, Section, Term
 from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.notifications.kinds import text_of
@@ -495,3 +495,16 @@ def test_courses_of_several_departments_are_for_admins(
     assert statuses(iris, made) == HIDDEN
     assert history(made) == ["paid", "submit", "checked"]
     assert press(admin, made, "approve", "/admin/applications").status_code == 303
+
+
+def test_a_course_that_moves_takes_the_application_to_its_new_department(
+    iris: FlaskClient, visiting: int, free: Section, science: Department
+) -> None:
+    art = builders.a_department("ART").id
+    assert f"application-{visiting}" in iris.get(HERE).text
+    for department, shown in ((art, False), (science.id, True)):
+        with transaction() as session:  # as imports may do
+            moved = update(Course).where(Course.id == free.course_id)
+            session.execute(moved.values(department_id=department))
+        assert (f"application-{visiting}" in iris.get(HERE).text) is shown
+        assert (iris.get(f"{HERE}/{visiting}").status_code == 200) is shown

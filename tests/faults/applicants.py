@@ -16,7 +16,7 @@ from tests.faults.client import BALANCER, TIMEOUT, TOKEN, Student
 
 PAUSE = 0.3  # seconds before a request is sent again, and between applicants
 FIRST_CRN = "1000"  # of the trial's sections
-PATIENCE = 120.0  # seconds after the rush, for applicants who are not done
+PATIENCE = 300.0  # seconds after the fault, for applicants and deciders who are not done
 AWAY = {*BALANCER, 429}
 
 

@@ -1,6 +1,6 @@
 """Applications as pages list them, and figures on how long they wait."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -208,19 +208,39 @@ def exported(shown: Filters) -> list[ApplicationView]:
 
 def waiting() -> Waiting:
     """Return figures on the open applications, and on those decided in the last 30 days."""
+    with transaction() as session:
+        return _waiting(session.execute(select(*_figures())).one())
+
+
+def waiting_by_kind() -> list[tuple[Kind, Waiting]]:
+    """Return the same figures for each kind that has any, in the order of KINDS."""
+    by_kind = select(Application.kind, *_figures()).group_by(Application.kind)
+    with transaction() as session:
+        found = {kind: _waiting(figures) for kind, *figures in session.execute(by_kind)}
+    return [
+        (kind, found[name])
+        for name, kind in KINDS.items()
+        if name in found and (found[name].open or found[name].decided)
+    ]
+
+
+def _figures() -> tuple[ColumnElement[Any], ...]:
+    """Return the columns of Waiting over applications."""
     took = func.extract("epoch", Application.decided_at - Application.submitted_at) / 3600
     age = func.extract("epoch", func.now() - Application.submitted_at) / 3600
     is_open = Application.state.in_((REVIEW, ACTING))
     recent = Application.decided_at > func.now() - RECENT
-    figures = select(
-        func.count().filter(is_open),
+    return (
+        func.count(Application.id).filter(is_open),
         func.max(case((is_open, age))),
         func.percentile_cont(0.5).within_group(case((recent, took))),
         func.percentile_cont(0.9).within_group(case((recent, took))),
-        func.count().filter(recent),
-    ).select_from(Application)
-    with transaction() as session:
-        found, oldest, median, slow, decided = session.execute(figures).one()
+        func.count(Application.id).filter(recent),
+    )
+
+
+def _waiting(figures: Sequence[Any]) -> Waiting:
+    found, oldest, median, slow, decided = figures
     return Waiting(found, _hours(oldest), _hours(median), _hours(slow), decided)
 
 

@@ -22,6 +22,7 @@ from tests.applications.stories import (
 )
 from tests.cast import Cast
 from tests.notifications.stories import notices, set_section
+from tests.web.pages import words
 from tests.web.visitors import browser_of
 
 HERE = "/admin/applications"
@@ -193,6 +194,20 @@ def test_figures_on_waiting_times(admin: FlaskClient, free: Section, cast: Cast)
     press(admin, made, "decline")
     page = unescape(admin.get(HERE).text)
     assert "Median 0 h, 90th percentile 0 h, of 1" in page
+
+
+def test_figures_on_waiting_times_of_each_kind(
+    admin: FlaskClient, free: Section, cast: Cast
+) -> None:
+    made = an_application("late_add", cast.ada, free)
+    assert 'id="by-kind"' not in admin.get(HERE).text  # one kind: the same figures
+    an_application("permission", cast.ada, free)
+    an_application("permission", cast.ben, free)
+    press(admin, made, "decline")
+    table = unescape(admin.get(HERE).text).partition('id="by-kind"')[2].partition("</table>")[0]
+    rows = [words(row).split() for row in table.split("<tr>")[2:]]
+    assert rows[0] == ["Late", "add", "0", "–", "0", "h", "0", "h", "1"]
+    assert rows[1][-6:] == ["2", "0", "h", "–", "–", "0"]
 
 
 def test_the_export_follows_the_filters(admin: FlaskClient, free: Section, cast: Cast) -> None:

@@ -6,16 +6,18 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from sqlalchemy import update
+from sqlalchemy import select, text, update
 
 from portal import backend as connections
 from portal.applications import documents, fees, service
-from portal.applications.models import Application
+from portal.applications.models import Application, ApplicationEntry
 from portal.backend import Backend
 from portal.catalog.models import Section
 from portal.core.db import transaction
 from portal.core.settings import Settings
 from portal.people.models import Account
+from portal.recorder.consistency.audit import audit_term
+from portal.recorder.models import LoggedEvent
 from portal.recorder.recorder import drain
 from tests.applications.clamd import Handler, clamd
 from tests.applications.files import a_pdf
@@ -27,6 +29,8 @@ from tests.applications.stories import (
     decider,
     deeds,
     has_seat,
+    history,
+    steps,
     the,
 )
 from tests.applications.stripe_api import SECRET, stripe_api
@@ -84,6 +88,41 @@ def test_the_scheduler_has_an_approval_carried_out_that_was_left(free: Section, 
     assert has_seat(cast.ada, free)
     drain(free.term_id, seconds=0)
     assert deeds().count("selection.add") == 1
+
+
+def test_a_worker_killed_after_the_ledger_decided_gives_the_seat_once(
+    free: Section, cast: Cast
+) -> None:
+    made = an_application("late_add", cast.ada, free)
+    with transaction() as session:  # as by a process that died before it acted
+        entry = ApplicationEntry(application_id=made, account_id=cast.max.id, action="approve")
+        session.add(entry)
+        session.flush()
+        approval = {"entry": entry.id, "by": cast.max.id, "note": "Fine.", "overrides": []}
+        left = {"state": "acting", "stage": 1, "approval": {**approval, "correlation": "tests"}}
+        session.execute(update(Application).where(Application.id == made).values(left))
+    with running(("worker", "background"), ("scheduler",)) as (worker, _):
+        with transaction() as session:
+            session.execute(text("SET LOCAL idle_in_transaction_session_timeout = 0"))
+            # The worker can't store the outcome that it has from the ledger.
+            session.execute(text("LOCK TABLE application_entries IN SHARE MODE"))
+            wait_for(lambda: has_seat(cast.ada, free))
+            worker.kill()
+            worker.wait()
+        assert the(made).state == "acting"
+        with running(("worker", "background")):
+            wait_for(lambda: the(made).state == "approved")
+    drain(free.term_id, seconds=0)
+    assert history(made) == ["submit", "approve", "done"]
+    assert steps(cast.ada.account_id) == ["sent", "approved"]
+    with transaction() as session:
+        seats = select(LoggedEvent.seq).where(
+            LoggedEvent.name == "enrolled", LoggedEvent.student_id == cast.ada.id
+        )
+        given = session.scalars(seats.where(LoggedEvent.payload["section"].as_integer() == free.id))
+        assert given.all() == [the(made).event]
+    assert deeds().count("selection.add") == 1
+    assert not audit_term(free.term_id)["differences"]
 
 
 def _state(draft: int) -> str:

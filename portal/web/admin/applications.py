@@ -36,6 +36,7 @@ def index() -> ResponseReturnValue:
     return DESK.queue(
         "admin/applications.html",
         waiting=listing.waiting(),
+        waiting_by_kind=listing.waiting_by_kind(),
         kinds=KINDS.values(),
         all_states=SHOWN_STATES,
         stages=STAGES,

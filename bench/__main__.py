@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT)]
 
 from bench import report, subjects  # noqa: E402
-from bench.report import Figures  # noqa: E402
+from bench.figures import Figures  # noqa: E402
 
 
 def main() -> int:

@@ -9,7 +9,7 @@ from bench.bars import BARS, Bar
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from bench.report import Figure
+    from bench.figures import Figure
 
 WIDE, ROW, LEFT, RIGHT = 720, 26, 210, 110
 FOLDS = 2  # powers of ten to each side of the bar

@@ -4,56 +4,15 @@ import ast
 import json
 import os
 import re
-import statistics
 import subprocess
-from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NotRequired, TypedDict
 
 from bench import plots, scaling
 from bench.bars import BARS
-
-
-class Figure(TypedDict):
-    """Median, lowest and highest value of some runs; None where it could not be measured."""
-
-    value: float | None
-    low: float | None
-    high: float | None
-    runs: int
-    unit: str
-    what: str
-    failed: NotRequired[str]
-
-
-Figures = Mapping[str, Figure]
-
-
-def figure(values: list[float], unit: str, what: str) -> Figure:
-    """Return the median of some runs with the lowest and highest value."""
-    return {
-        "value": statistics.median(values),
-        "low": min(values),
-        "high": max(values),
-        "runs": len(values),
-        "unit": unit,
-        "what": what,
-    }
-
-
-def missing(unit: str, what: str, failed: str) -> Figure:
-    """Return a figure without a value, with the reason why it could not be measured."""
-    return {
-        "value": None,
-        "low": None,
-        "high": None,
-        "runs": 0,
-        "unit": unit,
-        "what": what,
-        "failed": " ".join(failed.split()).replace("|", "/")[:200],
-    }
+from bench.figures import Figure, Figures, missing, short
+from bench.peers import table as peers
 
 
 def with_every_bar(found: Figures) -> Figures:
@@ -94,11 +53,6 @@ def reached(name: str, each: Figure) -> bool:
     return each["value"] is not None and BARS[name].reached(each["value"])
 
 
-def short(value: float) -> str:
-    """Return a number with about three digits, without an exponent."""
-    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
-
-
 def write(root: Path, found: Figures, began: str) -> None:
     """Write the figures and the pages that show them."""
     text = json.dumps(found, indent=2, ensure_ascii=False) + "\n"
@@ -125,6 +79,7 @@ def page(folder: Path, found: Figures, began: str) -> str:
         bars=table(list(BARS), found),
         plots=plots.shown(found),
         subjects="\n".join(parts),
+        peers=peers.shown(folder),
     )
 
 

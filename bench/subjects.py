@@ -15,7 +15,7 @@ from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
-from bench.report import Figure, Figures, figure, missing
+from bench.figures import Figure, Figures, figure, missing
 
 ROOT = Path(__file__).resolve().parent.parent
 RUNS = 3

@@ -10,7 +10,7 @@ import pytest
 
 from bench import plots, report, subjects, waits
 from bench.bars import BARS
-from bench.report import Figure, figure, missing
+from bench.figures import Figure, figure, missing
 
 FOLDER = Path(subjects.__file__).parent
 HELLO = figure([0.4, 0.6, 0.5], "ratio", "claims over hellos")
@@ -22,7 +22,7 @@ from bench.subjects import SUBJECTS
 modules = [import_module(f"bench.{name}") for row in SUBJECTS for name in row]
 print(json.dumps({name: what for each in modules for name, (_, what) in each.FIGURES.items()}))
 """
-PARTS = {"began", "cores", "bars", "plots", "subjects"}  # of the page
+PARTS = {"began", "cores", "bars", "plots", "subjects", "peers"}  # of the page
 
 
 def test_a_figure_is_the_median_of_its_runs_with_their_spread() -> None:

@@ -39,6 +39,7 @@ AUDIT_ACTIONS = {
     "catalog.restore": _l("Restored to the catalog"),
     "export.make": _l("All data exported"),
     "export.rosters": _l("Rosters exported"),
+    "export.semester": _l("Semester exported"),
     "flag.switched": _l("Switch changed"),
     "hold.lift": _l("Hold lifted"),
     "hold.place": _l("Hold placed"),

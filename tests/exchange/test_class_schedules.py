@@ -300,6 +300,27 @@ def test_a_table_without_the_needed_columns_is_told_what_it_has(tmp_path: Path) 
     assert "It has: CRN, Subj, Room." in str(error.value)
 
 
+def test_a_column_that_is_not_known_is_named_with_a_value(tmp_path: Path) -> None:
+    headings = (*HEADINGS, "Fee Code", "Course Title", "Blank")
+    line = ALGORITHMS | {"Fee Code": "LAB50", "Course Title": "Algorithms I"}
+    _, report = read(write_csv(tmp_path, [line], headings=headings))
+    assert [(note.column, note.value) for note in report.of("column_unknown")] == [
+        ("fee_code", "LAB50")
+    ]
+
+
+def test_linked_labs_and_topics_come_in_or_are_asked_about(tmp_path: Path) -> None:
+    headings = (*HEADINGS, "Link ID", "Topic")
+    lecture = ALGORITHMS | {"Title": "Topics in CS", "Link ID": "A1", "Topic": "Quantum"}
+    lab = ALGORITHMS | LAB | {"CRN": "20552", "Sec": "B01", "Link ID": "B1", "Topic": ""}
+    records, report = read(write_csv(tmp_path, [lecture, LAB, lab], headings=headings))
+    assert records.sections["20551"]["title"] == "Topics in CS: Quantum"
+    assert len(records.sections["20551"]["meetings"]) == 2
+    assert len(records.sections["20552"]["meetings"]) == 1
+    links = [(note.key, note.value) for note in report.of("not_represented")]
+    assert links == [("20551", "A1"), ("20552", "B1")]
+
+
 SENTENCES = {
     "level": "Levels",
     "major": "Majors",

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
-from sqlalchemy import delete, update
+from sqlalchemy import delete, select, update
 
 from portal.catalog.models import Section, section_instructors
 from portal.core.db import transaction
@@ -104,3 +104,19 @@ def test_the_page_offers_to_use_the_files_values(boss: FlaskClient) -> None:
     shown = page(boss, second)
     assert "The file’s value replaces it." in shown
     assert "Use the files’ values" not in shown
+
+
+def test_the_history_of_a_section_names_each_import_and_its_changes(boss: FlaskClient) -> None:
+    first = sent(boss, as_zip(campus()))
+    press(boss, first, "apply")
+    with transaction() as session:
+        found = session.scalars(select(Section)).one()
+    address = f"/admin/terms/{found.term_id}/sections/{found.id}"
+    assert f"/admin/imports/{first}" in boss.get(address).text
+    other = campus(capacity="45").meets(instructors="Okafor/Roe")
+    second = sent(boss, as_zip(other))
+    press(boss, second, "apply")
+    shown = boss.get(address).text
+    assert shown.index(f"/admin/imports/{second}") < shown.index(f"/admin/imports/{first}")
+    for text in ("spring.zip", "Max", "seats: 30 → 45", "instructors: – → Roe", "Added"):
+        assert text in shown

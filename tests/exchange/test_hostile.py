@@ -163,3 +163,16 @@ def test_a_report_keeps_so_many_notes_and_counts_the_others() -> None:
         Row("t.csv", line, {}, report).note("orphan")
     assert len(report.notes) == MOST
     assert report.found["orphan"] == MOST + 500
+
+
+def test_a_blank_first_line_and_formulas_are_no_obstacle(tmp_path: Path) -> None:
+    assert of_table(tmp_path, b"\n,\na,b\n'=1+1,2\n") == ["=1+1"]
+    assert of_table(tmp_path, b";\na;b\n=HYPERLINK(1);2\n") == ["=HYPERLINK(1)"]
+
+
+@pytest.mark.parametrize("junk", [b"\x00\xff", b"x", b"<p>\n"])
+def test_fifty_megabytes_of_junk_get_a_clear_answer(tmp_path: Path, junk: bytes) -> None:
+    (tmp_path / "t.csv").write_bytes(junk * (50 * 2**20 // len(junk)))
+    expected = "is not text|the line is too long|is empty|is a web page"
+    with pytest.raises(ImportFailedError, match=rf"t\.csv.*({expected})"):
+        of_table(tmp_path, (tmp_path / "t.csv").read_bytes())

@@ -9,18 +9,27 @@ from portal.core.i18n import _k, stored_message
 from portal.exchange.importing.diff import IGNORED
 from portal.exchange.importing.report import Note, Report, readable_key
 from portal.exchange.importing.review import value_text
+from portal.exchange.importing.staging import Bases
 from portal.exchange.record_sql import section_part
 
-EDITED, OVERWRITTEN, REMOVED = "edited", "overwritten", "removed_here"
-# Fields that the files would change and that someone has changed since files last did.
-EDITED_FIELDS = """
-    SELECT rows.id, rows.kind, rows.key, rows.file, rows.line, name,
+EDITED, STALE, OVERWRITTEN, REMOVED = "edited", "stale", "overwritten", "removed_here"
+# Fields that the files would change and that someone has changed since files last did. If the files
+# are an export's, those are all fields of records that have changed since, and no others.
+EDITED_FIELDS = f"""
+    SELECT rows.id, rows.kind, rows.key, rows.file, rows.line, name, stale,
         here.fields AS here, rows.fields AS files
     FROM import_rows AS rows JOIN current_records AS here USING (kind, key)
-    JOIN imported_records AS last USING (kind, key)
-    CROSS JOIN LATERAL jsonb_object_keys(last.fields) AS name
+    LEFT JOIN imported_records AS last USING (kind, key)
+    CROSS JOIN LATERAL (
+        SELECT rows.kind || E'\\t' || rows.key = ANY(:stale) AS stale
+    ) AS base
+    CROSS JOIN LATERAL jsonb_object_keys(
+        CASE WHEN stale THEN rows.fields ELSE last.fields END
+    ) AS name
     WHERE rows.import_id = :id AND NOT removes AND here.fields ? name AND rows.fields ? name
-        AND here.fields -> name IS DISTINCT FROM last.fields -> name
+        AND rows.kind || E'\\t' || rows.key <> ALL(:current)
+        AND name <> ALL(CASE rows.kind {IGNORED} ELSE ARRAY[]::text[] END)
+        AND (stale OR here.fields -> name IS DISTINCT FROM last.fields -> name)
         AND here.fields -> name IS DISTINCT FROM rows.fields -> name
 """
 FIND = text(f"{EDITED_FIELDS} ORDER BY rows.id, name")
@@ -40,6 +49,7 @@ LEAVE_REMOVED = text(f"""
         AND EXISTS (
             SELECT FROM current_records AS here
             WHERE here.kind = 'section' AND here.key = {section_part("rows.key")}
+                AND here.kind || E'\\t' || here.key <> ALL(:current)
         )
     RETURNING rows.key, rows.file, rows.line
 """)
@@ -57,16 +67,19 @@ FORGET = text("""
 """)
 
 
-def keep_edits(session: Session, import_id: int, report: Report, *, overwrite: bool) -> None:
+def keep_edits(
+    session: Session, import_id: int, report: Report, bases: Bases, *, overwrite: bool
+) -> None:
     """Take from an import what would undo an edit, or only report it if that is to be overwritten.
 
     `read_current` must have been called before.
     """
     this: dict[str, Any] = {"id": import_id}
+    this |= {"current": list(bases.current), "stale": list(bases.stale)}
     for row in session.execute(FIND, this):
         here, files = value_text(row.name, row.here), value_text(row.name, row.files)
         detail = stored_message(_k("Here: “%(here)s”."), here=here)
-        kind = OVERWRITTEN if overwrite else EDITED
+        kind = OVERWRITTEN if overwrite else STALE if row.stale else EDITED
         key = readable_key(row.key)
         report.add(Note(kind, row.file, row.line, key, row.name, files, detail))
     if overwrite:

@@ -189,9 +189,21 @@ FINDINGS: dict[str, FindingKind] = {
     "dates_missing": guessed(_l("The meeting has no dates. The dates of the term are used.")),
     "dates_reversed": repaired(_l("The last date is before the first. They were swapped.")),
     "time_without_days": guessed(_l("There is a time but no days. The meeting is TBA.")),
+    "conflicts_unreadable": guessed(
+        _l("Write Y or N. The usual rule is used: only common exams never conflict.")
+    ),
+    "stale": FindingKind(
+        Action.EDITED,
+        _l("This was changed in the portal after the export. The portal’s value stays."),
+        _l("Choose “Use the files’ values” to replace it, or export the semester again."),
+    ),
     "midnight": repaired(_l("It ends at midnight. 11:59 pm is used.")),
     "empty_group": repaired(_l("An empty group of prerequisites was removed.")),
     "not_represented": left_out(_l("The portal doesn’t store this column.")),
+    "column_unknown": left_out(
+        _l("This column is not known, so none of its values is imported. Here is its first value."),
+        _l("If you need it, give it a heading that the portal knows: see docs/imports.md."),
+    ),
     "over_capacity": kept(_l("There are already more students than seats.")),
     "no_seats": kept(_l("The capacity is 0, so students can’t register.")),
     "counts_disagree": kept(_l("Capacity minus enrolled does not equal remaining.")),

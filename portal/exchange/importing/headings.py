@@ -30,6 +30,8 @@ _SECTION = {
     "restrictions": ("restriction",),
     "note": ("notes", "comments", "section_text"),
     "status": ("stat", "section_status", "ssts_code"),
+    "link": ("link_id", "link_ident", "link_identifier", "linked_sections"),
+    "topic": ("topics", "section_topic", "topic_title"),  # of a course of changing topics
 }
 _MEETING = {
     "crn": _SECTION["crn"],
@@ -68,11 +70,19 @@ HEADINGS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "credits": _SECTION["credits"],
         "description": ("course_description",),
     },
-    "sections.csv": _SECTION | {"section_title": ("title", "course_title", "crse_title")},
+    "sections.csv": _SECTION
+    | {"section_title": ("title", "course_title", "crse_title")}
+    | {"instructors": _MEETING["instructors"]},
     "meetings.csv": _MEETING,
     "restrictions.csv": {"crn": _SECTION["crn"], "rule": ("restriction", "restrictions")},
     "cross_lists.csv": {"crn": _SECTION["crn"], "course_id": ("course_code", "course")},
     SCHEDULE: _MEETING | _SECTION | {"section_title": ("title", "course_title", "crse_title")},
+}
+# Columns of our own files that have no other headings, or that nothing reads.
+OUR_OWN = {
+    *("course_number", "prereq_text", "prereq_list", "coreq_list", "offered", "attributes"),
+    *("registration_dates", "has_prereqs", "as_of", "revision", "kind", "value"),
+    *("meeting_no", "frequency", "conflicts"),
 }
 # A column that others together make up.
 MADE_OF = {
@@ -111,6 +121,12 @@ def _column_of(written: str, headings: Mapping[str, tuple[str, ...]]) -> str:
     return next(known, written)
 
 
+def is_known(column: str, file: str) -> bool:
+    """Return whether an import knows a column of `columns_of`, or has it under another heading."""
+    known = HEADINGS[file]
+    return column in OUR_OWN or column in known or _column_of(column, known) in known
+
+
 def has(columns: list[str], column: str) -> bool:
     """Return whether a table has a column, or those that make it up."""
     return column in columns or all(each in columns for each in MADE_OF.get(column, ("",)))
@@ -128,6 +144,10 @@ def completed(values: dict[str, str], year: int | None = None) -> dict[str, str]
     found["start_time"], found["end_time"] = _two(values.get("times", ""))
     found["date_start"], found["date_end"] = _dates(values.get("dates", ""), year)
     made = {column: text for column, text in found.items() if text and not values.get(column)}
+    if topic := values.get("topic"):
+        title = values.get("section_title", "")
+        if topic.casefold() not in title.casefold():
+            made["section_title"] = f"{title}: {topic}" if title else topic
     return values | made
 
 

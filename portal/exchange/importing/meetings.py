@@ -24,6 +24,7 @@ KINDS = {
 }
 LONGEST_MEETING = 8 * 60  # minutes; a longer meeting is no class but a day kept free
 LAST_MINUTE = time(23, 59)
+CONFLICTS = {"Y": True, "YES": True, "N": False, "NO": False}
 NO_INSTRUCTOR = {"", "STAFF", "TBA", "TBD", "UNKNOWN", "TO BE ANNOUNCED", "NONE"}
 NO_ROOM = {"", "TBA", "TBD", "TO BE ANNOUNCED", "NONE", "ARR", "N/A"}
 LONGEST_NAME = 160  # of an instructor
@@ -46,14 +47,6 @@ class Meeting:
     last: date | None
     room: str
     clashes: bool = True
-
-    @property
-    def minutes(self) -> int:
-        """Return how long it lasts; 0 if it is TBA."""
-        if self.starts_at is None or self.ends_at is None:
-            return 0
-        hours = self.ends_at.hour - self.starts_at.hour
-        return hours * 60 + self.ends_at.minute - self.starts_at.minute
 
     def overlaps(self, other: "Meeting") -> bool:
         """Return whether both share a day of the week, a time of day and a date."""
@@ -88,17 +81,38 @@ def read_meeting(row: Row) -> Meeting:
     if len(kind) > LONGEST_KIND:
         row.note("too_long", "meeting_type", _k("At most %(most)s characters."), most=LONGEST_KIND)
     found = Meeting(kind[:LONGEST_KIND], days, starts_at, ends_at, first, last, room)
-    if found.kind == EXAM or found.minutes > LONGEST_MEETING:
+    conflicts = row["conflicts"].upper()
+    if conflicts and conflicts not in CONFLICTS:
+        row.note("conflicts_unreadable", "conflicts")
+    if is_exam_block(found.kind, starts_at, ends_at):
         found.clashes = False
         row.note("exam_block", "meeting_type")
+    found.clashes = CONFLICTS.get(conflicts, found.clashes)
     return found
 
 
-def read_instructors(row: Row, *, surnames_first: bool | None = None) -> list[str]:
+def is_exam_block(kind: str, starts: time | None, ends: time | None) -> bool:
+    """Return whether a meeting is shown but conflicts with nothing, unless a file says other."""
+    return kind == EXAM or _minutes(starts, ends) > LONGEST_MEETING
+
+
+def _minutes(starts: time | None, ends: time | None) -> int:
+    """Return how long a meeting lasts; 0 if it is TBA."""
+    if starts is None or ends is None:
+        return 0
+    return (ends.hour - starts.hour) * 60 + ends.minute - starts.minute
+
+
+def read_instructors(
+    row: Row, *, surnames_first: bool | None = None, exact: bool = False
+) -> list[str]:
     """Return the names of the instructors, the primary one first; leave out `Staff`.
 
-    `surnames_first` tells how the file writes names with a comma; None if it does not tell.
+    `surnames_first` tells how the file writes names with a comma; None if it does not tell. In an
+    `exact` cell, a vertical bar is the only separator if there is one.
     """
+    if exact and "|" in row["instructors"]:
+        return [name for part in row["instructors"].split("|") if (name := part.strip())]
     names = [
         name
         for part in re.split(r"[/;|\n]| & | and ", row["instructors"])

@@ -136,6 +136,18 @@ class ImportedRecord(Base):
     fields: Mapped[dict[str, Any]] = mapped_column(JSONB)
 
 
+class SectionImport(Base):
+    """What an import changed in a section: by field, the values before and after."""
+
+    __tablename__ = "section_imports"
+
+    section_id: Mapped[int] = mapped_column(ForeignKey("sections.id"), primary_key=True)
+    import_id: Mapped[int] = mapped_column(ForeignKey("imports.id"), primary_key=True)
+    change: Mapped[str] = mapped_column(String(8))
+    fields: Mapped[dict[str, Any]] = mapped_column(JSONB)
+    at: Mapped[datetime] = mapped_column(Moment, server_default=func.now())
+
+
 LAYOUTS = ("semester", "oneroster")
 
 

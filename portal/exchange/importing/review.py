@@ -6,6 +6,7 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from portal.catalog import requisites
 from portal.catalog.models import Term
 from portal.catalog.section_fields import FIELDS
 from portal.core.i18n import _, _l
@@ -101,7 +102,7 @@ def changes(session: Session, found: Import) -> list[KindChanges]:
         before, after = row.before or {}, row.after or {}
         names = changed_fields(before, after) if row.change == "changed" else []
         fields = [
-            (_name(name), value_text(name, before), value_text(name, after)) for name in names
+            (field_name(name), value_text(name, before), value_text(name, after)) for name in names
         ]
         shown[row.kind].examples.setdefault(row.change, []).append((readable_key(row.key), fields))
     return list(shown.values())
@@ -140,7 +141,8 @@ def terms(session: Session, found: Import) -> list[Term]:
     return list(session.scalars(there.order_by(Term.starts_on, Term.name)))
 
 
-def _name(name: str) -> str:
+def field_name(name: str) -> str:
+    """Return the name of a field, as sentences have it."""
     if name in FIELD_NAMES:
         return str(FIELD_NAMES[name])
     known = str(FIELDS[name].label) if name in FIELDS else name
@@ -161,6 +163,8 @@ def _value_text(name: str, value: Any) -> str:
             return _("yes") if value else _("no")
         case int() if name in HUNDREDTHS:
             return f"{value / 100:g}"
+        case dict():
+            return requisites.write(value)
         case list():
             inner = ", " if all(not isinstance(each, list) for each in value) else "; "
             return inner.join(dict.fromkeys(_value_text(name, each) for each in value))

@@ -19,7 +19,7 @@ from portal.core.audit_trail import add_audit_entry
 from portal.core.db import Sessions, transaction
 from portal.core.i18n import _k
 from portal.core.queue import enqueue_background
-from portal.exchange.importing import edits, failures, import_jobs, staging, upserts
+from portal.exchange.importing import edits, failures, history, import_jobs, staging, upserts
 from portal.exchange.importing.diff import Counts, compare, current_digest, drop_repeated
 from portal.exchange.importing.enrollments import decide_enrollments, pair_moves
 from portal.exchange.importing.failures import ImportFailedError, SeatsLeftError, failure_of
@@ -85,7 +85,7 @@ def read(import_id: int, files: Files, report: Report, progress: Progress) -> Co
         staging.remove_unnamed(session, import_id, stage.unnamed)
         drop_repeated(session, import_id, report)
         staging.refuse_protected(session, import_id, report)
-        edits.keep_edits(session, import_id, report, overwrite=options.overwrite)
+        edits.keep_edits(session, import_id, report, stage.bases, overwrite=options.overwrite)
         if options.past:
             staging.open_classes(session, import_id)
         counts, digest = compare(session, import_id)
@@ -130,6 +130,7 @@ def apply(import_id: int, progress: Progress) -> list[int]:
         with upserts.recording_section_changes(session, import_id, counts):
             upserts.write_changes(session, import_id, counts, progress)
         edits.remember(session, import_id)
+        history.store(session, import_id)
         seats = count_changes(counts.get(ENROLLMENT, {}))
         if seats and refused_enrollments(session, import_id, past=past):
             raise StaleError(_k("Seats were taken after the preview."))

@@ -40,7 +40,7 @@ from portal.exchange.importing.tables import Progress, Row
 
 NOT_STORED = (
     *("wait_count", "xlist_capacity", "xlist_enrolled", "xlist_remaining"),
-    *("registration_dates", "as_of"),
+    *("registration_dates", "as_of", "link"),
 )
 LONGEST_NAME = 80  # of a term
 LONGEST_CODE = 16  # of a department or subject
@@ -50,7 +50,8 @@ LEVEL = ("must_be", "level")
 # How systems write a section's status.
 CANCELED = {"C", "X", "I", "D", "INACTIVE", "DROPPED"}
 SEATS_LEFT = {"O", "OP", "OPEN", "CL", "CLOSED", "FULL"}  # beside these, C may be "closed"
-RUNNING = {"A", "ACTIVE", "CONFIRMED", *SEATS_LEFT}
+STATUSES = {"DRAFT": "NEW", "CONFIRMED": "CONFIRMED"}  # of new sections; others are open
+RUNNING = {"A", "ACTIVE", *STATUSES, *SEATS_LEFT}
 MAJORS = ("major", "field_of_study")
 
 Credits = tuple[Decimal, Decimal]
@@ -128,24 +129,64 @@ def stage_semester(
     semester = read_semester(files, options, report, progress, here)
     stage.put("term", name, _term_fields(semester, options, known=here.dates is not None))
     for code, (title, school) in semester.departments.items():
-        named = {"name": title, "school": school} if title != code else {}
+        named = {"name": title} if title != code else {}
+        if school or (named and (options.erase or not here.dates)):
+            named["school"] = school
         stage.put("department", code, {} if code in here.shared else named)
     _stage_subjects(stage, semester, here, report)
-    for course in semester.courses.values():
-        stage.put("course", course.code, _known_part(course, here, options), course.row)
+    for code, course in semester.courses.items():
+        revision = here.records.course_revision(code)
+        stage.bases.compare("course", code, course.row["revision"], revision)
+        stage.put("course", code, _known_part(course, here, options), course.row)
     for crn in semester.refused & here.sections:
         stage.put("section", key_of(name, crn), {})
     for crn, section in semester.sections.items():
-        key, department = key_of(name, crn), section.course.department
-        fields = _section_fields(section)
-        if crn in here.sections and not options.erase:
-            fields = {name: fields[name] for name in fields.keys() - _blank_fields(section)}
-        stage.put("section", key, fields, section.row)
-        for instructor in section.instructors:
-            named = {"name": instructor, "department": department}
-            stage.put("teacher", key_of(instructor, department), named)
-            stage.put("teaching", key_of(key, instructor, department), {}, section.row)
+        key = key_of(name, crn)
+        revision = here.records.section_revision(crn)
+        stage.bases.compare("section", key, section.row["revision"], revision)
+        stage.put("section", key, _known_fields(section, here, options), section.row)
+        _stage_instructors(stage, section, key, here, options)
     stage.unnamed = {"teaching", "section"} if options.remove else set()
+
+
+def _known_fields(section: Section, here: KnownRecords, options: Options) -> dict[str, Any]:
+    """Return the fields of a section that the files know."""
+    crn, fields = section.row["crn"], _section_fields(section)
+    if crn not in here.sections:
+        return fields
+    stored = here.records.sections.get(crn, {})
+    # Spreadsheets drop the zeros of a number such as 01.
+    if fields["number"].lstrip("0") == stored.get("number", "").lstrip("0"):
+        del fields["number"]
+    blank = set() if options.erase else _blank_fields(section)
+    return {name: fields[name] for name in fields.keys() - blank}
+
+
+def _stage_instructors(
+    stage: Stage, section: Section, key: str, here: KnownRecords, options: Options
+) -> None:
+    """Stage who teaches a section. A list in the files of an export replaces the portal's."""
+    crn, department = section.row["crn"], section.course.department
+    named, known = section.instructors, here.records.instructors.get(crn, [])
+    names = dict.fromkeys(name for name, _key in known)
+    stale = key_of("section", key) in stage.bases.stale
+    if stale and named and named.keys() != names.keys():
+        kind = "overwritten" if options.overwrite else "stale"
+        here_ = ", ".join(names) or "–"
+        section.row.note(kind, "instructors", _k("Here: “%(here)s”."), here=here_)
+        named = named if options.overwrite else names
+    for name, instructor in known:
+        if name in named:
+            if not instructor.startswith("@"):  # a linked account is no record of the files
+                stage.put("teacher", instructor, {})
+            stage.put("teaching", key_of(key, instructor), {}, section.row)
+        elif named and section.row["revision"]:
+            stage.put("teaching", key_of(key, instructor), {}, section.row, removes=True)
+    for name in named:
+        if name in names:
+            continue
+        stage.put("teacher", key_of(name, department), {"name": name, "department": department})
+        stage.put("teaching", key_of(key, name, department), {}, section.row)
 
 
 def _known_part(course: Course, here: KnownRecords, options: Options) -> dict[str, Any]:
@@ -157,6 +198,8 @@ def _known_part(course: Course, here: KnownRecords, options: Options) -> dict[st
         title = here.courses[course.code].title
         if course.listed and course.row["title"] and course.title != title:
             course.row.note("course_shared", "title", _k("It stays “%(title)s”."), title=title)
+        elif course.row["revision"] and _differs(course, fields, here):
+            course.row.note("course_shared", "course_id")
         return {}
     if not course.listed:
         return {"categories": fields["categories"]} if course.categories else {}
@@ -166,6 +209,12 @@ def _known_part(course: Course, here: KnownRecords, options: Options) -> dict[st
     blank = {name for name in fields if not course.row[columns.get(name, name)]}
     blank -= {"subject", *(("categories",) if course.categories else ())}
     return {name: fields[name] for name in fields.keys() - blank}
+
+
+def _differs(course: Course, fields: dict[str, Any], here: KnownRecords) -> bool:
+    """Return whether a course has other fields here than in the files of an export."""
+    stored = here.records.courses.get(course.code, {})
+    return any(value and value != stored.get(name, value) for name, value in fields.items())
 
 
 def name_of(options: Options) -> str:
@@ -196,9 +245,7 @@ def read_semester(
     read_each(tables.rows("departments.csv"), _read_department)
     read_each(tables.rows("courses.csv"), _read_course)
     _read_sections(tables, semester, options, report)
-    first = surnames_first(row["instructors"] for row in tables.meetings)
-    for row in tables.meetings:
-        _read_meeting(row, semester, surnames_first=first)
+    _read_meetings(tables, semester)
     _complete_meetings(semester, options)
     _complete_courses(semester)
     if TREES not in files.names() and not tables.schedule:
@@ -261,6 +308,7 @@ def _read_course(row: Row, semester: Semester) -> None:
             description=row["description"],
             offered=row.text("offered", 200),
             credits=_read_course_credits(row),
+            categories=dict.fromkeys(_read_list(row, "attributes", 60)),
             listed=True,
         )
     return None
@@ -299,6 +347,8 @@ def _complete_courses(semester: Semester) -> None:
             course.title = title
             if semester.lists_courses:
                 course.row.note("title_missing", "title", _k("Now “%(title)s”."), title=title)
+        if course.credits and course.row["revision"]:
+            continue  # exactly as the portal has them
         low, high = course.credits or section.credits
         course.credits = min(low, section.credits[0]), max(high, section.credits[1])
     for course in semester.courses.values():
@@ -419,8 +469,10 @@ def _read_texts(row: Row, *, new: bool) -> dict[str, Any]:
 
 
 def _read_list(row: Row, column: str, most: int) -> list[str]:
-    """Return the items of a field that lists several."""
-    items = [item for item in LISTED.split(" ".join(row[column].split())) if item]
+    """Return the items of a field that lists several; a vertical bar is the exact separator."""
+    text = " ".join(row[column].split())
+    items = map(str.strip, text.split("|")) if "|" in text else LISTED.split(text)
+    items = [item for item in items if item]
     if any(len(item) > most for item in items):
         row.note("too_long", column, _k("At most %(most)s characters each."), most=most)
     return [item[:most] for item in items]
@@ -493,6 +545,18 @@ def _read_number(row: Row, column: str) -> int | None:
 
 
 # Meetings, restrictions and cross-lists
+
+
+def _read_meetings(tables: SemesterTables, semester: Semester) -> None:
+    """Add meetings and instructors, whom sections.csv may list too."""
+    rows = (*tables.meetings, *tables.sections)
+    first = surnames_first(row["instructors"] for row in rows)
+    if not tables.schedule:
+        for section in semester.sections.values():
+            names = read_instructors(section.row, surnames_first=first, exact=True)
+            section.instructors |= dict.fromkeys(names)
+    for row in tables.meetings:
+        _read_meeting(row, semester, surnames_first=first)
 
 
 def _read_meeting(row: Row, semester: Semester, *, surnames_first: bool | None) -> None:
@@ -617,7 +681,7 @@ def _blank_fields(section: Section) -> set[str]:
     row = section.row
     written = {
         **{each.name: row[each.imported_from] for each in PLAIN if each.imported_from},
-        "kind": row["schedule_type"] or section.meetings,
+        "kind": row["schedule_type"] or ("schedule_type" not in row.values and section.meetings),
         "credits": row["credits"],
         "meetings": section.meetings,
         "restrictions": section.restrictions,
@@ -637,7 +701,7 @@ def _section_fields(section: Section) -> dict[str, Any]:
         "course": section.course.code,
         "kind": section.fields["kind"] or formatting.kind(kinds[0] if kinds else ""),
         "credits": [int(amount * 100) for amount in section.credits],
-        "status": "OPEN",
+        "status": STATUSES.get(section.row["status"].strip().upper(), "OPEN"),
         "meetings": [meeting.facts() for meeting in section.meetings],
         "restrictions": sorted(map(list, section.restrictions)),
         "cross_lists": sorted(section.cross_lists),

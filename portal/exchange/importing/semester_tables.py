@@ -137,7 +137,14 @@ class SemesterTables:
         if table in {SECTIONS, SCHEDULE} and not self.known:
             needed += ("capacity",)
         shape = Shape(needed, columns, MOST_ROWS, complete, headings.has)
-        return tables.rows(self.files, name, shape, self.report, self.progress)
+        unknown: dict[str, Row] = {}  # the first row with a value in each column
+        for row in tables.rows(self.files, name, shape, self.report, self.progress):
+            for column, value in row.values.items():
+                if value and column not in unknown and not headings.is_known(column, table):
+                    unknown[column] = row
+            yield row
+        for column, row in unknown.items():
+            row.note("column_unknown", column)
 
     @cached_property
     def _year(self) -> int | None:

@@ -20,6 +20,7 @@ from portal.exchange.importing.models import SourcedId
 from portal.exchange.importing.report import Note, Report, readable_key
 from portal.exchange.importing.tables import Row
 from portal.exchange.record_sql import part, section_part
+from portal.exchange.semester_records import TermRecords, read_term_records
 
 BATCH = 5000  # records
 COPY = (
@@ -52,6 +53,20 @@ class KnownRecords:
     courses: dict[str, KnownCourse] = field(default_factory=dict)  # by code
     # Codes of courses, subjects and departments that other terms offer too.
     shared: set[str] = field(default_factory=set)
+    records: TermRecords = field(default_factory=TermRecords)
+
+
+@dataclass
+class Bases:
+    """Records of an export's files: those that the portal still has like that, and the others."""
+
+    current: set[str] = field(default_factory=set)  # keys after their kinds
+    stale: set[str] = field(default_factory=set)
+
+    def compare(self, kind: str, key: str, revision: str, here: str) -> None:
+        """Compare the revision in the files, if any, with the portal's, if it has the record."""
+        if revision and here:
+            (self.current if revision == here else self.stale).add(key_of(kind, key))
 
 
 @dataclass
@@ -62,6 +77,7 @@ class Stage:
     import_id: int
     # Kinds whose unnamed records are removed.
     unnamed: set[str] = field(default_factory=set)
+    bases: Bases = field(default_factory=Bases)
     _waiting: list[tuple[object, ...]] = field(default_factory=list)
 
     def put(
@@ -112,6 +128,7 @@ class Stage:
                 for row in rows(courses)
             },
             {code for row in rows(shared) for code in row if code},
+            read_term_records(self.session, term),
         )
 
     def subject_names(self) -> dict[str, str]:

@@ -1,7 +1,9 @@
 """`fairseat import` and `export`: a semester from CSV files, or everything as OneRoster files."""
 
 import re
+from collections.abc import Callable
 from datetime import UTC, date, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -9,9 +11,11 @@ import click
 from rich.console import Console
 from rich.table import Table
 
+from portal.catalog.term_catalog import terms_named
 from portal.core.private_files import owner_only
 from portal.core.settings import var_folder
 from portal.exchange.exporting.oneroster import write_oneroster
+from portal.exchange.exporting.semester import write_semester
 from portal.exchange.importing import import_jobs
 from portal.exchange.importing.diff import CHANGES
 from portal.exchange.importing.failures import ImportFailedError, SeatsLeftError
@@ -156,25 +160,30 @@ def write(report: Report, path: Path) -> None:
         raise click.ClickException(f"Can't write {path}: {error.strerror}.") from error
 
 
-# `fairseat export FILE.zip`: everything as OneRoster 1.2 files.
+# `fairseat export FILE.zip`: everything as OneRoster 1.2 files, or a semester to edit.
 
 
 @click.command("export")
 @click.argument("target", type=click.Path(dir_okay=False, path_type=Path))
-def export_command(target: Path) -> None:
+@click.option("--term", default="", help="Export this term's files, to edit and import again.")
+def export_command(target: Path, term: str) -> None:
     """Export all data to the zip file TARGET, as OneRoster 1.2 files.
 
-    Importing the file again changes nothing.
+    With --term, export that term as the CSV files that an import of a semester reads. Importing
+    the file again changes nothing.
 
     The command records the ledger's decisions first. Exit status 1 if some can't be recorded: the
     file lacks them, and standard error lists them.
     """
     click.echo(f"Exporting from {portal()}.", err=True)
     with connected():
+        if term:
+            check_term(term)
         missing = list(record_all())
+        write = partial(write_semester, term) if term else write_oneroster
         try:
             with open(target, "xb", opener=owner_only) as out:
-                _write_all(out, target)
+                _write_all(write, out, target)
         except OSError as error:
             raise click.ClickException(f"Can't write {target}: {error.strerror}.") from error
     click.echo(f"Exported to {target}.")
@@ -183,10 +192,18 @@ def export_command(target: Path) -> None:
     raise SystemExit(bool(missing))
 
 
-def _write_all(out: BinaryIO, target: Path) -> None:
+def check_term(name: str) -> None:
+    """Raise ClickException if no term has that name."""
+    try:
+        terms_named(name)
+    except LookupError as error:
+        raise click.ClickException(str(error)) from None
+
+
+def _write_all(write: Callable[[BinaryIO], None], out: BinaryIO, target: Path) -> None:
     """Write all of it, or leave nothing behind."""
     try:
-        write_oneroster(out)
+        write(out)
     except BaseException:
         target.unlink()
         raise

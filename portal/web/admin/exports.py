@@ -1,6 +1,7 @@
-"""Pages to export files: rosters as CSV, and everything as OneRoster files."""
+"""Pages to export files: rosters, a semester to edit, and everything as OneRoster files."""
 
 from contextlib import suppress
+from io import BytesIO
 
 from flask import Blueprint, Response, abort, render_template, url_for
 from flask.typing import ResponseReturnValue
@@ -14,6 +15,7 @@ from portal.core.db import transaction
 from portal.exchange.exporting import export_jobs
 from portal.exchange.exporting.models import Export
 from portal.exchange.exporting.rosters import rosters
+from portal.exchange.exporting.semester import write_semester
 from portal.web.http.access import requires, visitor
 from portal.web.http.downloads import download
 from portal.web.http.layout import go
@@ -64,6 +66,21 @@ def of_term(term_id: int) -> ResponseReturnValue:
     with transaction() as session:
         add_audit_entry(session, "export.rosters", f"term:{term.id}", by=visitor().id)
     return download(f"rosters-{term_id}.csv", rosters(term.id))
+
+
+@bp.get("/terms/<int:term_id>/semester.zip")
+@requires("admin")
+def semester(term_id: int) -> ResponseReturnValue:
+    """Return the files of a term, in the layout that imports of a semester read."""
+    term = catalog_of(term_id).term
+    out = BytesIO()
+    write_semester(term.name, out)
+    with transaction() as session:
+        add_audit_entry(session, "export.semester", f"term:{term.id}", by=visitor().id)
+    answer = Response(out.getvalue(), mimetype="application/zip")
+    answer.headers.set("Content-Disposition", "attachment", filename=f"semester-{term_id}.zip")
+    answer.cache_control.no_store = True
+    return answer
 
 
 @bp.get("/terms/<int:term_id>/sections/<int:section_id>/roster.csv")

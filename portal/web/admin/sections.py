@@ -25,11 +25,14 @@ from portal.catalog.sections import (
 )
 from portal.catalog.term_catalog import SectionView, TermCatalog, catalog_of, live_terms
 from portal.catalog.views import section_order
+from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.core.form_fields import whole_number
 from portal.core.i18n import _, _l
 from portal.core.moments import milliseconds
 from portal.core.sorting import Sorting
+from portal.exchange.importing.history import ImportedSection, imports_of
+from portal.exchange.importing.review import SORTS as SORTS_OF_CHANGES
 from portal.ledger.types import SeatCounts
 from portal.recorder import read_with_fallback
 from portal.registration.seat_counts import is_active, totals
@@ -214,6 +217,7 @@ def show(term_id: int, section_id: int) -> ResponseReturnValue:
             cautions = section_warnings.of_section(session, offered, code, details, stored.id)
             clashing = students.clashing(session, stored.id, offered, details.meetings)
         log = audit_trail.latest_about(session, stored.subject)
+        imported = imports_of(session, stored.id)
     names, times = names_in(log), local_clock()
     pooled = sorted(stored.pool.ids) if stored.pool else []
     return render_template(
@@ -231,15 +235,25 @@ def show(term_id: int, section_id: int) -> ResponseReturnValue:
         partners=_partners(stored, offered),
         reserves=_reserves(stored),
         counts=read_with_fallback.seats_of(term_id, pooled),
-        done=[(each, short(each, names, times)) for each in log],
+        done=_by_time([(each, short(each, names, times)) for each in log], imported),
         changes={
             action: page
             for action, page in STATUS_PAGES.items()
             if not sections.status_obstacle(action, stored)
         },
         labels=audit_labels,
+        sorts=SORTS_OF_CHANGES,
         editable=not stored.obstacle,
     )
+
+
+def _by_time(
+    log: list[tuple[AuditEntry, str]], imported: list[ImportedSection]
+) -> list[tuple[AuditEntry | ImportedSection, str]]:
+    """Return entries of the audit trail, each with its differences, and imports, latest first."""
+    both: list[tuple[AuditEntry | ImportedSection, str]] = [*log]
+    both += [(each, "") for each in imported]
+    return sorted(both, key=lambda entry: entry[0].at, reverse=True)
 
 
 def find_or_404(session: Session, term_id: int, section_id: int) -> StoredSection:

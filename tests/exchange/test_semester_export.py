@@ -1,0 +1,284 @@
+"""A semester comes out as files that an import reads, to edit in a spreadsheet and import again."""
+
+import csv
+import io
+import json
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+from sqlalchemy import select, text, update
+
+from portal.catalog.models import Course, Meeting, Section, section_instructors
+from portal.catalog.spellings import days_of
+from portal.core.db import transaction
+from portal.exchange.exporting.semester import semester_files, write_days, write_semester
+from portal.exchange.importing.models import Options
+from portal.exchange.importing.report import Report
+from portal.exchange.importing.runs import import_files
+from portal.models import Base
+from portal.people.models import Instructor
+from tests import cast as builders
+from tests import commands
+from tests.exchange.campus import Campus, Made, imported, kinds, nothing
+from tests.exchange.oneroster import moved
+from tests.exchange.test_semester_real_semester import FOLDER
+from tests.owner_role import as_owner
+
+pytestmark = pytest.mark.usefixtures("backend")
+TERM = "Spring 2021"
+Rows = list[dict[str, str]]
+
+
+def exported(folder: Path, term: str = TERM) -> Path:
+    """The files of a term in a new folder."""
+    folder.mkdir()
+    for name, content in semester_files(term).items():
+        (folder / name).write_bytes(content)
+    return folder
+
+
+def updated(folder: Path, **options: Any) -> tuple[dict[str, Any], Report]:
+    """What an import of the folder changes."""
+    report, chosen = Report(), {"term": TERM, "update": True, **options}
+    done = import_files(folder, Options(**chosen), report, nothing)
+    return moved(done.counts), report
+
+
+def edit(folder: Path, file: str, change: Callable[[Rows], None]) -> None:
+    """Edit a file as a spreadsheet would."""
+    with (folder / file).open(encoding="utf-8-sig", newline="") as source:
+        reader = csv.DictReader(source)
+        columns, rows = list(reader.fieldnames or ()), list(reader)
+    change(rows)
+    with (folder / file).open("w", encoding="utf-8", newline="") as out:
+        writer = csv.DictWriter(out, columns)
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def set_cell(folder: Path, file: str, column: str, value: str, row: int = 0) -> None:
+    edit(folder, file, lambda rows: rows[row].update({column: value}))
+
+
+def set_section(folder: Path, column: str, value: str, crn: str = "10001") -> None:
+    def change(rows: Rows) -> None:
+        [found] = [row for row in rows if row["crn"] == crn]
+        found[column] = value
+
+    edit(folder, "sections.csv", change)
+
+
+def empty() -> None:
+    """Take everything out of the portal."""
+    with as_owner() as session:
+        session.execute(text("SET LOCAL session_replication_role = replica"))
+        session.execute(text(f"TRUNCATE {', '.join(Base.metadata.tables)} CASCADE"))
+
+
+def campus() -> Campus:
+    """A section with everything that the files can say, and another over its capacity."""
+    made = Campus(capacity="30", enrolled="33", remaining="-3", note="=1+1\nTwo lines")
+    made.rows["sections.csv"][0] |= {"campus": "North", "method": "Online", "attributes": "A;B"}
+    made.meets(instructors="Okafor; Byron, Ada", days="TU", location="Hall 1, East")
+    made.meeting(meeting_type="TES", days="W", start_time="8:00AM", end_time="9:50PM")
+    made.meeting(days="", start_time="", end_time="", meeting_type="LAB")
+    made.section("10002", credits="1-4", capacity="0", section="002")
+    made.restriction("must_be", "level", "Graduate").restriction("may_not_be", "major", "Physics")
+    made.cross_list("MAT-1")
+    made.prerequisites = {
+        "10001": {
+            "prerequisites": {
+                "type": "and",
+                "solo": ["CSC 1", "CSC 2"],
+                "nested": [{"type": "or", "solo": ["MAT 1", "MAT 2"], "nested": []}],
+            },
+            "corequisites": ["PHY 1"],
+        }
+    }
+    return made
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Made:
+    return imported(campus().write(tmp_path / "in"), TERM)
+
+
+@pytest.fixture
+def files(tmp_path: Path, made: Made) -> Path:
+    assert made
+    return exported(tmp_path / "out")
+
+
+def section(crn: str = "10001") -> Section:
+    with transaction() as session:
+        return session.scalars(select(Section).where(Section.crn == crn)).one()
+
+
+def teaching(crn: str = "10001") -> list[str]:
+    with transaction() as session:
+        found = select(Instructor.name).join(section_instructors).join(Section)
+        return sorted(session.scalars(found.where(Section.crn == crn)))
+
+
+@pytest.mark.skipif(not FOLDER.is_dir(), reason=f"the real semester is not at {FOLDER}")
+def test_the_real_semester_comes_out_goes_in_and_comes_out_the_same(tmp_path: Path) -> None:
+    imported(FOLDER, TERM)
+    before = exported(tmp_path / "before")
+    changes, report = updated(before)
+    assert changes == {}
+    assert not {"edited", "stale", "unreadable", "count", "orphan", "duplicate"} & {*kinds(report)}
+
+    def more_seats(rows: Rows) -> None:
+        rows[17]["capacity"] = "77"
+        rows[1900]["note"] = "Bring a coat"
+
+    edited = exported(tmp_path / "edited")
+    edit(edited, "sections.csv", more_seats)
+    set_cell(edited, "meetings.csv", "location", "Hall 9", row=400)
+    set_cell(edited, "courses.csv", "title", "A new title", row=30)
+    changes, _report = updated(edited)
+    assert changes == {"section": {"changed": 3}, "course": {"changed": 1}}
+    changes, _report = updated(before, overwrite=True, erase=True)
+    assert changes == {"section": {"changed": 3}, "course": {"changed": 1}}
+    empty()
+    imported(before, TERM)
+    after = semester_files(TERM)
+    assert {name: (before / name).read_bytes() for name in after} == after
+
+
+def test_an_export_imported_again_changes_nothing(files: Path) -> None:
+    for options in ({}, {"remove": True}, {"erase": True}):
+        changes, report = updated(files, **options)
+        assert changes == {}
+        assert not {"edited", "stale"} & {*kinds(report)}
+
+
+def test_an_empty_portal_gives_the_same_files(tmp_path: Path, files: Path) -> None:
+    with (tmp_path / "first.zip").open("wb") as out:
+        write_semester(TERM, out)
+    empty()
+    imported(tmp_path / "first.zip", TERM)
+    with (tmp_path / "second.zip").open("wb") as out:
+        write_semester(TERM, out)
+    assert (tmp_path / "second.zip").read_bytes() == (tmp_path / "first.zip").read_bytes()
+    stored = section()
+    assert (stored.capacity, stored.prior_enrolled, stored.note) == (30, 33, "=1+1\nTwo lines")
+    assert files
+
+
+def test_what_an_admin_made_comes_back_in_an_empty_portal(tmp_path: Path, files: Path) -> None:
+    assert files
+    with transaction() as session:
+        session.execute(update(Meeting).where(Meeting.position == 1).values(clashes=False))
+        session.execute(update(Section).where(Section.crn == "10002").values(status="NEW"))
+        session.execute(update(Course).values(categories=["Humanities, Arts"]))
+        tree = {"all": [{"any": [{"course": "A-1"}, {"course": "A-2"}]}, {"course": "B-1"}]}
+        session.execute(update(Section).values(prerequisites=tree))
+    before = exported(tmp_path / "before")
+    assert updated(before)[0] == {}
+    empty()
+    imported(before, TERM)
+    after = semester_files(TERM)
+    assert {name: (before / name).read_bytes() for name in after} == after
+    assert section("10002").status == "NEW"
+    assert section().prerequisites == tree
+    assert "10001" in json.loads(after["prerequisites.json"])
+
+
+def test_a_canceled_section_is_not_in_the_files(tmp_path: Path, made: Made) -> None:
+    assert made
+    with transaction() as session:
+        session.execute(update(Section).where(Section.crn == "10002").values(status="CANCELED"))
+    written = (exported(tmp_path / "out") / "sections.csv").read_text("utf-8-sig")
+    assert "10001" in written
+    assert "10002" not in written
+
+
+def test_an_edited_cell_wins_over_what_was_edited_here_before_the_export(
+    tmp_path: Path, made: Made
+) -> None:
+    assert made
+    with transaction() as session:
+        session.execute(update(Section).values(note="Edited here"))
+    files = exported(tmp_path / "out")
+    set_section(files, "note", "Edited in the file")
+    changes, report = updated(files)
+    assert changes == {"section": {"changed": 1}}, report.notes
+    assert "edited" not in kinds(report)
+    assert section().note == "Edited in the file"
+
+
+def test_what_changed_here_after_the_export_stays_and_is_shown(files: Path) -> None:
+    with transaction() as session:
+        session.execute(update(Section).where(Section.crn == "10001").values(campus="South"))
+    set_section(files, "capacity", "44", "10002")
+    changes, report = updated(files)
+    assert changes == {"section": {"changed": 1}}  # the other one
+    [note] = report.of("stale")
+    assert (note.column, note.value) == ("campus", "North")
+    assert "Here: “South”." in note.why
+    assert (section().campus, section("10002").capacity) == ("South", 44)
+    updated(files, overwrite=True)
+    assert section().campus == "North"
+
+
+def test_the_edited_list_of_instructors_is_who_teaches(files: Path) -> None:
+    assert teaching() == ["Byron, Ada", "Okafor"]
+    set_section(files, "instructors", "Byron, Ada|Ben Roe")
+    changes, _report = updated(files)
+    assert changes["teaching"] == {"added": 1, "removed": 1}
+    assert teaching() == ["Ben Roe", "Byron, Ada"]
+
+
+def test_an_instructor_of_another_department_stays_the_same_person(
+    tmp_path: Path, made: Made
+) -> None:
+    physics = builders.a_department("PHY")
+    with transaction() as session:
+        values = {"department_id": physics.id}
+        session.execute(update(Instructor).where(Instructor.name == "Okafor").values(values))
+    assert updated(exported(tmp_path / "out"), remove=True)[0] == {}
+    assert made
+
+
+def test_instructors_that_changed_here_after_the_export_stay(files: Path) -> None:
+    with transaction() as session:
+        session.execute(update(Instructor).where(Instructor.name == "Okafor").values(name="Ben"))
+    changes, report = updated(files)
+    assert changes == {}
+    assert [note.column for note in report.of("stale")] == ["instructors"]
+    assert teaching() == ["Ben", "Byron, Ada"]
+
+
+def test_a_spreadsheet_may_drop_the_zeros_of_a_section(files: Path) -> None:
+    set_section(files, "section", "2", "10002")
+    assert updated(files)[0] == {}
+    assert section("10002").number == "002"
+
+
+def test_all_days_are_read_as_they_are_written() -> None:
+    assert [days_of(write_days(mask)) for mask in range(128)] == list(range(128))
+
+
+def test_an_admin_downloads_the_files_of_a_semester(boss: FlaskClient, made: Made) -> None:
+    assert f"/admin/terms/{made.term}/semester.zip" in boss.get("/admin/imports").text
+    answer = boss.get(f"/admin/terms/{made.term}/semester.zip")
+    with zipfile.ZipFile(io.BytesIO(answer.data)) as packed:
+        assert {name: packed.read(name) for name in packed.namelist()} == semester_files(TERM)
+    assert "Semester exported" in boss.get("/admin/audit").text
+
+
+def test_the_command_writes_the_files_of_a_semester(tmp_path: Path, made: Made) -> None:
+    assert made
+    path = tmp_path / "semester.zip"
+    done = commands.run("export", str(path), "--term", TERM)
+    assert done.returncode == 0, done.stderr
+    assert updated(path)[0] == {}
+    refused = commands.run("export", str(tmp_path / "other.zip"), "--term", "Spring 1999")
+    assert refused.returncode == 1
+    assert "Spring 1999" in refused.stderr
+    assert not (tmp_path / "other.zip").exists()

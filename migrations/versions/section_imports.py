@@ -5,7 +5,7 @@ from alembic import op
 from sqlalchemy.dialects.postgresql import JSONB
 
 revision = "section_imports"
-down_revision = "department_deciders"
+down_revision = "application_courses"
 
 
 def upgrade() -> None:

@@ -1,7 +1,6 @@
 """One whole portal for the stories, started as a user would start it."""
 
 import json
-import socket
 import sys
 import time
 from collections.abc import Iterator
@@ -18,6 +17,7 @@ from portal.recorder.consistency.audit import audit
 from portal.runtime.child_process import Child
 from portal.runtime.listener import not_ready
 from tests.applications.clamd import clamd
+from tests.ports import free_port
 
 TIMEOUT = 90.0
 AUDITED = 30.0
@@ -61,7 +61,7 @@ def running(folder: Path, *, demo: bool = False) -> Iterator[Running]:
         "FAIRSEAT_VAR": str(folder),
         "FAIRSEAT_DEMO": "1" if demo else "0",
         "HOST": "127.0.0.1",
-        "PORT": str(_free_port()),
+        "PORT": str(free_port()),
         "WEB_CONCURRENCY": "2",
         "FAIRSEAT_CAPTCHA_COST": "2000",
         "FAIRSEAT_PAYMENTS": "test",
@@ -93,9 +93,3 @@ def _wait(address: str, child: Child) -> None:
         assert child.alive, child.last_output(40)
         assert time.monotonic() < deadline, missing
         time.sleep(0.2)
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

@@ -7,7 +7,8 @@ from playwright.sync_api import Browser, expect
 
 from e2e.person import Person
 from e2e.portal import Running
-from tests.live.nodes import Node, a_node, free_port
+from tests.live.nodes import Node, a_node
+from tests.ports import free_port
 from tests.web.account.oidc.provider import Running as Provider
 from tests.web.account.oidc.provider import running
 

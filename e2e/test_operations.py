@@ -4,6 +4,7 @@ from playwright.sync_api import Locator, expect
 from rq import Queue
 from rq.serializers import JSONSerializer
 
+from e2e.contrast import places
 from e2e.person import Meet, Person
 from e2e.portal import Running
 from portal.catalog.models import Section, Term
@@ -22,12 +23,12 @@ def test_seats_and_claims_move_while_a_student_picks(
     builders.an_open_window(term)
     boss, ada = meet("max").listen("/admin/operations"), meet("ada").enter(term)
     expect(figure(boss, term, "taken")).to_have_text("0")
-    before = boss.page.locator("#ops-now").bounding_box()
+    before = places(boss.page, "#ops-now")
     ada.pick(section)
     expect(figure(boss, term, "taken")).to_have_text("1")
     expect(figure(boss, term, "free")).to_have_text("19")
     expect(boss.page.locator("[data-figure=rate]")).not_to_have_text("0")
-    assert boss.page.locator("#ops-now").bounding_box() == before
+    assert places(boss.page, "#ops-now") == before
 
 
 def test_a_job_that_was_given_up_is_tried_again(meet: Meet, portal: Running, term: Term) -> None:

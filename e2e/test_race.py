@@ -1,5 +1,7 @@
 """Ada and Ben want the last seat: one gets it, the other waits for it and is told."""
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 from sqlalchemy import select
@@ -23,6 +25,8 @@ def race(ada: Person, ben: Person, section: Section) -> tuple[Person, Person]:
         person.page.evaluate(PRESS_SOON)
     for person in (ada, ben):
         expect(person.dialog).to_be_hidden()
+    for person in (ada, ben):
+        expect(person.cell(section)).to_have_attribute("data-state", re.compile("."))
     states = [person.cell(section).get_attribute("data-state") for person in (ada, ben)]
     assert sorted(states, key=str) == ["selected", "waiting"]
     return (ada, ben) if states[0] == "selected" else (ben, ada)

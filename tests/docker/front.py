@@ -15,7 +15,7 @@ import requests
 from portal.core.settings import ROOT
 from portal.runtime.child_process import Child
 from tests.docker.programs import find
-from tests.live.nodes import free_port
+from tests.ports import free_port
 from tests.recorder.processes import wait_for
 
 GIVEN = ROOT / "docker" / "nginx"

@@ -13,9 +13,10 @@ import yaml
 from portal.backend import Backend
 from portal.core.settings import ROOT
 from portal.runtime.child_process import Child
-from tests.live.nodes import a_node, free_port
+from tests.live.nodes import a_node
 from tests.operations.metrics import tools
 from tests.operations.metrics.test_alerts import Prometheus
+from tests.ports import free_port
 from tests.recorder.processes import running, wait_for
 
 DOCKER = ROOT / "docker"

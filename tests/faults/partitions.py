@@ -16,7 +16,7 @@ from tests import demo_cluster
 from tests.faults import proxies
 from tests.faults.processes import named, primary, send, topology
 from tests.faults.trial import Trial, until
-from tests.runtime.test_up import free_port
+from tests.ports import free_port
 
 Undo = Callable[[], None]
 

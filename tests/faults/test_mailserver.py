@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.faults.mailserver import BEFORE, BEHIND, MailServer, a_mail_server
+from tests.ports import free_port
 from tests.recorder.processes import wait_for
-from tests.runtime.test_up import free_port
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from tests.faults import proxies
+from tests.ports import free_port
 from tests.recorder.processes import wait_for
-from tests.runtime.test_up import free_port
 
 
 class Echo(socketserver.StreamRequestHandler):

@@ -36,8 +36,9 @@ from tests.faults.applicants import Applicant, Applicants
 from tests.faults.checker import Pair
 from tests.faults.client import Rush, Student
 from tests.faults.mailserver import MailServer, a_mail_server
+from tests.ports import free_port
 from tests.recorder.processes import recorded
-from tests.runtime.test_up import Up, free_port
+from tests.runtime.test_up import Up
 
 Disks = Callable[[Path], AbstractContextManager[None]]
 SECTIONS, SEATS, PLACES = 6, 2, 8

@@ -4,7 +4,6 @@ Each is forked from a process that has imported the portal already. A test of th
 of what a web server imports, must start Python instead.
 """
 
-import socket
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,6 +13,7 @@ from pathlib import Path
 
 from portal.runtime.child_process import Child
 from tests.forked import ForkedChild, Template
+from tests.ports import free_port
 
 TEMPLATE = Template("tests.preloaded_nodes")
 
@@ -72,10 +72,3 @@ def _wait(node: Node) -> None:
         finally:
             line.close()
     raise AssertionError(node.child.last_output(40))
-
-
-def free_port() -> int:
-    """A port that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

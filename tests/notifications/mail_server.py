@@ -1,7 +1,6 @@
 """A real mail server that keeps what it is given, and says no when it is told to."""
 
 import asyncio
-import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -11,6 +10,8 @@ from typing import Any
 
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import SMTP, Envelope, Session
+
+from tests.ports import free_port
 
 TAKEN = "250 taken"
 
@@ -85,9 +86,7 @@ class Postman:
 @contextmanager
 def a_postman() -> Iterator[Postman]:
     """One that listens until the block ends."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        postman = Postman(int(probe.getsockname()[1]))
+    postman = Postman(free_port())
     postman.open()
     try:
         yield postman

@@ -16,9 +16,9 @@ from portal.core import scaling
 from portal.core.queue import enqueue
 from portal.operations import autoscaler, workers
 from portal.operations.autoscaler import Target
-from tests.live.nodes import free_port
 from tests.operations.metrics.test_metrics_port import shown
 from tests.operations.metrics.test_scrape import samples
+from tests.ports import free_port
 from tests.recorder.processes import caught_up, wait_for
 from tests.recorder.rush import a_rush, claims
 

@@ -11,7 +11,8 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from portal.runtime.listener import not_ready
-from tests.runtime.test_up import Up, free_port, remember, remembered
+from tests.ports import free_port
+from tests.runtime.test_up import Up, remember, remembered
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("up")]
 SIZE = "160m"

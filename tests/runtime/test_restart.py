@@ -17,8 +17,9 @@ from portal.runtime.data_folder import DataFolder
 from portal.runtime.listener import forget_started, has_started
 from tests.cast import an_account
 from tests.live.tabs import Tab, cookie
+from tests.ports import free_port
 from tests.runtime.cluster.replicated_ledger import until
-from tests.runtime.test_up import Up, free_port
+from tests.runtime.test_up import Up
 
 pytestmark = pytest.mark.slow
 BROKEN = """

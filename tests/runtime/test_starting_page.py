@@ -23,8 +23,9 @@ from portal.runtime.listener import (
     has_started,
     open_listener,
 )
+from tests.ports import free_port
 from tests.recorder.processes import wait_for
-from tests.runtime.test_up import Up, free_port
+from tests.runtime.test_up import Up
 
 TIMEOUT = 60.0
 

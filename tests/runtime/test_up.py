@@ -2,7 +2,6 @@
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -19,6 +18,7 @@ from redis import Redis
 from portal.runtime.child_process import prctl
 from portal.runtime.data_folder import DataFolder, Run
 from portal.runtime.listener import not_ready
+from tests.ports import free_port
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("up")]
 FAIRSEAT = [sys.executable, "-m", "portal.runtime.cli"]
@@ -109,12 +109,6 @@ class Up:
 
 
 GIVEN = {"DATABASE_URL", "REDIS_URL", "SECRET_KEY"}
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as door:
-        port: int = door.getsockname()[1]
-    return port
 
 
 @pytest.fixture(scope="module")

@@ -20,8 +20,9 @@ from packaging.requirements import Requirement
 from portal.core.settings import ROOT
 from portal.runtime.data_folder import DataFolder, Run
 from portal.runtime.listener import not_ready
+from tests.ports import free_port
 from tests.recorder.processes import wait_for
-from tests.runtime.test_up import FEW, GIVEN, free_port
+from tests.runtime.test_up import FEW, GIVEN
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 RESOURCES = ("templates/", "static/", "migrations/")

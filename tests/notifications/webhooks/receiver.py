@@ -13,7 +13,7 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import Any
 
-from tests.live.nodes import free_port
+from tests.ports import free_port
 
 
 @dataclass(frozen=True)

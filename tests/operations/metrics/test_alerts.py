@@ -35,10 +35,11 @@ from portal.runtime import embedded_postgres, embedded_valkey
 from portal.runtime.child_process import Child
 from portal.runtime.embedded_servers import Servers
 from tests.cast import Cast
-from tests.live.nodes import Node, a_node, free_port
+from tests.live.nodes import Node, a_node
 from tests.notifications.stories import Story, a_story, outbox
 from tests.operations.metrics import tools
 from tests.operations.test_health import without
+from tests.ports import free_port
 from tests.recorder.old_events import make_old
 from tests.recorder.poisoned_journal import mark_dead
 from tests.recorder.processes import wait_for

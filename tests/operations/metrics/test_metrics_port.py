@@ -9,8 +9,8 @@ from http.client import HTTPConnection
 
 import pytest
 
-from tests.live.nodes import free_port
 from tests.operations.metrics.test_scrape import samples
+from tests.ports import free_port
 
 Shown = tuple[int, str]  # the status and the text of an answer
 

@@ -10,8 +10,9 @@ import pytest
 from portal.runtime.data_folder import DataFolder, StartupError
 from portal.runtime.listener import not_ready
 from tests import demo_cluster
+from tests.ports import free_port
 from tests.runtime.cluster.replicated_ledger import until
-from tests.runtime.test_up import Up, free_port
+from tests.runtime.test_up import Up
 
 
 @pytest.fixture

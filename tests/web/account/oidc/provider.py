@@ -15,7 +15,7 @@ from urllib.parse import urljoin
 import requests
 
 from portal.core.settings import ROOT, Oidc
-from tests.live.nodes import free_port
+from tests.ports import free_port
 
 HERE = "http://localhost"  # where the tests' browsers find the portal
 BACK, HOME = "/login/oidc/back", "/login"

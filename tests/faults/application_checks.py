@@ -95,7 +95,7 @@ def _found(number: int) -> Found | None:
             application,
             session.scalar(select(func.count()).where(account)) or 0,
             session.scalar(select(func.count()).where(*admitted)) or 0,
-            Counter(dict(session.execute(mails).tuples().all())),
+            Counter(dict(session.execute(mails).all())),
         )
 
 

@@ -3,7 +3,7 @@
 import json
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,7 +55,9 @@ class Running:
 
 
 @contextmanager
-def running(folder: Path, *, demo: bool = False) -> Iterator[Running]:
+def running(
+    folder: Path, *, demo: bool = False, settings: Mapping[str, str] | None = None
+) -> Iterator[Running]:
     """`fairseat up` in a data folder of its own, until the block ends."""
     env = {
         "FAIRSEAT_VAR": str(folder),
@@ -68,6 +70,7 @@ def running(folder: Path, *, demo: bool = False) -> Iterator[Running]:
         "FAIRSEAT_WORKERS": FEW,
         "DATABASE_URL": "",
         "REDIS_URL": "",
+        **(settings or {}),
     }
     with clamd(folder.parent) as env["FAIRSEAT_CLAMD"]:
         yield from _started(folder, env)

@@ -5,9 +5,12 @@ a worker repeats it if that fails. Messages of the provider may come late, twice
 """
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
+from time import time
 
+from redis.exceptions import RedisError
 from sqlalchemy import func, select, text
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.event import listen
@@ -41,7 +44,7 @@ from portal.applications.payments.provider import (
     ProviderRefused,
 )
 from portal.backend import backend
-from portal.core.breakers import REST, Breaker, BreakerOpen
+from portal.core.breakers import REST, Breaker, BreakerOpen, breaker_states
 from portal.core.db import transaction
 from portal.core.i18n import _l
 from portal.core.moments import milliseconds
@@ -49,6 +52,7 @@ from portal.core.queue import NO_TERM, enqueue
 from portal.notifications.outbox import due, mark_dead, mark_sent, postpone, retry_later, take_due
 from portal.recorder.signals import DueJob
 
+PART = "payments"  # of the breaker
 PAUSES = (2.0, 4.0, 8.0)  # seconds before each retry
 POLL = 10 * 60.0  # seconds until the provider is asked about an open checkout
 AT_ONCE = 4  # calls of a process to the provider
@@ -80,9 +84,17 @@ class Paying:
 @cache
 def breaker() -> Breaker:
     """Return the breaker and bulkhead round the provider."""
-    made = Breaker("The payment provider", (ProviderFailed,), "payments", in_a_row=True)
+    made = Breaker("The payment provider", (ProviderFailed,), PART, in_a_row=True)
     made.at_once = AT_ONCE
     return made
+
+
+def is_resting() -> bool:
+    """Return whether the breaker of a process keeps calls from the provider now."""
+    with suppress(RedisError):
+        found = breaker_states(backend().redis)
+        return any(each.part == PART and each.state(time() * 1000) == "open" for each in found)
+    return False
 
 
 def amount_of(fee: int) -> int:

@@ -40,11 +40,12 @@ class Bucket:
 
 @dataclass(frozen=True)
 class Stripe:
-    """The account at Stripe that fees go to."""
+    """The account at Stripe that fees go to; `checkout` is where its payment pages are."""
 
     key: str = field(repr=False)
     webhook_secret: str = field(repr=False)
     url: str = "https://api.stripe.com"
+    checkout: str = "https://checkout.stripe.com"
 
 
 @dataclass(frozen=True)
@@ -203,7 +204,8 @@ def _stripe() -> Stripe | None:
     if env.get("FAIRSEAT_PAYMENTS") != "stripe":
         return None
     url = env.get("FAIRSEAT_STRIPE_URL") or Stripe.url
-    return Stripe(env["FAIRSEAT_STRIPE_KEY"], env["FAIRSEAT_STRIPE_WEBHOOK_SECRET"], url)
+    checkout = env.get("FAIRSEAT_STRIPE_CHECKOUT") or Stripe.checkout
+    return Stripe(env["FAIRSEAT_STRIPE_KEY"], env["FAIRSEAT_STRIPE_WEBHOOK_SECRET"], url, checkout)
 
 
 def _listed(text: str) -> tuple[str, ...]:

@@ -18,6 +18,9 @@ from urllib.parse import parse_qs
 
 SECRET = "whsec_tests"
 KEY = "Idempotency-Key"
+PAGES = "/pay/"
+CHECKOUT_PAGE = """<!doctype html><html lang="en"><link rel="icon" href="data:,"><title>Pay</title>
+<h1>Your payment</h1><form method="post"><button>Confirm</button></form></html>"""
 NOT_BEGUN = {409, 429}
 Made = tuple[int, dict[str, Any]]  # an answer: its status and content
 
@@ -27,6 +30,7 @@ class Account:
     """What the stand-in knows, and how it behaves."""
 
     url: str = ""
+    pages: str = "https://checkout.stripe.com"  # where its checkouts are
     sessions: dict[str, dict[str, Any]] = field(default_factory=dict)
     refunds: dict[str, dict[str, Any]] = field(default_factory=dict)
     # by idempotency key: what was sent, and the answer
@@ -36,6 +40,7 @@ class Account:
     fails: int = 0  # the status of every new answer, if it is not 0
     too_late: bool = False  # whether the call has its effect and still fails
     hangs: float = 0.0  # seconds before the next answer, after the call has had its effect
+    away: bool = False  # whether connections end before an answer, as if the network were cut
 
     def pays(self, reference: str) -> None:
         """Someone pays on the page of a checkout."""
@@ -83,12 +88,13 @@ class Account:
         self.sessions[number] = {
             "id": number,
             "object": "checkout.session",
-            "url": f"https://checkout.stripe.example/{number}",
+            "url": f"{self.pages}/{number}",
             "client_reference_id": sent["client_reference_id"],
             "amount_total": int(sent["line_items[0][price_data][unit_amount]"]),
             "payment_status": "unpaid",
             "status": "open",
             "payment_intent": None,
+            "success_url": sent["success_url"],
         }
         return 200, self.sessions[number]
 
@@ -101,11 +107,19 @@ def _handler(account: Account) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             account.calls.append(f"GET {self.path}")
-            self._answer(200, account.sessions[self.path.rsplit("/", 1)[1]])
+            session = account.sessions[self.path.rsplit("/", 1)[1]]
+            if self.path.startswith(PAGES):
+                self._show(CHECKOUT_PAGE)
+            else:
+                self._answer(200, session)
 
         def do_POST(self) -> None:
             account.calls.append(f"POST {self.path}")
-            found = parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
+            sent = self.rfile.read(int(self.headers["Content-Length"])).decode()
+            if self.path.startswith(PAGES):
+                self._pay(self.path.rsplit("/", 1)[1])
+                return
+            found = parse_qs(sent)
             sent, key = {name: one[0] for name, one in found.items()}, self.headers[KEY]
             made = account.answer(self.path, key, sent)
             if account.hangs:
@@ -113,10 +127,21 @@ def _handler(account: Account) -> type[BaseHTTPRequestHandler]:
                 time.sleep(pause)
             self._answer(*made)
 
+        def _pay(self, reference: str) -> None:
+            """Take the money, and lead the person back to the shop."""
+            account.pays(reference)
+            self.send_response(303)
+            self.send_header("Location", account.sessions[reference]["success_url"])
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
         def _answer(self, status: int, found: dict[str, Any]) -> None:
-            body = json.dumps(found).encode()
+            self._show(json.dumps(found), status, "application/json")
+
+        def _show(self, text: str, status: int = 200, kind: str = "text/html") -> None:
+            body = text.encode()
             self.send_response(status)
-            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Type", kind)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)
@@ -127,12 +152,23 @@ def _handler(account: Account) -> type[BaseHTTPRequestHandler]:
     return Handler
 
 
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def __init__(self, account: Account) -> None:
+        super().__init__(("127.0.0.1", 0), _handler(account))
+        self.account = account
+
+    def verify_request(self, request: Any, client_address: Any) -> bool:  # noqa: ARG002
+        """Cut the connection while the stand-in is away."""
+        return not self.account.away
+
+
 @contextmanager
 def stripe_api() -> Iterator[Account]:
     """It runs."""
     account = Account()
-    with ThreadingHTTPServer(("127.0.0.1", 0), _handler(account)) as server:
-        server.daemon_threads = True
+    with _Server(account) as server:
         account.url = f"http://127.0.0.1:{server.server_port}"
         Thread(target=server.serve_forever, daemon=True).start()
         try:

@@ -69,7 +69,7 @@ def due_again() -> None:
 def test_a_checkout_is_paid_by_a_signed_message(
     made: int, vera: Account, stripe: stripe_api.Account, say: Say
 ) -> None:
-    assert fees.pay(made, vera.id).url == "https://checkout.stripe.example/cs_1"
+    assert fees.pay(made, vera.id).url == "https://checkout.stripe.com/cs_1"
     assert stripe.sessions["cs_1"]["amount_total"] == 5000
     stripe.pays("cs_1")
     assert say("completed") == 204
@@ -176,7 +176,7 @@ def test_presses_at_once_make_one_checkout(
 ) -> None:
     with ThreadPoolExecutor(4) as crowd:
         urls = [each.url for each in crowd.map(lambda _: fees.pay(made, vera.id), range(8))]
-    assert set(urls) <= {"https://checkout.stripe.example/cs_1", ""}
+    assert set(urls) <= {"https://checkout.stripe.com/cs_1", ""}
     assert list(stripe.sessions) == ["cs_1"]
     assert states(made) == ["open"]
 
@@ -197,7 +197,7 @@ def test_while_the_provider_is_down_the_rest_goes_on(
     assert charge.dead_at
     assert charge.tries == 4
     stripe.fails = 0
-    assert browser.post(f"{here}/fee").location == "https://checkout.stripe.example/cs_1"
+    assert browser.post(f"{here}/fee").location == "https://checkout.stripe.com/cs_1"
 
 
 def test_a_provider_that_fails_is_left_alone_for_a_while(
@@ -225,7 +225,7 @@ def test_a_refused_call_can_be_made_again(
     stripe.fails = 400
     fees.pay(made, vera.id)
     stripe.fails = 0
-    assert fees.pay(made, vera.id).url == "https://checkout.stripe.example/cs_1"
+    assert fees.pay(made, vera.id).url == "https://checkout.stripe.com/cs_1"
 
 
 @pytest.mark.parametrize("status", [409, 429])
@@ -249,7 +249,7 @@ def test_a_checkout_behind_an_error_is_shown_to_nobody(
     stripe.fails, stripe.too_late = 500, True
     assert fees.pay(made, vera.id).url == ""
     stripe.fails = 0
-    assert fees.pay(made, vera.id).url == "https://checkout.stripe.example/cs_2"
+    assert fees.pay(made, vera.id).url == "https://checkout.stripe.com/cs_2"
     stripe.sessions["cs_1"]["status"] = "expired"
     say("expired", "cs_1", 1)
     assert states(made) == ["open"]

@@ -47,8 +47,10 @@ def start(app: Flask) -> None:
 
 
 def _add_headers(response: Response) -> Response:
-    host = request.host if ours(request.host, current_app.config["SETTINGS"]) else ""
-    response.headers.extend(_headers(host, request.is_secure, _encrypted()))
+    settings = current_app.config["SETTINGS"]
+    host = request.host if ours(request.host, settings) else ""
+    checkout = settings.stripe.checkout if settings.stripe else ""
+    response.headers.extend(_headers(host, request.is_secure, _encrypted(), checkout))
     if request.path.startswith("/api/") and response.is_json:
         response.headers.setdefault("Content-Disposition", 'attachment; filename="api.json"')
     if "Cache-Control" not in response.headers:
@@ -63,17 +65,24 @@ def _encrypted() -> bool:
 
 
 @lru_cache(maxsize=64)
-def _headers(host: str, secure: bool, encrypted: bool) -> list[tuple[str, str]]:  # noqa: FBT001
-    headers = {**FIXED, "Content-Security-Policy": _policy(host, secure, encrypted)}
+def _headers(
+    host: str,
+    secure: bool,  # noqa: FBT001
+    encrypted: bool,  # noqa: FBT001
+    checkout: str,
+) -> list[tuple[str, str]]:
+    headers = {**FIXED, "Content-Security-Policy": _policy(host, secure, encrypted, checkout)}
     if encrypted:
         headers["Strict-Transport-Security"] = "max-age=31536000; includeSubDomains"
     return list(headers.items())
 
 
-def _policy(host: str, secure: bool, encrypted: bool) -> str:  # noqa: FBT001
+def _policy(host: str, secure: bool, encrypted: bool, checkout: str) -> str:  # noqa: FBT001
+    # Browsers apply `form-action` also to where the answer to a form leads, as to a checkout.
+    forms = f"'self' {checkout}".rstrip()
     policy = (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; "
-        f"connect-src 'self'{_socket(host, secure)}; manifest-src 'self'; form-action 'self'; "
+        f"connect-src 'self'{_socket(host, secure)}; manifest-src 'self'; form-action {forms}; "
         "base-uri 'none'; worker-src 'self'; frame-ancestors 'none'; object-src 'none'"
     )
     return f"{policy}; upgrade-insecure-requests" if encrypted else policy

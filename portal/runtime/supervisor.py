@@ -391,7 +391,8 @@ class PortalSupervisor(Supervisor):
             greet(f"Ready: {self.address}")
         password = self.folder.path / "demo-password"
         if password.exists():
-            greet("  Demo accounts: student0001 to student2000, instructor01 and on, admin")
+            greet("  Demo accounts: student0001 to student2000, instructor01 and on, admin,")
+            greet("  instructor29 (decides for History), vera@fairseat.example (visiting)")
             greet(f"  Their password: {password.read_text()}")
         greet("  Ctrl-C stops everything; the data stays.")
 

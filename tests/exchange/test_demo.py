@@ -7,7 +7,17 @@ from pathlib import Path
 import pytest
 from sqlalchemy import func, select, text
 
-from portal.applications.models import ACTING, STATES, Application
+from portal.applications import listing, service
+from portal.applications.kinds import KINDS
+from portal.applications.listing import Filters
+from portal.applications.models import (
+    ACTING,
+    REVIEW,
+    STATES,
+    Application,
+    ApplicationDocument,
+    Charge,
+)
 from portal.backend import Backend
 from portal.catalog import requisites
 from portal.catalog.models import CrossList, Instructor, Meeting
@@ -107,8 +117,26 @@ def test_it_has_applications_in_every_state(made: TermCatalog) -> None:
         found = session.scalars(select(Application)).all()
         states = {each.state for each in found}
         assert states == set(STATES) - {ACTING}
-        assert {each.kind for each in found} >= {"visiting", "late_add", "permission"}
+        assert {each.kind for each in found} == set(KINDS)
         assert {each.paid for each in found} == {True, False}
+        checks = session.scalars(select(ApplicationDocument)).all()
+        assert {each.state for each in checks} == {"ok", "refused", "dead"}
+        charges = session.scalars(select(Charge)).all()
+        assert {each.state for each in charges} == {"new", "paid", "failed", "refunded"}
+        assert [each.state for each in charges if each.dead_at] == ["new"]
+        stale = [each.kind for each in found if each.state == REVIEW and service.pointless(each)]
+        assert not stale
+
+
+def test_an_instructor_decides_for_a_department(made: TermCatalog) -> None:
+    with transaction() as session:
+        decides = Account.username, Instructor.decides_for_id
+        found = select(*decides).join(Account, Account.id == Instructor.account_id)
+        [(name, _)] = session.execute(found.where(Instructor.decides_for_id.is_not(None))).all()
+        account = session.scalars(select(Account.id).where(Account.username == name)).one()
+    assert name == applications.DECIDER
+    waiting = listing.queue(Filters(decider=account, term=made.term.id), 1)
+    assert len(waiting) > 1
 
 
 def test_seats_taken_before_are_in_the_ledger(made: TermCatalog, connected: Backend) -> None:

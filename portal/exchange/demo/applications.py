@@ -1,24 +1,47 @@
-"""Applications of the demo, in every state but the short one of being carried out."""
+"""Applications of the demo, in every state but that of being carried out, and a decider.
+
+That state lasts while the ledger does not respond: in a portal that runs, a worker ends it at once.
+Refused documents, and calls and checks that failed for good, are shown too.
+"""
 
 import csv
+from dataclasses import dataclass
 from functools import cache
 from io import BytesIO
 from pathlib import Path
 
 from PIL import Image, ImageDraw
-from sqlalchemy import func, select
+from pypdf import PdfWriter
+from pypdf.actions import JavaScript
+from sqlalchemy import func, select, update
 
 from portal.applications import documents, service
+from portal.applications.approvals import ALWAYS_OVERRIDDEN
 from portal.applications.documents import NewDocument
 from portal.applications.kinds import KINDS
-from portal.applications.models import PAID, REFUNDED, Application, Charge
+from portal.applications.models import (
+    FAILED,
+    NEW,
+    PAID,
+    REFUNDED,
+    Application,
+    ApplicationDocument,
+    Charge,
+)
 from portal.applications.service import Decider
 from portal.backend import backend
-from portal.catalog.models import Course, Section
+from portal.catalog.models import Course, Department, Instructor, Section
+from portal.core.correlation import correlation
 from portal.core.db import transaction
-from portal.people.models import Account
+from portal.people import instructors
+from portal.people.models import Account, Student
+from portal.registration import adjustments
+from portal.registration.adjustments import Adjustment
 
 FILE = Path(__file__).with_name("applications.csv")
+DECIDER = "instructor29"  # of history, which the visiting students apply for
+TRIES = 4  # after which a check or a call has failed for good
+CHARGES = {"paid": PAID, "refunded": REFUNDED, "failed": FAILED, "dead": NEW}
 PAPER = (850, 1100)  # pixels
 ANSWERS: dict[str, dict[str, object]] = {
     "visiting": {
@@ -33,55 +56,118 @@ ANSWERS: dict[str, dict[str, object]] = {
     "late_add": {"why": "I need it to graduate in June."},
     "late_drop": {"why": "I was ill for the first three weeks."},
     "permission": {"waives": ["prerequisite"], "why": "I took it at another university."},
+    "withdrawal": {"why": "I am ill and can’t come to class."},
     "credit_overload": {"why": "It is offered every second year.", "workload": "I have no job."},
 }
+
+
+@dataclass(frozen=True)
+class Desk:
+    """Who decides: the admin, and the instructor who decides for the department of history."""
+
+    admin: Account
+    decider: int
 
 
 def create(term: int) -> None:
     """Create them in the demo's term."""
     with transaction() as session:
         admin = session.scalars(select(Account).where(Account.username == "admin")).one()
+    desk = Desk(admin, _decider(admin))
     with FILE.open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
-            _create(row, term, admin)
+            _create(row, term, desk)
 
 
-def _create(row: dict[str, str], term: int, admin: Account) -> None:
-    kind, account = KINDS[row["kind"]], _account(row, admin)
+def _decider(admin: Account) -> int:
+    """Let an instructor decide for the department; return the account."""
+    found = (
+        select(Instructor.id, Account.id, Department.code)
+        .join(Account, Account.id == Instructor.account_id)
+        .join(Department, Department.id == Instructor.department_id)
+    )
+    with transaction() as session:
+        instructor, account, department = session.execute(
+            found.where(Account.username == DECIDER)
+        ).one()
+    instructors.let_decide(
+        instructor, account, department, by=admin.id, why="Chair of the department."
+    )
+    return int(account)
+
+
+def _create(row: dict[str, str], term: int, desk: Desk) -> None:
+    kind, account = KINDS[row["kind"]], _account(row, desk.admin)
     section = _section(row["class"], term)
+    if kind.holds and section:
+        _enroll(account, term, section, desk)
     made = service.start(kind, account, term, section)
     service.save(made, account, dict(ANSWERS[kind.name]))
     if row["document"]:
-        documents.add(made, account, NewDocument(row["document"], "letter.pdf", _paper()))
+        _add_document(made, account, row)
     _set_fee(made, kind.fee, row["fee"])
     if row["state"] != "draft":
         service.submit(made, account)
+        documents.check_due()
     if row["state"] == "withdrawn":
         service.withdraw(made, account)
     elif row["state"] in {"forward", "approved", "more", "declined"}:
-        documents.check_due()
-        _decide(made, row, admin.id)
+        _decide(made, row, desk)
 
 
-def _decide(made: int, row: dict[str, str], admin: int) -> None:
-    if row["state"] == "more":
-        service.ask_more(made, _decider(made, row, admin))
-    elif row["state"] == "declined":
-        service.decline(made, _decider(made, row, admin))
-    else:
-        stages = len(KINDS[row["kind"]].stages) if row["state"] == "approved" else 1
-        for _stage in range(stages):
-            service.approve(made, _decider(made, row, admin))
-
-
-def _decider(made: int, row: dict[str, str], admin: int) -> Decider:
-    """Return the admin, who has just seen the application."""
+def _enroll(account: int, term: int, section: int, desk: Desk) -> None:
+    """Give the student the seat that the application is about."""
     with transaction() as session:
-        return Decider(admin, row["note"], session.get_one(Application, made).version)
+        student = session.scalars(select(Student.id).where(Student.account_id == account)).one()
+    adjustments.adjust(
+        Adjustment(term, student, add=section, overrides=ALWAYS_OVERRIDDEN),
+        why="The student took part in a trial of the portal.",
+        by=desk.admin.id,
+        request=f"demo-{section}-{student}",
+        correlation=correlation(),
+    )
+
+
+def _add_document(made: int, account: int, row: dict[str, str]) -> None:
+    """Add a document that the check accepts or refuses, or one whose check has failed for good."""
+    content = _paper_with_script() if row["check"] == "refused" else _paper()
+    document = documents.add(made, account, NewDocument(row["document"], "letter.pdf", content))
+    if row["check"] == "dead":
+        error = "The virus scanner did not respond."
+        failed = {"dead_at": func.now(), "tries": TRIES, "error": error}
+        with transaction() as session:
+            session.execute(
+                update(ApplicationDocument).where(ApplicationDocument.id == document).values(failed)
+            )
+
+
+def _decide(made: int, row: dict[str, str], desk: Desk) -> None:
+    """Decide it, at the stage of the department by its decider."""
+    kind = KINDS[row["kind"]]
+    if row["state"] == "more":
+        service.ask_more(made, _seen(made, row, desk.admin.id))
+    elif row["state"] == "declined":
+        service.decline(made, _seen(made, row, desk.admin.id))
+    else:
+        for stage in kind.stages if row["state"] == "approved" else kind.stages[:1]:
+            theirs = stage == "department" and kind.whole_term
+            by = desk.decider if theirs else desk.admin.id
+            service.approve(made, _seen(made, row, by, for_department=theirs))
+
+
+def _seen(made: int, row: dict[str, str], by: int, *, for_department: bool = False) -> Decider:
+    """Return a decider who has just seen the application."""
+    with transaction() as session:
+        version = session.get_one(Application, made).version
+    return Decider(by, row["note"], version, for_department)
 
 
 def _set_fee(made: int, fee: int, state: str) -> None:
-    """Set the fee, as if payments had been on, and a payment that ended so."""
+    """Set the fee, as if payments had been on, and a payment that ended so.
+
+    A dead one is the call that opens a payment: it has failed for good.
+    """
+    done = state in {"paid", "refunded"}
     with transaction() as session:
         session.get_one(Application, made).fee = fee
         if state:
@@ -90,12 +176,15 @@ def _set_fee(made: int, fee: int, state: str) -> None:
                 amount=fee,
                 currency=backend().settings.currency,
                 provider="test",
-                state={"paid": PAID, "refunded": REFUNDED}[state],
-                reference=f"demo_{made}",
-                paid_at=func.now(),
+                state=CHARGES[state],
+                reference="" if state == "dead" else f"demo_{made}",
+                paid_at=func.now() if done else None,
                 refunded_at=func.now() if state == "refunded" else None,
-                sent_at=func.now(),
+                sent_at=None if state == "dead" else func.now(),
             )
+            if state == "dead":
+                charge.dead_at, charge.tries = func.now(), TRIES
+                charge.error = "The payment provider did not respond."
             session.add(charge)
 
 
@@ -140,4 +229,13 @@ def _paper() -> bytes:
     )
     ImageDraw.Draw(page).multiline_text((90, 90), "\n".join(lines), "black", font_size=28)
     page.save(out, "PDF")
+    return out.getvalue()
+
+
+@cache
+def _paper_with_script() -> bytes:
+    """Return the same page with a script, which the check refuses."""
+    writer, out = PdfWriter(clone_from=BytesIO(_paper())), BytesIO()
+    writer.add_open_action(JavaScript("this.print();"))
+    writer.write(out)
     return out.getvalue()

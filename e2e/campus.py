@@ -11,14 +11,15 @@ from sqlalchemy.orm import Session
 
 from portal.applications import service as applications
 from portal.applications.kinds import KINDS
+from portal.applications.models import OPEN, PAID, Application, Charge
 from portal.backend import backend
-from portal.catalog.models import Course, Section, Term
+from portal.catalog.models import Course, Instructor, Section, Term
 from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.instructor_requests import service
 from portal.notifications.models import Notification
 from portal.people import tokens
-from portal.people.models import CompletedCourse, Hold, Permission, Student
+from portal.people.models import Account, CompletedCourse, Hold, Permission, Student
 from portal.people.tokens import TokenRequest
 from portal.recorder import receipts
 from portal.registration import plan_store, plans
@@ -68,6 +69,10 @@ class Campus:
     asked: int  # Iris wants more seats
     application: int  # Ada's, in review
     draft: int  # hers, not sent yet
+    withdrawn: int  # hers, over
+    visit: int  # Tessa's, a visiting student who is about to pay
+    charge: int  # of that visit, at the test provider
+    paid: int  # another of hers, in the term before it opens
     entry: int  # of the audit trail
     refusal: str  # of what Cleo could not have
     imported: int  # an import that Max may apply
@@ -114,6 +119,8 @@ def campus(cast: Cast) -> Campus:
         asked=asked,
         application=an_application("credit_overload", cast.ada, offer["full"]),
         draft=_draft(cast.ada, offer["barred"]),
+        withdrawn=_withdrawn(cast.ada, offer["held"]),
+        **_visits(terms["open"], terms["before"]),
         entry=_entry(),
         past=ended,
         **_record(cast.ada, offer["full"]),
@@ -128,6 +135,45 @@ def _draft(student: Student, section: Section) -> int:
     """An application for a permission that has not been sent."""
     kind = KINDS["permission"]
     return applications.start(kind, student.account_id, section.term_id, section.id)
+
+
+def _withdrawn(student: Student, section: Section) -> int:
+    """An application for a late drop that the student has withdrawn."""
+    made = an_application("late_drop", student, section)
+    applications.withdraw(made, student.account_id or 0)
+    return made
+
+
+def _visits(unpaid: Term, paid: Term) -> dict[str, int]:
+    """Tessa, who applies as a visiting student for two terms, and Cora, who decides for them."""
+    tessa = builders.an_account("tessa", email="tessa@u.example")
+    chair = builders.an_instructor("cora")
+    department = builders.a_department().id
+    right = {"department_id": department, "decides_for_id": department}
+    with transaction() as session:
+        session.execute(update(Instructor).where(Instructor.id == chair.id).values(right))
+    visit, charge = _visit(tessa, unpaid, OPEN, due_at=datetime(2040, 1, 1, tzinfo=UTC))
+    other, _ = _visit(tessa, paid, PAID, paid_at=func.now(), sent_at=func.now())
+    return {"visit": visit, "charge": charge, "paid": other}
+
+
+def _visit(account: Account, term: Term, state: str, **fields: Any) -> tuple[int, int]:
+    """An application with a charge in that state; gives both ids."""
+    made = applications.start(KINDS["visiting"], account.id, term.id)
+    with transaction() as session:
+        session.get_one(Application, made).fee = KINDS["visiting"].fee
+    charge = builders.added(
+        Charge(
+            application_id=made,
+            amount=KINDS["visiting"].fee,
+            currency="USD",
+            provider="test",
+            state=state,
+            reference=f"test_{made}",
+            **fields,
+        )
+    )
+    return made, charge.id
 
 
 def _record(student: Student, section: Section) -> dict[str, Any]:

@@ -94,6 +94,16 @@ STOPS = (
     Stop("ada", f"{LIST}/applications/{{draft}}/steps/reason"),
     Stop("ada", f"{LIST}/applications/{{draft}}/documents"),
     Stop("ada", f"{LIST}/applications/{{draft}}/review"),
+    Stop("ada", f"{LIST}/applications/{{withdrawn}}"),
+    Stop("ada", f"{LIST}/applications/{{withdrawn}}/erase"),
+    Stop("tessa", "/"),
+    Stop("tessa", f"{LIST}/applications/{{visit}}"),
+    Stop("tessa", f"{LIST}/applications/{{visit}}/fee"),
+    Stop("tessa", "/payments/test/{charge}"),
+    Stop("tessa", "/terms/{before}/applications/{paid}"),
+    Stop("tessa", "/terms/{before}/applications/{paid}/fee"),
+    Stop("tessa", "/terms/{before}/applications/{paid}/receipt"),
+    Stop("tessa", "/terms/{before}/applications/{paid}/documents"),
     Stop("ada", "/receipts/{receipt}"),
     Stop("cleo", "/receipts/{refusal}"),
     Stop("ada", "/inbox"),
@@ -120,7 +130,15 @@ STOPS = (
     ),
     Stop("iris", "/teaching/sections/{waited}/requests/override"),
     Stop("iris", "/teaching/requests"),
+    Stop("cora", "/teaching"),
+    Stop("cora", "/teaching/applications"),
+    Stop("cora", "/teaching/applications?q=nothing+like+it"),
+    Stop("cora", "/teaching/applications/{application}"),
     Stop("max", "/admin"),
+    Stop("max", "/admin/catalog/course"),
+    Stop("max", "/admin/catalog/course", "main tbody a"),
+    Stop("max", "/admin/catalog/room?deleted=1"),
+    Stop("max", "/admin/catalog/term?q=nothing+like+it"),
     Stop("max", "/admin/terms/{open}/sections"),
     Stop("max", "/admin/terms/{open}/sections?q=nothing+like+it&status=NEW&fewer=9"),
     Stop("max", "/admin/terms/{open}/sections/deleted"),
@@ -216,7 +234,7 @@ STOPS = (
 )
 
 # A tour visits pages that are not there or not for everyone, and the browser says so.
-EXPECTED = re.compile(r"Failed to load resource: .* status of (403|404|422)")
+EXPECTED = re.compile(r"Failed to load resource: .* status of (403|404|409|422)|Status Error Code 409")
 
 
 def tour(

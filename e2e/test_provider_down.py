@@ -11,7 +11,6 @@ from playwright.sync_api import Browser, Page, ViewportSize, expect
 
 from e2e.applying import (
     PHONE,
-    SENT,
     TOO_WIDE,
     add_document,
     address_of_decision,
@@ -142,7 +141,7 @@ def test_stripe_is_away_for_a_while(town: Town, tmp_path: Path) -> None:
     for each in (vee, wim):
         each.page.get_by_role("link", name="Pay later").click()
         each.page.get_by_role("button", name="Send the application").click()
-        expect(each.page.get_by_text(SENT)).to_be_visible()
+        expect(each.page.get_by_text("Pay the fee. Your application is")).to_be_visible()
         expect(each.page.get_by_text("In review", exact=True).first).to_be_visible()
     builders.a_student("other")
     other, boss = town.meet("other"), town.meet("max").page

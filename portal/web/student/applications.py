@@ -67,6 +67,7 @@ ASK_FOR = {
 ADVICE = {
     "draft": _l("Finish the form and send it. No one else sees it before."),
     "review": _l("You have nothing to do now. You get a message when it is decided."),
+    "unpaid": _l("Pay the fee. Your application is decided once it is paid."),
     "more": _l("Read what is needed, change your answers and send it again."),
     "acting": _l("It is being carried out. This takes a moment."),
     "declined": _l("Read the reason. The registrar’s office answers questions about it."),
@@ -195,7 +196,7 @@ def application(term_id: int, application_id: int) -> ResponseReturnValue:
         term=_offered(term_id).term,
         line=line,
         progress=_progress(line),
-        advice=ADVICE.get(line.application.state, ""),
+        advice=_advice(line),
         step=_next_step(term_id, line),
         pays=_pays(line),
         open=line.application.state in {*EDITABLE, REVIEW},
@@ -568,12 +569,28 @@ def _back(term_id: int, line: ApplicationView) -> ResponseReturnValue:
     return go(url_for("student.application", term_id=term_id, application_id=line.id))
 
 
+def _advice(line: ApplicationView) -> str:
+    """Return what the applicant can do next, in words."""
+    application = line.application
+    if application.state in EDITABLE and _has_refused(line):
+        return str(REFUSED["refused_document"])
+    if application.state == REVIEW and not application.paid:
+        return str(ADVICE["unpaid"])
+    return str(ADVICE.get(application.state, ""))
+
+
+def _has_refused(line: ApplicationView) -> bool:
+    return any(each.refused for each in line.application.documents)
+
+
 def _next_step(term_id: int, line: ApplicationView) -> NextStep | None:
     """Return what the applicant can do next."""
     application, mine = line.application, f"/terms/{term_id}/mine"
     if application.state == REVIEW and not application.paid:
         here = url_for("student.application_fee", term_id=term_id, application_id=line.id)
         return NextStep(_("Pay the fee"), here)
+    if application.state in EDITABLE and _has_refused(line):
+        return NextStep(_("Change the documents"), _documents_url(term_id, line))
     if application.state in EDITABLE:
         here = url_for("student.review_application", term_id=term_id, application_id=line.id)
         return NextStep(_("Continue the form"), here)
@@ -595,8 +612,9 @@ def _progress(line: ApplicationView) -> list[tuple[str, str]]:
         (_stage(kind, number), over or (sent and application.stage > number))
         for number in range(len(kind.stages))
     ]
-    parts.append((str(STATES[application.state]) if over else _("Decided"), over))
-    now = next((place for place, (_part, is_done) in enumerate(parts) if not is_done), -1)
+    parts.append((str(STATES[application.state]) if over else _("Decision"), over))
+    waits = (place for place, (_part, is_done) in enumerate(parts) if not is_done and not over)
+    now = next(waits, -1)
     return [
         (part, "done" if is_done else "now" if place == now else "")
         for place, (part, is_done) in enumerate(parts)

@@ -167,7 +167,7 @@ def test_a_withdrawal_in_spanish_without_scripts(meet: Meet, term: Term) -> None
     page.get_by_label("¿Por qué tienes que dejar la clase?").fill("Estoy enferma.")
     page.get_by_role("button", name="Guardar y seguir").click()
     page.get_by_role("link", name="Continuar", exact=True).click()
-    page.get_by_role("button", name="Enviar la petición").click()
+    page.get_by_role("button", name="Enviar la solicitud").click()
     expect(page.get_by_text("Ahora no tienes que hacer nada.")).to_be_visible()
     approve(meet, term, address_of_decision(page), 1)
     person.asks_until(page.get_by_text("Aprobada y aplicada"))

@@ -179,7 +179,7 @@ def test_the_whole_way_of_a_visiting_student(
     page = unescape(vera.get(draft).text)
     assert "Fee paid" in page
     assert "Documents checked" in page
-    assert "$50.00 USD" in vera.get(f"{draft}/receipt").text
+    assert "$50.00 (USD)" in vera.get(f"{draft}/receipt").text
 
     made = int(draft.rsplit("/", 1)[1])
     for _stage in range(2):

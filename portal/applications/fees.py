@@ -89,7 +89,7 @@ def breaker() -> Breaker:
     return made
 
 
-def is_resting() -> bool:
+def is_breaker_open() -> bool:
     """Return whether the breaker of a process keeps calls from the provider now."""
     with suppress(RedisError):
         found = breaker_states(backend().redis)

@@ -259,7 +259,7 @@ def application_fee(term_id: int, application_id: int) -> ResponseReturnValue:
         line=line,
         form=form,
         after=url_for("student.review_application", term_id=term_id, application_id=line.id),
-        resting=not line.application.paid and fees.is_resting(),
+        provider_away=not line.application.paid and fees.is_breaker_open(),
         **TEXTS,
     )
     return page, 503 if form.errors else 200

@@ -36,10 +36,12 @@ FOLDER = ROOT / "docs" / "screenshots"
 DOCS = {
     "lobby-desktop-light",
     "picker-desktop-light",
+    "picker-phone-light",
     "dialog-phone-dark",
     "plan-phone-light",
     "schedule-desktop-light",
     "roster-desktop-light",
+    "admin-desktop-light",
     "section-desktop-light",
     "operations-desktop-dark",
 }

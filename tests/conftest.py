@@ -2,6 +2,7 @@
 
 import gc
 import os
+import time
 from collections.abc import Generator, Iterator
 from typing import Any
 
@@ -71,6 +72,9 @@ def pytest_runtest_teardown(
     """
     result = yield
     if not nextitem or _folder(nextitem) != _folder(item):
+        deadline = time.monotonic() + 60  # one that was killed may take a moment
+        while running() and time.monotonic() < deadline:
+            time.sleep(0.05)
         assert not running(), "end what was started: a fixture lasts a package at most"
     return result
 

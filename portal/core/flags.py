@@ -73,6 +73,7 @@ log = logging.getLogger(__name__)
 _off: frozenset[str] = frozenset()
 _begun = False
 _lock = Lock()
+_reading = Lock()  # so that of two reads, the one that began later is kept
 
 
 class Flag(Base):
@@ -132,7 +133,7 @@ def read() -> None:
     old data.
     """
     global _off  # noqa: PLW0603
-    with suppress(SQLAlchemyError):
+    with _reading, suppress(SQLAlchemyError):
         with transaction() as session:
             _off = frozenset(session.scalars(select(Flag.name).where(Flag.is_on.is_(False))))
         postgresql.end()

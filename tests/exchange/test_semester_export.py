@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
-from sqlalchemy import select, text, update
+from sqlalchemy import func, select, text, update
 
 from portal.catalog.models import Course, Meeting, Section, section_instructors
 from portal.catalog.spellings import days_of
@@ -224,6 +224,20 @@ def test_what_changed_here_after_the_export_stays_and_is_shown(files: Path) -> N
     assert (section().campus, section("10002").capacity) == ("South", 44)
     updated(files, overwrite=True)
     assert section().campus == "North"
+
+
+def test_a_section_deleted_here_after_the_export_stays_deleted(files: Path) -> None:
+    with transaction() as session:
+        deleted = update(Section).where(Section.crn == "10002")
+        session.execute(deleted.values(deleted_at=func.now()))
+    changes, report = updated(files)
+    assert changes == {}
+    [note] = report.of("stale")
+    assert note.key == f"{TERM} · 10002"
+    assert note.why.endswith("Here it is deleted.")
+    assert section("10002").deleted_at
+    assert updated(files, overwrite=True)[0] == {"section": {"restored": 1}}
+    assert not section("10002").deleted_at
 
 
 def test_the_edited_list_of_instructors_is_who_teaches(files: Path) -> None:

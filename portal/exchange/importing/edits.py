@@ -53,6 +53,14 @@ LEAVE_REMOVED = text(f"""
         )
     RETURNING rows.key, rows.file, rows.line
 """)
+# Sections of an export's files that have been deleted in the portal since, and their instructors.
+LEAVE_DELETED = text(f"""
+    DELETE FROM import_rows AS rows USING deleted_records AS deleted
+    WHERE rows.import_id = :id AND rows.kind IN ('section', 'teaching')
+        AND deleted.kind = 'section' AND deleted.key = {section_part("rows.key")}
+        AND deleted.kind || E'\\t' || deleted.key = ANY(:missing)
+    RETURNING rows.kind, rows.key, rows.file, rows.line
+""")
 REMEMBER = text(f"""
     INSERT INTO imported_records (kind, key, fields)
     SELECT kind, key, fields - CASE kind {IGNORED} ELSE ARRAY[]::text[] END
@@ -74,7 +82,7 @@ def keep_edits(
 
     `read_current` must have been called before.
     """
-    this: dict[str, Any] = {"id": import_id}
+    this: dict[str, Any] = {"id": import_id, "missing": list(bases.missing)}
     this |= {"current": list(bases.current), "stale": list(bases.stale)}
     for row in session.execute(FIND, this):
         here, files = value_text(row.name, row.here), value_text(row.name, row.files)
@@ -87,6 +95,10 @@ def keep_edits(
     session.execute(KEEP, this)
     for key, file, line in session.execute(LEAVE_REMOVED, this):
         report.add(Note(REMOVED, file, line, readable_key(key), "", "", ""))
+    for kind, key, file, line in session.execute(LEAVE_DELETED, this):
+        if kind == "section":
+            detail = stored_message(_k("Here it is deleted."))
+            report.add(Note(STALE, file, line, readable_key(key), "", "", detail))
 
 
 def remember(session: Session, import_id: int) -> None:

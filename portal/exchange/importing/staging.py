@@ -58,15 +58,17 @@ class KnownRecords:
 
 @dataclass
 class Bases:
-    """Records of an export's files: those that the portal still has like that, and the others."""
+    """Records of an export's files: those that the portal has like that, otherwise, or not."""
 
     current: set[str] = field(default_factory=set)  # keys after their kinds
     stale: set[str] = field(default_factory=set)
+    missing: set[str] = field(default_factory=set)
 
     def compare(self, kind: str, key: str, revision: str, here: str) -> None:
-        """Compare the revision in the files, if any, with the portal's, if it has the record."""
-        if revision and here:
-            (self.current if revision == here else self.stale).add(key_of(kind, key))
+        """Compare the revision in the files, if any, with the portal's: blank if it has none."""
+        if revision:
+            found = self.current if revision == here else self.stale if here else self.missing
+            found.add(key_of(kind, key))
 
 
 @dataclass

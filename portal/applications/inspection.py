@@ -189,13 +189,13 @@ def _unpacked(stream: StreamObject) -> int:
 
     Pictures count as they are stored: their pixels are limited where pages are drawn.
     """
-    names = [SHORT_FILTERS.get(name, name) for name in _filters(stream)]
+    names = [SHORT_FILTERS.get(str(name), str(name)) for name in _listed(stream, "/Filter")]
     if sum(name in UNPACKERS for name in names) > 1:
         raise Refused("complex")  # packed twice: only bombs are
     content = stream._data  # noqa: SLF001  pypdf has no other name for the raw bytes
     for name in names:
         if name in UNPACKERS:
-            if name == "/LZWDecode" and "/EarlyChange" in repr(stream.get("/DecodeParms")):
+            if name == "/LZWDecode" and "/EarlyChange" in repr(_listed(stream, "/DecodeParms")):
                 raise Refused("complex")  # pypdf reads such a stream in another way than viewers
             return UNPACKERS[name](content)
         if name in TEXT_FILTERS:
@@ -205,13 +205,13 @@ def _unpacked(stream: StreamObject) -> int:
     return len(content)
 
 
-def _filters(stream: StreamObject) -> list[str]:
-    """Return the names of a stream's filters, also if they are objects of their own."""
-    found = _value(stream, "/Filter")
+def _listed(stream: StreamObject, key: str) -> list[Any]:
+    """Return a stream's filters or their parameters, also if they are objects of their own."""
+    found = _value(stream, key)
     if found is None or isinstance(found, NullObject):
         return []
     each_found = found if isinstance(found, ArrayObject) else [found]
-    return [str(each.get_object()) for each in each_found]
+    return [each.get_object() for each in each_found]
 
 
 def _size_of_flate(content: bytes) -> int:

@@ -11,6 +11,7 @@ from pypdf.generic import (
     DecodedStreamObject,
     DictionaryObject,
     NameObject,
+    NumberObject,
     StreamObject,
     TextStringObject,
 )
@@ -100,9 +101,18 @@ def flate_bomb(megabytes: int = 600) -> bytes:
     return b"".join(packer.compress(bytes(2**20)) for _ in range(megabytes)) + packer.flush()
 
 
-def a_packed_pdf(packed: bytes, *filters: str) -> bytes:
+def an_lzw_pdf(**parameters: int) -> bytes:
+    """A PDF with a short stream, and the parameters of its filter in an object of their own."""
+    return a_packed_pdf(b"\x80\x0b\x60\x50\x22\x0c\x0c\x85\x01", "/LZWDecode", **parameters)
+
+
+def a_packed_pdf(packed: bytes, *filters: str, **parameters: int) -> bytes:
     """A PDF with a stream that is packed so."""
     writer, stream = _writer(), StreamObject()
+    if parameters:
+        found = {NameObject(f"/{name}"): NumberObject(each) for name, each in parameters.items()}
+        key = NameObject("/DecodeParms")
+        stream[key] = writer._add_object(DictionaryObject(found))  # noqa: SLF001
     stream._data = packed  # noqa: SLF001
     names = ArrayObject([writer._add_object(NameObject(name)) for name in filters])  # noqa: SLF001
     stream[NameObject("/Filter")] = names if len(filters) > 1 else NameObject(filters[0])

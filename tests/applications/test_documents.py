@@ -102,7 +102,8 @@ def pages(draft: int) -> str:
     [
         ("letter.pdf", a_pdf(3, b"hello")),
         ("letter.pdf", files.a_packed_pdf(b"\x02abc\x80", "/RunLengthDecode")),
-        ("letter.pdf", files.a_packed_pdf(b"\x80\x0b\x60\x50\x22\x0c\x0c\x85\x01", "/LZWDecode")),
+        ("letter.pdf", files.an_lzw_pdf()),
+        ("letter.pdf", files.an_lzw_pdf(Predictor=1)),
         ("letter.pdf", files.a_packed_pdf(b"616263>", "/ASCIIHexDecode")),
         ("Letter of Dr. J. Smith.PDF", a_pdf()),
         ("scan.png", a_picture()),
@@ -173,6 +174,7 @@ def test_more_than_ten_megabytes_are_refused(
         (files.a_hidden_pdf_bomb, "letter.pdf", "complex"),
         (files.a_run_length_bomb, "letter.pdf", "complex"),
         (files.an_lzw_bomb, "letter.pdf", "complex"),
+        (lambda: files.an_lzw_pdf(EarlyChange=0), "letter.pdf", "complex"),
         (lambda: files.a_packed_pdf(b"x", "/BrotliDecode"), "letter.pdf", "complex"),
     ],
 )

@@ -12,7 +12,7 @@ from portal.exchange.importing.files import open_files
 from portal.exchange.importing.models import Options
 from portal.exchange.importing.report import Report
 from portal.exchange.importing.runs import import_files
-from portal.exchange.importing.semester import stage_semester
+from portal.exchange.importing.semester_records import stage_semester
 from portal.exchange.importing.staging import KnownRecords, Stage
 
 COLUMNS = {

@@ -29,7 +29,8 @@ from portal.exchange.importing.models import Import, ImportNote, ImportPart, Imp
 from portal.exchange.importing.oneroster import stage_oneroster
 from portal.exchange.importing.precheck import Refused, precheck_preview, refused_enrollments
 from portal.exchange.importing.report import LATE_KINDS, SEAT, Report, read_notes, store_notes
-from portal.exchange.importing.semester import name_of, stage_semester
+from portal.exchange.importing.semester import name_of
+from portal.exchange.importing.semester_records import stage_semester
 from portal.exchange.importing.staging import Stage, resolve
 from portal.exchange.importing.tables import Progress
 from portal.exchange.importing.upserts import count_changes

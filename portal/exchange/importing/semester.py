@@ -1,4 +1,4 @@
-"""A semester from tables and prerequisites.json: read, checked row by row, and staged.
+"""A semester from tables and prerequisites.json, read and checked row by row.
 
 The tables are files of their own, or one table has all of it: a class schedule of another system.
 """
@@ -11,7 +11,7 @@ from decimal import Decimal
 from itertools import combinations
 from typing import Any
 
-from portal.catalog import formatting, restrictions
+from portal.catalog import restrictions
 from portal.catalog.restrictions import Restriction
 from portal.catalog.section_fields import PLAIN
 from portal.catalog.spellings import Unreadable, code_of, count_of, credits_of, subject_of
@@ -35,7 +35,7 @@ from portal.exchange.importing.section_rules import (
     restrictions_of,
 )
 from portal.exchange.importing.semester_tables import SECTIONS, SemesterTables
-from portal.exchange.importing.staging import KnownRecords, Stage, key_of
+from portal.exchange.importing.staging import KnownRecords
 from portal.exchange.importing.tables import Progress, Row
 
 NOT_STORED = (
@@ -52,7 +52,6 @@ CANCELED = {"C", "X", "I", "D", "INACTIVE", "DROPPED"}
 SEATS_LEFT = {"O", "OP", "OPEN", "CL", "CLOSED", "FULL"}  # beside these, C may be "closed"
 STATUSES = {"DRAFT": "NEW", "CONFIRMED": "CONFIRMED"}  # of new sections; others are open
 RUNNING = {"A", "ACTIVE", *STATUSES, *SEATS_LEFT}
-MAJORS = ("major", "field_of_study")
 
 Credits = tuple[Decimal, Decimal]
 
@@ -110,111 +109,6 @@ class Semester:
         if row["crn"] not in self.sections and row["crn"] not in self.refused:
             row.note("orphan", "crn")
         return self.sections.get(row["crn"])
-
-
-def stage_semester(
-    stage: Stage, files: Files, options: Options, report: Report, progress: Progress
-) -> None:
-    """Stage the records of the files. Raise ImportFailedError."""
-    name = name_of(options)
-    here = stage.known_records(name)
-    if here.dates and not options.update:
-        raise ImportFailedError(
-            _k(
-                "The term “%(term)s” already exists. Choose another name, or update it with"
-                " --update."
-            ),
-            term=name,
-        )
-    semester = read_semester(files, options, report, progress, here)
-    stage.put("term", name, _term_fields(semester, options, known=here.dates is not None))
-    for code, (title, school) in semester.departments.items():
-        named = {"name": title} if title != code else {}
-        if school or (named and (options.erase or not here.dates)):
-            named["school"] = school
-        stage.put("department", code, {} if code in here.shared else named)
-    _stage_subjects(stage, semester, here, report)
-    for code, course in semester.courses.items():
-        revision = here.records.course_revision(code)
-        stage.bases.compare("course", code, course.row["revision"], revision)
-        stage.put("course", code, _known_part(course, here, options), course.row)
-    for crn in semester.refused & here.sections:
-        stage.put("section", key_of(name, crn), {})
-    for crn, section in semester.sections.items():
-        key = key_of(name, crn)
-        revision = here.records.section_revision(crn)
-        stage.bases.compare("section", key, section.row["revision"], revision)
-        stage.put("section", key, _known_fields(section, here, options), section.row)
-        _stage_instructors(stage, section, key, here, options)
-    stage.unnamed = {"teaching", "section"} if options.remove else set()
-
-
-def _known_fields(section: Section, here: KnownRecords, options: Options) -> dict[str, Any]:
-    """Return the fields of a section that the files know."""
-    crn, fields = section.row["crn"], _section_fields(section)
-    if crn not in here.sections:
-        return fields
-    stored = here.records.sections.get(crn, {})
-    # Spreadsheets drop the zeros of a number such as 01.
-    if fields["number"].lstrip("0") == stored.get("number", "").lstrip("0"):
-        del fields["number"]
-    blank = set() if options.erase else _blank_fields(section)
-    return {name: fields[name] for name in fields.keys() - blank}
-
-
-def _stage_instructors(
-    stage: Stage, section: Section, key: str, here: KnownRecords, options: Options
-) -> None:
-    """Stage who teaches a section. A list in the files of an export replaces the portal's."""
-    crn, department = section.row["crn"], section.course.department
-    named, known = section.instructors, here.records.instructors.get(crn, [])
-    names = dict.fromkeys(name for name, _key in known)
-    stale = key_of("section", key) in stage.bases.stale
-    if stale and named and named.keys() != names.keys():
-        kind = "overwritten" if options.overwrite else "stale"
-        here_ = ", ".join(names) or "–"
-        section.row.note(kind, "instructors", _k("Here: “%(here)s”."), here=here_)
-        named = named if options.overwrite else names
-    for name, instructor in known:
-        if name in named:
-            if not instructor.startswith("@"):  # a linked account is no record of the files
-                stage.put("teacher", instructor, {})
-            stage.put("teaching", key_of(key, instructor), {}, section.row)
-        elif named and section.row["revision"]:
-            stage.put("teaching", key_of(key, instructor), {}, section.row, removes=True)
-    for name in named:
-        if name in names:
-            continue
-        stage.put("teacher", key_of(name, department), {"name": name, "department": department})
-        stage.put("teaching", key_of(key, name, department), {}, section.row)
-
-
-def _known_part(course: Course, here: KnownRecords, options: Options) -> dict[str, Any]:
-    """Return the fields of a course that the files know; none if other terms offer it too."""
-    fields = _course_fields(course)
-    if course.code not in here.courses:
-        return fields
-    if course.code in here.shared:
-        title = here.courses[course.code].title
-        if course.listed and course.row["title"] and course.title != title:
-            course.row.note("course_shared", "title", _k("It stays “%(title)s”."), title=title)
-        elif course.row["revision"] and _differs(course, fields, here):
-            course.row.note("course_shared", "course_id")
-        return {}
-    if not course.listed:
-        return {"categories": fields["categories"]} if course.categories else {}
-    if options.erase:
-        return fields
-    columns = {"department": "dept_code"}
-    blank = {name for name in fields if not course.row[columns.get(name, name)]}
-    blank -= {"subject", *(("categories",) if course.categories else ())}
-    return {name: fields[name] for name in fields.keys() - blank}
-
-
-def _differs(course: Course, fields: dict[str, Any], here: KnownRecords) -> bool:
-    """Return whether a course has other fields here than in the files of an export."""
-    stored = here.records.courses.get(course.code, {})
-    return any(value and value != stored.get(name, value) for name, value in fields.items())
 
 
 def name_of(options: Options) -> str:
@@ -615,94 +509,3 @@ def _read_cross_list(row: Row, semester: Semester) -> None:
         row.note("cross_list_not_offered", "course_id")
     section.cross_lists[code] = None
     return None
-
-
-# Records
-
-
-def _term_fields(semester: Semester, options: Options, *, known: bool) -> dict[str, Any]:
-    """Return a term's fields; an existing one keeps its credit limit, and dates not given."""
-    dates = {"starts": options.starts, "ends": options.ends}
-    if not known:
-        dates = {"starts": semester.starts_on, "ends": semester.ends_on}
-    facts: dict[str, Any] = {name: day.isoformat() for name, day in dates.items() if day}
-    return facts if known else facts | {"credit_limit": options.credit_limit * 100}
-
-
-def _stage_subjects(stage: Stage, semester: Semester, here: KnownRecords, report: Report) -> None:
-    """Stage the subjects of courses, and those for majors that only restrictions name.
-
-    A subject of a department's code has its name, any other its own code.
-    """
-    known = stage.subject_names()
-    departments = {subject_of(code): each.department for code, each in semester.courses.items()}
-    for code, department in departments.items():
-        name = semester.departments.get(code, (code, ""))[0]
-        stays = code in here.shared or (code in known and code not in semester.departments)
-        stage.put("subject", code, {} if stays else {"name": name, "department": department})
-        known.setdefault(code, name)
-    names = {name.casefold() for name in known.values()}
-    listed = (rule for section in semester.sections.values() for rule in section.restrictions)
-    for name in dict.fromkeys(value for _rule, kind, value in listed if kind in MAJORS):
-        if name.casefold() in names or name.upper() in known:
-            continue
-        code = _new_code(name, set(known))
-        known[code] = name
-        names.add(name.casefold())
-        stage.put("subject", code, {"name": name, "department": None})
-        row = Row("restrictions.csv", 0, {"value": name}, report)
-        row.note("major_added", "value", _k("Its code is %(code)s."), code=code)
-
-
-def _new_code(name: str, taken: set[str]) -> str:
-    """Return an unused code for a name, such as `COMPUTER-SYSTEMS`."""
-    letters = "-".join(re.findall(r"\w+", name.upper())) or "MAJOR"
-    code, count = letters[:LONGEST_CODE].rstrip("-"), 1
-    while code in taken:
-        count += 1
-        code = f"{letters[: LONGEST_CODE - len(str(count)) - 1].rstrip('-')}-{count}"
-    return code
-
-
-def _course_fields(course: Course) -> dict[str, Any]:
-    return {
-        "subject": subject_of(course.code),
-        "department": course.department,
-        "title": course.title,
-        "description": course.description,
-        "offered": course.offered,
-        "credits": [int(amount * 100) for amount in course.credits or (0, 0)],
-        "categories": list(course.categories),
-    }
-
-
-def _blank_fields(section: Section) -> set[str]:
-    """Return the fields of a section that the files leave out."""
-    row = section.row
-    written = {
-        **{each.name: row[each.imported_from] for each in PLAIN if each.imported_from},
-        "kind": row["schedule_type"] or ("schedule_type" not in row.values and section.meetings),
-        "credits": row["credits"],
-        "meetings": section.meetings,
-        "restrictions": section.restrictions,
-        "cross_lists": section.cross_lists,
-        "prerequisites": "prerequisites" in section.fields,
-        "corequisites": "corequisites" in section.fields,
-    }
-    return {name for name, value in written.items() if not value}
-
-
-def _section_fields(section: Section) -> dict[str, Any]:
-    kinds = [meeting.kind for meeting in section.meetings if meeting.clashes]
-    trees = {"prerequisites": None, "corequisites": None}
-    return {
-        **trees,
-        **section.fields,
-        "course": section.course.code,
-        "kind": section.fields["kind"] or formatting.kind(kinds[0] if kinds else ""),
-        "credits": [int(amount * 100) for amount in section.credits],
-        "status": STATUSES.get(section.row["status"].strip().upper(), "OPEN"),
-        "meetings": [meeting.facts() for meeting in section.meetings],
-        "restrictions": sorted(map(list, section.restrictions)),
-        "cross_lists": sorted(section.cross_lists),
-    }

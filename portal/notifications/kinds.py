@@ -55,7 +55,7 @@ def text_of(notification: Notification) -> NotificationText:
 def _promoted(notification: Notification) -> NotificationText:
     text = [_("A seat opened and you got it. You are no longer on the waitlist.")]
     if old := notification.data.get("instead"):
-        text.append(_("As you asked, you gave up your seat in %(name)s for it.", name=_named(old)))
+        text.append(_("As you asked, you dropped %(name)s for it.", name=_named(old)))
     title = _("You got a seat in %(name)s", name=_named(notification.data))
     return NotificationText(title, tuple(text), _my_classes(notification), "go")
 

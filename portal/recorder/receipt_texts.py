@@ -53,10 +53,10 @@ SENTENCES = (
     (
         "promoted",
         "instead",
-        _k("You got a seat in %(name)s from the waitlist and gave up %(old)s."),
+        _k("You got a seat in %(name)s from the waitlist and dropped %(old)s."),
     ),
     ("promoted", "", _k("You got a seat in %(name)s from the waitlist.")),
-    ("dropped", "swap", _k("You gave up your seat in %(name)s for one in %(new)s.")),
+    ("dropped", "swap", _k("You dropped %(name)s for a seat in %(new)s.")),
     ("dropped", "canceled", _k("%(name)s was canceled. You no longer have a seat in it.")),
     ("dropped", "along", _k("You dropped %(name)s together with %(other)s.")),
     ("dropped", "", _k("You dropped %(name)s.")),
@@ -70,7 +70,7 @@ SENTENCES = (
         "application",
         _k("Your application was approved: you no longer have %(name)s."),
     ),
-    ("taken out", "swap", _k("You gave up your seat in %(name)s for one in %(new)s.")),
+    ("taken out", "swap", _k("You dropped %(name)s for a seat in %(new)s.")),
     ("taken out", "", _k("The registrar dropped you from %(name)s.")),
     ("left", "canceled", _k("%(name)s was canceled, and so was its waitlist.")),
     (

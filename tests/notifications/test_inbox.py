@@ -168,7 +168,7 @@ def test_the_seat_that_went_for_it_is_named() -> None:
     old = {"code": "MAT-1010", "number": "02"}
     data = {"code": "CSC-1100", "number": "01", "title": "Data Structures", "instead": old}
     told = words(Notification(kind="promoted", term_id=1, section_id=1, data=data)).text
-    assert told[1] == "As you asked, you gave up your seat in MAT 1010-02 for it."
+    assert told[1] == "As you asked, you dropped MAT 1010-02 for it."
 
 
 def test_titles_are_no_markup(ben: FlaskClient) -> None:

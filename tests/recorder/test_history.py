@@ -94,7 +94,7 @@ def test_promoted_swap_is_one_entry(term: Term, cast: Cast) -> None:
     promote(cast.ada, new)
     drain(term.id)
     assert texts(history(cast.ada.id, term.id))[:2] == [
-        "You got a seat in CSC 1101-02 from the waitlist and gave up CSC 1100-01.",
+        "You got a seat in CSC 1101-02 from the waitlist and dropped CSC 1100-01.",
         "You joined the waitlist of CSC 1101-02 at position 1, to swap CSC 1100-01 for it.",
     ]
 

@@ -43,7 +43,7 @@ class Drop(Leave):
         validate=items(0, MOST_TOGETHER),
         metadata={
             "uniqueItems": True,
-            "description": "Sections given up in the same step. One that can't be held without"
+            "description": "Sections dropped in the same step. One that can't be held without"
             " another of them, such as the lab without its lecture, is no drop of its own; every"
             " other counts as a drop of the day. Waitlists named here are left.",
         },

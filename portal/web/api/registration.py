@@ -73,7 +73,7 @@ class SectionChoice(Body):
     section_id = Id(required=True)
     credits = Credits("Where the section leaves a choice.")
     wait = StrictBoolean(metadata={"description": "For this section, in place of the request's."})
-    instead_of = Id("A section that is given up for this one, once this one is yours.")
+    instead_of = Id("A section that is dropped for this one, once this one is yours.")
 
 
 class ChoiceField(fields.Field[dict[str, Any]]):
@@ -126,7 +126,7 @@ class Result(Answer):
     registration_id = fields.Integer(allow_none=True)
     waitlist_position = fields.Integer(allow_none=True)
     instead_of = described(
-        fields.Integer, "The section given up for it, or once a seat comes.", allow_none=True
+        fields.Integer, "The section dropped for it, or once a seat comes.", allow_none=True
     )
     reasons = fields.List(fields.Nested(ReasonSchema))
     receipt = described(fields.String, "The code of this decision.", allow_none=True)

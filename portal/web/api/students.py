@@ -82,7 +82,7 @@ class WaitlistEntry(Answer):
         allow_none=True,
     )
     instead_of = described(
-        fields.Integer, "The section that is given up once the seat comes.", allow_none=True
+        fields.Integer, "The section that is dropped once the seat comes.", allow_none=True
     )
     passed_over = fields.List(
         fields.Nested(ReasonSchema), metadata={"description": "Why a seat went to the next one."}

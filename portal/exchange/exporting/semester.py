@@ -22,8 +22,8 @@ from portal.core.db import Sessions
 from portal.exchange.importing.meetings import is_exam_block
 from portal.exchange.importing.runs import NO_TIMEOUTS
 from portal.exchange.importing.section_rules import TREES
-from portal.exchange.semester_records import TermRecords, read_term_records
 from portal.exchange.spreadsheets import csv_pieces
+from portal.exchange.term_records import TermRecords, read_term_records
 
 Rows = Iterator[tuple[object, ...]]
 STATUSES = {"NEW": "Draft", "OPEN": "Open", "CONFIRMED": "Confirmed"}

@@ -206,8 +206,8 @@ def _stage_instructors(
     stale = key_of("section", key) in stage.bases.stale
     if stale and named and named.keys() != names.keys():
         kind = "overwritten" if options.overwrite else "stale"
-        here_ = ", ".join(names) or "–"
-        section.row.note(kind, "instructors", _k("Here: “%(here)s”."), here=here_)
+        listed = ", ".join(names) or "–"
+        section.row.note(kind, "instructors", _k("Here: “%(here)s”."), here=listed)
         named = named if options.overwrite else names
     for name, instructor in known:
         if name in named:

@@ -20,7 +20,7 @@ from portal.exchange.importing.models import SourcedId
 from portal.exchange.importing.report import Note, Report, readable_key
 from portal.exchange.importing.tables import Row
 from portal.exchange.record_sql import part, section_part
-from portal.exchange.semester_records import TermRecords, read_term_records
+from portal.exchange.term_records import TermRecords, read_term_records
 
 BATCH = 5000  # records
 COPY = (

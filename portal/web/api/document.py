@@ -23,7 +23,7 @@ Registration for programs: the same ledger, rules and receipts as on the pages. 
 Times are UTC, ids are whole numbers, credits are numbers such as 1.5.
 """
 TAGS = {
-    "registration": "Get seats and waitlist positions, and drop or leave them. Each decision is one step.",
+    "registration": "Get seats and waitlist positions, drop and leave them, in one step each.",
     "records": "What a student has, and waits for.",
     "catalogue": "What there is to choose from, and when.",
     "waiting room": "Fair admission when many come at once.",

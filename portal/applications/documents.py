@@ -362,7 +362,7 @@ def _tell(session: Session, document: ApplicationDocument) -> None:
         delete_files_after(session, owner.id, [document.digest])
         if owner.state == REVIEW:
             service.return_for_document(session, owner, document.name)
-    elif owner.state == REVIEW and all(each.state == "ok" for each in owner.documents):
+    elif owner.state == REVIEW and owner.checked:
         entry = move(session, owner, owner.state, "checked", None)
         tell_applicant(session, owner, entry, "checked")
     refresh_pages(session, owner)

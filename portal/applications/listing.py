@@ -93,11 +93,6 @@ class ApplicationView:
         return next(iter(sorted(self.kind.required - sent)), "")
 
     @property
-    def checked(self) -> bool:
-        """Return whether every document is checked and none is refused."""
-        return all(each.state == "ok" for each in self.application.documents)
-
-    @property
     def charge(self) -> Charge | None:
         """Return the payment of the fee, or the last attempt."""
         charges = self.application.charges

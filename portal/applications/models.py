@@ -129,6 +129,11 @@ class Application(Base):
         """Return whether the fee is paid, or there is none."""
         return not self.fee or any(each.state == PAID for each in self.charges)
 
+    @property
+    def checked(self) -> bool:
+        """Return whether every document is checked and none is refused, or there is none."""
+        return all(each.state == "ok" for each in self.documents)
+
     def note_change(self) -> None:
         """Raise its version, and restart the time for which it is kept."""
         self.version += 1

@@ -184,7 +184,8 @@ def submit(application: int, account: int, key: str = "") -> bool:
         notify(session, APPLICATION_SENT, found, Account.is_admin.is_(True), entry.id)
         deciders = deciders_of(found.id) & Account.is_admin.is_(False)
         notify(session, APPLICATION_AT_DEPARTMENT, found, deciders, entry.id)
-        tell_applicant(session, found, entry, "sent")
+        in_order = bool(found.documents) and found.checked
+        tell_applicant(session, found, entry, "sent", documents_in_order=in_order)
     return False
 
 

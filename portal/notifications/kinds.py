@@ -328,6 +328,8 @@ def _application_moved(notification: Notification) -> NotificationText:
     text = [data["note"]] if data.get("note") else []
     if name := data.get("document"):
         text.append(_("The document %(name)s was refused.", name=name))
+    if data.get("documents_in_order"):
+        text.append(_("We checked your documents. They are all in order."))
     if which in APPLICATION_TEXTS:
         text.append(str(APPLICATION_TEXTS[which]))
     if amount := data.get("amount"):

@@ -251,6 +251,29 @@ def test_an_approval_waits_for_the_checks(draft: int, cast: Cast) -> None:
     assert service.approve(draft, decider(draft, cast.max.id)).state == "approved"
 
 
+@pytest.mark.parametrize("checked_first", [True, False])
+def test_the_applicant_hears_once_that_all_documents_are_in_order(
+    ada: FlaskClient, draft: int, cast: Cast, *, checked_first: bool
+) -> None:
+    add(draft, cast, a_pdf())
+    if checked_first:
+        documents.check_due()
+    service.submit(draft, cast.ada.account_id)
+    said = "We checked your documents. They are all in order."
+    assert (said in unescape(ada.get("/inbox").text)) is checked_first
+    documents.check_due()
+    assert steps(cast.ada.account_id) == (["sent"] if checked_first else ["sent", "checked"])
+
+
+def test_without_documents_no_notification_speaks_of_them(
+    ada: FlaskClient, draft: int, cast: Cast
+) -> None:
+    service.submit(draft, cast.ada.account_id)
+    page = unescape(ada.get("/inbox").text)
+    assert "We received your application" in page
+    assert "your documents" not in page
+
+
 def test_a_refused_document_sends_the_application_back(
     ada: FlaskClient, free: Section, draft: int, cast: Cast
 ) -> None:

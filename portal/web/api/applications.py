@@ -349,7 +349,7 @@ def _status(line: ApplicationView) -> dict[str, Any]:
         "section_id": application.section_id,
         "status": application.state,
         "stage": line.stage,
-        "documents_checked": line.checked,
+        "documents_checked": line.application.checked,
         "fee": fee,
         "documents": [
             {

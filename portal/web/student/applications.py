@@ -605,7 +605,7 @@ def _progress(line: ApplicationView) -> list[tuple[str, str]]:
     sent, over = application.state not in EDITABLE, bool(application.decided_at)
     parts = [(_("Sent"), sent)]
     if application.documents:
-        parts.append((_("Documents checked"), line.checked))
+        parts.append((_("Documents checked"), line.application.checked))
     if application.fee:
         parts.append((_("Fee paid"), application.paid))
     parts += [

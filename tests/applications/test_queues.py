@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 from threading import Event, Lock
 
 import pytest
-from rq import Queue, Worker
+from rq import Queue
 from rq.serializers import JSONSerializer
 from sqlalchemy import func, select
 
@@ -20,6 +20,7 @@ from portal.core.db import transaction
 from portal.core.queue import JOBS, NO_TERM, QUEUE_OF, enqueue
 from portal.core.settings import Settings
 from portal.notifications.models import OutboxEntry
+from portal.operations.workers import workers
 from portal.people.models import Account, Student
 from tests.applications.clamd import Handler, clamd
 from tests.applications.files import a_pdf
@@ -111,14 +112,16 @@ def test_at_most_five_documents_are_checked_at_once(
         ]
         queue.empty()  # so that each worker below gets its job when all are ready
         with running(*[("worker", "documents")] * 6):
-            wait_for(lambda: len(Worker.all(queue=queue)) == 6)
+            wait_for(lambda: len(workers(backend.redis, queue)) == 6)
             for _ in range(6):
                 enqueue(NO_TERM, ["check"])
                 wait_for(lambda: not queue.job_ids)
             try:
                 wait_for(lambda: Held.now == 5)
                 # The sixth worker found no place, so its job is done.
-                wait_for(lambda: sum(each.successful_job_count for each in Worker.all(queue=queue)))
+                wait_for(
+                    lambda: sum(each.successful_job_count for each in workers(backend.redis, queue))
+                )
                 assert Held.most == 5
             finally:
                 Held.released.set()

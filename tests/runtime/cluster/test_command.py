@@ -45,4 +45,4 @@ def test_whoever_is_killed_comes_back_and_an_end_leaves_nobody(cluster: Up) -> N
     cluster.process.send_signal(signal.SIGINT)
     said, _ = cluster.process.communicate(timeout=120)
     assert cluster.process.returncode == 0, said
-    assert not [each for each in family if each.is_running()]
+    until(lambda: not [each for each in family if each.is_running()], "it left somebody")

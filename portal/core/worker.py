@@ -1,6 +1,8 @@
 """A worker: one process that runs the jobs of one queue."""
 
 import logging
+import os
+import signal
 import time
 from contextlib import suppress
 from threading import Event, Thread
@@ -128,6 +130,9 @@ class Worker(SimpleWorker):
 
     def _send_heartbeats(self) -> None:
         while not self.ended.wait(HEARTBEAT_EVERY):
+            if Worker.stopping and not self.execution:
+                # The signal's exception was lost in code that catches all, such as a log handler's.
+                os.kill(os.getpid(), signal.SIGTERM)
             with suppress(RedisError, OSError):
                 self._send_heartbeat()
 

@@ -1,0 +1,48 @@
+"""A worker ends when it is told to, whatever it does at that moment."""
+
+import subprocess
+import sys
+
+import pytest
+
+from portal.runtime import embedded_valkey
+from portal.runtime.embedded_servers import Servers
+from tests.operations.test_health import without
+from tests.recorder.processes import ready
+
+# The signal comes while a log handler writes that the ledger is gone: handlers catch exceptions.
+SCRIPT = """
+import logging, os, signal, sys
+from portal.backend import connect
+from portal.core.settings import Settings
+from portal.core.worker import work
+
+class Told(logging.Formatter):
+    told = False
+
+    def format(self, record):
+        if "could not connect" in record.getMessage() and not Told.told:
+            Told.told = True
+            os.kill(os.getpid(), signal.SIGTERM)
+        return super().format(record)
+
+handler = logging.StreamHandler()
+handler.setFormatter(Told())
+logging.getLogger("rq.worker").addHandler(handler)
+settings = Settings.read()
+connect(settings)
+work("notify", settings.redis_url)
+"""
+
+
+@pytest.mark.usefixtures("backend")
+def test_a_signal_that_comes_while_a_log_line_is_written_is_not_lost(servers: Servers) -> None:
+    worker = subprocess.Popen([sys.executable, "-c", SCRIPT], stderr=subprocess.PIPE, text=True)
+    try:
+        ready("notify")
+        with without(servers, "valkey", embedded_valkey.answers):
+            _, said = worker.communicate(timeout=100)
+    finally:
+        worker.kill()
+        worker.wait()
+    assert "StopRequested" in said  # the exception was lost

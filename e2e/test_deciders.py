@@ -1,17 +1,28 @@
 """An instructor decides for the department on screen, and an admin decides next."""
 
+import csv
 import re
+from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 from sqlalchemy import update
 
 from e2e.applying import PHONE, TOO_WIDE, end_the_window
+from e2e.axe import barriers
 from e2e.person import Meet
 from portal.catalog.models import Course, Instructor, Section, Term
 from portal.core.db import transaction
 from tests import cast as builders
 from tests.applications.stories import an_application
+
+
+def downloaded(page: Page) -> set[str]:
+    """The applications in the file of a queue, which is fetched with the keyboard alone."""
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Download CSV").press("Enter")
+    with Path(download.value.path()).open(encoding="utf-8-sig", newline="") as file:
+        return {row["Application"] for row in csv.DictReader(file)}
 
 
 @pytest.mark.parametrize("scripts", [True, False])
@@ -38,6 +49,12 @@ def test_the_department_decides_and_then_an_admin(
     page.goto("/teaching")
     page.get_by_role("link", name="Applications", exact=True).click()
     row = page.locator(f"#application-{application}")
+    expect(row).to_be_visible()
+    expect(page.locator("#waiting")).to_contain_text("None decided")
+    assert str(application) in downloaded(page)
+    if scripts:
+        assert not page.evaluate(TOO_WIDE)
+        assert barriers(page) == []
     row.get_by_role("link", name=re.compile("Decide")).click()
     page.get_by_label("Reason").fill("Well prepared.")
     if scripts:
@@ -45,7 +62,11 @@ def test_the_department_decides_and_then_an_admin(
     page.get_by_role("button", name="Approve").click()
     expect(page.get_by_text("The registrar decides next.")).to_be_visible()
     expect(row).to_have_count(0)
+    expect(page.locator("#waiting")).to_contain_text(re.compile(r"Median .+, of 1"))
+    assert str(application) not in downloaded(page)
 
+    boss.goto("/admin/applications")
+    assert str(application) in downloaded(boss)
     boss.goto(f"/admin/applications/{application}")
     expect(boss.get_by_text("Well prepared.")).to_be_visible()
     boss.get_by_label("Reason").fill("Agreed.")

@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
+from typing import Any, cast
 
-from sqlalchemy import ColumnElement, Select, and_, case, exists, func, or_, select
-from sqlalchemy.orm import joinedload, selectinload
+from sqlalchemy import CTE, ColumnElement, Select, and_, case, exists, func, null, or_, select
+from sqlalchemy.orm import aliased, joinedload, selectinload
 
 from portal.applications import service
 from portal.applications.kind import Kind
@@ -31,6 +31,7 @@ from portal.core.moments import milliseconds
 from portal.people.models import Account, Student
 
 PAGE = 30
+BATCH = 500  # applications that an export reads at once
 RECENT = timedelta(days=30)
 INTERNAL = {"approve", "refused"}
 STAGES = {"department": _l("Department"), "registrar": _l("Registrar")}
@@ -192,24 +193,37 @@ def has_decided(application: int, account: int) -> bool:
         return session.scalar(found.limit(1)) is not None
 
 
-def exported(shown: Filters) -> list[ApplicationView]:
-    """Return all applications that match the filters, in the order of their ids."""
+def in_batches(shown: Filters) -> Iterator[list[ApplicationView]]:
+    """Yield all applications that match the filters, in the order of their ids.
+
+    Each batch asks again what a decider may see. No transaction is open while one is used: a
+    client that downloads them may be slow.
+    """
+    wanted = _filtered(shown).options(selectinload(Application.charges))
+    wanted, last = wanted.order_by(Application.id).limit(BATCH), 0
+    while True:
+        with transaction() as session:
+            rows = session.scalars(wanted.where(Application.id > last)).all()
+        if not rows:
+            return
+        yield [ApplicationView(row) for row in rows]
+        last = rows[-1].id
+
+
+def waiting(decider: int | None = None) -> Waiting:
+    """Return figures on the open applications, and on those decided in the last 30 days.
+
+    For a decider of a department: on those that wait for it, and on the decider's own decisions.
+    """
+    figures = select(*_figures(times := _times(decider))).select_from(times)
     with transaction() as session:
-        found = session.scalars(
-            _filtered(shown).order_by(Application.id).options(selectinload(Application.charges))
-        ).unique()
-        return [ApplicationView(row) for row in found]
+        return _waiting(session.execute(figures).one())
 
 
-def waiting() -> Waiting:
-    """Return figures on the open applications, and on those decided in the last 30 days."""
-    with transaction() as session:
-        return _waiting(session.execute(select(*_figures())).one())
-
-
-def waiting_by_kind() -> list[tuple[Kind, Waiting]]:
+def waiting_by_kind(decider: int | None = None) -> list[tuple[Kind, Waiting]]:
     """Return the same figures for each kind that has any, in the order of KINDS."""
-    by_kind = select(Application.kind, *_figures()).group_by(Application.kind)
+    times = _times(decider)
+    by_kind = select(times.c.kind, *_figures(times)).group_by(times.c.kind)
     with transaction() as session:
         found = {kind: _waiting(figures) for kind, *figures in session.execute(by_kind)}
     return [
@@ -219,19 +233,61 @@ def waiting_by_kind() -> list[tuple[Kind, Waiting]]:
     ]
 
 
-def _figures() -> tuple[ColumnElement[Any], ...]:
-    """Return the columns of Waiting over applications."""
-    took = func.extract("epoch", Application.decided_at - Application.submitted_at) / 3600
-    age = func.extract("epoch", func.now() - Application.submitted_at) / 3600
-    is_open = Application.state.in_((REVIEW, ACTING))
-    recent = Application.decided_at > func.now() - RECENT
+def _figures(times: CTE) -> tuple[ColumnElement[Any], ...]:
+    """Return the columns of Waiting."""
+    age, took = times.c.age, times.c.took
     return (
-        func.count(Application.id).filter(is_open),
-        func.max(case((is_open, age))),
-        func.percentile_cont(0.5).within_group(case((recent, took))),
-        func.percentile_cont(0.9).within_group(case((recent, took))),
-        func.count(Application.id).filter(recent),
+        func.count(age),
+        func.max(age),
+        func.percentile_cont(0.5).within_group(took),
+        func.percentile_cont(0.9).within_group(took),
+        func.count(took),
     )
+
+
+def _times(decider: int | None) -> CTE:
+    """Return the kind of each application, and the hours it waits or has taken; or null."""
+    sent = Application.submitted_at
+    if decider is None:
+        is_open, decided = Application.state.in_((REVIEW, ACTING)), Application.decided_at
+        found = select(
+            Application.kind,
+            case((is_open, _hours_since(sent, func.now()))).label("age"),
+            case((_is_recent(decided), _hours_since(sent, decided))).label("took"),
+        )
+        return found.cte("times")
+    waits = select(
+        Application.kind, _hours_since(sent, func.now()).label("age"), null().label("took")
+    )
+    return waits.where(decided_by(decider)).union_all(_decisions(decider)).cte("times")
+
+
+def _decisions(decider: int) -> Select[Any]:
+    """Return the recent decisions of a decider, each with the hours since the student sent it.
+
+    A student who answers sends it again, so `submitted_at` may be later than a decision.
+    """
+    entry, sent = ApplicationEntry, aliased(ApplicationEntry)
+    since = (
+        select(func.max(sent.at))
+        .where(sent.application_id == entry.application_id, sent.action == "submit")
+        .where(sent.id < entry.id)
+        .scalar_subquery()
+    )
+    return (
+        select(Application.kind, null().label("age"), _hours_since(since, entry.at).label("took"))
+        .join(entry, entry.application_id == Application.id)
+        .where(entry.account_id == decider, entry.action.in_(("forward", "decline")))
+        .where(_is_recent(entry.at))
+    )
+
+
+def _is_recent(moment: Any) -> ColumnElement[bool]:
+    return cast("ColumnElement[bool]", moment > func.now() - RECENT)
+
+
+def _hours_since(start: Any, end: Any) -> ColumnElement[Any]:
+    return func.extract("epoch", end - start) / 3600
 
 
 def _waiting(figures: Sequence[Any]) -> Waiting:

@@ -5,7 +5,7 @@ from sqlalchemy.orm import aliased
 
 from portal.applications.kinds import KINDS
 from portal.applications.models import REVIEW, Application
-from portal.catalog.models import Course, Instructor, Section
+from portal.catalog.models import Course, Department, Instructor, Section
 from portal.core.db import transaction
 from portal.people.models import Account
 
@@ -65,6 +65,13 @@ def is_decider(account: int) -> bool:
     """Return whether the account decides for a department now."""
     with transaction() as session:
         return session.scalar(_departments_of(account).limit(1)) is not None
+
+
+def departments_of(account: int) -> list[str]:
+    """Return the codes of the departments that the account decides for now."""
+    found = select(Department.code).where(Department.id.in_(_departments_of(account)))
+    with transaction() as session:
+        return list(session.scalars(found.order_by(Department.code)))
 
 
 def _departments_of(account: ColumnElement[int | None] | int) -> Select[int | None]:

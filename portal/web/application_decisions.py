@@ -7,7 +7,7 @@ from flask import abort, flash, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from wtforms import SelectMultipleField
 
-from portal.applications import listing, service
+from portal.applications import export, listing, service
 from portal.applications.kinds import KINDS
 from portal.applications.listing import STAGES, ApplicationView, Filters
 from portal.applications.models import (
@@ -25,7 +25,7 @@ from portal.backend import backend
 from portal.catalog.formatting import money
 from portal.catalog.term_catalog import catalog_of, live_terms
 from portal.core.db import transaction
-from portal.core.i18n import _l
+from portal.core.i18n import _l, current_locale
 from portal.core.moments import milliseconds
 from portal.ledger.errors import LedgerUnavailable
 from portal.registration.next_steps import RefusalContext
@@ -35,6 +35,7 @@ from portal.web.application_documents import DOCUMENT_TEXTS, document_to_downloa
 from portal.web.confirm import seen_number
 from portal.web.forms import Form, NoteField
 from portal.web.http.access import visitor
+from portal.web.http.downloads import download
 from portal.web.http.layout import go
 
 LARGEST = 2**31
@@ -104,12 +105,17 @@ class Desk:
         """Return the address of the queue without filters."""
         return url_for(f"{self.endpoint}.index", state=None if self.for_department else "")
 
+    @property
+    def decider(self) -> int | None:
+        """Return the account whose departments limit what is shown; None if nothing does."""
+        return visitor().id if self.for_department else None
+
     def filters(self) -> Filters:
         """Return the filters of the address."""
         shown = _filters()
         if not self.for_department:
             return shown
-        return replace(shown, state=REVIEW, kind="", stage="", decider=visitor().id)
+        return replace(shown, state=REVIEW, kind="", stage="", decider=self.decider)
 
     def queue(self, template: str, **more: Any) -> str:
         """Render a page of the queue: what waits longest comes first."""
@@ -126,9 +132,17 @@ class Desk:
             page=page,
             terms=live_terms(),
             readiness=READY,
+            waiting=listing.waiting(self.decider),
+            waiting_by_kind=listing.waiting_by_kind(self.decider),
             **TEXTS,
             **more,
         )
+
+    def export(self) -> ResponseReturnValue:
+        """Return the applications that the filters let through as a CSV file."""
+        shown = self.filters()
+        export.note_export(shown, visitor().id)
+        return download("applications.csv", export.rows(shown, current_locale()))
 
     def find(self, application_id: int) -> ApplicationView:
         """Return an application that the visitor may see, or 404."""
@@ -176,8 +190,7 @@ class Desk:
 
     def _find(self, application_id: int) -> ApplicationView | None:
         """Return an application that the visitor may see."""
-        decider = visitor().id if self.for_department else None
-        found = listing.one(application_id, decider) if application_id < LARGEST else None
+        found = listing.one(application_id, self.decider) if application_id < LARGEST else None
         return found if found and found.application.submitted_at else None
 
     def _again(self, application_id: int, form: DecisionForm) -> ResponseReturnValue:

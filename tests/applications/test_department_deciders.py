@@ -10,13 +10,12 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import Executable, func, insert, select, text, update
-from werkzeug.test import TestResponse
 
 from portal.applications import service
 from portal.applications.models import ApplicationDocument
 from portal.applications.service import NotTheirs
 from portal.applications.stages import deciders_of
-from portal.catalog.models import Course, Department, Instructor, Section, Term
+from portal.catalog.models import Course, Department, Instructor, Section
 from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.notifications.kinds import text_of
@@ -24,9 +23,9 @@ from portal.notifications.models import Notification
 from portal.people import visitors
 from portal.people.models import Account, Student
 from tests import cast as builders
+from tests.applications.deciders import HERE, press, set_decider, set_instructor
 from tests.applications.stories import (
     ANSWERS,
-    a_draft,
     a_visiting_application,
     an_application,
     decider,
@@ -38,68 +37,12 @@ from tests.applications.stories import (
 from tests.cast import Cast
 from tests.web.visitors import browser_of
 
-HERE = "/teaching/applications"
-
-
-def set_instructor(instructor: Instructor, **values: object) -> None:
-    """Change the row of an instructor, as if it had been so before."""
-    with transaction() as session:
-        changed = update(Instructor).where(Instructor.id == instructor.id)
-        session.execute(changed.values(**values))
-    visitors.forget(instructor.account_id or 0)
-
-
-def set_decider(
-    admin: FlaskClient, instructor: Instructor, decides: str, department: str = "SCI"
-) -> TestResponse:
-    """Send the form that an admin confirms, for a department that it showed."""
-    form = {"account": "iris", "decides": decides, "department": department}
-    form["reason"] = "The chair asked."
-    return admin.post(f"/admin/instructors/{instructor.id}/decider", data=form)
-
 
 def seen_department(admin: FlaskClient, instructor: Instructor, decides: str) -> str:
     """Return the department that the page to confirm shows, as its form sends it back."""
     page = admin.get(f"/admin/instructors/{instructor.id}/decider?decides={decides}").text
     (found,) = re.findall(r'name="department" value="(\w*)"', page)
     return str(found)
-
-
-@pytest.fixture
-def science() -> Department:
-    """The department of every course of the tests."""
-    return builders.a_department("SCI")
-
-
-@pytest.fixture
-def iris(app: Flask, admin: FlaskClient, science: Department, cast: Cast) -> FlaskClient:
-    """The browser of Iris, who decides for the department."""
-    set_instructor(cast.iris, department_id=science.id)
-    assert set_decider(admin, cast.iris, "1").status_code == 303
-    return browser_of(app, "iris")
-
-
-@pytest.fixture
-def made(free: Section, cast: Cast) -> int:
-    """An application of Ada's that waits for the department."""
-    return an_application("credit_overload", cast.ada, free)
-
-
-@pytest.fixture
-def elsewhere(free: Section, term: Term, cast: Cast) -> int:
-    """Ben's, about a section of another department."""
-    course = builders.a_course("ART-1", department_id=builders.a_department("ART").id)
-    section = builders.a_section(course, term)
-    assert free
-    return an_application("credit_overload", cast.ben, section)
-
-
-def press(
-    browser: FlaskClient, application: int, decision: str, where: str = HERE, **more: object
-) -> TestResponse:
-    """Send the form of a page that was opened just now."""
-    sent = {"decision": decision, "note": "Fine.", "version": the(application).version, **more}
-    return browser.post(f"{where}/{application}", data=sent)
 
 
 def statuses(browser: FlaskClient, application: int, document: int = 1) -> set[int]:
@@ -227,31 +170,6 @@ def read_by(node: dict[str, Any]) -> Iterator[float]:
 # Applications that a decider may not see or decide
 
 
-@pytest.fixture
-def others(made: int, elsewhere: int, free: Section, held: Section, cast: Cast) -> dict[str, int]:
-    """Applications that don't wait for the department, by the reason."""
-    withdrawn = an_application("credit_overload", cast.ben, free)
-    service.withdraw(withdrawn, cast.ben.account_id)
-    last = an_application("credit_overload", cast.cleo, free)
-    service.approve(last, decider(last, cast.max.id))
-    asked = an_application("credit_overload", cast.dan, free)
-    service.ask_more(asked, decider(asked, cast.max.id))
-    declined = an_application("credit_overload", cast.dan, held)
-    service.decline(declined, decider(declined, cast.max.id))
-    assert made
-    return {
-        "of another department": elsewhere,
-        "of one stage, the registrar's": an_application("late_add", cast.ben, free),
-        "at the second stage": last,
-        "a draft": a_draft("credit_overload", cast.ben, held),
-        "withdrawn": withdrawn,
-        "asked for more": asked,
-        "declined": declined,
-        "none": 999_999,
-        "too large a number": 2**31,
-    }
-
-
 def test_nothing_else_is_theirs(iris: FlaskClient, made: int, others: dict[str, int]) -> None:
     page = iris.get(f"{HERE}?state=&stage=registrar&kind=late_add").text
     assert page.count('id="application-') == 1
@@ -286,7 +204,7 @@ def test_pages_of_admins_stay_closed(iris: FlaskClient, made: int) -> None:
         assert iris.get(page).status_code == 403
     for page in (f"{here}/{made}/refund", f"{here}/{made}/documents/check", f"{here}/retention"):
         assert iris.post(page, data={"reason": "So."}).status_code == 403
-    for page in ("all.csv", "retention", f"{made}/refund"):
+    for page in ("retention", f"{made}/refund"):
         assert iris.get(f"{HERE}/{page}").status_code == 404
 
 

@@ -1,19 +1,14 @@
 """Applications of students: the queue, and the decision on one."""
 
-from collections.abc import Iterator
-from itertools import chain
-from typing import Any
-
 from flask import Blueprint, flash, url_for
 from flask.typing import ResponseReturnValue
 
-from portal.applications import documents, fees, listing
+from portal.applications import documents, fees
 from portal.applications import retention as retention_times
 from portal.applications.fees import FEE_REFUSED, FeeRefused
 from portal.applications.kinds import KINDS
-from portal.applications.listing import STAGES, ApplicationView
-from portal.applications.models import CHARGE_STATES, PAID, STATES
-from portal.backend import backend
+from portal.applications.listing import STAGES
+from portal.applications.models import PAID
 from portal.catalog.formatting import money
 from portal.core.db import transaction
 from portal.core.i18n import _
@@ -21,7 +16,6 @@ from portal.web.application_decisions import SHOWN_STATES, Desk
 from portal.web.confirm import Confirmation, NotPossible, confirm, done
 from portal.web.forms import Form, NumberField, ReasonField
 from portal.web.http.access import requires, visitor
-from portal.web.http.downloads import download
 from portal.web.http.layout import go
 
 bp = Blueprint("applications", __name__, url_prefix="/applications")
@@ -35,8 +29,6 @@ def index() -> ResponseReturnValue:
     """Render the queue: what waits longest comes first."""
     return DESK.queue(
         "admin/applications.html",
-        waiting=listing.waiting(),
-        waiting_by_kind=listing.waiting_by_kind(),
         kinds=KINDS.values(),
         all_states=SHOWN_STATES,
         stages=STAGES,
@@ -142,36 +134,4 @@ def check_again(application_id: int) -> ResponseReturnValue:
 @requires("admin")
 def download_csv() -> ResponseReturnValue:
     """Return the applications that the filters let through as a CSV file."""
-    head = [
-        *(_("Application"), _("Kind"), _("State"), _("Term"), _("Section"), _("Student number")),
-        *(_("Student"), _("Sent"), _("Decided"), _("Event"), _("Fee"), _("Payment")),
-    ]
-    return download("applications.csv", chain([head], _rows(listing.exported(DESK.filters()))))
-
-
-def _rows(lines: list[ApplicationView]) -> Iterator[list[Any]]:
-    for line in lines:
-        application = line.application
-        times = (application.submitted_at, application.decided_at)
-        yield [
-            application.id,
-            str(line.kind.title),
-            str(STATES[application.state]),
-            application.term.name,
-            line.name if application.section else "",
-            application.student.number if application.student else "",
-            application.account.name,
-            *(each.isoformat(timespec="seconds") if each else "" for each in times),
-            application.event or "",
-            *_fee(line),
-        ]
-
-
-def _fee(line: ApplicationView) -> tuple[str, str]:
-    """Return the fee with its currency, and how its payment stands; blank without a fee."""
-    application, charge = line.application, line.charge
-    if not application.fee:
-        return "", ""
-    amount = charge.amount if charge else application.fee
-    currency = charge.currency if charge else backend().settings.currency
-    return money(amount, currency), str(CHARGE_STATES[charge.state]) if charge else ""
+    return DESK.export()

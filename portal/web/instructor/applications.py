@@ -28,6 +28,13 @@ def index() -> ResponseReturnValue:
     return DESK.queue("instructor/applications.html")
 
 
+@bp.get("/all.csv")
+@requires("instructor")
+def download_csv() -> ResponseReturnValue:
+    """Return what waits for the department and matches the filters as a CSV file."""
+    return DESK.export()
+
+
 @bp.get("/<int:application_id>")
 @requires("instructor")
 def show(application_id: int) -> ResponseReturnValue:

@@ -186,6 +186,7 @@ RULES = {
     "GET /teaching/requests": Rule("login no no in own no"),
     "POST /teaching/requests/<int:instructor_request_id>/withdraw": Rule("login no no in none no"),
     "GET /teaching/applications": Rule("login no no in no no"),  # Iris decides for a department
+    "GET /teaching/applications/all.csv": Rule("login no no in no no"),
     "GET /teaching/applications/<int:application_id>": NOT_THEIRS,
     "POST /teaching/applications/<int:application_id>": Rule("login no no own no no"),  # the queue
     "GET /teaching/applications/<int:application_id>/documents/<int:document_id>": NOT_THEIRS,

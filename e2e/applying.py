@@ -11,7 +11,6 @@ from portal.catalog.models import Section, Term
 from tests import cast as builders
 
 PHONE = {"width": 320, "height": 640}
-TOO_WIDE = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
 SENT = "You have nothing to do now."
 
 

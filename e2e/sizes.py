@@ -45,6 +45,13 @@ SMALL = """() => {
 }"""
 
 
+def too_wide(page: Page) -> bool:
+    """Whether the page, once it has loaded, has to be scrolled to the side."""
+    page.wait_for_load_state()
+    root = "document.documentElement"
+    return bool(page.evaluate(f"{root}.scrollWidth > {root}.clientWidth"))
+
+
 def lacks(page: Page) -> list[str]:
     """What is lost or too small to be hit at any size; leaves the text wider than it was."""
     page.set_viewport_size(PHONE)

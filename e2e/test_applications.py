@@ -8,7 +8,6 @@ from playwright.sync_api import expect
 
 from e2e.applying import (
     PHONE,
-    TOO_WIDE,
     add_document,
     address_of_decision,
     begin_late_add,
@@ -18,6 +17,7 @@ from e2e.applying import (
     send,
 )
 from e2e.person import Meet
+from e2e.sizes import too_wide
 from portal.backend import backend
 from portal.catalog.models import Course, Section, Term
 from tests import cast as builders
@@ -39,7 +39,7 @@ def test_a_late_add_on_a_phone(
     begin_late_add(person, term, section)
     add_document(person, letter)
     if scripts:
-        assert not page.evaluate(TOO_WIDE)
+        assert not too_wide(page)
     send(person)
 
     boss = meet("max", viewport=PHONE).page

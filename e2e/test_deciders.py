@@ -8,9 +8,10 @@ import pytest
 from playwright.sync_api import Page, expect
 from sqlalchemy import update
 
-from e2e.applying import PHONE, TOO_WIDE, end_the_window
+from e2e.applying import PHONE, end_the_window
 from e2e.axe import barriers
 from e2e.person import Meet
+from e2e.sizes import too_wide
 from portal.catalog.models import Course, Instructor, Section, Term
 from portal.core.db import transaction
 from tests import cast as builders
@@ -53,12 +54,12 @@ def test_the_department_decides_and_then_an_admin(
     expect(page.locator("#waiting")).to_contain_text("None decided")
     assert str(application) in downloaded(page)
     if scripts:
-        assert not page.evaluate(TOO_WIDE)
+        assert not too_wide(page)
         assert barriers(page) == []
     row.get_by_role("link", name=re.compile("Decide")).click()
     page.get_by_label("Reason").fill("Well prepared.")
     if scripts:
-        assert not page.evaluate(TOO_WIDE)
+        assert not too_wide(page)
     page.get_by_role("button", name="Approve").click()
     expect(page.get_by_text("The registrar decides next.")).to_be_visible()
     expect(row).to_have_count(0)

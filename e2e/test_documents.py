@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Route, expect
 
-from e2e.applying import PHONE, TOO_WIDE, add_document, begin_late_add, choose, end_the_window, send
+from e2e.applying import PHONE, add_document, begin_late_add, choose, end_the_window, send
 from e2e.person import Meet, Person
+from e2e.sizes import too_wide
 from portal.catalog.models import Section, Term
 from tests import cast as builders
 from tests.applications import files
@@ -86,7 +87,7 @@ def test_an_upload_goes_on_after_a_lost_connection(
     choose(person, scan)
     expect(page.get_by_text("Connection lost. The upload continues automatically.")).to_be_visible()
     assert 50 < page.get_by_role("progressbar").evaluate("it => it.value") < 60  # 2 of 3.5 MB
-    assert not page.evaluate(TOO_WIDE)
+    assert not too_wide(page)
     page.context.set_offline(False)
     expect(row(person, "scan.pdf")).to_be_visible()
     person.asks_until(row(person, "scan.pdf").get_by_text("Checked", exact=True))

@@ -5,11 +5,11 @@ from playwright.sync_api import expect
 
 from e2e.contrast import places
 from e2e.person import Meet
+from e2e.sizes import too_wide
 from portal.catalog.models import Section, Term
 from tests import cast as builders
 
 PHONE = {"width": 320, "height": 640}
-TOO_WIDE = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
 # Have whatever is to happen after seconds wait for `goOn`: news goes by itself after five.
 HOLD = """() => {
     const { setTimeout } = window;
@@ -34,7 +34,7 @@ def test_nothing_scrolls_sideways(
     person = meet(who, viewport=PHONE)
     for address in pages[who]:
         person.go(address)
-        assert not person.page.evaluate(TOO_WIDE), address
+        assert not too_wide(person.page), address
 
 
 def test_a_seat_by_keyboard_alone(meet: Meet, term: Term, section: Section) -> None:

@@ -11,7 +11,6 @@ from playwright.sync_api import Browser, Page, ViewportSize, expect
 
 from e2e.applying import (
     PHONE,
-    TOO_WIDE,
     add_document,
     address_of_decision,
     begin_late_add,
@@ -24,6 +23,7 @@ from e2e.applying import (
 from e2e.conftest import TIMEOUT
 from e2e.person import Person
 from e2e.portal import Running, running
+from e2e.sizes import too_wide
 from portal import backend
 from portal.catalog.models import Section, Term
 from tests import cast as builders
@@ -135,7 +135,7 @@ def test_stripe_is_away_for_a_while(town: Town, tmp_path: Path) -> None:
         press(each.page)
         expect(each.page.locator(".errors")).to_contain_text(DOWN)
     press_until_the_breaker_opens(vee.page)
-    assert not vee.page.evaluate(TOO_WIDE)
+    assert not too_wide(vee.page)
 
     # Both send their applications, and another student gets a seat.
     for each in (vee, wim):

@@ -7,13 +7,13 @@ from playwright.sync_api import Locator, expect
 
 from e2e import axe
 from e2e.person import Meet, Person
+from e2e.sizes import too_wide
 from portal.catalog.models import Course, Section, Term
 from tests import cast as builders
 from tests.cast import Cast, Meets
 
 PHONE = {"width": 320, "height": 640}
 SHEET = {"width": 718, "height": 1040}  # what A4 leaves between margins of a centimetre
-TOO_WIDE = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
 TWICE_A_WEEK = (Meets("MR", "10:00", "11:50", room="Alder Hall 101"),)
 
 
@@ -84,7 +84,7 @@ def test_the_week_is_a_grid_on_a_screen_and_a_list_by_day_on_a_phone(
     assert monday["y"] == thursday["y"]
     assert monday["x"] < thursday["x"]
     ada.page.set_viewport_size(PHONE)
-    assert not ada.page.evaluate(TOO_WIDE)
+    assert not too_wide(ada.page)
     monday, thursday = (block(ada, name).bounding_box() for name in ("Monday", "Thursday"))
     assert monday
     assert thursday

@@ -1,12 +1,18 @@
 """Nothing that a student reads moves by itself while a page loads or counts down."""
 
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
 from typing import Any
 
 import pytest
+import requests
 from playwright.sync_api import Page, expect
 
 from e2e.contrast import DESKTOP, PHONE, places
-from e2e.person import Meet
+from e2e.person import PATIENCE, Meet
+from e2e.portal import Running
 from e2e.test_captcha import LOST, PUZZLE, hold
 from e2e.test_lobby import knows_the_time
 from portal.catalog.models import Section, Term
@@ -50,6 +56,50 @@ def test_no_page_of_a_student_moves_by_itself(
         ada.go(f"/terms/{term.id}{page}")
         settle(ada.page)
         assert ada.page.evaluate(MOVES) == [], (section.id, page)
+
+
+class InPieces(BaseHTTPRequestHandler):
+    """Hands on what the portal answers; a page stops for a moment in the middle of its top bar."""
+
+    portal = ""
+
+    def do_GET(self) -> None:
+        cookies = {"Cookie": self.headers["Cookie"]}
+        answer = requests.get(self.portal + self.path, headers=cookies, timeout=PATIENCE)
+        self.send_response(answer.status_code)
+        self.send_header("Content-Type", answer.headers["Content-Type"])
+        self.end_headers()
+        first, name, rest = answer.content.partition(b'<div class="topbar-person">')
+        self.wfile.write(first + name)
+        self.wfile.flush()
+        if name:
+            time.sleep(1)  # a browser shows what it has long before
+        self.wfile.write(rest)
+
+    def log_message(self, *_args: object) -> None:
+        """Print nothing."""
+
+
+@pytest.fixture
+def in_pieces(portal: Running) -> Iterator[str]:
+    """An address where the pages of the portal arrive in pieces."""
+    handler = type("OfThisPortal", (InPieces,), {"portal": portal.address})
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def test_a_page_that_arrives_in_pieces_does_not_move(
+    meet: Meet, term: Term, in_pieces: str
+) -> None:
+    ada = meet("ada", viewport=DESKTOP)
+    ada.page.route_web_socket("**", lambda _socket: None)  # it opens, and says nothing
+    ada.page.add_init_script(WATCH)
+    ada.go(f"{in_pieces}/terms/{term.id}/history")
+    expect(ada.page.get_by_role("button", name="Log out")).to_be_visible()
+    ada.page.wait_for_timeout(500)
+    assert ada.page.evaluate(MOVES) == []
 
 
 @pytest.mark.parametrize("screen", [DESKTOP, PHONE], ids=["desktop", "phone"])

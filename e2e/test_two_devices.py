@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from e2e.applying import PHONE, TOO_WIDE, add_document, begin_visit
+from e2e.applying import PHONE, add_document, begin_visit
 from e2e.contrast import DESKTOP
 from e2e.person import Meet, context_of
+from e2e.sizes import too_wide
 from portal.catalog.models import Section, Term
 from tests import cast as builders
 from tests.applications.files import a_pdf
@@ -73,7 +74,7 @@ def test_a_form_left_after_its_first_step_goes_on_at_the_second(
     page.get_by_role("link", name="Visiting student").click()
     page.get_by_role("link", name="Continue the form").click()
     expect(page.get_by_label("Which courses")).to_have_value("")
-    assert not page.evaluate(TOO_WIDE)
+    assert not too_wide(page)
     page.get_by_label("Which courses").fill(section.crn)
     page.get_by_label("How are you prepared").fill("I took the courses before it.")
     page.get_by_label("Everything I say here is true").check()

@@ -11,7 +11,6 @@ from playwright.sync_api import Page, expect
 
 from e2e.applying import (
     PHONE,
-    TOO_WIDE,
     add_document,
     address_of_decision,
     begin_visit,
@@ -22,6 +21,7 @@ from e2e.applying import (
 from e2e.axe import barriers
 from e2e.person import Meet, Person
 from e2e.portal import Running
+from e2e.sizes import too_wide
 from portal.catalog.models import Section, Term
 from tests import cast as builders
 from tests.applications import files
@@ -87,7 +87,7 @@ def sign_up(person: Person, address: str, mails: Path) -> None:
 def fits(page: Page, *, scripts: bool) -> None:
     """See that the page needs no scrolling to the side, and has no barriers."""
     if scripts:
-        assert not page.evaluate(TOO_WIDE)
+        assert not too_wide(page)
         assert not barriers(page)
 
 

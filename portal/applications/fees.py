@@ -59,7 +59,7 @@ AT_ONCE = 4  # calls of a process to the provider
 AT_A_TIME = 5  # charges of one job; if more are due, another continues
 PAYABLE = (DRAFT, MORE, REVIEW)
 FEE_REFUSED = {
-    "off": _l("You can’t pay fees right now. The registrar’s office has turned payments off."),
+    "off": _l("Paying fees is paused. Your application is saved, and you can pay later."),
     "paid": _l("The fee is already paid."),
     "closed": _l("This application is closed, so there is nothing to pay."),
     "not_paid": _l("There is no payment to refund."),
@@ -97,9 +97,14 @@ def is_breaker_open() -> bool:
     return False
 
 
+def are_off() -> bool:
+    """Return whether fees are switched off: new applications owe none, and none can be paid."""
+    return not backend().settings.payments
+
+
 def amount_of(fee: int) -> int:
-    """Return the fee that a new application owes: none while fees are switched off."""
-    return fee if backend().settings.payments else 0
+    """Return the fee that a new application owes."""
+    return 0 if are_off() else fee
 
 
 def pay(application: int, account: int) -> Paying:

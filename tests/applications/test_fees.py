@@ -18,6 +18,7 @@ from portal.catalog.models import Section
 from portal.core.db import transaction
 from portal.core.settings import Stripe
 from portal.people.models import Account
+from tests import cast as builders
 from tests.applications import stripe_api
 from tests.applications.stories import a_visiting_application, charges, decider, pay, steps, the
 from tests.cast import Cast
@@ -361,3 +362,30 @@ def test_no_fee_is_due_while_payments_are_off(free: Section, vera: Account, cast
     made = a_visiting_application(vera, free.term_id)
     assert the(made).fee == 0
     assert service.approve(made, decider(made, cast.max.id)).stage == 1
+
+
+@pytest.mark.parametrize("sent", [True, False])
+@pytest.mark.usefixtures("paying")
+def test_pages_say_that_paying_is_paused(
+    app: Flask, backend: Backend, free: Section, vera: Account, *, sent: bool
+) -> None:
+    made = a_visiting_application(vera, free.term_id, paid=False)
+    if not sent:
+        service.ask_more(made, decider(made, builders.an_account("mia", is_admin=True).id))
+    here, browser = f"/terms/{free.term_id}/applications/{made}", browser_of(app, "vera")
+    assert f'href="{here}/fee">Pay the fee' in browser.get(here).text
+    assert "Pay now" in browser.get(f"{here}/fee").text
+
+    connections.use(backend)  # without a provider
+    for page in (here, f"{here}/fee"):
+        shown = browser.get(page).text
+        assert "Paying fees is paused" in shown
+        assert "Pay the fee" not in shown
+        assert "Pay now" not in shown
+    refused = browser.post(f"{here}/fee")
+    assert refused.status_code == 503
+    assert refused.text.count("Paying fees is paused") == 1
+    assert charges(made) == []
+
+    connections.use(replace(backend, settings=replace(backend.settings, payments="test")))
+    assert f'href="{here}/fee">Pay the fee' in browser.get(here).text

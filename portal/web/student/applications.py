@@ -199,6 +199,7 @@ def application(term_id: int, application_id: int) -> ResponseReturnValue:
         advice=_advice(line),
         step=_next_step(term_id, line),
         pays=_pays(line),
+        paused=fees.are_off(),
         open=line.application.state in {*EDITABLE, REVIEW},
         ended=line.application.state in ENDED,
         **TEXTS,
@@ -259,6 +260,7 @@ def application_fee(term_id: int, application_id: int) -> ResponseReturnValue:
         line=line,
         form=form,
         after=url_for("student.review_application", term_id=term_id, application_id=line.id),
+        paused=not line.application.paid and fees.are_off(),
         provider_away=not line.application.paid and fees.is_breaker_open(),
         **TEXTS,
     )
@@ -518,7 +520,7 @@ def _start_form(kind: Kind, offered: TermCatalog, sent: str) -> Any:
 
 
 def _pays(line: ApplicationView) -> bool:
-    """Return whether the fee can be paid now."""
+    """Return whether the fee is still to be paid."""
     application = line.application
     return bool(application.fee) and not application.paid and application.state in fees.PAYABLE
 
@@ -575,7 +577,7 @@ def _advice(line: ApplicationView) -> str:
     if application.state in EDITABLE and _has_refused(line):
         return str(REFUSED["refused_document"])
     if application.state == REVIEW and not application.paid:
-        return str(ADVICE["unpaid"])
+        return str(FEE_REFUSED["off"] if fees.are_off() else ADVICE["unpaid"])
     return str(ADVICE.get(application.state, ""))
 
 
@@ -587,6 +589,8 @@ def _next_step(term_id: int, line: ApplicationView) -> NextStep | None:
     """Return what the applicant can do next."""
     application, mine = line.application, f"/terms/{term_id}/mine"
     if application.state == REVIEW and not application.paid:
+        if fees.are_off():
+            return None
         here = url_for("student.application_fee", term_id=term_id, application_id=line.id)
         return NextStep(_("Pay the fee"), here)
     if application.state in EDITABLE and _has_refused(line):

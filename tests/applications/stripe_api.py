@@ -7,12 +7,13 @@ again. It saves no answer to a call that it did not begin: too many calls, or a 
 import hashlib
 import hmac
 import json
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
+from threading import Event, Lock, Thread
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -22,6 +23,7 @@ PAGES = "/pay/"
 CHECKOUT_PAGE = """<!doctype html><html lang="en"><link rel="icon" href="data:,"><title>Pay</title>
 <h1>Your payment</h1><form method="post"><button>Confirm</button></form></html>"""
 NOT_BEGUN = {409, 429}
+LATE = 1.0  # seconds
 Made = tuple[int, dict[str, Any]]  # an answer: its status and content
 
 
@@ -41,6 +43,9 @@ class Account:
     too_late: bool = False  # whether the call has its effect and still fails
     hangs: float = 0.0  # seconds before the next answer, after the call has had its effect
     away: bool = False  # whether connections end before an answer, as if the network were cut
+    loses: bool = False  # whether every second answer to a new call is lost, and its repeat slow
+    repeated: Event = field(default_factory=Event)  # a call comes again whose answer was lost
+    lock: Lock = field(default_factory=Lock)  # so that calls under one key have one effect
 
     def pays(self, reference: str) -> None:
         """Someone pays on the page of a checkout."""
@@ -65,10 +70,24 @@ class Account:
         self.keys.append(key)
         if self.fails in NOT_BEGUN:
             return _error(self.fails, "api_error")
-        if key not in self.answers:
-            self.answers[key] = sent, self._first(path, sent)
-        before, answer = self.answers[key]
+        with self.lock:
+            if key not in self.answers:
+                self.answers[key] = sent, self._first(path, sent)
+            before, answer = self.answers[key]
         return answer if before == sent else _error(400, "idempotency_error")
+
+    def arrives(self, key: str) -> bool:
+        """Whether the answer to a call arrives; wait as long as it takes."""
+        if self.hangs:
+            pause, self.hangs = self.hangs, 0.0
+            time.sleep(pause)
+        if not self.loses or list(self.answers).index(key) % 2:
+            return True
+        if self.keys.count(key) == 1:
+            return False
+        self.repeated.set()
+        time.sleep(LATE)
+        return True
 
     def _first(self, path: str, sent: dict[str, str]) -> Made:
         if not self.fails:
@@ -122,10 +141,8 @@ def _handler(account: Account) -> type[BaseHTTPRequestHandler]:
             found = parse_qs(sent)
             sent, key = {name: one[0] for name, one in found.items()}, self.headers[KEY]
             made = account.answer(self.path, key, sent)
-            if account.hangs:
-                pause, account.hangs = account.hangs, 0.0
-                time.sleep(pause)
-            self._answer(*made)
+            if account.arrives(key):
+                self._answer(*made)
 
         def _pay(self, reference: str) -> None:
             """Take the money, and lead the person back to the shop."""
@@ -154,6 +171,11 @@ def _handler(account: Account) -> type[BaseHTTPRequestHandler]:
 
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing of a client that was killed before its answer; report all else."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
 
     def __init__(self, account: Account) -> None:
         super().__init__(("127.0.0.1", 0), _handler(account))

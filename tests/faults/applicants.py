@@ -2,19 +2,26 @@
 
 import base64
 import secrets
+import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
+from io import BytesIO
 from threading import Event, Thread
 from typing import Any
+from zipfile import ZipFile
 
 import requests
 
 from tests.applications.files import a_pdf
 from tests.applications.stories import ANSWERS
+from tests.applications.stripe_api import Account
 from tests.faults.client import BALANCER, TIMEOUT, TOKEN, Student
 
-PAUSE = 0.3  # seconds before a request is sent again, and between applicants
+PAUSE = 0.3  # seconds before a request is sent again, and between students who apply
+BETWEEN = 0.6  # seconds between visitors, who apply at the same time
+PAY_AGAIN = 3.0  # seconds before someone presses "Pay now" again, as it says that it waits
 FIRST_CRN = "1000"  # of the trial's sections
 PATIENCE = 300.0  # seconds after the fault, for applicants and deciders who are not done
 AWAY = {*BALANCER, 429}
@@ -24,14 +31,20 @@ AWAY = {*BALANCER, 429}
 class Applicant:
     """Someone who applies once: for a seat in `section` after the window, else as a visitor.
 
-    `number` is their application, `sent` whether it was accepted.
+    `number` is their application, `sent` whether it was accepted. A visitor pays the fee at
+    `provider` and sends a `document`; `kept` is whether the portal has it as it was sent. They
+    apply from `begun` to `done` (moments of this machine).
     """
 
     person: Student
     section: int | None = None
     number: int = 0
     sent: bool = False
-    paid: bool = False
+    provider: Account | None = None
+    document: bytes = field(default_factory=lambda: a_pdf(text=secrets.token_bytes(9)))
+    kept: bool = False
+    begun: float = 0.0
+    done: float = 0.0
     odd: list[str] = field(default_factory=list)
 
     @property
@@ -41,6 +54,19 @@ class Applicant:
 
     def apply(self, term: int, over: Event) -> None:
         """Do every step; each request is repeated until it is answered."""
+        self.begun = time.time()
+        self._apply(term, over)
+        self.done = time.time()
+
+    def download(self, term: int) -> None:
+        """Look for the document in what the portal has of the application."""
+        page = f"{self.person.address}/terms/{term}/applications/{self.number}/copy.zip"
+        answer = self.person.http.get(page, timeout=60)
+        if answer.ok:
+            with ZipFile(BytesIO(answer.content)) as copy:
+                self.kept = any(copy.read(name) == self.document for name in copy.namelist())
+
+    def _apply(self, term: int, over: Event) -> None:
         answers = dict(ANSWERS[self.kind]) | ({} if self.section else {"courses": FIRST_CRN})
         begun = {"semester_id": term, "kind": self.kind, "answers": answers}
         made = self._post(over, "", begun | ({"section_id": self.section} if self.section else {}))
@@ -55,11 +81,10 @@ class Applicant:
             self._post(over, address, {}, key)  # again, as a program that lost the answer
 
     def _add_document_and_pay(self, term: int, over: Event) -> bool:
-        content = base64.b64encode(a_pdf(text=secrets.token_bytes(9))).decode()
+        content = base64.b64encode(self.document).decode()
         document = {"part": "transcript", "name": "grades.pdf", "content": content}
         added = self._post(over, f"/{self.number}/documents", document) is not None
-        self.paid = added and self._pay(over, term)
-        return self.paid
+        return added and self._pay(over, term)
 
     def _post(self, over: Event, path: str, body: Any, headers: Any = None) -> Any:
         """Return the answer to a request; None if the rush ended before there was one."""
@@ -71,23 +96,31 @@ class Applicant:
         return answer and answer.json()
 
     def _pay(self, over: Event, term: int) -> bool:
-        """Pay the fee on the pages of the test provider; return whether it is paid."""
+        """Pay the fee on the provider's page; return whether the portal says that it is paid."""
         page = f"{self.person.address}/terms/{term}/applications/{self.number}/fee"
         while not over.is_set():
             with suppress(requests.RequestException, IndexError):
                 if self._is_paid():
                     return True
                 fee = self.person.http.get(page, timeout=TIMEOUT)
-                checkout = self._press(page, fee.text)
-                if "/payments/test/" in checkout.url:
-                    self._press(checkout.url, checkout.text, outcome="paid")
-            over.wait(PAUSE)
+                token = {"csrf_token": TOKEN.findall(fee.text)[-1]}
+                checkout = self.person.http.post(page, token, timeout=TIMEOUT)
+                if self.provider and checkout.url.startswith(self.provider.pages):
+                    self._confirm(over, self.provider, checkout.url)
+                    continue
+            over.wait(PAY_AGAIN)
         return False
 
-    def _press(self, address: str, page: str, **choice: str) -> requests.Response:
-        """Send the form of a page."""
-        token = {"csrf_token": TOKEN.findall(page)[-1]}
-        return self.person.http.post(address, token | choice, timeout=TIMEOUT)
+    def _confirm(self, over: Event, provider: Account, checkout: str) -> None:
+        """Pay and come back; the provider tells the portal too, until it is answered, and again."""
+        with suppress(requests.RequestException):
+            self.person.http.post(checkout, timeout=TIMEOUT)
+        reference = checkout.rpartition("/")[2]
+        number = int(reference.rpartition("_")[2])
+        body, signature = provider.message("completed", reference, number)
+        address, signed = f"{self.person.address}/payments/stripe", {"Stripe-Signature": signature}
+        for _each in range(2):
+            self._until(over, lambda: requests.post(address, body, headers=signed, timeout=TIMEOUT))
 
     def _is_paid(self) -> bool:
         address = f"{self.person.address}/api/v1/applications/{self.number}"
@@ -114,7 +147,10 @@ class Applicant:
 
 @dataclass
 class Applicants:
-    """Applicants of a rush, one after the other; `begun` are those who have begun."""
+    """Applicants of a rush: students one after the other, then visitors at the same time.
+
+    `begun` are those who have begun.
+    """
 
     term: int
     people: Sequence[Applicant]
@@ -139,9 +175,14 @@ class Applicants:
         return all(each.sent for each in self.people if each.section)
 
     def _run(self) -> None:
-        for applicant in self.people:
-            if self.over.is_set():
-                return
-            self.begun.append(applicant)
-            applicant.apply(self.term, self.over)
-            self.over.wait(PAUSE)
+        with ThreadPoolExecutor(len(self.people)) as visits:
+            for applicant in self.people:
+                if self.over.is_set():
+                    return
+                self.begun.append(applicant)
+                if applicant.section:
+                    applicant.apply(self.term, self.over)
+                    self.over.wait(PAUSE)
+                else:
+                    visits.submit(applicant.apply, self.term, self.over)
+                    self.over.wait(BETWEEN)

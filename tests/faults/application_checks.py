@@ -19,7 +19,7 @@ from tests.faults.checker import Verdict
 # What there must be once of an application that was approved, by kind.
 EXPECTED = {
     "visiting": (
-        *("record", "admission", "charge", "document"),
+        *("record", "admission", "document", "kept document", "charge", "charge of the provider"),
         *("history submit", "history paid", "history forward", "history approve", "history done"),
         *("mail sent", "mail paid", "mail forward", "mail approved"),
     ),
@@ -104,6 +104,13 @@ def _counts(applicant: Applicant, found: Found, log: Sequence[Event]) -> Counter
     documents: list[ApplicationDocument] = found.application.documents
     counts = Counter({"record": found.records, "admission": found.admitted, "charge": found.paid})
     counts["document"] = sum(document.state == "ok" for document in documents)
+    if applicant.provider:
+        counts["kept document"] = applicant.kept
+        charges = {str(charge.id) for charge in found.application.charges}
+        counts["charge of the provider"] = sum(
+            checkout["client_reference_id"] in charges
+            for checkout in applicant.provider.sessions.values()
+        )
     counts["enrollment"] = sum(
         event.name == "enrolled" and event.context.get("application") == applicant.number
         for event in log

@@ -35,6 +35,7 @@ class Row:
     mailed: int = 0
     applied: int = 0  # applications, all to be approved
     interrupted: int = 0  # approvals whose answer never came
+    during: int = 0  # applications that were being made while the fault lasted
 
     @property
     def green(self) -> bool:
@@ -51,7 +52,7 @@ class Row:
         """One line for whoever watches."""
         what = f"{self.decided} decided, {self.away} refused for now, {self.unknown} unknown"
         what += f", {self.mailed} mails, {self.applied} applications"
-        what += f" ({self.interrupted} approvals interrupted)"
+        what += f" ({self.during} during the fault, {self.interrupted} approvals interrupted)"
         times = f"silence {self.silence:.1f} s, wait {self.wait:.1f} s, drained {self.recorded:.1f}"
         wrong = [] if self.green else [str(vars(self.verdict)), *self.differences]
         return "; ".join([f"{'ok ' if self.green else 'BAD'} {self.fault}", what, times, *wrong])
@@ -68,8 +69,10 @@ def run(trial: Trial, faults: Sequence[Fault], keep: Path | None = None) -> Row:
     try:
         _everyone(rush, 0)
         until(applicants.late_adds_are_sent, "the late adds are not sent")
+        # So that the fault comes while documents are checked, fees charged and seats approved.
+        until(trial.provider.repeated.is_set, "no charge is made again")
         deciders.begin()
-        deciders.pressed.wait(TIMEOUT)  # so that the fault comes while admins approve
+        until(deciders.pressed.is_set, "no admin approves")
         began = time.time()
         for fault in faults:
             seen += _suffer(trial, rush, fault)
@@ -105,6 +108,9 @@ def _judged(
     began, ended = span
     drained = until(lambda: trial.settled(rush.term), "the workers don't catch up")
     until(trial.mailed, "mails are not sent")
+    for applicant in applicants.begun:
+        if applicant.sent:
+            applicant.download(rush.term)
     students = [*rush.students, *(each.person for each in applicants.people if each.section)]
     held, waiting = standing(rush.term, students)
     log = log_of(rush.term)
@@ -130,6 +136,7 @@ def _judged(
         differences,
         mailed=len(came),
         applied=sum(each.sent for each in applicants.begun),
+        during=sum(each.begun < ended and each.done > began for each in applicants.begun),
     )
 
 

@@ -32,6 +32,8 @@ from portal.runtime.listener import not_ready
 from portal.windows import readiness as warmth
 from portal.windows.readiness import readiness
 from tests import cast
+from tests.applications.stripe_api import SECRET, stripe_api
+from tests.applications.stripe_api import Account as Provider
 from tests.faults.applicants import Applicant, Applicants
 from tests.faults.checker import Pair
 from tests.faults.client import Rush, Student
@@ -64,6 +66,7 @@ class Trial:
 
     up: Up
     mail: MailServer
+    provider: Provider  # of payments
     students: list[Student] = field(default_factory=list)
     deciders: list[Student] = field(default_factory=list)  # admins who decide applications
     terms: int = 0
@@ -117,6 +120,7 @@ class Trial:
         wanted = cast.a_section(cast.a_course(f"ADD-{self.terms}"), term, capacity=APPLICANTS)
         self.mails = max(self.outbox(), default=0)
         self.mail.forget()
+        self.provider.repeated.clear()
         window = self._open(term)
         for student in self.students:
             until(partial(student.enter, window), "the waiting room lets nobody in")
@@ -126,7 +130,9 @@ class Trial:
         """People who apply in a rush: first students for a late add, then visiting students."""
         names = [f"{self.terms}x{number}" for number in range(APPLICANTS)]
         late = [Applicant(_a_student(self, f"late{name}"), rush.wanted) for name in names]
-        visiting = [Applicant(_a_visitor(self, f"visitor{name}")) for name in names]
+        visiting = [
+            Applicant(_a_visitor(self, f"visitor{name}"), provider=self.provider) for name in names
+        ]
         return Applicants(rush.term, [*late, *visiting])
 
     def _open(self, term: Term) -> int:
@@ -194,16 +200,22 @@ def running(what: str, students: int, disks: Disks, keep: Path | None = None) ->
     """
     var = Path(tempfile.mkdtemp(prefix="fairseat-faults-"))
     given = dict(os.environ)
-    with a_mail_server(var / "mail", free_port()) as mail:
+    with a_mail_server(var / "mail", free_port()) as mail, stripe_api() as provider:
+        provider.pages, provider.loses = f"{provider.url}/pay", True
         os.environ |= {
             "FAIRSEAT_GATE": "1",
             "FAIRSEAT_ROOM": "60000/10000",
             "FAIRSEAT_CAPTCHA": "off",
             "FAIRSEAT_SMTP": f"smtp://127.0.0.1:{mail.port}",
             "FAIRSEAT_REMINDERS": "",
-            "FAIRSEAT_PAYMENTS": "test",
+            "FAIRSEAT_PAYMENTS": "stripe",
+            "FAIRSEAT_STRIPE_KEY": "sk_test_x",
+            "FAIRSEAT_STRIPE_WEBHOOK_SECRET": SECRET,
+            "FAIRSEAT_STRIPE_URL": provider.url,
+            "FAIRSEAT_STRIPE_CHECKOUT": provider.url,
         }
-        trial = Trial(Up(var, free_port(), what, workers="", said=var / "said.log"), mail)
+        up = Up(var, free_port(), what, workers="", said=var / "said.log")
+        trial = Trial(up, mail, provider)
         try:
             with disks(trial.folder), _started(trial):
                 _without_limits()

@@ -258,6 +258,8 @@ def change(
     Raises InTheWay.
     """
     model = KINDS[record.kind].model
+    # Changes of sections lock their term first: none comes between the check and the change.
+    session.execute(select(Term.id).order_by(Term.id).with_for_update(key_share=True))
     row = session.get_one(model, record.id, with_for_update=True)
     if (row.deleted_at is not None) == delete:
         return False

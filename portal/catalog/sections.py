@@ -105,6 +105,7 @@ class StoredSection:
     crn: str
     status: str
     deleted: bool
+    incomplete: bool  # deleted, and so is its course or a room
     prior: int
     version: int
     details: SectionDetails
@@ -268,6 +269,8 @@ def status_obstacle(action: str, stored: StoredSection) -> str:
     wanted = STATUS_CHANGES[action]
     if stored.deleted != (wanted.deletes is False):
         return "deleted" if stored.deleted else "not_deleted"
+    if stored.incomplete:
+        return "incomplete"
     return "" if stored.status in wanted.of else stored.status
 
 
@@ -341,6 +344,7 @@ def raise_catalog_version(session: Session, term_id: int) -> None:
 def as_stored(session: Session, section: Section) -> StoredSection:
     """Return everything that is stored about a section."""
     course = session.get_one(Course, section.course_id)
+    deleted = section.deleted_at is not None
     return StoredSection(
         id=section.id,
         term_id=section.term_id,
@@ -349,12 +353,20 @@ def as_stored(session: Session, section: Section) -> StoredSection:
         course_title=course.title,
         crn=section.crn,
         status=section.status,
-        deleted=section.deleted_at is not None,
+        deleted=deleted,
+        incomplete=deleted and _needs_deleted(session, section, course),
         prior=section.prior_enrolled,
         version=section.version,
         details=_details(session, section, session.get_one(Term, section.term_id)),
         pool=seat_pools.of_section(session, section),
     )
+
+
+def _needs_deleted(session: Session, section: Section, course: Course) -> bool:
+    """Return whether the section's course or one of its rooms is deleted from the catalog."""
+    rooms = select(Room.id).join(Meeting, Meeting.room_id == Room.id)
+    gone = rooms.where(Meeting.section_id == section.id, Room.deleted_at.is_not(None))
+    return course.deleted_at is not None or session.scalar(gone.limit(1)) is not None
 
 
 def _audit(  # noqa: PLR0913, PLR0917 - what an entry has

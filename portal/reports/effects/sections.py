@@ -32,6 +32,7 @@ OBSTACLES = {
     "CANCELED": _l("The section is canceled, so it can’t be changed."),
     "live": _l("Students can still register. Cancel the section before you delete it."),
     "deleted": _l("The section is deleted. Restore it first."),
+    "incomplete": _l("Restore its course and its rooms first, in Catalog under Deleted."),
     "not_deleted": _l("The section is not deleted, so it can’t be restored."),
     "held": _l("Students are enrolled or on the waitlist, so the section can’t be deleted."),
     "unknown": _l("This term has no such section."),

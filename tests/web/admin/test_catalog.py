@@ -12,7 +12,16 @@ from flask.testing import FlaskClient
 from sqlalchemy import select, update
 
 from portal.backend import Backend
-from portal.catalog.models import Course, Department, Meeting, Room, Section, Subject, Term
+from portal.catalog.models import (
+    Course,
+    Department,
+    Instructor,
+    Meeting,
+    Room,
+    Section,
+    Subject,
+    Term,
+)
 from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.people.models import StudentSubject
@@ -22,6 +31,7 @@ from tests import cast as builders
 from tests.cast import Cast
 from tests.register import claim
 from tests.web.ledger_outage import ledger_away
+from tests.web.pages import words
 from tests.web.visitors import browser_of
 
 REASON = {"reason": "It is taught no longer."}
@@ -172,6 +182,70 @@ def test_room_in_use_is_not_deleted(admin: FlaskClient, term: Term, course: Cour
     assert "Hall 7" not in admin.get(f"/admin/terms/{term.id}/sections/new").text
 
 
+def test_room_disappears_and_comes_back(admin: FlaskClient, term: Term, course: Course) -> None:
+    room, past = builders.a_room("Hall 7"), builders.a_term("Fall 2019")
+    meets = builders.Meets("MR", "10:00", "11:50", room="Hall 7")
+    held = builders.a_section(course, past, meetings=(meets,))
+    coming = builders.a_section(course, term)
+    with transaction() as session:
+        over = update(Term).where(Term.id == past.id)
+        session.execute(over.values(starts_on=date(2019, 8, 1), ends_on=date(2019, 12, 1)))
+    edit = f"/admin/terms/{term.id}/sections/{coming.id}/edit"
+    assert 'value="Hall 7"' in admin.get(edit).text
+
+    assert admin.post(address(room), data=REASON).status_code == 303
+    assert "Hall 7 is deleted." in admin.get("/admin").text
+    assert "Hall 7" not in admin.get("/admin/catalog/room").text
+    assert "Hall 7" in admin.get("/admin/catalog/room?deleted=1").text
+    assert 'value="Hall 7"' not in admin.get(edit).text
+    assert "Hall 7" in admin.get(f"/teaching/sections/{held.id}").text  # history
+    assert "Room Hall 7" in words(admin.get("/admin/audit").text)
+
+    assert admin.post(address(room, "restore"), data=REASON).status_code == 303
+    assert "Hall 7 is restored." in admin.get("/admin").text
+    assert "Hall 7" in admin.get("/admin/catalog/room").text
+    assert "Hall 7" not in admin.get("/admin/catalog/room?deleted=1").text
+    assert 'value="Hall 7"' in admin.get(edit).text
+
+
+def test_department_disappears_and_comes_back(
+    admin: FlaskClient, term: Term, cast: Cast, tmp_path: Path
+) -> None:
+    art = builders.a_department("ART")
+    course = builders.a_course("ART-1", department_id=art.id)
+    subject = builders.added(Subject(code="PNT", name="Painting", department_id=art.id))
+    with transaction() as session:
+        hers = update(Instructor).where(Instructor.id == cast.iris.id)
+        session.execute(hers.values(department_id=art.id))
+    refused = admin.post(address(art), data=REASON)
+    assert refused.status_code == 409
+    for named in ("Courses: ART-1", "Subjects: PNT", "Instructors: Iris"):
+        assert named in refused.text
+    assert not deleted(art)
+
+    with transaction() as session:  # as imports do
+        for model in (Instructor, Course):
+            moved = update(model).where(model.department_id == art.id)
+            session.execute(moved.values(department_id=builders.a_department("SCI").id))
+    assert admin.post(address(subject), data=REASON).status_code == 303
+    assert admin.post(address(art), data=REASON).status_code == 303
+    assert "ART Department of ART is deleted." in admin.get("/admin").text
+    assert "Department of ART" not in admin.get("/admin/catalog/department").text
+    assert "Department of ART" in admin.get("/admin/catalog/department?deleted=1").text
+    assert "Department ART Department of ART" in words(admin.get("/admin/audit").text)
+    assert "Department of ART" not in exported(tmp_path / "without.zip", "orgs")
+
+    refused = admin.post(address(subject, "restore"), data=REASON)
+    assert refused.status_code == 409
+    assert "First restore what it needs: Departments: ART" in refused.text
+    assert admin.post(address(art, "restore"), data=REASON).status_code == 303
+    assert "Department of ART" in admin.get("/admin/catalog/department").text
+    assert "Department of ART" in exported(tmp_path / "with.zip", "orgs")
+    assert admin.post(address(subject, "restore"), data=REASON).status_code == 303
+    assert course
+    assert term
+
+
 def test_term_with_students_or_windows_is_not_deleted(
     admin: FlaskClient, term: Term, course: Course, cast: Cast
 ) -> None:
@@ -219,11 +293,9 @@ def test_exports_leave_out_what_is_deleted_and_imports_bring_it_back(
     admin: FlaskClient, course: Course, tmp_path: Path
 ) -> None:
     before, after = tmp_path / "before.zip", tmp_path / "after.zip"
-    assert CliRunner().invoke(main, ["export", str(before)]).exit_code == 0
+    assert course.code in exported(before, "courses")
     admin.post(address(course), data=REASON)
-    assert CliRunner().invoke(main, ["export", str(after)]).exit_code == 0
-    assert course.code in courses_of(before)
-    assert course.code not in courses_of(after)
+    assert course.code not in exported(after, "courses")
     imported = ["import", "--layout", "oneroster", "--update"]
     assert CliRunner().invoke(main, [*imported, str(after)]).exit_code == 0
     assert deleted(course)
@@ -231,9 +303,11 @@ def test_exports_leave_out_what_is_deleted_and_imports_bring_it_back(
     assert not deleted(course)
 
 
-def courses_of(file: Path) -> str:
+def exported(file: Path, part: str) -> str:
+    """Return one of the files of a full export."""
+    assert CliRunner().invoke(main, ["export", str(file)]).exit_code == 0
     with ZipFile(file) as archive:
-        return archive.read("courses.csv").decode()
+        return archive.read(f"{part}.csv").decode()
 
 
 def test_command_lists_deletes_and_restores(term: Term, course: Course) -> None:

@@ -13,7 +13,7 @@ from portal.catalog.sections import STATUS_CHANGES
 from portal.core.db import transaction
 from portal.windows.warmup import send_sections
 from tests import cast as builders
-from tests.cast import Cast
+from tests.cast import Cast, Meets
 from tests.web.admin.sections.forms import (
     address,
     change,
@@ -136,6 +136,29 @@ def test_draft_can_be_deleted_and_restored(admin: FlaskClient, draft: Section) -
     assert do(admin, draft, "undelete", "").status_code == 303
     assert not stored(draft).deleted
     assert (stored(draft).status, seats(draft).status) == ("NEW", "NEW")
+
+
+@pytest.mark.parametrize("needed", ["course", "room"])
+def test_section_comes_back_after_its_course_and_room(
+    admin: FlaskClient, term: Term, needed: str
+) -> None:
+    course = builders.a_course("CSC-1200")
+    section = builders.a_section(
+        course, term, meetings=(Meets("MR", "10:00", "11:50", room="Hall 9"),), status="NEW"
+    )
+    number = course.id if needed == "course" else builders.a_room("Hall 9").id
+    here = f"/admin/catalog/{needed}/{number}"
+    why = {"reason": "It is rebuilt."}
+    assert admin.post(f"{here}/delete", data=why).status_code == 409  # the draft needs it
+    assert do(admin, section, "delete").status_code == 303
+    assert admin.post(f"{here}/delete", data=why).status_code == 303
+    refused = do(admin, section, "undelete")
+    assert refused.status_code == 409
+    assert "Restore its course and its rooms first" in errors(refused)
+    assert stored(section).deleted
+    assert admin.post(f"{here}/restore", data=why).status_code == 303
+    assert do(admin, section, "undelete").status_code == 303
+    assert not stored(section).deleted
 
 
 def test_section_with_students_cannot_be_deleted(

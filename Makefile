@@ -8,7 +8,7 @@
 # make translations  gather the texts, and say which are not translated yet
 # make lock    renew the lock files (needs uv and npm)
 # make soak    the tests of crowds, of models, of properties and of hostile input with many more rounds
-# make faults  kill, freeze and cut off everything during a rush: docs/reliability.md (an hour)
+# make faults  kill, freeze and cut off everything during a rush: docs/reliability.md (two hours)
 # make bench   measure everything, half an hour: docs/benchmarks.md; make bench-quick: a minute
 # make bench-peers   install pretix and compare it with the portal: docs/benchmarks.md
 # make measure PART=caches   a part on against off: docs/workers.md

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-SIZE = "64m"
+SIZE = "256m"  # a server compacts its append-only file once it has 64 MB
 APART = "FAIRSEAT_FAULTS_APART"  # set where this process sees file systems of its own
 
 

@@ -107,7 +107,7 @@ class Desk:
 
     @property
     def decider(self) -> int | None:
-        """Return the account whose departments limit what is shown; None if nothing does."""
+        """Return the account of a decider, who sees only their departments; None for an admin."""
         return visitor().id if self.for_department else None
 
     def filters(self) -> Filters:

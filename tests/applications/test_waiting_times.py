@@ -32,7 +32,7 @@ def figures(browser: FlaskClient, page: str = HERE) -> str:
 
 
 def make_older(application: int, hours: int) -> None:
-    """Let all that has happened to an application have been some hours before."""
+    """Move the history of an application some hours into the past."""
     earlier = timedelta(hours=hours)
     entry = ApplicationEntry
     with transaction() as session:

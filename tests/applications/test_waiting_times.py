@@ -82,7 +82,7 @@ def test_to_ask_for_more_is_no_decision(iris: FlaskClient, made: int, cast: Cast
     assert figures(iris).endswith("None decided")
     service.save(made, cast.ada.account_id, ANSWERS["credit_overload"])
     service.submit(made, cast.ada.account_id)
-    assert figures(iris).startswith("Open 1 The oldest has waited 0 h")
+    assert figures(iris).startswith("Open 1 The oldest has waited 0 min")
     make_older(made, 2)
     press(iris, made, "approve")
     assert figures(iris).endswith("Median 2 h, 90th percentile 2 h, of 1")
@@ -117,5 +117,5 @@ def test_figures_of_each_kind(
     a_visiting_application(vera, free.term_id)
     table = unescape(iris.get(HERE).text).partition('id="by-kind"')[2].partition("</table>")[0]
     overload, visiting = [words(row).strip() for row in table.split("<tr>")[2:]]
-    assert overload == "Credit overload 0 – 0 h 0 h 1"
-    assert visiting.endswith(" 1 0 h – – 0")
+    assert overload == "Credit overload 0 – 0 min 0 min 1"
+    assert visiting.endswith(" 1 0 min – – 0")

@@ -206,8 +206,8 @@ def test_figures_on_waiting_times_of_each_kind(
     press(admin, made, "decline")
     table = unescape(admin.get(HERE).text).partition('id="by-kind"')[2].partition("</table>")[0]
     rows = [words(row).split() for row in table.split("<tr>")[2:]]
-    assert rows[0] == ["Late", "add", "0", "–", "0", "h", "0", "h", "1"]
-    assert rows[1][-6:] == ["2", "0", "h", "–", "–", "0"]
+    assert rows[0] == ["Late", "add", "0", "–", "0", "min", "0", "min", "1"]
+    assert rows[1][-6:] == ["2", "0", "min", "–", "–", "0"]
 
 
 @pytest.mark.parametrize("name", ["ada", "ben", "iris"])

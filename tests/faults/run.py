@@ -3,6 +3,7 @@
 import time
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -64,9 +65,13 @@ def run(trial: Trial, faults: Sequence[Fault], keep: Path | None = None) -> Row:
     applicants = trial.applicants(rush)
     deciders = Deciders(trial.deciders, applicants.begun)
     seen: list[str] = []
-    rush.begin()
-    applicants.begin()
-    try:
+    with ExitStack() as parts:  # each ends, also if this process is asked to end meanwhile
+        if keep:
+            parts.callback(history.write, keep, rush.deeds)
+        for part in (rush, deciders, applicants):
+            parts.callback(part.end)
+        rush.begin()
+        applicants.begin()
         _everyone(rush, 0)
         until(applicants.late_adds_are_sent, "the late adds are not sent")
         # So that the fault comes while documents are checked, fees charged and seats approved.
@@ -77,11 +82,6 @@ def run(trial: Trial, faults: Sequence[Fault], keep: Path | None = None) -> Row:
         for fault in faults:
             seen += _suffer(trial, rush, fault)
         ended = time.time()
-    finally:
-        for part in (applicants, deciders, rush):
-            part.end()
-        if keep:
-            history.write(keep, rush.deeds)
     until(lambda: application_checks.approved(applicants.begun), "approvals are not carried out")
     row = _judged(trial, rush, applicants, ", ".join(each.name for each in faults), (began, ended))
     row.verdict.odd.extend([*seen, *deciders.odd])

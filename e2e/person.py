@@ -12,7 +12,7 @@ from tests.cast import PASSWORD
 
 # A refusal is an answer with a status of its own, and the browser says so.
 HARMLESS = re.compile(r"Failed to load resource: .* status of 422")
-PATIENCE = 60.0  # seconds for what is to come: machines are not equally fast
+PATIENCE = 60.0  # seconds to wait for an event: machines differ in speed
 
 
 @dataclass
@@ -64,7 +64,7 @@ class Person:
         return self
 
     def asks_until(self, shown: Locator, seconds: float = PATIENCE) -> None:
-        """Reload the page, as one without scripts does by itself, until something is there."""
+        """Reload the page until something is visible, as a page without scripts reloads itself."""
         deadline = time.monotonic() + seconds
         while not shown.is_visible():
             assert time.monotonic() < deadline

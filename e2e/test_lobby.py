@@ -22,7 +22,7 @@ def banner_is(person: Person, phase: str, seconds: float = PATIENCE) -> None:
 def knows_the_time(person: Person) -> Person:
     """Wait until the page has measured how far its clock is from the ledger's.
 
-    Move the page's clock only from then on: what is measured later would undo it.
+    Move the page's clock only after that: a later measurement would undo the move.
     """
     expect(person.page.locator("#banner [data-offset]:not([data-unknown])")).to_be_attached()
     return person

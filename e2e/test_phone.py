@@ -10,7 +10,7 @@ from portal.catalog.models import Section, Term
 from tests import cast as builders
 
 PHONE = {"width": 320, "height": 640}
-# Have whatever is to happen after seconds wait for `goOn`: news goes by itself after five.
+# Delay timers of five seconds or more until `goOn`: toasts close after five seconds.
 HOLD = """() => {
     const { setTimeout } = window;
     const held = [];

@@ -1,4 +1,4 @@
-"""What subscribers of the ledger are told."""
+"""The messages that the ledger publishes to its subscribers."""
 
 from typing import Any
 

@@ -11,7 +11,7 @@ CHANCE = SystemRandom()  # other processes choose too, so no seed may make them 
 
 
 def free_port() -> int:
-    """Return a port that nobody listens on."""
+    """Return a port without a listener."""
     while True:
         port = CHANCE.choice(PORTS)
         with suppress(OSError), socket.socket() as probe:

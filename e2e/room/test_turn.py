@@ -57,7 +57,7 @@ def test_the_lobby_draws_and_opens_by_itself_and_nothing_moves(
     )
     before = ada.page.evaluate(FRAME)
     ada.page.evaluate(PHASES)
-    builders.open_soon(term, window, seconds=15)  # a slow page, too, is told of it before
+    builders.open_soon(term, window, seconds=15)  # long enough that a slow page hears of it first
     banner_is(ada, "open")
     assert ada.page.evaluate(FRAME) == before
     drawing, opened = ada.page.evaluate("phases")

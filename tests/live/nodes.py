@@ -38,7 +38,7 @@ class Node:
 def a_node(
     folder: Path, env: dict[str, str] | None = None, app: str = "wsgi:app", port: int = 0
 ) -> Iterator[Node]:
-    """A web server that answers until the block ends.
+    """Yield a web server that runs until the block ends.
 
     A fixture that starts one has at most the scope of a package: a web process reports to the
     ledger now and then, which would disturb the tests that follow in the same pytest process.

@@ -12,7 +12,7 @@ from portal.core.audit_trail import AuditEntry
 from portal.core.i18n import _
 from portal.core.queue import QUEUE_LABELS
 from portal.exchange.importing.findings import RECORD_NAMES
-from portal.registration.reasons import PERMISSIONS
+from portal.registration import reasons
 from portal.reports.audit_labels import CHANGED, FIELDS, LAYOUTS, OPTIONS, VALUES, label
 from portal.reports.audit_subjects import AuditSubject, Key, with_names
 
@@ -111,7 +111,9 @@ def _in_words(name: str, value: Any, names: dict[Key, AuditSubject], times: Loca
         case "options", dict():
             return "\n".join(_options(value)) or NONE
         case "waives" | "overrides", list() if all(isinstance(each, str) for each in value):
-            return "\n".join(str(PERMISSIONS.get(each, each)) for each in value)
+            return "\n".join(
+                str(reasons.PERMISSIONS.get(each) or reasons.label(each)) for each in value
+            )
         case _, list():
             return "\n".join(map(_plain, value))
     return _plain(value)

@@ -52,6 +52,16 @@ def test_a_difference_is_shown_field_by_field(admin: FlaskClient) -> None:
         ({"capacity": 30}, None, {"Seats": ("30", "–")}),
         ({"waives": []}, {"waives": ["prerequisite"]}, {"Rules": ("–", "Prerequisites")}),
         (
+            None,
+            {"overrides": ["window_before", "time_conflict"]},
+            {
+                "Permissions given": (
+                    "–",
+                    "Too early: the window has not opened\nTime conflicts",
+                )
+            },
+        ),
+        (
             {"until": None},
             {"until": "2030-05-01T04:00:00+00:00"},
             {"Valid until": ("–", "Wed, May 1, 2030, 12:00 am EDT")},

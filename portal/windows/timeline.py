@@ -95,7 +95,7 @@ def timeline(
         name_x = bar.x + bar.width if ends else _beside(line, bar.x, window.name)
         rows.append(Row(window.name, name_x, HEAD + ROW * number, [bar], name_ends=ends))
     for number, group in enumerate(groups):
-        name = f"{group.year}, {group.level}"
+        name = ", ".join(dict.fromkeys((group.year, group.level)))  # "Visiting" is both
         bars = [
             scale.bar(_cover(group, period), period.opens, period.closes)
             for period in group.stretches

@@ -63,6 +63,13 @@ def test_cohorts_are_drawn_below_the_windows(spans: list[tuple[int, int]]) -> No
     assert all(bar.x >= 0 and bar.x + bar.width <= WIDTH + 4 for bar in track.bars)
 
 
+def test_a_level_with_the_name_of_its_year_is_named_once() -> None:
+    lanes = [GroupCoverage(level, "Visiting", 4, 0, ()) for level in ("Visiting", "Graduate")]
+    drawing = timeline([window(0, 60)], NOW, ZONE, lanes)
+    assert drawing is not None
+    assert [each.name for each in drawing.cohorts] == ["Visiting", "Visiting, Graduate"]
+
+
 @given(st.integers(-YEAR, YEAR), st.integers(1, YEAR), st.sampled_from(["Senior", "Freshman"]))
 def test_line_of_the_current_time_crosses_no_name(opens: int, minutes: int, year: str) -> None:
     lane = GroupCoverage("Undergraduate", year, 4, 0, ())

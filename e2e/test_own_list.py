@@ -1,5 +1,6 @@
 """A list that knows me: it says what clashes, filters by my week and record, and shows my week."""
 
+import re
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from portal.catalog.models import Course, Section, Term
 from tests import cast as builders
 from tests.cast import Meets
 
-LAPTOP = {"width": 1366, "height": 768}
+LAPTOP, PHONE = {"width": 1366, "height": 768}, {"width": 390, "height": 844}
 MORNING, NOON = (Meets("MR", "10:00", "11:50"),), (Meets("TF", "12:00", "13:50"),)
 DAY = """it => [...it.closest(".mini-week").querySelectorAll(".mini-week-day > div")]
     .indexOf(it.parentElement)"""
@@ -149,3 +150,29 @@ def test_details_are_a_page_and_lie_over_the_list_with_scripts(
 def kinds(person: Person, kind: str) -> Locator:
     """The blocks of a kind in the week beside the list."""
     return person.page.locator(f'.mini-week [data-kind="{kind}"]')
+
+
+def test_without_classes_the_next_step_leads_to_the_sections(meet: Meet, term: Term) -> None:
+    builders.an_open_window(term)
+    ada = meet("ada").enter(term)
+    step = ada.page.locator("#mine").get_by_role("link", name="View sections")
+    expect(step).to_have_count(0)  # beside the list it would lead nowhere
+    ada.go(f"/terms/{term.id}/mine")
+    step.click()
+    expect(ada.page).to_have_url(re.compile(f"/terms/{term.id}$"))
+
+
+def test_each_next_step_of_a_refusal_has_a_line_of_its_own(meet: Meet, term: Term) -> None:
+    needed = builders.a_course(f"MAT-{term.id}")
+    builders.a_section(needed, term)
+    barred = builders.a_section(
+        builders.a_course(f"CHE-{term.id}"), term, prerequisites={"course": needed.code}
+    )
+    builders.an_open_window(term)
+    ada = meet("ada", viewport=PHONE).enter(term)
+    ada.cell(barred).get_by_role("link").click()
+    steps = ada.dialog.locator(".reason-step")
+    expect(steps.first).to_be_visible()
+    assert set(steps.evaluate_all("all => all.map((it) => getComputedStyle(it).display)")) == {
+        "flex"
+    }

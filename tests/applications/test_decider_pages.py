@@ -193,7 +193,7 @@ def test_figures_on_waiting_times(admin: FlaskClient, free: Section, cast: Cast)
     an_application("permission", cast.ada, free)
     press(admin, made, "decline")
     page = unescape(admin.get(HERE).text)
-    assert "Median 0 min, 90th percentile 0 min, of 1" in page
+    assert "Median 0 min, 90th percentile 0 min (1 decided)" in page
 
 
 def test_figures_on_waiting_times_of_each_kind(

@@ -73,7 +73,7 @@ def test_a_decider_sees_the_times_of_their_own_decisions(
     press(iris, second, "decline")
     service.approve(by_an_admin, decider(by_an_admin, cast.max.id))
     assert figures(iris).startswith("Open 0 The oldest has waited – ")
-    assert figures(iris).endswith("Median 5 h, 90th percentile 6.6 h, of 2")
+    assert figures(iris).endswith("Median 5 h, 90th percentile 6.6 h (2 decided)")
 
 
 def test_to_ask_for_more_is_no_decision(iris: FlaskClient, made: int, cast: Cast) -> None:
@@ -85,7 +85,7 @@ def test_to_ask_for_more_is_no_decision(iris: FlaskClient, made: int, cast: Cast
     assert figures(iris).startswith("Open 1 The oldest has waited 0 min")
     make_older(made, 2)
     press(iris, made, "approve")
-    assert figures(iris).endswith("Median 2 h, 90th percentile 2 h, of 1")
+    assert figures(iris).endswith("Median 2 h, 90th percentile 2 h (1 decided)")
 
 
 def test_an_answer_to_the_registrar_leaves_the_earlier_decision(
@@ -96,9 +96,9 @@ def test_an_answer_to_the_registrar_leaves_the_earlier_decision(
     service.ask_more(made, decider(made, cast.max.id))
     service.save(made, cast.ada.account_id, ANSWERS["credit_overload"])
     service.submit(made, cast.ada.account_id)
-    assert figures(iris).endswith("Median 4 h, 90th percentile 4 h, of 1")
+    assert figures(iris).endswith("Median 4 h, 90th percentile 4 h (1 decided)")
     press(iris, made, "approve")
-    assert figures(iris).endswith("Median 2 h, 90th percentile 3.6 h, of 2")
+    assert figures(iris).endswith("Median 2 h, 90th percentile 3.6 h (2 decided)")
 
 
 def test_old_decisions_do_not_count(iris: FlaskClient, made: int) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from e2e.contrast import ZOOMED
+from e2e.contrast import ZOOMED, places
 from e2e.person import Meet
 from portal.catalog.models import Section, Term
 from tests import cast as builders
@@ -119,6 +119,8 @@ def test_at_200_percent_the_first_screen_shows_the_search_and_a_section(
     bar = person.page.locator("#mine-bar").bounding_box()
     assert bar
     assert bottom(person.row(section)) <= bar["y"]
+    count, size = places(person.page, ".results-count", ".row-size")
+    assert count[1] + count[3] / 2 == pytest.approx(size[1] + size[3] / 2, abs=1)  # one line
 
 
 def test_nothing_is_behind_the_bar_at_the_end_of_the_page(

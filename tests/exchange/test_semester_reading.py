@@ -248,3 +248,21 @@ def test_cross_lists_are_canonical_and_what_they_lack_is_named(tmp_path: Path) -
         "orphan": 1,
     }
     assert kinds(report) == named
+
+
+@pytest.mark.parametrize(
+    "room",
+    [
+        *("TBA", "arr", "Tbd", "To Be Announced", "to be arranged", "Arranged", "T.B.A."),
+        *("TBA TBA", "ARR, ARR", "Room TBA", "N/A", "-"),
+    ],
+)
+def test_a_placeholder_is_no_room(tmp_path: Path, room: str) -> None:
+    records, _report = read(Campus().meets(location=room).write(tmp_path))
+    assert records.sections["10001"]["meetings"][0][6] == ""
+
+
+@pytest.mark.parametrize("room", ["Elliott TBA", "Arr 1", "Room 12", "Hall N/A"])
+def test_a_name_with_a_placeholder_in_it_is_a_room(tmp_path: Path, room: str) -> None:
+    records, _report = read(Campus().meets(location=room).write(tmp_path))
+    assert records.sections["10001"]["meetings"][0][6] == room

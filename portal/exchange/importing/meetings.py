@@ -26,7 +26,10 @@ LONGEST_MEETING = 8 * 60  # minutes; a longer meeting is no class but a day kept
 LAST_MINUTE = time(23, 59)
 CONFLICTS = {"Y": True, "YES": True, "N": False, "NO": False}
 NO_INSTRUCTOR = {"", "STAFF", "TBA", "TBD", "UNKNOWN", "TO BE ANNOUNCED", "NONE"}
-NO_ROOM = {"", "TBA", "TBD", "TO BE ANNOUNCED", "NONE", "ARR", "N/A"}
+# Without signs, and each word once.
+NO_ROOM = {"", "TBA", "TBD", "T B A", "T B D", "ARR", "ARRANGED", "NONE", "N A"}
+NO_ROOM |= {f"TO BE {word}" for word in ("ANNOUNCED", "ARRANGED", "DETERMINED")}
+SIGNS = re.compile(r"[\s.,:;/-]+")
 LONGEST_NAME = 160  # of an instructor
 LONGEST_KIND = 12
 PRIMARY = re.compile(r" ?\(P\)", re.IGNORECASE)  # Banner's mark of the primary instructor
@@ -76,7 +79,7 @@ def read_meeting(row: Row) -> Meeting:
     first, last = _read_dates(row)
     kind = row["meeting_type"].upper()
     room = row.text("location", LONGEST_ROOM)
-    room = "" if room.upper() in NO_ROOM else room
+    room = "" if _is_no_room(room) else room
     kind = KINDS.get(kind, kind)
     if len(kind) > LONGEST_KIND:
         row.note("too_long", "meeting_type", _k("At most %(most)s characters."), most=LONGEST_KIND)
@@ -89,6 +92,13 @@ def read_meeting(row: Row) -> Meeting:
         row.note("exam_block", "meeting_type")
     found.clashes = CONFLICTS.get(conflicts, found.clashes)
     return found
+
+
+def _is_no_room(text: str) -> bool:
+    """Return whether a text says that the room is not known, such as `TBA TBA` or `Room: TBA`."""
+    words = dict.fromkeys(SIGNS.sub(" ", text.upper()).split())
+    words.pop("ROOM", None)
+    return " ".join(words) in NO_ROOM
 
 
 def is_exam_block(kind: str, starts: time | None, ends: time | None) -> bool:

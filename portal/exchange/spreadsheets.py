@@ -13,6 +13,9 @@ SIGNS = "=+\\-@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b\u207c\u207a\u207
 SKIPPED = r"['\s\x00-\x1f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]*"
 FORMULA = re.compile(rf"['\x20]*[\t\r\n]|{SKIPPED}[{SIGNS}]")
 AT_ONCE = 500  # rows
+# Items of a cell stand between bars. A bar or backslash of an item has a backslash before it.
+ITEM = re.compile(r"(?:\\[|\\]|[^|])+")
+ESCAPED = re.compile(r"\\([|\\])")
 Row = Sequence[object]
 
 
@@ -27,6 +30,21 @@ def plain(cell: object) -> object:
 def unescaped(cell: str) -> str:
     """Return the text that `plain` made this cell of."""
     return cell[1:] if cell.startswith("'") and FORMULA.match(cell) else cell
+
+
+def listed(items: Sequence[str], unclear: re.Pattern[str]) -> str:
+    """Return the items as one cell, out of which `items_of` reads them.
+
+    One item in which `unclear` finds something ends with a bar, so that no reader splits it.
+    """
+    cell = "|".join(re.sub(r"[|\\]", r"\\\g<0>", item) for item in items)
+    return f"{cell}|" if len(items) == 1 and unclear.search(cell) else cell
+
+
+def items_of(cell: str) -> list[str]:
+    """Return the items of a cell that bars separate; blank ones are left out."""
+    items = (ESCAPED.sub(r"\1", item).strip() for item in ITEM.findall(cell))
+    return [item for item in items if item]
 
 
 def csv_pieces(rows: Iterable[Row]) -> Iterator[bytes]:

@@ -5,15 +5,16 @@ from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
-from sqlalchemy import delete, select, update
+from sqlalchemy import delete, func, select, update
 
-from portal.catalog.models import Section, section_instructors
+from portal.catalog.models import Course, Section, Term, section_instructors
 from portal.core.db import transaction
 from portal.exchange.importing.models import Options
 from portal.exchange.importing.report import Note, Report
 from portal.exchange.importing.runs import import_files
 from tests.exchange.campus import Campus, nothing
 from tests.exchange.makers import as_zip, page, press, sent
+from tests.exchange.oneroster import moved
 from tests.exchange.test_left_out import section
 
 pytestmark = pytest.mark.usefixtures("backend")
@@ -82,6 +83,51 @@ def test_a_removed_instructor_is_not_given_back(tmp_path: Path) -> None:
     assert section(term).instructors == ()
     run(tmp_path, campus(), overwrite=True)
     assert section(term).instructors == ("Lindqvist", "Okafor")
+
+
+def deleted(*tables: Any) -> None:
+    with transaction() as session:
+        for table in tables:
+            session.execute(update(table).values(deleted_at=func.now()))
+
+
+@pytest.mark.parametrize("name", [TERM, "Fall 2021"])
+def test_a_deleted_course_stays_deleted_also_with_files_of_another_system(
+    tmp_path: Path, name: str
+) -> None:
+    run(tmp_path, campus())
+    deleted(Section, Course)
+    full = campus().course("MAT-100").section("10002", course_id="MAT-100")
+    report = Report()
+    chosen = Options(term=name, update=True)
+    counts = import_files(full.write(tmp_path), chosen, report, nothing).counts
+    keys = {(note.key, note.line) for note in report.of("deleted_here")}
+    assert keys == {("CSC-225", 2), (f"{name} · 10001", 2)}
+    assert moved(counts)["section"] == {"added": 1}
+    with transaction() as session:
+        assert session.scalars(select(Section.crn).where(Section.deleted_at.is_(None))).all() == [
+            "10002"
+        ]
+        of_course = select(Course.deleted_at).where(Course.code == "CSC-225")
+        assert session.scalar(of_course)
+
+
+def test_sections_of_a_deleted_term_come_back_with_it(tmp_path: Path) -> None:
+    run(tmp_path, campus())
+    deleted(Term)
+    report = Report()
+    chosen = Options(term=TERM, update=True)
+    import_files(campus().write(tmp_path), chosen, report, nothing)
+    assert not report.of("deleted_here")
+
+
+def test_the_page_offers_to_restore_what_was_deleted(boss: FlaskClient) -> None:
+    press(boss, sent(boss, as_zip(campus())), "apply")
+    deleted(Section, Course)
+    second = sent(boss, as_zip(campus()), update="1")
+    assert "This was deleted in the portal, so it is not imported." in page(boss, second)
+    press(boss, second, "overwrite")
+    assert "Courses: Restored, 1" in page(boss, second)
 
 
 def test_what_nobody_edited_is_no_edit(tmp_path: Path) -> None:

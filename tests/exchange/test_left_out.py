@@ -82,6 +82,15 @@ def test_blank_cells_and_missing_files_erase_only_if_that_is_chosen(tmp_path: Pa
     assert (found.prerequisites, found.cross_lists) == (None, ())
 
 
+def test_blank_names_never_erase_a_name(tmp_path: Path) -> None:
+    first = imported(full().write(tmp_path))
+    blank = Campus(section_title="", section="")
+    blank.rows["courses.csv"][0]["title"] = ""
+    update(blank.write(tmp_path), erase=True)
+    found = section(first.term)
+    assert (found.title, found.course_title, found.number) == ("Algorithms", "Algorithms", "01")
+
+
 def test_a_refused_row_is_not_taken_for_a_section_to_remove(tmp_path: Path) -> None:
     imported(full().section("10002").write(tmp_path))
     campus = Campus(capacity="abc").section("10002", capacity="45")

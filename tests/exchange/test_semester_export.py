@@ -5,17 +5,19 @@ import io
 import json
 import zipfile
 from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
-from sqlalchemy import func, select, text, update
+from sqlalchemy import delete, func, select, text, update
 
 from portal.catalog.models import Course, Meeting, Section, section_instructors
 from portal.catalog.spellings import days_of
 from portal.core.db import transaction
 from portal.exchange.exporting.semester import semester_files, write_days, write_semester
+from portal.exchange.importing.failures import ImportFailedError
 from portal.exchange.importing.models import Options
 from portal.exchange.importing.report import Report
 from portal.exchange.importing.runs import import_files
@@ -30,6 +32,7 @@ from tests.owner_role import as_owner
 
 pytestmark = pytest.mark.usefixtures("backend")
 TERM = "Spring 2021"
+DATES = {"starts": date(2021, 1, 6), "ends": date(2021, 4, 30)}
 Rows = list[dict[str, str]]
 
 
@@ -232,12 +235,90 @@ def test_a_section_deleted_here_after_the_export_stays_deleted(files: Path) -> N
         session.execute(deleted.values(deleted_at=func.now()))
     changes, report = updated(files)
     assert changes == {}
-    [note] = report.of("stale")
+    [note] = report.of("deleted_here")
     assert note.key == f"{TERM} · 10002"
-    assert note.why.endswith("Here it is deleted.")
     assert section("10002").deleted_at
     assert updated(files, overwrite=True)[0] == {"section": {"restored": 1}}
     assert not section("10002").deleted_at
+
+
+@pytest.mark.parametrize("name", ["A|B", "A | B", "A|", "C\\D", "C\\|D", "E; F, G", "H\\"])
+@pytest.mark.parametrize("others", [[], ["Zoe, Ann"]])
+def test_names_with_a_separator_come_back_whole(
+    tmp_path: Path, made: Made, name: str, others: list[str]
+) -> None:
+    assert made
+    with transaction() as session:
+        session.execute(update(Course).values(categories=sorted([name, *others])))
+        session.execute(update(Instructor).where(Instructor.name == "Okafor").values(name=name))
+        if not others:
+            of_byron = select(Instructor.id).where(Instructor.name == "Byron, Ada")
+            session.execute(
+                delete(section_instructors).where(section_instructors.c.instructor_id.in_(of_byron))
+            )
+    before = exported(tmp_path / "before")
+    for options in ({}, {"remove": True, "erase": True}):
+        assert updated(before, **options)[0] == {}
+    empty()
+    imported(before, TERM)
+    assert name in teaching()
+    after = semester_files(TERM)
+    assert {file: (before / file).read_bytes() for file in after} == after
+
+
+def test_blank_titles_stay_blank_where_blank_cells_erase(tmp_path: Path, made: Made) -> None:
+    assert made
+    with transaction() as session:
+        session.execute(update(Section).values(title="", kind=""))
+    assert updated(exported(tmp_path / "out"), erase=True)[0] == {}
+
+
+def test_a_deleted_course_comes_back_only_if_that_is_chosen(tmp_path: Path, files: Path) -> None:
+    with transaction() as session:
+        for table in (Section, Course):
+            session.execute(update(table).values(deleted_at=func.now()))
+    changes, report = updated(files)
+    assert changes == {}
+    deleted = {"CSC-225", f"{TERM} · 10001", f"{TERM} · 10002"}
+    assert {note.key for note in report.of("deleted_here")} == deleted
+    changes, report = updated(files, overwrite=True)
+    sections, teachings = {"restored": 2}, {"added": 2}
+    assert changes == {"course": {"restored": 1}, "section": sections, "teaching": teachings}
+    assert "deleted_here" not in kinds(report)
+    assert semester_files(TERM) == {each.name: each.read_bytes() for each in files.iterdir()}
+    assert tmp_path
+
+
+def test_a_semester_without_meetings_is_imported_again(tmp_path: Path, made: Made) -> None:
+    assert made
+    with transaction() as session:
+        session.execute(delete(Meeting))
+    before = exported(tmp_path / "before")
+    assert updated(before)[0] == {}
+    empty()
+    with pytest.raises(ImportFailedError, match="give the term’s first and last day"):
+        imported(before, TERM)
+    imported(before, TERM, **DATES)
+    after = semester_files(TERM)
+    assert {name: (before / name).read_bytes() for name in after} == after
+
+
+def test_a_semester_without_sections_is_imported_again(tmp_path: Path, made: Made) -> None:
+    assert made
+    with transaction() as session:
+        session.execute(update(Section).values(deleted_at=func.now()))
+    before = exported(tmp_path / "before")
+    changes, report = updated(before, remove=True, erase=True)
+    assert changes == {}
+    assert [note.file for note in report.of("no_rows")] == ["sections.csv"]
+    empty()
+    with pytest.raises(ImportFailedError, match="give its first and last day"):
+        imported(before, TERM)
+    changes, _report = updated(before, **DATES)
+    assert changes == {"term": {"added": 1}}
+    assert {name: (before / name).read_bytes() for name in semester_files(TERM)} == (
+        semester_files(TERM)
+    )
 
 
 def test_the_edited_list_of_instructors_is_who_teaches(files: Path) -> None:

@@ -22,7 +22,7 @@ from portal.core.db import Sessions
 from portal.exchange.importing.meetings import is_exam_block
 from portal.exchange.importing.runs import NO_TIMEOUTS
 from portal.exchange.importing.section_rules import TREES
-from portal.exchange.spreadsheets import csv_pieces
+from portal.exchange.spreadsheets import csv_pieces, listed
 from portal.exchange.term_records import TermRecords, read_term_records
 
 Rows = Iterator[tuple[object, ...]]
@@ -40,7 +40,7 @@ TAKEN = """
     WHERE terms.name = :term AND terms.deleted_at IS NULL AND sections.deleted_at IS NULL
 """
 # Signs that separate instructors where files are read.
-SEPARATORS = re.compile(r"[,/;&\n]| and |\(P\)", re.IGNORECASE)
+SEPARATORS = re.compile(r"[,/;&\n|\\]| and |\(P\)", re.IGNORECASE)
 TEXTS = [each for each in PLAIN if each.imported_from]
 SECTION = (
     *("term", "crn", "course_id"),
@@ -108,7 +108,7 @@ def _courses(found: TermRecords) -> Rows:
         course = found.courses[code]
         yield (
             *(code, course["department"], course["title"], _credits(course["credits"])),
-            *(_listed(course["categories"]), course["offered"], course["description"]),
+            *(listed(course["categories"], SEPARATORS), course["offered"], course["description"]),
             found.course_revision(code),
         )
 
@@ -127,7 +127,7 @@ def _sections(found: TermRecords, order: list[str], term: str, taken: dict[str, 
             "enrolled": taken[crn],
             "wait_capacity": fields["waitlist"],
             "status": STATUSES[fields["status"]],
-            "instructors": _listed(found.names(crn)),
+            "instructors": listed(found.names(crn), SEPARATORS),
             "revision": found.section_revision(crn),
         }
         yield tuple(values[column] for column in SECTION)
@@ -204,9 +204,3 @@ def _credits(hundredths: list[int]) -> str:
     """Return credits such as `4` or `1 to 4`, which no spreadsheet takes for a date."""
     least, most = (formatting.plain_number(Decimal(each) / 100) for each in hundredths)
     return least if least == most else f"{least} to {most}"
-
-
-def _listed(items: list[str]) -> str:
-    """Return a list in a cell; one item with a separator in it ends with the exact separator."""
-    cell = "|".join(items)
-    return f"{cell}|" if len(items) == 1 and SEPARATORS.search(cell) else cell

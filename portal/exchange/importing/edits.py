@@ -10,9 +10,11 @@ from portal.exchange.importing.diff import IGNORED
 from portal.exchange.importing.report import Note, Report, readable_key
 from portal.exchange.importing.review import value_text
 from portal.exchange.importing.staging import Bases
-from portal.exchange.record_sql import section_part
+from portal.exchange.record_sql import part, section_part
 
 EDITED, STALE, OVERWRITTEN, REMOVED = "edited", "stale", "overwritten", "removed_here"
+DELETED = "deleted_here"
+HERE = _k("Here: “%(here)s”.")
 # Fields that the files would change and that someone has changed since files last did. If the files
 # are an export's, those are all fields of records that have changed since, and no others.
 EDITED_FIELDS = f"""
@@ -53,13 +55,30 @@ LEAVE_REMOVED = text(f"""
         )
     RETURNING rows.key, rows.file, rows.line
 """)
-# Sections of an export's files that have been deleted in the portal since, and their instructors.
+# Courses and sections that an admin deleted, and what depends on them. Sections of a deleted
+# term come back with it.
 LEAVE_DELETED = text(f"""
-    DELETE FROM import_rows AS rows USING deleted_records AS deleted
-    WHERE rows.import_id = :id AND rows.kind IN ('section', 'teaching')
-        AND deleted.kind = 'section' AND deleted.key = {section_part("rows.key")}
-        AND deleted.kind || E'\\t' || deleted.key = ANY(:missing)
-    RETURNING rows.kind, rows.key, rows.file, rows.line
+    WITH courses AS (SELECT key FROM deleted_records WHERE kind = 'course'), sections AS (
+        SELECT deleted.key, false AS by_course FROM deleted_records AS deleted
+        WHERE kind = 'section' AND NOT EXISTS (
+            SELECT FROM deleted_records AS term
+            WHERE term.kind = 'term' AND term.key = {part(1, "deleted.key")}
+        )
+        UNION ALL
+        SELECT rows.key, true FROM import_rows AS rows
+        JOIN courses ON courses.key = rows.fields ->> 'course'
+        WHERE import_id = :id AND kind = 'section' AND NOT removes
+    ), left_out AS (
+        DELETE FROM import_rows AS rows WHERE import_id = :id AND NOT removes AND (
+            kind = 'course' AND key IN (SELECT key FROM courses)
+            OR kind IN ('section', 'teaching', 'enrollment')
+                AND {section_part("rows.key")} IN (SELECT key FROM sections)
+        )
+        RETURNING id, kind, key, file, line
+    )
+    SELECT kind, key, file, line, kind = 'section' AND EXISTS (
+        SELECT FROM sections WHERE sections.key = left_out.key AND by_course
+    ) AS by_course FROM left_out ORDER BY id
 """)
 REMEMBER = text(f"""
     INSERT INTO imported_records (kind, key, fields)
@@ -82,11 +101,11 @@ def keep_edits(
 
     `read_current` must have been called before.
     """
-    this: dict[str, Any] = {"id": import_id, "missing": list(bases.missing)}
+    this: dict[str, Any] = {"id": import_id}
     this |= {"current": list(bases.current), "stale": list(bases.stale)}
     for row in session.execute(FIND, this):
         here, files = value_text(row.name, row.here), value_text(row.name, row.files)
-        detail = stored_message(_k("Here: “%(here)s”."), here=here)
+        detail = stored_message(HERE, here=here)
         kind = OVERWRITTEN if overwrite else STALE if row.stale else EDITED
         key = readable_key(row.key)
         report.add(Note(kind, row.file, row.line, key, row.name, files, detail))
@@ -95,10 +114,11 @@ def keep_edits(
     session.execute(KEEP, this)
     for key, file, line in session.execute(LEAVE_REMOVED, this):
         report.add(Note(REMOVED, file, line, readable_key(key), "", "", ""))
-    for kind, key, file, line in session.execute(LEAVE_DELETED, this):
-        if kind == "section":
-            detail = stored_message(_k("Here it is deleted."))
-            report.add(Note(STALE, file, line, readable_key(key), "", "", detail))
+    for row in session.execute(LEAVE_DELETED, this):
+        if row.kind != "teaching":
+            detail = stored_message(_k("Its course is deleted.")) if row.by_course else ""
+            kind = "no_such" if row.kind == "enrollment" else DELETED
+            report.add(Note(kind, row.file, row.line, readable_key(row.key), "", "", detail))
 
 
 def remember(session: Session, import_id: int) -> None:

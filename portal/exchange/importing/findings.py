@@ -94,6 +94,11 @@ FINDINGS: dict[str, FindingKind] = {
         _l("This instructor was removed since the last import, and is not added again."),
         _l("Choose “Use the files’ values” to undo such edits."),
     ),
+    "deleted_here": FindingKind(
+        Action.EDITED,
+        _l("This was deleted in the portal, so it is not imported."),
+        _l("Choose “Use the files’ values” to restore it."),
+    ),
     "overwritten": FindingKind(
         Action.OVERWRITTEN,
         _l("This was edited in the portal since the last import. The file’s value replaces it."),
@@ -166,6 +171,10 @@ FINDINGS: dict[str, FindingKind] = {
         _l("You can ignore this: unused records are not shown."),
     ),
     "no_term": left_out(_l("The portal only stores terms and semesters.")),
+    "no_rows": left_out(
+        _l("The file has no sections, so none is imported."),
+        _l("Sections that the portal has stay as they are."),
+    ),
     "file_needless": left_out(_l("The portal doesn’t use this file.")),
     "taken": refused(
         _l("Students are enrolled in this section or on its waitlist, so it was not removed."),

@@ -11,6 +11,7 @@ from portal.catalog.spellings import Unreadable, date_of, days_of, time_of
 from portal.core.i18n import _k
 from portal.exchange.importing.failures import ImportFailedError
 from portal.exchange.importing.tables import Row
+from portal.exchange.spreadsheets import items_of
 
 EXAM = "TES"
 KINDS = {
@@ -122,7 +123,7 @@ def read_instructors(
     `exact` cell, a vertical bar is the only separator if there is one.
     """
     if exact and "|" in row["instructors"]:
-        return [name for part in row["instructors"].split("|") if (name := part.strip())]
+        return items_of(row["instructors"])
     names = [
         name
         for part in re.split(r"[/;|\n]| & | and ", row["instructors"])

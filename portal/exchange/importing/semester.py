@@ -37,6 +37,7 @@ from portal.exchange.importing.section_rules import (
 from portal.exchange.importing.semester_tables import SECTIONS, SemesterTables
 from portal.exchange.importing.staging import KnownRecords
 from portal.exchange.importing.tables import Progress, Row
+from portal.exchange.spreadsheets import items_of
 
 NOT_STORED = (
     *("wait_count", "xlist_capacity", "xlist_enrolled", "xlist_remaining"),
@@ -45,7 +46,7 @@ NOT_STORED = (
 LONGEST_NAME = 80  # of a term
 LONGEST_CODE = 16  # of a department or subject
 LONGEST_CRN = 24
-LISTED = re.compile(r"\s*[|;,]\s*")
+LISTED = re.compile(r"\s*[;,]\s*")
 LEVEL = ("must_be", "level")
 # How systems write a section's status.
 CANCELED = {"C", "X", "I", "D", "INACTIVE", "DROPPED"}
@@ -194,11 +195,12 @@ def _read_course(row: Row, semester: Semester) -> None:
     if code in semester.courses:
         return row.note("duplicate", "course_id")
     if code:
+        known = semester.here.courses.get(code)
         semester.courses[code] = Course(
             row,
             code,
             department=_department_of(row, code, semester),
-            title=row.text("title", 200),
+            title=row.text("title", 200) or (known.title if known else ""),
             description=row["description"],
             offered=row.text("offered", 200),
             credits=_read_course_credits(row),
@@ -260,13 +262,24 @@ def _complete_courses(semester: Semester) -> None:
 def _read_sections(
     tables: SemesterTables, semester: Semester, options: Options, report: Report
 ) -> None:
-    """Add the sections of the term that most rows are of; at least one."""
+    """Add the sections of the term that most rows are of.
+
+    There must be one, unless sections.csv has no rows and the term's dates are known.
+    """
     written = {row["status"].strip().upper() for row in tables.sections}
     semester.canceled = CANCELED - ({"C"} if written & SEATS_LEFT else set())
     for row in tables.sections:
         _read_section(row, tables.term, options.waitlist, semester)
-    if not semester.sections:
-        name = tables.schedule or SECTIONS
+    name = tables.schedule or SECTIONS
+    if not tables.sections and not tables.schedule:
+        if not (semester.here.dates or (options.starts and options.ends)):
+            text = _k(
+                "%(file)s has no section that can be read. If the term has none yet, give its first"
+                " and last day."
+            )
+            raise ImportFailedError(text, file=name)
+        Row(name, 0, {}, report).note("no_rows")
+    elif not semester.sections:
         first = next((note for note in report.notes if note.file == name), None)
         if first is None:
             raise ImportFailedError(_k("%(file)s has no section that can be read."), file=name)
@@ -365,8 +378,7 @@ def _read_texts(row: Row, *, new: bool) -> dict[str, Any]:
 def _read_list(row: Row, column: str, most: int) -> list[str]:
     """Return the items of a field that lists several; a vertical bar is the exact separator."""
     text = " ".join(row[column].split())
-    items = map(str.strip, text.split("|")) if "|" in text else LISTED.split(text)
-    items = [item for item in items if item]
+    items = items_of(text) if "|" in text else list(filter(None, LISTED.split(text)))
     if any(len(item) > most for item in items):
         row.note("too_long", column, _k("At most %(most)s characters each."), most=most)
     return [item[:most] for item in items]

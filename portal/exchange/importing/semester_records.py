@@ -1,7 +1,7 @@
 """The records of a semester that was read: staged, except what the files leave out.
 
-In a term that exists, a record keeps what the files do not name. What admins edited since is the
-subject of portal/exchange/importing/edits.py.
+In a term that exists, a record keeps what the files do not name. The module `edits` then keeps what
+admins have edited since the last import.
 """
 
 import re
@@ -11,6 +11,7 @@ from portal.catalog import formatting
 from portal.catalog.section_fields import PLAIN
 from portal.catalog.spellings import subject_of
 from portal.core.i18n import _k
+from portal.exchange.importing.edits import HERE, OVERWRITTEN, STALE
 from portal.exchange.importing.failures import ImportFailedError
 from portal.exchange.importing.files import Files
 from portal.exchange.importing.models import Options
@@ -68,11 +69,9 @@ def stage_semester(
 
 
 def _term_fields(semester: Semester, options: Options, *, known: bool) -> dict[str, Any]:
-    """Return a term's fields; an existing one keeps its credit limit, and dates not given."""
-    dates = {"starts": options.starts, "ends": options.ends}
-    if not known:
-        dates = {"starts": semester.starts_on, "ends": semester.ends_on}
-    facts: dict[str, Any] = {name: day.isoformat() for name, day in dates.items() if day}
+    """Return a term's fields; an existing one keeps its credit limit."""
+    dates = {"starts": semester.starts_on, "ends": semester.ends_on}
+    facts: dict[str, Any] = {name: day.isoformat() for name, day in dates.items()}
     return facts if known else facts | {"credit_limit": options.credit_limit * 100}
 
 
@@ -176,7 +175,9 @@ def _known_fields(section: Section, here: KnownRecords, options: Options) -> dic
     # Spreadsheets drop the zeros of a number such as 01.
     if fields["number"].lstrip("0") == stored.get("number", "").lstrip("0"):
         del fields["number"]
-    blank = set() if options.erase else _blank_fields(section)
+    blank = _blank_fields(section)
+    if options.erase:  # a blank title or kind is not filled, and no section is without a number
+        blank = {each for each in blank if each == "number" or not stored.get(each)}
     return {name: fields[name] for name in fields.keys() - blank}
 
 
@@ -205,9 +206,8 @@ def _stage_instructors(
     names = dict.fromkeys(name for name, _key in known)
     stale = key_of("section", key) in stage.bases.stale
     if stale and named and named.keys() != names.keys():
-        kind = "overwritten" if options.overwrite else "stale"
-        listed = ", ".join(names) or "–"
-        section.row.note(kind, "instructors", _k("Here: “%(here)s”."), here=listed)
+        kind = OVERWRITTEN if options.overwrite else STALE
+        section.row.note(kind, "instructors", HERE, here=", ".join(names) or "–")
         named = named if options.overwrite else names
     for name, instructor in known:
         if name in named:

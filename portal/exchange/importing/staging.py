@@ -58,16 +58,15 @@ class KnownRecords:
 
 @dataclass
 class Bases:
-    """Records of an export's files: those that the portal has like that, otherwise, or not."""
+    """Records of an export's files: those that the portal has like that, or otherwise."""
 
     current: set[str] = field(default_factory=set)  # keys after their kinds
     stale: set[str] = field(default_factory=set)
-    missing: set[str] = field(default_factory=set)
 
     def compare(self, kind: str, key: str, revision: str, here: str) -> None:
-        """Compare the revision in the files, if any, with the portal's: blank if it has none."""
-        if revision:
-            found = self.current if revision == here else self.stale if here else self.missing
+        """Compare the revision in the files with the portal's, if both have one."""
+        if revision and here:
+            found = self.current if revision == here else self.stale
             found.add(key_of(kind, key))
 
 

@@ -107,7 +107,7 @@ def test_a_clash_that_the_registrar_makes_is_named_to_both_until_it_is_resolved(
     expect(named).to_contain_text(f"Rosa{term.id}")
     expect(named).to_contain_text(f"with LAB {term.id}-01 (Mon 10:00–11:00 am)")
     boss.page.get_by_label("Reason").fill(WHY)
-    boss.page.get_by_role("button", name="Change it").click()
+    boss.page.get_by_role("button", name="Save changes").click()
     expect(named).to_contain_text(f"Rosa{term.id}")
 
     expect(box).to_contain_text("meet at the same time")

@@ -28,7 +28,7 @@ def look_over(boss: Person) -> None:
 
 def change(boss: Person) -> None:
     """Confirm it."""
-    boss.page.get_by_role("button", name="Change it").click()
+    boss.page.get_by_role("button", name="Save changes").click()
     expect(boss.page.locator(".toast")).to_contain_text("Changed: ")
 
 

@@ -16,7 +16,7 @@ bp = Blueprint("results", __name__, url_prefix="/terms/<int:term_id>/sections/<i
 GROUPS = {
     "in": _l("Enrolled"),
     "waiting": _l("Waiting"),
-    "out": _l("Canceled"),
+    "out": _l("Dropped the class"),
     "left": _l("Left the waitlist"),
 }
 SHOWN = (*GROUPS, "history")

@@ -201,7 +201,7 @@ def preview(stored: StoredSection, **context: Any) -> Confirmation:
     name = stored.name
     return Confirmation(
         title=_("Change %(section)s?", section=name),
-        button=_("Change it"),
+        button=_("Save changes"),
         back=(address_of(stored), name),
         context={"term": catalog_of(stored.term_id).term, "stored": stored, **context},
     )

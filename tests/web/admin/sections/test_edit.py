@@ -37,7 +37,7 @@ def test_nothing_changes_before_the_confirmation(admin: FlaskClient, section: Se
     page = send(admin, section, capacity=9)
     assert page.status_code == 200
     assert "Seats 2 9" in text_of(page)
-    assert page.text.count(">Change it</button>") == 1
+    assert page.text.count(">Save changes</button>") == 1
     assert details(section).capacity == 2
     assert seats(section).capacity == 2
 

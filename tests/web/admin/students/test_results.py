@@ -37,7 +37,7 @@ def results(boss: FlaskClient, section: Section, show: str = "in", **query: int)
 
 def test_each_group_shows_its_size(boss: FlaskClient, crowd: Section, cast: Cast) -> None:
     text = results(boss, crowd)
-    assert "Enrolled 1 Waiting 2 Canceled 0 Left the waitlist 1" in text
+    assert "Enrolled 1 Waiting 2 Dropped the class 0 Left the waitlist 1" in text
     assert f"Ada {cast.ada.number}" in text
     assert cast.ben.number not in text
 

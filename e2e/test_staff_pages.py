@@ -21,6 +21,14 @@ from tests.ledger_claims import claim
 
 NAMES = ("عبد الرحمن بن محمد", "Wolfeschlegelsteinhausenbergerdorff" * 3, "Suharto")
 
+# The height at which the text of each element stands.
+MIDDLES = """all => all.map((it) => {
+    const text = document.createRange();
+    text.selectNodeContents(it);
+    const { top, bottom } = text.getBoundingClientRect();
+    return (top + bottom) / 2;
+})"""
+
 
 def uneven(page: Page) -> list[str]:
     """Return what the page lacks of the frame that all pages share."""
@@ -74,6 +82,14 @@ def test_the_seats_of_a_term_add_up(meet: Meet, campus: Campus) -> None:
     seats = {"over": 0} | dict(figures)
     assert seats["taken"] + seats["free"] + seats["reserved"] == seats["offered"] + seats["over"]
     assert seats["taken"]
+
+
+def test_the_headings_of_a_table_stand_on_one_line(meet: Meet, campus: Campus) -> None:
+    boss = meet("max", viewport=DESKTOP)
+    boss.go(campus.find("/admin/terms/{open}/underfilled"))
+    middles = boss.page.locator("main thead th").evaluate_all(MIDDLES)
+    assert len(middles) > 1
+    assert max(middles) - min(middles) <= 1, middles
 
 
 def test_a_window_form_shows_the_time_of_a_device_in_another_zone(meet: Meet, term: Term) -> None:

@@ -347,10 +347,15 @@ INSTRUCTOR_KEYS = """
 """
 
 
+KEYS = {"instructor_keys": INSTRUCTOR_KEYS, "section_keys": SECTION_KEYS}
+# The keys that new or restored records of a kind add to.
+NEW_KEYS = {"teacher": "instructor_keys", "term": "section_keys", "section": "section_keys"}
+
+
 def read_keys(session: Session) -> None:
     """Read the current keys of teachers and sections into temporary tables."""
-    _fill(session, "instructor_keys", INSTRUCTOR_KEYS)
-    _fill(session, "section_keys", SECTION_KEYS)
+    for table, query in KEYS.items():
+        _fill(session, table, query)
 
 
 def read_current(session: Session) -> None:
@@ -391,6 +396,7 @@ def write_records(session: Session, kind: str, count: int) -> None:
             count=count,
             kind=kind,
         )
-    read_keys(session)  # with the new records
+    if table := NEW_KEYS.get(kind):
+        _fill(session, table, KEYS[table])
     for statement in KINDS[kind].statements():
         session.execute(text(statement))

@@ -33,9 +33,9 @@ def unescaped(cell: str) -> str:
 
 
 def listed(items: Sequence[str], unclear: re.Pattern[str]) -> str:
-    """Return the items as one cell, out of which `items_of` reads them.
+    """Return the items as one cell, which `items_of` reads.
 
-    One item in which `unclear` finds something ends with a bar, so that no reader splits it.
+    If `unclear` matches in a single item, the cell ends with a bar: then no reader splits it.
     """
     cell = "|".join(re.sub(r"[|\\]", r"\\\g<0>", item) for item in items)
     return f"{cell}|" if len(items) == 1 and unclear.search(cell) else cell

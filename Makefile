@@ -56,9 +56,10 @@ test: $(TESTABLE) $(WORDS) $(ASSETS) $(BROWSER) $(PROGRAMS) $(PROMETHEUS)
 
 # Tests that fail while the machine is full run once more, one at a time. CONTRIBUTING.md
 define TWICE
-$(BIN)/pytest $1 -o cache_dir=.pytest_cache/$(firstword $1) || \
-  { echo "The tests that failed run once more. One that passes now is unsteady: fix it."; \
-    $(BIN)/pytest $(firstword $1) -v -o cache_dir=.pytest_cache/$(firstword $1) --last-failed --last-failed-no-failures none; }
+$(BIN)/pytest $1 -o cache_dir=.pytest_cache/$(firstword $1) || { \
+  status=$$?; test $$status = 1 || exit $$status; \
+  echo "The tests that failed run once more. One that passes now is unsteady: fix it."; \
+  $(BIN)/pytest $(firstword $1) -v -o cache_dir=.pytest_cache/$(firstword $1) --last-failed --last-failed-no-failures none; }
 endef
 
 unit: $(TESTABLE) $(WORDS) $(ASSETS) $(PROGRAMS) $(PROMETHEUS)

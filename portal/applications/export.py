@@ -18,7 +18,7 @@ from portal.core.i18n import _l, in_locale
 
 COLUMNS = (
     *(_l("Application"), _l("Kind"), _l("State"), _l("Term"), _l("Section")),
-    *(_l("Student number"), _l("Student"), _l("Sent"), _l("Decided"), _l("Event")),
+    *(_l("Student number"), _l("Student"), _l("Sent"), _l("Decided on"), _l("Event")),
     *(_l("Fee"), _l("Payment")),
 )
 NOTED = ("state", "kind", "stage", "ready", "text")  # filters; the term is the entry's subject

@@ -34,6 +34,11 @@ PAGE = 30
 BATCH = 500  # applications that an export reads at once
 RECENT = timedelta(days=30)
 INTERNAL = {"approve", "refused"}
+READY = {
+    "yes": _l("Ready to decide"),
+    "fee": _l("Fee not paid"),
+    "documents": _l("Documents not checked"),
+}
 STAGES = {"department": _l("Department"), "registrar": _l("Registrar")}
 
 

@@ -1,11 +1,13 @@
 """What an admin action changed, field by field, in words."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from portal.applications.kinds import KINDS
+from portal.applications.listing import READY, STAGES
 from portal.catalog import cohort_names, formatting
 from portal.catalog.local_time import LocalClock
 from portal.core.audit_trail import AuditEntry
@@ -21,6 +23,15 @@ NONE = "–"
 TECHNICAL = frozenset({"event", "seq", "version"})
 SHOWN = 2  # differences shown in a line of the list
 LONGEST = 40  # characters of a value there
+# Fields that contain a code, with the labels of its values; a field may have other values, too.
+LABELS: dict[str, Mapping[str, str]] = {
+    "kind": {name: kind.title for name, kind in KINDS.items()},
+    "queue": QUEUE_LABELS,
+    "ready": READY,
+    "stage": STAGES,
+    "state": VALUES,
+    "status": VALUES,
+}
 # Fields that contain the id of something.
 SUBJECTS = {
     "account": "account",
@@ -102,10 +113,8 @@ def _in_words(name: str, value: Any, names: dict[Key, AuditSubject], times: Loca
             return times.full(value)
         case "until" | "revoked", str():
             return _date(value, times)
-        case "state" | "status", str():
-            return str(VALUES.get(value, value))
-        case "queue", str():
-            return str(QUEUE_LABELS.get(value, value))
+        case _, str() if name in LABELS:
+            return str(LABELS[name].get(value, value))
         case "counts", dict() if all(isinstance(each, dict) for each in value.values()):
             return "\n".join(_counts(value)) or NONE
         case "options", dict():

@@ -9,7 +9,7 @@ from wtforms import SelectMultipleField
 
 from portal.applications import export, listing, service
 from portal.applications.kinds import KINDS
-from portal.applications.listing import STAGES, ApplicationView, Filters
+from portal.applications.listing import READY, STAGES, ApplicationView, Filters
 from portal.applications.models import (
     ACTIONS,
     APPROVED,
@@ -41,11 +41,6 @@ from portal.web.http.layout import go
 LARGEST = 2**31
 LONGEST = 120  # characters of a search
 SHOWN_STATES = {code: label for code, label in STATES.items() if code != DRAFT}
-READY = {
-    "yes": _l("Ready to decide"),
-    "fee": _l("Fee not paid"),
-    "documents": _l("Documents not checked"),
-}
 DONE = {
     "more": _l("The student is asked for more: %(name)s."),
     "decline": _l("Declined: %(name)s."),

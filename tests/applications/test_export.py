@@ -123,15 +123,18 @@ def test_the_audit_trail_notes_each_export(
 ) -> None:
     assert made
     iris.get(f"{WAITING}?state=approved&q=Ada")
-    admin.get(f"{ALL}?state=&kind=credit_overload&term={term.id}")
+    admin.get(f"{ALL}?state=&kind=credit_overload&stage=registrar&ready=yes&term={term.id}")
     hers, his = exports()
     assert (hers.account_id, hers.subject) == (cast.iris.account_id, "applications")
     assert hers.after == {"departments": ["SCI"], "state": "review", "text": "Ada"}
     assert (his.account_id, his.subject) == (cast.max.id, f"term:{term.id}")
-    assert his.after == {"kind": "credit_overload"}
+    assert his.after == {"kind": "credit_overload", "stage": "registrar", "ready": "yes"}
     page = admin.get(f"/admin/audit/{hers.id}").text
     for shown in ("Applications exported", "Departments", "SCI", "In review", "Search"):
         assert shown in page
+    page = admin.get(f"/admin/audit/{his.id}").text
+    for shown in ("Credit overload", "Registrar", "Ready to decide"):
+        assert f">{shown}<" in page
 
 
 def test_the_file_is_in_one_language(iris: FlaskClient, admin: FlaskClient, made: int) -> None:

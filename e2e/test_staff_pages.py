@@ -92,6 +92,17 @@ def test_the_headings_of_a_table_stand_on_one_line(meet: Meet, campus: Campus) -
     assert max(middles) - min(middles) <= 1, middles
 
 
+def test_the_lines_of_a_class_begin_at_one_edge_on_a_phone(meet: Meet, campus: Campus) -> None:
+    iris = meet("iris", viewport=PHONE)
+    iris.go(campus.find("/teaching"))
+    row = iris.page.locator("main tbody tr").first
+    expect(row.locator(".row-days").first).to_be_visible()
+    edges = row.locator(".row-code, .row-days").evaluate_all(
+        "all => all.map((it) => it.getBoundingClientRect().x)"
+    )
+    assert edges[0] == edges[1]
+
+
 def test_a_window_form_shows_the_time_of_a_device_in_another_zone(meet: Meet, term: Term) -> None:
     boss = meet("max", timezone_id="Asia/Kolkata")
     boss.go(f"/admin/terms/{term.id}/windows/new")

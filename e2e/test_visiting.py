@@ -73,6 +73,7 @@ def register(person: Person, term: Term, section: Section, *, scripts: bool) -> 
 def sign_up(person: Person, address: str, mails: Path) -> None:
     page = person.page
     person.go("/visiting")
+    expect(page.locator(".plain-steps")).to_have_css("list-style-type", "decimal")
     page.get_by_role("link", name="Create an account").click()
     page.get_by_label("Email address").fill(address)
     page.get_by_role("button", name="Send the link").click()

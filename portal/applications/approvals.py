@@ -84,7 +84,10 @@ class Permit:
     def pointless(self, now: Situation) -> str:
         if now.holds:
             return "has_seat"
-        return "permitted" if set(self.waives(now.application)) <= now.permitted else ""
+        asked = frozenset(self.waives(now.application))
+        if asked <= now.permitted:
+            return "permitted"
+        return "" if now.may_refuse(asked) else "met"
 
     def preview(self, application: Application) -> list[Reason]:  # noqa: ARG002
         return []

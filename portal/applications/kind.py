@@ -10,10 +10,12 @@ from werkzeug.datastructures import MultiDict
 from wtforms import Form
 
 from portal.applications.models import Application
+from portal.catalog.term_catalog import catalog_of
 from portal.catalog.views import TermView
 from portal.ledger.types import Reason, Registrations
 from portal.people import student_profile
 from portal.recorder import read_with_fallback
+from portal.registration import rules
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,14 @@ class Situation:
         """Return the rules of the section that the student may pass already."""
         who = student_profile.profile(self.application.student_id or 0)
         return who.overrides.get(self.application.section_id or 0, frozenset())
+
+    def may_refuse(self, codes: frozenset[str]) -> bool:
+        """Return whether one of these rules refuses the section to the student, or may do so."""
+        section = catalog_of(self.application.term_id).section(self.application.section_id or 0)
+        if section is None:
+            return True
+        who = student_profile.profile(self.application.student_id or 0)
+        return rules.may_refuse(who, section, codes)
 
     @property
     def is_student(self) -> bool:

@@ -67,6 +67,7 @@ REFUSED = {
     "has_seat": _l("The student already has a seat in this section."),
     "no_seat": _l("The student no longer has a seat in this section."),
     "permitted": _l("These rules already don’t apply to the student."),
+    "met": _l("None of these rules prevents the student from registering for the section."),
 }
 
 

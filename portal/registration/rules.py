@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from portal.catalog import requisites
 from portal.ledger.types import Reason
-from portal.registration.reasons import LEDGER_CHECKS
+from portal.registration.reasons import LEDGER_CHECKS, PERMISSIONS
 from portal.registration.restrictions import grouped
 from portal.windows.cohorts import in_cohort
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from portal.catalog.term_catalog import SectionView, TermCatalog
     from portal.people.student_profile import StudentProfile
 
+CHECKED_HERE = frozenset(PERMISSIONS).difference(LEDGER_CHECKS)
 NOT_OFFERED = 0  # stands for a course that no student can take this term
 
 
@@ -35,6 +36,19 @@ def refusals(profile: "StudentProfile", section: "SectionView") -> list[Reason]:
 def unmet(profile: "StudentProfile", section: "SectionView") -> list[Reason]:
     """Return the reasons that are about the section: a hold is not."""
     return [each for each in refusals(profile, section) if each.code != "hold"]
+
+
+def may_refuse(profile: "StudentProfile", section: "SectionView", codes: frozenset[str]) -> bool:
+    """Return whether one of the rules refuses the section to the student, or may do so later.
+
+    A rule that the ledger checks may: its answer depends on the student's other sections.
+    """
+    open_codes = codes - permitted(profile, section)
+    if not open_codes <= CHECKED_HERE:
+        return True
+    if "not_for_you" in open_codes and section.status != "OPEN":  # checked for open sections only
+        return True
+    return any(reason.code in open_codes for reason in refusals(profile, section))
 
 
 def visible(profile: "StudentProfile", section: "SectionView") -> bool:

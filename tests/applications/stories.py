@@ -12,12 +12,14 @@ from portal.applications.models import Application, ApplicationEntry, Charge
 from portal.applications.payments.test_provider import TestProvider
 from portal.applications.service import Decider
 from portal.backend import backend
+from portal.catalog import term_catalog
 from portal.catalog.models import Section
 from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.notifications.models import Notification
 from portal.people.models import Account, Student
 from tests.applications.files import a_pdf
+from tests.notifications.stories import set_section
 
 ANSWERS: Mapping[str, dict[str, Any]] = {
     "late_add": {"why": "I need it to graduate."},
@@ -68,6 +70,12 @@ def a_visiting_application(
     service.submit(made, account.id)
     documents.check_due()
     return made
+
+
+def require(section: Section) -> None:
+    """Give the section a prerequisite that nobody has passed."""
+    set_section(section, prerequisites={"course": "MAT-0"})
+    term_catalog.expire(section.term_id)
 
 
 def pay(application: int, account: Account, outcome: str = "paid") -> None:

@@ -16,19 +16,30 @@ from portal.applications import service
 from portal.applications.models import Application
 from portal.applications.service import ApplicationRefused
 from portal.backend import Backend
-from portal.catalog.models import Section
+from portal.catalog import term_catalog
+from portal.catalog.models import Restriction, Section
 from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.core.queue import NO_TERM
-from portal.people.models import Account, Permission
+from portal.people.models import Account, CompletedCourse, Permission
 from portal.recorder import read_with_fallback
 from portal.recorder.consistency.audit import audit_term
 from portal.recorder.receipt_texts import receipt_text
 from portal.recorder.receipts import code, find
 from portal.recorder.recorder import drain
-from tests.applications.stories import an_application, decider, deeds, has_seat, history, steps, the
+from tests.applications.stories import (
+    an_application,
+    decider,
+    deeds,
+    has_seat,
+    history,
+    require,
+    steps,
+    the,
+)
 from tests.cast import Cast
 from tests.notifications.stories import a_letter, set_section, told
+from tests.registration.database_outage import settled
 from tests.runtime.cluster.replicated_ledger import until
 from tests.web.ledger_outage import ledger_away
 
@@ -45,6 +56,22 @@ def pages(backend: Backend, deed: Callable[[], str]) -> str:
 
 def approve(application: int, by: int, overrides: tuple[str, ...] = ()) -> str:
     return service.approve(application, decider(application, by), overrides).state
+
+
+def pointless(application: int) -> str:
+    """Return the code of why an approval would change nothing."""
+    with transaction() as session:
+        return service.pointless(session.get_one(Application, application))
+
+
+def restrict(section: Section) -> None:
+    """Restrict the section to a major that nobody has."""
+    with transaction() as session:
+        session.add(
+            Restriction(section_id=section.id, rule="must_be", kind="major", value="Alchemy")
+        )
+    set_section(section)
+    term_catalog.expire(section.term_id)
 
 
 def test_one_that_cant_be_carried_out_leaves_the_others(
@@ -191,6 +218,7 @@ def test_the_student_is_told_once_with_the_reason(free: Section, cast: Cast) -> 
 
 
 def test_a_permission_lifts_the_rules_that_were_asked_for(free: Section, cast: Cast) -> None:
+    require(free)
     assert approve(an_application("permission", cast.ada, free), cast.max.id) == "approved"
     with transaction() as session:
         (given,) = session.scalars(select(Permission))
@@ -199,6 +227,7 @@ def test_a_permission_lifts_the_rules_that_were_asked_for(free: Section, cast: C
 
 
 def test_the_record_of_a_permission_names_the_application_once(free: Section, cast: Cast) -> None:
+    require(free)
     asked = an_application("permission", cast.ada, free)
     approve(asked, cast.max.id)
     with transaction() as session:  # as by a process that died before it could say so
@@ -265,6 +294,34 @@ def test_a_drop_of_a_seat_that_is_gone_is_pointless(held: Section, cast: Cast) -
     approve(first, cast.max.id)
     with pytest.raises(ApplicationRefused, match="no_seat"):
         approve(second, cast.max.id)
+
+
+def test_a_prerequisite_that_was_passed_meanwhile_makes_it_pointless(
+    free: Section, cast: Cast
+) -> None:
+    require(free)
+    asked = an_application("permission", cast.ada, free)
+    assert pointless(asked) == ""
+    with transaction() as session:
+        session.add(CompletedCourse(student_id=cast.ada.id, course_code="MAT-0"))
+    settled()
+    with pytest.raises(ApplicationRefused, match="met"):
+        approve(asked, cast.max.id)
+    assert the(asked).state == "review"
+
+
+@pytest.mark.parametrize(
+    ("rules", "expected"),
+    [(["prerequisite"], "met"), (["prerequisite", "time_conflict"], ""), (["restriction"], "")],
+)
+def test_a_rule_that_still_may_refuse_keeps_an_application_useful(
+    free: Section, cast: Cast, rules: list[str], expected: str
+) -> None:
+    restrict(free)
+    asked = an_application("permission", cast.ada, free)
+    with transaction() as session:
+        session.get_one(Application, asked).answers = {"waives": rules, "why": "I took it."}
+    assert pointless(asked) == expected
 
 
 def test_many_approvals_at_once_act_once(free: Section, cast: Cast) -> None:

@@ -27,7 +27,7 @@ from portal.people.models import Account
 from tests.applications import files
 from tests.applications.clamd import Confused, clamd
 from tests.applications.files import EICAR, a_pdf, a_picture
-from tests.applications.stories import ANSWERS, decider, deeds, history, steps, the
+from tests.applications.stories import ANSWERS, decider, deeds, history, require, steps, the
 from tests.cast import Cast
 from tests.web.visitors import browser_of
 
@@ -242,7 +242,8 @@ def test_a_retry_waits_two_seconds_first(
     assert document(made).tries == 1
 
 
-def test_an_approval_waits_for_the_checks(draft: int, cast: Cast) -> None:
+def test_an_approval_waits_for_the_checks(draft: int, free: Section, cast: Cast) -> None:
+    require(free)
     add(draft, cast, a_pdf())
     service.submit(draft, cast.ada.account_id)
     with pytest.raises(ApplicationRefused, match="unchecked"):

@@ -55,7 +55,8 @@ class Stale(Exception):  # noqa: N818  an expected state, not an error
 class NotPossible(Exception):  # noqa: N818
     """The section's state forbids it, by `code`.
 
-    Codes: its status; deleted, not_deleted, held, unknown, crn_taken, pooled, pool_name_taken.
+    Codes: its status; deleted, not_deleted, held, unknown, crn_taken, course_deleted, pooled,
+    pool_name_taken.
     """
 
     def __init__(self, code: str, section_id: int = 0) -> None:
@@ -224,6 +225,10 @@ def create_section(  # noqa: PLR0913, PLR0917 - what a section needs to begin
     try:
         with transaction() as session:
             raise_catalog_version(session, term_id)
+            # A deletion holds the term's lock too: none comes between this check and the draft.
+            known = select(Course.id).where(Course.id == course_id, Course.deleted_at.is_(None))
+            if session.scalar(known) is None:
+                raise NotPossible("course_deleted")
             section = Section(term_id=term_id, course_id=course_id, crn=crn, prior_enrolled=0)
             _write_columns(section, details)
             session.add(section)

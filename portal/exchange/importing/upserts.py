@@ -19,6 +19,7 @@ from portal.exchange.records import KINDS, write_records
 
 # Changes of all other kinds renew the catalogs of all terms, which share courses and teachers.
 OTHER_KINDS = {"account", "student", "enrollment", "source"}
+LOCK_TERMS = text("SELECT id FROM terms ORDER BY id FOR NO KEY UPDATE")  # as deletions do
 RENEW_CATALOGS = text("UPDATE terms SET catalog_version = catalog_version + 1")
 # Without statistics PostgreSQL would plan for empty tables.
 ANALYZE = text(
@@ -40,6 +41,7 @@ ROWS_OF_KIND = """
 def write_changes(session: Session, import_id: int, counts: Counts, progress: Progress) -> None:
     """Write all changes but enrollments. Raise ImportFailedError if one can't be written."""
     if any(count_changes(found) for kind, found in counts.items() if kind not in OTHER_KINDS):
+        session.execute(LOCK_TERMS)
         session.execute(RENEW_CATALOGS)
     done, total = 0, sum(count_changes(each) for each in counts.values())
     for kind in KINDS:

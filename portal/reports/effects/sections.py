@@ -37,6 +37,7 @@ OBSTACLES = {
     "held": _l("Students are enrolled or on the waitlist, so the section can’t be deleted."),
     "unknown": _l("This term has no such section."),
     "crn_taken": _l("Another section of this term has this CRN. Choose another."),
+    "course_deleted": _l("The course was deleted meanwhile. Choose another one, or restore it."),
     "pooled": _l("One of the sections already shares seats with others. Remove it there first."),
     "pool_name_taken": _l(
         "This term already has shared seats with this name. Choose another name."

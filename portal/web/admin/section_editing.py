@@ -168,7 +168,15 @@ def new(term_id: int) -> ResponseReturnValue:
         )
 
     def store(_reason: str) -> ResponseReturnValue:
-        new_id = sections.create_section(term_id, course.id, form.crn.data, details, visitor().id)
+        try:
+            new_id = sections.create_section(
+                term_id, course.id, form.crn.data, details, visitor().id
+            )
+        except NotPossible as refused:
+            if refused.code != "course_deleted":
+                raise
+            flash(str(OBSTACLES[refused.code]))  # its form has gone with the course
+            return go(url_for(".new", term_id=term_id))
         apply_in_ledger(term_id, new_id)
         name = f"{requisites.shown(course.code)}-{details.number}"
         flash(_("Created: %(name)s. It is a draft until you publish it.", name=name))

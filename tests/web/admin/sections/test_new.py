@@ -1,18 +1,21 @@
 """GET and POST /admin/terms/<t>/sections/new."""
 
 import re
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from flask import Flask
 from flask.testing import FlaskClient
-from sqlalchemy import select
+from sqlalchemy import select, text
 from werkzeug.datastructures import MultiDict
 from werkzeug.test import TestResponse
 
+from portal.catalog import deletion
 from portal.catalog.models import Course, Section, Term
 from portal.core.db import transaction
 from tests import cast as builders
 from tests.cast import Cast
+from tests.runtime.cluster.replicated_ledger import until
 from tests.web import pages
 from tests.web.admin.sections.forms import details, entries, errors, seats, text_of, typed
 from tests.web.visitors import browser_of
@@ -104,6 +107,32 @@ def test_crn_is_unique(admin: FlaskClient, term: Term) -> None:
     assert answer.status_code == 422
     assert "Another section of this term has this CRN." in errors(answer)
     assert len(made(term)) == 1
+
+
+def test_course_that_is_deleted_meanwhile_gets_no_section(
+    admin: FlaskClient, term: Term, cast: Cast
+) -> None:
+    course = builders.a_course("CSC-1100")
+    with ThreadPoolExecutor(1) as pool:
+        with transaction() as session:
+            record = deletion.find(session, "course", course.id)
+            assert record
+            deletion.change(session, record, delete=True, by=cast.max.id, reason="Not taught.")
+            answer = pool.submit(make, admin, term, course)
+            until(lambda: answer.done() or waits_for_a_lock())
+        page = admin.get(answer.result().location)
+    assert "The course was deleted meanwhile." in text_of(page)
+    assert not made(term)
+
+
+def waits_for_a_lock() -> bool:
+    """Return whether a transaction waits for another one."""
+    waiting = text(
+        "SELECT count(*) FROM pg_stat_activity"
+        " WHERE wait_event_type = 'Lock' AND datname = current_database()"
+    )
+    with transaction() as session:
+        return bool(session.scalar(waiting))
 
 
 def test_meetings_can_be_added_and_removed(admin: FlaskClient, term: Term) -> None:

@@ -140,9 +140,9 @@ def _too_few(missing: int) -> list[str]:
         return []
     return [
         _n(
-            "That is %(num)s seat fewer than are taken. No one loses a seat. Freed seats"
+            "%(num)s seat will be over capacity. No one loses a seat. Freed seats"
             " are assigned again once the section is below capacity.",
-            "That is %(num)s seats fewer than are taken. No one loses a seat. Freed seats"
+            "%(num)s seats will be over capacity. No one loses a seat. Freed seats"
             " are assigned again once the section is below capacity.",
             missing,
         )

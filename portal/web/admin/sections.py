@@ -73,7 +73,10 @@ STATUS_PAGES = {
         _l("Publish"), _l("Publish the section"), _l("Publish section"), _l("Published: %(name)s.")
     ),
     "confirm": StatusPage(
-        _l("Confirm"), _l("Confirm the section"), _l("Confirm section"), _l("Confirmed: %(name)s.")
+        _l("Confirm section"),
+        _l("Confirm the section"),
+        _l("Confirm section"),
+        _l("Confirmed: %(name)s."),
     ),
     "reopen": StatusPage(
         _l("Reopen"),

@@ -36,7 +36,7 @@ def full(app: Flask, section: Section) -> Section:
 def test_fewer_seats_than_taken_remove_no_student(admin: FlaskClient, full: Section) -> None:
     answer = text_of(send(admin, full, capacity=1))
     assert "2 seats taken, 1 student on the waitlist." in answer
-    assert "That is 1 seat fewer than are taken. No one loses a seat" in answer
+    assert "1 seat will be over capacity. No one loses a seat" in answer
     assert change(admin, full, capacity=1).status_code == 303
     assert (seats(full).capacity, seats(full).taken, seats(full).waiting) == (1, 2, 1)
 

@@ -111,7 +111,7 @@ def test_fewer_shared_seats_than_taken_are_allowed_with_a_note(
 ) -> None:
     for name in ("ada", "ben"):
         press(browser_of(app, name), pooled, "pick")
-    assert "That is 1 seat fewer than are taken." in text_of(send(admin, pooled, capacity=1))
+    assert "1 seat will be over capacity." in text_of(send(admin, pooled, capacity=1))
     assert "Enter a reason" in errors(change(admin, pooled, capacity=1, reason=""))
     assert change(admin, pooled, capacity=1).status_code == 303
     assert (seats(pooled).taken, counts(pooled)) == (2, (1, 0))

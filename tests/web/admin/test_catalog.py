@@ -289,7 +289,7 @@ def test_term_is_not_deleted_before_its_decisions_are_recorded(
     assert admin.post(address(coming), data=REASON).status_code == 303
 
 
-def test_exports_leave_out_what_is_deleted_and_imports_bring_it_back(
+def test_exports_leave_out_what_is_deleted_and_imports_restore_it_only_if_told(
     admin: FlaskClient, course: Course, tmp_path: Path
 ) -> None:
     before, after = tmp_path / "before.zip", tmp_path / "after.zip"
@@ -300,6 +300,8 @@ def test_exports_leave_out_what_is_deleted_and_imports_bring_it_back(
     assert CliRunner().invoke(main, [*imported, str(after)]).exit_code == 0
     assert deleted(course)
     assert CliRunner().invoke(main, [*imported, str(before)]).exit_code == 0
+    assert deleted(course)
+    assert CliRunner().invoke(main, [*imported, "--overwrite", str(before)]).exit_code == 0
     assert not deleted(course)
 
 

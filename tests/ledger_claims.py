@@ -40,10 +40,19 @@ def send_claim(
     rules: Any = (),
     waived: Any = (),
     reserves: Any = (),
+    waived_corequisites: Any = None,
     **fields: Any,
 ) -> Decision:
     """Submit a choice of one section."""
-    part = Claim(section, credits, corequisites, tuple(rules), tuple(waived), tuple(reserves))
+    part = Claim(
+        section,
+        credits,
+        corequisites,
+        tuple(rules),
+        tuple(waived),
+        tuple(reserves),
+        waived_corequisites,
+    )
     return only(submit(ledger, term, [LedgerChoice(((part,),), wait, swap_out)], **fields))
 
 

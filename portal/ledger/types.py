@@ -258,8 +258,10 @@ SECTION_FIELDS = tuple(
 class Claim:
     """A claim: one section with everything that the ledger needs; credits in hundredths.
 
-    `waived` holds codes of the ledger's reasons that a permission lifts; `reserves` holds the
-    section's reserves that the student belongs to.
+    `rules` holds the reasons that the ledger can't find itself. `waived` holds the codes that a
+    permission lifts, of both; the event names those that would have refused. `reserves` holds the
+    section's reserves that the student belongs to. `waived_corequisites` takes the place of
+    `corequisites` if a permission lifts them: the seat does not depend on them later.
     """
 
     section: int
@@ -268,6 +270,7 @@ class Claim:
     rules: tuple[Reason, ...] = ()
     waived: tuple[str, ...] = ()
     reserves: tuple[int, ...] = ()
+    waived_corequisites: dict[str, Any] | None = None
 
 
 ClaimGroup = tuple[Claim, ...]  # sections to be taken together or not at all
@@ -306,6 +309,7 @@ class Candidate:
     rules: tuple[Reason, ...] = ()
     waived: tuple[str, ...] = ()
     reserves: tuple[int, ...] = ()
+    waived_corequisites: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True)

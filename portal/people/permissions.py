@@ -2,18 +2,20 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, func, or_, select
+from sqlalchemy import ColumnElement, and_, func, or_, select
 from sqlalchemy.orm import Session
 
 from portal.catalog.models import Section, Term
-from portal.core.audit_trail import add_audit_entry
+from portal.core.audit_trail import AuditEntry, add_audit_entry
 from portal.core.db import transaction
 from portal.people.models import Account, Permission, Student
 from portal.people.signals import permission_changed
 
+# A decision may use a profile of a moment ago, and its time is of the ledger's clock.
+SLACK = timedelta(seconds=5)
 CONTENT = ("student_id", "section_id", "waives", "reason", "expires_at")
 
 
@@ -100,6 +102,33 @@ def revoke_by_name(target: Target, reason: str) -> int:
         student, section = _student(session, target.student), _section(session, target)
         which = Permission.student_id == student.id, Permission.section_id == section.id
         return _revoke_all(session, reason, None, *which)
+
+
+def applications_behind(
+    session: Session, student: int, section: int, codes: Sequence[str], at: datetime
+) -> list[int]:
+    """Return the approved applications whose permissions lifted these rules at that time."""
+    valid = (
+        Permission.granted_at <= at + SLACK,
+        or_(Permission.revoked_at.is_(None), Permission.revoked_at > at - SLACK),
+        or_(Permission.expires_at.is_(None), Permission.expires_at > at - SLACK),
+    )
+    about = func.concat(
+        f"student:{student} section:{section} override:", Permission.id, " application:"
+    )
+    # The permission and its entry have the time of one transaction, and that time has an index.
+    granted = and_(
+        AuditEntry.at == Permission.granted_at,
+        AuditEntry.action == "override.grant",
+        AuditEntry.subject.startswith(about),
+    )
+    found = session.scalars(
+        select(AuditEntry.subject)
+        .join(Permission, granted)
+        .where(Permission.student_id == student, Permission.section_id == section)
+        .where(Permission.waives.overlap(codes), *valid)
+    )
+    return sorted({int(subject.rpartition(":")[2]) for subject in found})
 
 
 def _revoke_all(session: Session, reason: str, by: int | None, *which: ColumnElement[bool]) -> int:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -33,14 +34,17 @@ def add_entries(session: Session, term: int, events: Sequence[Event]) -> None:
                 action=MOVE if added and dropped else ACTIONS[event.name],
                 subject=_subject(term, event),
                 before={"section": dropped},
-                after={
-                    "section": added,
-                    "overrides": event.context.get("overrides", []),
-                    "event": event.seq,
-                },
+                after=_after(event, added),
                 reason=event.context["reason"],
             )
         )
+
+
+def _after(event: Event, added: int | None) -> dict[str, Any]:
+    lifted = {"overrides": event.context.get("overrides", [])}
+    if "permitted" in event.context:
+        lifted["permitted"] = event.context["permitted"]
+    return {"section": added, **lifted, "event": event.seq}
 
 
 def _subject(term: int, event: Event) -> str:

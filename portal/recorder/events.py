@@ -12,8 +12,8 @@ CONTEXT = ("actor", "correlation", "cause", "request")
 OF_A_SEAT = ("enrolled", "promoted", "dropped")
 # Present only where they apply: the reason and the overridden rules of an admin adjustment, with
 # the approved application that caused it and its mark; otherwise the window that was open to the
-# student.
-MORE = ("reason", "overrides", "application", "mark", "during")
+# student. `permitted` has the rules that the student's own permission lifted.
+MORE = ("reason", "overrides", "application", "mark", "during", "permitted")
 
 QUEUE = "queue:"  # begins the aggregate of a waiting room's events
 IMPORT_PREFIX = "import:"  # begins the correlation id of an import; its number follows

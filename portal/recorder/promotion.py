@@ -86,9 +86,10 @@ def _candidate(
         windows=tuple(window.id for window in open_to(who, windows)),
         limit=hundredths(credit_limit(who, offered)),
         corequisites=None if beyond else rules.corequisites(who, view, offered),
-        rules=(*rules.refusals(who, view), *beyond),
+        rules=(*rules.before_permissions(who, view), *beyond),
         waived=rules.waived(who, view),
         reserves=rules.reserves(who, view),
+        waived_corequisites=rules.waived_corequisites(who, view, offered),
     )
 
 

@@ -11,7 +11,12 @@ from portal.ledger.types import SeatCounts
 from portal.recorder.events import Event
 from portal.recorder.receipts import Receipt
 from portal.registration.next_steps import RefusalContext
-from portal.registration.reasons import Explanation, explain, reserved_seat_text
+from portal.registration.reasons import (
+    Explanation,
+    explain,
+    permission_text,
+    reserved_seat_text,
+)
 
 # The outcome in one or two words, and its tone: go, wait, few or stop; blank for dropped seats.
 OUTCOMES = {
@@ -119,6 +124,8 @@ def receipt_text(receipt: Receipt) -> ReceiptText:
     text, reserve = _sentence(event, name, context), event.payload.get("reserve")
     if reserve and event.name in {"enrolled", "promoted"}:
         text = f"{text} {reserved_seat_text(reserve, context)}"
+    if receipt.permitted:
+        text = f"{text} {permission_text(receipt.permitted)}"
     return ReceiptText(
         receipt,
         text,

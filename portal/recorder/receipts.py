@@ -13,6 +13,7 @@ from portal.core.db import transaction
 from portal.core.moments import milliseconds
 from portal.ledger.errors import LedgerUnavailable
 from portal.ledger.types import Reason, SeatCounts
+from portal.people import permissions
 from portal.recorder import event_log, journal
 from portal.recorder.events import Event
 from portal.recorder.models import EVENT_COLUMNS, LoggedEvent
@@ -61,6 +62,22 @@ class Receipt:
         """Return the reasons at that moment; none unless it was refused or skipped."""
         rows = self.event.payload.get("reasons") or ()
         return tuple(Reason(row["code"], row.get("facts") or {}) for row in rows)
+
+    @property
+    def permitted(self) -> list[str]:
+        """Return the codes of the rules that a permission lifted; none in older events."""
+        return list(self.event.context.get("permitted") or ())
+
+    @property
+    def applications(self) -> list[int]:
+        """Return the approved applications that the permission comes from, as far as known."""
+        if not self.permitted:
+            return []
+        with suppress(*AWAY), transaction() as session:
+            return permissions.applications_behind(
+                session, self.student, self.section, self.permitted, self.event.at
+            )
+        return []
 
     @property
     def seats(self) -> SeatCounts | None:

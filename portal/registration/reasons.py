@@ -35,7 +35,7 @@ class ReasonKind:
     obstacle: str = ""  # what the registrar reads before an override
     overridable: bool = True  # by an admin; functions/adjustments.lua knows those that are not
     permission: str = ""  # the rule that a student permission names; "" for none
-    ledger_checks: bool = False  # a rule that the ledger checks itself, so it must know permissions
+    ledger_checks: bool = False  # a rule that the ledger checks itself
     fixable: bool = False  # the student can act on it at once
     no_window: bool = False  # no window is open for the student
     for_all: bool = False  # refuses every section alike
@@ -561,6 +561,11 @@ def reserved_seat_text(reserve: int, context: RefusalContext) -> str:
     found = next((each for each in known if each.id == reserve), None)
     cohort = cohort_names.describe_publicly(found.cohort) if found else _("a cohort")
     return _("The seat is reserved for %(whom)s.", whom=cohort)
+
+
+def permission_text(codes: Iterable[str]) -> str:
+    """Return that a permission of the student's lifted these rules."""
+    return _("Allowed by your permission: %(rules)s.", rules=permission_names(codes).lower())
 
 
 # Drops and waitlists ------------------------------------------------------------------------------

@@ -148,9 +148,10 @@ def claim(request: SectionRequest, student: "StudentProfile", catalog: "TermCata
         section=section.id,
         credits=least if request.credits is None else request.credits,
         corequisites=None if beyond else rules.corequisites(student, section, catalog),
-        rules=(*rules.refusals(student, section), *beyond),
+        rules=(*rules.before_permissions(student, section), *beyond),
         waived=rules.waived(student, section),
         reserves=rules.reserves(student, section),
+        waived_corequisites=rules.waived_corequisites(student, section, catalog),
     )
 
 

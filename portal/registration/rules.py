@@ -19,18 +19,26 @@ NOT_OFFERED = 0  # stands for a course that no student can take this term
 
 
 def refusals(profile: "StudentProfile", section: "SectionView") -> list[Reason]:
-    """Return every reason in PostgreSQL's records why the student can't take the section."""
-    reasons = [Reason("hold", hold.facts) for hold in profile.holds if hold.is_active]
-    if section.status == "OPEN" and not visible(profile, section):
-        reasons.append(Reason("not_for_you"))
-    missing = requisites.missing(section.prerequisites, _has_passed(profile))
-    if missing:
-        reasons.append(Reason("prerequisite", {"missing": missing}))
-    reasons += _restrictions(profile, section.restrictions)
+    """Return every reason in PostgreSQL's records why the student can't take the section.
+
+    Leaves out those that a permission lifts.
+    """
+    reasons = before_permissions(profile, section)
     if not reasons:
         return []
     passes = permitted(profile, section)
     return [reason for reason in reasons if reason.code not in passes]
+
+
+def before_permissions(profile: "StudentProfile", section: "SectionView") -> list[Reason]:
+    """Return the same with those that a permission lifts, for the ledger to lift and name."""
+    reasons = [Reason("hold", hold.facts) for hold in profile.holds if hold.is_active]
+    if section.status == "OPEN" and not _is_for(profile, section):
+        reasons.append(Reason("not_for_you"))
+    missing = requisites.missing(section.prerequisites, _has_passed(profile))
+    if missing:
+        reasons.append(Reason("prerequisite", {"missing": missing}))
+    return [*reasons, *_restrictions(profile, section.restrictions)]
 
 
 def unmet(profile: "StudentProfile", section: "SectionView") -> list[Reason]:
@@ -55,12 +63,16 @@ def visible(profile: "StudentProfile", section: "SectionView") -> bool:
     """Return whether the section list shows the section: open, and of a course for the student."""
     if section.status != "OPEN":
         return False
+    return _is_for(profile, section) or "not_for_you" in permitted(profile, section)
+
+
+def _is_for(profile: "StudentProfile", section: "SectionView") -> bool:
+    """Return whether the section is for everyone or for students such as this one."""
     return (
         section.public
         or _meet(section.restricted_to, profile.majors | profile.minors)
         or _meet(section.levels, [profile.level])
         or _meet(section.years, [profile.year])
-        or "not_for_you" in permitted(profile, section)
     )
 
 
@@ -70,9 +82,9 @@ def permitted(profile: "StudentProfile", section: "SectionView") -> frozenset[st
 
 
 def waived(profile: "StudentProfile", section: "SectionView") -> tuple[str, ...]:
-    """Return those of the permitted codes that the ledger checks."""
+    """Return the permitted codes in the order of lists, for the ledger."""
     passes = permitted(profile, section)
-    return tuple(code for code in LEDGER_CHECKS if code in passes)
+    return tuple(code for code in PERMISSIONS if code in passes)
 
 
 def reserves(profile: "StudentProfile", section: "SectionView") -> tuple[int, ...]:
@@ -87,6 +99,15 @@ def corequisites(
     return _by_id(_open_corequisites(profile, section), catalog)
 
 
+def waived_corequisites(
+    profile: "StudentProfile", section: "SectionView", catalog: "TermCatalog"
+) -> dict[str, Any] | None:
+    """Return the same if a permission lifts it; the event of a seat names it if it is missing."""
+    if "corequisite" not in permitted(profile, section):
+        return None
+    return _by_id(_not_passed(profile, section), catalog)
+
+
 def unoffered(
     profile: "StudentProfile", section: "SectionView", catalog: "TermCatalog"
 ) -> list[Reason]:
@@ -98,9 +119,14 @@ def unoffered(
 
 
 def _open_corequisites(profile: "StudentProfile", section: "SectionView") -> requisites.Tree | None:
-    """Return the corequisites that the student has not passed in an earlier term."""
+    """Return the corequisites that must be taken in this term."""
     if "corequisite" in permitted(profile, section):
         return None
+    return _not_passed(profile, section)
+
+
+def _not_passed(profile: "StudentProfile", section: "SectionView") -> requisites.Tree | None:
+    """Return the corequisites that the student has not passed in an earlier term."""
     return requisites.missing(section.corequisites, _has_passed(profile))
 
 

@@ -119,7 +119,9 @@ def _in_words(name: str, value: Any, names: dict[Key, AuditSubject], times: Loca
             return "\n".join(_counts(value)) or NONE
         case "options", dict():
             return "\n".join(_options(value)) or NONE
-        case "waives" | "overrides", list() if all(isinstance(each, str) for each in value):
+        case "waives" | "overrides" | "permitted", list() if all(
+            isinstance(each, str) for each in value
+        ):
             return "\n".join(
                 str(reasons.PERMISSIONS.get(each) or reasons.label(each)) for each in value
             )

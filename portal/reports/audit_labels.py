@@ -68,6 +68,7 @@ FIELDS = {
     "opens": _l("Begins"),
     "options": _l("Settings"),
     "overrides": _l("Permissions given"),
+    "permitted": _l("Permissions used"),
     "ready": _l("Waits for"),
     "skip_reasons": _l("Reasons that count as skips"),
     "skip_limit": _l("Skips until removal"),

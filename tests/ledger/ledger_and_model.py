@@ -160,6 +160,6 @@ class Pair(RuleBasedStateMachine):
         assert [subject(event) for event in events] == self.model.events
 
 
-def subject(event: dict[str, Any]) -> tuple[str, int, int, int]:
-    of = event.get("section") or event["window"]
-    return event["name"], of, event.get("student", 0), event.get("during", 0)
+def subject(event: dict[str, Any]) -> tuple[str, int, int, int, list[str]]:
+    of, permitted = event.get("section") or event["window"], event.get("permitted", [])
+    return event["name"], of, event.get("student", 0), event.get("during", 0), permitted

@@ -6,7 +6,6 @@ from itertools import combinations
 
 from portal.ledger.types import (
     Candidate,
-    Claim,
     Decision,
     Outcome,
     Promotion,
@@ -16,7 +15,7 @@ from portal.ledger.types import (
 )
 from tests.ledger.model_adjustments import Adjustments
 from tests.ledger.model_state import Pool, Section
-from tests.ledger.model_submissions import without
+from tests.ledger.model_submissions import claim_of, without
 
 
 class Model(Adjustments):
@@ -139,9 +138,7 @@ class Model(Adjustments):
         position, held = self.sections[section].queue[who.student], self.held(who.student)
         swap_out = position.swap_out if position.swap_out in held else 0
         rest = without(held, swap_out)
-        part = Claim(
-            section, position.credits, who.corequisites, who.rules, who.waived, who.reserves
-        )
+        part = claim_of(who, section, position.credits)
         reasons = self.objections(part, who, rest, set(), at)
         if swap_out:
             reasons += self.losses(who.student, rest | {section: position.credits})

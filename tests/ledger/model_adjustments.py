@@ -128,6 +128,7 @@ class Adjustments(Wishes):
             elif add:
                 rests[student] = rests[student] | {add.section: add.credits}
                 trial.give(student, add)
+        self.permitted |= trial.permitted
         return found
 
     def vacate(self, section: int, student: int) -> None:

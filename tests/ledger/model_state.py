@@ -151,7 +151,9 @@ class Book:
     windows: dict[int, Window] = field(default_factory=dict)
     drops: dict[tuple[int, str], int] = field(default_factory=dict)
     requests: dict[tuple[int, str], tuple[Any, Any]] = field(default_factory=dict)
-    events: list[tuple[str, int, int, int]] = field(default_factory=list)
+    events: list[tuple[str, int, int, int, list[str]]] = field(default_factory=list)
+    # By the id() of a claim, the codes that a permission lifted when it was last tried.
+    permitted: dict[int, list[str]] = field(default_factory=dict)
     during: int = 0  # the window of the current decision
     woken: set[str] = field(default_factory=set)
     wake: list[str] = field(default_factory=list)
@@ -194,16 +196,18 @@ class Book:
             self.woken.add(worker)
             self.wake.append(worker)
 
-    def journal(self, name: str, subject: int, student: int = 0) -> int:
-        self.events.append((name, subject, student, self.during))
+    def journal(
+        self, name: str, subject: int, student: int = 0, permitted: Sequence[str] = ()
+    ) -> int:
+        self.events.append((name, subject, student, self.during, list(permitted)))
         self.call("record")
         return len(self.events)
 
-    def tell(self, name: str, section: int, student: int = 0) -> int:
+    def tell(self, name: str, section: int, student: int = 0, permitted: Sequence[str] = ()) -> int:
         """Journal an event, with the changed counts of sections that share seats."""
         each, known = self.sections[section], self.shared
         self.shared = {number: found.shared for number, found in self.sections.items()}
-        each.seq = self.journal(name, section, student)
+        each.seq = self.journal(name, section, student, permitted)
         for number, found in self.sections.items():
             if found.pool and known.get(number) != found.shared:
                 found.seq = each.seq
@@ -223,7 +227,7 @@ class Book:
         each.roster[student] = HeldSeat(part.section, part.credits, seq, at)
         if part.corequisites:
             each.needs[student] = part.corequisites
-        self.tell(name, part.section, student)
+        self.tell(name, part.section, student, self.permitted[id(part)])
         answer = self.answer(Outcome.ENROLLED, part.section, at, seq=seq, registration=seq)
         self.reprieve(student)
         return answer

@@ -156,7 +156,10 @@ class Wishes(Calendar):
             reasons.append(Reason("section_unknown"))
         else:
             reasons += self.of_section(part, who.limit, mine, along)
-        return [each for each in [*reasons, *part.rules] if each.code not in part.waived]
+        reasons += part.rules
+        found = {each.code for each in reasons}
+        self.permitted[id(part)] = [code for code in part.waived if code in found]
+        return [each for each in reasons if each.code not in part.waived]
 
     def of_section(self, part: Claim, limit: int, mine: Seats, along: set[int]) -> Iterator[Reason]:
         status = self.sections[part.section].spec.status
@@ -165,8 +168,9 @@ class Wishes(Calendar):
         yield from self.of_seats(part, mine)
         yield from self.of_credits(part, limit, mine)
         courses = self.courses(mine) | along
-        if part.corequisites and not fulfilled(part.corequisites, courses):
-            yield Reason("corequisite", {"missing": missing(part.corequisites, courses)})
+        needs = part.corequisites or part.waived_corequisites
+        if needs and not fulfilled(needs, courses):
+            yield Reason("corequisite", {"missing": missing(needs, courses)})
 
     def of_seats(self, part: Claim, mine: Seats) -> Iterator[Reason]:
         spec = self.sections[part.section].spec
@@ -290,11 +294,24 @@ class Wishes(Calendar):
         )
         if each.reserved_left and not each.reserve_for(part.reserves):
             each.aside.add(student)
-        self.tell("waitlisted", section, student)
+        self.tell("waitlisted", section, student, self.permitted[id(part)])
         position = len(each.queue)
         return self.answer(
             Outcome.WAITLISTED, section, at, seq=ticket, position=position, given_up=swap_out
         )
+
+
+def claim_of(who: Candidate, section: int, worth: int) -> Claim:
+    """Return the candidate's claim to a section."""
+    return Claim(
+        section,
+        worth,
+        who.corequisites,
+        who.rules,
+        who.waived,
+        who.reserves,
+        who.waived_corequisites,
+    )
 
 
 def named(tree: dict[str, Any] | None) -> set[int]:

@@ -12,7 +12,7 @@ from portal.ledger.types import (
     SectionSpec,
     SkipRule,
 )
-from portal.registration.reasons import LEDGER_CHECKS, NO_WINDOW, NOT_OVERRIDABLE
+from portal.registration.reasons import NO_WINDOW, NOT_OVERRIDABLE, PERMISSIONS
 from tests.ledger.requests import OPEN
 
 STUDENTS = range(501, 506)
@@ -25,7 +25,7 @@ trees = some.sampled_from(
 )
 overrides_ = some.lists(
     some.sampled_from(
-        [*LEDGER_CHECKS, *NO_WINDOW, "full", "hold", "drop_limit", "needed_by", *NOT_OVERRIDABLE]
+        [*PERMISSIONS, *NO_WINDOW, "full", "hold", "drop_limit", "needed_by", *NOT_OVERRIDABLE]
     ),
     max_size=6,
 )
@@ -37,9 +37,11 @@ passes = some.sampled_from(
     [None, None, SkipRule(1), SkipRule(2), SkipRule(1, ("hold", "credit_limit"))]
 )
 reserves_ = some.sampled_from([()] * 3 + [(61,), (62,), (61, 62)])
-candidates = some.builds(Candidate, students, windows, limits, trees, rules_, waived_, reserves_)
+candidates = some.builds(
+    Candidate, students, windows, limits, trees, rules_, waived_, reserves_, trees
+)
 credits_ = some.sampled_from([400, 400, 300, 500])
-parts = some.builds(Claim, SECTIONS, credits_, trees, rules_, waived_, reserves_)
+parts = some.builds(Claim, SECTIONS, credits_, trees, rules_, waived_, reserves_, trees)
 options = some.lists(parts, min_size=1, max_size=2, unique_by=lambda part: part.section).map(tuple)
 wishes = some.builds(
     LedgerChoice,

@@ -21,6 +21,7 @@ from portal.ledger.types import (
     SubmissionResult,
 )
 from tests.ledger.adjustment_steps import AdjustmentRules
+from tests.ledger.model_submissions import claim_of
 from tests.ledger.requests import OPEN, TERM
 from tests.ledger.strategies import (
     SECTIONS,
@@ -72,7 +73,7 @@ class Term(AdjustmentRules):
     def claim(
         self, section: int, who: Candidate, wanted: int, request: str | None, *, wait: bool
     ) -> None:
-        part = Claim(section, wanted, who.corequisites, who.rules, who.waived, who.reserves)
+        part = claim_of(who, section, wanted)
         self.submit([LedgerChoice(((part,),), wait)], who, request)
 
     @rule(section=SECTIONS, crowd=some.permutations(STUDENTS), limit=limits)

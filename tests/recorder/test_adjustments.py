@@ -12,7 +12,9 @@ from portal.ledger.types import Outcome
 from portal.live.topics import student as pages_of
 from portal.live.updates import Updates
 from portal.notifications.models import Notification
+from portal.people import permissions
 from portal.people.models import Student
+from portal.people.permissions import Target
 from portal.people.student_profile import read_all
 from portal.recorder.consistency.audit import audit_term
 from portal.recorder.consistency.restore import restore
@@ -160,3 +162,20 @@ def test_open_page_refreshes_and_shows_only_the_notification() -> None:
     (signal,) = heard.signals[topic].values()
     assert (signal.name, signal.detail["state"]) == ("own", "")
     assert not heard.student_events
+
+
+def test_audit_trail_names_a_permission_that_counted(cast: Cast, term: Any) -> None:
+    needs = {"prerequisites": {"course": "MAT-1010"}}
+    section = builders.a_section(builders.a_course(), term, capacity=0, **needs)
+    target = Target("ada", "Fall 2030", section.crn)
+    permissions.grant_by_name(target, ["prerequisite"], "By the dean.", None)
+    adjust(cast, term, cast.ada, add=section.id, overrides=("full", "prerequisite"))
+    adjust(cast, term, cast.ben, add=section.id, overrides=("full", "prerequisite"))
+    recorded(term)
+    ada, ben = (each.after for each in rows(AuditEntry) if each.action == "selection.add")
+    assert (ada["overrides"], ada["permitted"]) == (["full"], ["prerequisite"])
+    assert ben["overrides"] == ["full", "prerequisite"]
+    assert "permitted" not in ben
+    text = "The registrar gave you a seat in CSC 1100-01."
+    assert headlines(cast.ada) == [f"{text} Allowed by your permission: prerequisites."]
+    assert headlines(cast.ben) == [text]

@@ -226,4 +226,15 @@ def test_ledger_receives_the_waived_rules() -> None:
     card = closed_to_ada()
     assert rules.waived(a_profile(), card) == ()
     who = with_override(card, "credit_limit", "prerequisite", "time_conflict")
-    assert rules.waived(who, card) == ("time_conflict", "credit_limit")
+    assert rules.waived(who, card) == ("prerequisite", "time_conflict", "credit_limit")
+
+
+def test_ledger_receives_the_reasons_that_a_permission_lifts() -> None:
+    card, offered = closed_to_ada(), a_board(a_card("A-2"))
+    who = with_override(card, "not_for_you", "prerequisite", "restriction", "corequisite")
+    found = [reason.code for reason in rules.before_permissions(who, card)]
+    assert found == ["hold", "not_for_you", "prerequisite", "restriction"]
+    assert rules.waived_corequisites(who, card, offered) == rules.corequisites(
+        a_profile(), card, offered
+    )
+    assert rules.waived_corequisites(a_profile(), card, offered) is None

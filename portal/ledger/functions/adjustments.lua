@@ -53,12 +53,11 @@ end
 
 -- Return the reasons that still refuse, and the codes of those that are overridden.
 local function split_overridden(reasons, overrides)
-  local found, aside = {}, {}
-  for _, reason in ipairs(reasons) do found[reason.code] = true end
+  local waived = {}
   for _, code in ipairs(overrides or {}) do
-    if found[code] and not NOT_OVERRIDABLE[code] then aside[#aside + 1] = code end
+    if not NOT_OVERRIDABLE[code] then waived[#waived + 1] = code end
   end
-  return permitted(reasons, aside), aside
+  return lift(reasons, waived)
 end
 
 -- A waiting student who is added counts as promoted; of their seats, only the named one is dropped.
@@ -78,7 +77,7 @@ end
 -- A drop beyond the overridden daily limit does not count against the student.
 local function drop_by_admin(term)
   local ask, day = term.ask, nil
-  if #permitted({ { code = "drop_limit" } }, ask.overrides) > 0 then
+  if #lift({ { code = "drop_limit" } }, ask.overrides) > 0 then
     day = today(ask.days, term.at)
     redis.call("HINCRBY", term:key("drops", ask.student), day, 1)
   end

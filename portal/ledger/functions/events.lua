@@ -104,7 +104,7 @@ function Term:seat(name, section, student, wish, more)
   if wish.corequisites then redis.call("HSET", own, "c:" .. section.id, cjson.encode(wish.corequisites)) end
   local event = {
     student = student, credits = wish.credits, registration = seq,
-    corequisites = wish.corequisites, reserve = reserve,
+    corequisites = wish.corequisites, reserve = reserve, permitted = wish.permitted,
   }
   self:record_event(seq, name, section, with(event, more))
   self:retry_skipped_of(student)

@@ -49,7 +49,8 @@ function Term:check_selections(reasons, section, mine, terms, along)
   if held + terms.credits > terms.limit then
     add_reason(reasons, "credit_limit", { held = held, adds = terms.credits, limit = terms.limit })
   end
-  local missing = terms.corequisites and lacking(terms.corequisites, courses) or {}
+  local needs = terms.corequisites or terms.waived_corequisites
+  local missing = needs and lacking(needs, courses) or {}
   if #missing > 0 then add_reason(reasons, "corequisite", { missing = missing }) end
 end
 
@@ -61,19 +62,23 @@ local function full(section)
   return facts
 end
 
-local function permitted(reasons, waived)
-  if not waived then return reasons end
-  local left, passes = {}, {}
+-- Return the reasons whose codes are not waived, and the waived codes that lifted a reason.
+local function lift(reasons, waived)
+  if not waived then return reasons, {} end
+  local left, passes, found, lifted = {}, {}, {}, {}
   for _, code in ipairs(waived) do passes[code] = true end
   for _, reason in ipairs(reasons) do
-    if not passes[reason.code] then left[#left + 1] = reason end
+    if passes[reason.code] then found[reason.code] = true else left[#left + 1] = reason end
   end
-  return left
+  for _, code in ipairs(waived) do
+    if found[code] then lifted[#lifted + 1] = code end
+  end
+  return left, lifted
 end
 
 -- Every reason why a student may not have this section, apart from seats. `terms` come from the
 -- submission or the candidate: credits, limit, windows, corequisites, waived codes, and the
--- caller's own rules.
+-- caller's own rules. They get `permitted`, the codes that a permission lifted, for the event.
 function Term:refusal_reasons(section, mine, terms, along)
   local reasons = {}
   self:enter(terms.windows or {})
@@ -87,7 +92,9 @@ function Term:refusal_reasons(section, mine, terms, along)
   for _, rule in ipairs(terms.rules or {}) do
     if section or rule.code ~= "section_unknown" then extend(reasons, { rule }) end
   end
-  return permitted(reasons, terms.waived)
+  local left, lifted = lift(reasons, terms.waived)
+  terms.permitted = #lifted > 0 and lifted or nil
+  return left
 end
 
 -- The waitlist positions that stand in for a seat's corequisites: those taken in the step that gave

@@ -106,8 +106,10 @@ local function join(term, section, claim, swap_out)
   redis.call("HSET", term:key("student", ask.student), "w:" .. section.id, entry)
   if section.kept > 0 and not reserve_for(section, claim.reserves) then term:set_aside(section, ask.student) end
   local position = term:position(section.id, ask.student)
-  local event =
-    { student = ask.student, credits = claim.credits, ticket = seq, position = position, instead = swap_out }
+  local event = {
+    student = ask.student, credits = claim.credits, ticket = seq, position = position, instead = swap_out,
+    permitted = claim.permitted,
+  }
   term:record_event(seq, "waitlisted", section, event)
   return answer(term, "waitlisted", section, { seq = seq, position = position, given_up = swap_out })
 end

@@ -63,7 +63,7 @@ def test_the_department_decides_and_then_an_admin(
     page.get_by_role("button", name="Approve").click()
     expect(page.get_by_text("The registrar decides next.")).to_be_visible()
     expect(row).to_have_count(0)
-    expect(page.locator("#waiting")).to_contain_text(re.compile(r"Median .+, of 1"))
+    expect(page.locator("#waiting")).to_contain_text(re.compile(r"Median .+ \(1 decided\)"))
     assert str(application) not in downloaded(page)
 
     boss.goto("/admin/applications")

@@ -84,10 +84,10 @@ class Permit:
     def pointless(self, now: Situation) -> str:
         if now.holds:
             return "has_seat"
-        asked = frozenset(self.waives(now.application))
-        if asked <= now.permitted:
+        waived = frozenset(self.waives(now.application))
+        if waived <= now.permitted:
             return "permitted"
-        return "" if now.may_refuse(asked) else "met"
+        return "" if now.may_refuse(waived) else "met"
 
     def preview(self, application: Application) -> list[Reason]:  # noqa: ARG002
         return []

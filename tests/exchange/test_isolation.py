@@ -30,6 +30,8 @@ def test_sections_reach_the_ledger_and_audits_end_while_an_import_is_stored(
     import_id = sent(boss, as_zip(Campus()))
     with Sessions.begin() as holder, running(*ASIDE):
         ready("background", "maintain")
+        # However long the waits below take on a slow machine.
+        holder.execute(text("SET LOCAL idle_in_transaction_session_timeout = 0"))
         holder.execute(text("LOCK TABLE sections IN SHARE ROW EXCLUSIVE MODE"))
         boss.post(f"/admin/imports/{import_id}/apply")
         wait_for(lambda: latest().state == "applying" and at_work())

@@ -268,16 +268,23 @@ def change(
     row.deleted_at = datetime.now(UTC) if delete else None
     # Terms share courses, subjects and rooms: every process reads their catalogs again.
     session.execute(update(Term).values(catalog_version=Term.catalog_version + 1))
+    note_change(session, record.subject, delete=delete, by=by, reason=reason)
+    return True
+
+
+def note_change(
+    session: Session, subject: str, *, delete: bool, by: int | None, reason: str
+) -> None:
+    """Add an entry to the audit trail: a record was deleted or restored."""
     add_audit_entry(
         session,
         "catalog.delete" if delete else "catalog.restore",
-        record.subject,
+        subject,
         by=by,
         before={"deleted": not delete},
         after={"deleted": delete},
         reason=reason,
     )
-    return True
 
 
 def _unrecorded(session: Session, term: CatalogRecord) -> int:

@@ -12,7 +12,7 @@ from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from portal.catalog import requisites, seat_pools, section_changes, views
+from portal.catalog import deletion, requisites, seat_pools, section_changes, views
 from portal.catalog.models import (
     Course,
     CrossList,
@@ -233,6 +233,7 @@ def create_section(  # noqa: PLR0913, PLR0917 - what a section needs to begin
             _write_columns(section, details)
             session.add(section)
             session.flush()
+            _restore_rooms(session, details, by, reason)
             _write_lists(session, section.id, details, None)
             _audit(session, "create", None, section, by, reason)
             return section.id
@@ -248,6 +249,7 @@ def edit_section(seen: SeenSection, details: SectionDetails, by: int, reason: st
     ):
         if before.obstacle:
             raise NotPossible(before.obstacle, section.id)
+        _restore_rooms(session, details, by, reason)
         _write_columns(section, details)
         _write_lists(session, section.id, details, before.details)
 
@@ -496,7 +498,7 @@ def _rows(session: Session, name: str, details: SectionDetails) -> list[dict[str
         case "restrictions":
             names = ("rule", "kind", "value")
             return [dict(zip(names, each, strict=True)) for each in details.restrictions]
-    rooms = _room_ids(session, {each.room for each in details.meetings if each.room})
+    rooms = _room_ids(session, _rooms(details))
     return [
         {
             "position": position,
@@ -530,15 +532,24 @@ def _write_reserves(
             session.execute(insert(Reserve).values(section_id=section_id, **row))
 
 
-def _room_ids(session: Session, names: set[str]) -> dict[str, int]:
-    """Return the ids of rooms by name, after adding unknown and restoring deleted ones."""
+def _rooms(details: SectionDetails) -> list[str]:
+    """Return the names of the rooms in which a section meets."""
+    return sorted({each.room for each in details.meetings if each.room})
+
+
+def _restore_rooms(session: Session, details: SectionDetails, by: int, reason: str) -> None:
+    """Restore deleted rooms in which the section meets; the term's lock keeps deletions away."""
+    named = Room.name.in_(_rooms(details)), Room.deleted_at.is_not(None)
+    for room in session.scalars(select(Room).where(*named).order_by(Room.name).with_for_update()):
+        room.deleted_at = None
+        deletion.note_change(session, f"room:{room.id}", delete=False, by=by, reason=reason)
+
+
+def _room_ids(session: Session, names: Sequence[str]) -> dict[str, int]:
+    """Return the ids of rooms by name, after adding unknown ones."""
     if not names:
         return {}
-    wanted = [{"name": name} for name in sorted(names)]
-    added = upsert(Room).values(wanted)
-    gone = Room.deleted_at.is_not(None)
-    session.execute(
-        added.on_conflict_do_update(index_elements=["name"], set_={"deleted_at": None}, where=gone)
-    )
+    wanted = [{"name": name} for name in names]
+    session.execute(upsert(Room).values(wanted).on_conflict_do_nothing())
     found = select(Room.name, Room.id).where(Room.name.in_(names))
     return dict(session.execute(found).all())

@@ -91,11 +91,13 @@ def _doubtful(
 def _unknown_names(session: Session, details: SectionDetails) -> Iterator[str]:
     """Yield unknown rooms and courses."""
     rooms = dict.fromkeys(each.room for each in details.meetings if each.room)
-    known = set(
-        session.scalars(select(Room.name).where(Room.name.in_(rooms), Room.deleted_at.is_(None)))
-    )
-    for room in rooms.keys() - known:
-        yield _("“%(room)s” is a new room. It will be added.", room=room)
+    found = select(Room.name, Room.deleted_at).where(Room.name.in_(rooms))
+    deleted = dict(session.execute(found).all())
+    for room in rooms:
+        if room not in deleted:
+            yield _("“%(room)s” is a new room. It will be added.", room=room)
+        elif deleted[room]:
+            yield _("The room “%(room)s” is deleted. It will be restored.", room=room)
     needed = (requisites.codes(details.prerequisites), requisites.codes(details.corequisites))
     codes = dict.fromkeys(chain(*needed, details.cross_lists))
     known = set(

@@ -21,13 +21,18 @@ COLUMNS = (
     *(_l("Student number"), _l("Student"), _l("Sent"), _l("Decided on"), _l("Event")),
     *(_l("Fee"), _l("Payment")),
 )
-NOTED = ("state", "kind", "stage", "ready", "text")  # filters; the term is the entry's subject
+NOTED = ("state", "kind", "stage", "ready")  # filters; the term is the entry's subject
 
 
 def note_export(shown: Filters, by: int) -> None:
-    """Add an entry to the audit trail: who exports applications, and which."""
+    """Add an entry to the audit trail: who exports applications, and which.
+
+    It does not keep what was searched for: that may be a person's name, and entries stay for good.
+    """
     filters = asdict(shown)
     after = {name: filters[name] for name in NOTED if filters[name]}
+    if shown.text:
+        after["searched"] = True
     if shown.decider is not None:
         after["departments"] = departments_of(shown.decider)
     subject = f"term:{shown.term}" if shown.term else "applications"

@@ -196,6 +196,7 @@ class ApplicationEntry(Base):
     """A step in the history of an application; `action` is one of ACTIONS."""
 
     __tablename__ = "application_entries"
+    __table_args__ = (Index("ix_application_entries_account", "account_id", "at"),)
 
     id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
     application_id: Mapped[int] = mapped_column(ForeignKey("applications.id"), index=True)

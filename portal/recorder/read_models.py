@@ -94,6 +94,11 @@ def load_some(
     return _load(session, term, chosen | {Window: Window.id.in_(windows)})
 
 
+def load_rooms(session: Session, term: int) -> TermState:
+    """Return every row of the term's waiting rooms."""
+    return _load(session, term, dict.fromkeys((QueueRoom, QueueEntryRecord), true()))
+
+
 def write(session: Session, term: int, state: TermState, after: int) -> None:
     """Store the rows that changed after event `after`."""
     for table, rows in rows_of(state):

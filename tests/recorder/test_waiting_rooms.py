@@ -16,7 +16,7 @@ from portal.core import flags
 from portal.core.db import transaction
 from portal.ledger.errors import LedgerUnavailable
 from portal.ledger.types import WindowView
-from portal.recorder.consistency import fence
+from portal.recorder.consistency import continuous_audit, fence
 from portal.recorder.consistency.audit import audit_term
 from portal.recorder.consistency.repair import rebuild
 from portal.recorder.consistency.restore import plan, restore
@@ -355,3 +355,46 @@ def test_fenced_room_admits_nobody(term: Term) -> None:
     with pytest.raises(LedgerUnavailable):
         room.leave(term.id, window.id, FIRST)
     assert room.queue_entry(term.id, window.id, FIRST).kind == "waiting"
+
+
+def places_found(term: Term) -> list[str]:
+    """Return where a part of the continuous audit finds differences."""
+    return [each["where"] for each in continuous_audit.audit_next_part(term.id)]
+
+
+def test_each_part_of_the_continuous_audit_compares_waiting_rooms(
+    backend: Backend, term: Term
+) -> None:
+    window = builders.a_coming_window(term)
+    enter(term, window, FIRST, FIRST + 1)
+    assert places_found(term) == []
+    line = f"{key(term, window)}:line"
+    [(entry, score), *_] = backend.redis.zrange(line, 0, -1, withscores=True)
+    backend.redis.zrem(line, entry)
+    assert places_found(term) == ["ledger waiting room"]
+    assert places_found(term) == ["ledger waiting room"]  # the alarm stays
+    backend.redis.zadd(line, {entry: score})
+    assert places_found(term) == []
+    with transaction() as session:
+        session.execute(text("UPDATE queue_rooms SET called = 7"))
+    assert places_found(term) == ["queue_rooms"]
+
+
+def test_continuous_audit_finds_nothing_while_students_come_and_go(term: Term) -> None:
+    window, enough = builders.an_open_window(term), Event()
+    limits(term, window, per_minute=6000, at_once=3)
+
+    def come_and_go() -> None:
+        for student in count(FIRST):
+            enter(term, window, student)
+            if student % 3:
+                room.leave(term.id, window.id, student)
+            if enough.is_set():
+                return
+
+    with ThreadPoolExecutor(1) as pool:
+        coming = pool.submit(come_and_go)
+        found = [places_found(term) for _ in range(6)]
+        enough.set()
+    assert coming.exception() is None
+    assert found == [[]] * 6

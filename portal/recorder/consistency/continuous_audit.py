@@ -1,4 +1,4 @@
-"""The continuous audit: a part of each term every few minutes, all of it in rounds.
+"""The continuous audit: a part of each term every few minutes, all sections in rounds.
 
 A difference raises an alarm. Every later part checks it again until it agrees.
 """
@@ -25,7 +25,7 @@ from portal.recorder.consistency.differences import Difference
 from portal.recorder.consistency.partial_audit import OF_SECTION, Behind
 from portal.recorder.models import ContinuousAudit
 
-SECONDS = 20.0  # for one part
+SECONDS = 20.0  # for the sections of one part
 KEPT = 200  # differences stored in full
 MOST_LISTED = 20  # missing events listed by number
 
@@ -57,13 +57,15 @@ def due(session: Session) -> list[int]:
 
 
 def audit_next_part(term: int, seconds: float = SECONDS) -> list[Difference]:
-    """Compare known differences and the next part of a term; return what differs.
+    """Compare waiting rooms, known differences and the next part of a term; return what differs.
 
     Progress is stored after each slice, so the next part continues there even if this one fails.
     """
-    part, until = _begin(term), monotonic() + seconds
+    part = _begin(term)
     part.add([*unrecordable(term), *_missing(term)])
     try:
+        part.compare_rooms()
+        until = monotonic() + seconds
         while part.recheck:
             sections = sorted(part.recheck)[: partial_audit.AT_ONCE]
             part.compare(sections)
@@ -101,6 +103,11 @@ class Part:
         # A difference that appears only once was read in the middle of a change.
         if partial_audit.compare(self.term, sections):
             self.add(partial_audit.compare(self.term, sections), sections)
+
+    def compare_rooms(self) -> None:
+        """Compare all waiting rooms, in every part: they are few."""
+        if partial_audit.compare_rooms(self.term):
+            self.add(partial_audit.compare_rooms(self.term))
 
     def add(self, differences: Iterable[Difference], among: Collection[int] = ()) -> None:
         """Add the differences of these sections."""

@@ -1,4 +1,4 @@
-"""Partial audit: a few sections of a term, their events, ledger keys and rows."""
+"""Partial audit: a few sections of a term, or its waiting rooms, and their events and rows."""
 
 import re
 from collections import Counter, defaultdict
@@ -13,11 +13,11 @@ from portal.catalog.models import Section
 from portal.core.checkpoints import checkpoint
 from portal.core.db import transaction
 from portal.recorder import read_models
-from portal.recorder.consistency import audit, ledger_keys
+from portal.recorder.consistency import audit, ledger_keys, room_image
 from portal.recorder.consistency.differences import Difference
 from portal.recorder.consistency.ledger_image import BY_NAME, KINDS, Image, Kind, split
 from portal.recorder.event_log import fold, read_events
-from portal.recorder.events import Event
+from portal.recorder.events import QUEUE, Event
 from portal.recorder.models import Enrollment, LoggedEvent, SectionSeats, WaitlistEntry
 from portal.windows.models import Window
 
@@ -86,15 +86,20 @@ def section_group(term: int, sections: Iterable[int]) -> SectionGroup:
     """Return a group: these sections, and those that share seats with them."""
     with transaction() as session:
         shared = session.execute(SHARES, {"term": term}).all()
-        windows = set(session.scalars(select(Window.id).where(Window.term_id == term)))
-    windows |= {window.id for window in backend().ledger.windows(term)}
     # Pools that only the ledger knows belong to every group.
     pools = ledger_keys.pools_of(term) - {pool for _, pool in shared}
     reached = set(sections)
     while more := {pool for section, pool in shared if section in reached} - pools:
         pools |= more
         reached |= {section for section, pool in shared if pool in pools}
-    return SectionGroup(term, frozenset(reached), frozenset(pools), frozenset(windows))
+    return SectionGroup(term, frozenset(reached), frozenset(pools), frozenset(_windows(term)))
+
+
+def _windows(term: int) -> set[int]:
+    """Return the windows that PostgreSQL or the ledger knows."""
+    with transaction() as session:
+        known = set(session.scalars(select(Window.id).where(Window.term_id == term)))
+    return known | {window.id for window in backend().ledger.windows(term)}
 
 
 def compare(term: int, sections: Iterable[int]) -> list[Difference]:
@@ -129,9 +134,40 @@ def compare(term: int, sections: Iterable[int]) -> list[Difference]:
         within=part.holds,
         students=students,
     )
+    _refuse_unrecorded(term, unrecorded)
+    return found
+
+
+def compare_rooms(term: int) -> list[Difference]:
+    """Return what differs in the waiting rooms of a term; raise Behind."""
+    queues = [f"{QUEUE}{window}" for window in _windows(term)]
+    image, at = Image(), 0
+
+    def advance(session: Session, through: int) -> None:
+        nonlocal at
+        fold(session, term, image, at, through, queues)
+        at = max(at, through)
+
+    with transaction() as session:
+        advance(session, checkpoint(term, session))
+    rooms = room_image.read(term, image)
+    audit.unrecordable(term)  # reported elsewhere
+    found, unrecorded = audit.compare(
+        term,
+        image,
+        ledger_keys.read_keys(term, ()),
+        advance,
+        lambda session: read_models.load_rooms(session, term),
+        students=(),
+        rooms=rooms,
+    )
+    _refuse_unrecorded(term, unrecorded)
+    return found
+
+
+def _refuse_unrecorded(term: int, unrecorded: int) -> None:
     if unrecorded:
         raise Behind(f"{unrecorded} events of term {term} are not recorded yet")
-    return found
 
 
 def _drops(

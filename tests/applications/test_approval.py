@@ -1,7 +1,7 @@
 """What an approval does: through the ledger, once, with a receipt and the audit trail."""
 
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from threading import Event
@@ -15,14 +15,11 @@ from sqlalchemy.exc import OperationalError
 from portal.applications import service
 from portal.applications.models import Application
 from portal.applications.service import ApplicationRefused
-from portal.backend import Backend
 from portal.catalog import term_catalog
 from portal.catalog.models import Restriction, Section
 from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
-from portal.core.queue import NO_TERM
 from portal.people.models import Account, CompletedCourse, Permission
-from portal.recorder import read_with_fallback
 from portal.recorder.consistency.audit import audit_term
 from portal.recorder.receipt_texts import receipt_text
 from portal.recorder.receipts import code, find
@@ -41,17 +38,6 @@ from tests.cast import Cast
 from tests.notifications.stories import a_letter, set_section, told
 from tests.registration.database_outage import settled
 from tests.runtime.cluster.replicated_ledger import until
-from tests.web.ledger_outage import ledger_away
-
-
-def pages(backend: Backend, deed: Callable[[], str]) -> str:
-    """What it gives in a request while the ledger is away."""
-    with ledger_away(backend):
-        read_with_fallback.begin_request()
-        try:
-            return deed()
-        finally:
-            read_with_fallback.end_request()
 
 
 def approve(application: int, by: int, overrides: tuple[str, ...] = ()) -> str:
@@ -370,19 +356,6 @@ def test_a_decision_on_what_was_not_seen_is_refused(free: Section, cast: Cast) -
     service.submit(asked, cast.ada.account_id)
     with pytest.raises(ApplicationRefused, match="changed"):
         service.approve(asked, seen)
-
-
-def test_an_approval_waits_for_the_ledger(free: Section, cast: Cast, backend: Backend) -> None:
-    asked = an_application("late_add", cast.ada, free)
-    seen = decider(asked, cast.max.id)
-    found = pages(backend, lambda: service.approve(asked, seen).state)
-    assert found == "acting"
-    (job,) = service.due_jobs([])
-    assert (job.term, job.job) == (NO_TERM, "act")
-    service.act_all()
-    assert the(asked).state == "approved"
-    assert has_seat(cast.ada, free)
-    assert not list(service.due_jobs([]))
 
 
 def test_an_act_repeated_after_a_kill_takes_no_second_seat(free: Section, cast: Cast) -> None:

@@ -17,9 +17,12 @@ from portal.applications.kind import Kind, Step
 from portal.applications.kinds import KINDS
 from portal.applications.listing import ApplicationView
 from portal.applications.models import (
+    ACTING,
     ACTIONS,
+    APPROVED,
     CHARGE_STATES,
     CHARGE_TONES,
+    DECLINED,
     DRAFT,
     EDITABLE,
     ENDED,
@@ -72,6 +75,7 @@ ADVICE = {
     "acting": _l("It is being carried out. This takes a moment."),
     "declined": _l("Read the reason. The registrar’s office answers questions about it."),
 }
+WITHDRAWABLE = _l("It is not decided. You can send another one until the last day.")
 
 
 class TermForm(Form):
@@ -489,13 +493,15 @@ def withdraw_application(term_id: int, application_id: int) -> ResponseReturnVal
     """Withdraw an application that is not decided."""
     line = _mine(term_id, application_id)
     address = url_for("student.application", term_id=term_id, application_id=line.id)
+    decided = line.application.state in {ACTING, APPROVED, DECLINED}
     page = Confirmation(
         title=_("Withdraw this application"),
         button=_("Withdraw"),
         back=(address, _("My application")),
         facts=[(_("Application"), f"{line.kind.title}, {line.name}")],
-        meaning=[_("It is not decided. You can send another one until the last day.")],
+        meaning=[] if decided else [str(WITHDRAWABLE)],
         danger=True,
+        refusal=str(REFUSED["decided"]) if decided else "",
     )
 
     def act(_reason: str) -> ResponseReturnValue:

@@ -33,7 +33,8 @@ class Applicant:
 
     `number` is their application, `sent` whether it was accepted. A visitor pays the fee at
     `provider` and sends a `document`; `kept` is whether the portal has it as it was sent. They
-    apply from `begun` to `done` (moments of this machine).
+    apply from `begun` to `done` (moments of this machine). `repeated` counts the requests that
+    were sent again because their answer was unknown or asked for it.
     """
 
     person: Student
@@ -45,6 +46,7 @@ class Applicant:
     kept: bool = False
     begun: float = 0.0
     done: float = 0.0
+    repeated: int = 0
     odd: list[str] = field(default_factory=list)
 
     @property
@@ -53,9 +55,12 @@ class Applicant:
         return "late_add" if self.section else "visiting"
 
     def apply(self, term: int, over: Event) -> None:
-        """Do every step; each request is repeated until it is answered."""
+        """Do every step; each request is repeated until it is answered. No error gets lost."""
         self.begun = time.time()
-        self._apply(term, over)
+        try:
+            self._apply(term, over)
+        except Exception as error:  # noqa: BLE001  this thread ends: the verdict must have it
+            self.odd.append(f"application {self.number}: {error!r}")
         self.done = time.time()
 
     def download(self, term: int) -> None:
@@ -76,9 +81,15 @@ class Applicant:
         if not self.section and not self._add_document_and_pay(term, over):
             return
         address, key = f"/{self.number}/submit", {"Idempotency-Key": secrets.token_hex(8)}
-        if self._post(over, address, {}, key) is not None:
+        if first := self._post(over, address, {}, key):
             self.sent = True
-            self._post(over, address, {}, key)  # again, as a program that lost the answer
+            # Again, as a program that lost the answer.
+            again = self._post(over, address, {}, key) or first
+            numbers = [each["data"]["id"] for each in (first, again)]
+            if set(numbers) != {self.number}:
+                self.odd.append(
+                    f"application {self.number}: submitted as {numbers[0]}, then as {numbers[1]}"
+                )
 
     def _add_document_and_pay(self, term: int, over: Event) -> bool:
         content = base64.b64encode(self.document).decode()
@@ -89,11 +100,11 @@ class Applicant:
     def _post(self, over: Event, path: str, body: Any, headers: Any = None) -> Any:
         """Return the answer to a request; None if the rush ended before there was one."""
         address = f"{self.person.address}/api/v1/applications{path}"
-        answer = self._until(
+        return self._until(
             over,
             lambda: self.person.http.post(address, json=body, headers=headers, timeout=TIMEOUT),
+            requests.Response.json,
         )
-        return answer and answer.json()
 
     def _pay(self, over: Event, term: int) -> bool:
         """Pay the fee on the provider's page; return whether the portal says that it is paid."""
@@ -127,20 +138,24 @@ class Applicant:
         answer = self.person.http.get(address, timeout=TIMEOUT)
         return answer.ok and answer.json()["data"]["fee"]["status"] == "paid"
 
-    def _until(self, over: Event, ask: Callable[[], requests.Response]) -> requests.Response | None:
+    def _until(
+        self,
+        over: Event,
+        ask: Callable[[], requests.Response],
+        read: Callable[[requests.Response], Any] = lambda answer: answer,
+    ) -> Any:
+        """Return the answer, read; an answer that can't be read is unknown, so ask again."""
         while not over.is_set():
-            try:
+            with suppress(requests.RequestException):
                 answer = ask()
-            except requests.RequestException:
-                over.wait(PAUSE)
-                continue
-            if answer.ok:
-                return answer
-            if answer.status_code not in AWAY:
-                self.odd.append(
-                    f"application {self.number}: {answer.status_code} {answer.text[:200]}"
-                )
-                return None
+                if answer.ok:
+                    return read(answer)
+                if answer.status_code not in AWAY:
+                    self.odd.append(
+                        f"application {self.number}: {answer.status_code} {answer.text[:200]}"
+                    )
+                    return None
+            self.repeated += 1
             over.wait(PAUSE)
         return None
 

@@ -37,6 +37,7 @@ class Row:
     applied: int = 0  # applications, all to be approved
     interrupted: int = 0  # approvals whose answer never came
     during: int = 0  # applications that were being made while the fault lasted
+    repeated: int = 0  # requests of applicants that were sent again, their answer being unknown
 
     @property
     def green(self) -> bool:
@@ -53,7 +54,8 @@ class Row:
         """One line for whoever watches."""
         what = f"{self.decided} decided, {self.away} refused for now, {self.unknown} unknown"
         what += f", {self.mailed} mails, {self.applied} applications"
-        what += f" ({self.during} during the fault, {self.interrupted} approvals interrupted)"
+        what += f" ({self.during} during the fault, {self.interrupted} approvals interrupted,"
+        what += f" {self.repeated} requests repeated)"
         times = f"silence {self.silence:.1f} s, wait {self.wait:.1f} s, drained {self.recorded:.1f}"
         wrong = [] if self.green else [str(vars(self.verdict)), *self.differences]
         return "; ".join([f"{'ok ' if self.green else 'BAD'} {self.fault}", what, times, *wrong])
@@ -137,6 +139,7 @@ def _judged(
         mailed=len(came),
         applied=sum(each.sent for each in applicants.begun),
         during=sum(each.begun < ended and each.done > began for each in applicants.begun),
+        repeated=sum(each.repeated for each in applicants.begun),
     )
 
 

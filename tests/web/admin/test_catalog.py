@@ -9,19 +9,10 @@ import pytest
 from click.testing import CliRunner, Result
 from flask import Flask
 from flask.testing import FlaskClient
-from sqlalchemy import select, update
+from sqlalchemy import delete, select, update
 
 from portal.backend import Backend
-from portal.catalog.models import (
-    Course,
-    Department,
-    Instructor,
-    Meeting,
-    Room,
-    Section,
-    Subject,
-    Term,
-)
+from portal.catalog.models import Course, Instructor, Meeting, Section, Subject, Term
 from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.people.models import StudentSubject
@@ -138,9 +129,8 @@ def test_course_that_a_section_requires_is_not_deleted(
 def test_subject_and_department_are_not_deleted_before_their_courses(
     admin: FlaskClient, course: Course, cast: Cast
 ) -> None:
+    subject, department = builders.a_subject(), builders.a_department()
     with transaction() as session:
-        subject = session.get_one(Subject, course.subject_id)
-        department = session.get_one(Department, course.department_id)
         session.execute(update(Subject).values(department_id=department.id))
         session.add(StudentSubject(student_id=cast.ada.id, subject_id=subject.id, kind="minor"))
     page = admin.post(address(subject), data=REASON)
@@ -165,18 +155,12 @@ def test_subject_and_department_are_not_deleted_before_their_courses(
 
 
 def test_room_in_use_is_not_deleted(admin: FlaskClient, term: Term, course: Course) -> None:
-    section = builders.a_section(course, term)
-    with transaction() as session:
-        room = Room(name="Hall 7")
-        session.add(room)
-        session.flush()
-        meeting = Meeting(section_id=section.id, position=9, room_id=room.id)
-        meeting.date_start, meeting.date_end = date(2030, 1, 1), date(2030, 5, 1)
-        session.add(meeting)
+    section = builders.a_section(course, term, meetings=(builders.Meets(room="Hall 7"),))
+    room = builders.a_room("Hall 7")
     assert f"{course.code}-{section.number}" in admin.post(address(room), data=REASON).text
     assert not deleted(room)
     with transaction() as session:
-        session.delete(session.get_one(Meeting, meeting.id))
+        session.execute(delete(Meeting).where(Meeting.section_id == section.id))
     assert admin.post(address(room), data=REASON).status_code == 303
     admin.get("/admin")  # shows the message
     assert "Hall 7" not in admin.get(f"/admin/terms/{term.id}/sections/new").text

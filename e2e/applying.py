@@ -21,7 +21,7 @@ def end_the_window(term: Term) -> None:
 
 
 def begin_late_add(person: Person, term: Term, section: Section) -> None:
-    """Fill in a petition for a late add, up to its documents."""
+    """Fill in an application for a late add, up to its documents."""
     page = person.page
     person.go(f"/terms/{term.id}/applications")
     page.get_by_role("link", name=re.compile("Start.*Late add")).click()

@@ -32,7 +32,7 @@ LOST = re.compile(r"ERR_")
 
 @pytest.fixture(params=[True, False], ids=["scripts", "no scripts"])
 def applicant(request: pytest.FixtureRequest, meet: Meet, term: Term, section: Section) -> Person:
-    """Someone on a phone, with a petition whose documents come next."""
+    """A student on a phone, in an application whose documents come next."""
     end_the_window(term)
     builders.a_student(f"sends{term.id}")
     person = meet(f"sends{term.id}", viewport=PHONE, java_script_enabled=request.param)

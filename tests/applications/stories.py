@@ -73,7 +73,7 @@ def a_visiting_application(
 
 
 def require(section: Section) -> None:
-    """Give the section a prerequisite that nobody has passed."""
+    """Give the section a prerequisite that no student has passed."""
     set_section(section, prerequisites={"course": "MAT-0"})
     term_catalog.expire(section.term_id)
 

@@ -51,7 +51,7 @@ def pointless(application: int) -> str:
 
 
 def restrict(section: Section) -> None:
-    """Restrict the section to a major that nobody has."""
+    """Restrict the section to a major that no student has."""
     with transaction() as session:
         session.add(
             Restriction(section_id=section.id, rule="must_be", kind="major", value="Alchemy")

@@ -66,8 +66,8 @@ def test_a_provider_that_hangs_delays_neither_documents_nor_mail(
             ready(*QUEUES.values())
             silent.settimeout(60)
             _call, _ = silent.accept()  # the worker waits for an answer from now on
-            petition = with_document(cast.ada, free)
-            wait_for(lambda: checked(petition), 60)
+            application = with_document(cast.ada, free)
+            wait_for(lambda: checked(application), 60)
             wait_for(lambda: sent_mails() > before, 60)
             assert charges(withdrawn)[0].state == REFUNDING
             _call.close()

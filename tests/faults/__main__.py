@@ -1,8 +1,8 @@
-"""`make faults`: every fault during a rush, and whether all that was told holds.
+"""`make faults`: every fault during a rush, and whether every answer stays true.
 
 `--short` runs a few in one rush on `fairseat up` and writes nothing; else each runs on
-`make cluster`, and what came of it goes to docs/faults.json and docs/reliability.md at once. A
-run goes on where the last one ended; `--anew` has faults take their turn again.
+`make cluster`, and its result goes to docs/faults.json and docs/reliability.md at once. A run
+continues where the last one ended; `--anew` runs faults again.
 """
 
 import argparse
@@ -31,7 +31,9 @@ def main() -> int:
     options.add_argument(
         "--only", default="", help="faults whose name has one of these in it: `web,mail`"
     )
-    options.add_argument("--anew", action="store_true", help="forget what came of them before")
+    options.add_argument(
+        "--anew", action="store_true", help="delete earlier results of these faults"
+    )
     options.add_argument("--students", type=int, default=6)
     options.add_argument("--keep", type=Path, help="a folder for the histories and the logs")
     asked = options.parse_args()
@@ -74,7 +76,7 @@ def _row(trial: Trial, faults: Sequence[Fault], number: int, keep: Path | None) 
         row = run(trial, faults, file)
     except TimeoutError as late:
         row = Row(name, 0, 0, 0, TIMEOUT, TIMEOUT, TIMEOUT, Verdict(odd=[str(late)]))
-    print(row.told(), flush=True)
+    print(row.summary(), flush=True)
     return replace(row, round=number)
 
 

@@ -21,7 +21,7 @@ from tests.faults.client import BALANCER, TIMEOUT, TOKEN, Student
 
 PAUSE = 0.3  # seconds before a request is sent again, and between students who apply
 BETWEEN = 0.6  # seconds between visitors, who apply at the same time
-PAY_AGAIN = 3.0  # seconds before someone presses "Pay now" again, as it says that it waits
+PAY_AGAIN = 3.0  # seconds before someone presses "Pay now" again; the page says that it waits
 FIRST_CRN = "1000"  # of the trial's sections
 PATIENCE = 300.0  # seconds after the fault, for applicants and deciders who are not done
 AWAY = {*BALANCER, 429}

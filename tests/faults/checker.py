@@ -1,4 +1,4 @@
-"""Whether what students were told holds: judged from histories, event log and ledger alone."""
+"""Whether the answers to students are true: judged by histories, event log and ledger alone."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from portal.recorder.events import Event
-from tests.faults.history import WRONG, Deed
+from tests.faults.history import WRONG, Request
 
 Pair = tuple[int, int]  # section, student
 ACTS = {"enrolled", "waitlisted", "dropped", "left", "swap_planned"}
-# What has happened under the key of whoever is told so.
+# The events under the key of a request with this outcome.
 BEHIND = {
     "enrolled": {"enrolled"},
     "waitlisted": {"waitlisted", "swap_planned"},
@@ -40,66 +40,73 @@ class Verdict:
 
 
 @dataclass
-class Line:
-    """One section as the log tells of it so far."""
+class SectionState:
+    """A section as it follows from the events so far."""
 
     seated: set[int] = field(default_factory=set)
     queue: list[int] = field(default_factory=list)  # in the order in which they joined
-    passed: set[int] = field(default_factory=set)
+    skipped: set[int] = field(default_factory=set)
 
     def first(self) -> int | None:
-        """Who has the next free seat."""
-        return next((each for each in self.queue if each not in self.passed), None)
+        """Return the student who has the next free seat."""
+        return next((each for each in self.queue if each not in self.skipped), None)
 
 
 def judge(
-    deeds: Sequence[Deed], facts: Sequence[Event], held: set[Pair], waiting: set[Pair]
+    requests: Sequence[Request], events: Sequence[Event], held: set[Pair], waiting: set[Pair]
 ) -> Verdict:
-    """What is wrong with the log of a term, with what its students were told and now have."""
-    verdict, sections = Verdict(), defaultdict[int, Line](Line)
-    for fact in facts:
-        if "section" in fact.payload:
-            _follow(verdict, sections[fact.payload["section"]], fact)
+    """Return what is wrong with the log of a term, its answers, seats and waitlist positions."""
+    verdict, sections = Verdict(), defaultdict[int, SectionState](SectionState)
+    for event in events:
+        if "section" in event.payload:
+            _follow(verdict, sections[event.payload["section"]], event)
     verdict.lost += _unlike("seat", {(s, x) for s in sections for x in sections[s].seated}, held)
-    verdict.lost += _unlike("place", {(s, x) for s in sections for x in sections[s].queue}, waiting)
+    verdict.lost += _unlike(
+        "position", {(s, x) for s in sections for x in sections[s].queue}, waiting
+    )
     under = defaultdict[str, list[Event]](list)
-    for fact in facts:
-        under[fact.context.get("request", "")].append(fact)
-    verdict.lost += [wrong for deed in deeds for wrong in _missing(deed, under[deed.key])]
-    verdict.twice += [wrong for deed in deeds for wrong in _twice(deed, under[deed.key])]
-    verdict.odd += [wrong for deed in deeds for wrong in _odd(deed)]
+    for event in events:
+        under[event.context.get("request", "")].append(event)
+    verdict.lost += [
+        wrong for request in requests for wrong in _missing(request, under[request.key])
+    ]
+    verdict.twice += [
+        wrong for request in requests for wrong in _twice(request, under[request.key])
+    ]
+    verdict.odd += [wrong for request in requests for wrong in _odd(request)]
     return verdict
 
 
-def _follow(verdict: Verdict, line: Line, fact: Event) -> None:
+def _follow(verdict: Verdict, state: SectionState, event: Event) -> None:
     """Move a section over an event, and compare what the event says of it."""
-    who, seats = fact.payload.get("student"), fact.payload.get("seats") or {}
-    if fact.name in {"enrolled", "promoted"} and line.first() not in {None, who}:
-        verdict.order.append(f"event {fact.seq}: {who} came in before {line.first()}")
-    _move(line, fact.name, who)
-    taken, told = len(line.seated), seats.get("taken", 0)
-    if taken > seats.get("capacity", 0) or told > seats.get("capacity", 0) or told < 0:
-        verdict.oversold.append(f"event {fact.seq}: {taken} in {seats}")
-    if (taken, len(line.queue)) != (told, seats.get("waiting", 0)) and fact.name != "passed_over":
-        verdict.lost.append(f"event {fact.seq}: {taken} and {len(line.queue)}, but {seats}")
+    who, seats = event.payload.get("student"), event.payload.get("seats") or {}
+    if event.name in {"enrolled", "promoted"} and state.first() not in {None, who}:
+        verdict.order.append(f"event {event.seq}: {who} got a seat before {state.first()}")
+    _move(state, event.name, who)
+    taken, reported = len(state.seated), seats.get("taken", 0)
+    if taken > seats.get("capacity", 0) or reported > seats.get("capacity", 0) or reported < 0:
+        verdict.oversold.append(f"event {event.seq}: {taken} in {seats}")
+    same = (taken, len(state.queue)) == (reported, seats.get("waiting", 0))
+    if not same and event.name != "passed_over":
+        verdict.lost.append(f"event {event.seq}: {taken} and {len(state.queue)}, but {seats}")
 
 
-def _move(line: Line, name: str, who: Any) -> None:
+def _move(state: SectionState, name: str, who: Any) -> None:
     if name in {"enrolled", "promoted"}:
-        line.seated.add(who)
-    if name in {"promoted", "left"} and who in line.queue:
-        line.queue.remove(who)
-        line.passed.discard(who)
+        state.seated.add(who)
+    if name in {"promoted", "left"} and who in state.queue:
+        state.queue.remove(who)
+        state.skipped.discard(who)
     if name == "waitlisted":
-        line.queue.append(who)
+        state.queue.append(who)
     if name == "passed_over":
-        line.passed.add(who)
+        state.skipped.add(who)
     if name == "dropped":
-        line.seated.discard(who)
+        state.seated.discard(who)
     if name in {"dropped", "section_set"} or (name == "reconsidered" and who is None):
-        line.passed.clear()
+        state.skipped.clear()
     if name == "reconsidered":
-        line.passed.discard(who)
+        state.skipped.discard(who)
 
 
 def _unlike(what: str, logged: set[Pair], known: set[Pair]) -> Iterator[str]:
@@ -108,41 +115,43 @@ def _unlike(what: str, logged: set[Pair], known: set[Pair]) -> Iterator[str]:
         yield f"{what} of {student} in {section} is in the {where} alone"
 
 
-def _missing(deed: Deed, facts: Sequence[Event]) -> Iterator[str]:
-    """Where the log does not have what a student was told, or has more."""
-    about = deed.section, deed.student
-    own = [fact for fact in facts if about == _about(fact)]
+def _missing(request: Request, events: Sequence[Event]) -> Iterator[str]:
+    """Yield what the log lacks of an answer, and what it has beyond it."""
+    about = request.section, request.student
+    own = [event for event in events if about == _about(event)]
     names = set(map(_name, own))
-    wanted = BEHIND.get(deed.outcome, set()) | {ALSO.get(deed.outcome, "")}
-    if deed.outcome and not names & wanted:
-        yield f"{deed.key}: told {deed.outcome}, the log has {sorted(names)}"
-    for fact in own:
-        if fact.name in ACTS and fact.name not in wanted:
-            yield f"{deed.key}: told {deed.outcome or 'nothing'}, yet {fact.name} ({fact.seq})"
+    wanted = BEHIND.get(request.outcome, set()) | {ALSO.get(request.outcome, "")}
+    if request.outcome and not names & wanted:
+        yield f"{request.key}: answered {request.outcome}, the log has {sorted(names)}"
+    answer = request.outcome or "nothing"
+    for event in own:
+        if event.name in ACTS and event.name not in wanted:
+            yield f"{request.key}: answered {answer}, yet {event.name} ({event.seq})"
 
 
-def _about(fact: Event) -> tuple[int | None, int | None]:
-    """Section and student; what is told of a whole section or term names no student."""
-    return fact.payload.get("section"), fact.payload.get("student")
+def _about(event: Event) -> tuple[int | None, int | None]:
+    """Return section and student; events of a whole section or term name no student."""
+    return event.payload.get("section"), event.payload.get("student")
 
 
-def _name(fact: Event) -> str:
-    codes = {reason["code"] for reason in fact.payload.get("reasons", ())}
+def _name(event: Event) -> str:
+    codes = {reason["code"] for reason in event.payload.get("reasons", ())}
     already = codes & {"already_enrolled", "already_waiting"}
-    return f"refused {already.pop()}" if fact.name == "refused" and already else fact.name
+    return f"refused {already.pop()}" if event.name == "refused" and already else event.name
 
 
-def _twice(deed: Deed, facts: Sequence[Event]) -> Iterator[str]:
-    acts = [fact for fact in facts if fact.name in ACTS]
-    counted = Counter((fact.name, *_about(fact)) for fact in acts)
-    yield from (f"{deed.key}: {many} times {what}" for what, many in counted.items() if many > 1)
-    if len({fact.at for fact in acts}) > 1:
-        yield f"{deed.key}: decided at several times"
-    if any(each != f"{deed.outcome} {deed.receipt}" for each in deed.repeated):
-        yield f"{deed.key}: told {deed.outcome} {deed.receipt}, then {deed.repeated}"
+def _twice(request: Request, events: Sequence[Event]) -> Iterator[str]:
+    acts = [event for event in events if event.name in ACTS]
+    counted = Counter((event.name, *_about(event)) for event in acts)
+    yield from (f"{request.key}: {many} times {what}" for what, many in counted.items() if many > 1)
+    if len({event.at for event in acts}) > 1:
+        yield f"{request.key}: decided at several times"
+    first = f"{request.outcome} {request.receipt}"
+    if any(each != first for each in request.repeated):
+        yield f"{request.key}: answered {first}, then {request.repeated}"
 
 
-def _odd(deed: Deed) -> Iterator[str]:
-    yield from (f"{deed.key}: {each.what}" for each in deed.tries if each.said == WRONG)
-    if not deed.outcome:
-        yield f"{deed.key}: never answered"
+def _odd(request: Request) -> Iterator[str]:
+    yield from (f"{request.key}: {each.what}" for each in request.tries if each.said == WRONG)
+    if not request.outcome:
+        yield f"{request.key}: never answered"

@@ -1,4 +1,4 @@
-"""What each student asked for and was told: kept, written down and read again."""
+"""The requests of each student and their answers: kept, written to a file and read again."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -11,10 +11,10 @@ DECIDED, AWAY, UNKNOWN, WRONG = "decided", "away", "unknown", "wrong"
 
 @dataclass
 class Try:
-    """One request: when it was sent and answered (Unix time), and what its answer was.
+    """One attempt to send a request: its times (Unix time), and its answer.
 
     `said`: decided, away (a clear "nothing was changed, try again"), unknown (no answer, or one
-    that says so), or wrong (an answer that nobody should ever get).
+    that says so), or wrong (an answer that no student should ever get).
     """
 
     sent: float
@@ -24,8 +24,8 @@ class Try:
 
 
 @dataclass
-class Deed:
-    """One wish of a student, asked for under one key until it was decided."""
+class Request:
+    """A request of a student, sent under one idempotency key until it was decided."""
 
     student: int
     act: str  # register, drop or leave
@@ -33,40 +33,43 @@ class Deed:
     key: str
     instead: int = 0
     tries: list[Try] = field(default_factory=list)
-    outcome: str = ""  # as the student was told; blank while that is unknown
+    outcome: str = ""  # of the answer; blank while that is unknown
     receipt: str = ""
-    repeated: list[str] = field(default_factory=list)  # told when asked once more under the key
+    repeated: list[str] = field(default_factory=list)  # answers to the same key, later
 
     @property
     def sent(self) -> float:
-        """When it was first asked for."""
+        """Return when it was first sent."""
         return self.tries[0].sent
 
     @property
     def answered(self) -> float:
-        """When it was decided, as far as the student knows."""
+        """Return when the decision was received; 0 while there is none."""
         return next((each.answered for each in self.tries if each.said == DECIDED), 0.0)
 
 
-def write(path: Path, deeds: Iterable[Deed]) -> None:
-    """One line of JSON for each."""
-    path.write_text("".join(json.dumps(asdict(deed)) + "\n" for deed in deeds))
+def write(path: Path, requests: Iterable[Request]) -> None:
+    """Write a line of JSON for each."""
+    path.write_text("".join(json.dumps(asdict(request)) + "\n" for request in requests))
 
 
-def read(path: Path) -> Iterator[Deed]:
-    """What was written."""
+def read(path: Path) -> Iterator[Request]:
+    """Yield the requests of a file."""
     for line in path.read_text().splitlines():
-        told = json.loads(line)
-        yield Deed(**told | {"tries": [Try(**each) for each in told["tries"]]})
+        row = json.loads(line)
+        yield Request(**row | {"tries": [Try(**each) for each in row["tries"]]})
 
 
-def longest_silence(deeds: Iterable[Deed], since: float, until: float) -> float:
-    """The longest time (seconds) in which nobody's wish was decided."""
-    moments = sorted(deed.answered for deed in deeds if since < deed.answered < until)
+def longest_silence(requests: Iterable[Request], since: float, until: float) -> float:
+    """Return the longest time (seconds) in which no request was decided."""
+    moments = sorted(request.answered for request in requests if since < request.answered < until)
     stops = [since, *moments, until]
     return max(after - before for before, after in pairwise(stops))
 
 
-def longest_wait(deeds: Iterable[Deed], since: float) -> float:
-    """The longest that a student has waited for a decision, of those that came later."""
-    return max((deed.answered - deed.sent for deed in deeds if deed.answered > since), default=0.0)
+def longest_wait(requests: Iterable[Request], since: float) -> float:
+    """Return the longest wait for a decision (seconds), of the decisions after `since`."""
+    return max(
+        (request.answered - request.sent for request in requests if request.answered > since),
+        default=0.0,
+    )

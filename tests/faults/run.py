@@ -1,4 +1,4 @@
-"""One fault during one rush: what the students saw, how long it took, and whether all holds."""
+"""One fault during one rush: what the students saw, how long it took, and what is wrong."""
 
 import time
 from collections import Counter
@@ -15,20 +15,20 @@ from tests.faults.checker import Verdict, judge
 from tests.faults.client import Rush
 from tests.faults.deciders import Deciders
 from tests.faults.faults import Fault
-from tests.faults.history import AWAY, UNKNOWN, Deed
-from tests.faults.trial import TIMEOUT, Trial, log_of, standing, until
+from tests.faults.history import AWAY, UNKNOWN, Request
+from tests.faults.trial import TIMEOUT, Trial, log_of, selections, until
 
 
 @dataclass(frozen=True)
 class Row:
-    """What came of a fault; times in seconds."""
+    """The result of a fault; times in seconds."""
 
     fault: str
     decided: int
-    away: int  # wishes that were clearly refused for now, then decided
-    unknown: int  # wishes that got no answer, then theirs
-    silence: float  # the longest in which nobody was answered
-    wait: float  # the longest that anyone waited
+    away: int  # requests that were clearly refused for now, then decided
+    unknown: int  # requests whose answer was unknown, then known
+    silence: float  # the longest time without any answer
+    wait: float  # the longest wait of a student
     recorded: float  # from the last answer until all is in PostgreSQL
     verdict: Verdict
     differences: tuple[str, ...] = ()
@@ -45,13 +45,13 @@ class Row:
         return self.verdict.clean and not self.differences
 
     def figures(self) -> dict[str, Any]:
-        """What is kept of it: of what is wrong, how much."""
+        """Return the figures to store: of what is wrong, how much."""
         kept = asdict(self)
         wrong = {kind: len(found) for kind, found in kept.pop("verdict").items()}
         return kept | wrong | {"differences": len(self.differences), "green": self.green}
 
-    def told(self) -> str:
-        """One line for whoever watches."""
+    def summary(self) -> str:
+        """Return it in one line."""
         what = f"{self.decided} decided, {self.away} refused for now, {self.unknown} unknown"
         what += f", {self.mailed} mails, {self.applied} applications"
         what += f" ({self.during} during the fault, {self.interrupted} approvals interrupted,"
@@ -69,7 +69,7 @@ def run(trial: Trial, faults: Sequence[Fault], keep: Path | None = None) -> Row:
     seen: list[str] = []
     with ExitStack() as parts:  # each ends, also if this process is asked to end meanwhile
         if keep:
-            parts.callback(history.write, keep, rush.deeds)
+            parts.callback(history.write, keep, rush.requests)
         for part in (rush, deciders, applicants):
             parts.callback(part.end)
         rush.begin()
@@ -114,17 +114,19 @@ def _judged(
         if applicant.sent:
             applicant.download(rush.term)
     students = [*rush.students, *(each.person for each in applicants.people if each.section)]
-    held, waiting = standing(rush.term, students)
+    held, waiting = selections(rush.term, students)
     log = log_of(rush.term)
-    verdict = judge(rush.deeds, log, held, waiting)
+    verdict = judge(rush.requests, log, held, waiting)
     application_checks.judge(applicants.begun, log, verdict)
     came = trial.mail.came()
     verdict.mails += mail_check.wrong(trial.outbox(), map(mail_check.read, came))
     report = audit_term(rush.term)
     differences = (*map(str, report["differences"]), *["unrecorded"] * report["unrecorded"])
-    since = [deed for deed in rush.deeds if deed.tries and deed.tries[-1].answered > began]
-    silence = history.longest_silence(rush.deeds, began, ended)
-    wait = history.longest_wait(rush.deeds, began)
+    since = [
+        request for request in rush.requests if request.tries and request.tries[-1].answered > began
+    ]
+    silence = history.longest_silence(rush.requests, began, ended)
+    wait = history.longest_wait(rush.requests, began)
     counts = _counts(since)
     return Row(
         name,
@@ -144,10 +146,10 @@ def _judged(
 
 
 def _everyone(rush: Rush, since: float) -> None:
-    """Wait until every student has been answered to a wish of later than `since`."""
+    """Wait until every student has an answer to a request that was sent after `since`."""
     numbers = {student.number for student in rush.students}
     until(lambda: rush.decided(since) >= numbers, "students are not answered", TIMEOUT)
 
 
-def _counts(deeds: list[Deed]) -> Counter[str]:
-    return Counter(said for deed in deeds for said in {each.said for each in deed.tries})
+def _counts(requests: list[Request]) -> Counter[str]:
+    return Counter(said for request in requests for said in {each.said for each in request.tries})

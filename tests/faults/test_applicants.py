@@ -83,14 +83,14 @@ def test_another_answer_under_the_same_key_is_wrong() -> None:
     assert ada.odd == ["application 7: submitted as 7, then as 8"]
 
 
-def test_error_that_no_one_expects_is_told() -> None:
+def test_unexpected_error_is_counted() -> None:
     for section in (3, None):  # one after the other, and at the same time as others
         ada = applied(Portal([breaks(ZeroDivisionError("a mistake of the test"))]), section)
         assert ada.odd == ["application 0: ZeroDivisionError('a mistake of the test')"]
         assert ada.done
 
 
-def test_error_after_the_application_is_sent_is_told() -> None:
+def test_error_after_the_application_is_sent_is_counted() -> None:
     ada = applied(Portal([says(MADE), says(MADE), breaks(KeyError("id"))]))
     assert ada.sent
     assert ada.odd == ["application 7: KeyError('id')"]

@@ -43,7 +43,7 @@ from tests.recorder.processes import recorded
 from tests.runtime.test_up import Up
 
 Disks = Callable[[Path], AbstractContextManager[None]]
-SECTIONS, SEATS, PLACES = 6, 2, 8
+SECTIONS, SEATS, WAITLIST = 6, 2, 8
 APPLICANTS = 6  # of each kind of application
 TIMEOUT = 120.0
 HEARD = 2 * flags.EVERY  # seconds; read here, before tests keep their own process from reading
@@ -113,7 +113,7 @@ class Trial:
         term = cast.a_term(f"Trial {self.terms}", credit_limit=60, drops_per_day=1000)
         sections = [
             cast.a_section(
-                cast.a_course(f"TRY-{self.terms}{n:02}"), term, capacity=SEATS, waitlist=PLACES
+                cast.a_course(f"TRY-{self.terms}{n:02}"), term, capacity=SEATS, waitlist=WAITLIST
             )
             for n in range(SECTIONS)
         ]
@@ -123,7 +123,7 @@ class Trial:
         self.provider.repeated.clear()
         window = self._open(term)
         for student in self.students:
-            until(partial(student.enter, window), "the waiting room lets nobody in")
+            until(partial(student.enter, window), "the waiting room admits no one")
         return Rush(term.id, [section.id for section in sections], self.students, wanted.id)
 
     def applicants(self, rush: Rush) -> Applicants:
@@ -136,7 +136,7 @@ class Trial:
         return Applicants(rush.term, [*late, *visiting])
 
     def _open(self, term: Term) -> int:
-        """Open its window as any: the ledger is told first, and web processes read ahead."""
+        """Open its window as usual: it is in the ledger first, and web processes read ahead."""
         window = cast.a_coming_window(term)
         until(lambda: _warm(term.id), "the web processes don't read ahead")
         cast.open_soon(term, window, 1)
@@ -144,7 +144,7 @@ class Trial:
         return window.id
 
     def settled(self, term: int) -> bool:
-        """Whether the workers have recorded all, and no free seat waits for somebody in line."""
+        """Return whether all is recorded, and no free seat waits for a student of a waitlist."""
         try:
             redis = backend().redis
             return recorded(term) == last_seq(term) and not redis.scard(f"{{t:{term}}}:vacant")
@@ -181,8 +181,8 @@ def log_of(term: int) -> list[Event]:
         return list(read_events(session, term, 0, recorded(term)))
 
 
-def standing(term: int, students: Iterable[Student]) -> tuple[set[Pair], set[Pair]]:
-    """Who holds which seat and which place in line, as the ledger says."""
+def selections(term: int, students: Iterable[Student]) -> tuple[set[Pair], set[Pair]]:
+    """Return the seats and waitlist positions of students in the ledger."""
     held: set[Pair] = set()
     waiting: set[Pair] = set()
     for student in students:

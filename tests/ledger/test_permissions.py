@@ -13,7 +13,7 @@ PREREQUISITE = Reason("prerequisite", {"missing": {"course": "MAT 1"}})
 
 @pytest.fixture
 def desk(desk: Desk) -> Desk:
-    """Return a desk with two sections at the same time, of which 501 has the first."""
+    """Return a desk with two sections at the same time; student 501 has a seat in the first."""
     desk.section(1, times=MONDAY)
     desk.section(2, capacity=1, times=MONDAY)
     desk.section(3)

@@ -41,7 +41,7 @@ def a_node(
     """Yield a web server that runs until the block ends.
 
     A fixture that starts one has at most the scope of a package: a web process reports to the
-    ledger now and then, which would disturb the tests that follow in the same pytest process.
+    ledger regularly. That would disturb later tests of the same pytest process.
     """
     port = port or free_port()
     command = ["--config", "python:portal.runtime.gunicorn_settings", app]

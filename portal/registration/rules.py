@@ -54,7 +54,7 @@ def may_refuse(profile: "StudentProfile", section: "SectionView", codes: frozens
     open_codes = codes - permitted(profile, section)
     if not open_codes <= CHECKED_HERE:
         return True
-    if "not_for_you" in open_codes and section.status != "OPEN":  # checked for open sections only
+    if "not_for_you" in open_codes and not _is_for(profile, section):  # also before it opens
         return True
     return any(reason.code in open_codes for reason in refusals(profile, section))
 

@@ -164,9 +164,10 @@ def with_override(card: Any, *waives: str, until: datetime | None = None) -> Any
     )
 
 
-def closed_to_ada() -> Any:
+def closed_to_ada(status: str = "OPEN") -> Any:
     """Return a section whose rules all refuse Ada."""
     return a_card(
+        status=status,
         public=False,
         prerequisites=course("A-1"),
         corequisites=course("A-2"),
@@ -238,3 +239,24 @@ def test_ledger_receives_the_reasons_that_a_permission_lifts() -> None:
         a_profile(), card, offered
     )
     assert rules.waived_corequisites(a_profile(), card, offered) is None
+
+
+@pytest.mark.parametrize("status", ["OPEN", "NEW", "CONFIRMED"])
+@pytest.mark.parametrize("rule", ["not_for_you", "prerequisite", "restriction", "time_conflict"])
+def test_rule_of_a_section_for_others_may_refuse_whatever_its_status(
+    status: str, rule: str
+) -> None:
+    assert rules.may_refuse(a_profile(), closed_to_ada(status), frozenset({rule}))
+
+
+@pytest.mark.parametrize("status", ["OPEN", "NEW", "CONFIRMED"])
+@pytest.mark.parametrize("rule", ["not_for_you", "prerequisite", "restriction"])
+def test_rule_that_a_section_does_not_have_may_not_refuse(status: str, rule: str) -> None:
+    assert not rules.may_refuse(a_profile(), a_card(status=status), frozenset({rule}))
+
+
+def test_rule_that_a_permission_lifts_already_may_not_refuse() -> None:
+    card = closed_to_ada()
+    who = with_override(card, "prerequisite", "time_conflict")
+    assert not rules.may_refuse(who, card, frozenset({"prerequisite", "time_conflict"}))
+    assert rules.may_refuse(who, card, frozenset({"prerequisite", "restriction"}))

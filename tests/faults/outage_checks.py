@@ -1,4 +1,4 @@
-"""What must hold while one of the stores is away, checked from outside in the meantime."""
+"""Promises for the time in which a store is away, checked from outside meanwhile."""
 
 import time
 from collections.abc import Iterator

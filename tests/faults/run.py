@@ -1,4 +1,4 @@
-"""One fault during one rush: what the students saw, how long it took, and what is wrong."""
+"""Run a fault during a rush, and return its figures with everything that is wrong."""
 
 import time
 from collections import Counter
@@ -25,10 +25,10 @@ class Row:
 
     fault: str
     decided: int
-    away: int  # requests that were clearly refused for now, then decided
-    unknown: int  # requests whose answer was unknown, then known
-    silence: float  # the longest time without any answer
-    wait: float  # the longest wait of a student
+    away: int  # requests that were clearly refused for now. They were decided later.
+    unknown: int  # requests whose answer was unknown for a time.
+    silence: float  # the longest time without any answer.
+    wait: float  # the longest wait of a student.
     recorded: float  # from the last answer until all is in PostgreSQL
     verdict: Verdict
     differences: tuple[str, ...] = ()

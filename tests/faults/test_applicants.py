@@ -1,4 +1,4 @@
-"""What goes wrong for someone who applies during a rush is counted, whatever it is."""
+"""Every error of someone who applies during a rush is counted."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field

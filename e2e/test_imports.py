@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import expect
 from sqlalchemy import update
 
+from e2e.applying import PHONE
 from e2e.person import Meet, Person
 from portal.catalog.models import Section, Term
 from portal.core.db import transaction
@@ -64,6 +65,49 @@ def test_rows_that_were_refused_are_told_without_scripts(
     with boss.page.expect_download() as download:
         boss.page.get_by_role("link", name="Full report (CSV)").click()
     assert "orphan" in Path(download.value.path()).read_text("utf-8")
+
+
+@pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no scripts"])
+def test_columns_with_unknown_headings_are_chosen_by_keyboard_on_a_phone(
+    meet: Meet, term: Term, tmp_path: Path, *, scripts: bool
+) -> None:
+    rows = "Ref,Course code,Named,Credits,Places\n88001,CSC-701,Knots and braids,4,25\n"
+    file = tmp_path / "schedule.csv"
+    file.write_text(rows, "utf-8")
+    boss = meet("max", viewport=PHONE, java_script_enabled=scripts)
+    page, apply = boss.page, boss.page.get_by_role("button", name="Apply the import")
+    boss.go("/admin/imports")
+    page.get_by_label("Files", exact=True).set_input_files(file)
+    page.get_by_label("Term", exact=True).fill(term.name)
+    page.get_by_role("button", name="Upload and preview").press("Enter")
+    boss.asks_until(page.get_by_role("heading", name="What the columns mean"))
+    expect(page.get_by_label("Course code")).to_have_value("course_id")
+    expect(page.get_by_role("row").filter(has_text="Knots and braids")).to_be_visible()
+    read = page.get_by_role("button", name="Read the files and preview")
+    page.get_by_label("Ref").press("R")  # the first choice that begins with it
+    page.get_by_label("Named").select_option("Registration number (CRN)")
+    read.press("Enter")
+    expect(page.get_by_role("alert")).to_contain_text("“Ref” and “Named” both mean")
+    page.get_by_label("Named").select_option("Section title")
+    page.get_by_label("Places").select_option("Seats")
+    page.get_by_label("Save under a name (optional)").fill(f"Campus {scripts}")
+    read.press("Enter")
+    boss.asks_until(apply)
+    expect(page.get_by_text(f"The column mapping “Campus {scripts}” is used")).to_be_visible()
+    page.get_by_role("button", name="Discard").press("Enter")
+    boss.go("/admin/imports")
+    page.get_by_label("Files", exact=True).set_input_files(file)
+    page.get_by_label("Term", exact=True).fill(term.name)
+    page.get_by_role("button", name="Upload and preview").press("Enter")
+    boss.asks_until(apply)
+    expect(page.get_by_text(f"The column mapping “Campus {scripts}” is used")).to_be_visible()
+    apply.press("Enter")
+    boss.asks_until(page.get_by_text("The import was applied"))
+    boss.go("/admin/imports")
+    page.get_by_role("link", name=f"Delete Campus {scripts}").press("Enter")
+    page.get_by_label("Reason").fill("The test is over")
+    page.get_by_role("button", name="Delete", exact=True).press("Enter")
+    expect(page.get_by_text(f"Column mapping “Campus {scripts}” deleted.")).to_be_visible()
 
 
 def test_a_class_schedule_of_another_system_comes_in_and_edits_of_it_stay(

@@ -198,6 +198,7 @@ STOPS = (
     Stop("max", "/admin/imports"),
     Stop("max", "/admin/imports", "main .btn-primary", ".errors"),
     Stop("max", "/admin/imports/{imported}"),
+    Stop("max", "/admin/imports/{imported}/columns"),
     Stop("max", "/admin/instructors"),
     Stop("max", "/admin/instructors", "main tbody a", "main .btn-danger"),
     Stop("max", "/admin/students"),

@@ -37,6 +37,8 @@ AUDIT_ACTIONS = {
     "backup.restored": _l("Backup restored"),
     "catalog.delete": _l("Deleted from the catalog"),
     "catalog.restore": _l("Restored to the catalog"),
+    "columns.delete": _l("Column mapping deleted"),
+    "columns.save": _l("Column mapping saved"),
     "export.applications": _l("Applications exported"),
     "export.make": _l("All data exported"),
     "export.rosters": _l("Rosters exported"),

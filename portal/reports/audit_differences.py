@@ -13,7 +13,9 @@ from portal.catalog.local_time import LocalClock
 from portal.core.audit_trail import AuditEntry
 from portal.core.i18n import _
 from portal.core.queue import QUEUE_LABELS
+from portal.exchange.importing.columns import LABELS as MEANINGS
 from portal.exchange.importing.findings import RECORD_NAMES
+from portal.exchange.importing.models import Meanings
 from portal.registration import reasons
 from portal.reports.audit_labels import CHANGED, FIELDS, LAYOUTS, OPTIONS, VALUES, label
 from portal.reports.audit_subjects import AuditSubject, Key, with_names
@@ -119,6 +121,8 @@ def _in_words(name: str, value: Any, names: dict[Key, AuditSubject], times: Loca
             return "\n".join(_counts(value)) or NONE
         case "options", dict():
             return "\n".join(_options(value)) or NONE
+        case "columns", dict():
+            return _columns(value)
         case "waives" | "overrides" | "permitted", list() if all(
             isinstance(each, str) for each in value
         ):
@@ -163,11 +167,21 @@ def _options(options: dict[str, Any]) -> Iterator[str]:
     """Yield the options of an import, without those that mean nothing."""
     for name in _ordered(OPTIONS, options):
         value = options[name]
-        if value is None or value is False or value == "":
+        if value is None or value is False or value in ("", {}):
             continue
+        if name == "columns":
+            value = _columns(value)
         if name == "layout":
             value = LAYOUTS.get(value, value)
         yield f"{label(OPTIONS, name)}: {_('Yes') if value is True else value}"
+
+
+def _columns(meanings: Meanings) -> str:
+    """Return what the columns of files mean, those that are left out at last."""
+    pairs = [pair for columns in meanings.values() for pair in columns]
+    used = [f"{heading} → {MEANINGS.get(column, column)}" for heading, column in pairs if column]
+    left_out = ", ".join(heading for heading, column in pairs if heading and not column)
+    return "; ".join([*used, _("Left out: %(names)s", names=left_out)] if left_out else used)
 
 
 def _ordered(known: Iterable[str], stored: dict[str, Any]) -> list[str]:

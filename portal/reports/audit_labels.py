@@ -14,6 +14,7 @@ SUBJECTS = {
     "flag": _l("Switch"),
     "export": _l("Export"),
     "hold": _l("Hold"),
+    "columns": _l("Column mapping"),
     "import": _l("Import"),
     "job": _l("Job"),
     "mail": _l("Mail"),
@@ -40,6 +41,7 @@ FIELDS = {
     "at_once": _l("Maximum admitted at once"),
     "closes": _l("Ends"),
     "cohort": _l("For"),
+    "columns": _l("Columns"),
     "counts": _l("Changes"),
     "course": _l("Course"),
     "credit_limit": _l("Credit limit"),
@@ -113,10 +115,12 @@ CHANGED = {
 }
 LAYOUTS = {"semester": _l("Semester files"), "oneroster": "OneRoster"}
 OPTIONS = {
+    "columns": _l("Columns"),
     "credit_limit": _l("Credit limit"),
     "ends": _l("Last day"),
     "layout": _l("Files"),
     "leave_out": _l("Apply without refused enrollments"),
+    "mapping": _l("Column mapping"),
     "past": _l("Enroll even if refused"),
     "remove": _l("Remove missing records"),
     "starts": _l("First day"),

@@ -12,7 +12,7 @@ from portal.catalog.models import Course, Department, Instructor, Room, Section,
 from portal.core import flags
 from portal.core.db import transaction
 from portal.core.queue import QUEUE_LABELS, pause_flag
-from portal.exchange.importing.models import Import
+from portal.exchange.importing.models import ColumnMapping, Import
 from portal.notifications.webhooks.models import Webhook
 from portal.people.models import Account, ApiToken, Student
 from portal.windows.models import Window
@@ -26,6 +26,7 @@ WITH_LOGIN = Account.name + " (" + Account.username + ")"
 # By kind, the query of ids and names.
 NAMES: dict[str, Select[Any, Any]] = {
     "account": select(Account.id, WITH_LOGIN),
+    "columns": select(ColumnMapping.id, "“" + ColumnMapping.name + "”"),
     "course": select(Course.id, Course.code + " " + Course.title),
     "department": select(Department.id, Department.code + " " + Department.name),
     "import": select(Import.id, cast(Import.id, Text) + ", " + Import.name),

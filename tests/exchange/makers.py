@@ -14,8 +14,8 @@ from sqlalchemy import select, text
 from portal.catalog.models import Section
 from portal.core.db import transaction
 from portal.exchange.exporting import export_jobs
-from portal.exchange.importing import files, import_jobs, runs
-from portal.exchange.importing.models import Import, Options
+from portal.exchange.importing import columns, files, import_jobs, runs
+from portal.exchange.importing.models import ColumnMapping, Import, Options
 from portal.people.models import Account
 from tests.exchange.campus import Campus
 from tests.owner_role import as_owner
@@ -103,6 +103,13 @@ def an_import(owner: Account, change: Callable[[Campus], object] = lambda campus
         files.store_files(session, import_id, sent_files)
     runs.continue_import(import_id)
     return import_id
+
+
+def a_mapping(owner: Account, name: str = "Campus system") -> int:
+    """A column mapping that this account has saved, for other files than the tests'."""
+    with transaction() as session:
+        assert columns.save(session, name, {"schedule": [["Nummer", "crn"]]}, owner.id)
+        return session.scalars(select(ColumnMapping.id).filter_by(name=name)).one()
 
 
 @contextmanager

@@ -10,7 +10,8 @@ from portal.backend import Backend
 from portal.catalog.term_catalog import TermCatalog, catalog_of
 from portal.core.settings import ROOT
 from portal.windows.warmup import warm_up
-from tests.exchange.campus import Made, imported, kinds
+from tests.exchange.campus import Made, imported, kinds, read
+from tests.exchange.mapped_columns import rename_headings
 
 DATA = Path(os.environ.get("FAIRSEAT_DATA") or ROOT.parent / "shared" / "data")
 FOLDER = DATA / "rpi-fall-2020"
@@ -49,6 +50,15 @@ def test_all_of_it_is_imported_and_all_that_is_odd_is_named(backend: Backend) ->
     assert_meetings(offered)
     assert_seats(backend, offered)
     assert_rules(offered)
+
+
+def test_with_other_headings_all_of_it_comes_in_as_chosen(tmp_path: Path) -> None:
+    meanings = rename_headings(FOLDER, tmp_path / "other")
+    known, report = read(FOLDER)
+    found, other = read(tmp_path / "other", columns=meanings)
+    assert len(found.sections) == 2250
+    assert found.kinds == known.kinds
+    assert kinds(other) == kinds(report)
 
 
 def assert_the_ledger_knows_it(backend: Backend, made: Made) -> None:

@@ -35,7 +35,7 @@ from tests import cast as builders
 from tests.applications.files import a_pdf
 from tests.applications.stories import an_application, decider
 from tests.cast import Cast, Meets
-from tests.exchange.makers import an_export, an_import
+from tests.exchange.makers import a_mapping, an_export, an_import
 from tests.web.pages import address, press
 from tests.web.student.plans import plan_section
 from tests.web.visitors import browser_of
@@ -105,6 +105,7 @@ def a_story(app: Flask, cast: Cast) -> Values:
         "act": ["delete"],
         "remedy": ["retry", "discard"],
         "import_id": [an_import(cast.max)],
+        "mapping_id": [a_mapping(cast.max)],
         "export_id": [an_export(cast.max)],
         "change": list(STATUS_CHANGES),
         "control": ["pause", "off"],

@@ -19,6 +19,10 @@ class ImportFailedError(StoredMessageError):
     """Nothing was imported. The message names the file, line and column, if any."""
 
 
+class ColumnsUnknownError(ImportFailedError):
+    """A table has no column for something that it must have, or two for one thing."""
+
+
 class SeatsLeftError(StoredMessageError):
     """All of an import was applied except enrollments, which need an admin."""
 

@@ -211,7 +211,7 @@ FINDINGS: dict[str, FindingKind] = {
     "not_represented": left_out(_l("The portal doesn’t store this column.")),
     "column_unknown": left_out(
         _l("This column is not known, so none of its values is imported. Here is its first value."),
-        _l("If you need it, give it a heading that the portal knows: see docs/imports.md."),
+        _l("If you need it, choose its meaning under “What the columns mean”."),
     ),
     "over_capacity": kept(_l("There are already more students than seats.")),
     "no_seats": kept(_l("The capacity is 0, so students can’t register.")),

@@ -1,7 +1,8 @@
 """The headings of a semester's tables: those of other systems, such as Banner, by our columns."""
 
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 
 # By file, our column and the other headings for it. Headings are compared in small letters, with
 # signs between words as one underscore, and without the name of Banner's table before them.
@@ -100,19 +101,39 @@ _LONGEST_RANGE = 60  # characters
 _YEARLESS = re.compile(r"\d{1,2}/\d{1,2}", re.ASCII)
 
 
-def columns_of(header: list[str], file: str) -> list[str]:
+def compared(heading: str) -> str:
+    """Return a heading as headings are compared."""
+    return re.sub(r"\W+", "_", heading.strip().lower()).strip("_")
+
+
+def same_headings(header: Sequence[str], other: Sequence[str]) -> bool:
+    """Return whether two headers have the same headings, in any order."""
+    return Counter(map(compared, header)) == Counter(map(compared, other))
+
+
+def columns_of(
+    header: Sequence[str], file: str, meanings: Sequence[Sequence[str]] = ()
+) -> list[str]:
     """Return our columns of a header; an unknown heading as it is compared.
 
-    Of two headings for one column, such as "Title" and "Course Title", the first is it.
+    Of two headings for one column, such as "Title" and "Course Title", the first is it. If the
+    header has just the headings of `meanings`, each means what they say: blank is left out.
     """
+    if meanings and same_headings(header, [heading for heading, _column in meanings]):
+        left = [(compared(heading), column) for heading, column in meanings]
+        return [left.pop(_place(left, compared(heading)))[1] for heading in header]
     found: list[str] = []
     for heading in header:
-        written = re.sub(r"\W+", "_", heading.strip().lower()).strip("_")
+        written = compared(heading)
         column = _column_of(written, HEADINGS[file])
         found.append(written if column in found else column)
     if "course_number" in found and "subject" not in found and "course_id" not in found:
         found[found.index("course_number")] = "course_id"  # "Course" alone is its whole code
     return found
+
+
+def _place(pairs: list[tuple[str, str]], written: str) -> int:
+    return next(at for at, (heading, _column) in enumerate(pairs) if heading == written)
 
 
 def _column_of(written: str, headings: Mapping[str, tuple[str, ...]]) -> str:
@@ -129,7 +150,8 @@ def is_known(column: str, file: str) -> bool:
 
 def has(columns: list[str], column: str) -> bool:
     """Return whether a table has a column, or those that make it up."""
-    return column in columns or all(each in columns for each in MADE_OF.get(column, ("",)))
+    parts = MADE_OF.get(column, ())
+    return column in columns or (bool(parts) and all(each in columns for each in parts))
 
 
 def completed(values: dict[str, str], year: int | None = None) -> dict[str, str]:

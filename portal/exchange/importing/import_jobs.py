@@ -25,6 +25,7 @@ from portal.exchange.importing.models import (
     ImportNote,
     ImportPart,
     ImportRow,
+    ImportTable,
     Options,
 )
 from portal.people.models import Account
@@ -43,9 +44,9 @@ TRIES = 5  # of a worker before an import fails
 ONE_AT_A_TIME = 7_305_001  # key of the advisory lock
 BEGUN = ("reading", "applying")  # states in which a worker makes progress
 Tables = Iterable[type[Base]]
-INPUT_TABLES = (ImportPart, ImportRow)
+INPUT_TABLES = (ImportPart, ImportTable, ImportRow)
 RESULT_TABLES = (ImportRow, ImportChange, ImportNote)
-ALL_TABLES = (ImportPart, *RESULT_TABLES)
+ALL_TABLES = (ImportPart, ImportTable, *RESULT_TABLES)
 LOCK_IMPORTS = text("SELECT pg_try_advisory_xact_lock(:key)")
 IMPORTS_LOCKED = text(
     "SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND granted"
@@ -209,7 +210,7 @@ def latest(sorting: Sorting) -> list[tuple[Import, str]]:
 def delete_expired(session: Session) -> None:
     """Delete files and previews that have expired. The imports themselves stay."""
     old = Import.expires_at < datetime.now(UTC)
-    undone = ("waiting", "ready")
+    undone = ("waiting", "columns", "ready")
     for found in session.scalars(select(Import.id).where(old, Import.state.in_(undone))).all():
         if change_state(session, found, "discarded", of=undone):
             clear(session, [found], ALL_TABLES)

@@ -1,6 +1,6 @@
 """Tables of imports: files, rows, changes and notes, and the options of an import."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import date, datetime
 from typing import Any
 
@@ -29,8 +29,8 @@ BUSY = ("waiting", "reading", "approved", "applying", "enrolling")
 class Import(Base):
     """One import.
 
-    `state`: waiting, reading, ready (for review), approved, applying, enrolling (only enrollments
-    are left); done, failed, discarded.
+    `state`: waiting, reading, columns (an admin must say what they mean), ready (for review),
+    approved, applying, enrolling (only enrollments are left); done, failed, discarded.
     """
 
     __tablename__ = "imports"
@@ -65,6 +65,35 @@ class ImportPart(Base):
     name: Mapped[str] = mapped_column(String(200), primary_key=True)
     position: Mapped[int] = mapped_column(Integer, primary_key=True)
     content: Mapped[bytes] = mapped_column(LargeBinary)
+
+
+class ImportTable(Base):
+    """A table of the files as it was found: what its columns hold, to choose what they mean."""
+
+    __tablename__ = "import_tables"
+
+    import_id: Mapped[int] = mapped_column(ForeignKey("imports.id"), primary_key=True)
+    file: Mapped[str] = mapped_column(Text, primary_key=True)
+    name: Mapped[str] = mapped_column(Text)  # a key of HEADINGS
+    headings: Mapped[list[str]] = mapped_column(JSONB)
+    samples: Mapped[list[list[str]]] = mapped_column(JSONB)  # by column, the first values
+    needed: Mapped[list[str]] = mapped_column(JSONB)  # columns that it must have
+
+
+# By table, each heading with the column that it means; blank if the column is left out.
+Meanings = dict[str, list[list[str]]]
+
+
+class ColumnMapping(Base):
+    """What the columns of files mean, saved under a name for files with the same headings."""
+
+    __tablename__ = "column_mappings"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    name: Mapped[str] = mapped_column(String(60), unique=True)
+    meanings: Mapped[Meanings] = mapped_column(JSONB)
+    account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"))
+    saved_at: Mapped[datetime] = mapped_column(Moment, server_default=func.now())
 
 
 class ImportRow(Base):
@@ -167,6 +196,8 @@ class Options:
     credit_limit: int = 21  # of a new term
     starts: date | None = None  # dates of the term, if meetings have none
     ends: date | None = None
+    mapping: str = ""  # the name of the saved column mapping that `columns` is from
+    columns: Meanings = field(default_factory=dict)  # of files with unknown headings
 
     def as_json(self) -> dict[str, Any]:
         """Return the options as JSON values."""

@@ -19,10 +19,23 @@ from portal.core.audit_trail import add_audit_entry
 from portal.core.db import Sessions, transaction
 from portal.core.i18n import _k
 from portal.core.queue import enqueue_background
-from portal.exchange.importing import edits, failures, history, import_jobs, staging, upserts
+from portal.exchange.importing import (
+    columns,
+    edits,
+    failures,
+    history,
+    import_jobs,
+    staging,
+    upserts,
+)
 from portal.exchange.importing.diff import Counts, compare, current_digest, drop_repeated
 from portal.exchange.importing.enrollments import decide_enrollments, pair_moves
-from portal.exchange.importing.failures import ImportFailedError, SeatsLeftError, failure_of
+from portal.exchange.importing.failures import (
+    ColumnsUnknownError,
+    ImportFailedError,
+    SeatsLeftError,
+    failure_of,
+)
 from portal.exchange.importing.files import Files, digest_of_path, open_files, unpacked
 from portal.exchange.importing.import_jobs import Busy, NoLongerPossible, ProgressReport
 from portal.exchange.importing.models import Import, ImportNote, ImportPart, ImportRow, Options
@@ -67,6 +80,7 @@ class Imported:
     terms: list[int]
     new_sections: int | None  # new sections in the ledger, or None if it was away
     notified: int  # students
+    mapping: str  # the name of the saved column mapping that was used
 
 
 # The steps
@@ -77,6 +91,7 @@ def read(import_id: int, files: Files, report: Report, progress: Progress) -> Co
     with _step(import_id, "reading", of="waiting", report=report) as session:
         options = Options.read(session.get_one(Import, import_id).options)
         import_jobs.clear(session, [import_id], import_jobs.RESULT_TABLES)
+        options = columns.prepare(session, import_id, files, options)
         stage = Stage(session, import_id)
         READERS[options.layout](stage, files, options, report, progress)
         stage.finish()
@@ -98,6 +113,7 @@ def read(import_id: int, files: Files, report: Report, progress: Progress) -> Co
                 counts, digest = compare(session, import_id)
         store_notes(session, import_id, report.notes)
         found = {"counts": counts, "digest": digest, "notes": dict(report.found)}
+        found |= {"options": options.as_json()}
         _finish_step(session, import_id, "ready", of="reading", **found)
         progress("comparing", 1, 1)
     return counts
@@ -189,7 +205,10 @@ def update_ledger(terms: list[int]) -> int | None:
 
 
 def fail(import_id: int, why: ImportFailedError, report: Report | None = None) -> None:
-    """Store that an import failed, and why, unless only enrollments are left of it."""
+    """Store that an import failed, and why, unless only enrollments are left of it.
+
+    If it only lacks what the columns of its files mean, an admin can tell.
+    """
     of = ("waiting", "reading", "approved", "applying")
     values: dict[str, object] = {"error": why.stored}
     with transaction() as session:
@@ -197,7 +216,9 @@ def fail(import_id: int, why: ImportFailedError, report: Report | None = None) -
             import_jobs.clear(session, [import_id], [ImportNote])
             store_notes(session, import_id, report.notes)
             values["notes"] = dict(report.found)
-        import_jobs.change_state(session, import_id, "failed", of=of, **values)
+        asks = isinstance(why, ColumnsUnknownError) and columns.seen_tables(session, import_id)
+        state = "columns" if asks else "failed"
+        import_jobs.change_state(session, import_id, state, of=of, **values)
 
 
 def stop(import_id: int, why: ImportFailedError) -> None:
@@ -340,14 +361,15 @@ def _import(
     counts = read(import_id, files, report, progress)
     with transaction() as session:
         notified = upserts.count_notified(session, import_id, counts)
+        mapping = Options.read(session.get_one(Import, import_id).options).mapping
         state = "discarded" if dry else "approved"
         import_jobs.change_state(session, import_id, state, of=("ready",))
         if dry:
             import_jobs.clear(session, [import_id], import_jobs.ALL_TABLES)
     if dry:
-        return Imported(import_id, counts, [], None, notified)
+        return Imported(import_id, counts, [], None, notified, mapping)
     terms = apply(import_id, progress)
-    done = Imported(import_id, counts, terms, update_ledger(terms), notified)
+    done = Imported(import_id, counts, terms, update_ledger(terms), notified, mapping)
     while True:
         with suppress(Busy):  # a worker may apply the enrollments meanwhile
             apply_enrollments(import_id, progress)

@@ -18,6 +18,7 @@ from portal.catalog.spellings import Unreadable, code_of, count_of, credits_of, 
 from portal.core.i18n import _k
 from portal.exchange.importing.failures import ImportFailedError
 from portal.exchange.importing.files import Files
+from portal.exchange.importing.findings import Action
 from portal.exchange.importing.meetings import (
     Meeting,
     read_instructors,
@@ -280,7 +281,8 @@ def _read_sections(
             raise ImportFailedError(text, file=name)
         Row(name, 0, {}, report).note("no_rows")
     elif not semester.sections:
-        first = next((note for note in report.notes if note.file == name), None)
+        of_file = (note for note in report.notes if note.file == name)
+        first = min(of_file, key=lambda note: note.action is not Action.REFUSED, default=None)
         if first is None:
             raise ImportFailedError(_k("%(file)s has no section that can be read."), file=name)
         text = _k("%(file)s has no section that can be read. Line %(line)s: %(why)s")

@@ -15,7 +15,7 @@ from portal.exchange.importing import headings, tables
 from portal.exchange.importing.failures import ImportFailedError
 from portal.exchange.importing.files import Files
 from portal.exchange.importing.headings import SCHEDULE
-from portal.exchange.importing.models import Options
+from portal.exchange.importing.models import Meanings, Options
 from portal.exchange.importing.report import Report
 from portal.exchange.importing.section_rules import TREES
 from portal.exchange.importing.tables import Progress, Row, Shape
@@ -37,6 +37,29 @@ OF_SECTION = ("term", "course_id", "section")
 MOST_ROWS = 200_000  # of one table; a semester is read as a whole
 SHOWN = 5  # unused files
 YEAR = re.compile(r"\b20\d\d\b")
+
+
+def schedule_of(files: Files) -> str:
+    """Return the name of the one table that has the sections; blank if they have a file."""
+    names = files.names()
+    others = [each for each in names if each.endswith(".csv") and each not in NEEDED]
+    return others[0] if len(others) == 1 and SECTIONS not in names else ""
+
+
+def tables_of(files: Files) -> dict[str, str]:
+    """Return the names of the files that are tables of a semester, with those of the tables."""
+    schedule = schedule_of(files)
+    named = {each: each for each in files.names() if each in NEEDED}
+    return {schedule: SCHEDULE, **named} if schedule else named
+
+
+def shape_of(table: str, *, known: bool, meanings: Meanings, year: int | None = None) -> Shape:
+    """Return the shape of a table; `known` if its term exists already, in `year`."""
+    columns = partial(headings.columns_of, file=table, meanings=meanings.get(table, ()))
+    needed = NEEDED[table]
+    if table in {SECTIONS, SCHEDULE} and not known:
+        needed += ("capacity",)
+    return Shape(needed, columns, MOST_ROWS, partial(headings.completed, year=year), headings.has)
 
 
 @dataclass(frozen=True)
@@ -71,10 +94,7 @@ class SemesterTables:
     @cached_property
     def schedule(self) -> str:
         """Return the name of the one table that has the sections; blank if they have a file."""
-        others = [
-            each for each in self.files.names() if each.endswith(".csv") and each not in NEEDED
-        ]
-        return others[0] if len(others) == 1 and SECTIONS not in self.files.names() else ""
+        return schedule_of(self.files)
 
     @cached_property
     def sections(self) -> list[Row]:
@@ -131,16 +151,14 @@ class SemesterTables:
         return sections, [row for named_term, row in meetings if named_term == term]
 
     def _read(self, name: str, table: str) -> Iterator[Row]:
-        columns = partial(headings.columns_of, file=table)
-        complete = partial(headings.completed, year=self._year)
-        needed = NEEDED[table]
-        if table in {SECTIONS, SCHEDULE} and not self.known:
-            needed += ("capacity",)
-        shape = Shape(needed, columns, MOST_ROWS, complete, headings.has)
+        meanings = self.options.columns
+        shape = shape_of(table, known=self.known, meanings=meanings, year=self._year)
         unknown: dict[str, Row] = {}  # the first row with a value in each column
         for row in tables.rows(self.files, name, shape, self.report, self.progress):
             for column, value in row.values.items():
-                if value and column not in unknown and not headings.is_known(column, table):
+                left_out = not column and table in meanings
+                known = left_out or headings.is_known(column, table)
+                if value and column not in unknown and not known:
                     unknown[column] = row
             yield row
         for column, row in unknown.items():

@@ -11,7 +11,7 @@ from portal.exchange.importing.files import has_files
 from portal.exchange.importing.models import BUSY, Import
 
 # Once an import starts to apply enrollments, it can't be undone.
-REVOCABLE = ("ready", *(state for state in BUSY if state != "enrolling"))
+REVOCABLE = ("ready", "columns", *(state for state in BUSY if state != "enrolling"))
 
 
 @dataclass(frozen=True)

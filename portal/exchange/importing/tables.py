@@ -11,7 +11,7 @@ from itertools import chain, islice
 from typing import IO, Any
 
 from portal.core.i18n import StoredMessageError, _k, stored_message
-from portal.exchange.importing.failures import ImportFailedError
+from portal.exchange.importing.failures import ColumnsUnknownError, ImportFailedError
 from portal.exchange.importing.files import Files
 from portal.exchange.importing.report import Note, Report
 from portal.exchange.spreadsheets import unescaped
@@ -32,6 +32,11 @@ EVERY = 200  # rows between two reports of progress
 MOST_TITLES = 10  # lines above a header
 MOST_BLANK = 100  # lines among them
 SEPARATORS = ",;\t"
+BEGINNING = 2**18  # bytes of a file that show what its columns hold
+MOST_SAMPLED = 100  # rows
+MOST_SAMPLES = 3  # different values of a column
+LONGEST_SAMPLE = 60  # characters
+MOST_COLUMNS = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +121,54 @@ def rows(
                 counted = _k("The row has %(count)s fields, the header has %(wanted)s.")
                 row.note("row_shape", "", counted, count=len(values), wanted=len(header))
         progress(name, done, done)
+
+
+def look(files: Files, name: str, shape: Shape) -> tuple[list[str], list[list[str]]] | None:
+    """Return the headings of a file as written, and by column its first different values.
+
+    Without a line that has the needed columns, the first line that is at least half as wide as the
+    widest is the header: titles are narrow. None if the beginning is no table.
+    """
+    text = _beginning(files, name)
+    lines = io.StringIO(text)
+    reader = csv.reader(io.StringIO(text), delimiter=_separator(lines, shape))
+    try:
+        records = [values for values in reader if any(map(str.strip, values))]
+    except csv.Error:
+        return None
+    first = records[: MOST_TITLES + 1]
+    width = max((_width(values) for values in first), default=0)
+    wide = (at for at, values in enumerate(first) if 2 * _width(values) >= width)
+    known = (at for at, values in enumerate(first) if not shape.missing(shape.columns(values)))
+    at = next(chain(known, wide), 0)
+    if not first or len(first[at]) > MOST_COLUMNS or GARBAGE.search(text):
+        return None
+    headings = [" ".join(heading.split()) for heading in first[at]]
+    below = records[at + 1 : at + 1 + MOST_SAMPLED]
+    return headings, [_samples(below, column) for column in range(len(headings))]
+
+
+def _width(values: list[str]) -> int:
+    return sum(1 for value in values if value.strip())
+
+
+def _samples(records: list[list[str]], column: int) -> list[str]:
+    """Return the first different values of a column."""
+    values = (unescaped(record[column].strip()) for record in records if column < len(record))
+    found = dict.fromkeys(filter(None, values))
+    return [value[:LONGEST_SAMPLE] for value in islice(found, MOST_SAMPLES)]
+
+
+def _beginning(files: Files, name: str) -> str:
+    """Return the whole lines at the beginning of a file."""
+    with files.open(name) as raw:
+        start = raw.read(BEGINNING)
+    encoding = "utf-16" if start[:2] in UTF16 else "utf-8-sig"
+    try:
+        text = codecs.getincrementaldecoder(encoding)().decode(start)
+    except UnicodeDecodeError:
+        text = start.decode("cp1252", "replace")
+    return text if len(start) < BEGINNING else text.rpartition("\n")[0]
 
 
 def check_text(
@@ -203,7 +256,8 @@ def _separator(text: IO[str], shape: Shape) -> str:
             headers = map(shape.columns, csv.reader(lines, delimiter=separator))
             if any(not shape.missing(header) for header in headers):
                 return separator
-    return max(SEPARATORS, key="".join(lines[:1]).count)
+    first = "".join(lines[:1])
+    return max(SEPARATORS, key=lambda it: (sum(it in line for line in lines), first.count(it)))
 
 
 def _header(records: Iterator[tuple[int, list[str]]], shape: Shape, name: str) -> list[str]:
@@ -225,7 +279,7 @@ def _header(records: Iterator[tuple[int, list[str]]], shape: Shape, name: str) -
         raise ImportFailedError(
             _k("%(file)s is a web page, not a table. Save it as CSV or as a workbook."), file=name
         )
-    raise ImportFailedError(
+    raise ColumnsUnknownError(
         _k("%(file)s, line %(line)s: column %(columns)s is missing. It has: %(known)s."),
         file=name,
         line=line,
@@ -238,4 +292,4 @@ def _refuse_doubled(header: list[str], name: str, line: int) -> None:
     doubled = sorted({column for column in header if column and header.count(column) > 1})
     if doubled:
         text = _k("%(file)s, line %(line)s: column %(columns)s appears twice.")
-        raise ImportFailedError(text, file=name, line=line, columns=", ".join(doubled))
+        raise ColumnsUnknownError(text, file=name, line=line, columns=", ".join(doubled))

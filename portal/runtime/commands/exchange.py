@@ -55,6 +55,12 @@ DAY = click.DateTime(["%Y-%m-%d"])
 @click.option("--overwrite", is_flag=True, help="Replace what admins edited since the last import.")
 @click.option("--erase", is_flag=True, help="Let blank cells and missing rows erase data.")
 @click.option(
+    "--columns",
+    "mapping",
+    default="",
+    help="Name of the saved column mapping; default: the last one saved for the same headings.",
+)
+@click.option(
     "--past-rules",
     "past",
     is_flag=True,
@@ -111,6 +117,8 @@ def import_command(source: Path, path: Path | None, *, dry: bool, **choices: Any
             raise click.ClickException(STOPPED % {"why": failure}) from None
         except LedgerUnavailable as failure:
             raise click.ClickException(AWAY) from failure
+        if done.mapping:
+            console.print(f"The column mapping “{done.mapping}” is used.")
         print_changes(done, console)
         print_report(report, path, console)
         if done.notified:

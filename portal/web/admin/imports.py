@@ -3,7 +3,7 @@
 from contextlib import suppress
 from typing import Any, BinaryIO, cast
 
-from flask import Blueprint, abort, render_template, request, url_for
+from flask import Blueprint, abort, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from flask_wtf.file import MultipleFileField
 from redis.exceptions import RedisError
@@ -18,7 +18,7 @@ from portal.core.db import transaction
 from portal.core.i18n import _, _l, _n, current_locale, translated
 from portal.core.sorting import Sorting
 from portal.exchange.exporting import export_jobs
-from portal.exchange.importing import enrollments, files, import_jobs, review, runs, steps
+from portal.exchange.importing import columns, enrollments, files, import_jobs, review, runs, steps
 from portal.exchange.importing.files import MOST_SENT, File, bare_name, has_files
 from portal.exchange.importing.findings import ACTIONS
 from portal.exchange.importing.import_jobs import ProgressStep, step_of
@@ -189,7 +189,7 @@ def send() -> ResponseReturnValue:
         )
         form.refuse(busy, "files")
         return _index_page(form, 409)
-    _enqueue(import_id)
+    enqueue(import_id)
     return go(url_for("admin.imports.show", import_id=import_id))
 
 
@@ -211,12 +211,14 @@ def _index_page(form: ImportForm, status: int) -> ResponseReturnValue:
     with transaction() as session:
         import_jobs.delete_expired(session)
         exports = export_jobs.exports_of(session, visitor().id)
+        mappings = columns.saved(session)
     page = render_template(
         "admin/imports.html",
         form=form,
         latest=import_jobs.latest(sorting),
         sorting=sorting,
         exports=exports,
+        mappings=mappings,
         terms=live_terms(),
     )
     return page, status
@@ -227,7 +229,9 @@ def _index_page(form: ImportForm, status: int) -> ResponseReturnValue:
 def show(import_id: int) -> ResponseReturnValue:
     """Render an import: in progress, ready for review, or done."""
     with transaction() as session:
-        found = _find(session, import_id)
+        found = find_import(session, import_id)
+        if found.state == "columns" and found.account_id == visitor().id:
+            return redirect(url_for("admin.import_columns.choose", import_id=import_id))
         owner = found.account_id and session.get_one(Account, found.account_id).name
         return render_template(
             "admin/import.html",
@@ -247,6 +251,7 @@ def show(import_id: int) -> ResponseReturnValue:
             mine=found.account_id == visitor().id,
             state=import_jobs.state_of(session, found),
             step=step_of(import_id),
+            columns=columns.seen_tables(session, import_id) if found.state in columns.OPEN else [],
             changes=review.changes(session, found),
             idle=not any(map(count_changes, found.counts.values())),
             kinds=review.KINDS,
@@ -264,7 +269,7 @@ def progress(import_id: int) -> ResponseReturnValue:
     seen = request.args.get("seen", "")
     try:
         with transaction() as session:
-            found = _find(session, import_id)
+            found = find_import(session, import_id)
             state = import_jobs.state_of(session, found)
     except (OperationalError, InterfaceError):  # the page asks again
         away = {"found": None, "state": "away", "step": ProgressStep()}
@@ -281,12 +286,12 @@ def do(import_id: int, step: str) -> ResponseReturnValue:
     """Apply an import, discard it, read it again, or ask a worker to continue it."""
     wanted = STEPS[step]
     with transaction() as session:
-        found = _find(session, import_id)
+        found = find_import(session, import_id)
         if wanted.own and found.account_id != visitor().id:
             abort(403)
         why = steps.take(session, found, step)
     if not why and wanted.state != "discarded":
-        _enqueue(import_id)
+        enqueue(import_id)
     return done(why or str(wanted.done), url_for("admin.imports.show", import_id=import_id))
 
 
@@ -295,16 +300,18 @@ def do(import_id: int, step: str) -> ResponseReturnValue:
 def report(import_id: int) -> ResponseReturnValue:
     """Return all findings and changes as CSV."""
     with transaction() as session:
-        _find(session, import_id)
+        find_import(session, import_id)
     rows = report_rows(import_id, str(current_locale()))
     return download(f"import-{import_id}.csv", rows)
 
 
-def _find(session: Session, import_id: int) -> Import:
+def find_import(session: Session, import_id: int) -> Import:
+    """Return an import, or end the request with 404."""
     return (session.get(Import, import_id) if import_id < 2**31 else None) or abort(404)
 
 
-def _enqueue(import_id: int) -> None:
+def enqueue(import_id: int) -> None:
+    """Ask a worker to continue an import."""
     # If Redis is unavailable, the page offers to try again.
     with suppress(RedisError):
         runs.enqueue(import_id)
@@ -315,7 +322,7 @@ def _enqueue(import_id: int) -> None:
 def end(import_id: int) -> ResponseReturnValue:
     """End an import without the remaining seats."""
     with transaction() as session:
-        found = _find(session, import_id)
+        found = find_import(session, import_id)
         left = enrollments.count_left(session, import_id)
     address = f"/admin/imports/{import_id}"
     too_late = _(

@@ -52,6 +52,7 @@ def a_values(app: Flask, cast: Cast) -> Values:
         "instructor_request_id": story["instructor_request_id"][0],
         "token": tokens.live_tokens(cast.ada.account_id)[0].id,
         "import_id": story["import_id"][0],
+        "mapping_id": story["mapping_id"][0],
         "export_id": story["export_id"][0],
         "step": "again",
         "change": "confirm",

@@ -227,6 +227,10 @@ RULES = {
     "GET /admin/imports/<int:import_id>/report.csv": ADMIN,
     "POST /admin/imports/<int:import_id>"
     "/<any(apply,rest,past,overwrite,discard,again,enroll,resume):step>": ADMIN,
+    "GET /admin/imports/<int:import_id>/columns": ADMIN,
+    "POST /admin/imports/<int:import_id>/columns": ADMIN,
+    "GET /admin/imports/columns/<int:mapping_id>/delete": ADMIN,
+    "POST /admin/imports/columns/<int:mapping_id>/delete": ADMIN,
     "GET /admin/imports/<int:import_id>/end": ADMIN,
     "POST /admin/imports/<int:import_id>/end": ADMIN,
     "POST /admin/exports": ADMIN,

@@ -253,7 +253,7 @@ def ask_more(application: int, decider: Decider) -> None:
 
 def return_for_document(session: Session, application: Application, name: str) -> None:
     """Send an application in review back to the student: the checks refused a document."""
-    entry = move(session, application, MORE, "more", None, document=name)
+    entry = move(session, application, MORE, "more", None)
     tell_applicant(session, application, entry, MORE, document=name)
 
 

@@ -16,7 +16,7 @@ from portal.applications import documents, service
 from portal.applications.documents import REFUSED_DOCUMENT, NewDocument
 from portal.applications.inspection import MOST_BYTES, Refused
 from portal.applications.kinds import KINDS
-from portal.applications.models import Application, ApplicationDocument
+from portal.applications.models import Application, ApplicationDocument, ApplicationEntry
 from portal.applications.service import ApplicationRefused
 from portal.applications.store import store
 from portal.backend import Backend
@@ -291,6 +291,17 @@ def test_a_refused_document_sends_the_application_back(
     documents.remove(draft, cast.ada.account_id, made)
     service.submit(draft, cast.ada.account_id)
     assert the(draft).state == "review"
+
+
+def test_history_does_not_keep_the_name_of_a_document(draft: int, cast: Cast) -> None:
+    add(draft, cast, files.a_pdf_with_script(), "My diagnosis.pdf")
+    service.submit(draft, cast.ada.account_id)
+    documents.check_due()
+    with transaction() as session:
+        entries = session.scalars(select(ApplicationEntry)).all()
+        assert [each.action for each in entries] == ["submit", "more"]
+        assert "diagnosis" not in str([(each.note, each.data) for each in entries])
+        assert "diagnosis" not in str([each.after for each in session.scalars(select(AuditEntry))])
 
 
 @pytest.mark.parametrize("content", [a_pdf(), files.a_pdf_with_script()])

@@ -1,11 +1,15 @@
-"""CSV files that every spreadsheet opens, with no cell that it takes for a formula."""
+"""CSV files and workbooks that every spreadsheet opens, with no cell taken for a formula."""
 
 import csv
 import re
 from codecs import BOM_UTF8
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from io import StringIO
 from itertools import islice
+from typing import Any, BinaryIO
+
+from openpyxl import Workbook
+from openpyxl.cell import WriteOnlyCell
 
 # Characters that begin a formula, in every width that spreadsheets know, after spaces, apostrophes
 # and invisible characters, which they skip; and the characters that end a cell.
@@ -16,6 +20,10 @@ AT_ONCE = 500  # rows
 # Items of a cell stand between bars. A bar or backslash of an item has a backslash before it.
 ITEM = re.compile(r"(?:\\[|\\]|[^|])+")
 ESCAPED = re.compile(r"\\([|\\])")
+# A cell of a workbook can't hold longer texts, most control characters, and `_x0041_`: that stands
+# for a character.
+MOST_IN_CELL = 32_000  # characters
+NOT_IN_CELLS = re.compile(r"[\x00-\x08\x0b-\x1f\ud800-\udfff\ufffe\uffff]|_x[0-9A-Fa-f]{4}_")
 Row = Sequence[object]
 
 
@@ -55,3 +63,27 @@ def csv_pieces(rows: Iterable[Row]) -> Iterator[bytes]:
         text = StringIO()
         csv.writer(text).writerows(map(plain, row) for row in some)
         yield text.getvalue().encode(errors="backslashreplace")
+
+
+def write_sheets(sheets: Mapping[str, Iterable[Row]], out: BinaryIO) -> None:
+    """Write a workbook of these sheets. All texts stay as they are, whatever they look like."""
+    book = Workbook(write_only=True)
+    for name, rows in sheets.items():
+        sheet = book.create_sheet(name)
+        sheet.freeze_panes = "A2"
+        for row in rows:
+            sheet.append([_cell(sheet, value) for value in row])
+    book.save(out)
+
+
+def _cell(sheet: Any, value: object) -> object:
+    """Return a text as a cell of the format "Text", in which an edited value stays text too.
+
+    A text that no workbook can hold is left blank, so that an import keeps what the portal has.
+    """
+    if not isinstance(value, str) or not value:
+        return value
+    fits = len(value) <= MOST_IN_CELL and not NOT_IN_CELLS.search(value)
+    cell = WriteOnlyCell(sheet, str(plain(value)) if fits else "")
+    cell.data_type, cell.number_format = "s", "@"
+    return cell

@@ -107,6 +107,7 @@ def a_story(app: Flask, cast: Cast) -> Values:
         "import_id": [an_import(cast.max)],
         "mapping_id": [a_mapping(cast.max)],
         "export_id": [an_export(cast.max)],
+        "suffix": ["zip", "xlsx"],
         "change": list(STATUS_CHANGES),
         "control": ["pause", "off"],
         "draft": [1],

@@ -1,6 +1,7 @@
-"""A term as files in the layout that imports of a semester read, to edit in a spreadsheet.
+"""A term in the layout that imports of a semester read, to edit in a spreadsheet.
 
-The files of the same content are the same, byte for byte. Importing them again changes nothing.
+It is a zip of files, or one workbook with a sheet for each. The files of the same content are the
+same, byte for byte. Importing either again changes nothing.
 """
 
 import json
@@ -14,7 +15,7 @@ from typing import Any, BinaryIO
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
-from portal.catalog import formatting
+from portal.catalog import formatting, requisites
 from portal.catalog.requisites import Tree
 from portal.catalog.section_fields import PLAIN
 from portal.catalog.spellings import DAY_LETTERS, DAY_NAMES, days_of
@@ -22,7 +23,7 @@ from portal.core.db import Sessions
 from portal.exchange.importing.meetings import is_exam_block
 from portal.exchange.importing.runs import NO_TIMEOUTS
 from portal.exchange.importing.section_rules import TREES
-from portal.exchange.spreadsheets import csv_pieces, listed
+from portal.exchange.spreadsheets import csv_pieces, listed, write_sheets
 from portal.exchange.term_records import TermRecords, read_term_records
 
 Rows = Iterator[tuple[object, ...]]
@@ -58,10 +59,23 @@ def write_semester(term: str, out: BinaryIO) -> None:
             packed.writestr(entry, content, zipfile.ZIP_DEFLATED)
 
 
-def semester_files(term: str) -> dict[str, bytes]:
-    """Return the files of a term by name, all of them as of one moment. Canceled sections are out.
+def write_workbook(term: str, out: BinaryIO) -> None:
+    """Write the term of that name as a workbook."""
+    tables, found, order = _read(term)
+    write_sheets({**tables, "prerequisites": list(_in_words(found, order))}, out)
 
-    They hold one term in memory, as pages do.
+
+def semester_files(term: str) -> dict[str, bytes]:
+    """Return the files of a term by name."""
+    tables, found, order = _read(term)
+    files = {f"{name}.csv": b"".join(csv_pieces(rows)) for name, rows in tables.items()}
+    return files | {TREES: _requisites(found, order).encode()}
+
+
+def _read(term: str) -> tuple[dict[str, list[tuple[object, ...]]], TermRecords, list[str]]:
+    """Return the tables of a term by name, its records, and the order of its sections.
+
+    All is as of one moment. Canceled sections are out. One term is in memory, as for pages.
     """
     with Sessions.begin() as session:
         session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
@@ -72,15 +86,14 @@ def semester_files(term: str) -> dict[str, bytes]:
         taken: dict[str, int] = dict(session.execute(text(TAKEN), {"term": term}).all())
         order = sorted(found.sections, key=lambda crn: _place(found, crn))
         tables = {
-            "departments.csv": _departments(session, found),
-            "courses.csv": _courses(found),
-            "sections.csv": _sections(found, order, term, taken),
-            "meetings.csv": _meetings(found, order),
-            "restrictions.csv": _restrictions(found, order),
-            "cross_lists.csv": _cross_lists(found, order),
+            "departments": _departments(session, found),
+            "courses": _courses(found),
+            "sections": _sections(found, order, term, taken),
+            "meetings": _meetings(found, order),
+            "restrictions": _restrictions(found, order),
+            "cross_lists": _cross_lists(found, order),
         }
-        files = {name: b"".join(csv_pieces(rows)) for name, rows in tables.items()}
-    return files | {TREES: _requisites(found, order).encode()}
+        return {name: list(rows) for name, rows in tables.items()}, found, order
 
 
 def _place(found: TermRecords, crn: str) -> tuple[str, str, str]:
@@ -158,6 +171,16 @@ def _cross_lists(found: TermRecords, order: list[str]) -> Rows:
     for crn in order:
         for code in found.sections[crn]["cross_lists"]:
             yield crn, code
+
+
+def _in_words(found: TermRecords, order: list[str]) -> Rows:
+    """Yield prerequisites and corequisites as registrars write them; too long ones are blank."""
+    names = ("prerequisites", "corequisites")
+    yield "crn", *names
+    for crn in order:
+        written = [requisites.write(found.sections[crn][name]) for name in names]
+        if any(written):
+            yield crn, *(text if len(text) <= requisites.LONGEST else "" for text in written)
 
 
 def _requisites(found: TermRecords, order: list[str]) -> str:

@@ -76,6 +76,11 @@ HEADINGS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     | {"instructors": _MEETING["instructors"]},
     "meetings.csv": _MEETING,
     "restrictions.csv": {"crn": _SECTION["crn"], "rule": ("restriction", "restrictions")},
+    "prerequisites.csv": {
+        "crn": _SECTION["crn"],
+        "prerequisites": ("prerequisite", "prereqs"),
+        "corequisites": ("corequisite", "coreqs"),
+    },
     "cross_lists.csv": {"crn": _SECTION["crn"], "course_id": ("course_code", "course")},
     SCHEDULE: _MEETING | _SECTION | {"section_title": ("title", "course_title", "crse_title")},
 }

@@ -11,10 +11,10 @@ from decimal import Decimal
 from itertools import combinations
 from typing import Any
 
-from portal.catalog import restrictions
+from portal.catalog import requisites, restrictions
 from portal.catalog.restrictions import Restriction
 from portal.catalog.section_fields import PLAIN
-from portal.catalog.spellings import Unreadable, code_of, count_of, credits_of, subject_of
+from portal.catalog.spellings import Unclear, Unreadable, code_of, count_of, credits_of, subject_of
 from portal.core.i18n import _k
 from portal.exchange.importing.failures import ImportFailedError
 from portal.exchange.importing.files import Files
@@ -35,7 +35,7 @@ from portal.exchange.importing.section_rules import (
     requisites_by_section,
     restrictions_of,
 )
-from portal.exchange.importing.semester_tables import SECTIONS, SemesterTables
+from portal.exchange.importing.semester_tables import REQUISITES, SECTIONS, SemesterTables
 from portal.exchange.importing.staging import KnownRecords
 from portal.exchange.importing.tables import Progress, Row
 from portal.exchange.spreadsheets import items_of
@@ -144,13 +144,15 @@ def read_semester(
     _read_meetings(tables, semester)
     _complete_meetings(semester, options)
     _complete_courses(semester)
-    if TREES not in files.names() and not tables.schedule:
+    if not {TREES, REQUISITES} & {*files.names()} and not tables.schedule:
         Row(TREES, 0, {}, report).note("file_missing")
     for crn, entry in requisites_by_section(files, report).items():
         row = Row(TREES, 0, {"crn": crn.strip()}, report)
         if section := semester.section(row):
             trees = read_requisites(row, entry)
             section.fields["prerequisites"], section.fields["corequisites"] = trees
+    if REQUISITES in files.names():
+        read_each(tables.rows(REQUISITES), _read_requisites)
     read_each(tables.rows("restrictions.csv"), _read_restriction)
     read_each(tables.rows("cross_lists.csv"), _read_cross_list)
     for name in tables.unused:
@@ -495,6 +497,17 @@ def _read_restriction(row: Row, semester: Semester) -> None:
         if restriction in section.restrictions:
             row.note("duplicate", "value")
         section.restrictions[restriction] = None
+
+
+def _read_requisites(row: Row, semester: Semester) -> None:
+    """Read the prerequisites and corequisites of a section, in words; blank is left out."""
+    section = semester.section(row)
+    for name in ("prerequisites", "corequisites"):
+        if section and row[name]:
+            try:
+                section.fields[name] = requisites.parse(row[name])
+            except Unclear:
+                row.note("no_tree", name)
 
 
 def _read_levels(section: Section) -> None:

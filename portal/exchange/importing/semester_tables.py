@@ -21,6 +21,7 @@ from portal.exchange.importing.section_rules import TREES
 from portal.exchange.importing.tables import Progress, Row, Shape
 
 SECTIONS, MEETINGS, COURSES = "sections.csv", "meetings.csv", "courses.csv"
+REQUISITES = "prerequisites.csv"  # in words; prerequisites.json has them as trees
 # Columns that a table must have; all others may be missing.
 NEEDED = {
     "departments.csv": ("dept_code",),
@@ -28,6 +29,7 @@ NEEDED = {
     SECTIONS: ("crn", "course_id"),
     MEETINGS: ("crn", "days", "start_time", "end_time"),
     "restrictions.csv": ("crn", "rule"),
+    REQUISITES: ("crn",),
     "cross_lists.csv": ("crn", "course_id"),
     SCHEDULE: ("crn", "course_id"),
 }

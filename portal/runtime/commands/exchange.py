@@ -1,4 +1,4 @@
-"""`fairseat import` and `export`: a semester from CSV files, or everything as OneRoster files."""
+"""`fairseat import` and `export`: a semester as tables, or everything as OneRoster files."""
 
 import re
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from portal.catalog.term_catalog import terms_named
 from portal.core.private_files import owner_only
 from portal.core.settings import var_folder
 from portal.exchange.exporting.oneroster import write_oneroster
-from portal.exchange.exporting.semester import write_semester
+from portal.exchange.exporting.semester import write_semester, write_workbook
 from portal.exchange.importing import import_jobs
 from portal.exchange.importing.diff import CHANGES
 from portal.exchange.importing.failures import ImportFailedError, SeatsLeftError
@@ -177,8 +177,8 @@ def write(report: Report, path: Path) -> None:
 def export_command(target: Path, term: str) -> None:
     """Export all data to the zip file TARGET, as OneRoster 1.2 files.
 
-    With --term, export that term as the CSV files that an import of a semester reads. Importing
-    the file again changes nothing.
+    With --term, export that term as the CSV files that an import of a semester reads, or as one
+    workbook if TARGET ends in .xlsx. Importing the file again changes nothing.
 
     The command records the ledger's decisions first. Exit status 1 if some can't be recorded: the
     file lacks them, and standard error lists them.
@@ -188,7 +188,8 @@ def export_command(target: Path, term: str) -> None:
         if term:
             check_term(term)
         missing = list(record_all())
-        write = partial(write_semester, term) if term else write_oneroster
+        of_term = write_workbook if target.suffix.lower() == ".xlsx" else write_semester
+        write = partial(of_term, term) if term else write_oneroster
         try:
             with open(target, "xb", opener=owner_only) as out:
                 _write_all(write, out, target)

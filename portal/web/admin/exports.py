@@ -15,12 +15,17 @@ from portal.core.db import transaction
 from portal.exchange.exporting import export_jobs
 from portal.exchange.exporting.models import Export
 from portal.exchange.exporting.rosters import rosters
-from portal.exchange.exporting.semester import write_semester
+from portal.exchange.exporting.semester import write_semester, write_workbook
 from portal.web.http.access import requires, visitor
 from portal.web.http.downloads import download
 from portal.web.http.layout import go
 
 bp = Blueprint("exports", __name__)
+
+SEMESTER_FORMATS = {
+    "zip": (write_semester, "application/zip"),
+    "xlsx": (write_workbook, "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
+}
 
 
 @bp.post("/exports")
@@ -68,17 +73,19 @@ def of_term(term_id: int) -> ResponseReturnValue:
     return download(f"rosters-{term_id}.csv", rosters(term.id))
 
 
-@bp.get("/terms/<int:term_id>/semester.zip")
+@bp.get(f"/terms/<int:term_id>/semester.<any({','.join(SEMESTER_FORMATS)}):suffix>")
 @requires("admin")
-def semester(term_id: int) -> ResponseReturnValue:
-    """Return the files of a term, in the layout that imports of a semester read."""
+def semester(term_id: int, suffix: str) -> ResponseReturnValue:
+    """Return a term in the layout that imports of a semester read: a zip, or a workbook."""
     term = catalog_of(term_id).term
     out = BytesIO()
-    write_semester(term.name, out)
+    write, mimetype = SEMESTER_FORMATS[suffix]
+    write(term.name, out)
     with transaction() as session:
         add_audit_entry(session, "export.semester", f"term:{term.id}", by=visitor().id)
-    answer = Response(out.getvalue(), mimetype="application/zip")
-    answer.headers.set("Content-Disposition", "attachment", filename=f"semester-{term_id}.zip")
+    answer = Response(out.getvalue(), mimetype=mimetype)
+    name = f"semester-{term_id}.{suffix}"
+    answer.headers.set("Content-Disposition", "attachment", filename=name)
     answer.cache_control.no_store = True
     return answer
 

@@ -54,6 +54,7 @@ def a_values(app: Flask, cast: Cast) -> Values:
         "import_id": story["import_id"][0],
         "mapping_id": story["mapping_id"][0],
         "export_id": story["export_id"][0],
+        "suffix": "xlsx",
         "step": "again",
         "change": "confirm",
         "code": history(cast.ada.id, term).receipts[0].code,

@@ -237,7 +237,7 @@ RULES = {
     "GET /admin/exports/<int:export_id>": ADMIN,
     "GET /admin/exports/<int:export_id>/oneroster.zip": ADMIN,
     "GET /admin/terms/<int:term_id>/rosters.csv": ADMIN,
-    "GET /admin/terms/<int:term_id>/semester.zip": ADMIN,
+    "GET /admin/terms/<int:term_id>/semester.<any(zip,xlsx):suffix>": ADMIN,
     "GET /admin/terms/<int:term_id>/sections/<int:section_id>/roster.csv": ADMIN,
     "GET /admin/now": ADMIN,
     "GET /admin/sections": ADMIN,

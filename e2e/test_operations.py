@@ -3,12 +3,16 @@
 from playwright.sync_api import Locator, expect
 from rq import Queue
 from rq.serializers import JSONSerializer
+from sqlalchemy import select
 
 from e2e.contrast import places
 from e2e.person import Meet, Person
 from e2e.portal import Running
 from portal.catalog.models import Section, Term
+from portal.core.db import transaction
+from portal.notifications import outbox
 from portal.operations import dead_letters
+from portal.people.models import Account
 from tests import cast as builders
 
 
@@ -29,6 +33,39 @@ def test_seats_and_claims_move_while_a_student_picks(
     expect(figure(boss, term, "free")).to_have_text("19")
     expect(boss.page.locator("[data-figure=rate]")).not_to_have_text("0")
     assert places(boss.page, "#ops-now") == before
+
+
+def test_the_delays_of_recording_are_told_in_plain_words(
+    meet: Meet, portal: Running, term: Term, section: Section
+) -> None:
+    builders.an_open_window(term)
+    boss, ada = meet("max"), meet("ada").enter(term)
+    ada.pick(section)
+    portal.audit(term.name)
+    boss.go("/admin/operations")
+    boss.page.get_by_role("link", name="Recording delay").click()
+    row = boss.page.locator('tr[data-event="enrolled"][data-stage="recorded"]')
+    expect(row.get_by_role("rowheader")).to_contain_text("A student enrolled")
+    spans = boss.page.get_by_role("navigation", name="Time span")
+    expect(spans.locator("[aria-current]")).to_have_text("24 hours")
+    spans.get_by_role("link", name="7 days").click()
+    expect(spans.locator("[aria-current]")).to_have_text("7 days")
+
+
+def test_an_error_is_told_in_the_language_of_the_reader(meet: Meet) -> None:
+    builders.a_student("lena")
+    with transaction() as session:
+        lena = session.scalars(select(Account.id).filter_by(username="lena")).one()
+        outbox.queue_mail(session, outbox.ALERT, lena, {}, minutes=-1)
+    meet("max")  # logs in by English words, should it be the first time
+    boss = meet("max", locale="es").listen("/admin/operations")
+    row = boss.page.locator("#ops-dead-mails li")
+    expect(row).to_contain_text("Demasiado antiguo para enviarlo.")
+    row.get_by_role("link", name="Descartar").click()
+    expect(boss.dialog).to_contain_text("Demasiado antiguo para enviarlo.")
+    boss.dialog.get_by_label("Motivo").fill("Ya no sirve.")
+    boss.dialog.get_by_role("button", name="Descartar").click()
+    expect(row).to_have_count(0)
 
 
 def test_a_job_that_was_given_up_is_tried_again(meet: Meet, portal: Running, term: Term) -> None:

@@ -46,7 +46,7 @@ from portal.applications.payments.provider import (
 from portal.backend import backend
 from portal.core.breakers import REST, Breaker, BreakerOpen, breaker_states
 from portal.core.db import transaction
-from portal.core.i18n import _l
+from portal.core.i18n import _k, _l
 from portal.core.moments import milliseconds
 from portal.core.queue import NO_TERM, enqueue
 from portal.notifications.outbox import due, mark_dead, mark_sent, postpone, retry_later, take_due
@@ -214,12 +214,14 @@ def _advance(number: int = 0) -> bool:
         if found is None:
             return False
         if source is None:
-            mark_dead(found, "Payments are switched off.")
+            mark_dead(found, _k("Payments are switched off."))
             return True
         try:
             _call(session, found, source)
         except BreakerOpen:
-            postpone(found, REST, "The payment provider is left alone for a while.")
+            postpone(
+                found, REST, _k("The payment provider keeps failing. It is called again later.")
+            )
         except ProviderRefused as error:
             found.attempt += 1
             mark_dead(found, str(error))

@@ -4,6 +4,8 @@ import socket
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from portal.core.i18n import _k
+
 PATIENCE = 30.0  # seconds for each part of the exchange
 PIECE = 64 * 1024
 LONGEST = 4096  # bytes of an answer
@@ -29,7 +31,7 @@ def is_infected(address: str, file: Path) -> bool:
         return True
     if answer.endswith(" OK"):
         return False
-    raise ScannerFailed(answer or "no answer")
+    raise ScannerFailed(answer or _k("The virus scanner did not respond."))
 
 
 def _connected(address: str) -> socket.socket:

@@ -58,6 +58,7 @@ WHEN_OFF = {
     "mail": _l("Off: emails wait. Emails that are too old when you switch it on are not sent."),
     "mail_breaker": _l("Off: every request goes to the server, even if it keeps failing."),
     "webhooks": _l("Off: deliveries to webhooks wait."),
+    "payments_breaker": _l("Off: every request goes to the provider, even if it keeps failing."),
     "provider_breaker": _l("Off: every request goes to the provider, even if it keeps failing."),
     "autoscaling": _l("Off: each queue keeps its minimum number of workers."),
     "bulkheads": _l("Off: uploads and background jobs are accepted without a limit."),

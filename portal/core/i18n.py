@@ -85,6 +85,7 @@ def translate_templates(env: Environment) -> None:
     env.newstyle_gettext = True  # type: ignore[attr-defined]
     env.globals.update(_=_shown, gettext=_shown, ngettext=_shown_plural)
     env.filters["numberformat"] = lambda number: _number(number, current_locale())
+    env.filters["translated"] = translated
     env.filters["percentformat"] = lambda number: format_percent(number, locale=current_locale())
 
 
@@ -142,7 +143,7 @@ def translated(message: str) -> str:
     try:
         text, facts = json.loads(message)
         if what := facts.get("what"):
-            facts |= {"what": _(what)}
+            facts |= {"what": translated(what)}
         return _(text, **facts)
-    except (ValueError, TypeError, AttributeError):  # stored as plain text
-        return message
+    except (ValueError, TypeError, AttributeError, KeyError):  # plain text
+        return message and _(message)

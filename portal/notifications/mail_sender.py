@@ -16,6 +16,7 @@ from portal.core import flags
 from portal.core.breakers import REST, Breaker, BreakerOpen
 from portal.core.correlation import following
 from portal.core.db import transaction
+from portal.core.i18n import _k, stored_message
 from portal.core.settings import var_folder
 from portal.notifications import outbox
 from portal.notifications.mail import InvalidAddress, Mail, compose
@@ -71,7 +72,7 @@ class MailSender:
                 return False
             with following(outgoing.correlation):
                 if outgoing.until < datetime.now(UTC):
-                    outbox.mark_dead(outgoing, f"Too late to be of use. {outgoing.error}".strip())
+                    outbox.mark_dead(outgoing, _too_late(outgoing.error))
                     return True
                 try:
                     mail = compose(session, outgoing)
@@ -97,6 +98,13 @@ class MailSender:
         else:
             outbox.mark_sent(outgoing)
         return True
+
+
+def _too_late(error: str) -> str:
+    """Return the error of a mail that became too old, with the last error of the server."""
+    if not error:
+        return _k("Too old to send.")
+    return stored_message(_k("Too old to send. Last error: %(what)s"), what=error)
 
 
 @cache

@@ -6,6 +6,7 @@ from typing import Any
 
 import orjson
 
+from portal.core.i18n import _l
 from portal.core.moments import milliseconds, moment
 
 CONTEXT = ("actor", "correlation", "cause", "request")
@@ -14,6 +15,19 @@ OF_A_SEAT = ("enrolled", "promoted", "dropped")
 # the approved application that caused it and its mark; otherwise the window that was open to the
 # student. `permitted` has the rules that the student's own permission lifted.
 MORE = ("reason", "overrides", "application", "mark", "during", "permitted")
+
+# What happened to a student, by the name of the event.
+STUDENT_EVENTS = {
+    "enrolled": _l("A student enrolled"),
+    "dropped": _l("A student dropped a section or was dropped"),
+    "waitlisted": _l("A student joined a waitlist"),
+    "swap_planned": _l("A student chose the section to swap when a seat opens"),
+    "left": _l("A student left a waitlist"),
+    "promoted": _l("A student was promoted from a waitlist"),
+    "passed_over": _l("A waiting student was skipped"),
+    "reconsidered": _l("A skipped student can be promoted again"),
+    "refused": _l("A registration was refused"),
+}
 
 QUEUE = "queue:"  # begins the aggregate of a waiting room's events
 IMPORT_PREFIX = "import:"  # begins the correlation id of an import; its number follows

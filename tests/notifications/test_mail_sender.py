@@ -177,4 +177,4 @@ def test_what_is_too_late_to_be_of_use_is_not_sent(
         session.execute(update(OutboxEntry).values(until=func.now() - text("interval '1 minute'")))
     relay.send_due()
     assert postman.mails == []
-    assert only().error == "Too late to be of use."
+    assert only().error == "Too old to send."

@@ -12,6 +12,7 @@ from portal.applications.payments.provider import (
     ProviderFailed,
 )
 from portal.backend import backend
+from portal.core.i18n import _k
 
 PREFIX = "test_"
 KEPT = 7 * 24 * 60 * 60  # seconds for which an outcome is known
@@ -33,7 +34,7 @@ class TestProvider:
         """Return what was chosen on the page. Raise ProviderFailed if that is to time out."""
         chosen: Any = backend().redis.get(_key(reference))
         if chosen == TIMEOUT.encode():
-            raise ProviderFailed("timed out")
+            raise ProviderFailed(_k("The payment provider did not respond."))
         outcome: dict[bytes, Outcome] = {b"paid": "paid", b"failed": "failed"}
         return Progress(outcome.get(chosen, "open"))
 

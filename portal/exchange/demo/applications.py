@@ -33,6 +33,7 @@ from portal.backend import backend
 from portal.catalog.models import Course, Department, Instructor, Section
 from portal.core.correlation import correlation, following
 from portal.core.db import transaction
+from portal.core.i18n import _k
 from portal.people import instructors
 from portal.people.models import Account, Student
 from portal.recorder.events import IMPORT_PREFIX
@@ -135,7 +136,7 @@ def _add_document(made: int, account: int, row: dict[str, str]) -> None:
     content = _paper_with_script() if row["check"] == "refused" else _paper()
     document = documents.add(made, account, NewDocument(row["document"], "letter.pdf", content))
     if row["check"] == "dead":
-        error = "The virus scanner did not respond."
+        error = _k("The virus scanner did not respond.")
         failed = {"dead_at": func.now(), "tries": TRIES, "error": error}
         with transaction() as session:
             session.execute(
@@ -186,7 +187,7 @@ def _set_fee(made: int, fee: int, state: str) -> None:
             )
             if state == "dead":
                 charge.dead_at, charge.tries = func.now(), TRIES
-                charge.error = "The payment provider did not respond."
+                charge.error = _k("The payment provider did not respond.")
             session.add(charge)
 
 

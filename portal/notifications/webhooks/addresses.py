@@ -7,6 +7,8 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from time import monotonic
 from urllib.parse import SplitResult, urlsplit
 
+from portal.core.i18n import _k
+
 Address = IPv4Address | IPv6Address
 Networks = Sequence[IPv4Network | IPv6Network]
 
@@ -44,7 +46,7 @@ def port(url: SplitResult) -> int:
 def connect(url: SplitResult, seconds: float, within: Networks) -> socket.socket:
     """Return a connection to the receiver, at a checked address; raise OSError."""
     until = monotonic() + seconds
-    error: OSError = Forbidden("Its address is not one of the public internet.")
+    error: OSError = Forbidden(_k("Its address is not on the public internet."))
     hosts = list(_addresses(url, within))
     while hosts:
         share = (until - monotonic()) / len(hosts)  # a silent host leaves time for the others

@@ -21,6 +21,7 @@ from portal.core.db import Base
 from portal.core.i18n import _l
 from portal.core.metrics import WEBHOOKS
 from portal.notifications.models import Outgoing
+from portal.recorder.events import STUDENT_EVENTS
 
 Moment = DateTime(timezone=True)
 
@@ -84,14 +85,10 @@ class Delivery(Outgoing):
 
 # The events that a receiver can get, by their names in the event log.
 
+INTERNAL = {"swap_planned", "reconsidered", "refused"}  # no receiver gets them
 TEST = "test"  # sent to see whether the receiver answers
 EVENT_NAMES = {
-    "enrolled": _l("A student enrolled"),
-    "dropped": _l("A student was dropped"),
-    "waitlisted": _l("A student joined a waitlist"),
-    "left": _l("A student left a waitlist"),
-    "promoted": _l("A student was promoted from a waitlist"),
-    "passed_over": _l("A waiting student was skipped"),
+    **{name: label for name, label in STUDENT_EVENTS.items() if name not in INTERNAL},
     "section_set": _l("A section was published or changed"),
     "window_set": _l("A window was scheduled or changed"),
     "window_opened": _l("A window opened"),

@@ -16,6 +16,7 @@ from portal.core import flags
 from portal.core.breakers import REST, Breaker, BreakerOpen
 from portal.core.correlation import HEADER, following
 from portal.core.db import transaction
+from portal.core.i18n import _k
 from portal.notifications.outbox import mark_dead, mark_sent, retry_later
 from portal.notifications.webhooks import addresses, outbox
 from portal.notifications.webhooks.addresses import Networks
@@ -125,7 +126,7 @@ def _response_text(answer: HTTPResponse, body: bytes) -> str:
 
 PAUSES = (5.0, 60.0, 5 * 60.0, 30 * 60.0, 2 * 60 * 60.0)  # seconds before each retry
 LONGEST = 8.0  # seconds; the scheduler starts another job if more is left
-EVENT_MISSING = "Its event is not in the log."
+EVENT_MISSING = _k("Its event is not in the event log.")
 BREAKER_PREFIX = "webhook-"  # plus the receiver's id: the name of its breaker
 
 

@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 
 from portal.core.audit_trail import add_audit_entry
 from portal.core.db import transaction
+from portal.core.i18n import _k
 from portal.core.queue import enqueue_background
 from portal.ledger.errors import LedgerUnavailable
 from portal.recorder.consistency.audit import Report, audit_term
@@ -38,7 +39,7 @@ def request_run(session: Session, term: int, by: int) -> int | None:
     lost = update(AuditRun).where(
         AuditRun.term_id == term, UNDER_WAY, AuditRun.moved_at < func.now() - STALLED_AFTER
     )
-    session.execute(lost.values(ended_at=func.now(), error="Its worker was lost."))
+    session.execute(lost.values(ended_at=func.now(), error=_k("Its worker was lost.")))
     wanted = insert(AuditRun).values(term_id=term, account_id=by).on_conflict_do_nothing()
     return session.scalar(wanted.returning(AuditRun.id))
 
@@ -59,7 +60,7 @@ def enqueue_run(term: int, run: int) -> None:
     try:
         enqueue_background("audit", run, f"{term}-audit-{run}", LONGEST, retry=False)
     except RedisError as error:
-        _update_run(run, ended_at=func.now(), error="No worker is available.")
+        _update_run(run, ended_at=func.now(), error=_k("No worker is available."))
         raise LedgerUnavailable(str(error)) from error
 
 

@@ -6,6 +6,7 @@ import requests
 from portal.core import flags
 from portal.core.db import transaction
 from portal.core.flags import Switched, Switching
+from portal.core.i18n import translated
 from portal.core.queue import NO_TERM, QUEUES, enqueue, pause_flag
 from portal.notifications import outbox
 from portal.notifications.models import OutboxEntry
@@ -112,7 +113,7 @@ def mail_command(*, retry: bool) -> None:
             enqueue(NO_TERM, ["notify"])
     for each in mails:
         click.echo(f"{each.id}  {each.dead_at:%Y-%m-%d %H:%M}  {each.kind} for {each.to}")
-        click.echo(f"    after {each.tries} attempts: {each.error}")
+        click.echo(f"    after {each.tries} attempts: {translated(each.error)}")
     if retry:
         click.echo(f"Sending again: {len(revived)}.", err=True)
     elif not mails:

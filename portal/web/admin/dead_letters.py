@@ -11,7 +11,7 @@ from portal.applications import dead_letters as of_applications
 from portal.backend import backend
 from portal.catalog.local_time import local_clock
 from portal.core.db import transaction
-from portal.core.i18n import _, _l, _n
+from portal.core.i18n import _, _l, _n, translated
 from portal.core.queue import QUEUE_LABELS
 from portal.ledger.function_library import translate_errors
 from portal.notifications import outbox
@@ -84,7 +84,7 @@ DELIVERY_ACTIONS = {
     "retry": Wording(
         _l("Send to the webhook again"),
         _l("It is sent at once with the same ID. If it keeps failing, it comes back to this list."),
-        done=_l("The email will be sent again."),
+        done=_l("The event will be sent again."),
         button=_l("Send again"),
     ),
     "discard": Wording(
@@ -222,4 +222,4 @@ def _settle(  # noqa: PLR0913
 
 
 def _failure(died_at: datetime, error: str) -> list[tuple[str, str]]:
-    return [(_("Failed"), local_clock().short(died_at)), (_("Error"), error)]
+    return [(_("Failed"), local_clock().short(died_at)), (_("Error"), translated(error))]

@@ -25,6 +25,7 @@ from portal.operations.alarms import alarms
 from portal.operations.figures import Figures
 from portal.people.models import Account
 from portal.recorder.consistency import audit_runs
+from portal.recorder.events import STUDENT_EVENTS
 from portal.recorder.models import ContinuousAudit
 from portal.recorder.status import HOUR_SPANS, stage_lags
 from portal.registration.reasons import label
@@ -201,7 +202,12 @@ def lag() -> ResponseReturnValue:
     with transaction() as session:
         found = stage_lags(session, HOUR_SPANS[span])
     return render_template(
-        "admin/operations/lag.html", lags=found, span=span, spans=LAG_SPANS, stages=LAG_STAGES
+        "admin/operations/lag.html",
+        lags=found,
+        span=span,
+        spans=LAG_SPANS,
+        stages=LAG_STAGES,
+        events=STUDENT_EVENTS,
     )
 
 

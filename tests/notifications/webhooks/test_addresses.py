@@ -93,7 +93,7 @@ def test_a_name_that_leads_to_us_is_put_off_and_says_why(
     webhook = a_webhook("https://rebound.example/", cast)
     relay.pauses = (60.0,)
     tell(webhook, relay)
-    assert "not one of the public internet" in deliveries()[0].error
+    assert "not on the public internet" in deliveries()[0].error
 
 
 def test_only_one_with_a_certificate_that_holds_is_told(

@@ -86,7 +86,7 @@ def test_what_tells_of_no_event_in_the_log_is_given_up_at_once(
     assert relay.send_due() == 2
     given_up, sent = deliveries()
     assert given_up.dead_at
-    assert given_up.error == "Its event is not in the log."
+    assert given_up.error == "Its event is not in the event log."
     assert receiver.ids == [f"test-{sent.id}"]
 
 

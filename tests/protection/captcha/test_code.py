@@ -176,7 +176,7 @@ def test_one_that_could_not_be_sent_in_time_is_given_up(
     with transaction() as session:
         session.execute(update(OutboxEntry).values(until=sent.due_at))
     relay.send_due()
-    assert (postman.mails, outbox()[0].error) == ([], "Too late to be of use.")
+    assert (postman.mails, outbox()[0].error) == ([], "Too old to send.")
 
 
 def test_the_mail_is_in_the_language_of_its_reader(ada: FlaskClient, cast: Cast) -> None:

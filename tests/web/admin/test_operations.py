@@ -98,6 +98,18 @@ def test_page_shows_unrecorded_events_and_the_lag(
     assert "99th percentile" in page
 
 
+def test_page_of_delays_says_what_happened_in_plain_words(
+    admin: FlaskClient, term: Term, cast: Cast
+) -> None:
+    section = builders.a_section(builders.a_course(credits=3), term, capacity=1)
+    ask(term, section, cast.ada)
+    ask(term, section, cast.ben, wait=True)
+    drain(term.id)
+    page = text(admin.get(f"{PAGE}/lag").text)
+    for label in ("A student enrolled", "A student joined a waitlist"):
+        assert f'<th scope="row">{label} <code' in page
+
+
 def test_page_shows_windows_and_links_to_their_limits(
     admin: FlaskClient, backend: Backend, term: Term
 ) -> None:

@@ -43,6 +43,10 @@ def test_form_explains_the_effects_of_a_switch(admin: FlaskClient) -> None:
     assert "All processes follow within two seconds" in page
 
 
+def test_every_switch_says_what_happens_when_it_is_off() -> None:
+    assert set(flags.WHEN_OFF) == set(flags.NAMES)
+
+
 def test_switching_off_is_audited(admin: FlaskClient, cast: Cast) -> None:
     answer = admin.post(FLAG, data=OFF)
     assert (answer.status_code, answer.location) == (303, "/admin/operations")

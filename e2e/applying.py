@@ -10,7 +10,6 @@ from portal.backend import backend
 from portal.catalog.models import Section, Term
 from tests import cast as builders
 
-PHONE = {"width": 320, "height": 640}
 SENT = "You have nothing to do now."
 
 

@@ -2,6 +2,7 @@
 
 from playwright.sync_api import Page, ViewportSize
 
+LAPTOP = ViewportSize(width=1366, height=768)
 DESKTOP = ViewportSize(width=1280, height=860)
 ZOOMED = ViewportSize(width=640, height=430)  # the desktop at 200 %
 PHONE = ViewportSize(width=390, height=844)

@@ -18,6 +18,7 @@ from playwright.sync_api import Browser, CDPSession, Page, StorageState, sync_pl
 from sqlalchemy import select
 
 from e2e.browser import ARGUMENTS, find
+from e2e.contrast import PHONE
 from e2e.person import Person
 from e2e.portal import Running, running
 from portal.catalog.term_catalog import catalog_of, live_terms
@@ -25,7 +26,6 @@ from portal.core.db import transaction
 from portal.people.models import Student
 from tests import register
 
-PHONE = {"width": 390, "height": 844}
 SLOW_4G = {
     "offline": False,
     "latency": 150,  # ms

@@ -17,6 +17,7 @@ from playwright.sync_api import Browser, Page, StorageState, sync_playwright
 from sqlalchemy import select
 
 from e2e.browser import ARGUMENTS, find
+from e2e.contrast import DESKTOP, PHONE
 from e2e.person import Person
 from e2e.portal import Running, running
 from portal.catalog.models import Instructor
@@ -45,7 +46,7 @@ DOCS = {
     "section-desktop-light",
     "operations-desktop-dark",
 }
-SCREENS = {"desktop": {"width": 1280, "height": 860}, "phone": {"width": 390, "height": 844}}
+SCREENS = {"desktop": DESKTOP, "phone": PHONE}
 SCHEMES = ("light", "dark")
 RUSH = 1200
 ADA, BEN = "student0001", "student0002"

@@ -7,7 +7,6 @@ import pytest
 from playwright.sync_api import expect
 
 from e2e.applying import (
-    PHONE,
     add_document,
     address_of_decision,
     begin_late_add,
@@ -16,6 +15,7 @@ from e2e.applying import (
     sees,
     send,
 )
+from e2e.contrast import NARROW
 from e2e.person import Meet
 from e2e.sizes import too_wide
 from portal.backend import backend
@@ -32,7 +32,7 @@ def test_a_late_add_on_a_phone(
     end_the_window(term)
     letter = tmp_path / "letter.pdf"
     letter.write_bytes(a_pdf())
-    person = meet(f"late{term.id}", viewport=PHONE, java_script_enabled=scripts)
+    person = meet(f"late{term.id}", viewport=NARROW, java_script_enabled=scripts)
     page = person.page
     person.go(f"/terms/{term.id}")
     expect(person.cell(section).get_by_role("link")).to_have_count(0)  # it is too late to register
@@ -42,7 +42,7 @@ def test_a_late_add_on_a_phone(
         assert not too_wide(page)
     send(person)
 
-    boss = meet("max", viewport=PHONE).page
+    boss = meet("max", viewport=NARROW).page
     boss.goto(f"/admin/applications?kind=late_add&term={term.id}")
     boss.get_by_role("link", name=re.compile("Decide")).first.click()
     with boss.expect_download() as download:
@@ -68,7 +68,7 @@ def test_an_applicant_answers_what_a_decider_asks(
     end_the_window(term)
     letter = tmp_path / "doctor.pdf"
     letter.write_bytes(a_pdf())
-    person = meet(f"more{term.id}", viewport=PHONE, java_script_enabled=scripts)
+    person = meet(f"more{term.id}", viewport=NARROW, java_script_enabled=scripts)
     page = person.page
     begin_late_add(person, term, section)
     send(person)

@@ -8,8 +8,9 @@ import pytest
 from playwright.sync_api import Page, expect
 from sqlalchemy import update
 
-from e2e.applying import PHONE, end_the_window
+from e2e.applying import end_the_window
 from e2e.axe import barriers
+from e2e.contrast import NARROW
 from e2e.person import Meet
 from e2e.sizes import too_wide
 from portal.catalog.models import Course, Instructor, Section, Term
@@ -46,7 +47,7 @@ def test_the_department_decides_and_then_an_admin(
     boss.get_by_role("button", name="Let this account decide").click()
     expect(boss.get_by_label("Decides applications for")).to_be_checked()
 
-    page = meet(chair.name.lower(), viewport=PHONE, java_script_enabled=scripts).page
+    page = meet(chair.name.lower(), viewport=NARROW, java_script_enabled=scripts).page
     page.goto("/teaching")
     page.get_by_role("link", name="Applications", exact=True).click()
     row = page.locator(f"#application-{application}")

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Route, expect
 
-from e2e.applying import PHONE, add_document, begin_late_add, choose, end_the_window, send
+from e2e.applying import add_document, begin_late_add, choose, end_the_window, send
+from e2e.contrast import NARROW
 from e2e.person import Meet, Person
 from e2e.sizes import too_wide
 from portal.catalog.models import Section, Term
@@ -35,7 +36,7 @@ def applicant(request: pytest.FixtureRequest, meet: Meet, term: Term, section: S
     """A student on a phone, in an application whose documents come next."""
     end_the_window(term)
     builders.a_student(f"sends{term.id}")
-    person = meet(f"sends{term.id}", viewport=PHONE, java_script_enabled=request.param)
+    person = meet(f"sends{term.id}", viewport=NARROW, java_script_enabled=request.param)
     begin_late_add(person, term, section)
     return person
 
@@ -70,7 +71,7 @@ def test_an_upload_goes_on_after_a_lost_connection(
 ) -> None:
     end_the_window(term)
     builders.a_student(f"sends{term.id}")
-    person = meet(f"sends{term.id}", viewport=PHONE)
+    person = meet(f"sends{term.id}", viewport=NARROW)
     page, sent = person.page, list[str]()
     person.expected = LOST
     begin_late_add(person, term, section)

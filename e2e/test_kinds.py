@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import pytest
 from playwright.sync_api import Page, expect
 
-from e2e.applying import PHONE, SENT, address_of_decision, decide
+from e2e.applying import SENT, address_of_decision, decide
 from e2e.axe import barriers
+from e2e.contrast import NARROW
 from e2e.person import Meet, Person
 from e2e.sizes import too_wide
 from portal.backend import backend
@@ -144,7 +145,7 @@ def approve(meet: Meet, term: Term, address: str, deciders: int) -> None:
 def test_an_exception_is_asked_for_approved_and_seen(meet: Meet, term: Term, kind: str) -> None:
     story = STORIES[kind]
     name, held, wanted = begin(term, kind)
-    person = meet(name, viewport=PHONE)
+    person = meet(name, viewport=NARROW)
     page = person.page
     story.ask(page, term, wanted)
     send = page.get_by_role("button", name="Send the application")
@@ -161,7 +162,7 @@ def test_an_exception_is_asked_for_approved_and_seen(meet: Meet, term: Term, kin
 def test_a_withdrawal_in_spanish_without_scripts(meet: Meet, term: Term) -> None:
     name, held, _wanted = begin(term, "withdrawal")
     meet(name)  # logs in by English words
-    person = meet(name, viewport=PHONE, locale="es-MX", java_script_enabled=False)
+    person = meet(name, viewport=NARROW, locale="es-MX", java_script_enabled=False)
     page = person.page
     person.go(f"/terms/{term.id}/applications")
     page.get_by_role("link", name=re.compile("Empezar.*Abandono")).click()

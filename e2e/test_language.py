@@ -5,6 +5,7 @@ from typing import Any
 
 from playwright.sync_api import expect
 
+from e2e.contrast import NARROW
 from e2e.person import Meet, Person
 from portal.catalog.models import Section, Term
 from tests import cast as builders
@@ -98,7 +99,7 @@ def test_without_scripts_the_choice_is_a_form(meet: Meet) -> None:
 
 def test_long_words_leave_a_small_phone_its_width(meet: Meet, term: Term, section: Section) -> None:
     builders.an_open_window(term)
-    ada = in_spanish(meet, "ada", viewport={"width": 320, "height": 640})
+    ada = in_spanish(meet, "ada", viewport=NARROW)
     for part in ("", "/mine"):
         ada.go(f"/terms/{term.id}{part}")
         assert ada.page.evaluate("document.documentElement.scrollWidth") <= 320

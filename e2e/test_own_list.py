@@ -6,14 +6,13 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, expect
 
-from e2e.contrast import places
+from e2e.contrast import LAPTOP, PHONE, places
 from e2e.person import Meet, Person
 from e2e.plans import lines
 from portal.catalog.models import Course, Section, Term
 from tests import cast as builders
 from tests.cast import Meets
 
-LAPTOP, PHONE = {"width": 1366, "height": 768}, {"width": 390, "height": 844}
 MORNING, NOON = (Meets("MR", "10:00", "11:50"),), (Meets("TF", "12:00", "13:50"),)
 DAY = """it => [...it.closest(".mini-week").querySelectorAll(".mini-week-day > div")]
     .indexOf(it.parentElement)"""

@@ -3,13 +3,12 @@
 import pytest
 from playwright.sync_api import expect
 
-from e2e.contrast import places
+from e2e.contrast import NARROW, places
 from e2e.person import Meet
 from e2e.sizes import too_wide
 from portal.catalog.models import Section, Term
 from tests import cast as builders
 
-PHONE = {"width": 320, "height": 640}
 # Delay timers of five seconds or more until `goOn`: toasts close after five seconds.
 HOLD = """() => {
     const { setTimeout } = window;
@@ -31,7 +30,7 @@ def test_nothing_scrolls_sideways(
         "iris": ["/teaching", f"/teaching/sections/{last_seat.id}"],
         "max": ["/admin", f"/admin/terms/{term.id}/windows/new"],
     }
-    person = meet(who, viewport=PHONE)
+    person = meet(who, viewport=NARROW)
     for address in pages[who]:
         person.go(address)
         assert not too_wide(person.page), address
@@ -39,7 +38,7 @@ def test_nothing_scrolls_sideways(
 
 def test_a_seat_by_keyboard_alone(meet: Meet, term: Term, section: Section) -> None:
     builders.an_open_window(term)
-    ada = meet("ada", viewport=PHONE).enter(term)
+    ada = meet("ada", viewport=NARROW).enter(term)
     keys = ada.page.keyboard
     ada.page.get_by_label("Search").focus()
     link = ada.cell(section).get_by_role("link")
@@ -67,7 +66,7 @@ def test_the_banner_is_low_and_nothing_moves_when_it_opens(
     meet: Meet, term: Term, section: Section
 ) -> None:
     window = builders.a_coming_window(term)
-    ada = meet("ada", viewport=PHONE).enter(term)
+    ada = meet("ada", viewport=NARROW).enter(term)
     shown = ("#banner", f"#section-{section.id}")
     before = places(ada.page, *shown)
     assert before[0][3] < 90
@@ -81,7 +80,7 @@ def test_the_newest_news_alone_is_shown_above_the_bar_for_a_moment(
 ) -> None:
     other = builders.a_section(builders.a_course(f"MAT-{term.id}"), term)
     builders.an_open_window(term)
-    ada = meet("ada", viewport=PHONE).enter(term)
+    ada = meet("ada", viewport=NARROW).enter(term)
     ada.page.evaluate(HOLD)
     ada.pick(section)
     ada.pick(other)

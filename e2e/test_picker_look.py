@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from e2e.contrast import LAPTOP, PHONE
 from e2e.person import Meet
 from portal.catalog.models import Section, Term
 from tests import cast as builders
 
-LAPTOP, PHONE = {"width": 1366, "height": 768}, {"width": 390, "height": 844}
 SMALL = {"width": 360, "height": 640}
 COLOUR = "it => getComputedStyle(it).color"
 GROUND = "it => getComputedStyle(it).backgroundColor"

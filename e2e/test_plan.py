@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Locator, expect
 
-from e2e.contrast import places
+from e2e.contrast import DESKTOP, PHONE, places
 from e2e.person import Meet, Person
 from e2e.plans import ASLEEP, AWAKE, lines, outcomes, plan
 from e2e.portal import Running
@@ -12,8 +12,6 @@ from portal.catalog.models import Course, Section, Term
 from tests import cast as builders
 from tests.cast import Meets
 
-DESKTOP = {"width": 1280, "height": 900}
-PHONE = {"width": 390, "height": 844}
 EARLY = (Meets("MR", "10:00", "11:50"),)
 LATE = (Meets("TF", "18:00", "19:50"),)
 

@@ -10,7 +10,6 @@ import pytest
 from playwright.sync_api import Browser, Page, ViewportSize, expect
 
 from e2e.applying import (
-    PHONE,
     add_document,
     address_of_decision,
     begin_late_add,
@@ -21,6 +20,7 @@ from e2e.applying import (
     send,
 )
 from e2e.conftest import TIMEOUT
+from e2e.contrast import NARROW
 from e2e.person import Person
 from e2e.portal import Running, running
 from e2e.sizes import too_wide
@@ -85,7 +85,7 @@ def begin(
 ) -> Person:
     """Fill in an application of a visiting student, up to its fee."""
     builders.an_account(name, email=f"{name}@example.org")
-    person = town.meet(name, viewport=PHONE, scripts=scripts)
+    person = town.meet(name, viewport=NARROW, scripts=scripts)
     begin_visit(person.page, section, term)
     add_document(person, letter)
     person.page.get_by_role("link", name="Continue").click()

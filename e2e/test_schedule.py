@@ -6,13 +6,13 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from e2e import axe
+from e2e.contrast import DESKTOP, NARROW
 from e2e.person import Meet, Person
 from e2e.sizes import too_wide
 from portal.catalog.models import Course, Section, Term
 from tests import cast as builders
 from tests.cast import Cast, Meets
 
-PHONE = {"width": 320, "height": 640}
 SHEET = {"width": 718, "height": 1040}  # what A4 leaves between margins of a centimetre
 TWICE_A_WEEK = (Meets("MR", "10:00", "11:50", room="Alder Hall 101"),)
 
@@ -83,7 +83,7 @@ def test_the_week_is_a_grid_on_a_screen_and_a_list_by_day_on_a_phone(
     assert thursday
     assert monday["y"] == thursday["y"]
     assert monday["x"] < thursday["x"]
-    ada.page.set_viewport_size(PHONE)
+    ada.page.set_viewport_size(NARROW)
     assert not too_wide(ada.page)
     monday, thursday = (block(ada, name).bounding_box() for name in ("Monday", "Thursday"))
     assert monday
@@ -123,7 +123,7 @@ def test_a_screen_reader_hears_day_time_and_name(meet: Meet, term: Term, section
           - paragraph: Alder Hall 101
     """)
     expect(day(ada, "Tuesday")).to_contain_text("No classes")
-    for size in ({"width": 1280, "height": 860}, PHONE):
+    for size in (DESKTOP, NARROW):
         ada.page.set_viewport_size(size)
         assert not axe.barriers(ada.page), size
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from e2e.applying import PHONE, add_document, begin_visit
-from e2e.contrast import DESKTOP
+from e2e.applying import add_document, begin_visit
+from e2e.contrast import DESKTOP, NARROW
 from e2e.person import Meet, context_of
 from e2e.sizes import too_wide
 from portal.catalog.models import Section, Term
@@ -24,7 +24,7 @@ def test_what_was_saved_on_a_phone_is_there_on_a_computer(
     grades.write_bytes(a_pdf())
     name = f"wanda{term.id}"
     builders.an_account(name, email=f"{name}@example.org")
-    phone = meet(viewport=PHONE, java_script_enabled=scripts)
+    phone = meet(viewport=NARROW, java_script_enabled=scripts)
     phone.log_in(name)
     begin_visit(phone.page, section, term)
     add_document(phone, grades)
@@ -57,7 +57,7 @@ def test_a_form_left_after_its_first_step_goes_on_at_the_second(
     builders.an_open_window(term)
     name = f"xenia{term.id}"
     builders.an_account(name, email=f"{name}@example.org")
-    phone = meet(viewport=PHONE)
+    phone = meet(viewport=NARROW)
     phone.log_in(name)
     phone.page.get_by_role("link", name=re.compile(f"Start.*{term.name}")).click()
     phone.page.get_by_role("button", name="Continue").click()
@@ -68,7 +68,7 @@ def test_a_form_left_after_its_first_step_goes_on_at_the_second(
     phone.page.get_by_label("Which courses").fill(section.crn)
     context_of(phone).close()  # before this step is saved
 
-    computer = meet(viewport=PHONE)
+    computer = meet(viewport=NARROW)
     page = computer.page
     computer.log_in(name)
     page.get_by_role("link", name="Visiting student").click()

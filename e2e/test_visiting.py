@@ -10,7 +10,6 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from e2e.applying import (
-    PHONE,
     add_document,
     address_of_decision,
     begin_visit,
@@ -18,6 +17,7 @@ from e2e.applying import (
     sees,
     send,
 )
+from e2e.contrast import NARROW
 from e2e.axe import barriers
 from e2e.person import Meet, Person
 from e2e.portal import Running
@@ -106,7 +106,7 @@ def test_a_visitor_becomes_a_student(  # noqa: PLR0917  the fixtures
     builders.an_open_window(term)
     grades = tmp_path / "grades.pdf"
     grades.write_bytes(files.a_pdf(2))
-    person = meet(viewport=PHONE, java_script_enabled=scripts)
+    person = meet(viewport=NARROW, java_script_enabled=scripts)
     page = person.page
     mail = f"vera{term.id}@example.org"
     sign_up(person, mail, portal.folder / "mail")

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from e2e.contrast import PHONE
+from e2e.contrast import DESKTOP, PHONE
 from e2e.person import Meet, Person
 from e2e.room.conftest import Admit
 from e2e.room.waiter import FRAME, waits_as
@@ -44,9 +44,7 @@ def test_the_next_one_waits_and_picks_when_the_first_is_done(
     ada.has(section, "selected")
 
 
-@pytest.mark.parametrize(
-    "screen", [{"width": 1280, "height": 900}, PHONE], ids=["desktop", "phone"]
-)
+@pytest.mark.parametrize("screen", [DESKTOP, PHONE], ids=["desktop", "phone"])
 def test_the_lobby_draws_and_opens_by_itself_and_nothing_moves(
     meet: Meet, term: Term, section: Section, screen: Any
 ) -> None:

@@ -29,6 +29,30 @@ def test_no_page_breaks_its_own_rules(
         expect(person.page.locator("h1").first).to_be_attached()
 
 
+def test_a_students_pages_have_one_kind_of_head_and_of_empty_list(meet: Meet, term: Term) -> None:
+    builders.an_open_window(term)
+    name = f"new{term.id}"
+    builders.a_student(name)
+    new = meet()
+    new.log_in(name)
+    here, sizes = f"/terms/{term.id}", set()
+    pages = {"/mine": "My classes", "/plan": "My plan", "/schedule": "My schedule"}
+    for address, title in pages.items():
+        new.go(here + address)
+        head = new.page.get_by_role("heading", level=1)
+        expect(head).to_have_text(title)
+        box = head.bounding_box()
+        assert box
+        sizes.add((box["x"], box["y"], box["height"]))
+        empty = new.page.locator("main .empty:has(.empty-seat:visible)")
+        empty.get_by_role("link").click()
+        expect(new.page).to_have_url(here)
+    assert len(sizes) == 1
+    new.go("/inbox")
+    new.page.locator(".empty").get_by_role("link", name="Choose which emails you get").click()
+    expect(new.page.get_by_role("heading", level=1)).to_have_text("Email notifications")
+
+
 def test_a_page_that_does_not_exist_says_so(meet: Meet) -> None:
     ada = meet("ada")
     answer = ada.page.request.get("/no/such/page")

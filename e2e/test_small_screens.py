@@ -3,14 +3,14 @@
 from typing import Any
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, ViewportSize, expect
 
-from e2e.contrast import ZOOMED, places
+from e2e.contrast import LAPTOP, NARROW, PHONE, ZOOMED, places
 from e2e.person import Meet
 from portal.catalog.models import Section, Term
 from tests import cast as builders
+from tests.cast import Meets
 
-PHONE = {"width": 390, "height": 844}
 # Whether a press in the middle of it meets it.
 TOP = """it => {
     const { x, y, width, height } = it.getBoundingClientRect();
@@ -80,6 +80,48 @@ def test_the_filters_are_a_sheet_that_back_closes_with_what_was_chosen(
             person.page.mouse.click(195, 100)
         expect(sheet).to_be_hidden()
         person.until("!history.state?.dialog")
+
+
+@pytest.mark.parametrize("screen", [PHONE, NARROW], ids=["phone", "narrow"])
+def test_the_days_of_the_filters_stand_in_one_row(
+    meet: Meet, student: str, term: Term, screen: ViewportSize
+) -> None:
+    builders.an_open_window(term, minutes=300)
+    person = meet(student, viewport=screen).enter(term)
+    person.page.locator(".filters-more summary").click()
+    days = person.page.locator(".filters-days .chip")
+    expect(days).to_have_count(7)
+    assert len({each.bounding_box()["y"] for each in days.all()}) == 1  # type: ignore[index]
+    person.page.get_by_text("Sun", exact=True).click()
+    person.page.wait_for_url("**days=S*")
+
+
+def test_the_details_on_a_phone_show_my_week_with_the_section(
+    meet: Meet, student: str, term: Term
+) -> None:
+    builders.an_open_window(term, minutes=300)
+    mine, free, clashing = (
+        builders.a_section(builders.a_course(f"{code}-{term.id}"), term, meetings=(when,))
+        for code, when in (
+            ("MIN", Meets("MW", "10:00", "11:50")),
+            ("FRE", Meets("TR", "14:00", "15:20")),
+            ("CLA", Meets("W", "11:00", "12:20")),
+        )
+    )
+    person = meet(student, viewport=PHONE).enter(term)
+    person.pick(mine)
+    week = person.dialog.locator(".mini-week")
+    for section, kind, number in ((free, "would", 2), (clashing, "clash", 1)):
+        person.row(section).locator(".row-more").click()
+        expect(week).to_be_in_viewport(ratio=1)
+        expect(week.locator("[data-kind=mine]")).to_have_count(2)
+        expect(week.locator(f"[data-kind={kind}]")).to_have_count(number)
+        person.page.keyboard.press("Escape")
+        expect(person.dialog).to_be_hidden()
+    person.page.set_viewport_size(LAPTOP)  # there it is beside the list
+    person.row(free).locator(".row-more").click()
+    expect(person.dialog).to_be_visible()
+    expect(week).to_be_hidden()
 
 
 def test_without_javascript_the_filters_open_and_search(

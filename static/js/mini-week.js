@@ -1,8 +1,8 @@
 // Draws my classes in the week beside the list, and where the section would be that one points at.
+// A phone has no room beside the list: there the details of a section show the same week.
 
 const MINUTES = 60;
-const week = document.querySelector(".mini-week");
-const days = [...(week?.querySelectorAll(".mini-week-day > div") ?? [])];
+const beside = document.querySelector(".mini-week");
 let row = null; // that is pointed at, or has the focus
 
 // "5,600,710": on Monday and Wednesday from 10:00 to 11:50.
@@ -27,11 +27,11 @@ function share(day) {
   }
 }
 
-function put(place, name, kind) {
+function put(week, place, name, kind) {
   const first = Number(week.dataset.first) * MINUTES;
   const all = Number(week.dataset.last) * MINUTES - first;
   for (const [mask, start, end] of meetings(place)) {
-    days.forEach((day, at) => {
+    week.querySelectorAll(".mini-week-day > div").forEach((day, at) => {
       if (!(mask >> at & 1)) return;
       const block = document.createElement("i");
       Object.assign(block.dataset, { kind, start, end });
@@ -43,22 +43,32 @@ function put(place, name, kind) {
   }
 }
 
-function draw() {
+function drawIn(week, shown, code, clashes) {
+  const days = week.querySelectorAll(".mini-week-day > div");
   for (const day of days) day.replaceChildren();
-  const shown = row?.isConnected && row.querySelector(".row-when[data-meets]");
-  const code = shown && row.querySelector(".row-code").textContent.match(/\D*\d[^-]*/)?.[0];
   let drawn = false; // in the week already: not a second time when one points at its row
   const putAll = (places, kind) => {
     for (const place of document.querySelectorAll(places)) {
       const { name, meets } = place.dataset;
       drawn ||= Boolean(shown) && name === code && meets === shown.dataset.meets;
-      put(place, name, kind);
+      put(week, place, name, kind);
     }
   };
   putAll("#mine [data-state=selected] [data-meets]", "mine");
   putAll("#plan .plan-option:first-child [data-meets]", "planned");
-  if (shown && !drawn) put(shown, code, row.querySelector("[data-why=time_conflict]") ? "clash" : "would");
+  if (shown && !drawn) put(week, shown, code, clashes ? "clash" : "would");
   days.forEach(share);
+}
+
+function draw() {
+  const shown = row?.isConnected && row.querySelector(".row-when[data-meets]");
+  const code = shown && row.querySelector(".row-code").textContent.match(/\D*\d[^-]*/)?.[0];
+  drawIn(beside, shown, code, shown && row.querySelector("[data-why=time_conflict]"));
+  const details = document.querySelector("#dialog .week-with");
+  if (!details) return;
+  if (!details.querySelector(".mini-week")) details.append(beside.cloneNode(true));
+  const { name, clash } = details.dataset;
+  drawIn(details.querySelector(".mini-week"), details, name, clash !== undefined);
 }
 
 function show({ target }) {
@@ -68,7 +78,7 @@ function show({ target }) {
   draw();
 }
 
-if (week) {
+if (beside) {
   // A pointer at rest points at nothing, even while what is under it changes.
   addEventListener("pointermove", (event) => { if (event.movementX || event.movementY) show(event); }, { passive: true });
   addEventListener("focusin", show);

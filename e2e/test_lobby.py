@@ -35,7 +35,10 @@ def test_the_lobby_becomes_the_picker_and_leaves_what_i_type_alone(
     ada = meet("ada").enter(term)
     banner_is(ada, "before")
     expect(ada.page.locator("#banner .clock")).to_contain_text("9:")
-    expect(ada.page.locator("[data-offset]")).to_contain_text("Your clock")
+    offset = ada.page.locator("[data-offset]")
+    expect(offset).to_contain_text("Your clock")
+    # It is a sentence after a sentence, without a dot between them.
+    assert offset.evaluate("it => getComputedStyle(it, '::before').content") == "none"
     search = ada.page.get_by_label("Search")
     search.press_sequentially("Course CS")
     row = f"#section-{section.id}"

@@ -1,5 +1,6 @@
 """An admin imports through the page, with what is wrong in sight, and a student sees the result."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -118,7 +119,11 @@ def test_a_class_schedule_of_another_system_comes_in_and_edits_of_it_stay(
     no_number = ALGORITHMS | {"CRN": "77003", "Sec": "A02", "Cap": "abc"}
     send(boss, write_xlsx(tmp_path, [unclear, no_number]), term)
     expect(boss.page.get_by_text("“Special approval of the dean”").first).to_be_visible()
-    expect(boss.page.get_by_text("capacity: “abc”")).to_be_visible()
+    refused = boss.page.locator(".import-notes", has_text="abc")
+    expect(refused.locator("li p")).to_have_text(
+        [re.compile("capacity: “abc”$"), "Write a whole number."]
+    )
+    expect(refused.get_by_text("This value can’t be read")).to_have_count(1)  # said once
     boss.page.get_by_role("button", name="Apply the import").click()
     expect(boss.page.get_by_text("The import was applied, except 2 refused rows.")).to_be_visible()
     with transaction() as session:

@@ -24,7 +24,7 @@ ACTIONS = {
     Action.LEFT_OUT: _l("skipped"),
     Action.EDITED: _l("edited here"),
     Action.OVERWRITTEN: _l("overwritten"),
-    Action.KEPT: _l("kept"),
+    Action.KEPT: _l("imported as written"),
 }
 
 

@@ -44,11 +44,14 @@ class Note:
     @property
     def why(self) -> str:
         """Return the reason."""
+        return f"{FINDINGS[self.kind].why} {self.more}".strip()
+
+    @property
+    def more(self) -> str:
+        """Return what the reason of its kind does not say yet; blank if nothing."""
         if self.kind in REFUSED_SEATS:
-            detail = "; ".join(label(code) for code in self.detail.split()) + "."
-        else:
-            detail = translated(self.detail)
-        return f"{FINDINGS[self.kind].why} {detail}".strip()
+            return "; ".join(label(code) for code in self.detail.split()) + "."
+        return translated(self.detail)
 
     @property
     def todo(self) -> str:

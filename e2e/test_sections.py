@@ -55,6 +55,19 @@ def test_raised_seats_reach_a_waiting_student_on_screen(
     portal.audit()
 
 
+def test_the_ways_to_a_sections_students_say_what_they_lead_to(
+    meet: Meet, term: Term, section: Section
+) -> None:
+    builders.an_open_window(term)
+    boss, here = meet("max"), f"/admin/terms/{term.id}/sections/{section.id}"
+    boss.go(here)
+    boss.page.get_by_role("link", name="Manage students").click()
+    expect(boss.page.get_by_role("link", name="Add a student")).to_be_visible()
+    boss.go(here)
+    boss.page.get_by_role("link", name="Instructor’s roster").click()
+    expect(boss.page.get_by_role("link", name="Email addresses")).to_be_visible()
+
+
 def test_two_admins_edit_one_section_and_neither_overwrites_the_other(
     meet: Meet, section: Section
 ) -> None:

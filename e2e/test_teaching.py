@@ -1,15 +1,18 @@
 """Iris teaches, Max decides, and the students beside them see what comes of it."""
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
+from e2e.contrast import DESKTOP, PHONE
 from e2e.person import Meet
-from portal.catalog.models import Section, Term
+from portal.catalog.models import Course, Section, Term
 from portal.core.db import transaction
 from portal.instructor_requests import service
 from portal.people.models import Account, Student
 from tests import cast as builders
-from tests.cast import Cast
+from tests.cast import Cast, Meets
 from tests.ledger_claims import claim
 
 TIMEOUT = 60.0  # seconds
@@ -92,6 +95,26 @@ def test_seats_that_are_asked_for_reach_who_waits(
     expect(cleo.page.locator("#toasts")).to_contain_text("You got a seat")
     expect(iris.page.locator(".request-row").first).to_contain_text("Approved")
     expect(iris.page.locator("#toasts")).to_contain_text("now has 2 seats")
+
+
+def test_each_meeting_of_a_class_has_a_line_of_its_own(
+    meet: Meet, term: Term, course: Course, cast: Cast
+) -> None:
+    two = (Meets("TR", "14:00", "15:20"), Meets("T", "16:00", "17:50"))
+    section = builders.a_section(course, term, meetings=two, instructor=cast.iris)
+    iris, boss = meet("iris"), meet("max")
+    iris.go(f"/teaching?term={term.id}")
+    boss.go(f"/admin/terms/{term.id}/sections")
+    for person in (iris, boss):
+        for screen in (DESKTOP, PHONE):
+            person.page.set_viewport_size(screen)
+            lines = person.page.locator("tbody tr", has_text=section.crn).locator(".row-meeting")
+            expect(lines).to_have_text([re.compile("2:00–3:20"), re.compile("4:00–5:50")])
+            first, second = (each.bounding_box() for each in lines.all())
+            assert first
+            assert second
+            assert second["y"] >= first["y"] + first["height"]
+            assert second["x"] == first["x"]
 
 
 def test_the_audit_trail_is_searched_down_to_what_was_changed(meet: Meet, term: Term) -> None:

@@ -11,6 +11,7 @@ from portal.catalog.local_time import LocalClock
 from portal.catalog.models import Course, Section, Term
 from tests import cast as builders
 from tests.cast import Cast
+from tests.ledger_claims import claim
 
 HOUR = 60 * 60_000
 
@@ -87,3 +88,21 @@ def test_windows_of_two_cohorts_run_at_once_and_end_apart(
     expect(boss.page.locator(".dials")).to_contain_text(re.compile(r"Enrollments\s*1"))
     boss.page.get_by_role("link", name="Fairness").click()
     expect(boss.page.get_by_role("heading", name="By arrival time")).to_be_visible()
+
+
+def test_the_report_of_a_window_is_short_until_its_lists_are_opened(
+    meet: Meet, portal: Running, term: Term, last_seat: Section, cast: Cast
+) -> None:
+    window = builders.an_open_window(term)
+    claim(cast.ada, last_seat)
+    claim(cast.ben, last_seat)
+    portal.backend.ledger.close_window(term.id, window.id, "tests")
+    boss = meet("max")
+    boss.go(f"/admin/terms/{term.id}/windows/{window.id}/report")
+    boss.asks_until(boss.page.get_by_role("heading", name="On waitlists"), seconds=60)
+    waits = boss.page.get_by_role("rowheader", name="Ben")
+    expect(waits).to_be_hidden()
+    boss.page.get_by_text("1 waitlist position").click()
+    expect(waits).to_be_visible()
+    boss.page.get_by_role("link", name="Fairness").click()
+    expect(boss.page.get_by_text("Hidden (small groups): Freshman")).to_be_visible()

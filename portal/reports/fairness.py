@@ -10,8 +10,10 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Any
 
+from babel.numbers import format_percent
+
 from portal.catalog import subjects
-from portal.core.i18n import _, _l
+from portal.core.i18n import _, _l, current_locale
 from portal.people import models
 from portal.protection import evidence
 from portal.recorder import waiting_rooms
@@ -182,7 +184,10 @@ def group_name(kind: str, group: str) -> str:
     """Return the name of a group."""
     if group.startswith("early:"):
         tenth = int(group.removeprefix("early:"))
-        return _("Before opening, tenth %(tenth)s of the queue", tenth=tenth)
+        start, end = (
+            format_percent(each / TENTHS, locale=current_locale()) for each in (tenth - 1, tenth)
+        )
+        return _("Draw: %(start)s to %(end)s", start=start, end=end)
     if kind in {"arrival", "screen", "limits"}:
         return str(NAMES.get(group, group))
     if kind == "major" and group:

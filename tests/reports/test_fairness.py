@@ -5,7 +5,14 @@ from typing import Any
 import pytest
 
 from portal.protection import evidence
-from portal.reports.fairness import Arrivals, fairness, hidden_cohorts, hidden_groups, read_arrivals
+from portal.reports.fairness import (
+    Arrivals,
+    fairness,
+    group_name,
+    hidden_cohorts,
+    hidden_groups,
+    read_arrivals,
+)
 from portal.reports.window_history import Attempts, Member, WindowHistory
 from portal.waiting_room import room
 from tests import cast as builders
@@ -62,6 +69,11 @@ def test_cohorts_are_separate_and_two_majors_count_in_both() -> None:
         "CSC": 21,
         "MTH": 1,
     }
+
+
+def test_a_tenth_of_the_draw_is_named_by_its_share() -> None:
+    assert group_name("arrival", "early:01") == "Draw: 0% to 10%"
+    assert group_name("arrival", "early:10") == "Draw: 90% to 100%"
 
 
 def test_the_early_are_divided_by_tenths_of_the_line_and_the_late_by_minutes() -> None:

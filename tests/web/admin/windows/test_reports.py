@@ -139,7 +139,7 @@ def test_file_has_no_spreadsheet_formulas(
 
 def test_small_groups_are_hidden(admin: FlaskClient, term: Term, window: WindowView) -> None:
     page = words(admin, address(window, term, "fairness"))
-    assert "Freshman: hidden (small group)" in page
+    assert "Hidden (small groups): Freshman" in page
     found = rows(admin, address(window, term, "fairness.csv"))
     assert ["By class year", "Freshman", "hidden (small group)"] in found
 
@@ -151,6 +151,17 @@ def test_small_groups_are_hidden_in_the_result(
     assert "Freshman, Undergraduate 4 hidden (small group)" in page
     found = rows(admin, address(window, term, "report.csv"))
     assert ["Freshman", "Undergraduate", "4", "hidden (small group)"] in found
+
+
+def test_a_cohort_whose_year_is_its_level_is_named_once(
+    admin: FlaskClient, term: Term, section: Section
+) -> None:
+    found = builders.an_open_window(term)
+    claim(builders.a_student("viv", year="Visiting", level="Visiting"), section, found)
+    closes(term, found)
+    page = words(admin, address(found, term, "report"))
+    assert "Visiting 1 hidden (small group)" in page
+    assert "Visiting, Visiting" not in page
 
 
 def test_larger_groups_are_shown_with_numbers(admin: FlaskClient, term: Term) -> None:

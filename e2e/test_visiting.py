@@ -17,8 +17,8 @@ from e2e.applying import (
     sees,
     send,
 )
-from e2e.contrast import NARROW
 from e2e.axe import barriers
+from e2e.contrast import NARROW
 from e2e.person import Meet, Person
 from e2e.portal import Running
 from e2e.sizes import too_wide
@@ -83,6 +83,9 @@ def sign_up(person: Person, address: str, mails: Path) -> None:
     page.get_by_label("New password").fill(PASSWORD)
     page.get_by_role("button", name="Create my account").click()
     expect(page.get_by_role("heading", name="My applications")).to_be_visible()
+    page.get_by_role("link", name="Inbox").click()
+    page.get_by_role("link", name="Applications", exact=True).click()  # the way back
+    expect(page.get_by_role("heading", name="My applications")).to_be_visible()
 
 
 def fits(page: Page, *, scripts: bool) -> None:
@@ -127,6 +130,8 @@ def test_a_visitor_becomes_a_student(  # noqa: PLR0917  the fixtures
     expect(boss.get_by_role("img", name="Page 1 of 2")).to_be_visible()
     decide(boss, address, "Ask for more", "Which semester are you in?")
     sees(person, page.get_by_text("Which semester are you in?").first, scripts=scripts)
+    person.go("/")
+    page.get_by_role("link", name="Continue").click()
     page.get_by_role("link", name="Continue the form").click()
     page.get_by_role("button", name="Send the application").click()
     deputy = builders.an_account(f"deputy{term.id}", is_admin=True)

@@ -103,6 +103,18 @@ def test_student_has_all_tabs_on_every_page(
         assert f'href="/terms/{last.id}/plan"' in nav
 
 
+@pytest.mark.parametrize("address", ["/", "/inbox", "/account", "/no"])
+def test_someone_without_a_role_finds_the_applications_on_every_page(
+    app: Flask, cast: builders.Cast, address: str
+) -> None:
+    assert cast
+    builders.an_account("vicky")
+    page = browser_of(app, "vicky").get(address).text
+    nav = page.partition('<nav class="topbar-nav"')[2].partition("</nav>")[0]
+    current = ' aria-current="page"' if address == "/" else ""
+    assert f'<a href="/"{current}>Applications</a>' in nav
+
+
 def test_queue_page_keeps_the_tabs(guarded: Flask, section: Section) -> None:
     ada = browser_of(guarded, "ada")
     page = ada.post(f"/terms/{section.term_id}/sections/{section.id}/pick").text

@@ -10,9 +10,10 @@ from portal.catalog.term_catalog import catalog_of, live_terms
 from portal.core.db import transaction
 from portal.people import accounts
 from portal.people.accounts import NewAccount
+from tests import cast as builders
 from tests.cast import PASSWORD
 from tests.exchange.campus import Campus
-from tests.exchange.makers import as_zip, latest, press, sent
+from tests.exchange.makers import as_zip, latest, press, sent, zipped
 from tests.exchange.oneroster import imported, moved
 from tests.exchange.test_round_trip import exported
 from tests.web.visitors import browser_of
@@ -91,3 +92,44 @@ def test_an_instructor_added_on_a_page_stays_unless_removal_is_chosen(boss: Flas
     assert taught() == [("Lindqvist", None), ("Okafor", None)]
     press(boss, sent(boss, campus("Lindqvist"), remove="yes"), "apply")
     assert taught() == [("Lindqvist", None)]
+
+
+# Blank cells that erase
+
+
+def test_a_blank_cell_removes_all_instructors_only_if_blank_cells_erase(boss: FlaskClient) -> None:
+    press(boss, sent(boss, campus("Okafor; Lindqvist")), "apply")
+    press(boss, sent(boss, campus("")), "apply")
+    assert len(taught()) == 2
+    press(boss, sent(boss, campus(""), erase="yes"), "apply")
+    assert taught() == []
+
+
+def test_an_instructor_whom_an_admin_added_is_not_erased(boss: FlaskClient) -> None:
+    press(boss, sent(boss, campus("Okafor")), "apply")
+    with transaction() as session:
+        added = text("INSERT INTO section_instructors SELECT id, :instructor FROM sections")
+        ben = builders.an_instructor("ben_roe")
+        session.execute(added, {"instructor": ben.id})
+    import_id = sent(boss, campus(""), erase="yes")
+    assert latest().notes["edited"] == 1
+    press(boss, import_id, "apply")
+    assert [name for name, _ in taught()] == [ben.name]
+    press(boss, sent(boss, campus(""), erase="yes"), "overwrite")
+    press(boss, latest().id, "apply")
+    assert taught() == []
+
+
+def test_rows_without_a_cell_for_instructors_erase_none(boss: FlaskClient) -> None:
+    press(boss, sent(boss, campus("Okafor")), "apply")
+    rows = {"sections.csv": "crn,course_id,capacity\n10001,CSC-225,40\n"}
+    press(boss, sent(boss, zipped(rows), erase="yes"), "apply")
+    assert len(taught()) == 1
+
+
+def test_a_backslash_escapes_no_bar_in_files_of_another_system(boss: FlaskClient) -> None:
+    press(boss, sent(boss, campus("Okafor\\|Lindqvist")), "apply")
+    assert [name for name, _ in taught()] == ["Lindqvist", "Okafor"]
+    rows = "crn,course_id,capacity,instructors\n10003,CSC-225,40,Ada Byron\\|Ben Roe\n"
+    press(boss, sent(boss, zipped({"sections.csv": rows})), "apply")
+    assert {"Ada Byron", "Ben Roe"} <= {name for name, _ in taught()}

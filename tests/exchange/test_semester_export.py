@@ -242,7 +242,9 @@ def test_a_section_deleted_here_after_the_export_stays_deleted(files: Path) -> N
     assert not section("10002").deleted_at
 
 
-@pytest.mark.parametrize("name", ["A|B", "A | B", "A|", "C\\D", "C\\|D", "E; F, G", "H\\"])
+@pytest.mark.parametrize(
+    "name", ["A|B", "A | B", "A|", "C\\D", "C\\|D", "E; F, G", "H\\", "Staff", "tba"]
+)
 @pytest.mark.parametrize("others", [[], ["Zoe, Ann"]])
 def test_names_with_a_separator_come_back_whole(
     tmp_path: Path, made: Made, name: str, others: list[str]
@@ -338,6 +340,14 @@ def test_an_instructor_of_another_department_stays_the_same_person(
         session.execute(update(Instructor).where(Instructor.name == "Okafor").values(values))
     assert updated(exported(tmp_path / "out"), remove=True)[0] == {}
     assert made
+
+
+def test_blank_instructors_are_removed_if_blank_cells_erase(files: Path) -> None:
+    set_section(files, "instructors", "")
+    assert updated(files)[0] == {}
+    changes, _report = updated(files, erase=True)
+    assert changes == {"teaching": {"removed": 2}}
+    assert teaching() == []
 
 
 def test_instructors_that_changed_here_after_the_export_stay(files: Path) -> None:

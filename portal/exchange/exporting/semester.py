@@ -20,7 +20,7 @@ from portal.catalog.requisites import Tree
 from portal.catalog.section_fields import PLAIN
 from portal.catalog.spellings import DAY_LETTERS, DAY_NAMES, days_of
 from portal.core.db import Sessions
-from portal.exchange.importing.meetings import is_exam_block
+from portal.exchange.importing.meetings import NO_INSTRUCTOR, is_exam_block
 from portal.exchange.importing.runs import NO_TIMEOUTS
 from portal.exchange.importing.section_rules import TREES
 from portal.exchange.spreadsheets import csv_pieces, listed, write_sheets
@@ -40,8 +40,9 @@ TAKEN = """
     LEFT JOIN section_seats ON section_id = sections.id
     WHERE terms.name = :term AND terms.deleted_at IS NULL AND sections.deleted_at IS NULL
 """
-# Signs that separate instructors where files are read.
-SEPARATORS = re.compile(r"[,/;&\n|\\]| and |\(P\)", re.IGNORECASE)
+# Signs that separate instructors where files are read, and names that mean no instructor there.
+NOBODY = "|".join(filter(None, sorted(NO_INSTRUCTOR)))
+SEPARATORS = re.compile(rf"[,/;&\n|\\]| and |\(P\)|^[* ]*(?:{NOBODY})[* ]*$", re.IGNORECASE)
 TEXTS = [each for each in PLAIN if each.imported_from]
 SECTION = (
     *("term", "crn", "course_id"),

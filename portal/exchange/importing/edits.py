@@ -55,6 +55,15 @@ LEAVE_REMOVED = text(f"""
         )
     RETURNING rows.key, rows.file, rows.line
 """)
+# Instructors whom blank cells would remove, although an admin added them since files last did.
+KEEP_ADDED = text("""
+    DELETE FROM import_rows AS rows
+    WHERE rows.import_id = :id AND rows.kind = 'teaching' AND rows.key = ANY(:erased)
+        AND NOT EXISTS (
+            SELECT FROM imported_records AS last WHERE (last.kind, last.key) = (rows.kind, rows.key)
+        )
+    RETURNING rows.key, rows.file, rows.line
+""")
 # Courses and sections that an admin deleted, and what depends on them. Sections of a deleted
 # term come back with it.
 LEAVE_DELETED = text(f"""
@@ -102,7 +111,7 @@ def keep_edits(
     `read_current` must have been called before.
     """
     this: dict[str, Any] = {"id": import_id}
-    this |= {"current": list(bases.current), "stale": list(bases.stale)}
+    this |= {name: list(keys) for name, keys in vars(bases).items()}
     for row in session.execute(FIND, this):
         here, files = value_text(row.name, row.here), value_text(row.name, row.files)
         detail = stored_message(HERE, here=here)
@@ -114,6 +123,8 @@ def keep_edits(
     session.execute(KEEP, this)
     for key, file, line in session.execute(LEAVE_REMOVED, this):
         report.add(Note(REMOVED, file, line, readable_key(key), "", "", ""))
+    for key, file, line in session.execute(KEEP_ADDED, this):
+        report.add(Note(EDITED, file, line, readable_key(key), "instructors", "", ""))
     for row in session.execute(LEAVE_DELETED, this):
         if row.kind != "teaching":
             detail = stored_message(_k("Its course is deleted.")) if row.by_course else ""

@@ -120,13 +120,13 @@ def read_instructors(
     """Return the names of the instructors, the primary one first; leave out `Staff`.
 
     `surnames_first` tells how the file writes names with a comma; None if it does not tell. In an
-    `exact` cell, a vertical bar is the only separator if there is one.
+    `exact` cell, a vertical bar is the only separator if there is one, and a backslash escapes it.
     """
     if exact and "|" in row["instructors"]:
         return items_of(row["instructors"])
     names = [
         name
-        for part in re.split(r"[/;|\n]| & | and ", row["instructors"])
+        for part in re.split(r"\\?\||[/;\n]| & | and ", row["instructors"])
         for name in _names(row, part, surnames_first=surnames_first)
     ]
     if any(len(name) > LONGEST_NAME for name in names):

@@ -84,6 +84,7 @@ class Section:
     fields: dict[str, Any]  # of its record that need no other row
     meetings: list[Meeting] = field(default_factory=list)
     instructors: dict[str, None] = field(default_factory=dict)
+    lists_instructors: bool = False  # whether its rows have a cell for them, blank or not
     restrictions: dict[Restriction, None] = field(default_factory=dict)
     cross_lists: dict[str, None] = field(default_factory=dict)
 
@@ -463,8 +464,10 @@ def _read_meetings(tables: SemesterTables, semester: Semester) -> None:
     first = surnames_first(row["instructors"] for row in rows)
     if not tables.schedule:
         for section in semester.sections.values():
-            names = read_instructors(section.row, surnames_first=first, exact=True)
+            exact = "revision" in section.row.values  # of an export
+            names = read_instructors(section.row, surnames_first=first, exact=exact)
             section.instructors |= dict.fromkeys(names)
+            section.lists_instructors |= "instructors" in section.row.values
     for row in tables.meetings:
         _read_meeting(row, semester, surnames_first=first)
 
@@ -473,6 +476,7 @@ def _read_meeting(row: Row, semester: Semester, *, surnames_first: bool | None) 
     if section := semester.section(row):
         section.meetings.append(read_meeting(row))
         section.instructors |= dict.fromkeys(read_instructors(row, surnames_first=surnames_first))
+        section.lists_instructors |= "instructors" in row.values
         _note_not_stored(row, "frequency")
 
 

@@ -200,22 +200,30 @@ def _blank_fields(section: Section) -> set[str]:
 def _stage_instructors(
     stage: Stage, section: Section, key: str, here: KnownRecords, options: Options
 ) -> None:
-    """Stage who teaches a section. A list in the files of an export replaces the portal's."""
+    """Stage who teaches a section.
+
+    A list in the files of an export replaces the portal's. A blank one removes all if blank cells
+    erase.
+    """
     crn, department = section.row["crn"], section.course.department
     named, known = section.instructors, here.records.instructors.get(crn, [])
     names = dict.fromkeys(name for name, _key in known)
     stale = key_of("section", key) in stage.bases.stale
-    if stale and named and named.keys() != names.keys():
+    erases = options.erase and section.lists_instructors and not named
+    if stale and (named or erases) and named.keys() != names.keys():
         kind = OVERWRITTEN if options.overwrite else STALE
         section.row.note(kind, "instructors", HERE, here=", ".join(names) or "–")
         named = named if options.overwrite else names
+        erases = erases and options.overwrite
     for name, instructor in known:
         if name in named:
             if not instructor.startswith("@"):  # a linked account is no record of the files
                 stage.put("teacher", instructor, {})
             stage.put("teaching", key_of(key, instructor), {}, section.row)
-        elif named and section.row["revision"]:
+        elif erases or (named and section.row["revision"]):
             stage.put("teaching", key_of(key, instructor), {}, section.row, removes=True)
+            if not section.row["revision"]:
+                stage.bases.erased.add(key_of(key, instructor))
     for name in named:
         if name in names:
             continue

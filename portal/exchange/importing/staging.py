@@ -58,10 +58,15 @@ class KnownRecords:
 
 @dataclass
 class Bases:
-    """Records of an export's files: those that the portal has like that, or otherwise."""
+    """What an import knows of edits in the portal.
+
+    Of an export's files: records that the portal has like that, or otherwise. Of other files:
+    instructors of sections that blank cells erase.
+    """
 
     current: set[str] = field(default_factory=set)  # keys after their kinds
     stale: set[str] = field(default_factory=set)
+    erased: set[str] = field(default_factory=set)  # keys
 
     def compare(self, kind: str, key: str, revision: str, here: str) -> None:
         """Compare the revision in the files with the portal's, if both have one."""

@@ -68,7 +68,8 @@ ADD_ROOMS = """
     INSERT INTO rooms (name)
     SELECT DISTINCT meeting ->> 6
     FROM changed_rows, jsonb_array_elements(after -> 'meetings') AS meeting
-    WHERE meeting ->> 6 <> '' ON CONFLICT (name) DO NOTHING
+    WHERE meeting ->> 6 <> ''
+    ON CONFLICT (name) DO UPDATE SET deleted_at = NULL WHERE rooms.deleted_at IS NOT NULL
 """
 # Each section carries its pool to the ledger.
 RENEW_SECTIONS_OF_POOLS = f"""

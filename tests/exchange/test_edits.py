@@ -1,5 +1,7 @@
 """Edits that admins made since the last import stay, unless the files are to win."""
 
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +9,15 @@ import pytest
 from flask.testing import FlaskClient
 from sqlalchemy import delete, func, select, update
 
-from portal.catalog.models import Course, Section, Term, section_instructors
+from portal.catalog.models import (
+    Course,
+    Department,
+    Room,
+    Section,
+    Subject,
+    Term,
+    section_instructors,
+)
 from portal.core.db import transaction
 from portal.exchange.importing.models import Options
 from portal.exchange.importing.report import Note, Report
@@ -25,7 +35,7 @@ def run(folder: Path, campus: Campus, **options: Any) -> tuple[int, list[Note]]:
     """Import; return the term and what was said of edits."""
     report, chosen = Report(), {"term": TERM, "update": True, **options}
     done = import_files(campus.write(folder), Options(**chosen), report, nothing)
-    kinds = {"edited", "removed_here", "overwritten"}
+    kinds = {"edited", "removed_here", "overwritten", "deleted_here"}
     return (done.terms or [1])[0], [note for note in report.notes if note.kind in kinds]
 
 
@@ -166,3 +176,61 @@ def test_the_history_of_a_section_names_each_import_and_its_changes(boss: FlaskC
     assert shown.index(f"/admin/imports/{second}") < shown.index(f"/admin/imports/{first}")
     for text in ("spring.zip", "Max", "seats: 30 → 45", "instructors: – → Roe", "Added"):
         assert text in shown
+
+
+def live(table: Any, column: Any) -> set[str]:
+    with transaction() as session:
+        return set(session.scalars(select(column).where(table.deleted_at.is_(None))))
+
+
+def test_deleted_departments_and_subjects_stay_out_and_what_needs_them(tmp_path: Path) -> None:
+    run(tmp_path, campus())
+    deleted(Section, Course, Subject, Department)
+    full = campus().course("MAT-100", dept_code="MAT").section("10002", course_id="MAT-100")
+    full.course("CSC-999").section("10003", course_id="CSC-999")  # new, of the deleted department
+    report = Report()
+    chosen = Options(term=TERM, update=True)
+    import_files(full.write(tmp_path), chosen, report, nothing)
+    assert live(Department, Department.code) == {"MAT"}
+    assert live(Subject, Subject.code) == {"MAT"}
+    assert live(Course, Course.code) == {"MAT-100"}
+    assert live(Section, Section.crn) == {"10002"}
+    notes = {note.key: note.why for note in report.of("deleted_here")}
+    assert {"CSC", "CSC-225", "CSC-999", f"{TERM} · 10001", f"{TERM} · 10003"} == notes.keys()
+    assert "Its department is deleted." in notes["CSC-999"]
+    assert "Its course is not imported." in notes[f"{TERM} · 10003"]
+    import_files(full.write(tmp_path), replace(chosen, overwrite=True), Report(), nothing)
+    assert live(Department, Department.code) == {"CSC", "MAT"}
+    assert live(Section, Section.crn) == {"10001", "10002", "10003"}
+
+
+def test_a_deleted_room_stays_deleted_unless_the_files_are_to_win(tmp_path: Path) -> None:
+    term, _ = run(tmp_path, campus())
+    with transaction() as session:
+        session.add(Room(name="Old hall", deleted_at=datetime.now(UTC)))
+    moved_there = campus().meets(location="Old hall")
+    _, notes = run(tmp_path, moved_there)
+    assert [(note.kind, note.value) for note in notes] == [("deleted_here", "Old hall")]
+    assert [each.room for each in section(term).meetings] == [""]
+    assert "Old hall" not in live(Room, Room.name)
+    run(tmp_path, moved_there, overwrite=True)
+    assert [each.room for each in section(term).meetings] == ["Old hall"]
+    assert "Old hall" in live(Room, Room.name)
+
+
+def test_a_section_that_met_in_a_room_deleted_since_keeps_it(tmp_path: Path) -> None:
+    term, _ = run(tmp_path, campus().meets(location="Old hall"))
+    deleted(Room)
+    assert run(tmp_path, campus().meets(location="Old hall"))[1] == []
+    assert [each.room for each in section(term).meetings] == ["Old hall"]
+
+
+def test_a_room_deleted_after_the_preview_is_not_restored(boss: FlaskClient) -> None:
+    press(boss, sent(boss, as_zip(campus())), "apply")
+    with transaction() as session:
+        session.add(Room(name="Old hall"))
+    second = sent(boss, as_zip(campus().meets(location="Old hall")), update="1")
+    deleted(Room)
+    press(boss, second, "apply")
+    assert "The data in the portal has changed since the preview." in page(boss, second)
+    assert live(Room, Room.name) == set()

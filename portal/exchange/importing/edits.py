@@ -9,7 +9,7 @@ from portal.core.i18n import _k, stored_message
 from portal.exchange.importing.diff import IGNORED
 from portal.exchange.importing.report import Note, Report, readable_key
 from portal.exchange.importing.review import value_text
-from portal.exchange.importing.staging import Bases
+from portal.exchange.importing.staging import INSTRUCTOR, Bases
 from portal.exchange.record_sql import part, section_part
 
 EDITED, STALE, OVERWRITTEN, REMOVED = "edited", "stale", "overwritten", "removed_here"
@@ -64,31 +64,89 @@ KEEP_ADDED = text("""
         )
     RETURNING rows.key, rows.file, rows.line
 """)
-# Courses and sections that an admin deleted, and what depends on them. Sections of a deleted
-# term come back with it.
-LEAVE_DELETED = text(f"""
-    WITH courses AS (SELECT key FROM deleted_records WHERE kind = 'course'), sections AS (
-        SELECT deleted.key, false AS by_course FROM deleted_records AS deleted
-        WHERE kind = 'section' AND NOT EXISTS (
-            SELECT FROM deleted_records AS term
-            WHERE term.kind = 'term' AND term.key = {part(1, "deleted.key")}
+# Departments, subjects, courses and sections that an admin deleted, and new records that need them:
+# `left_out_records` names those of the files, with the kind of the deleted record. A course of the
+# portal has its subject and department, so only new ones can lack them. Sections of a deleted term
+# come back with it.
+FIND_DELETED = (
+    "DROP TABLE IF EXISTS left_out_records",
+    f"""
+    CREATE TEMP TABLE left_out_records ON COMMIT DROP AS
+    SELECT kind, key, kind AS because FROM deleted_records AS deleted
+    WHERE kind IN ('department', 'subject', 'course') OR kind = 'section' AND NOT EXISTS (
+        SELECT FROM deleted_records AS term
+        WHERE term.kind = 'term' AND term.key = {part(1, "deleted.key")}
+    )
+    """,
+    *(
+        f"""
+        INSERT INTO left_out_records
+        SELECT rows.kind, rows.key, '{needed}' FROM import_rows AS rows
+        JOIN left_out_records AS needed
+            ON needed.kind = '{needed}' AND needed.key = rows.fields ->> '{needed}'
+        WHERE import_id = :id AND rows.kind = '{kind}' AND NOT removes
+        AND NOT starts_with(rows.key, '@') AND NOT EXISTS (
+            SELECT FROM {unless} AS other WHERE (other.kind, other.key) = (rows.kind, rows.key)
         )
-        UNION ALL
-        SELECT rows.key, true FROM import_rows AS rows
-        JOIN courses ON courses.key = rows.fields ->> 'course'
-        WHERE import_id = :id AND kind = 'section' AND NOT removes
-    ), left_out AS (
+        """
+        for kind, needed, unless in (
+            ("subject", "department", "current_records"),
+            ("teacher", "department", "current_records"),
+            ("course", "department", "current_records"),
+            ("course", "subject", "current_records"),
+            ("section", "course", "left_out_records"),
+        )
+    ),
+)
+LEAVE_DELETED = text(f"""
+    WITH left_out AS (
         DELETE FROM import_rows AS rows WHERE import_id = :id AND NOT removes AND (
-            kind = 'course' AND key IN (SELECT key FROM courses)
-            OR kind IN ('section', 'teaching', 'enrollment')
-                AND {section_part("rows.key")} IN (SELECT key FROM sections)
+            (kind, key) IN (SELECT kind, key FROM left_out_records)
+            OR kind IN ('teaching', 'enrollment') AND {section_part("rows.key")} IN (
+                SELECT key FROM left_out_records WHERE kind = 'section'
+            )
+            OR kind = 'teaching' AND {INSTRUCTOR} IN (
+                SELECT key FROM left_out_records WHERE kind = 'teacher'
+            )
         )
         RETURNING id, kind, key, file, line
     )
-    SELECT kind, key, file, line, kind = 'section' AND EXISTS (
-        SELECT FROM sections WHERE sections.key = left_out.key AND by_course
-    ) AS by_course FROM left_out ORDER BY id
+    SELECT DISTINCT ON (id) left_out.*, because FROM left_out
+    LEFT JOIN left_out_records USING (kind, key) ORDER BY id, because
 """)
+LEAVE_DEPARTMENTS = text("""
+    UPDATE import_rows SET fields = fields - 'department'
+    WHERE import_id = :id AND fields ->> 'department' IN (
+        SELECT key FROM left_out_records WHERE kind = 'department'
+    )
+""")
+# Deleted rooms of sections that do not meet there in the portal.
+DELETED_ROOMS = """
+    SELECT rows.id, rooms.name FROM import_rows AS rows
+    CROSS JOIN LATERAL jsonb_array_elements(rows.fields -> 'meetings') AS meeting
+    JOIN rooms ON rooms.name = meeting ->> 6 AND rooms.deleted_at IS NOT NULL
+    LEFT JOIN current_records AS here USING (kind, key)
+    WHERE rows.import_id = :id AND rows.kind = 'section' AND NOT removes AND NOT coalesce(
+        here.fields -> 'meetings' @> jsonb_build_array(jsonb_build_array(rooms.name)), false
+    )
+"""
+LEAVE_ROOMS = text(f"""
+    UPDATE import_rows AS rows SET fields = jsonb_set(fields, '{{meetings}}', (
+        SELECT jsonb_agg(
+            CASE WHEN meeting ->> 6 = ANY(names) THEN jsonb_set(meeting, '{{6}}', '""')
+            ELSE meeting END ORDER BY nth
+        ) FROM jsonb_array_elements(fields -> 'meetings') WITH ORDINALITY AS listed(meeting, nth)
+    ))
+    FROM (SELECT id, array_agg(name::text) AS names FROM ({DELETED_ROOMS}) AS found GROUP BY id)
+        AS deleted
+    WHERE rows.id = deleted.id
+    RETURNING rows.key, rows.file, rows.line, names
+""")
+BECAUSE = {
+    "department": _k("Its department is deleted."),
+    "subject": _k("Its subject is deleted."),
+    "course": _k("Its course is not imported."),
+}
 REMEMBER = text(f"""
     INSERT INTO imported_records (kind, key, fields)
     SELECT kind, key, fields - CASE kind {IGNORED} ELSE ARRAY[]::text[] END
@@ -125,11 +183,29 @@ def keep_edits(
         report.add(Note(REMOVED, file, line, readable_key(key), "", "", ""))
     for key, file, line in session.execute(KEEP_ADDED, this):
         report.add(Note(EDITED, file, line, readable_key(key), "instructors", "", ""))
+    _leave_deleted(session, this, report)
+
+
+def _leave_deleted(session: Session, this: dict[str, Any], report: Report) -> None:
+    """Take records that an admin deleted from an import, and what needs them."""
+    for statement in FIND_DELETED:
+        session.execute(text(statement), this)
     for row in session.execute(LEAVE_DELETED, this):
-        if row.kind != "teaching":
-            detail = stored_message(_k("Its course is deleted.")) if row.by_course else ""
+        if row.kind not in {"teaching", "teacher"}:
+            because = BECAUSE.get(row.because) if row.because != row.kind else None
             kind = "no_such" if row.kind == "enrollment" else DELETED
+            detail = stored_message(because) if because else ""
             report.add(Note(kind, row.file, row.line, readable_key(row.key), "", "", detail))
+    session.execute(LEAVE_DEPARTMENTS, this)
+    for key, file, line, names in session.execute(LEAVE_ROOMS, this):
+        for name in sorted(set(names)):
+            detail = stored_message(_k("The meeting has no room."))
+            report.add(Note(DELETED, file, line, readable_key(key), "location", name, detail))
+
+
+def uses_deleted_rooms(session: Session, import_id: int) -> bool:
+    """Return whether sections would meet in rooms that are deleted; `read_current` came before."""
+    return session.execute(text(f"{DELETED_ROOMS} LIMIT 1"), {"id": import_id}).first() is not None
 
 
 def remember(session: Session, import_id: int) -> None:

@@ -135,14 +135,16 @@ def apply(import_id: int, progress: Progress) -> list[int]:
     """
     with _step(import_id, "applying", of="approved", isolation="REPEATABLE READ") as session:
         found = session.get_one(Import, import_id)
-        counts, past = found.counts, Options.read(found.options).past
+        counts, options = found.counts, Options.read(found.options)
+        past = options.past
         if is_blocked(found):
             raise ImportFailedError(
                 _k("Some students would be refused. Choose what to do with them.")
             )
         read_current(session)
         staging.refuse_protected(session, import_id, Report())
-        if current_digest(session, import_id) != found.digest:
+        gone = not options.overwrite and edits.uses_deleted_rooms(session, import_id)
+        if gone or current_digest(session, import_id) != found.digest:
             raise StaleError(_k("The data in the portal has changed since the preview."))
         with upserts.recording_section_changes(session, import_id, counts):
             upserts.write_changes(session, import_id, counts, progress)

@@ -105,9 +105,9 @@ def _instructor(account: Account) -> Instructor:
 
 
 def a_term(name: str = "Fall 2030", **fields: Any) -> Term:
-    """A term of four months."""
+    """A published term of four months."""
     dates = {"starts_on": date(2030, 8, 26), "ends_on": date(2030, 12, 20)}
-    return added(Term(**{"name": name, **dates, **fields}))
+    return added(Term(**{"name": name, "state": "published", **dates, **fields}))
 
 
 def a_department(code: str = "SCI") -> Department:

@@ -110,6 +110,7 @@ def enrolled_meetings(session: Session, student: int) -> list[ClassMeeting]:
             Enrollment.student_id == student,
             Enrollment.state == "enrolled",
             Term.deleted_at.is_(None),
+            Term.state != "draft",
             Meeting.days > 0,
             Meeting.starts_at.is_not(None),
             Meeting.ends_at.is_not(None),

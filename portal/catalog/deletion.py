@@ -22,6 +22,7 @@ PAGE = 50
 NAMED = 5  # records that an obstacle names
 
 UNRECORDED = _l("Decisions that are not recorded yet")
+WITH_STUDENTS = _l("Sections with students")
 
 # Sections that are taught or will be: those of past terms are history.
 SECTIONS = """
@@ -153,7 +154,7 @@ KINDS: dict[str, Kind] = {
                 " AND closes_at > now()",
             ),
             Dependency(
-                _l("Sections with students"),
+                WITH_STUDENTS,
                 SECTIONS + "AND sections.term_id = :id AND (sections.id IN (SELECT section_id"
                 " FROM enrollments WHERE state = 'enrolled') OR sections.id IN (SELECT section_id"
                 " FROM waitlist_positions WHERE state IN ('waiting', 'passed')))",

@@ -38,7 +38,10 @@ class SoftDelete:
 
 
 class Term(SoftDelete, Base):
+    """A term. `state`: draft (only admins see it), published, or archived (it is history)."""
+
     __tablename__ = "terms"
+    __table_args__ = (CheckConstraint("state IN ('draft','published','archived')", name="state"),)
 
     id: Mapped[int] = mapped_column(primary_key=True)
     name: Mapped[str] = mapped_column(String(80), unique=True)
@@ -52,6 +55,7 @@ class Term(SoftDelete, Base):
     skip_reasons: Mapped[list[str]] = mapped_column(
         ARRAY(String(40)), default=list, server_default="{}"
     )
+    state: Mapped[str] = mapped_column(String(12), default="draft", server_default="draft")
     # Of a rehearsal: lists leave it out, and no program hears of it.
     practice: Mapped[bool] = mapped_column(Boolean, default=False, server_default=false())
     # Raised by every change of the term's catalog, so that caches know when to reload.

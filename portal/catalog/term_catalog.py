@@ -130,6 +130,14 @@ def catalog_of(term_id: int) -> TermCatalog:
     return _catalogs.get(term_id)
 
 
+def published_catalog(term_id: int) -> TermCatalog:
+    """Return the catalog of a term that is no draft. Raise `NoSuchTerm`."""
+    catalog = catalog_of(term_id)
+    if catalog.term.state == "draft":
+        raise NoSuchTerm(term_id)
+    return catalog
+
+
 def preload() -> None:
     """Read the catalog of every live term, so that the first visitor does not wait for it."""
     with suppress(SQLAlchemyError):
@@ -176,9 +184,14 @@ def live_terms() -> list[Term]:
     return _terms.get("live")
 
 
+def published_terms() -> list[Term]:
+    """Return the live terms without drafts, which only admins see."""
+    return [term for term in live_terms() if term.state != "draft"]
+
+
 def offered_terms() -> list[Term]:
-    """Return the live terms without those for practice, which only admins see."""
-    return [term for term in live_terms() if not term.practice]
+    """Return the published terms without those for practice."""
+    return [term for term in live_terms() if term.state == "published" and not term.practice]
 
 
 def terms_named(name: str = "") -> list[tuple[int, str]]:

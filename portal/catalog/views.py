@@ -42,6 +42,7 @@ class TermView:
     credit_limit: Decimal
     drops_per_day: int
     passes: SkipRule | None = None  # how often a waiter may be skipped before losing the position
+    state: str = "published"
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +143,7 @@ def term_view(term: Term) -> TermView:
         term.credit_limit,
         term.drops_per_day,
         SkipRule(term.skip_limit, tuple(term.skip_reasons)) if term.skip_limit else None,
+        term.state,
     )
 
 

@@ -8,7 +8,7 @@ from sqlalchemy import select
 
 from portal.backend import backend
 from portal.catalog.models import section_instructors
-from portal.catalog.term_catalog import NoSuchTerm, SectionView, catalog_of
+from portal.catalog.term_catalog import NoSuchTerm, SectionView, published_catalog
 from portal.core.db import transaction
 from portal.people.student_profile import profile
 from portal.people.visitors import Visitor
@@ -24,7 +24,7 @@ def visible_sections(visitor: Visitor, term: int, sections: Sequence[int]) -> tu
     if "admin" in visitor.roles or not sections:
         return tuple(sections)
     try:
-        views = catalog_of(term).some(sections)
+        views = published_catalog(term).some(sections)
     except NoSuchTerm:
         return ()
     allowed = _as_instructor(visitor, views) | _as_student(visitor, term, views)

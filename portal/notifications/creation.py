@@ -12,6 +12,7 @@ from sqlalchemy import (
     case,
     cast,
     event,
+    exists,
     func,
     literal,
     or_,
@@ -21,7 +22,7 @@ from sqlalchemy.dialects.postgresql import JSONB, insert
 from sqlalchemy.orm import Session
 from sqlalchemy.sql.dml import ReturningInsert
 
-from portal.catalog.models import Section
+from portal.catalog.models import Section, Term
 from portal.catalog.term_catalog import offered_terms
 from portal.core.audit_trail import AuditEntry
 from portal.core.correlation import correlation
@@ -52,16 +53,16 @@ def create(
 
     Returns their number. Without `by_mail`, no mail is sent. With `of_events`, the correlation id
     is that of the recorded events, otherwise that of this request or job. After the commit, the
-    open pages of those concerned are notified.
+    open pages of those concerned are notified. Nobody is notified about a term that is a draft.
     """
     rows = query.subquery("new_notifications")
     made = (
         insert(Notification)
         .from_select(
             ("term_id", *COLUMNS),
-            select(literal(term, Integer), *(rows.c[name] for name in COLUMNS)).order_by(
-                rows.c.seq, rows.c.account_id
-            ),
+            select(literal(term, Integer), *(rows.c[name] for name in COLUMNS))
+            .where(exists().where(Term.id == term, Term.state != "draft"))
+            .order_by(rows.c.seq, rows.c.account_id),
         )
         .on_conflict_do_nothing()
         .returning(

@@ -105,5 +105,5 @@ def content_mark(overviews: Sequence[dict[str, Any]]) -> str:
         for shown_term in overviews
         for each in shown_term["windows"]
     ]
-    ids = [each["term"].id for each in overviews]
+    ids = [(each["term"].id, each["term"].state) for each in overviews]
     return sha256(repr([shown, ids]).encode()).hexdigest()[:16]

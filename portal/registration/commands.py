@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from portal.backend import backend
-from portal.catalog.term_catalog import catalog_of
+from portal.catalog.term_catalog import published_catalog
 from portal.core.metrics import DECISIONS, REFUSALS
 from portal.core.queue import enqueue
 from portal.ledger.types import Decision, Outcome, SubmissionResult
@@ -29,7 +29,7 @@ def register(
     Raises KeyReused if the idempotency key was used for other content, NotAdmitted if the waiting
     room no longer admits the student, and RateLimited after too many requests.
     """
-    student, catalog = profile(requester.student), catalog_of(requester.term)
+    student, catalog = profile(requester.student), published_catalog(requester.term)
     windows = [each.id for each in windows_of(student, requester.term)]
     decided = backend().ledger.submit(
         requester.term,
@@ -68,7 +68,7 @@ def drop(requester: Requester, section: int, along: Sequence[int] = ()) -> Decis
         request=requester.key,
         windows=[window.id for window in windows_of(student, requester.term)],
         days=days_around(datetime.now(zone), zone),
-        drop_limit=catalog_of(requester.term).term.drops_per_day,
+        drop_limit=published_catalog(requester.term).term.drops_per_day,
         actor=_actor(student),
         correlation=requester.correlation,
         rate=requester.rate,

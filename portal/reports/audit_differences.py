@@ -8,7 +8,7 @@ from typing import Any
 
 from portal.applications.kinds import KINDS
 from portal.applications.listing import READY, STAGES
-from portal.catalog import cohort_names, formatting
+from portal.catalog import cohort_names, formatting, terms
 from portal.catalog.local_time import LocalClock
 from portal.core.audit_trail import AuditEntry
 from portal.core.i18n import _
@@ -33,6 +33,7 @@ LABELS: dict[str, Mapping[str, str]] = {
     "stage": STAGES,
     "state": VALUES,
     "status": VALUES,
+    "term_state": terms.STATES,
 }
 # Fields that contain the id of something.
 SUBJECTS = {

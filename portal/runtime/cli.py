@@ -16,7 +16,7 @@ MODULES = {
     "workers": "supervisors",
     **dict.fromkeys(("worker", "scheduler"), "processes"),
     **dict.fromkeys(("import", "export"), "exchange"),
-    "catalog": "catalog",
+    **dict.fromkeys(("catalog", "term"), "catalog"),
     **dict.fromkeys(("token", "keys", "account", "override"), "people"),
     **dict.fromkeys(("audit", "rebuild", "repair"), "consistency"),
     **dict.fromkeys(("backup", "restore"), "backups"),

@@ -23,7 +23,7 @@ from portal.applications.models import (
 from portal.applications.service import REFUSED, ApplicationRefused, Decider, NotTheirs
 from portal.backend import backend
 from portal.catalog.formatting import money
-from portal.catalog.term_catalog import catalog_of, live_terms
+from portal.catalog.term_catalog import catalog_of, published_terms
 from portal.core.db import transaction
 from portal.core.i18n import _l, current_locale
 from portal.core.moments import milliseconds
@@ -125,7 +125,7 @@ class Desk:
             lines=found[: listing.PAGE],
             more=len(found) > listing.PAGE,
             page=page,
-            terms=live_terms(),
+            terms=published_terms(),
             readiness=READY,
             waiting=listing.waiting(self.decider),
             waiting_by_kind=listing.waiting_by_kind(self.decider),

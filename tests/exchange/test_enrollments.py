@@ -16,7 +16,7 @@ from portal.people.models import Student
 from portal.registration import limits
 from tests import cast as builders
 from tests import register
-from tests.exchange.enrolled import roster, the_term
+from tests.exchange.enrolled import publish, roster, the_term
 from tests.exchange.oneroster import School, imported, moved
 
 pytestmark = pytest.mark.usefixtures("backend")
@@ -168,6 +168,7 @@ def test_a_free_seat_belongs_to_the_waitlist(tmp_path: Path) -> None:
 
 def wait_in_line(number: str) -> None:
     """The student asks for a seat of the only section, and gets a place in line."""
+    publish()
     builders.an_open_window(the_term())
     limits.forget_windows()
     with transaction() as session:

@@ -20,7 +20,7 @@ from portal.people.models import Student
 from portal.registration import adjustments
 from portal.registration.adjustments import Adjustment
 from tests.cast import Cast
-from tests.exchange.enrolled import roster, the_term
+from tests.exchange.enrolled import publish, roster, the_term
 from tests.exchange.makers import away, latest, page, press, sent
 from tests.exchange.oneroster import School, imported
 from tests.recorder.processes import running, wait_for
@@ -86,6 +86,8 @@ def test_a_seat_taken_at_the_last_moment_refuses_the_row_and_is_reported(boss: F
 
 
 def test_students_find_it_in_their_inbox_and_get_no_mail(boss: FlaskClient, cast: Cast) -> None:
+    press(boss, sent(boss, School().seats(1).zip(), layout="oneroster"), "apply")
+    publish()
     school = School().seats(1).enroll()
     school.rows["users"][1]["email"] = "spark@example.edu"
     press(boss, sent(boss, school.zip(), layout="oneroster"), "apply")

@@ -12,7 +12,7 @@ from portal.core.i18n import in_language
 from portal.exchange.importing.upserts import count_notified
 from portal.notifications.kinds import text_of
 from tests.cast import Cast
-from tests.exchange.enrolled import roster
+from tests.exchange.enrolled import publish, roster
 from tests.exchange.makers import latest, page, press, sent
 from tests.exchange.oneroster import School, imported
 from tests.notifications.stories import notices
@@ -39,6 +39,7 @@ def changed() -> list[tuple[str, ...]]:
 def seated(tmp_path: Path, cast: Cast) -> Path:  # noqa: ARG001
     """Two students are in the class."""
     imported(school().write(tmp_path))
+    publish()
     roster()
     return tmp_path
 

@@ -19,13 +19,14 @@ from portal.registration import limits
 from portal.web.student.request_form import KEY
 from tests import cast as builders
 from tests import register
-from tests.exchange.enrolled import roster, the_term
+from tests.exchange.enrolled import publish, roster, the_term
 from tests.exchange.imported_enrollments import adjust, begin, read, stored, who
 from tests.exchange.makers import latest, page, press
 from tests.recorder.processes import running, wait_for
 
 
 def wait_in_line(number: int, crn: str) -> None:
+    publish()
     builders.an_open_window(the_term())
     limits.forget_windows()
     with transaction() as session:

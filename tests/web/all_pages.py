@@ -15,6 +15,7 @@ from portal.applications.kinds import KINDS
 from portal.applications.models import ApplicationDocument
 from portal.catalog.models import Instructor, Term
 from portal.catalog.sections import STATUS_CHANGES
+from portal.catalog.terms import STATE_CHANGES
 from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
 from portal.instructor_requests import service
@@ -85,6 +86,7 @@ def a_story(app: Flask, cast: Cast) -> Values:
         "code": [*(code(term.id, seq) for seq in range(1, last + 1)), "nonsense"],
         "notice": _notices(),
         "action": list(ACTIONS),
+        "state_change": list(STATE_CHANGES),
         "instructor_request_id": _asked(cast, sections),
         "application_id": applied,
         "document_id": _documents(),

@@ -10,7 +10,7 @@ from wtforms.validators import StopValidation
 from portal.applications.approvals import Admit
 from portal.applications.kind import Kind, Step
 from portal.catalog import requisites
-from portal.catalog.term_catalog import NoSuchTerm, catalog_of
+from portal.catalog.term_catalog import NoSuchTerm, published_catalog
 from portal.core.form_fields import ChoicesField, NoteField, OneOfField, TextField
 from portal.core.i18n import _, _l
 
@@ -43,7 +43,7 @@ class CoursesField(NoteField):
         if len(named) > MOST_COURSES:
             raise StopValidation(_("Enter at most %(most)s courses.", most=MOST_COURSES))
         try:
-            offered = catalog_of(form.term)
+            offered = published_catalog(form.term)
         except NoSuchTerm as error:
             raise StopValidation(_("This term is no longer offered.")) from error
         published = [each for each in offered.sections if each.status != "NEW"]
@@ -63,7 +63,7 @@ def courses(answers: Mapping[str, Any], term: int) -> set[int]:
     keys = {requisites.key(each) for each in named}
     return {
         each.course_id
-        for each in catalog_of(term).sections
+        for each in published_catalog(term).sections
         if requisites.key(each.course_code) in keys or each.crn in named
     }
 

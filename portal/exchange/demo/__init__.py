@@ -75,6 +75,7 @@ def create(password: str, opens_in: timedelta) -> int | None:
             DayOff(term_id=term.id, day=day, name=off) for day, off in days_off(first, last)
         )
         _complete(session, hash_password(password))
+        term.state = "published"
         term.catalog_version += 1
         session.flush()
         session.execute(ANALYZE)

@@ -107,6 +107,7 @@ def _fields_of(side: str) -> str:
 # Students whose sections change in a field that they are notified about.
 NOTIFIED = text(f"""
     SELECT count(DISTINCT student_id) FROM ({AFFECTED}) AS concerned
+    JOIN terms AS seen ON seen.id = concerned.term_id AND seen.state <> 'draft'
     JOIN (
         SELECT section_id, student_id FROM enrollments WHERE state = 'enrolled'
         UNION ALL

@@ -49,7 +49,7 @@ def make(students: int, password: str) -> PracticeTerm:
     first = today.astimezone(backend().settings.zone).date() + timedelta(days=30)
     name, last = f"Practice of {today:%Y-%m-%d %H:%M:%S.%f}", first + timedelta(days=110)
     with transaction() as session:
-        term = Term(name=name, starts_on=first, ends_on=last, practice=True)
+        term = Term(name=name, starts_on=first, ends_on=last, state="published", practice=True)
         session.add(term)
         session.flush()
         code = _code(term.id)

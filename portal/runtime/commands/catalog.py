@@ -1,10 +1,12 @@
-"""`fairseat catalog`: records of the catalog, deleted and restored."""
+"""`fairseat catalog` and `fairseat term`: records deleted and restored, terms published."""
 
 import click
 
-from portal.catalog import deletion
+from portal.catalog import deletion, terms
 from portal.catalog.deletion import KINDS, CatalogRecord, InTheWay
-from portal.core.db import transaction
+from portal.catalog.term_catalog import catalog_of, terms_named
+from portal.catalog.terms import STATE_CHANGES
+from portal.core.db import ChangedMeanwhile, transaction
 from portal.runtime.command_context import connected
 from portal.runtime.commands.common import REASON
 
@@ -32,6 +34,32 @@ def catalog_command(
             _change(kind, code, delete=act == "delete", reason=reason)
         else:
             _list(kind, code or "", deleted=deleted)
+
+
+@click.command("term")
+@click.argument("name")
+@click.argument("action", type=click.Choice(tuple(STATE_CHANGES)))
+@click.option("--reason", default=REASON, help="Why, for the audit trail.")
+def term_command(name: str, action: str, reason: str) -> None:
+    """Publish the term with this NAME, make it a draft again, archive it, or bring it back.
+
+    Only admins see a draft; imports create drafts. A term is not hidden or archived while it has
+    windows to come or decisions that are not recorded, and not hidden while students are in it.
+    """
+    with connected():
+        try:
+            [(term_id, _name)] = terms_named(name)
+            terms.change_state(term_id, action, None, reason)
+        except LookupError as error:
+            raise click.ClickException(str(error)) from error
+        except InTheWay as way:
+            names = "\n".join(f"  {each.text}" for each in way.obstacles)
+            raise click.ClickException(f"The term has these:\n{names}") from way
+        except ChangedMeanwhile as error:
+            state = catalog_of(term_id).term.state
+            found = {"draft": "a draft", "archived": "archived", "published": "published"}[state]
+            raise click.ClickException(f"{name} is {found}.") from error
+    click.echo(f"{name}: {STATE_CHANGES[action].to}.", err=True)
 
 
 def _list(kind: str, search: str, *, deleted: bool) -> None:

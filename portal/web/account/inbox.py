@@ -7,7 +7,7 @@ from sqlalchemy import select
 from sqlalchemy.dialects.postgresql import insert
 
 from portal.catalog.models import Term
-from portal.catalog.term_catalog import live_terms
+from portal.catalog.term_catalog import published_terms
 from portal.core.db import transaction
 from portal.core.i18n import _
 from portal.live.publish import signal_student
@@ -91,7 +91,7 @@ def unread_count(account: int) -> Markup:
 
 def term_of_visitor() -> Term | None:
     """Return the term that a student came from, or viewed last, for a link back."""
-    terms = live_terms() if visitor().student_id else []
+    terms = published_terms() if visitor().student_id else []
     came_from = request.args.get("term", type=int) or (current_term() if terms else 0)
     return next((term for term in terms if term.id == came_from), next(iter(terms), None))
 
@@ -103,7 +103,7 @@ def _own(notice: int) -> Notification:
 def _mark(notice: int, *, older: bool = False) -> None:
     """Mark as read, and update the visitor's other pages."""
     inbox.mark(visitor().id, notice, older=older)
-    for term in live_terms() if visitor().student_id else ():
+    for term in published_terms() if visitor().student_id else ():
         signal_student(term.id, visitor().student_id or 0, "notice")
 
 

@@ -39,7 +39,13 @@ def now() -> ResponseReturnValue:
 
 
 def _overviews() -> dict[str, Any]:
-    """Return what the page shows: every term with its windows, in the order that was asked for."""
+    """Return what the page shows: terms with their windows in the wanted order, archived ones."""
     sorting = Sorting.parse(SORTS, request.args)
-    overviews = [overview(term, sorting) for term in live_terms()]
-    return {"overviews": overviews, "mark": content_mark(overviews), "sorting": sorting}
+    found = live_terms()
+    overviews = [overview(term, sorting) for term in found if term.state != "archived"]
+    return {
+        "overviews": overviews,
+        "archived": [term for term in found if term.state == "archived"],
+        "mark": content_mark(overviews),
+        "sorting": sorting,
+    }

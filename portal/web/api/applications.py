@@ -18,7 +18,7 @@ from portal.applications.listing import ApplicationView
 from portal.applications.models import CHARGE_STATES, DOCUMENT_STATES, STATES
 from portal.applications.service import REFUSED, ApplicationRefused
 from portal.backend import backend
-from portal.catalog.term_catalog import NoSuchTerm, catalog_of
+from portal.catalog.term_catalog import NoSuchTerm, published_catalog
 from portal.core.i18n import _, _l
 from portal.ledger.errors import KeyReused
 from portal.recorder import read_with_fallback
@@ -281,7 +281,7 @@ def _mine(application_id: int) -> ApplicationView:
 def _section_of(kind: Kind, term: int, section: int | None) -> int | None:
     """Return the section that an application is about; raise InvalidRequest."""
     try:
-        offered = catalog_of(term)
+        offered = published_catalog(term)
     except NoSuchTerm:
         raise invalid("/semester_id", _("There is no such semester.")) from None
     if kind.whole_term:

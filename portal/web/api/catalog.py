@@ -13,6 +13,7 @@ from portal.catalog.term_catalog import (
     TermCatalog,
     catalog_of,
     offered_terms,
+    published_catalog,
 )
 from portal.ledger.types import Registrations, SeatCounts
 from portal.people.student_profile import profile
@@ -190,7 +191,7 @@ def semesters() -> dict[str, Any]:
 @bp.alt_response(404, response="NOT_FOUND")
 def windows(query: dict[str, Any]) -> dict[str, Any]:
     """Return the selection windows of a semester; students see only their own."""
-    term = catalog_of(query["semester_id"]).term.id
+    term = visible_catalog(query["semester_id"]).term.id
     found, mine = recorded_reads.windows(term), recorded_reads.phase_of(term)
     each = [{"window": window, "phase": phase([window], mine.now)} for window in found]
     data = {"semester_id": term, "phase": mine, "window_id": _window_id(mine), "windows": each}
@@ -207,7 +208,7 @@ def available(query: dict[str, Any]) -> dict[str, Any]:
 
     A student sees none unless their window is open: `answer` gives the state of the window.
     """
-    catalog = catalog_of(query["semester_id"])
+    catalog = visible_catalog(query["semester_id"])
     now, counts = (
         recorded_reads.phase_of(catalog.term.id),
         recorded_reads.all_seats(catalog.term.id),
@@ -224,6 +225,11 @@ def available(query: dict[str, Any]) -> dict[str, Any]:
         ),
     }
     return answer(data, recorded_reads.note() or ("" if listed else now.sentence))
+
+
+def visible_catalog(term: int) -> TermCatalog:
+    """Return the catalog of a semester; only admins see a draft. Raise NoSuchTerm."""
+    return catalog_of(term) if "admin" in visitor().roles else published_catalog(term)
 
 
 def shown(catalog: TermCatalog, sections: Iterable[SectionView]) -> dict[int, dict[str, Any]]:

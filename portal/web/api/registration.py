@@ -15,8 +15,8 @@ from portal.catalog.term_catalog import (
     NoSuchTerm,
     SectionView,
     TermCatalog,
-    catalog_of,
-    live_terms,
+    published_catalog,
+    published_terms,
 )
 from portal.core.correlation import correlation
 from portal.core.i18n import _, _l
@@ -211,10 +211,10 @@ def catalog_of_request(body: Mapping[str, Any], sections: Mapping[str, int]) -> 
     """
     if "semester_id" in body:
         try:
-            return catalog_of(body["semester_id"])
+            return published_catalog(body["semester_id"])
         except NoSuchTerm as error:
             raise invalid("/semester_id", _("This semester does not exist."), 404) from error
-    catalogs = [catalog_of(term.id) for term in live_terms()]
+    catalogs = [published_catalog(term.id) for term in published_terms()]
     found: list[TermCatalog] = []
     for pointer, section in sections.items():
         having = next((each for each in catalogs if each.section(section)), None)

@@ -7,7 +7,7 @@ from flask import abort, g
 from flask_wtf.csrf import generate_csrf
 from marshmallow import Schema, fields
 
-from portal.catalog.term_catalog import TermCatalog, catalog_of, live_terms
+from portal.catalog.term_catalog import TermCatalog, live_terms, published_terms
 from portal.ledger import types as ledger_types
 from portal.ledger.types import HeldSeat, WaitlistPosition
 from portal.people.service_tokens import SCOPES as SERVICE_SCOPES
@@ -16,7 +16,7 @@ from portal.people.tokens import SCOPES
 from portal.recorder import odds
 from portal.web.api import recorded_reads
 from portal.web.api.blueprint import bp
-from portal.web.api.catalog import Section, shown
+from portal.web.api.catalog import Section, shown, visible_catalog
 from portal.web.api.fields import LARGEST_ID, Moment, QueryInteger, described, one_of
 from portal.web.api.schemas import Answer, ReasonSchema, answer, envelope, reasons_in_words
 from portal.web.http import authentication
@@ -169,9 +169,10 @@ def _visible_records(student: int, term: int | None) -> list[StudentRecord]:
     which does not reveal whether the student exists.
     """
     who = visitor()
-    terms = [term] if term else [each.id for each in live_terms()]
+    offered = live_terms() if "admin" in who.roles else published_terms()
+    terms = [term] if term else [each.id for each in offered]
     found = [
-        StudentRecord(student, catalog_of(each), recorded_reads.registrations(each, student))
+        StudentRecord(student, visible_catalog(each), recorded_reads.registrations(each, student))
         for each in terms
     ]
     if student == who.student_id or ("admin" in who.roles and _exists(student)):

@@ -9,7 +9,7 @@ from flask import abort, url_for
 from flask.typing import ResponseReturnValue
 from marshmallow import fields
 
-from portal.catalog.term_catalog import live_terms
+from portal.catalog.term_catalog import published_terms
 from portal.core.i18n import _l
 from portal.people.student_profile import profile
 from portal.protection import captcha
@@ -150,7 +150,7 @@ def _queue_of(window: int) -> Queue:
 
 @cached(LRUCache(maxsize=1000), lock=Lock())
 def _term_of(window: int) -> int:
-    for term in live_terms():
+    for term in published_terms():
         if any(each.id == window for each in limits.windows(term.id)):
             return term.id
     raise LookupError(window)

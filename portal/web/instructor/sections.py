@@ -6,7 +6,7 @@ from typing import Any, cast
 from flask import Blueprint, make_response, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from portal.catalog.term_catalog import catalog_of, live_terms
+from portal.catalog.term_catalog import catalog_of, published_terms
 from portal.recorder import read_with_fallback
 from portal.reports import rosters
 from portal.reports.rosters import RosterView
@@ -25,7 +25,9 @@ bp.register_blueprint(applications.bp)
 def teaching() -> ResponseReturnValue:
     """Render the visitor's sections of a term, by default the latest, with their seats."""
     mine = visitor().instructor_ids
-    offers = [offered for term in live_terms() if (offered := catalog_of(term.id)).taught_by(mine)]
+    offers = [
+        offered for term in published_terms() if (offered := catalog_of(term.id)).taught_by(mine)
+    ]
     term_id = request.args.get("term", type=int)
     shown = next(
         (each for each in offers if each.term.id == term_id), offers[0] if offers else None

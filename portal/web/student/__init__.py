@@ -2,6 +2,7 @@
 
 from flask import Blueprint, request, session
 
+from portal.catalog.term_catalog import published_catalog
 from portal.live.rendering import renderers
 from portal.web.home import LAST_TERM
 
@@ -34,6 +35,12 @@ __all__ = [
     "term_page",
     "waiting_room_views",
 ]
+
+
+@bp.before_request
+def _hide_drafts() -> None:
+    """Answer 404 for a draft of a term: students can't see it, not even by its address."""
+    published_catalog((request.view_args or {}).get("term_id", 0))
 
 
 @bp.before_request

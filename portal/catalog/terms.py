@@ -1,0 +1,273 @@
+"""Terms: created, copied, edited, published and archived.
+
+Only admins see a draft. A published term is open to students in its windows. An archived term is
+history: students keep its schedule and its receipts.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import Any
+
+from sqlalchemy import exists, func, insert, select
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from portal.backend import backend
+from portal.catalog import deletion
+from portal.catalog.deletion import WITH_STUDENTS, InTheWay, Obstacle
+from portal.catalog.models import (
+    Course,
+    CrossList,
+    Meeting,
+    Pool,
+    Reserve,
+    Restriction,
+    Section,
+    Term,
+    section_instructors,
+)
+from portal.core.audit_trail import AuditEntry, add_audit_entry
+from portal.core.db import ChangedMeanwhile, transaction
+from portal.core.i18n import _l
+
+WEEK = timedelta(days=7)
+
+Row = dict[str, Any]  # of a table, by column
+
+
+@dataclass(frozen=True)
+class StateChange:
+    """From which state of a term, and to which."""
+
+    of: str
+    to: str
+    hides: bool = False  # the term from students
+
+
+STATES = {"draft": _l("Draft"), "published": _l("Published"), "archived": _l("Archived")}
+STATE_CHANGES = {
+    "publish": StateChange("draft", "published"),
+    "unpublish": StateChange("published", "draft", hides=True),
+    "archive": StateChange("published", "archived"),
+    "reopen": StateChange("archived", "published"),
+}
+
+
+class NameTaken(Exception):  # noqa: N818  an expected state, not an error
+    """Another term has the name, possibly a deleted one."""
+
+
+@dataclass(frozen=True)
+class TermDetails:
+    """What an admin may edit of a term, apart from its rules."""
+
+    name: str
+    starts_on: date
+    ends_on: date
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """Return the details as the audit trail stores them."""
+        return {"name": self.name, "starts": str(self.starts_on), "ends": str(self.ends_on)}
+
+
+def details(term: Term) -> TermDetails:
+    """Return the term's details."""
+    return TermDetails(term.name, term.starts_on, term.ends_on)
+
+
+def create(wanted: TermDetails, source: int | None, by: int, reason: str) -> int:
+    """Store a new draft, with copies of the sections of `source` if given; return its id.
+
+    Raise NameTaken.
+    """
+    try:
+        with transaction() as session:
+            term = Term(name=wanted.name, starts_on=wanted.starts_on, ends_on=wanted.ends_on)
+            copied: dict[str, Any] = {}
+            if source:
+                # Changes of sections lock their term: what is copied is one state of them.
+                model = session.get_one(Term, source, with_for_update=True)
+                term.credit_limit, term.drops_per_day = model.credit_limit, model.drops_per_day
+                term.skip_limit, term.skip_reasons = model.skip_limit, list(model.skip_reasons)
+                session.add(term)
+                session.flush()
+                copied = {"copied": model.name, "sections": _copy_sections(session, model, term)}
+            session.add(term)
+            session.flush()
+            add_audit_entry(
+                session,
+                "term.create",
+                f"term:{term.id}",
+                by=by,
+                after=wanted.facts | copied,
+                reason=reason,
+            )
+            return term.id
+    except IntegrityError as error:
+        if same := _created_before(wanted, by):
+            return same
+        raise NameTaken from error
+
+
+def _created_before(wanted: TermDetails, by: int) -> int | None:
+    """Return the term if the account has just created it: a form may be sent twice."""
+    subject = func.concat("term:", Term.id)
+    entry = exists().where(
+        AuditEntry.action == "term.create",
+        AuditEntry.subject == subject,
+        AuditEntry.account_id == by,
+    )
+    found = select(Term).where(Term.name == wanted.name, Term.deleted_at.is_(None), entry)
+    with transaction() as session:
+        term = session.scalar(found)
+        return term.id if term and details(term) == wanted else None
+
+
+def edit(session: Session, term_id: int, seen: TermDetails, wanted: TermDetails, by: int) -> None:
+    """Change the details. Raise ChangedMeanwhile if they are no longer as `seen`, or NameTaken."""
+    term = session.get_one(Term, term_id, with_for_update=True)
+    if details(term) == wanted:
+        return
+    if details(term) != seen:
+        raise ChangedMeanwhile
+    term.name, term.starts_on, term.ends_on = wanted.name, wanted.starts_on, wanted.ends_on
+    term.catalog_version += 1
+    try:
+        session.flush()
+    except IntegrityError as error:
+        raise NameTaken from error
+    add_audit_entry(
+        session, "term.edit", f"term:{term_id}", by=by, before=seen.facts, after=wanted.facts
+    )
+
+
+def obstacles(session: Session, term_id: int, action: str) -> list[Obstacle]:
+    """Return what prevents one of STATE_CHANGES: windows to come, and what students still have."""
+    change, record = STATE_CHANGES[action], deletion.find(session, "term", term_id)
+    if change.of != "published" or record is None:
+        return []
+    found = deletion.obstacles(session, record)
+    return [each for each in found if change.hides or each.label != str(WITH_STUDENTS)]
+
+
+def change_state(term_id: int, action: str, by: int | None, reason: str) -> None:
+    """Make one of STATE_CHANGES; do nothing if the term is in that state already.
+
+    Raise InTheWay, or ChangedMeanwhile if the term is in another state.
+    """
+    change = STATE_CHANGES[action]
+    with transaction() as session:
+        term = session.get_one(Term, term_id, with_for_update=True)
+        if term.state == change.to:
+            return
+        if term.state != change.of:
+            raise ChangedMeanwhile
+        if found := obstacles(session, term_id, action):
+            raise InTheWay(found)
+        term.state = change.to
+        term.catalog_version += 1
+        add_audit_entry(
+            session,
+            f"term.{action}",
+            f"term:{term_id}",
+            by=by,
+            before={"term_state": change.of},
+            after={"term_state": change.to},
+            reason=reason,
+        )
+
+
+def moved_by(source: Term | TermDetails, target: Term | TermDetails) -> timedelta:
+    """Return by how many whole weeks the target begins later, so that weekdays stay."""
+    days = (target.starts_on - source.starts_on).days
+    return round(days / 7) * WEEK
+
+
+# Copies of the sections of a term.
+
+
+def _copy_sections(session: Session, source: Term, target: Term) -> int:
+    """Copy the sections that run, without their students; return their number."""
+    sections = _rows(
+        session,
+        Section.__table__,
+        Section.term_id == source.id,
+        Section.deleted_at.is_(None),
+        Section.status != "CANCELED",
+        Section.course_id.in_(select(Course.id).where(Course.deleted_at.is_(None))),
+    )
+    pools = _copied(
+        session,
+        Pool.__table__,
+        _rows(session, Pool.__table__, Pool.term_id == source.id),
+        lambda _row: {"term_id": target.id, "version": 1},
+    )
+    new = _copied(
+        session,
+        Section.__table__,
+        sections,
+        lambda row: {
+            "term_id": target.id,
+            "pool_id": pools.get(row["pool_id"]),
+            "status": "OPEN" if row["status"] == "CONFIRMED" else row["status"],
+            "prior_enrolled": 0,
+            "version": 1,
+        },
+    )
+    weeks = moved_by(source, target)
+    _copy_parts(session, Meeting.__table__, new, lambda row: _dates(row, source, target, weeks))
+    _copy_parts(session, Reserve.__table__, new, lambda row: {"until": _later(row["until"], weeks)})
+    for table in (Restriction.__table__, CrossList.__table__, section_instructors):
+        _copy_parts(session, table, new, lambda _row: {})
+    return len(new)
+
+
+def _dates(row: dict[str, Any], source: Term, target: Term, weeks: timedelta) -> dict[str, date]:
+    """Return the dates of a copied meeting: those of the term, or weeks later and within it."""
+    first, last = row["date_start"] + weeks, row["date_end"] + weeks
+    if row["date_start"] <= source.starts_on or first > target.ends_on:
+        first = target.starts_on
+    if row["date_end"] >= source.ends_on or last < first or last > target.ends_on:
+        last = target.ends_on
+    return {"date_start": first, "date_end": last}
+
+
+def _later(until: datetime | None, weeks: timedelta) -> datetime | None:
+    """Return the same time of day, weeks later, in the institution's time zone."""
+    return until and until.astimezone(backend().settings.zone) + weeks
+
+
+def _rows(session: Session, table: Any, *conditions: Any) -> list[Row]:
+    found = session.execute(select(table).where(*conditions)).mappings()
+    return [dict(each) for each in found]
+
+
+def _copied(
+    session: Session, table: Any, rows: list[Row], change: Callable[[Row], Row]
+) -> dict[int, int]:
+    """Store copies of the rows with changes; return the id of each row's copy."""
+    if not rows:
+        return {}
+    copies = [
+        {name: value for name, value in {**row, **change(row)}.items() if name != "id"}
+        for row in rows
+    ]
+    stored = insert(table).returning(table.c.id, sort_by_parameter_order=True)
+    ids = session.scalars(stored, copies)
+    return {row["id"]: new for row, new in zip(rows, ids, strict=True)}
+
+
+def _copy_parts(
+    session: Session, table: Any, sections: dict[int, int], change: Callable[[Row], Row]
+) -> None:
+    """Store copies of the rows that belong to copied sections, with changes."""
+    rows = [
+        {**row, "section_id": sections[row["section_id"]], **change(row)}
+        for row in _rows(session, table, table.c.section_id.in_(sections))
+    ]
+    for row in rows:
+        row.pop("id", None)
+    if rows:
+        session.execute(insert(table), rows)

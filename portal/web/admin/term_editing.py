@@ -1,0 +1,309 @@
+"""Terms: created, also as a copy; edited, published, archived; windows copied from another term."""
+
+from contextlib import suppress
+from datetime import date
+from hashlib import sha256
+from typing import Any
+
+from flask import Blueprint, abort, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from wtforms import DateField
+
+from portal.catalog import cohort_names, terms
+from portal.catalog.deletion import InTheWay
+from portal.catalog.formatting import day
+from portal.catalog.local_time import LocalClock, local_clock
+from portal.catalog.models import Term
+from portal.catalog.term_catalog import expire, live_terms
+from portal.catalog.terms import NameTaken, TermDetails
+from portal.core.db import ChangedMeanwhile, transaction
+from portal.core.i18n import _, _l, _n
+from portal.exchange import term_names
+from portal.exchange.term_names import ImportPending
+from portal.ledger.errors import LedgerUnavailable, WindowRefused
+from portal.recorder import read_with_fallback
+from portal.web.confirm import (
+    CHANGED,
+    Confirmation,
+    NotPossible,
+    Wording,
+    confirm,
+    done,
+    refused,
+)
+from portal.web.forms import Form, ReasonField, SelectOneField, TextField
+from portal.web.http.access import requires, visitor
+from portal.windows import copies, service
+from portal.windows.service import NewWindow
+from portal.windows.warmup import warm_up
+
+bp = Blueprint("term_editing", __name__, url_prefix="/terms")
+
+LONGEST_NAME = 80
+TAKEN = _l("Another term has this name, or a deleted one had it. Choose another name.")
+
+
+class TermForm(Form):
+    """The name and the dates of a term."""
+
+    rows = (("starts_on", "ends_on"),)
+
+    name = TextField(
+        _l("Name"),
+        longest=LONGEST_NAME,
+        missing=_l("Give the term a name."),
+        description=_l("Such as “Fall 2026”. Files that you import must use the same name."),
+    )
+    starts_on = DateField(_l("First day"))
+    ends_on = DateField(_l("Last day"))
+
+    def validate(self, extra_validators: Any = None) -> bool:
+        """Check every field, and that the last day is not before the first."""
+        super().validate(extra_validators)
+        for field in (self.starts_on, self.ends_on):
+            if field.data is None:
+                self.refuse(_("Enter a date such as 2030-08-26."), field.name)
+        if not self.errors and self.ends_on.data <= self.starts_on.data:
+            self.refuse(_("The last day must be after the first."), "ends_on")
+        return not self.errors
+
+    @property
+    def details(self) -> TermDetails:
+        """Return the details in the form, once it is valid."""
+        return TermDetails(self.name.data, self.starts_on.data, self.ends_on.data)
+
+
+class SourceForm(Form):
+    """The term whose windows are copied."""
+
+    source = SelectOneField(_l("Copy windows from"), missing=_l("Choose a term."))
+
+    def offer(self, target: Term) -> None:
+        """Offer the other terms that have windows."""
+        others = [each for each in live_terms() if each.id != target.id and not each.practice]
+        self.source.offer(
+            {str(each.id): each.name for each in others if read_with_fallback.windows(each.id)}
+        )
+
+
+class NewTermForm(TermForm):
+    """A new term."""
+
+    source = SelectOneField(
+        _l("Copy from"),
+        choices=lambda: (
+            {"": _l("No term: begin without sections")}
+            | {str(each.id): each.name for each in live_terms() if not each.practice}
+        ),
+        description=_l(
+            "Copies rules and sections with their meetings, instructors, requirements and"
+            " reserved seats. Students and windows are not copied."
+        ),
+    )
+    reason = ReasonField()
+
+
+CHANGES = {
+    "publish": Wording(
+        _l("Publish the term"),
+        _l("Students and instructors can see it at once. Students register in its windows."),
+        _l("%(term)s is published."),
+    ),
+    "unpublish": Wording(
+        _l("Make the term a draft again"),
+        _l("Students and instructors can’t see it until you publish it again."),
+        _l("%(term)s is a draft again."),
+        danger=True,
+    ),
+    "archive": Wording(
+        _l("Archive the term"),
+        _l(
+            "It disappears from lists of terms. Students keep its schedule and receipts, and"
+            " you can bring it back."
+        ),
+        _l("%(term)s is archived."),
+    ),
+    "reopen": Wording(
+        _l("Bring the term back"),
+        _l("It is in lists of terms again."),
+        _l("%(term)s is back in lists of terms."),
+    ),
+}
+
+
+@bp.app_template_filter()
+def term_state(state: str) -> str:
+    """Return the label of the state of a term."""
+    return str(terms.STATES[state])
+
+
+@bp.get("/<int:term_id>")
+@requires("admin")
+def term(term_id: int) -> ResponseReturnValue:
+    """Render a term with everything that can be done with it."""
+    found = _term(term_id)
+    changes = [name for name, each in terms.STATE_CHANGES.items() if each.of == found.state]
+    days = [day(each, year=True) for each in (found.starts_on, found.ends_on)]
+    context = {"days": days, "changes": changes, "wordings": CHANGES}
+    return render_template("admin/term.html", term=found, **context)
+
+
+@bp.route("/new", methods=["GET", "POST"])
+@requires("admin")
+def new() -> ResponseReturnValue:
+    """Create a draft of a term, with copies of the sections of another if wanted."""
+    form = NewTermForm()
+
+    def act(reason: str) -> ResponseReturnValue | None:
+        source = int(form.source.data) if form.source.data else None
+        try:
+            made = terms.create(form.details, source, visitor().id, reason)
+        except NameTaken:
+            form.refuse(TAKEN, "name")
+            return None
+        with suppress(LedgerUnavailable):  # else the scheduler does it later
+            warm_up(made)
+        text = _("%(term)s is created. Only admins can see it yet.", term=form.name.data)
+        return done(text, url_for(".term", term_id=made))
+
+    page = Confirmation(
+        title=_("New term"),
+        button=_("Create term"),
+        back=(url_for("admin.terms.index"), _("Selection windows")),
+        meaning=[_("The term is a draft: students can’t see it until you publish it.")],
+    )
+    return confirm(page, act, form)
+
+
+@bp.route("/<int:term_id>/edit", methods=["GET", "POST"])
+@requires("admin")
+def edit(term_id: int) -> ResponseReturnValue:
+    """Change the name and the dates of a term."""
+    found = _term(term_id)
+    before = terms.details(found)
+    form = TermForm(data=vars(before))
+
+    def act(_reason: str) -> ResponseReturnValue | None:
+        try:
+            seen = TermDetails(
+                request.form["was_name"],
+                date.fromisoformat(request.form["was_starts"]),
+                date.fromisoformat(request.form["was_ends"]),
+            )
+        except ValueError:
+            abort(400)
+        try:
+            with transaction() as session:
+                terms.edit(session, term_id, seen, form.details, visitor().id)
+                if seen.name != form.details.name:
+                    term_names.rename(session, seen.name, form.details.name)
+        except NameTaken:
+            form.refuse(TAKEN, "name")
+            return None
+        except ImportPending as error:
+            raise NotPossible(
+                _("You can’t rename a term while an import is in progress or waits for review.")
+            ) from error
+        expire(term_id)
+        return done(_("%(term)s is saved.", term=form.name.data), url_for(".term", term_id=term_id))
+
+    page = Confirmation(
+        title=_("Edit %(term)s", term=found.name),
+        button=_("Save"),
+        back=(url_for(".term", term_id=term_id), found.name),
+        meaning=[_("Sections and windows keep their own dates.")],
+        seen={
+            "was_name": before.name,
+            "was_starts": before.starts_on,
+            "was_ends": before.ends_on,
+        },
+    )
+    return confirm(page, act, form)
+
+
+@bp.route(f"/<int:term_id>/<any({','.join(CHANGES)}):state_change>", methods=["GET", "POST"])
+@requires("admin")
+def change_state(term_id: int, state_change: str) -> ResponseReturnValue:
+    """Publish or archive a term, or undo that, once it is confirmed."""
+    found, wording = _term(term_id), CHANGES[state_change]
+
+    def act(reason: str) -> ResponseReturnValue:
+        try:
+            terms.change_state(term_id, state_change, visitor().id, reason)
+        except InTheWay as way:
+            raise NotPossible(_refusal(way)) from way
+        expire(term_id)
+        text = str(wording.done) % {"term": found.name}
+        return done(text, url_for(".term", term_id=term_id))
+
+    page = wording.page(
+        (url_for(".term", term_id=term_id), found.name), facts=[(_("Term"), found.name)]
+    )
+    if request.method == "GET" and found.state != terms.STATE_CHANGES[state_change].of:
+        return refused(page, str(CHANGED))
+    return confirm(page, act)
+
+
+@bp.route("/<int:term_id>/windows/copy", methods=["GET", "POST"])
+@requires("admin")
+def copy_windows(term_id: int) -> ResponseReturnValue:
+    """Choose a term, show its windows moved to this one, then schedule them."""
+    target = _term(term_id)
+    back = url_for(".term", term_id=term_id), target.name
+    form = SourceForm(request.values)
+    form.offer(target)
+    if "source" not in request.values or not form.validate():
+        shown = render_template("admin/windows_copy.html", term=target, form=form, back=back)
+        return shown, 422 if form.errors else 200
+    source, clock, now = _term(int(form.source.data)), local_clock(), read_with_fallback.now()
+    weeks = terms.moved_by(source, target)
+    new = copies.moved(read_with_fallback.windows(source.id), weeks, clock, now)
+    numbers = request.form.getlist("window", type=int) or [service.new_id() for _each in new]
+    mark = sha256(repr(new).encode()).hexdigest()[:16]
+
+    def act(reason: str) -> ResponseReturnValue:
+        if request.form.get("seen") != mark or len(numbers) != len(new):
+            raise ChangedMeanwhile
+        for number, window in zip(numbers, new, strict=True):
+            try:
+                service.schedule(term_id, number, window, visitor().id, reason)
+            except WindowRefused as refusal:
+                raise ChangedMeanwhile from refusal
+        text = _n("%(num)s window is scheduled.", "%(num)s windows are scheduled.", len(new))
+        return done(text, url_for("admin.terms.index"))
+
+    page = Confirmation(
+        title=_("Copy windows"),
+        button=_("Schedule these windows"),
+        back=back,
+        facts=[
+            (_("From"), source.name),
+            (_("To"), target.name),
+            *((each.name, _in_words(each, clock)) for each in new),
+        ],
+        meaning=[
+            _(
+                "Each window keeps its weekday, its time and its students. Its date moves with"
+                " the first day of the term."
+            )
+        ],
+        seen={"source": source.id, "window": numbers, "seen": mark},
+        refusal="" if new else _("No window of this term would end in the future."),
+    )
+    return confirm(page, act)
+
+
+def _term(term_id: int) -> Term:
+    with transaction() as session:
+        found = session.get(Term, term_id)
+    return abort(404) if found is None or found.deleted_at else found
+
+
+def _in_words(window: NewWindow, clock: LocalClock) -> str:
+    times = f"{clock.full(window.opens)} – {clock.full(window.closes)}"
+    return f"{times} · {cohort_names.describe(window.cohort)}"
+
+
+def _refusal(way: InTheWay) -> str:
+    names = "; ".join(each.text for each in way.obstacles)
+    return _("You can’t do this while the term has these: %(names)s.", names=names)

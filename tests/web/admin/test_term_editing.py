@@ -1,0 +1,381 @@
+"""Terms as drafts, published and archived; new ones, copies, other names, windows copied."""
+
+import re
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import select, update
+
+from portal.backend import backend
+from portal.catalog.models import Pool, Reserve, Restriction, Section, Term
+from portal.catalog.section_fields import FIELDS
+from portal.catalog.sections import StoredSection, as_stored
+from portal.catalog.term_catalog import forget
+from portal.core.audit_trail import AuditEntry
+from portal.core.db import transaction
+from portal.ledger.types import WindowView
+from portal.live.visibility import visible_sections
+from portal.notifications.models import Notification
+from portal.people import visitors
+from portal.people.models import Account
+from portal.recorder.recorder import drain
+from tests import cast as builders
+from tests.cast import Cast, Meets
+from tests.web import pages
+from tests.web.api.callers import caller
+from tests.web.visitors import browser_of
+
+WHY = {"reason": "The catalog is complete."}
+LATER = {"name": "Fall 2031", "starts_on": "2031-08-25", "ends_on": "2031-12-19"}
+
+
+@pytest.fixture
+def admin(app: Flask, cast: Cast) -> FlaskClient:
+    assert cast
+    return browser_of(app, "max")
+
+
+@pytest.fixture
+def section(term: Term, cast: Cast) -> Section:
+    return builders.a_section(builders.a_course(), term, instructor=cast.iris)
+
+
+def put(term: Term, state: str) -> None:
+    """Store the state as if it had been so for a while."""
+    with transaction() as session:
+        session.execute(update(Term).where(Term.id == term.id).values(state=state))
+    forget()
+
+
+def state_of(term: Term) -> str:
+    with transaction() as session:
+        return session.get_one(Term, term.id).state
+
+
+def change(admin: FlaskClient, term: Term, action: str) -> Any:
+    found = admin.post(f"/admin/terms/{term.id}/{action}", data=WHY)
+    forget()
+    return found
+
+
+def submit(admin: FlaskClient, address: str, **fields: Any) -> Any:
+    """Send a form with the hidden fields that its page has."""
+    return admin.post(address, data=pages.hidden(admin.get(address).text) | fields)
+
+
+def made(name: str) -> Term:
+    with transaction() as session:
+        return session.scalars(select(Term).where(Term.name == name)).one()
+
+
+def stored(term: Term) -> list[StoredSection]:
+    with transaction() as session:
+        found = select(Section).where(Section.term_id == term.id).order_by(Section.crn)
+        return [as_stored(session, each) for each in session.scalars(found)]
+
+
+# Drafts
+
+
+def test_only_admins_see_a_draft(
+    app: Flask, admin: FlaskClient, term: Term, section: Section, cast: Cast
+) -> None:
+    other = builders.a_term("Spring 2031")
+    put(term, "draft")
+    student, instructor = browser_of(app, "ada"), browser_of(app, "iris")
+    home = student.get("/", follow_redirects=True)
+    assert term.name not in home.text
+    assert other.name in home.text
+    for path in ("", "/stage", "/mine", "/plan", "/schedule", f"/sections/{section.id}"):
+        assert student.get(f"/terms/{term.id}{path}").status_code == 404, path
+    assert pages.press(student, section, "pick").status_code == 404
+    assert pages.held(term, cast.ada) == []
+    assert term.name not in instructor.get("/teaching").text
+    assert instructor.get(f"/teaching/sections/{section.id}").status_code == 404
+    assert admin.get(f"/teaching/sections/{section.id}").status_code == 200
+    page = admin.get("/admin").text
+    assert term.name in page
+    assert "see this term" in page
+
+
+def test_programs_of_students_do_not_see_a_draft(
+    app: Flask, term: Term, section: Section, cast: Cast
+) -> None:
+    put(term, "draft")
+    ada, registrar = caller(app, "ada"), caller(app, "max")
+    assert ada.get("/semesters").json["data"]["semesters"] == []
+    for path in ("/windows", "/sections/available"):
+        assert ada.get(path, semester_id=term.id).status_code == 404
+        assert registrar.get(path, semester_id=term.id).status_code == 200
+    for about in ({"semester_id": term.id}, {}):
+        body = {"student_id": cast.ada.id, "section_ids": [section.id], **about}
+        sent = ada.post("/register", body)
+        assert sent.status_code == 404, sent.text
+    assert pages.held(term, cast.ada) == []
+
+
+def test_live_updates_do_not_show_a_draft(term: Term, section: Section, cast: Cast) -> None:
+    who = [visitors.read(Account.id == each) for each in (cast.ada.account_id, cast.max.id)]
+    student, admin = (each for each in who if each)
+    assert visible_sections(student, term.id, [section.id]) == (section.id,)
+    put(term, "draft")
+    assert visible_sections(student, term.id, [section.id]) == ()
+    assert visible_sections(admin, term.id, [section.id]) == (section.id,)
+
+
+def test_nobody_is_notified_about_a_draft(term: Term, section: Section, cast: Cast) -> None:
+    pages.seat(cast.ada, section)
+    put(term, "draft")
+    drain(term.id)
+    with transaction() as session:
+        assert session.scalars(select(Notification)).all() == []
+
+
+def test_published_term_is_there(app: Flask, admin: FlaskClient, term: Term, cast: Cast) -> None:
+    put(term, "draft")
+    asked = admin.get(f"/admin/terms/{term.id}/publish").text
+    assert "Students and instructors can see it at once" in asked
+    assert change(admin, term, "publish").status_code == 303
+    assert browser_of(app, "ada").get(f"/terms/{term.id}").status_code == 200
+    with transaction() as session:
+        entry = session.scalars(select(AuditEntry)).one()
+        assert (entry.action, entry.account_id, entry.reason) == (
+            "term.publish",
+            cast.max.id,
+            WHY["reason"],
+        )
+    trail = pages.words(admin.get("/admin/audit").text)
+    assert "Term published" in trail
+    assert "State: Draft → Published" in trail
+
+
+def test_term_with_students_or_windows_stays_published(
+    admin: FlaskClient, term: Term, section: Section, cast: Cast
+) -> None:
+    pages.seat(cast.ada, section)
+    drain(term.id)
+    for action in ("unpublish", "archive"):
+        sent = change(admin, term, action)
+        assert sent.status_code == 409
+        assert "Selection windows" in sent.text
+        assert ("Sections with students: CSC-1100" in sent.text) == (action == "unpublish")
+    assert state_of(term) == "published"
+
+
+def test_archived_term_is_history(app: Flask, admin: FlaskClient, cast: Cast) -> None:
+    term, other = builders.a_term(), builders.a_term("Spring 2031")
+    section = builders.a_section(builders.a_course(), term)
+    window = builders.an_open_window(term)
+    pages.seat(cast.ada, section)
+    backend().ledger.close_window(term.id, window.id, actor="tests")
+    drain(term.id)
+    assert change(admin, term, "archive").status_code == 303
+    student = browser_of(app, "ada")
+    home = student.get("/", follow_redirects=True).text
+    assert other.name in home
+    assert f"/terms/{term.id}" not in home
+    assert section.title in student.get(f"/terms/{term.id}/schedule").text
+    assert f'href="/admin/terms/{term.id}"' in admin.get("/admin").text
+    assert change(admin, term, "reopen").status_code == 303
+    assert f"/terms/{term.id}" in student.get("/", follow_redirects=True).text
+
+
+def test_second_admin_is_told_that_it_has_changed(admin: FlaskClient, term: Term) -> None:
+    put(term, "archived")
+    assert change(admin, term, "publish").status_code == 409
+    assert admin.get(f"/admin/terms/{term.id}/publish").status_code == 409
+    assert state_of(term) == "archived"
+
+
+# New terms
+
+
+def test_new_term_is_a_draft(admin: FlaskClient, cast: Cast) -> None:
+    first = submit(admin, "/admin/terms/new", **LATER, source="", **WHY)
+    assert first.status_code == 303
+    again = submit(admin, "/admin/terms/new", **LATER, source="", **WHY)  # pressed twice
+    assert again.headers["Location"] == first.headers["Location"]
+    term = made("Fall 2031")
+    assert (term.state, term.starts_on, term.ends_on) == (
+        "draft",
+        date(2031, 8, 25),
+        date(2031, 12, 19),
+    )
+    with transaction() as session:
+        entry = session.scalars(select(AuditEntry)).one()
+    assert (entry.action, entry.account_id) == ("term.create", cast.max.id)
+
+
+@pytest.mark.parametrize(
+    ("fields", "error"),
+    [
+        ({"name": " "}, "Give the term a name."),
+        ({"name": "Fall 2030"}, "Another term has this name"),
+        ({"starts_on": "soon"}, "Enter a date such as 2030-08-26."),
+        ({"ends_on": "2031-08-25"}, "The last day must be after the first."),
+        ({"source": "99999"}, "Choose one from the list."),
+        ({"reason": ""}, "reason"),
+    ],
+)
+def test_wrong_details_are_named(
+    admin: FlaskClient, term: Term, fields: dict[str, str], error: str
+) -> None:
+    form = {**LATER, "source": "", **WHY, **fields}
+    sent = submit(admin, "/admin/terms/new", **form)
+    assert (sent.status_code, error in sent.text) == (422, True)
+    with transaction() as session:
+        assert session.scalars(select(Term.id)).all() == [term.id]
+
+
+def a_full_section(term: Term, cast: Cast) -> None:
+    """Create sections that use every field, two of which share seats, and a canceled one."""
+    course = builders.a_course()
+    whole = builders.a_section(
+        course,
+        term,
+        capacity=7,
+        waitlist=3,
+        meetings=(Meets("MR"),),
+        instructor=cast.iris,
+        campus="North",
+        method="Online",
+        note="Bring a laptop.",
+        prerequisites={"course": course.code},
+        status="CONFIRMED",
+        prior_enrolled=2,
+    )
+    pool = builders.added(Pool(term_id=term.id, name="Both", capacity=9))
+    builders.a_section(course, term, pool_id=pool.id)
+    builders.a_section(builders.a_course("MAT-1200"), term, pool_id=pool.id)
+    builders.a_section(course, term, status="CANCELED")
+    until = datetime(2030, 10, 28, 13, tzinfo=UTC)
+    added = builders.added
+    added(Reserve(section_id=whole.id, seats=2, cohort={"years": ["Senior"]}, until=until))
+    added(Restriction(section_id=whole.id, rule="must_be", kind="major", value="CSC"))
+
+
+def test_copy_of_a_term_has_its_sections_without_students(
+    app: Flask, admin: FlaskClient, term: Term, cast: Cast
+) -> None:
+    a_full_section(term, cast)
+    pages.seat(cast.ada, builders.a_section(builders.a_course("PHY-1300"), term))
+    sent = submit(admin, "/admin/terms/new", **LATER, source=term.id, **WHY)
+    assert sent.status_code == 303
+    copy = made("Fall 2031")
+    before = [each for each in stored(term) if each.status != "CANCELED"]
+    after = stored(copy)
+    assert [each.crn for each in after] == [each.crn for each in before]
+    for name in FIELDS.keys() - {"meetings", "reserves"}:
+        values = [[getattr(each.details, name) for each in several] for several in (before, after)]
+        assert values[0] == values[1], name
+    assert {each.status for each in after} == {"OPEN"}
+    assert {each.prior for each in after} == {0}
+    [meeting] = after[0].details.meetings
+    assert (meeting.first, meeting.last) == (date(2031, 8, 25), date(2031, 12, 19))
+    [reserve] = after[0].details.reserves
+    zone = backend().settings.zone
+    old = datetime(2030, 10, 28, 13, tzinfo=UTC).astimezone(zone)
+    assert reserve.until
+    assert reserve.until.astimezone(zone) == old + timedelta(weeks=52)
+    pools = [each.pool for each in after if each.pool]
+    assert {(pool.name, pool.capacity, len(pool.members)) for pool in pools} == {("Both", 9, 2)}
+    assert {pool.id for pool in pools}.isdisjoint(each.pool.id for each in before if each.pool)
+    # The ledger knows the copies, and the source is as it was.
+    assert change(admin, copy, "publish").status_code == 303
+    builders.an_open_window(copy)
+    shown = browser_of(app, "ben").get(f"/terms/{copy.id}").text
+    assert f'id="section-{after[0].id}"' in shown
+    counts = backend().ledger.seats(copy.id)
+    assert set(counts) == {each.id for each in after}
+    assert (counts[after[0].id].capacity, counts[after[0].id].taken) == (7, 0)
+    assert pages.held(copy, cast.ada) == []
+    assert len(pages.held(term, cast.ada)) == 1
+
+
+def test_short_meetings_keep_their_weekdays(admin: FlaskClient, term: Term) -> None:
+    course = builders.a_course()
+    builders.a_section(course, term, meetings=(Meets("T", dates=("2030-09-03", "2030-10-15")),))
+    submit(admin, "/admin/terms/new", **LATER, source=term.id, **WHY)
+    [copy] = stored(made("Fall 2031"))
+    [meeting_copy] = copy.details.meetings
+    assert (meeting_copy.first, meeting_copy.last) == (date(2031, 9, 2), date(2031, 10, 14))
+    assert meeting_copy.first.strftime("%a") == "Tue"
+
+
+# Names and dates
+
+
+def test_edited_details_are_stored_and_audited(admin: FlaskClient, term: Term) -> None:
+    address = f"/admin/terms/{term.id}/edit"
+    assert submit(admin, address, **LATER).status_code == 303
+    assert made("Fall 2031").starts_on == date(2031, 8, 25)
+    with transaction() as session:
+        entry = session.scalars(select(AuditEntry)).one()
+    assert entry.before
+    assert entry.after
+    assert (entry.before["name"], entry.after["name"]) == ("Fall 2030", "Fall 2031")
+
+
+def test_stale_details_are_refused(admin: FlaskClient, term: Term) -> None:
+    address = f"/admin/terms/{term.id}/edit"
+    old = pages.hidden(admin.get(address).text)
+    assert submit(admin, address, **LATER).status_code == 303
+    sent = admin.post(address, data=old | LATER | {"name": "Autumn 2030"})
+    assert sent.status_code == 409
+    assert made("Fall 2031").id == term.id
+    assert admin.post(address, data={**old, **LATER, "was_starts": "x"}).status_code == 400
+
+
+# Windows
+
+
+def windows(term: Term) -> list[WindowView]:
+    return sorted(backend().ledger.windows(term.id), key=lambda each: each.opens)
+
+
+def test_copied_windows_keep_weekday_and_time(admin: FlaskClient, cast: Cast) -> None:
+    zone = backend().settings.zone
+    source = builders.a_term("Fall 2030")
+    target = builders.a_term("Spring 2031", starts_on=date(2031, 1, 13), ends_on=date(2031, 5, 9))
+    seniors = builders.a_coming_window(source, minutes=60 * 24, cohort={"years": ["Senior"]})
+    everyone = builders.a_coming_window(source, minutes=60 * 48)
+    canceled = builders.a_coming_window(source, minutes=60 * 72)
+    backend().ledger.cancel_window(source.id, canceled.id, actor="tests")
+    address = f"/admin/terms/{target.id}/windows/copy?source={source.id}"
+    page = admin.get(address).text
+    assert "Senior" in page
+    assert windows(target) == []
+    form = {**pages.hidden(page), **WHY, "window": re.findall(r'name="window" value="(\d+)"', page)}
+    for _press in range(2):
+        assert admin.post(address, data=form).status_code == 303
+    weeks = timedelta(weeks=20)
+    for old, new in zip((seniors, everyone), windows(target), strict=True):
+        for before, after in ((old.opens, new.opens), (old.closes, new.closes)):
+            local = [datetime.fromtimestamp(each / 1000, zone) for each in (before, after)]
+            assert local[1] - local[0] == weeks, "the time on the wall is the same"
+        assert new.cohort == old.cohort
+    assert cast.max
+
+
+def test_windows_that_changed_meanwhile_are_not_copied(admin: FlaskClient, cast: Cast) -> None:
+    source, target = builders.a_term("Fall 2030"), builders.a_term("Spring 2031")
+    window = builders.a_coming_window(source, minutes=60 * 24)
+    address = f"/admin/terms/{target.id}/windows/copy?source={source.id}"
+    form = pages.hidden(admin.get(address).text) | WHY
+    opens, closes = window.opens + 60_000, window.closes + 60_000
+    backend().ledger.move_window(source.id, window.id, opens=opens, closes=closes, actor="tests")
+    assert admin.post(address, data=form).status_code == 409
+    assert windows(target) == []
+    assert cast.max
+
+
+def test_term_without_windows_offers_none(admin: FlaskClient, term: Term) -> None:
+    other = builders.a_term("Spring 2031")
+    page = admin.get(f"/admin/terms/{other.id}/windows/copy").text
+    assert term.name in page
+    assert "Choose a term." in admin.get(f"/admin/terms/{other.id}/windows/copy?source=x").text
+    alone = admin.get(f"/admin/terms/{term.id}/windows/copy").text
+    assert "No other term has windows." in alone

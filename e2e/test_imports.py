@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 from sqlalchemy import update
 
-from e2e.applying import PHONE
+from e2e.contrast import PHONE
 from e2e.person import Meet, Person
 from portal.catalog.models import Section, Term
 from portal.core.db import transaction

@@ -59,6 +59,8 @@ ACTS: dict[str, Form | str] = {
     "<any(apply,rest,past,overwrite,discard,again,enroll,resume):step>": (
         "tests/exchange/test_page.py"
     ),
+    "POST /admin/imports/<int:import_id>/columns": "tests/exchange/test_columns.py",
+    "POST /admin/imports/columns/<int:mapping_id>/delete": "tests/exchange/test_columns.py",
     "POST /admin/imports/<int:import_id>/end": "tests/exchange/test_enrollments_page.py",
     "POST /admin/operations/audits/<int:term_id>": "tests/web/admin/test_operations_audit.py",
     f"POST /admin/operations/flags/<any({','.join(NAMES)}):name>": (

@@ -14,6 +14,7 @@ from portal.exchange.importing.models import Import
 from portal.runtime.cli import main
 from tests import cast as builders
 from tests.exchange.campus import Campus, imported
+from tests.exchange.makers import page, press, sent
 from tests.exchange.oneroster import School
 from tests.exchange.oneroster import imported as imported_oneroster
 from tests.web import pages
@@ -52,6 +53,16 @@ def test_imported_term_is_a_draft_until_it_is_published(tmp_path: Path) -> None:
     assert state_of("Spring 2021") == "published"
     imported(Campus(capacity="40").write(tmp_path), "Spring 2021", update=True)
     assert state_of("Spring 2021") == "published"
+
+
+def test_page_of_an_import_leads_to_publishing_its_term(boss: FlaskClient) -> None:
+    import_id = sent(boss, School().zip(), layout="oneroster")
+    press(boss, import_id, "apply")
+    with transaction() as session:
+        term = session.scalars(select(Term)).one()
+    assert f'href="/admin/terms/{term.id}">Publish the term' in page(boss, import_id)
+    assert term_command(term.name, "publish").exit_code == 0
+    assert "Publish the term" not in page(boss, import_id)
 
 
 def test_command_names_what_is_wrong(tmp_path: Path) -> None:

@@ -42,15 +42,14 @@ LARGEST = 2**31
 LONGEST = 120  # characters of a search
 SHOWN_STATES = {code: label for code, label in STATES.items() if code != DRAFT}
 DONE = {
-    "more": _l("The student is asked for more: %(name)s."),
+    "more": _l("The student is asked for more information: %(name)s."),
     "decline": _l("Declined: %(name)s."),
     "approve": _l("Approved: %(name)s."),
 }
 FORWARDED = _l("Approved for the department: %(name)s. The registrar decides next.")
 UNDERWAY = _l("Approved: %(name)s. It is carried out once the ledger is back.")
 NOT_THEIRS = _l(
-    "This application does not wait for your department, or no longer. Your decision was not"
-    " stored."
+    "This application is not waiting for your department. Your decision was not stored."
 )
 RETURNED = _l(
     "It could not be carried out. Choose the rules that should not apply, or decline the"

@@ -55,7 +55,7 @@ def statuses(browser: FlaskClient, application: int, document: int = 1) -> set[i
 
 DECISIONS = ("approve", "decline", "more")
 HIDDEN = {404, 303}  # no page shows it, and a form leads to the queue
-NOT_THEIRS = "This application does not wait for your department, or no longer."
+NOT_THEIRS = "This application is not waiting for your department."
 
 
 def test_the_department_then_the_registrar(
@@ -293,7 +293,7 @@ def test_the_right_does_not_move_to_another_department(
     assert statuses(iris, made) | statuses(iris, elsewhere) == {403}
     page = admin.get(f"/admin/instructors/{cast.iris.id}").text
     assert 'name="decides" value="1">' in page
-    assert "The right to decide for Department of SCI rests." in page
+    assert "The right to decide for Department of SCI is suspended until" in page
 
 
 @pytest.mark.parametrize("elsewhere", ["ART", None])

@@ -31,6 +31,7 @@ from portal.applications.models import (
 )
 from portal.applications.stages import decided_by, deciders_of
 from portal.backend import backend
+from portal.catalog.models import Term
 from portal.catalog.term_catalog import catalog_of
 from portal.core.correlation import correlation, following
 from portal.core.db import transaction
@@ -48,6 +49,7 @@ log = logging.getLogger(__name__)
 
 UNDECIDED_WHERE = Application.state.in_(UNDECIDED)
 REFUSED = {
+    "no_term": _l("This term is no longer offered."),
     "too_late": _l("The last day for this kind of application has passed."),
     "many": _l("You have 20 applications that are not decided. Withdraw one first."),
     "often": _l("You have begun 40 applications in this term. Ask the registrar’s office."),
@@ -111,6 +113,12 @@ def start(kind: Kind, account: int, term: int, section: int | None = None) -> in
     row = {"kind": kind.name, "account_id": account, "term_id": term, "section_id": section}
     same = (getattr(Application, name).is_not_distinct_from(row[name]) for name in row)
     with transaction() as session:
+        # A term is hidden or archived only once no application is undecided: it locks the row.
+        state = session.scalar(
+            select(Term.state).where(Term.id == term).with_for_update(read=True, key_share=True)
+        )
+        if state != "published":
+            raise ApplicationRefused("no_term")
         if is_late(kind, term):
             raise ApplicationRefused("too_late")
         # The lock lets no two starts of a person pass the limit together.

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import exists, func, insert, select
+from sqlalchemy import exists, func, insert, select, text
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
@@ -19,10 +19,12 @@ from portal.catalog.deletion import WITH_STUDENTS, InTheWay, Obstacle
 from portal.catalog.models import (
     Course,
     CrossList,
+    Instructor,
     Meeting,
     Pool,
     Reserve,
     Restriction,
+    Room,
     Section,
     Term,
     section_instructors,
@@ -52,6 +54,19 @@ STATE_CHANGES = {
     "archive": StateChange("published", "archived"),
     "reopen": StateChange("archived", "published"),
 }
+
+
+# Also those of a term that has ended: its students keep their schedules.
+WITH_STUDENTS_EVER = text("""
+    SELECT courses.code || '-' || sections.number
+    FROM sections JOIN courses ON courses.id = sections.course_id
+    WHERE sections.term_id = :id AND (
+        sections.id IN (SELECT section_id FROM enrollments WHERE state = 'enrolled')
+        OR sections.id IN (
+            SELECT section_id FROM waitlist_positions WHERE state IN ('waiting', 'passed')
+        )
+    )
+""")
 
 
 class NameTaken(Exception):  # noqa: N818  an expected state, not an error
@@ -106,30 +121,35 @@ def create(wanted: TermDetails, source: int | None, by: int, reason: str) -> int
             )
             return term.id
     except IntegrityError as error:
-        if same := _created_before(wanted, by):
+        if same := _created_before(wanted, source, by):
             return same
         raise NameTaken from error
 
 
-def _created_before(wanted: TermDetails, by: int) -> int | None:
-    """Return the term if the account has just created it: a form may be sent twice."""
+def _created_before(wanted: TermDetails, source: int | None, by: int) -> int | None:
+    """Return the term if the account has created it by the same form, which was sent twice."""
     subject = func.concat("term:", Term.id)
     entry = exists().where(
         AuditEntry.action == "term.create",
         AuditEntry.subject == subject,
         AuditEntry.account_id == by,
     )
-    found = select(Term).where(Term.name == wanted.name, Term.deleted_at.is_(None), entry)
+    found = select(Term).where(Term.name == wanted.name, Term.deleted_at.is_(None))
     with transaction() as session:
-        term = session.scalar(found)
+        name = session.scalar(select(Term.name).where(Term.id == source)) if source else None
+        copied = AuditEntry.after["copied"].as_string()
+        term = session.scalar(found.where(entry.where(copied.is_not_distinct_from(name))))
         return term.id if term and details(term) == wanted else None
 
 
-def edit(session: Session, term_id: int, seen: TermDetails, wanted: TermDetails, by: int) -> None:
-    """Change the details. Raise ChangedMeanwhile if they are no longer as `seen`, or NameTaken."""
+def edit(session: Session, term_id: int, seen: TermDetails, wanted: TermDetails, by: int) -> bool:
+    """Change the details; return False if they are so already.
+
+    Raise ChangedMeanwhile if they are no longer as `seen`, or NameTaken.
+    """
     term = session.get_one(Term, term_id, with_for_update=True)
     if details(term) == wanted:
-        return
+        return False
     if details(term) != seen:
         raise ChangedMeanwhile
     term.name, term.starts_on, term.ends_on = wanted.name, wanted.starts_on, wanted.ends_on
@@ -141,6 +161,7 @@ def edit(session: Session, term_id: int, seen: TermDetails, wanted: TermDetails,
     add_audit_entry(
         session, "term.edit", f"term:{term_id}", by=by, before=seen.facts, after=wanted.facts
     )
+    return True
 
 
 def obstacles(session: Session, term_id: int, action: str) -> list[Obstacle]:
@@ -148,8 +169,15 @@ def obstacles(session: Session, term_id: int, action: str) -> list[Obstacle]:
     change, record = STATE_CHANGES[action], deletion.find(session, "term", term_id)
     if change.of != "published" or record is None:
         return []
-    found = deletion.obstacles(session, record)
-    return [each for each in found if change.hides or each.label != str(WITH_STUDENTS)]
+    found = [
+        each
+        for each in deletion.obstacles(session, record)
+        if each.label != str(WITH_STUDENTS)  # a term that has ended may be deleted with them
+    ]
+    names = sorted(session.scalars(WITH_STUDENTS_EVER, {"id": term_id})) if change.hides else []
+    if names:
+        found.append(Obstacle(str(WITH_STUDENTS), names[: deletion.NAMED], len(names)))
+    return found
 
 
 def change_state(term_id: int, action: str, by: int | None, reason: str) -> None:
@@ -189,7 +217,10 @@ def moved_by(source: Term | TermDetails, target: Term | TermDetails) -> timedelt
 
 
 def _copy_sections(session: Session, source: Term, target: Term) -> int:
-    """Copy the sections that run, without their students; return their number."""
+    """Copy the sections that run, without their students; return their number.
+
+    Deleted rooms and instructors are left out.
+    """
     sections = _rows(
         session,
         Section.__table__,
@@ -201,7 +232,7 @@ def _copy_sections(session: Session, source: Term, target: Term) -> int:
     pools = _copied(
         session,
         Pool.__table__,
-        _rows(session, Pool.__table__, Pool.term_id == source.id),
+        _rows(session, Pool.__table__, Pool.id.in_({row["pool_id"] for row in sections})),
         lambda _row: {"term_id": target.id, "version": 1},
     )
     new = _copied(
@@ -217,21 +248,33 @@ def _copy_sections(session: Session, source: Term, target: Term) -> int:
         },
     )
     weeks = moved_by(source, target)
-    _copy_parts(session, Meeting.__table__, new, lambda row: _dates(row, source, target, weeks))
+    rooms = set(session.scalars(select(Room.id).where(Room.deleted_at.is_(None))))
+    _copy_parts(
+        session,
+        Meeting.__table__,
+        new,
+        lambda row: (
+            _dates(row, source, target, weeks)
+            | {"room_id": row["room_id"] if row["room_id"] in rooms else None}
+        ),
+    )
     _copy_parts(session, Reserve.__table__, new, lambda row: {"until": _later(row["until"], weeks)})
-    for table in (Restriction.__table__, CrossList.__table__, section_instructors):
+    for table in (Restriction.__table__, CrossList.__table__):
         _copy_parts(session, table, new, lambda _row: {})
+    living = select(Instructor.id).where(Instructor.deleted_at.is_(None))
+    taught = section_instructors.c.instructor_id.in_(living)
+    _copy_parts(session, section_instructors, new, lambda _row: {}, taught)
     return len(new)
 
 
-def _dates(row: dict[str, Any], source: Term, target: Term, weeks: timedelta) -> dict[str, date]:
-    """Return the dates of a copied meeting: those of the term, or weeks later and within it."""
+def _dates(row: Row, source: Term, target: Term, weeks: timedelta) -> dict[str, date]:
+    """Return the dates of a copied meeting: all of the term, or weeks later and within it."""
+    if row["date_start"] <= source.starts_on and row["date_end"] >= source.ends_on:
+        return {"date_start": target.starts_on, "date_end": target.ends_on}
     first, last = row["date_start"] + weeks, row["date_end"] + weeks
-    if row["date_start"] <= source.starts_on or first > target.ends_on:
-        first = target.starts_on
-    if row["date_end"] >= source.ends_on or last < first or last > target.ends_on:
-        last = target.ends_on
-    return {"date_start": first, "date_end": last}
+    if last < target.starts_on or first > target.ends_on:  # such as an exam after a longer term
+        return {"date_start": first, "date_end": last}
+    return {"date_start": max(first, target.starts_on), "date_end": min(last, target.ends_on)}
 
 
 def _later(until: datetime | None, weeks: timedelta) -> datetime | None:
@@ -260,12 +303,16 @@ def _copied(
 
 
 def _copy_parts(
-    session: Session, table: Any, sections: dict[int, int], change: Callable[[Row], Row]
+    session: Session,
+    table: Any,
+    sections: dict[int, int],
+    change: Callable[[Row], Row],
+    *conditions: Any,
 ) -> None:
     """Store copies of the rows that belong to copied sections, with changes."""
     rows = [
         {**row, "section_id": sections[row["section_id"]], **change(row)}
-        for row in _rows(session, table, table.c.section_id.in_(sections))
+        for row in _rows(session, table, table.c.section_id.in_(sections), *conditions)
     ]
     for row in rows:
         row.pop("id", None)

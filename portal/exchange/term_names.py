@@ -18,7 +18,7 @@ class ImportPending(Exception):  # noqa: N818  an expected state, not an error
 
 def rename(session: Session, old: str, new: str) -> None:
     """Have later imports and exports find the records of a renamed term. Raise ImportPending."""
-    pending = exists().where(Import.state.in_((*BUSY, "ready")))
+    pending = exists().where(Import.state.in_((*BUSY, "columns", "ready")))
     if session.scalar(select(pending)):
         raise ImportPending
     for table in ("sourced_ids", "imported_records"):

@@ -8,8 +8,8 @@ from sqlalchemy.orm import Session, joinedload
 
 from portal.backend import backend
 from portal.catalog import requisites
-from portal.catalog.models import Meeting, Room, Section
-from portal.catalog.term_catalog import SectionView, catalog_of, live_terms
+from portal.catalog.models import Meeting, Room, Section, Term
+from portal.catalog.term_catalog import SectionView, catalog_of, published_terms
 from portal.core.db import transaction
 from portal.core.moments import milliseconds
 from portal.instructor_requests.models import InstructorRequest
@@ -77,8 +77,13 @@ class RequestView:
 
 
 def of_account(account: int, before: int | None = None) -> list[RequestView]:
-    """Return an account's requests, the newest first: a page and one more."""
-    return _newest(select(InstructorRequest).where(InstructorRequest.account_id == account), before)
+    """Return an account's requests, the newest first: a page and one more.
+
+    Requests in a draft of a term are left out.
+    """
+    mine = InstructorRequest.account_id == account
+    seen = InstructorRequest.section.has(Section.term.has(Term.state != "draft"))
+    return _newest(select(InstructorRequest).where(mine, seen), before)
 
 
 def open_requests(after: int | None = None) -> list[RequestView]:
@@ -100,7 +105,9 @@ def one(request_id: int) -> RequestView | None:
 
 def term_of(views: list[RequestView]) -> int | None:
     """Return the term whose counts the page follows: that of the first request."""
-    terms = [each.request.section.term_id for each in views] or [each.id for each in live_terms()]
+    terms = [each.request.section.term_id for each in views] or [
+        each.id for each in published_terms()
+    ]
     return next(iter(terms), None)
 
 

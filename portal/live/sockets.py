@@ -21,7 +21,7 @@ from portal.live.page import REFUSED, RESTART, Page, PageUpdate
 from portal.live.rendering import renderers
 from portal.live.topics import Topic
 from portal.live.updates import PageSignal
-from portal.live.visibility import may_see_roster, selection_ended, visible_sections
+from portal.live.visibility import is_hidden, may_see_roster, selection_ended, visible_sections
 from portal.people import visitors
 from portal.waiting_room import room
 
@@ -173,6 +173,9 @@ class SocketSession:
         page.term = subscription.term
         wanted = {topics.windows(subscription.term), topics.account(page.visitor.id)}
         try:
+            if is_hidden(page.visitor, subscription.term):
+                self.hub.subscribe(page, _shared(frozenset()), {topics.account(page.visitor.id)})
+                return
             if subscription.operations and "admin" in page.visitor.roles:
                 wanted.add(topics.operations())
             sections = _shared(

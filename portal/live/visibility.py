@@ -8,7 +8,7 @@ from sqlalchemy import select
 
 from portal.backend import backend
 from portal.catalog.models import section_instructors
-from portal.catalog.term_catalog import NoSuchTerm, SectionView, published_catalog
+from portal.catalog.term_catalog import NoSuchTerm, SectionView, catalog_of, published_catalog
 from portal.core.db import transaction
 from portal.people.student_profile import profile
 from portal.people.visitors import Visitor
@@ -29,6 +29,16 @@ def visible_sections(visitor: Visitor, term: int, sections: Sequence[int]) -> tu
         return ()
     allowed = _as_instructor(visitor, views) | _as_student(visitor, term, views)
     return tuple(section for section in sections if section in allowed)
+
+
+def is_hidden(visitor: Visitor, term: int) -> bool:
+    """Return whether the term is a draft, which the visitor can't see."""
+    if "admin" in visitor.roles:
+        return False
+    try:
+        return catalog_of(term).term.state == "draft"
+    except NoSuchTerm:
+        return False
 
 
 def selection_ended(visitor: Visitor, term: int) -> bool:

@@ -11,6 +11,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
 from portal.backend import backend
+from portal.catalog.models import Term
 from portal.core.db import transaction
 from portal.core.moments import milliseconds, moment
 from portal.notifications import outbox
@@ -40,7 +41,10 @@ class Due:
 
 
 def due(session: Session, now: datetime) -> list[Due]:
-    """Return due, unfinished reminders of windows that were known before they were due."""
+    """Return due, unfinished reminders of windows that were known before they were due.
+
+    Those of a draft of a term wait until it is published.
+    """
     sent = and_(Reminder.window_id == Window.id, Reminder.seq == Window.seq)
     set_at = and_(LoggedEvent.term_id == Window.term_id, LoggedEvent.seq == Window.seq)
     through = func.coalesce(Reminder.through, 0)
@@ -50,6 +54,7 @@ def due(session: Session, now: datetime) -> list[Due]:
         of_lead = (
             select(Window.id, Window.term_id, Window.seq, literal(lead), through)
             .join(LoggedEvent, set_at)
+            .join(Term, (Term.id == Window.term_id) & (Term.state != "draft"))
             .outerjoin(Reminder, sent & (Reminder.lead == lead))
             .where(Window.state == "scheduled", Reminder.done_at.is_(None))
             .where(Window.opens_at <= soon, Window.opens_at > sooner)

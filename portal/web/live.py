@@ -27,7 +27,7 @@ from portal.live import frames, waiting_rooms
 from portal.live.hub import Hub
 from portal.live.rendering import renderers
 from portal.live.sockets import SocketSession, listed, number
-from portal.live.visibility import visible_sections
+from portal.live.visibility import is_hidden, visible_sections
 from portal.waiting_room import room, wait_estimates
 from portal.web.account import sessions
 from portal.web.http.access import public, requires, signed_in, visitor
@@ -121,6 +121,8 @@ def fragments() -> ResponseReturnValue:
         held = listed(request.args.get("held", ""))
     except (KeyError, ValueError):
         abort(400)
+    if is_hidden(visitor(), term):
+        abort(404)
     shown = visible_sections(visitor(), term, sections)
     seats = backend().ledger.seats_of(term, shown)
     html = "".join(hub().counts.fragments(seats, shown, str(current_locale())).values())
@@ -148,6 +150,8 @@ def waiting() -> ResponseReturnValue:
         term, window = (number(int(request.args[name])) for name in ("term", "room"))
     except (KeyError, ValueError):
         abort(400)
+    if is_hidden(visitor(), term):
+        abort(404)
     entry = room.queue_entry(term, window, visitor().student_id or 0)
     signal = waiting_rooms.missed_signal(window, entry)
     message = signal and orjson.Fragment(signal.text)

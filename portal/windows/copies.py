@@ -11,7 +11,10 @@ from portal.windows.service import NewWindow
 def moved(
     windows: Iterable[WindowView], weeks: timedelta, clock: LocalClock, now: int
 ) -> list[NewWindow]:
-    """Return the windows at the same weekday and local time, without canceled and past ones."""
+    """Return the windows at the same weekday and local time, if they open in the future.
+
+    Canceled windows are left out.
+    """
 
     def later(ms: int) -> int:
         return round((clock.at(ms) + weeks).timestamp() * 1000)
@@ -21,4 +24,4 @@ def moved(
         for each in sorted(windows, key=lambda each: (each.opens, each.id))
         if each.state != "canceled"
     ]
-    return [each for each in found if each.closes > now]
+    return [each for each in found if each.opens > now]

@@ -11,12 +11,14 @@ from sqlalchemy import exists, select
 from portal.backend import backend
 from portal.catalog import formatting
 from portal.catalog.local_time import LocalClock
+from portal.catalog.term_catalog import catalog_of
 from portal.catalog.views import TermView
 from portal.core.audit_trail import AuditEntry, add_audit_entry
 from portal.core.checkpoints import checkpoint
 from portal.core.db import transaction
 from portal.core.i18n import _
 from portal.core.queue import enqueue
+from portal.ledger.errors import WindowRefused
 from portal.ledger.types import Change, WindowView
 from portal.windows.cohorts import Cohort, with_student_list
 from portal.windows.draw_seeds import commitment
@@ -56,7 +58,12 @@ def find_window(term: int, window: int) -> WindowView | None:
 
 
 def schedule(term: int, window: int, wanted: NewWindow, by: int, reason: str = "") -> Change:
-    """Schedule a new window; raises WindowRefused, with `exists` if it is scheduled already."""
+    """Schedule a new window; raises WindowRefused, with `exists` if it is scheduled already.
+
+    The code `archived` says that the term is history.
+    """
+    if catalog_of(term).term.state == "archived":
+        raise WindowRefused("archived")
     decide = partial(
         backend().ledger.put_window,
         name=wanted.name,

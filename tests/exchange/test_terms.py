@@ -97,10 +97,30 @@ def test_renamed_term_is_the_same_for_files(boss: FlaskClient, tmp_path: Path) -
     assert state_of("Autumn 2030") == "draft"
 
 
-def test_term_keeps_its_name_while_an_import_is_pending(boss: FlaskClient, tmp_path: Path) -> None:
+def test_old_form_sent_again_leaves_a_new_term_of_the_old_name(
+    boss: FlaskClient, tmp_path: Path
+) -> None:
     imported_oneroster(School().write(tmp_path))
     with transaction() as session:
-        session.execute(update(Import).values(state="ready"))
+        term = session.scalars(select(Term)).one()
+    address = f"/admin/terms/{term.id}/edit"
+    dates = {"starts_on": str(term.starts_on), "ends_on": str(term.ends_on)}
+    form = {**pages.hidden(boss.get(address).text), **dates, "name": "Autumn 2030"}
+    assert boss.post(address, data=form).status_code == 303
+    before = keys()
+    with transaction() as session:
+        session.execute(text("INSERT INTO sourced_ids VALUES ('session', 'new', 'Fall 2030', '')"))
+    assert boss.post(address, data=form).status_code == 303
+    assert keys() == sorted([*before, ("session", "new", "Fall 2030")])
+
+
+@pytest.mark.parametrize("state", ["columns", "ready", "enrolling"])
+def test_term_keeps_its_name_while_an_import_is_pending(
+    boss: FlaskClient, tmp_path: Path, state: str
+) -> None:
+    imported_oneroster(School().write(tmp_path))
+    with transaction() as session:
+        session.execute(update(Import).values(state=state))
     sent = rename(boss, "Autumn 2030")
     assert sent.status_code == 409
     assert "while an import is in progress" in sent.text

@@ -29,7 +29,7 @@ INSERT INTO webhook_deliveries (webhook_id, term_id, seq, due_at, tries, error)
 SELECT hook.id, event.term_id, event.seq, now(), 0, ''
 FROM webhooks hook
 JOIN events event ON event.name = ANY (hook.names)
-JOIN terms term ON term.id = event.term_id AND NOT term.practice
+JOIN terms term ON term.id = event.term_id AND NOT term.practice AND term.state <> 'draft'
 WHERE hook.is_on AND event.term_id = :term AND event.seq BETWEEN :first AND :last
 ORDER BY hook.id, event.seq
 ON CONFLICT DO NOTHING

@@ -7,8 +7,10 @@ from typing import Any
 
 from flask import Blueprint, abort, render_template, request, url_for
 from flask.typing import ResponseReturnValue
+from itsdangerous import BadSignature, URLSafeSerializer
 from wtforms import DateField
 
+from portal.backend import backend
 from portal.catalog import cohort_names, terms
 from portal.catalog.deletion import InTheWay
 from portal.catalog.formatting import day
@@ -22,6 +24,7 @@ from portal.exchange import term_names
 from portal.exchange.term_names import ImportPending
 from portal.ledger.errors import LedgerUnavailable, WindowRefused
 from portal.recorder import read_with_fallback
+from portal.web.admin.windows import REFUSED
 from portal.web.confirm import (
     CHANGED,
     Confirmation,
@@ -40,6 +43,7 @@ from portal.windows.warmup import warm_up
 bp = Blueprint("term_editing", __name__, url_prefix="/terms")
 
 LONGEST_NAME = 80
+YEARS = range(1970, 2200)  # another one is mistyped
 TAKEN = _l("Another term has this name, or a deleted one had it. Choose another name.")
 
 
@@ -60,8 +64,10 @@ class TermForm(Form):
     def validate(self, extra_validators: Any = None) -> bool:
         """Check every field, and that the last day is not before the first."""
         super().validate(extra_validators)
+        if not self.errors and not self.name.data.isprintable():
+            self.refuse(_("Use only letters, digits and signs that can be seen."), "name")
         for field in (self.starts_on, self.ends_on):
-            if field.data is None:
+            if field.data is None or field.data.year not in YEARS:
                 self.refuse(_("Enter a date such as 2030-08-26."), field.name)
         if not self.errors and self.ends_on.data <= self.starts_on.data:
             self.refuse(_("The last day must be after the first."), "ends_on")
@@ -194,8 +200,8 @@ def edit(term_id: int) -> ResponseReturnValue:
             abort(400)
         try:
             with transaction() as session:
-                terms.edit(session, term_id, seen, form.details, visitor().id)
-                if seen.name != form.details.name:
+                changed = terms.edit(session, term_id, seen, form.details, visitor().id)
+                if changed and seen.name != form.details.name:
                     term_names.rename(session, seen.name, form.details.name)
         except NameTaken:
             form.refuse(TAKEN, "name")
@@ -249,6 +255,8 @@ def change_state(term_id: int, state_change: str) -> ResponseReturnValue:
 def copy_windows(term_id: int) -> ResponseReturnValue:
     """Choose a term, show its windows moved to this one, then schedule them."""
     target = _term(term_id)
+    if target.state == "archived":
+        abort(404)
     back = url_for(".term", term_id=term_id), target.name
     form = SourceForm(request.values)
     form.offer(target)
@@ -258,20 +266,32 @@ def copy_windows(term_id: int) -> ResponseReturnValue:
     source, clock, now = _term(int(form.source.data)), local_clock(), read_with_fallback.now()
     weeks = terms.moved_by(source, target)
     new = copies.moved(read_with_fallback.windows(source.id), weeks, clock, now)
-    numbers = request.form.getlist("window", type=int) or [service.new_id() for _each in new]
     mark = sha256(repr(new).encode()).hexdigest()[:16]
 
     def act(reason: str) -> ResponseReturnValue:
-        if request.form.get("seen") != mark or len(numbers) != len(new):
+        try:  # signed, so that a form can't invent the number of a window
+            seen, numbers = _signer().loads(request.form.get("plan", ""))
+        except BadSignature:
+            abort(400)
+        if seen != [term_id, source.id, mark]:
             raise ChangedMeanwhile
         for number, window in zip(numbers, new, strict=True):
             try:
                 service.schedule(term_id, number, window, visitor().id, reason)
             except WindowRefused as refusal:
-                raise ChangedMeanwhile from refusal
+                why = f"{window.name}: {REFUSED[refusal.code]}"
+                raise NotPossible(why) from refusal
         text = _n("%(num)s window is scheduled.", "%(num)s windows are scheduled.", len(new))
         return done(text, url_for("admin.terms.index"))
 
+    meaning = [
+        _(
+            "Each window keeps its weekday, its time and its students. Its date moves with"
+            " the first day of the term."
+        )
+    ]
+    if read_with_fallback.windows(term_id):
+        meaning.append(_("This term already has windows. They stay as they are."))
     page = Confirmation(
         title=_("Copy windows"),
         button=_("Schedule these windows"),
@@ -281,14 +301,13 @@ def copy_windows(term_id: int) -> ResponseReturnValue:
             (_("To"), target.name),
             *((each.name, _in_words(each, clock)) for each in new),
         ],
-        meaning=[
-            _(
-                "Each window keeps its weekday, its time and its students. Its date moves with"
-                " the first day of the term."
-            )
-        ],
-        seen={"source": source.id, "window": numbers, "seen": mark},
-        refusal="" if new else _("No window of this term would end in the future."),
+        meaning=meaning,
+        seen={
+            "source": source.id,
+            "plan": request.form.get("plan")
+            or _signer().dumps([[term_id, source.id, mark], [service.new_id() for _each in new]]),
+        },
+        refusal="" if new else _("No window of this term would begin in the future."),
     )
     return confirm(page, act)
 
@@ -297,6 +316,10 @@ def _term(term_id: int) -> Term:
     with transaction() as session:
         found = session.get(Term, term_id)
     return abort(404) if found is None or found.deleted_at else found
+
+
+def _signer() -> URLSafeSerializer:
+    return URLSafeSerializer(backend().settings.signing_keys, salt="fairseat copied windows")
 
 
 def _in_words(window: NewWindow, clock: LocalClock) -> str:

@@ -47,6 +47,7 @@ REFUSED = {
     "times_crossed": _l("The end must be after the start and later than the current end."),
     "in_the_past": _l("The end is in the past."),
     "unknown": _l("This term has no such window."),
+    "archived": _l("The term is archived. Bring it back first."),
     "exists": _l("This form was already sent with other content. Start again."),
     "changed": _l(
         "Someone else has changed the window, so nothing was changed. The current values are below."

@@ -40,7 +40,7 @@ __all__ = [
 @bp.before_request
 def _hide_drafts() -> None:
     """Answer 404 for a draft of a term: students can't see it, not even by its address."""
-    published_catalog((request.view_args or {}).get("term_id", 0))
+    published_catalog((request.view_args or {})["term_id"])
 
 
 @bp.before_request

@@ -51,6 +51,7 @@ def _earlier(term: int) -> Select[int, str, int, int, int]:
         .join(SectionSeats, SectionSeats.section_id == Section.id)
         .join(Term, Term.id == Section.term_id)
         .where(Term.starts_on < begins, SectionSeats.status.in_(("OPEN", "CONFIRMED")))
+        .where(Term.state != "draft", Term.deleted_at.is_(None), ~Term.practice)
         .group_by(Section.course_id, Term.id)
         .order_by(Section.course_id, Term.starts_on.desc(), Term.id)
         .ext(distinct_on(Section.course_id))

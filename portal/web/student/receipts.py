@@ -3,7 +3,7 @@
 from flask import Blueprint, abort, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from portal.catalog.term_catalog import catalog_of
+from portal.catalog.term_catalog import published_catalog
 from portal.recorder import receipts
 from portal.recorder.receipt_texts import by_day, receipt_text
 from portal.recorder.receipts import history as read
@@ -25,7 +25,7 @@ def show(code: str) -> ResponseReturnValue:
         abort(404)
     if code != found.code:
         return redirect(url_for("receipts.show", code=found.code))
-    term = catalog_of(found.term).term
+    term = published_catalog(found.term).term
     return render_template("student/receipt.html", line=receipt_text(found), term=term)
 
 
@@ -36,7 +36,7 @@ def show(code: str) -> ResponseReturnValue:
 @requires("student")
 def history(term_id: int) -> ResponseReturnValue:
     """Render all attempts with their outcomes, or the refusals alone, the newest first."""
-    offered, refused = catalog_of(term_id), request.args.get("only") == "refused"
+    offered, refused = published_catalog(term_id), request.args.get("only") == "refused"
     before = _event_key(term_id, request.args.get("before", ""))
     page = read(visitor().student_id or 0, term_id, before=before, refused=refused)
     return render_template(

@@ -7,7 +7,7 @@ from zlib import crc32
 
 from portal.backend import backend
 from portal.catalog.local_time import LocalClock
-from portal.catalog.term_catalog import TermCatalog, TermView, catalog_of
+from portal.catalog.term_catalog import TermCatalog, TermView, published_catalog
 from portal.catalog.time_conflicts import pairs
 from portal.catalog.views import ReserveView, SectionView
 from portal.core.i18n import _, _n
@@ -226,7 +226,7 @@ def student_term(
 
     Raise LookupError if there is no such student or term.
     """
-    who, offered = profile(student), catalog_of(term_id)
+    who, offered = profile(student), published_catalog(term_id)
     times, windows = LocalClock(backend().settings.zone), limits.windows_of(who, term_id)
     if at is not None and registrations:
         return StudentTerm(who, offered, registrations, phase(windows, at), times)

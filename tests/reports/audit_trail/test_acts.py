@@ -100,6 +100,13 @@ ACTS: dict[str, Form | str] = {
     "POST /admin/terms/<int:term_id>/adjust": "tests/web/admin/students/test_adjustments.py",
     "POST /admin/terms/<int:term_id>/underfilled": "tests/web/admin/students/test_underfilled.py",
     "POST /admin/terms/<int:term_id>/rules": "tests/web/admin/windows/test_term_rules.py",
+    "POST /admin/terms/new": "tests/web/admin/test_term_editing.py",
+    "POST /admin/terms/<int:term_id>/edit": "tests/web/admin/test_term_editing.py",
+    "POST /admin/terms/<int:term_id>/<any(publish,unpublish,archive,reopen):state_change>": (
+        "tests/web/admin/test_term_editing.py"
+    ),
+    # It schedules windows like the form for one.
+    "POST /admin/terms/<int:term_id>/windows/copy": "tests/web/admin/test_term_editing.py",
     "POST /admin/terms/<int:term_id>/sections/new": "tests/web/admin/sections/test_new.py",
     "POST /admin/terms/<int:term_id>/sections/<int:section_id>/edit": (
         "tests/web/admin/sections/test_edit.py"

@@ -1,27 +1,37 @@
 """Terms as drafts, published and archived; new ones, copies, other names, windows copied."""
 
-import re
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import pytest
-from flask import Flask
+from flask import Flask, url_for
 from flask.testing import FlaskClient
 from sqlalchemy import select, update
 
+from portal.applications import service as applications
+from portal.applications.kinds import KINDS
+from portal.applications.service import ApplicationRefused
 from portal.backend import backend
-from portal.catalog.models import Pool, Reserve, Restriction, Section, Term
+from portal.catalog.models import Instructor, Pool, Reserve, Restriction, Room, Section, Term
 from portal.catalog.section_fields import FIELDS
 from portal.catalog.sections import StoredSection, as_stored
 from portal.catalog.term_catalog import forget
 from portal.core.audit_trail import AuditEntry
 from portal.core.db import transaction
+from portal.ledger.errors import WindowRefused
 from portal.ledger.types import WindowView
 from portal.live.visibility import visible_sections
+from portal.notifications import reminders
 from portal.notifications.models import Notification
 from portal.people import visitors
 from portal.people.models import Account
+from portal.recorder import receipts
 from portal.recorder.recorder import drain
+from portal.registration import adjustments
+from portal.registration.adjustments import Adjustment
+from portal.web.student import earlier_terms
+from portal.windows import service
+from portal.windows.service import NewWindow
 from tests import cast as builders
 from tests.cast import Cast, Meets
 from tests.web import pages
@@ -117,6 +127,35 @@ def test_programs_of_students_do_not_see_a_draft(
     assert pages.held(term, cast.ada) == []
 
 
+def test_no_page_of_a_student_shows_a_draft(
+    app: Flask, term: Term, section: Section, cast: Cast
+) -> None:
+    pages.seat(cast.ada, section)
+    drain(term.id)
+    student = browser_of(app, "ada")
+    seat = receipts.code(term.id, backend().ledger.last_seq(term.id))
+    assert student.get(f"/receipts/{seat}").status_code == 200
+    [window] = backend().ledger.windows(term.id)
+    live = [f"/live/fragments?term={term.id}", f"/live/room?term={term.id}&room={window.id}"]
+    assert [student.get(each).status_code for each in live] == [200, 200]
+    put(term, "draft")
+    values = {"term_id": term.id, "section_id": section.id, "window_id": window.id}
+    with app.test_request_context():
+        rules = [
+            each
+            for each in app.url_map.iter_rules()
+            if each.endpoint.startswith("student.") and "GET" in (each.methods or ())
+        ]
+        own = [
+            url_for(each.endpoint, **{name: values[name] for name in each.arguments})
+            for each in rules
+            if each.arguments <= values.keys()
+        ]
+    assert len(own) > 15
+    for address in (*own, *live, f"/receipts/{seat}"):
+        assert student.get(address).status_code == 404, address
+
+
 def test_live_updates_do_not_show_a_draft(term: Term, section: Section, cast: Cast) -> None:
     who = [visitors.read(Account.id == each) for each in (cast.ada.account_id, cast.max.id)]
     student, admin = (each for each in who if each)
@@ -126,12 +165,29 @@ def test_live_updates_do_not_show_a_draft(term: Term, section: Section, cast: Ca
     assert visible_sections(admin, term.id, [section.id]) == (section.id,)
 
 
-def test_nobody_is_notified_about_a_draft(term: Term, section: Section, cast: Cast) -> None:
-    pages.seat(cast.ada, section)
-    put(term, "draft")
+@pytest.mark.parametrize("state", ["draft", "published"])
+def test_nobody_is_notified_about_a_draft(
+    term: Term, section: Section, cast: Cast, state: str
+) -> None:
+    put(term, state)
+    asked = Adjustment(term.id, cast.ada.id, add=section.id)
+    adjustments.adjust(asked, why="first", by=cast.max.id, request=None, correlation="tests")
+    drain(term.id)
+    window = builders.a_coming_window(term, minutes=60 * 48)
     drain(term.id)
     with transaction() as session:
-        assert session.scalars(select(Notification)).all() == []
+        notified = session.scalars(select(Notification.kind)).all()
+        soon = datetime.fromtimestamp(window.opens / 1000, UTC) - timedelta(hours=23)
+        due = [each.window for each in reminders.due(session, soon)]
+    assert (bool(notified), bool(due)) == ((state == "published"),) * 2
+
+
+def test_plans_do_not_name_a_draft_as_last_time(term: Term, section: Section) -> None:
+    later = builders.a_term("Fall 2031", starts_on=date(2031, 8, 25), ends_on=date(2031, 12, 19))
+    drain(term.id)
+    assert earlier_terms.read(later.id)[section.course_id].term == term.name
+    put(term, "draft")
+    assert earlier_terms.read(later.id) == {}
 
 
 def test_published_term_is_there(app: Flask, admin: FlaskClient, term: Term, cast: Cast) -> None:
@@ -163,6 +219,31 @@ def test_term_with_students_or_windows_stays_published(
         assert "Selection windows" in sent.text
         assert ("Sections with students: CSC-1100" in sent.text) == (action == "unpublish")
     assert state_of(term) == "published"
+
+
+def test_term_that_has_ended_is_not_hidden_from_its_students(
+    admin: FlaskClient, cast: Cast
+) -> None:
+    term = builders.a_term(starts_on=date(2020, 8, 31), ends_on=date(2020, 12, 18))
+    section = builders.a_section(builders.a_course(), term)
+    window = builders.an_open_window(term)
+    pages.seat(cast.ada, section)
+    backend().ledger.close_window(term.id, window.id, actor="tests")
+    drain(term.id)
+    sent = change(admin, term, "unpublish")
+    assert sent.status_code == 409
+    assert "Sections with students: CSC-1100" in sent.text
+    assert change(admin, term, "archive").status_code == 303
+
+
+def test_nothing_begins_in_an_archived_term(admin: FlaskClient, term: Term, cast: Cast) -> None:
+    put(term, "archived")
+    wanted = NewWindow("Late", 1, 2, {})
+    with pytest.raises(WindowRefused, match="archived"):
+        service.schedule(term.id, service.new_id(), wanted, cast.max.id)
+    assert admin.get(f"/admin/terms/{term.id}/windows/copy").status_code == 404
+    with pytest.raises(ApplicationRefused, match="no_term"):
+        applications.start(KINDS["permission"], cast.ada.account_id, term.id)
 
 
 def test_archived_term_is_history(app: Flask, admin: FlaskClient, cast: Cast) -> None:
@@ -214,7 +295,9 @@ def test_new_term_is_a_draft(admin: FlaskClient, cast: Cast) -> None:
     [
         ({"name": " "}, "Give the term a name."),
         ({"name": "Fall 2030"}, "Another term has this name"),
+        ({"name": "Fall\u200b2031"}, "signs that can be seen"),
         ({"starts_on": "soon"}, "Enter a date such as 2030-08-26."),
+        ({"ends_on": "9999-12-01"}, "Enter a date such as 2030-08-26."),
         ({"ends_on": "2031-08-25"}, "The last day must be after the first."),
         ({"source": "99999"}, "Choose one from the list."),
         ({"reason": ""}, "reason"),
@@ -295,14 +378,47 @@ def test_copy_of_a_term_has_its_sections_without_students(
     assert len(pages.held(term, cast.ada)) == 1
 
 
-def test_short_meetings_keep_their_weekdays(admin: FlaskClient, term: Term) -> None:
-    course = builders.a_course()
-    builders.a_section(course, term, meetings=(Meets("T", dates=("2030-09-03", "2030-10-15")),))
+def test_same_name_with_another_source_is_no_second_press(admin: FlaskClient, term: Term) -> None:
+    assert submit(admin, "/admin/terms/new", **LATER, source="", **WHY).status_code == 303
+    sent = submit(admin, "/admin/terms/new", **LATER, source=term.id, **WHY)
+    assert (sent.status_code, "Another term has this name" in sent.text) == (422, True)
+
+
+def test_deleted_rooms_and_instructors_are_not_copied(
+    admin: FlaskClient, term: Term, cast: Cast
+) -> None:
+    room = builders.a_room("Hall 1")
+    builders.a_section(
+        builders.a_course(), term, meetings=(Meets(room=room.name),), instructor=cast.iris
+    )
+    with transaction() as session:
+        for row in (session.get_one(Room, room.id), session.get_one(Instructor, cast.iris.id)):
+            row.deleted_at = datetime.now(UTC)
     submit(admin, "/admin/terms/new", **LATER, source=term.id, **WHY)
     [copy] = stored(made("Fall 2031"))
-    [meeting_copy] = copy.details.meetings
-    assert (meeting_copy.first, meeting_copy.last) == (date(2031, 9, 2), date(2031, 10, 14))
-    assert meeting_copy.first.strftime("%a") == "Tue"
+    assert [each.room for each in copy.details.meetings] == [""]
+    assert copy.details.instructors == ()
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (("2030-09-03", "2030-10-15"), (date(2031, 9, 2), date(2031, 10, 14))),
+        (("2030-08-26", "2030-08-26"), (date(2031, 8, 25), date(2031, 8, 25))),
+        (("2030-08-26", "2030-12-20"), (date(2031, 8, 25), date(2031, 12, 12))),
+        (("2030-12-10", "2030-12-20"), (date(2031, 12, 9), date(2031, 12, 12))),
+        (("2030-12-19", "2030-12-19"), (date(2031, 12, 18), date(2031, 12, 18))),
+    ],
+    ids=["weeks", "first day", "whole term", "to the end", "after the end"],
+)
+def test_copied_meetings_stay_as_long_as_they_were(
+    admin: FlaskClient, term: Term, before: tuple[str, str], after: tuple[date, date]
+) -> None:
+    builders.a_section(builders.a_course(), term, meetings=(Meets("T", dates=before),))
+    form = {**LATER, "ends_on": "2031-12-12"}
+    submit(admin, "/admin/terms/new", **form, source=term.id, **WHY)
+    [copy] = stored(made("Fall 2031"))
+    assert [(each.first, each.last) for each in copy.details.meetings] == [after]
 
 
 # Names and dates
@@ -348,7 +464,7 @@ def test_copied_windows_keep_weekday_and_time(admin: FlaskClient, cast: Cast) ->
     page = admin.get(address).text
     assert "Senior" in page
     assert windows(target) == []
-    form = {**pages.hidden(page), **WHY, "window": re.findall(r'name="window" value="(\d+)"', page)}
+    form = pages.hidden(page) | WHY
     for _press in range(2):
         assert admin.post(address, data=form).status_code == 303
     weeks = timedelta(weeks=20)
@@ -357,7 +473,10 @@ def test_copied_windows_keep_weekday_and_time(admin: FlaskClient, cast: Cast) ->
             local = [datetime.fromtimestamp(each / 1000, zone) for each in (before, after)]
             assert local[1] - local[0] == weeks, "the time on the wall is the same"
         assert new.cohort == old.cohort
-    assert cast.max
+    assert "already has windows" in admin.get(address).text
+    forged = admin.post(address, data=form | {"plan": form["plan"] + "x"})
+    assert forged.status_code == 400
+    assert cast
 
 
 def test_windows_that_changed_meanwhile_are_not_copied(admin: FlaskClient, cast: Cast) -> None:
@@ -369,7 +488,7 @@ def test_windows_that_changed_meanwhile_are_not_copied(admin: FlaskClient, cast:
     backend().ledger.move_window(source.id, window.id, opens=opens, closes=closes, actor="tests")
     assert admin.post(address, data=form).status_code == 409
     assert windows(target) == []
-    assert cast.max
+    assert cast
 
 
 def test_term_without_windows_offers_none(admin: FlaskClient, term: Term) -> None:

@@ -127,11 +127,22 @@ def test_each_line_of_the_log_has_the_code_that_the_visitor_was_told(nginx: Fron
     assert nginx.told("correlation", code)
 
 
-def test_no_log_has_the_secret_of_a_calendar(nginx: Front, nodes: list[Node]) -> None:
+@pytest.mark.parametrize(
+    ("path", "logged"),
+    [
+        ("/calendar/12-{}.ics", "/calendar/-"),
+        ("/sign-up/{}", "/sign-up/-"),
+        ("/recovery/{}", "/recovery/-"),
+    ],
+    ids=["calendar", "sign-up", "recovery"],
+)
+def test_no_log_has_the_secret_of_an_address(
+    nginx: Front, nodes: list[Node], path: str, logged: str
+) -> None:
     for secret in ("a" * 43, "b" * 43):
-        code = nginx.ask(f"/calendar/12-{secret}.ics").headers["X-Correlation-Id"]
-        assert nginx.told("correlation", code)[0]["path"] == "/calendar/-"
-        nginx.ask_plainly(f"/calendar/12-{secret}.ics")
+        code = nginx.ask(path.format(secret)).headers["X-Correlation-Id"]
+        assert nginx.told("correlation", code)[0]["path"] == logged
+        nginx.ask_plainly(path.format(secret))
         nodes[0].child.stop(30)  # of which nginx tells in its log of errors
     try:
         assert nginx.ask("/login?after").status_code == 200

@@ -273,9 +273,7 @@ def _settle(session: Session, charge: Charge, progress: Progress) -> None:
     if outcome == "paid" and state in {NEW, OPEN, FAILED, EXPIRED}:
         _settle_paid(session, owner, charge)
     elif outcome in {"failed", "expired"} and state in {NEW, OPEN}:
-        _end(charge, FAILED if outcome == "failed" else EXPIRED)
-        entry = move(session, owner, owner.state, "unpaid", None)
-        tell_applicant(session, owner, entry, "unpaid")
+        _settle_unpaid(session, owner, charge, expired=outcome == "expired")
     elif outcome == "refunded" and state in {PAID, REFUNDING}:
         charge.refunded_at = func.now()
         _end(charge, REFUNDED)
@@ -300,6 +298,15 @@ def _settle_paid(session: Session, owner: Application, charge: Charge) -> None:
     _end(charge, PAID)
     entry = move(session, owner, owner.state, "paid", None)
     tell_applicant(session, owner, entry, "paid", amount=charge.amount, currency=charge.currency)
+
+
+def _settle_unpaid(session: Session, owner: Application, charge: Charge, *, expired: bool) -> None:
+    """End the charge; ask the applicant to pay again if the fee is still owed."""
+    _end(charge, EXPIRED if expired else FAILED)
+    if owner.state in PAYABLE:
+        step = "expired" if expired else "unpaid"
+        entry = move(session, owner, owner.state, step, None)
+        tell_applicant(session, owner, entry, step)
 
 
 def _end(charge: Charge, state: str) -> None:

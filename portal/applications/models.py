@@ -337,6 +337,7 @@ ACTIONS = {
     "checked": _l("Documents checked"),
     "paid": _l("Fee paid"),
     "unpaid": _l("The payment failed"),
+    "expired": _l("The payment was not finished in time"),
     "refunding": _l("Refund started"),
     "refund": _l("Fee refunded"),
     "erase": _l("Answers and documents deleted"),

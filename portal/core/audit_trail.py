@@ -25,6 +25,7 @@ AUDIT_ACTIONS = {
     "application.checked": _l("Documents of an application checked"),
     "application.paid": _l("Fee of an application paid"),
     "application.unpaid": _l("Payment of an application failed"),
+    "application.expired": _l("Payment of an application not finished in time"),
     "application.refunding": _l("Refund of a fee requested"),
     "application.refund": _l("Fee of an application refunded"),
     "application.erase": _l("Answers and documents of an application deleted"),

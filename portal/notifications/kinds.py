@@ -301,6 +301,7 @@ def _application_waits(notification: Notification, queue: str) -> NotificationTe
 APPLICATION_TEXTS = {
     "sent": _l("We notify you when it is decided."),
     "unpaid": _l("You can pay again on the page of your application."),
+    "expired": _l("Nothing was paid. You can pay on the page of your application."),
     "checked": _l("They are all in order."),
     "forward": _l("The registrar decides next."),
     "withdrawn": _l("Your answers and documents were deleted. If you paid a fee, we refund it."),
@@ -309,6 +310,7 @@ APPLICATION_STEPS = {
     "sent": (_k("We received your application for %(name)s"), "wait"),
     "paid": (_k("Your fee for %(name)s is paid"), "go"),
     "unpaid": (_k("Your payment for %(name)s failed"), "few"),
+    "expired": (_k("Your payment for %(name)s was not finished in time"), "few"),
     "checked": (_k("We checked the documents of your application for %(name)s"), "go"),
     "refund": (_k("Your fee for %(name)s is refunded"), "go"),
     "forward": (_k("The department approved your application for %(name)s"), "wait"),

@@ -20,7 +20,15 @@ from portal.core.settings import Stripe
 from portal.people.models import Account
 from tests import cast as builders
 from tests.applications import stripe_api
-from tests.applications.stories import a_visiting_application, charges, decider, pay, steps, the
+from tests.applications.stories import (
+    a_visiting_application,
+    charges,
+    decider,
+    history,
+    pay,
+    steps,
+    the,
+)
 from tests.cast import Cast
 from tests.web.visitors import browser_of
 
@@ -113,6 +121,33 @@ def test_a_payment_that_comes_after_the_expiry_counts(
     stripe.pays("cs_1")
     say("async_payment_succeeded", number=2)
     assert states(made) == ["paid"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "state"), [("expired", "expired"), ("async_payment_failed", "failed")]
+)
+def test_nobody_is_asked_to_pay_for_a_withdrawn_application(
+    made: int, vera: Account, say: Say, kind: str, state: str
+) -> None:
+    fees.pay(made, vera.id)
+    service.withdraw(made, vera.id)
+    before = history(made), steps(vera.id)
+    say(kind)
+    assert states(made) == [state]
+    assert (history(made), steps(vera.id)) == before
+
+
+def test_a_checkout_that_nobody_used_is_no_failed_payment(
+    app: Flask, made: int, vera: Account, say: Say, free: Section
+) -> None:
+    fees.pay(made, vera.id)
+    say("expired")
+    assert steps(vera.id)[-1] == "expired"
+    browser = browser_of(app, "vera")
+    inbox = browser.get("/inbox").text
+    assert "was not finished in time" in inbox
+    assert "failed" not in inbox
+    assert "failed" not in browser.get(f"/terms/{free.term_id}/applications/{made}").text
 
 
 def test_two_payments_leave_one_and_give_the_other_back(

@@ -41,6 +41,7 @@ class Account:
     keys: list[str] = field(default_factory=list)  # of the calls that have one
     fails: int = 0  # the status of every new answer, if it is not 0
     too_late: bool = False  # whether the call has its effect and still fails
+    refund_status: str = "succeeded"  # of every new refund
     hangs: float = 0.0  # seconds before the next answer, after the call has had its effect
     away: bool = False  # whether connections end before an answer, as if the network were cut
     loses: bool = False  # whether every second answer to a new call is lost, and its repeat slow
@@ -101,7 +102,9 @@ class Account:
             if (payment := sent["payment_intent"]) in self.refunds:
                 return _error(400, "invalid_request_error", "charge_already_refunded")
             made = {"id": f"re_{len(self.refunds)}", "object": "refund", **sent}
-            self.refunds[payment] = made
+            made["status"] = self.refund_status
+            if self.refund_status != "failed":
+                self.refunds[payment] = made
             return 200, made
         number = f"cs_{len(self.sessions) + 1}"
         self.sessions[number] = {

@@ -17,6 +17,7 @@ from portal.backend import Backend
 from portal.catalog.models import Section
 from portal.core.db import transaction
 from portal.core.settings import Stripe
+from portal.notifications.outbox import retry
 from portal.people.models import Account
 from tests import cast as builders
 from tests.applications import stripe_api
@@ -325,6 +326,26 @@ def test_a_refund_that_failed_is_made_once(
     fees.charge_due()
     assert states(made) == ["refunded"]
     assert list(stripe.refunds) == ["pi_cs_1"]
+
+
+def test_a_refund_that_the_provider_could_not_make_is_a_dead_letter(
+    made: int, vera: Account, stripe: stripe_api.Account, say: Say
+) -> None:
+    fees.pay(made, vera.id)
+    stripe.pays("cs_1")
+    say("completed")
+    service.withdraw(made, vera.id)
+    stripe.refund_status = "failed"
+    fees.charge_due()
+    assert states(made) == ["refunding"]
+    assert charges(made)[0].dead_at
+    assert steps(vera.id)[-1] == "paid"
+
+    stripe.refund_status = "pending"  # accepted, and under way at the bank
+    with transaction() as session:
+        retry(session, Charge, [charges(made)[0].id])
+    fees.charge_due()
+    assert states(made) == ["refunded"]
 
 
 def test_withdrawing_gives_the_fee_back_once(

@@ -16,10 +16,12 @@ from portal.applications.payments.provider import (
     ProviderFailed,
     ProviderRefused,
 )
+from portal.core.i18n import _k
 from portal.core.settings import Stripe
 
 Answer = TypeVar("Answer")
 SERVER_ERROR = 500
+NOT_REFUNDED = {"failed", "canceled"}  # states of a refund
 CONFLICT = 409  # a call under the same key has not ended
 OUTCOMES: dict[str, Outcome] = {
     "checkout.session.completed": "open",  # paid only if its payment_status says so
@@ -76,7 +78,7 @@ class StripeCheckout:
         """Give the whole amount back. Stripe refuses a second refund of it under any key."""
         payment = payment or self.progress(reference).payment
         try:
-            _ask(
+            made = _ask(
                 lambda: self._client.v1.refunds.create(
                     {"payment_intent": payment}, {"idempotency_key": f"fairseat-refund-{key}"}
                 )
@@ -84,6 +86,9 @@ class StripeCheckout:
         except ProviderRefused as refused:
             if refused.code != "charge_already_refunded":
                 raise
+        else:
+            if made.status in NOT_REFUNDED:
+                raise ProviderRefused(_k("The payment provider could not make the refund."))
 
     def read(self, body: bytes, signature: str) -> Message | None:
         """Return a signed message about a checkout; None for other messages."""

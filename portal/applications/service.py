@@ -85,6 +85,14 @@ class ApplicationRefused(Exception):  # noqa: N818  a fact, not a mistake
         self.code = code
 
 
+@dataclass(frozen=True)
+class Approved:
+    """The state after an approval; `forwarded` is whether the next stage decides."""
+
+    state: str
+    forwarded: bool
+
+
 class NotTheirs(LookupError):  # noqa: N818  a fact, not a mistake
     """A decider for a department may not, or no longer, decide the application."""
 
@@ -274,11 +282,10 @@ def decline(application: int, decider: Decider) -> None:
         tell_applicant(session, found, entry, DECLINED)
 
 
-def approve(application: int, decider: Decider, overrides: Sequence[str] = ()) -> Application:
+def approve(application: int, decider: Decider, overrides: Sequence[str] = ()) -> Approved:
     """Approve a stage; the last one is carried out at once, or by a worker if that fails.
 
-    `overrides` are codes of the ledger's reasons that no longer refuse. Returns the application as
-    it is then. Raises ApplicationRefused.
+    `overrides` are codes of the ledger's reasons that no longer refuse. Raises ApplicationRefused.
     """
     with transaction() as session:
         found = _in_review(session, application, decider)
@@ -305,10 +312,11 @@ def approve(application: int, decider: Decider, overrides: Sequence[str] = ()) -
                 "overrides": list(overrides),
                 "correlation": correlation(),
             }
-    if found.state == ACTING:
-        act(application)
+    if found.state == REVIEW:
+        return Approved(REVIEW, forwarded=True)
+    act(application)
     with transaction() as session:
-        return session.get_one(Application, application)
+        return Approved(session.get_one(Application, application).state, forwarded=False)
 
 
 def only_admin(session: Session) -> bool:

@@ -228,8 +228,10 @@ def _decide(application: int, decision: str, decider: Decider, form: DecisionFor
         wanted = () if decider.for_department else form.over.data or ()
         overrides = tuple(code for code in wanted if code in OBSTACLES)
         found = service.approve(application, decider, overrides)
+        if found.forwarded:
+            return str(FORWARDED)
         if found.state == REVIEW:
-            return str(FORWARDED) if found.stage else ""
+            return ""
         if found.state != APPROVED:
             return str(UNDERWAY)
     return str(DONE[decision])

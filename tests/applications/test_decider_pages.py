@@ -1,5 +1,6 @@
 """GET and POST /admin/applications, without JavaScript."""
 
+from dataclasses import replace
 from html import unescape
 
 import pytest
@@ -8,6 +9,7 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from portal.applications import service
+from portal.applications.kinds import KINDS
 from portal.applications.service import ApplicationRefused
 from portal.catalog.models import Section
 from portal.people.models import Account
@@ -111,6 +113,27 @@ def test_what_the_ledger_refuses_must_be_ticked(
     assert the(made).state == "review"
     assert steps(cast.ben.account_id) == ["sent"]
     assert press(admin, made, "approve", over="full").status_code == 303
+    assert has_seat(cast.ben, held)
+
+
+def test_what_the_ledger_refuses_at_the_second_stage_comes_back_to_it(  # noqa: PLR0917  fixtures
+    app: Flask,
+    admin: FlaskClient,
+    held: Section,
+    cast: Cast,
+    mia: Account,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    two_stages = replace(KINDS["late_add"], stages=("department", "registrar"))
+    monkeypatch.setitem(KINDS, "late_add", two_stages)
+    made = an_application("late_add", cast.ben, held)
+    assert press(admin, made, "approve").location == HERE
+    other = browser_of(app, mia.username)
+    answer = press(other, made, "approve")
+    assert answer.status_code == 409
+    assert "It could not be carried out." in unescape(answer.text)
+    assert (the(made).state, the(made).stage) == ("review", 1)
+    assert press(other, made, "approve", over="full").location == HERE
     assert has_seat(cast.ben, held)
 
 

@@ -417,7 +417,7 @@ def test_the_pages_of_the_test_provider_are_nobody_elses(
 def test_no_fee_is_due_while_payments_are_off(free: Section, vera: Account, cast: Cast) -> None:
     made = a_visiting_application(vera, free.term_id)
     assert the(made).fee == 0
-    assert service.approve(made, decider(made, cast.max.id)).stage == 1
+    assert service.approve(made, decider(made, cast.max.id)).forwarded
 
 
 @pytest.mark.parametrize("sent", [True, False])

@@ -174,7 +174,7 @@ def _checked(session: Session, document: int, application: int) -> ApplicationDo
 
 
 def _record_reading(session: Session, document: ApplicationDocument, by: int) -> None:
-    after = {"name": document.name, "sha256": document.digest}
+    after = {"part": document.part, "sha256": document.digest}
     add_audit_entry(session, READING, subjects(document.application), by=by, after=after)
 
 

@@ -293,7 +293,13 @@ def test_a_refused_document_sends_the_application_back(
     assert the(draft).state == "review"
 
 
-def test_history_does_not_keep_the_name_of_a_document(draft: int, cast: Cast) -> None:
+def test_history_does_not_keep_the_name_of_a_document(
+    ada: FlaskClient, draft: int, cast: Cast
+) -> None:
+    read = add(draft, cast, a_pdf(), "My diagnosis, part 2.pdf")
+    documents.check_due()
+    assert ada.get(f"{pages(draft)}/documents/{read}").status_code == 200
+    assert "application.document" in deeds()
     add(draft, cast, files.a_pdf_with_script(), "My diagnosis.pdf")
     service.submit(draft, cast.ada.account_id)
     documents.check_due()

@@ -160,6 +160,7 @@ def page_of(document: int, application: int, page: int, by: int) -> bytes:
         if not _has_read(session, found, by):
             _record_reading(session, found, by)
     with store().file(key_of(application, found.digest)) as file:
+        _refuse_changed(found, file.read_bytes())
         try:
             return preview.draw(file, found.type, page)
         except NoPreview as error:
@@ -216,9 +217,14 @@ def copy_of(application: int, account: int) -> bytes:
 def _content(document: ApplicationDocument) -> bytes:
     """Return what was stored, if it is what was sent; raise LookupError."""
     content = store().read(key_of(document.application_id, document.digest))
+    _refuse_changed(document, content)
+    return content
+
+
+def _refuse_changed(document: ApplicationDocument, content: bytes) -> None:
+    """Raise LookupError if the stored content is not what was sent."""
     if sha256(content).hexdigest() != document.digest:
         raise LookupError(f"document {document.id} has changed")
-    return content
 
 
 def check_again(application: int, by: int, reason: str) -> bool:

@@ -439,14 +439,17 @@ def chunks(png: bytes) -> list[str]:
 
 
 def test_a_file_changed_on_disk_is_not_given_out(
-    ada: FlaskClient, free: Section, draft: int, cast: Cast, stored: Path
+    ada: FlaskClient, admin: FlaskClient, draft: int, cast: Cast, stored: Path
 ) -> None:
     made = add(draft, cast, a_pdf())
     documents.check_due()
+    service.submit(draft, cast.ada.account_id)
+    page = f"/admin/applications/{draft}/documents/{made}/pages/0.png"
+    assert admin.get(page).status_code == 200
     (file,) = [each for each in stored.rglob("*") if each.is_file()]
     file.write_bytes(a_pdf(9))
-    mine = f"/terms/{free.term_id}/applications/{draft}/documents/{made}"
-    assert ada.get(mine).status_code == 404
+    assert ada.get(f"{pages(draft)}/documents/{made}").status_code == 404
+    assert admin.get(page).status_code == 404
 
 
 def test_documents_are_nobody_elses(app: Flask, free: Section, draft: int, cast: Cast) -> None:

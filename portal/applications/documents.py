@@ -83,36 +83,41 @@ class NewDocument:
 
 def add(application: int, account: int, sent: NewDocument) -> int:
     """Store a document, to be checked by a worker; return its id. Raises Refused."""
+    with transaction() as session:
+        return add_within(session, application, account, sent)
+
+
+def add_within(session: Session, application: int, account: int, sent: NewDocument) -> int:
+    """Store a document as part of a transaction; return its id. Raises Refused."""
     found = first_look(sent.content, sent.name)
     digest = sha256(sent.content).hexdigest()
-    with transaction() as session:
-        wait_for_store(session)
-        owner = locked(session, application, account)
-        if owner.state not in EDITABLE:
-            raise Refused("late")
-        for each in owner.documents:
-            if not each.refused and (each.part, each.digest) == (sent.part, digest):
-                return each.id  # the same form, sent twice
-        if len(owner.documents) >= MOST_DOCUMENTS:
-            raise Refused("many")
-        try:
-            store().put(key_of(application, digest), sent.content)
-        except OSError as error:
-            log.warning("A document could not be stored: %s", error)
-            raise Refused("store") from error
-        made = ApplicationDocument(
-            application_id=application,
-            part=sent.part,
-            name=tidy(sent.name),
-            size=len(sent.content),
-            digest=digest,
-            type=found,
-        )
-        session.add(made)
-        owner.note_change()
-        session.flush()
-        listen(session, "after_commit", lambda _: enqueue(NO_TERM, ["check"]), once=True)
-        return made.id
+    wait_for_store(session)
+    owner = locked(session, application, account)
+    if owner.state not in EDITABLE:
+        raise Refused("late")
+    for each in owner.documents:
+        if not each.refused and (each.part, each.digest) == (sent.part, digest):
+            return each.id  # the same form, sent twice
+    if len(owner.documents) >= MOST_DOCUMENTS:
+        raise Refused("many")
+    try:
+        store().put(key_of(application, digest), sent.content)
+    except OSError as error:
+        log.warning("A document could not be stored: %s", error)
+        raise Refused("store") from error
+    made = ApplicationDocument(
+        application_id=application,
+        part=sent.part,
+        name=tidy(sent.name),
+        size=len(sent.content),
+        digest=digest,
+        type=found,
+    )
+    session.add(made)
+    owner.note_change()
+    session.flush()
+    listen(session, "after_commit", lambda _: enqueue(NO_TERM, ["check"]), once=True)
+    return made.id
 
 
 def remove(application: int, account: int, document: int) -> None:

@@ -67,37 +67,46 @@ def begin(application: int, account: int, wanted: NewUpload) -> tuple[int, int]:
 def add(upload: int, application: int, account: int, start: int, content: bytes) -> int:
     """Store a piece and return the bytes that are there; the last piece makes the document.
 
-    A piece that is sent again changes nothing. Raises LookupError, WrongStart and Refused.
+    A piece that is sent again changes nothing. If the store is away, the pieces stay: another,
+    empty piece tries again. Raises LookupError, WrongStart and Refused.
     """
     with transaction() as session:
-        locked(session, application, account)
-        found = session.get(Upload, upload, with_for_update=True)
-        if found is None or found.application_id != application:
+        mine = Upload.id == upload, Upload.application_id == application
+        size = session.scalar(select(Upload.size).where(*mine))
+        if size is None:
             raise LookupError(f"upload {upload}")
+        locked(session, application, account)
+        found = session.scalar(select(Upload).where(*mine))
+        if found is None:  # another request has just sent the last piece
+            return size
         if start != found.received or found.received + len(content) > found.size:
             raise WrongStart(found.received)
         if content:
             session.add(UploadPiece(upload_id=upload, start=start, content=content))
         found.received += len(content)
-        if found.received < found.size:
+        if found.received < size:
             return found.received
-    return _finish(upload, application, account)
+        refused = _finish(session, found, account)
+    if refused:
+        raise Refused(refused)
+    return size
 
 
-def _finish(upload: int, application: int, account: int) -> int:
-    """Make the document, then forget the pieces: repeating it makes the same one."""
-    with transaction() as session:
-        found = session.get_one(Upload, upload)
-        pieces = select(UploadPiece.content).where(UploadPiece.upload_id == upload)
-        content = b"".join(session.scalars(pieces.order_by(UploadPiece.start)))
-    try:
-        if sha256(content).hexdigest() != found.digest:
-            raise Refused("mixed")
-        documents.add(application, account, NewDocument(found.part, found.name, content))
-    finally:
-        with transaction() as session:
-            session.execute(delete(Upload).where(Upload.id == upload))
-    return found.size
+def _finish(session: Session, upload: Upload, account: int) -> str:
+    """Make the document and delete the upload; return the code of why it is refused, or blank."""
+    pieces = select(UploadPiece.content).where(UploadPiece.upload_id == upload.id)
+    content = b"".join(session.scalars(pieces.order_by(UploadPiece.start)))
+    sent, code = NewDocument(upload.part, upload.name, content), ""
+    if sha256(content).hexdigest() != upload.digest:
+        code = "mixed"
+    else:
+        try:
+            documents.add_within(session, upload.application_id, account, sent)
+        except Refused as refused:
+            code = refused.code
+    if code != "store":
+        session.delete(upload)
+    return code
 
 
 def delete_old(session: Session) -> None:

@@ -1,20 +1,27 @@
 """Documents that arrive in pieces: they go on after a lost connection, and count once."""
 
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from hashlib import sha256
+from pathlib import Path
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
-from sqlalchemy import func, select, update
+from sqlalchemy import func, select, text, update
 
+from portal import backend as connections
 from portal.applications import service, uploads
 from portal.applications.kinds import KINDS
-from portal.applications.models import ApplicationDocument, Upload, UploadPiece
+from portal.applications.models import Application, ApplicationDocument, Upload, UploadPiece
+from portal.backend import Backend
 from portal.catalog.models import Section
 from portal.core.db import transaction
 from portal.operations import retention
 from tests.applications import files
 from tests.cast import Cast
+from tests.runtime.cluster.replicated_ledger import until
 from tests.web.visitors import browser_of
 
 PDF = files.a_pdf(text=b"x" * 5000)
@@ -89,6 +96,49 @@ def test_a_piece_counts_once_and_in_order(ada: FlaskClient, here: str) -> None:
     assert send(ada, url, 0, PDF[:100]) == (409, 100)
     assert send(ada, url, 200, PDF[200:]) == (409, 100)
     assert send(ada, url, 100, PDF + b"more") == (409, 100)
+
+
+def test_an_upload_outlasts_an_outage_of_the_store(
+    ada: FlaskClient, here: str, backend: Backend, tmp_path: Path
+) -> None:
+    blocked = tmp_path / "documents"
+    settings = replace(backend.settings, documents=blocked)
+    connections.use(replace(backend, settings=settings))
+    blocked.write_text("no folder")
+    url, _ = begin(ada, here)
+    answer = ada.put(f"{url}?start=0", data=PDF)
+    assert answer.status_code == 422
+    assert "can’t store the file right now" in answer.json["error"]  # type: ignore[index]
+    assert number(ApplicationDocument) == 0
+
+    blocked.unlink()
+    assert begin(ada, here) == (url, len(PDF))
+    assert send(ada, url, len(PDF), b"") == (200, len(PDF))
+    assert number(ApplicationDocument) == 1
+    assert number(Upload) == 0
+
+
+def test_two_last_pieces_at_once_make_one_document(app: Flask, ada: FlaskClient, here: str) -> None:
+    url, _ = begin(ada, here)
+    send(ada, url, 0, PDF[:100])
+    with ThreadPoolExecutor(2) as pool:
+        with transaction() as session:
+            session.execute(select(Application.id).with_for_update())
+            sent = [pool.submit(send, browser_of(app, "ada"), url, 100, PDF[100:]) for _ in "12"]
+            until(lambda: len(waiting()) == len(sent))
+        assert [each.result() for each in sent] == [(200, len(PDF))] * 2
+    assert number(ApplicationDocument) == 1
+    assert number(Upload) == 0
+
+
+def waiting() -> Sequence[int]:
+    """The connections that wait for a lock."""
+    found = text(
+        "SELECT pid FROM pg_stat_activity"
+        " WHERE wait_event_type = 'Lock' AND datname = current_database()"
+    )
+    with transaction() as session:
+        return session.scalars(found).all()
 
 
 def test_a_hostile_upload_is_refused(ada: FlaskClient, here: str) -> None:

@@ -81,6 +81,19 @@ def test_accounts_choice_overrides_all_others(app: Flask, cast: Cast) -> None:
     assert cast.max
 
 
+@pytest.mark.parametrize("address", ["/admin/students?q=a", "/admin/receipts?q=a"])
+def test_headings_of_a_list_are_in_the_language_of_each_visit(
+    app: Flask, cast: Cast, address: str
+) -> None:
+    client = browser_of(app, "max")
+    for language, shown, hidden in (("en", "Level", "Nivel"), ("es", "Nivel", "Level")) * 2:
+        choose(client, language)
+        page = client.get(address).text
+        assert shown in page, language
+        assert hidden not in page, language
+    assert cast.ada
+
+
 def test_language_stays_after_logout(app: Flask, cast: Cast) -> None:
     client = browser_of(app, "max")
     choose(client, "es")

@@ -27,6 +27,7 @@ ABOVE_THE_BAR = """() => {
     const rows = [...document.querySelectorAll(".section-row")];
     return rows.filter((it) => it.getBoundingClientRect().bottom <= end).length;
 }"""
+RUNS_OVER = "it => it.scrollHeight > it.clientHeight || it.scrollWidth > it.clientWidth"
 CLEAR = "rgba(0, 0, 0, 0)"
 
 
@@ -122,6 +123,17 @@ def test_compact_rows_are_equally_high_whatever_they_say(
     expect(ada.cell(last_seat)).to_contain_text("Join waitlist")
     ada.pick(last_seat)
     assert heights(ada.page) == heights(ben.page) == {height}
+
+
+def test_the_counts_of_a_compact_row_stay_in_their_row_in_each_language(
+    meet: Meet, term: Term, last_seat: Section
+) -> None:
+    builders.an_open_window(term, minutes=300)
+    meet("ben").enter(term).pick(last_seat)
+    meet("ada")  # logs in by English words, should it be the first time
+    ada = meet("ada", viewport=LAPTOP, locale="es-MX").enter(term)
+    expect(ada.row(last_seat)).to_contain_text("Lista de espera vacía")
+    assert not ada.row(last_seat).locator(".seats-note").evaluate(RUNS_OVER)
 
 
 @pytest.mark.parametrize(

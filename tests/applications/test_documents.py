@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from datetime import datetime, timedelta
 from html import unescape
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -9,7 +10,7 @@ from tempfile import TemporaryDirectory
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
-from sqlalchemy import select, update
+from sqlalchemy import func, select, update
 from werkzeug.test import TestResponse
 
 from portal.applications import documents, service
@@ -64,6 +65,12 @@ def use(backend: Backend, monkeypatch: pytest.MonkeyPatch, **fields: object) -> 
 
 def add(draft: int, cast: Cast, content: bytes, name: str = "letter.pdf") -> int:
     return documents.add(draft, cast.ada.account_id, NewDocument("record", name, content))
+
+
+def now() -> datetime:
+    """The time of PostgreSQL."""
+    with transaction() as session:
+        return session.scalars(select(func.clock_timestamp())).one()
 
 
 def document(number: int) -> ApplicationDocument:
@@ -230,16 +237,22 @@ def test_an_error_of_the_scanner_is_no_verdict(
     assert (document(made).state, document(made).tries) == ("waiting", 1)
 
 
-def test_a_retry_waits_two_seconds_first(
+def test_retries_wait_two_four_and_eight_seconds(
     draft: int, cast: Cast, backend: Backend, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     use(backend, monkeypatch, clamd=f"unix:{folder}/nothing.ctl")
     made = add(draft, cast, a_pdf())
+    for tries, pause in enumerate((2, 4, 8), start=1):
+        before = now()
+        documents.check_due()
+        after, found = now(), document(made)
+        assert found.tries == tries
+        seconds = timedelta(seconds=pause)
+        assert before + seconds <= found.due_at <= after + seconds
+        with transaction() as session:
+            session.get_one(ApplicationDocument, made).due_at = before
     documents.check_due()
-    found = document(made)
-    assert 1 < (found.due_at - found.made_at).total_seconds() < 30
-    documents.check_due()
-    assert document(made).tries == 1
+    assert document(made).dead_at
 
 
 def test_an_approval_waits_for_the_checks(draft: int, free: Section, cast: Cast) -> None:

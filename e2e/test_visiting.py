@@ -140,7 +140,7 @@ def test_a_visitor_becomes_a_student(  # noqa: PLR0917  the fixtures
     page.goto(here)
     sees(person, page.get_by_text("Approved and carried out").first, scripts=scripts)
 
-    page.wait_for_timeout(2_500)  # each web process learns of the new role within two seconds
+    person.asks_until(page.get_by_role("link", name="My plan", exact=True))  # now a student
     if scripts:
         person.prove()
     else:

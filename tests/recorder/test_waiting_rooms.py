@@ -16,7 +16,7 @@ from portal.core import flags
 from portal.core.db import transaction
 from portal.ledger.errors import LedgerUnavailable
 from portal.ledger.types import WindowView
-from portal.recorder.consistency import continuous_audit, fence
+from portal.recorder.consistency import continuous_audit, fence, partial_audit
 from portal.recorder.consistency.audit import audit_term
 from portal.recorder.consistency.repair import rebuild
 from portal.recorder.consistency.restore import plan, restore
@@ -362,7 +362,27 @@ def places_found(term: Term) -> list[str]:
     return [each["where"] for each in continuous_audit.audit_next_part(term.id)]
 
 
-def test_each_part_of_the_continuous_audit_compares_waiting_rooms(
+def test_waiting_rooms_are_compared_once_a_round_and_while_they_differ(
+    term: Term, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(3):
+        builders.a_section(builders.a_course(f"ART-{number}"), term)
+    monkeypatch.setattr(partial_audit, "AT_ONCE", 1)  # sections of a part
+    enter(term, builders.a_coming_window(term), FIRST)
+
+    def part() -> list[str]:
+        return [each["where"] for each in continuous_audit.audit_next_part(term.id, seconds=0)]
+
+    assert part() == []
+    with transaction() as session:
+        session.execute(text("UPDATE queue_rooms SET called = 7"))
+    found = [part() for _ in range(6)]
+    first = found.index(["queue_rooms"])
+    assert first  # the part before it was in the middle of a round
+    assert found == [[]] * first + [["queue_rooms"]] * (len(found) - first)
+
+
+def test_each_round_of_the_continuous_audit_compares_waiting_rooms(
     backend: Backend, term: Term
 ) -> None:
     window = builders.a_coming_window(term)

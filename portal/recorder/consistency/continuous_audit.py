@@ -105,7 +105,9 @@ class Part:
             self.add(partial_audit.compare(self.term, sections), sections)
 
     def compare_rooms(self) -> None:
-        """Compare all waiting rooms, in every part: they are few."""
+        """Compare all waiting rooms: once in a round, and in every part while they differ."""
+        if self.cursor and all(each["where"] not in partial_audit.ROOMS for each in self.earlier):
+            return
         if partial_audit.compare_rooms(self.term):
             self.add(partial_audit.compare_rooms(self.term))
 

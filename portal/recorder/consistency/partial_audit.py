@@ -18,7 +18,14 @@ from portal.recorder.consistency.differences import Difference
 from portal.recorder.consistency.ledger_image import BY_NAME, KINDS, Image, Kind, split
 from portal.recorder.event_log import fold, read_events
 from portal.recorder.events import QUEUE, Event
-from portal.recorder.models import Enrollment, LoggedEvent, SectionSeats, WaitlistEntry
+from portal.recorder.models import (
+    Enrollment,
+    LoggedEvent,
+    QueueEntryRecord,
+    QueueRoom,
+    SectionSeats,
+    WaitlistEntry,
+)
 from portal.windows.models import Window
 
 AT_ONCE = 50  # sections: one atomic step reads the ledger and delays claims meanwhile
@@ -33,6 +40,7 @@ DROPS = text("""
       AND name = 'dropped' AND payload ? 'day'
     GROUP BY 1, 2
 """)
+ROOMS = {"ledger waiting room", QueueRoom.__tablename__, QueueEntryRecord.__tablename__}
 OF_SECTION = re.compile(r"(?:section |\b[ecw]:)(\d+)")
 
 

@@ -34,7 +34,7 @@ def test_what_was_saved_on_a_phone_is_there_on_a_computer(
     page = computer.page
     computer.log_in(name)
     expect(page.get_by_text("Not sent yet")).to_be_visible()
-    page.get_by_role("link", name="Visiting student").click()
+    page.get_by_role("link", name="Visiting student", exact=True).click()
     expect(page.get_by_text("1 Main Street")).to_be_visible()
     expect(page.get_by_text("grades.pdf")).to_be_visible()
     page.get_by_role("link", name="Continue the form").click()
@@ -71,7 +71,7 @@ def test_a_form_left_after_its_first_step_goes_on_at_the_second(
     computer = meet(viewport=NARROW)
     page = computer.page
     computer.log_in(name)
-    page.get_by_role("link", name="Visiting student").click()
+    page.get_by_role("link", name="Visiting student", exact=True).click()
     page.get_by_role("link", name="Continue the form").click()
     expect(page.get_by_label("Which courses")).to_have_value("")
     assert not too_wide(page)

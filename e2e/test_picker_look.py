@@ -34,10 +34,13 @@ CLEAR = "rgba(0, 0, 0, 0)"
 def test_only_the_main_act_of_the_page_is_filled(
     meet: Meet, term: Term, section: Section, others: list[Section]
 ) -> None:
-    builders.an_open_window(term)
+    builders.an_open_window(term, minutes=3 * 24 * 60)
     ada = meet("ada").enter(term)
     for each in (section, *others):
         assert ada.cell(each).get_by_role("link").evaluate(GROUND) == CLEAR
+    banner = ada.page.locator("#banner")
+    expect(banner).to_contain_text("Add your classes")
+    assert banner.evaluate(GROUND) == CLEAR
     ada.go(f"/terms/{term.id}/sections/{section.id}/pick")
     button = ada.page.get_by_role("button", name="Add class")
     assert button.evaluate(GROUND) != CLEAR

@@ -56,6 +56,7 @@ def a_values(app: Flask, cast: Cast) -> Values:
         "export_id": story["export_id"][0],
         "suffix": "xlsx",
         "step": "again",
+        "state_change": "archive",
         "change": "confirm",
         "code": history(cast.ada.id, term).receipts[0].code,
         "notice": min(story["notice"]),

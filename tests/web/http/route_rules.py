@@ -7,6 +7,7 @@ Ada's: her receipt, her notification, a section that she is in and that Iris tea
 from typing import NamedTuple
 
 from portal.catalog.deletion import KINDS as CATALOG_KINDS
+from portal.catalog.terms import STATE_CHANGES
 from portal.core.flags import NAMES
 from portal.core.queue import QUEUES
 
@@ -36,6 +37,7 @@ FLAG = f"/admin/operations/flags/<any({','.join(NAMES)}):name>"
 QUEUE = f"/admin/operations/queues/<any({','.join(QUEUES)}):queue>"
 CATALOG = f"/admin/catalog/<any({','.join(CATALOG_KINDS)}):records>"
 CATALOG_CHANGE = f"{CATALOG}/<int:number>/<any(delete,restore):act>"
+TERM_STATE = f"/admin/terms/<int:term_id>/<any({','.join(STATE_CHANGES)}):state_change>"
 DEAD_LETTER = "/admin/operations/jobs/<job>/<any(retry,discard):remedy>"
 WEBHOOK = "/admin/webhooks/<int:webhook_id>"
 SWITCH = "<any(on,off,secret,delete):what>"
@@ -327,6 +329,15 @@ RULES = {
     "GET /admin/terms/<int:term_id>/windows/<int:window_id>/report.csv": NOT_YET,
     "GET /admin/terms/<int:term_id>/windows/<int:window_id>/fairness": ADMIN,
     "GET /admin/terms/<int:term_id>/windows/<int:window_id>/fairness.csv": NOT_YET,
+    "GET /admin/terms/new": ADMIN,
+    "POST /admin/terms/new": ADMIN,
+    "GET /admin/terms/<int:term_id>": ADMIN,
+    "GET /admin/terms/<int:term_id>/edit": ADMIN,
+    "POST /admin/terms/<int:term_id>/edit": ADMIN,
+    f"GET {TERM_STATE}": ADMIN,
+    f"POST {TERM_STATE}": ADMIN,
+    "GET /admin/terms/<int:term_id>/windows/copy": ADMIN,
+    "POST /admin/terms/<int:term_id>/windows/copy": ADMIN,
     "GET /admin/terms/<int:term_id>/rules": ADMIN,
     "POST /admin/terms/<int:term_id>/rules": ADMIN,
     "GET /account": MEMBER,

@@ -75,7 +75,7 @@ class NameTaken(Exception):  # noqa: N818  an expected state, not an error
 
 @dataclass(frozen=True)
 class TermDetails:
-    """What an admin may edit of a term, apart from its rules."""
+    """The name and dates of a term."""
 
     name: str
     starts_on: date
@@ -102,7 +102,7 @@ def create(wanted: TermDetails, source: int | None, by: int, reason: str) -> int
             term = Term(name=wanted.name, starts_on=wanted.starts_on, ends_on=wanted.ends_on)
             copied: dict[str, Any] = {}
             if source:
-                # Changes of sections lock their term: what is copied is one state of them.
+                # Changes of sections wait for this lock, so the copy is of one moment.
                 model = session.get_one(Term, source, with_for_update=True)
                 term.credit_limit, term.drops_per_day = model.credit_limit, model.drops_per_day
                 term.skip_limit, term.skip_reasons = model.skip_limit, list(model.skip_reasons)

@@ -44,7 +44,7 @@ def columns_page(browser: FlaskClient, import_id: int) -> str:
 
 
 def columns_of(page: str) -> Columns:
-    """Return the columns that a page shows, with what is chosen for them."""
+    """Return the columns on a page with their chosen meanings."""
     found: Columns = {}
     rows = r'<label for="(t\d+_\d+)"><bdi>(.*?)</bdi>.*?<select(.*?)</select>'
     for name, heading, select in re.findall(rows, page, re.DOTALL):

@@ -1,7 +1,7 @@
-"""What the columns of files mean where their headings do not tell: chosen, and saved under a name.
+"""Column mappings: an admin chooses what columns with unknown headings mean, and can save that.
 
-An import has a copy of what was chosen for it in its options. So nothing that happens to a saved
-mapping changes an import that has begun.
+An import has a copy of the choices in its options. So a change of a saved mapping never reaches an
+import that has begun.
 """
 
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ from portal.exchange.importing.semester_tables import shape_of, tables_of
 from portal.people.models import Account
 
 LONGEST_NAME = 60  # of a mapping
-CLOSE = 0.8  # how alike a heading and a known one are, from 0 to 1, to be taken for it
+CLOSE = 0.8  # from 0 to 1: a heading at least this similar to a known one is suggested
 # States in which an admin may choose what the columns mean.
 OPEN = ("columns", "ready", "failed")
 LABELS = {
@@ -106,7 +106,7 @@ class SeenTable:
 
 
 class ChoiceRefusedError(Exception):
-    """What was chosen can't be used: the message says why, for a field of the form or all of it."""
+    """The choices can't be used. The message says why, for one field of the form or all of it."""
 
     def __init__(self, why: str, field: str = "") -> None:
         super().__init__(why)
@@ -230,7 +230,7 @@ def _likeness(written: str, column: str, table: str) -> float:
 
 
 def faults(table: ImportTable, columns: Sequence[str]) -> list[tuple[str, int | None]]:
-    """Return what is wrong with the meanings of a table's columns, and the column, if it is one."""
+    """Return errors in the meanings of a table's columns; each has its column, or None."""
     found: list[tuple[str, int | None]] = []
     first: dict[str, int] = {}
     for at, column in enumerate(columns):

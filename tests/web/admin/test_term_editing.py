@@ -314,7 +314,7 @@ def test_wrong_details_are_named(
 
 
 def a_full_section(term: Term, cast: Cast) -> None:
-    """Create sections that use every field, two of which share seats, and a canceled one."""
+    """Create a section with every field, two sections that share seats, and a canceled one."""
     course = builders.a_course()
     whole = builders.a_section(
         course,

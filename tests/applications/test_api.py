@@ -78,6 +78,34 @@ def test_a_program_applies(program: Program, made: int, free: Section) -> None:
     assert [each["id"] for each in program.get().json["data"]["applications"]] == [made]  # type: ignore[index]
 
 
+def test_a_kind_names_all_that_it_asks_for(app: Flask, program: Program, free: Section) -> None:
+    here = f"/kinds?semester_id={free.term_id}"
+    (kind,) = program.get(here).json["data"]["kinds"]  # type: ignore[index]
+    assert (kind["kind"], kind["section"], kind["fee"]) == ("visiting", "none", 5000)
+    fields = {each.pop("name"): each for each in kind["fields"]}
+    assert fields.keys() == ANSWERS["visiting"].keys()
+    assert {name for name, field in fields.items() if not field["required"]} == {"institution"}
+    assert [name for name, field in fields.items() if field["several"]] == ["truth"]
+    assert fields["level"]["choices"]["graduate"] == "Graduate student"
+    assert fields["phone"] == {
+        "label": "Phone",
+        "required": True,
+        "several": False,
+        "choices": None,
+    }
+    assert [each["part"] for each in kind["documents"] if each["required"]] == ["transcript"]
+    students = Program(app, "ada").get(here).json["data"]["kinds"]  # type: ignore[index]
+    assert {each["kind"]: each["section"] for each in students} == {
+        "credit_overload": "any",
+        "late_add": "any",
+        "late_drop": "yours",
+        "permission": "any",
+        "withdrawal": "yours",
+    }
+    assert program.get("/kinds?semester_id=999999").status_code == 404
+    assert program.get("/kinds").status_code == 422
+
+
 def test_sending_again_sends_once(program: Program, made: int) -> None:
     program.post(f"/{made}/documents", document(files.a_pdf()))
     answers = [program.post(f"/{made}/submit", **KEY) for _ in range(3)]

@@ -12,18 +12,21 @@ from marshmallow import ValidationError, fields
 from portal.applications import documents, listing, service
 from portal.applications.documents import REFUSED_DOCUMENT, NewDocument
 from portal.applications.inspection import MOST_BYTES, Refused
-from portal.applications.kind import Kind
+from portal.applications.kind import Kind, Step
 from portal.applications.kinds import KINDS
 from portal.applications.listing import ApplicationView
 from portal.applications.models import CHARGE_STATES, DOCUMENT_STATES, STATES
 from portal.applications.service import REFUSED, ApplicationRefused
 from portal.backend import backend
 from portal.catalog.term_catalog import NoSuchTerm, published_catalog
+from portal.catalog.views import TermView
+from portal.core.form_fields import ChoicesField
 from portal.core.i18n import _, _l
 from portal.ledger.errors import KeyReused
 from portal.recorder import read_with_fallback
 from portal.web.api import idempotency
 from portal.web.api.blueprint import InvalidRequest, bp, field_error, invalid
+from portal.web.api.catalog import SemesterQuery
 from portal.web.api.fields import LARGEST_ID, Id, Moment, characters, described, items, one_of
 from portal.web.api.paging import Page, PageQuery, page_of
 from portal.web.api.schemas import Answer, Body, answer, envelope, problem_type
@@ -150,6 +153,37 @@ class Statuses(Page):
     applications = fields.List(fields.Nested(Status))
 
 
+class KindField(Answer):
+    name = fields.String()
+    label = fields.String()
+    required = fields.Boolean()
+    several = described(fields.Boolean, "Whether the answer is a list of texts.")
+    choices = described(
+        fields.Dict, "The labels by value; null if any text will do.", allow_none=True
+    )
+
+
+class KindDocument(Answer):
+    part = fields.String()
+    label = fields.String()
+    required = fields.Boolean()
+
+
+class ApplicationKind(Answer):
+    kind = one_of(*sorted(KINDS))
+    title = fields.String()
+    section = described(fields.String, "`none`, `any`, or `yours`: one in which you have a seat.")
+    last_day = described(fields.Date, "The last day on which it can be sent.")
+    fee = described(fields.Integer, "In minor units, such as cents.")
+    currency = fields.String()
+    fields_ = fields.List(fields.Nested(KindField), data_key="fields")
+    documents = fields.List(fields.Nested(KindDocument))
+
+
+class Kinds(Answer):
+    kinds = fields.List(fields.Nested(ApplicationKind))
+
+
 @bp.get("/applications", tags=["applications"])
 @requires(*APPLIES)
 @bp.arguments(PageQuery, location="query")
@@ -159,6 +193,18 @@ def own_applications(query: dict[str, Any]) -> dict[str, Any]:
     found, total = listing.page_of_account(visitor().id, query["page"], query["per_page"])
     rows = {"applications": [_status(each) for each in found]}
     return answer(page_of(query, total) | rows)
+
+
+@bp.get("/applications/kinds", tags=["applications"])
+@requires(*APPLIES)
+@bp.arguments(SemesterQuery, location="query")
+@bp.response(200, envelope(Kinds))
+@bp.alt_response(404, response="NOT_FOUND")
+def application_kinds(query: dict[str, Any]) -> dict[str, Any]:
+    """List the kinds that you can apply for, with the fields and documents of each."""
+    term = published_catalog(query["semester_id"]).term
+    allowed = [each for each in KINDS.values() if each.applicants & visitor().roles]
+    return answer({"kinds": [_kind(each, term) for each in allowed]})
 
 
 @bp.post("/applications", tags=["applications"])
@@ -327,6 +373,38 @@ def _refused(message: str) -> ResponseReturnValue:
 
 def _url(line: ApplicationView) -> str:
     return url_for("api.application_status", application_id=line.id)
+
+
+def _kind(kind: Kind, term: TermView) -> dict[str, Any]:
+    return {
+        "kind": kind.name,
+        "title": str(kind.title),
+        "section": "none" if kind.whole_term else "yours" if kind.holds else "any",
+        "last_day": kind.last_day(term),
+        "fee": kind.fee,
+        "currency": backend().settings.currency,
+        "fields_": [field for step in kind.steps for field in _fields(step, term.id)],
+        "documents": [
+            {"part": part, "label": str(label), "required": part in kind.required}
+            for part, label in kind.documents.items()
+        ],
+    }
+
+
+def _fields(step: Step, term: int) -> list[dict[str, Any]]:
+    empty = step.form({}, term)
+    empty.validate()
+    return [
+        {
+            "name": field.name,
+            "label": str(field.label.text),
+            "required": bool(field.errors),
+            "several": isinstance(field, ChoicesField),
+            "choices": {each.value: str(each.label) for each in getattr(field, "choices", ())}
+            or None,
+        }
+        for field in empty
+    ]
 
 
 def _status(line: ApplicationView) -> dict[str, Any]:

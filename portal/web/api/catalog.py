@@ -157,11 +157,11 @@ class Sections(Page):
     total_available_seats = described(fields.Integer, "Seats `available` in all that was found.")
 
 
-class WindowsQuery(ma.Schema):
+class SemesterQuery(ma.Schema):
     semester_id = QueryInteger(required=True)
 
 
-class SectionsQuery(WindowsQuery, PageQuery):
+class SectionsQuery(SemesterQuery, PageQuery):
     course_id = QueryInteger()
     q = fields.String(
         validate=characters(0, LONGEST),
@@ -186,7 +186,7 @@ def semesters() -> dict[str, Any]:
 
 @bp.get("/windows", tags=["catalogue"])
 @signed_in
-@bp.arguments(WindowsQuery, location="query")
+@bp.arguments(SemesterQuery, location="query")
 @bp.response(200, envelope(Windows), headers=recorded_reads.HEADERS)
 @bp.alt_response(404, response="NOT_FOUND")
 def windows(query: dict[str, Any]) -> dict[str, Any]:

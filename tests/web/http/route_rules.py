@@ -369,6 +369,7 @@ RULES = {
     **dict.fromkeys(ADMIN_API, SERVICE),
     "GET /api/docs": ANYONE,
     "GET /api/v1/applications": OWN,
+    "GET /api/v1/applications/kinds": OWN._replace(query="?semester_id={term_id}"),
     "POST /api/v1/applications": STUDENT,
     f"GET {API_APPLICATION}": HER_APPLICATION,
     f"POST {API_APPLICATION}/answers": Rule("login in in no no no"),  # 422: no body

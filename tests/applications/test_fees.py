@@ -66,6 +66,16 @@ def say(app: Flask, stripe: stripe_api.Account) -> Say:
     return send
 
 
+@pytest.fixture
+def withdrawn(made: int, vera: Account, stripe: stripe_api.Account, say: Say) -> int:
+    """An application that was withdrawn after its fee was paid."""
+    fees.pay(made, vera.id)
+    stripe.pays("cs_1")
+    say("completed")
+    service.withdraw(made, vera.id)
+    return made
+
+
 def states(application: int) -> list[str]:
     return [each.state for each in charges(application)]
 
@@ -312,53 +322,41 @@ def test_a_lost_answer_to_an_earlier_content_does_not_stop_the_payment(
 
 @pytest.mark.parametrize("too_late", [False, True])
 def test_a_refund_that_failed_is_made_once(
-    made: int, vera: Account, stripe: stripe_api.Account, say: Say, *, too_late: bool
+    withdrawn: int, stripe: stripe_api.Account, *, too_late: bool
 ) -> None:
-    fees.pay(made, vera.id)
-    stripe.pays("cs_1")
-    say("completed")
-    service.withdraw(made, vera.id)
     stripe.fails, stripe.too_late = 500, too_late
     fees.charge_due()
-    assert states(made) == ["refunding"]
+    assert states(withdrawn) == ["refunding"]
     stripe.fails = 0
     due_again()
     fees.charge_due()
-    assert states(made) == ["refunded"]
+    assert states(withdrawn) == ["refunded"]
     assert list(stripe.refunds) == ["pi_cs_1"]
 
 
 def test_a_refund_that_the_provider_could_not_make_is_a_dead_letter(
-    made: int, vera: Account, stripe: stripe_api.Account, say: Say
+    withdrawn: int, vera: Account, stripe: stripe_api.Account
 ) -> None:
-    fees.pay(made, vera.id)
-    stripe.pays("cs_1")
-    say("completed")
-    service.withdraw(made, vera.id)
     stripe.refund_status = "failed"
     fees.charge_due()
-    assert states(made) == ["refunding"]
-    assert charges(made)[0].dead_at
+    assert states(withdrawn) == ["refunding"]
+    assert charges(withdrawn)[0].dead_at
     assert steps(vera.id)[-1] == "paid"
 
     stripe.refund_status = "pending"  # accepted, and under way at the bank
     with transaction() as session:
-        retry(session, Charge, [charges(made)[0].id])
+        retry(session, Charge, [charges(withdrawn)[0].id])
     fees.charge_due()
-    assert states(made) == ["refunded"]
+    assert states(withdrawn) == ["refunded"]
 
 
 def test_withdrawing_gives_the_fee_back_once(
-    made: int, vera: Account, stripe: stripe_api.Account, say: Say
+    withdrawn: int, vera: Account, stripe: stripe_api.Account
 ) -> None:
-    fees.pay(made, vera.id)
-    stripe.pays("cs_1")
-    say("completed")
-    service.withdraw(made, vera.id)
     for _ in range(2):
         fees.charge_due()
         due_again()
-    assert states(made) == ["refunded"]
+    assert states(withdrawn) == ["refunded"]
     assert list(stripe.refunds) == ["pi_cs_1"]
     assert steps(vera.id)[-1] == "refund"
 

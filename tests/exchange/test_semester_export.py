@@ -377,12 +377,17 @@ def test_an_admin_downloads_the_files_of_a_semester(boss: FlaskClient, made: Mad
     assert "Semester exported" in boss.get("/admin/audit").text
 
 
-def test_the_command_writes_the_files_of_a_semester(tmp_path: Path, made: Made) -> None:
+@pytest.mark.parametrize("ending", ["zip", "xlsx"])
+def test_the_command_writes_a_semester(tmp_path: Path, made: Made, ending: str) -> None:
     assert made
-    path = tmp_path / "semester.zip"
+    path = tmp_path / f"semester.{ending}"
     done = commands.run("export", str(path), "--term", TERM)
     assert done.returncode == 0, done.stderr
     assert updated(path)[0] == {}
+
+
+def test_the_command_names_an_unknown_semester(tmp_path: Path, made: Made) -> None:
+    assert made
     refused = commands.run("export", str(tmp_path / "other.zip"), "--term", "Spring 1999")
     assert refused.returncode == 1
     assert "Spring 1999" in refused.stderr

@@ -12,7 +12,6 @@ from sqlalchemy import update
 from portal.catalog.models import Section
 from portal.core.db import transaction
 from portal.exchange.exporting.semester import write_workbook
-from tests import commands
 from tests.exchange.campus import Made, imported
 from tests.exchange.makers import latest, press, send
 from tests.exchange.oneroster import moved
@@ -157,14 +156,6 @@ def test_an_admin_downloads_edits_and_uploads_it(
     press(boss, latest().id, "nothing")  # a worker reads it
     assert moved(latest().counts) == {"section": {"changed": 1}}
     assert "Semester exported" in boss.get("/admin/audit").text
-
-
-def test_the_command_writes_a_workbook_by_its_name(tmp_path: Path, made: Made) -> None:
-    assert made
-    path = tmp_path / "semester.xlsx"
-    done = commands.run("export", str(path), "--term", TERM)
-    assert done.returncode == 0, done.stderr
-    assert updated(path)[0] == {}
 
 
 @pytest.mark.skipif(not FOLDER.is_dir(), reason=f"the real semester is not at {FOLDER}")

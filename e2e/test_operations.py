@@ -27,12 +27,12 @@ def test_seats_and_claims_move_while_a_student_picks(
     builders.an_open_window(term)
     boss, ada = meet("max").listen("/admin/operations"), meet("ada").enter(term)
     expect(figure(boss, term, "taken")).to_have_text("0")
-    before = places(boss.page, "#ops-now")
+    before = places(boss.page, "#ops-now .dials")
     ada.pick(section)
     expect(figure(boss, term, "taken")).to_have_text("1")
     expect(figure(boss, term, "free")).to_have_text("19")
     expect(boss.page.locator("[data-figure=rate]")).not_to_have_text("0")
-    assert places(boss.page, "#ops-now") == before
+    assert places(boss.page, "#ops-now .dials") == before
 
 
 def test_the_delays_of_recording_are_told_in_plain_words(

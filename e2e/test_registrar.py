@@ -95,3 +95,17 @@ def test_a_hold_bars_the_student_until_it_is_lifted(
 def _until_known(person: Person) -> None:
     """Wait until every process of the portal looks anew at what is on record."""
     person.page.wait_for_timeout(caches.FRESH_SECONDS * 1000)
+
+
+def test_the_box_on_every_page_finds_a_student_on_a_phone_without_javascript(
+    meet: Meet, term: Term, section: Section, cast: Cast
+) -> None:
+    assert section
+    boss = meet("max", viewport={"width": 390, "height": 800}, java_script_enabled=False)
+    boss.go(f"/admin/terms/{term.id}/rooms")
+    boss.page.get_by_role("button", name="Menu").click()
+    box = boss.page.get_by_role("search", name="Search everything").get_by_role("searchbox")
+    box.fill(cast.ben.number)
+    box.press("Enter")
+    boss.page.get_by_role("link", name="Ben").click()
+    expect(boss.page.locator("main .row-code").first).to_have_text(cast.ben.number)

@@ -38,6 +38,7 @@ AUDIT_ACTIONS = {
     "backup.restored": _l("Backup restored"),
     "catalog.delete": _l("Deleted from the catalog"),
     "catalog.restore": _l("Restored to the catalog"),
+    "catalog.room": _l("Seats of a room changed"),
     "columns.delete": _l("Column mapping deleted"),
     "columns.save": _l("Column mapping saved"),
     "export.applications": _l("Applications exported"),

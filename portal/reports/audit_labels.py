@@ -87,6 +87,7 @@ FIELDS = {
     "scopes": _l("Scopes"),
     "searched": _l("Only what a search found"),
     "seated": _l("Students with a seat"),
+    "seats": _l("Seats"),
     "section": _l("Section"),
     "sections": _l("Sections"),
     "seq": _l("Event"),

@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 
 from portal.catalog import cohort_names, linked_courses, requisites
 from portal.catalog.models import Course, Room, Subject
+from portal.catalog.rooms import too_large
 from portal.catalog.seat_pools import SeatPool
 from portal.catalog.section_fields import SectionDetails
 from portal.catalog.term_catalog import TermCatalog
@@ -44,6 +45,7 @@ def of_section(
     return [
         *_unused_reserves(session, details),
         *_doubtful(course_code, details, others),
+        *_small_rooms(session, details),
         *_unknown_names(session, details),
         *_unknown_values(session, details),
         *conflicts[:SHOWN],
@@ -86,6 +88,20 @@ def _doubtful(
             "%(course)s is its own corequisite, so no new student could take it.",
             course=requisites.shown(course_code),
         )
+
+
+def _small_rooms(session: Session, details: SectionDetails) -> Iterator[str]:
+    """Yield rooms with fewer seats than the section."""
+    names = {each.room for each in details.meetings if each.room}
+    found = select(Room).where(Room.name.in_(names), Room.deleted_at.is_(None)).order_by(Room.name)
+    for room in session.scalars(found):
+        if too_large(details.capacity, room.seats):
+            yield _n(
+                "%(room)s has only %(num)s seat.",
+                "%(room)s has only %(num)s seats.",
+                room.seats or 0,
+                room=room.name,
+            )
 
 
 def _unknown_names(session: Session, details: SectionDetails) -> Iterator[str]:

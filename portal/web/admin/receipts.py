@@ -24,7 +24,7 @@ bp = Blueprint("receipts", __name__, url_prefix="/receipts")
 def index() -> ResponseReturnValue:
     """Go to the receipt of a code, or render the receipts of the student found by the search."""
     wanted, page = search_text(), page_number()
-    if receipt := _found(wanted):
+    if receipt := find_receipt(wanted):
         return redirect(url_for("admin.receipts.show", code=receipt.code))
     sorting = Sorting.parse(student_records.SORTS, request.args)
     whose, students, more = _students(wanted, page, sorting)
@@ -58,7 +58,7 @@ def _students(wanted: str, page: int, sorting: Sorting) -> tuple[Any, list[Stude
 @requires("admin")
 def show(code: str) -> ResponseReturnValue:
     """Render one decision with all its details."""
-    found = _found(code) or abort(404)
+    found = find_receipt(code) or abort(404)
     return render_template(
         "admin/receipt.html",
         line=receipt_text(found),
@@ -67,7 +67,8 @@ def show(code: str) -> ResponseReturnValue:
     )
 
 
-def _found(text: str) -> Receipt | None:
+def find_receipt(text: str) -> Receipt | None:
+    """Return the receipt of that code."""
     try:
         return receipts.find(text)
     except ValueError:

@@ -55,6 +55,7 @@ def a_values(app: Flask, cast: Cast) -> Values:
         "mapping_id": story["mapping_id"][0],
         "export_id": story["export_id"][0],
         "suffix": "xlsx",
+        "room_id": story["room_id"][0],
         "step": "again",
         "state_change": "archive",
         "change": "confirm",

@@ -1,0 +1,119 @@
+"""One search for everything: students, sections, instructors, rooms and receipts."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from flask import Blueprint, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from sqlalchemy.orm import Session
+
+from portal.catalog import rooms
+from portal.catalog.search import Query
+from portal.catalog.search import terms as words
+from portal.catalog.term_catalog import catalog_of, live_terms
+from portal.core.db import transaction
+from portal.core.i18n import _
+from portal.core.sorting import Sorting
+from portal.people import instructors, student_records
+from portal.registration.next_steps import section_name
+from portal.web.admin.receipts import find_receipt
+from portal.web.http.access import requires
+from portal.web.paging import search_text
+
+bp = Blueprint("search", __name__, url_prefix="/search")
+
+SHOWN = 5  # of each kind; a link leads to the others
+
+
+@dataclass(frozen=True)
+class Hit:
+    """Something that matches: its name, what tells it from others, and its page."""
+
+    name: str
+    about: str
+    address: str
+
+
+@dataclass(frozen=True)
+class Hits:
+    """What matches of one kind, and the page that lists all of them if there are more."""
+
+    title: str
+    hits: list[Hit]
+    all: str = ""
+
+
+@bp.get("")
+@requires("admin")
+def index() -> ResponseReturnValue:
+    """Render what matches the search, a few of each kind."""
+    wanted = search_text()[:160]
+    found: list[Hits] = []
+    if wanted:
+        with transaction() as session:
+            found = [each for each in _found(session, wanted) if each.hits]
+    return render_template("admin/search.html", wanted=wanted, found=found)
+
+
+def _found(session: Session, wanted: str) -> Iterator[Hits]:
+    if receipt := find_receipt(wanted):
+        address = url_for("admin.receipts.show", code=receipt.code)
+        yield Hits(_("Receipt"), [Hit(receipt.code, "", address)])
+    yield _students(session, wanted)
+    yield from _sections()
+    yield _instructors(session, wanted)
+    yield from _rooms(session, wanted)
+
+
+def _students(session: Session, wanted: str) -> Hits:
+    by_name = Sorting.parse(student_records.SORTS, {})
+    found, more = student_records.search(session, wanted, 1, by_name)
+    hits = [
+        Hit(each.name, each.number, url_for("admin.students.show", student_id=each.id))
+        for each in found[:SHOWN]
+    ]
+    more = more or len(found) > SHOWN
+    return Hits(_("Students"), hits, url_for("admin.students.index", q=wanted) if more else "")
+
+
+def _sections() -> Iterator[Hits]:
+    """Yield the sections of each term that is not archived, the latest term first."""
+    query = Query.parse(request.args)
+    terms = live_terms() if words(query.text) else []  # signs alone would match every section
+    for term in (each for each in terms if each.state != "archived"):
+        found = catalog_of(term.id).search(Query(text=query.text))
+        hits = [
+            Hit(
+                f"{section_name(each)} {each.title or each.course_title}",
+                f"CRN {each.crn}",
+                url_for("admin.sections.show", term_id=term.id, section_id=each.id),
+            )
+            for each in found[:SHOWN]
+        ]
+        every = url_for("admin.sections.index", term_id=term.id, q=query.text)
+        title = _("Sections of %(term)s", term=term.name)
+        yield Hits(title, hits, every if len(found) > SHOWN else "")
+
+
+def _instructors(session: Session, wanted: str) -> Hits:
+    by_name = Sorting.parse(instructors.SORTS, {})
+    found, more = instructors.search(session, wanted, 1, by_name, without=False)
+    hits = [
+        Hit(each.name, each.department, url_for("admin.instructors.show", instructor_id=each.id))
+        for each in found[:SHOWN]
+    ]
+    more = more or len(found) > SHOWN
+    every = url_for("admin.instructors.index", q=wanted)
+    return Hits(_("Instructors"), hits, every if more else "")
+
+
+def _rooms(session: Session, wanted: str) -> Iterator[Hits]:
+    """Yield the rooms, whose pages show the latest term; nothing if there is no term."""
+    for term in live_terms()[:1]:
+        found = rooms.search(session, wanted, SHOWN + 1)
+        hits = [
+            Hit(each.name, "", url_for("admin.rooms.show", term_id=term.id, room_id=each.id))
+            for each in found[:SHOWN]
+        ]
+        every = url_for("admin.rooms.index", term_id=term.id, q=wanted)
+        yield Hits(_("Rooms"), hits, every if len(found) > SHOWN else "")

@@ -1,0 +1,81 @@
+"""One search box finds students, sections, instructors, rooms and receipts."""
+
+import re
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from portal.catalog import term_catalog
+from portal.catalog.models import Term
+from portal.recorder.receipts import history
+from portal.recorder.recorder import drain
+from tests import cast as builders
+from tests.cast import Cast, Meets
+from tests.web.pages import press
+from tests.web.visitors import browser_of
+
+
+@pytest.fixture
+def admin(app: Flask, term: Term, cast: Cast) -> FlaskClient:
+    course = builders.a_course("CSC-1100", title="Programming")
+    times = (Meets(room="Hall 1"),)
+    section = builders.a_section(
+        course, term, instructor=cast.iris, meetings=times, crn="41877", number="07"
+    )
+    press(browser_of(app, "ada"), section, "pick")
+    drain(term.id)
+    return browser_of(app, "max")
+
+
+def found(admin: FlaskClient, text: str) -> list[str]:
+    """What a search lists, in order."""
+    answer = admin.get("/admin/search", query_string={"q": text})
+    assert answer.status_code == 200
+    return re.findall(r'class="term-name" href="[^"]*"><bdi>([^<]*)', answer.text)
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("41877", ["CSC 1100-07 Programming"]),
+        ("csc 1100", ["CSC 1100-07 Programming"]),
+        ("hall", ["Hall 1"]),
+        ("nothing like it", []),
+        ("%", []),
+        ("", []),
+        ("\0", []),
+    ],
+)
+def test_each_kind_is_found(admin: FlaskClient, text: str, names: list[str]) -> None:
+    assert found(admin, text) == names
+
+
+def test_people_are_found_by_their_name_and_number(admin: FlaskClient, cast: Cast) -> None:
+    (ada,) = found(admin, cast.ada.number)
+    assert "Ada" in ada
+    by_name = found(admin, cast.iris.name)
+    assert by_name == ["CSC 1100-07 Programming", cast.iris.name]
+
+
+def test_a_receipt_is_found_by_its_code(admin: FlaskClient, cast: Cast) -> None:
+    (receipt,) = history(cast.ada.id).receipts
+    assert found(admin, receipt.code.lower()) == [receipt.code]
+
+
+def test_a_few_are_shown_and_a_link_leads_to_all(admin: FlaskClient, term: Term) -> None:
+    course = builders.a_course("MAT-2000", title="Algebra")
+    for _ in range(7):
+        builders.a_section(course, term)
+    term_catalog.expire(term.id)
+    page = admin.get("/admin/search?q=algebra").text
+    assert page.count("MAT 2000-") == 5
+    assert f"/admin/terms/{term.id}/sections?q=algebra" in page
+
+
+def test_every_page_of_an_admin_has_the_box(admin: FlaskClient, app: Flask) -> None:
+    box = 'role="search" action="/admin/search"'
+    for address in ("/admin", "/admin/students", "/account"):
+        assert box in admin.get(address).text
+    for other in ("ada", "iris"):
+        assert box not in browser_of(app, other).get("/account").text

@@ -47,6 +47,7 @@ def store() -> str:
 def figures(_run: int = 0, *, quick: bool = False) -> dict[str, float]:
     """Return one run's figures, by the names above."""
     app, students = claim_cost.application(), WARM + (30 if quick else STUDENTS)
+    bare.config["SETTINGS"] = app.config["SETTINGS"]  # statements name the request they are from
     _prepare()
     with portal_on_trial.a_rush(students) as term:
         sent = _times(app, _submissions(app, term, students))[WARM:]

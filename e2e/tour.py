@@ -225,6 +225,10 @@ STOPS = (
     Stop("max", "/admin/terms/{open}/sections/{held}/results?show=history"),
     Stop("max", "/admin/search?q=a"),
     Stop("max", "/admin/search?q=nothing+like+it"),
+    Stop("max", "/admin/terms/{open}/sections/several"),
+    Stop(
+        "max", "/admin/terms/{open}/sections/several", "main [type=submit].btn-primary", ".errors"
+    ),
     Stop("max", "/admin/terms/{open}/rooms"),
     Stop("max", "/admin/terms/{open}/rooms?problems=1"),
     Stop("max", "/admin/terms/{open}/underfilled"),

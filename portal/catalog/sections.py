@@ -243,15 +243,24 @@ def create_section(  # noqa: PLR0913, PLR0917 - what a section needs to begin
 
 def edit_section(seen: SeenSection, details: SectionDetails, by: int, reason: str = "") -> None:
     """Give the section other details. Raise `Stale` or `NotPossible`."""
-    with (
-        transaction() as session,
-        _change(session, "edit", seen, by, reason) as (section, before),
-    ):
-        if before.obstacle:
-            raise NotPossible(before.obstacle, section.id)
-        _restore_rooms(session, details, by, reason)
-        _write_columns(section, details)
-        _write_lists(session, section.id, details, before.details)
+    edit_sections([(seen, details)], by, reason)
+
+
+def edit_sections(
+    several: Sequence[tuple[SeenSection, SectionDetails]], by: int, reason: str = ""
+) -> None:
+    """Give sections of a term other details, all of them or none.
+
+    Raise `Stale` or `NotPossible` with the id of the section for which it is not possible.
+    """
+    with transaction() as session:
+        for seen, details in several:
+            with _change(session, "edit", seen, by, reason) as (section, before):
+                if before.obstacle:
+                    raise NotPossible(before.obstacle, section.id)
+                _restore_rooms(session, details, by, reason)
+                _write_columns(section, details)
+                _write_lists(session, section.id, details, before.details)
 
 
 def change_status(action: str, several: Sequence[SeenSection], by: int, reason: str = "") -> None:

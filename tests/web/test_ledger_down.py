@@ -31,7 +31,7 @@ RECORDED = {
     *("admin.results.show", "admin.underfilled.index", "admin.students.show"),
     *("admin.requests.index", "admin.requests.show"),
     *("admin.window_reports.show", "admin.window_reports.show_fairness"),
-    "admin.term_editing.copy_windows",
+    *("admin.term_editing.copy_windows", "admin.bulk_edit.index"),
 }
 
 

@@ -54,11 +54,18 @@ def index(term_id: int) -> ResponseReturnValue:
         form.validate()
     if draft["refused"]:
         form.refuse(draft["refused"])
-    to_cancel = sections_to_cancel(catalog, ticked)
+    return review_page(catalog, ticked, draft, form)
+
+
+def review_page(
+    catalog: TermCatalog, chosen: list[SectionView], sent: "MultiDict[str, str]", form: ReasonForm
+) -> ResponseReturnValue:
+    """Render the effects of canceling the chosen sections; its form is sent to `cancel`."""
+    to_cancel = sections_to_cancel(catalog, chosen)
     page = render_template(
         "admin/underfilled_review.html",
         term=catalog.term,
-        limits=Limits.parse(draft),
+        limits=Limits.parse(sent),
         to_cancel=to_cancel,
         students=sum(each.known for each in to_cancel),
         waiting=sum(each.waiting for each in to_cancel),

@@ -98,6 +98,7 @@ ACTS: dict[str, Form | str] = {
         "tests/web/admin/students/test_permissions.py"
     ),
     "POST /admin/terms/<int:term_id>/adjust": "tests/web/admin/students/test_adjustments.py",
+    "POST /admin/terms/<int:term_id>/sections/several": "tests/web/admin/sections/test_several.py",
     "POST /admin/terms/<int:term_id>/rooms/<int:room_id>/seats": "tests/web/admin/test_rooms.py",
     "POST /admin/terms/<int:term_id>/underfilled": "tests/web/admin/students/test_underfilled.py",
     "POST /admin/terms/<int:term_id>/rules": "tests/web/admin/windows/test_term_rules.py",

@@ -264,6 +264,8 @@ RULES = {
     "GET /admin/terms/<int:term_id>/adjust": ADMIN,
     "POST /admin/terms/<int:term_id>/adjust": ADMIN,
     "GET /admin/search": ADMIN,
+    "GET /admin/terms/<int:term_id>/sections/several": ADMIN,
+    "POST /admin/terms/<int:term_id>/sections/several": ADMIN,
     "GET /admin/terms/<int:term_id>/rooms": ADMIN,
     "GET /admin/terms/<int:term_id>/rooms/<int:room_id>": ADMIN,
     "GET /admin/terms/<int:term_id>/rooms/<int:room_id>/seats": ADMIN,

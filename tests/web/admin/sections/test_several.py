@@ -1,0 +1,274 @@
+"""GET and POST /admin/terms/<t>/sections/several: one change of many sections, and its undoing."""
+
+import re
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+from portal.catalog.models import Section, Term
+from portal.catalog.section_fields import SectionDetails
+from tests import cast as builders
+from tests.cast import Cast, Meets
+from tests.web import pages
+from tests.web.admin.sections.forms import (
+    change,
+    details,
+    entries,
+    errors,
+    inputs,
+    seats,
+    stored,
+    text_of,
+)
+
+WHY = "A larger room was found."
+
+
+@pytest.fixture
+def others(term: Term, cast: Cast) -> list[Section]:
+    """MAT 1-02 in Hall 1 on Tuesdays, with 5 seats, and PHY 1-03 without times, with 8."""
+    times = (Meets("T", "09:00", "09:50", room="Hall 1"), Meets("F", "09:00", "09:50"))
+    return [
+        builders.a_section(
+            builders.a_course("MAT-1"), term, capacity=5, meetings=times, instructor=cast.otto
+        ),
+        builders.a_section(builders.a_course("PHY-1"), term, capacity=8),
+    ]
+
+
+def several(term: int) -> str:
+    return f"/admin/terms/{term}/sections/several"
+
+
+def preview(admin: FlaskClient, chosen: list[Section], **fields: Any) -> TestResponse:
+    form = {"section": [str(each.id) for each in chosen], **fields}
+    return pages.send(admin, several(chosen[0].term_id), form)
+
+
+def confirmed(admin: FlaskClient, page: TestResponse) -> TestResponse:
+    """Confirm what a preview shows."""
+    form = inputs(page.text)
+    form["confirmed"], form["reason"] = "yes", WHY
+    [path] = re.findall(r'<form class="form[^>]* action="([^"]+)"', page.text)
+    return admin.post(path, data=form)
+
+
+def undo(admin: FlaskClient, done: TestResponse) -> TestResponse:
+    """Press Undo on the page that follows a change; return the preview."""
+    page = admin.get(done.location).text
+    form = page[: page.index("Undo</button>")].rpartition("<form")[2]
+    found: dict[str, list[str]] = {}
+    for name, value in re.findall(r'name="(\w+)" value="([^"]*)"', form):
+        found.setdefault(name, []).append(value)
+    return pages.send(admin, several(int(done.location.split("/")[3])), found)
+
+
+def capacities(sections: list[Section]) -> list[int]:
+    return [details(each).capacity for each in sections]
+
+
+@pytest.mark.parametrize(
+    ("fields", "after"),
+    [
+        ({"change": "seats", "number": "7"}, [7, 7, 7]),
+        ({"change": "more_seats", "number": "3"}, [5, 8, 11]),
+        ({"change": "more_seats", "number": "-4"}, [0, 1, 4]),
+    ],
+)
+def test_seats_change_together_and_come_back(
+    admin: FlaskClient,
+    section: Section,
+    others: list[Section],
+    fields: dict[str, str],
+    after: list[int],
+) -> None:
+    every = [section, *others]
+    page = preview(admin, every, **fields)
+    assert "Change 3 sections?" in text_of(page)
+    assert f"Seats 2 {after[0]}" in text_of(page)
+    assert capacities(every) == [2, 5, 8]
+    done = confirmed(admin, page)
+    assert done.status_code == 303
+    assert capacities(every) == after
+    assert [seats(each).capacity for each in every] == after
+    assert {each.reason for each in entries() if each.action == "section.edit"} == {WHY}
+    assert confirmed(admin, undo(admin, done)).status_code == 303
+    assert capacities(every) == [2, 5, 8]
+    assert [seats(each).capacity for each in every] == [2, 5, 8]
+
+
+def rooms(found: SectionDetails) -> list[str]:
+    return [each.room for each in found.meetings]
+
+
+def test_a_room_is_set_and_each_meeting_gets_its_own_back(
+    admin: FlaskClient, section: Section, others: list[Section]
+) -> None:
+    page = preview(admin, [section, *others], change="room", room="Aula 9")
+    said = text_of(page)
+    assert "Change 2 sections?" in said
+    assert "PHY 1-03: Nothing would change." in said  # it has no meetings
+    assert "“Aula 9” is a new room. It will be added." in said
+    done = confirmed(admin, page)
+    assert rooms(details(section)) == ["Aula 9"]
+    assert rooms(details(others[0])) == ["Aula 9", "Aula 9"]
+    confirmed(admin, undo(admin, done))
+    assert rooms(details(section)) == ["Hall 1"]
+    assert rooms(details(others[0])) == ["Hall 1", ""]
+
+
+def test_sections_that_would_clash_with_one_another_are_named(
+    admin: FlaskClient, section: Section, term: Term
+) -> None:
+    times = (Meets("M", "11:00", "12:00", room="Hall 2"),)
+    other = builders.a_section(builders.a_course("MAT-1"), term, meetings=times)
+    said = text_of(preview(admin, [section, other], change="room", room="Aula 9"))
+    assert "Aula 9 is taken by MAT 1-02 at the same time" in said
+    assert "Aula 9 is taken by CSC 1100-01 at the same time" in said
+
+
+def names(section: Section) -> list[str]:
+    return [each.name for each in details(section).instructors]
+
+
+def test_an_instructor_is_added_or_removed_and_all_come_back(
+    admin: FlaskClient, section: Section, others: list[Section], cast: Cast
+) -> None:
+    every = [section, *others]
+    iris, otto = cast.iris.name, cast.otto.name
+    page = preview(admin, every, change="add_instructor", instructor=iris.upper())
+    assert "CSC 1100-01: Nothing would change." in text_of(page)
+    done = confirmed(admin, page)
+    assert [names(each) for each in every] == [[iris], [iris, otto], [iris]]
+    confirmed(admin, undo(admin, done))
+    assert [names(each) for each in every] == [[iris], [otto], []]
+    done = confirmed(admin, preview(admin, every, change="remove_instructor", instructor=iris))
+    assert [names(each) for each in every] == [[], [otto], []]
+    confirmed(admin, undo(admin, done))
+    assert names(section) == [iris]
+
+
+def test_a_status_changes_together_and_comes_back(
+    admin: FlaskClient, section: Section, others: list[Section], term: Term
+) -> None:
+    draft = builders.a_section(builders.a_course("ART-1"), term, status="NEW")
+    page = preview(admin, [section, *others, draft], change="confirm")
+    assert "ART 1-04: The section is a draft: publish it first, or delete it." in text_of(page)
+    done = confirmed(admin, page)
+    every = [section, *others]
+    assert {stored(each).status for each in every} == {"CONFIRMED"}
+    assert {seats(each).status for each in every} == {"CONFIRMED"}
+    confirmed(admin, undo(admin, done))
+    assert {stored(each).status for each in every} == {"OPEN"}
+    done = confirmed(admin, preview(admin, [draft], change="publish"))
+    assert stored(draft).status == "OPEN"
+    assert "Undo" not in admin.get(done.location).text
+
+
+def test_sections_are_canceled_after_their_students_were_shown(
+    admin: FlaskClient, section: Section, others: list[Section], cast: Cast
+) -> None:
+    pages.seat(cast.ada, section)
+    page = preview(admin, [section, *others], change="cancel")
+    assert "Cancel 3 sections?" in text_of(page)
+    assert "1 student loses a seat." in text_of(page)
+    assert confirmed(admin, page).status_code == 303
+    assert {stored(each).status for each in [section, *others]} == {"CANCELED"}
+
+
+def test_all_sections_that_a_search_finds_change(
+    admin: FlaskClient, section: Section, others: list[Section]
+) -> None:
+    path = several(section.term_id)
+    shown = admin.get(f"{path}?q=mat").text
+    assert "MAT" in shown
+    assert "CSC" not in shown.partition("<table")[2].partition("</table>")[0]
+    form = {"q": "mat", "all": "1", "change": "seats", "number": "9"}
+    assert confirmed(admin, pages.send(admin, path, form)).status_code == 303
+    assert capacities([section, *others]) == [2, 9, 8]
+
+
+def test_the_same_form_sent_twice_changes_once(
+    admin: FlaskClient, section: Section, others: list[Section]
+) -> None:
+    page = preview(admin, [section, *others], change="more_seats", number="1")
+    first, second = confirmed(admin, page), confirmed(admin, page)
+    assert first.location == second.location
+    assert capacities([section, *others]) == [3, 6, 9]
+
+
+def test_a_section_that_was_changed_meanwhile_stops_all(
+    admin: FlaskClient, section: Section, others: list[Section]
+) -> None:
+    page = preview(admin, [section, *others], change="seats", number="7")
+    change(admin, others[0], capacity=6)
+    answer = confirmed(admin, page)
+    assert capacities([section, *others]) == [2, 6, 8]
+    said = text_of(admin.get(answer.location))
+    assert "MAT 1-02: Someone else has changed it." in said
+    assert "Change 2 sections?" in said
+
+
+def test_undoing_leaves_out_what_was_changed_since(
+    admin: FlaskClient, section: Section, others: list[Section]
+) -> None:
+    done = confirmed(admin, preview(admin, [section, *others], change="seats", number="7"))
+    change(admin, others[0], capacity=6)
+    page = undo(admin, done)
+    assert "MAT 1-02: Someone else has changed it." in text_of(page)
+    confirmed(admin, page)
+    assert capacities([section, *others]) == [2, 6, 8]
+
+
+@pytest.mark.parametrize(
+    ("fields", "error"),
+    [
+        ({}, "Choose what to change."),
+        ({"change": "nonsense"}, "Choose what to change."),
+        ({"change": "delete"}, "Choose what to change."),
+        ({"change": "instructors"}, "Choose what to change."),
+        ({"change": "seats", "number": ""}, "Enter a number."),
+        ({"change": "seats", "number": "-1"}, "Enter a number."),
+        ({"change": "seats", "number": "abc"}, "Enter a number."),
+        ({"change": "seats", "number": "999999"}, "Enter a number."),
+        ({"change": "more_seats", "number": "--1"}, "Enter a whole number, such as 5 or -5."),
+        ({"change": "add_instructor", "instructor": "Nobody"}, "Choose an instructor"),
+    ],
+)
+def test_wrong_entries_are_named(
+    admin: FlaskClient, section: Section, fields: dict[str, str], error: str
+) -> None:
+    page = preview(admin, [section], **fields)
+    assert page.status_code == 422
+    assert error in errors(page)
+    assert details(section).capacity == 2
+
+
+def test_sections_must_be_chosen(admin: FlaskClient, section: Section) -> None:
+    page = pages.send(admin, several(section.term_id), {"change": "seats", "number": "7"})
+    assert "Select the sections to change." in errors(page)
+
+
+def test_a_reason_is_needed(admin: FlaskClient, section: Section) -> None:
+    form = inputs(preview(admin, [section], change="seats", number="7").text)
+    form["confirmed"] = "yes"
+    page = pages.send(admin, several(section.term_id), form)
+    assert "Enter a reason." in errors(page)
+    assert details(section).capacity == 2
+
+
+def test_hostile_values_of_an_undoing_change_nothing(admin: FlaskClient, section: Section) -> None:
+    for values in (["many"], ["1", "2"], ["\0"], []):
+        form = {"undo": "yes", "change": "seats", f"each_{section.id}": values}
+        said = text_of(preview(admin, [section], **form))
+        assert "Its earlier values no longer fit." in said
+    assert details(section).capacity == 2
+
+
+def test_seats_that_are_reserved_stay(admin: FlaskClient, section: Section) -> None:
+    builders.a_student("sena", year="Senior")
+    change(admin, section, reserves_0_seats=2, reserves_0_years="Senior")
+    said = text_of(preview(admin, [section], change="seats", number="1"))
+    assert "CSC 1100-01: 2 seats are reserved." in said

@@ -109,3 +109,30 @@ def test_the_box_on_every_page_finds_a_student_on_a_phone_without_javascript(
     box.press("Enter")
     boss.page.get_by_role("link", name="Ben").click()
     expect(boss.page.locator("main .row-code").first).to_have_text(cast.ben.number)
+
+
+def test_several_sections_get_seats_and_students_see_it_until_it_is_undone(
+    meet: Meet, term: Term, section: Section, last_seat: Section
+) -> None:
+    builders.an_open_window(term)
+    boss, ada = meet("max"), meet("ada").enter(term)
+    boss.go(f"/admin/terms/{term.id}/sections")
+    boss.page.get_by_role("link", name="Change several").click()
+    main = boss.page.locator("main")
+    for each in (section, last_seat):
+        main.locator(f"[name=section][value='{each.id}']").check()
+    main.get_by_label("What to change").select_option(label="Add or remove seats")
+    main.get_by_label("Number").fill("3")
+    main.get_by_role("button", name="Review the changes").click()
+    expect(main).to_contain_text("Change 2 sections?")
+    main.locator("#reason").fill(WHY)
+    main.get_by_role("button", name="Change all 2 sections").click()
+    expect(main.locator("h1")).to_have_text("2 sections are changed")
+    expect(ada.seats(last_seat)).to_contain_text("4")
+    expect(ada.seats(section)).to_contain_text("23")
+    main.get_by_role("button", name="Undo").click()
+    expect(main).to_contain_text("Change 2 sections?")
+    main.locator("#reason").fill(WHY)
+    main.get_by_role("button", name="Change all 2 sections").click()
+    expect(main.locator("h1")).to_have_text("2 sections are changed")
+    expect(ada.seats(section)).to_contain_text("20")

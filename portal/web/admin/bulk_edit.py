@@ -35,7 +35,7 @@ from portal.reports.effects import sections as effects
 from portal.web import drafts
 from portal.web.admin import underfilled
 from portal.web.admin.sections import STATUS_PAGES, SectionQuery, apply_in_ledger
-from portal.web.forms import Form, OneOfField, ReasonForm, TextField
+from portal.web.forms import Form, ReasonForm, SelectOneField, TextField
 from portal.web.http.access import requires, visitor
 from portal.web.http.layout import go
 
@@ -54,9 +54,10 @@ bp = Blueprint("bulk_edit", __name__, url_prefix="/terms/<int:term_id>/sections/
 class BulkForm(Form):
     """What to change, and to what."""
 
-    change = OneOfField(
+    change = SelectOneField(
         _l("What to change"),
         choices=lambda: {
+            "": _l("Choose"),
             **{name: each.label for name, each in CHANGES.items() if each.uses},
             **{name: STATUS_PAGES[name].title for name in STATUSES},
         },
@@ -66,13 +67,13 @@ class BulkForm(Form):
         _l("Number"),
         required=False,
         longest=9,
-        description=_l("Of seats or waitlist positions. -5 removes five seats."),
+        description=_l("Of seats, such as 30 or -5."),
     )
     room = TextField(
         _l("Room"),
         required=False,
         longest=80,
-        description=_l("Leave it blank for no room."),
+        description=_l("Blank for no room."),
         render_kw={"list": "rooms"},
     )
     instructor = TextField(
@@ -82,8 +83,12 @@ class BulkForm(Form):
         render_kw={"list": "instructors"},
     )
 
+    rows = (("change", "number", "room", "instructor"),)
+
     def values(self, known: Sequence[NamedInstructor]) -> list[str]:
         """Return the values of the change; add an error if they don't fit it."""
+        if not self.change.data:
+            self.refuse(_("Choose what to change."), "change")
         uses = CHANGES[self.change.data].uses if self.change.data in CHANGES else ""
         if uses == "number":
             return self._number()

@@ -244,7 +244,7 @@ def _label(name: str) -> str:
 
 
 def _is_sent_again(name: str) -> bool:
-    """Return whether a field stays in the form that confirms; its versions are written anew."""
+    """Return whether a field stays in the form that confirms; its versions are replaced."""
     gone = {"all", "reason", "confirmed", "refused", "result", "section", "csrf_token"}
     return name not in gone and not name.startswith("version_")
 
